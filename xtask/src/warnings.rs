@@ -86,7 +86,7 @@ mod tests {
             "`stall` may weigh doubt",
         );
         check(
-            "nothing completed for long",
+            "nothing completed for a long time",
             "it stood still",
             "`stall` means",
         );

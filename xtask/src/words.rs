@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use crate::source::{Source, root};
 
 /// Phrases, each with what to write.
-const BANNED: [(&str, &str); 13] = [
+const BANNED: [(&str, &str); 23] = [
     ("is about", "applies to, measures"),
     ("are about", "apply to"),
     ("told", "reported, given, split"),
@@ -20,6 +20,16 @@ const BANNED: [(&str, &str); 13] = [
     ("so it is with", "name what is meant"),
     ("shall be", "is, wanted"),
     ("carries requests out", "I/O engine"),
+    ("carry out", "run"),
+    ("carried out", "run, done"),
+    ("to be had", "available"),
+    ("begin anew", "start over"),
+    ("begins anew", "starts over"),
+    ("gone on with", "resumed"),
+    ("throw away", "discard"),
+    ("whatever it looks like", "always"),
+    ("lies in the past", "is in the past"),
+    ("surely meets", "is sure to meet"),
 ];
 /// Crates whose texts no user reads, or that keep the words of old documents.
 const EXEMPT: [&str; 3] = ["sample", "vintage", "xtask"];

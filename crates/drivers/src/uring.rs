@@ -482,7 +482,7 @@ impl Drop for UringDriver {
 }
 
 impl UringDriver {
-    /// Cancel what is in flight and wait for its end; false if it did not end in time.
+    /// Cancel what is in flight and wait until it is done; false if it did not end in time.
     fn take_leave(&mut self) -> bool {
         let all = types::CancelBuilder::any();
         let cancel = opcode::AsyncCancel2::new(all)

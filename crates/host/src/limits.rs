@@ -272,16 +272,16 @@ impl fmt::Display for Excess {
                 let needed = wanted.saturating_add(own);
                 write!(
                     f,
-                    "{wanted} open files are wanted on top of the {own} that the program needs, \
-                     and the limit is {allowed}: "
+                    "{wanted} open files are needed on top of Seekstone's own {own}, and \
+                     the limit is {allowed}: "
                 )?;
                 match hard {
                     Some(hard) if hard < needed => write!(
                         f,
-                        "ask for fewer files or clients, or have the administrator raise the \
+                        "use fewer files or clients, or have the administrator raise the \
                          hard limit from {hard} to {needed}"
                     ),
-                    _ => write!(f, "run `ulimit -n {needed}` before, or ask for fewer files"),
+                    _ => write!(f, "run `ulimit -n {needed}` first, or use fewer files"),
                 }
             }
             Excess::Memory {
@@ -289,15 +289,15 @@ impl fmt::Display for Excess {
                 allowed_bytes,
             } => write!(
                 f,
-                "{} of memory are wanted, but only {} are to be had: ask for fewer clients, less \
-                 queue depth or smaller blocks, or end other programs",
+                "{} of memory is needed, but only {} is available: use fewer clients, a lower \
+                 queue depth or smaller blocks, or stop other programs",
                 Bytes(wanted_bytes),
                 Bytes(allowed_bytes)
             ),
             Excess::Space { room, wanted_bytes } => write!(
                 f,
-                "{} of {} are wanted, stacks of threads included, and the limit of this process \
-                 ({}) leaves {}: ask for fewer clients, workers or less queue depth, or raise \
+                "{} of {} is needed, thread stacks included, and the limit of this process \
+                 ({}) leaves {}: use fewer clients or workers or a lower queue depth, or raise \
                  the limit",
                 Bytes(wanted_bytes),
                 room.kind.name(),
@@ -306,8 +306,8 @@ impl fmt::Display for Excess {
             ),
             Excess::Threads { wanted, allowed } => write!(
                 f,
-                "{wanted} threads are wanted, and only {allowed} may be started (ulimit -u, the \
-                 pids control group, kernel.threads-max): ask for fewer clients, workers or less \
+                "{wanted} threads are needed, and only {allowed} may be started (ulimit -u, the \
+                 pids control group, kernel.threads-max): use fewer clients or workers or a lower \
                  queue depth, or raise the limit"
             ),
         }
@@ -360,9 +360,8 @@ mod tests {
             61,
             0,
             Some(
-                "61 open files are wanted on top of the 40 that the program needs, and the limit \
-                 is \
-                 100: ask for fewer files or clients, or have the administrator raise the hard \
+                "61 open files are needed on top of Seekstone's own 40, and the limit is 100: use \
+                 fewer files or clients, or have the administrator raise the hard \
                  limit from 100 to 101",
             ),
         );
@@ -371,11 +370,10 @@ mod tests {
             61,
             701 * MIB,
             Some(
-                "61 open files are wanted on top of the 40 that the program needs, and the limit \
-                 is \
-                 100: run `ulimit -n 101` before, or ask for fewer files; 701 MiB of memory are \
-                 wanted, but only 700 MiB are to be had: ask for fewer clients, less queue depth \
-                 or smaller blocks, or end other programs",
+                "61 open files are needed on top of Seekstone's own 40, and the limit is 100: run \
+                 `ulimit -n 101` first, or use fewer files; 701 MiB of memory is \
+                 needed, but only 700 MiB is available: use fewer clients, a lower queue depth \
+                 or smaller blocks, or stop other programs",
             ),
         );
     }
@@ -386,11 +384,11 @@ mod tests {
             100,
             Wanted::default().with_threads(47, 17 * MIB),
             Some(
-                "803 MiB of data are wanted, stacks of threads included, and the limit of this \
-                 process (ulimit -d 921600) leaves 800 MiB: ask for fewer clients, workers or \
-                 less queue depth, or raise the limit; 47 threads are wanted, and only 46 may be \
-                 started (ulimit -u, the pids control group, kernel.threads-max): ask for fewer \
-                 clients, workers or less queue depth, or raise the limit",
+                "803 MiB of data is needed, thread stacks included, and the limit of this \
+                 process (ulimit -d 921600) leaves 800 MiB: use fewer clients or workers or \
+                 a lower queue depth, or raise the limit; 47 threads are needed, and only 46 may \
+                 be started (ulimit -u, the pids control group, kernel.threads-max): use fewer \
+                 clients or workers or a lower queue depth, or raise the limit",
             ),
         );
     }
@@ -402,6 +400,6 @@ mod tests {
         assert!(!error.excesses.is_empty());
         assert_eq!(check_clients(1000), Ok(()));
         let error = check_clients(u32::MAX).expect_err("too many for any machine");
-        assert!(error.to_string().contains("2.00 TiB of memory are wanted"));
+        assert!(error.to_string().contains("2.00 TiB of memory is needed"));
     }
 }

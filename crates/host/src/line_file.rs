@@ -50,7 +50,7 @@ pub enum LineFileError {
         source: io::Error,
     },
     /// Another program has it.
-    #[error("{} is under way in another process, which holds {}", kind.owner, path.display())]
+    #[error("{} is in progress in another process, which holds {}", kind.owner, path.display())]
     Busy {
         /// What it is.
         kind: &'static LineFileKind,
@@ -108,7 +108,7 @@ impl LineFile {
         let mut file = locked(path, kind, &failed)?;
         let found = file.metadata().map_err(failed("examine"))?;
         if !found.is_file() || found.nlink() > 1 {
-            return Err(foreign("it has a second name, or is no file"));
+            return Err(foreign("it has a second name, or is not a file"));
         }
         if found.len() > BYTES_MAX {
             return Err(foreign("it is too large"));

@@ -99,7 +99,7 @@ pub enum ProcessError {
         error: io::Error,
     },
     /// It took too long.
-    #[error("{command} took longer than {limit}, and was ended{said}")]
+    #[error("{command} took longer than {limit}, and was killed{said}")]
     TimeLimit {
         /// The command.
         command: String,
@@ -119,7 +119,7 @@ pub enum ProcessError {
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "; is it installed, and in a directory of PATH?",
-        io::ErrorKind::PermissionDenied => "; is it a program that you may execute?",
+        io::ErrorKind::PermissionDenied => "; is it executable for you?",
         _ => "",
     }
 }
@@ -338,7 +338,7 @@ impl Running {
     fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.tail);
         match text.trim() {
-            "" if self.is_heard => "; it said nothing on its standard error".to_owned(),
+            "" if self.is_heard => "; it printed nothing on standard error".to_owned(),
             "" => String::new(),
             said => format!("; it said: {said}"),
         }

@@ -108,7 +108,7 @@ pub(crate) fn rates(goals: &[Requirement]) -> Vec<f64> {
 fn refuse_small(size: Option<Bytes>, facts: &CheckUpFacts) -> Result<(), BenchError> {
     match size {
         Some(size) if facts.makes_files && size < SIZE_MIN => Err(BenchError::Usage(format!(
-            "--size {size} is too small for a check-up: give at least {SIZE_MIN}, or use \
+            "--size {size} is too small for a check-up: use at least {SIZE_MIN}, or \
              `seekstone trial`"
         ))),
         _ => Ok(()),
@@ -264,7 +264,7 @@ enum Stop {
     #[error(transparent)]
     Failed(#[from] LaboratoryError),
     #[error(
-        "the test file could not be written in the time allowed; give a smaller --size or a \
+        "the test file could not be written in the time allowed; use a smaller --size or a \
          larger --budget"
     )]
     TooSlow,

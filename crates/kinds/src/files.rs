@@ -353,7 +353,7 @@ fn states_of(
             Some("the system has no cache; give it one, as in 'sim:rt11?system-cache=64KiB'")
         }
         FileState::Cold if target.description.memory_backed => {
-            Some("the files live in memory, so no cache can be dropped")
+            Some("the files are in memory, so no cache can be dropped")
         }
         FileState::Durable if target.description.kind != TargetKind::Directory => {
             Some("nothing is written")
@@ -362,7 +362,7 @@ fn states_of(
             Some("TEST11 alone reads the device, and nothing is written")
         }
         FileState::Durable if target.description.memory_backed => {
-            Some("the files live in memory, and nothing makes them durable")
+            Some("the files are in memory, and nothing makes them durable")
         }
         _ => None,
     };
@@ -495,8 +495,8 @@ impl Session<'_> {
         let wide = wide.count();
         if wide > 0 {
             let text = format!(
-                "{wide} of {} {} less precise than was asked for: give a larger --budget, or ask \
-                 for less.",
+                "{wide} of {} {} less precise than requested: raise --budget, or relax \
+                 --precision.",
                 counted(self.played.len() as u64, "row"),
                 if wide == 1 { "is" } else { "are" },
             );

@@ -133,7 +133,7 @@ impl<'a> Session<'a> {
         refuse_short_time(&request.options, &cells)?;
         if cells.size < size.0 && facts.existing.is_some() {
             let text = format!(
-                "The last {} bytes are no whole block and were left out.",
+                "The last {} bytes are not a whole block and were left out.",
                 size.0 - cells.size
             );
             warnings.push(Warning::note(WarningCode::PartLeftOut, text));
@@ -303,8 +303,8 @@ fn allowed_shape(
     let target = &request.bench.target;
     if request.writes_are_asked {
         return Err(BenchError::Usage(format!(
-            "{target} exists and is not written to without --overwrite; everything in it \
-             may be lost then"
+            "{target} exists and is only written to with --overwrite; all data on it \
+             may then be lost"
         )));
     }
     shape.kinds.retain(|kind| *kind == RandomKind::Read);

@@ -180,8 +180,8 @@ impl Session<'_> {
             return Ok(());
         }
         Err(BenchError::Usage(format!(
-            "the trace reaches to byte {extent} ({}), and {} offers {}: use --fit modulo to begin \
-             again at the first byte, --fit clip to leave such requests out, or a larger target",
+            "the trace reaches to byte {extent} ({}), and {} offers {}: use --fit modulo to wrap \
+             around to the first byte, --fit clip to leave such requests out, or a larger target",
             Bytes(extent),
             self.request.bench.target,
             Bytes(size)

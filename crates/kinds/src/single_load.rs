@@ -189,8 +189,8 @@ fn refuse_unwanted_writes(request: &LoadRequest, may_write: bool) -> Result<(), 
         return Ok(());
     }
     Err(BenchError::Usage(format!(
-        "{} exists and is not written to without --overwrite; everything in it may be lost \
-         then",
+        "{} exists and is only written to with --overwrite; all data on it may then be \
+         lost",
         request.bench.target
     )))
 }
@@ -240,7 +240,7 @@ fn on_null(
         measurements: asker.measurements,
         warnings: vec![Warning::note(
             WarningCode::NullTarget,
-            "Nothing was read or written: the figures are what this program itself costs.",
+            "Nothing was read or written: the figures are Seekstone's own overhead.",
         )],
         ..Run::empty(setup, environment, null_description(size))
     })
@@ -556,7 +556,7 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
         Warning::doubt(
             WarningCode::NotCitable,
             format!(
-                "{}: only {:.0} independent samples in the time that was asked for; do not cite \
+                "{}: only {:.0} independent samples in the requested time; do not cite \
                  the number.",
                 measurement.title, measurement.response.mean.samples
             ),

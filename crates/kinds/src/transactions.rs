@@ -152,8 +152,8 @@ pub fn measure_transactions(
     let writes = request.profiles().iter().any(|profile| profile.writes > 0);
     if writes && !facts.makes_files && !facts.may_overwrite {
         let error = BenchError::Usage(format!(
-            "{} exists and is not written to without --overwrite; everything in it may be \
-             lost then",
+            "{} exists and is only written to with --overwrite; all data on it may then \
+             be lost",
             request.bench.target
         ));
         return Err(bench.abandon(error));
@@ -232,7 +232,7 @@ fn too_much(error: LimitError, users: u32, memory: u64) -> BenchError {
         return LaboratoryError::from(error).into();
     };
     BenchError::Refused(format!(
-        "{} take {} of memory (--memory), and only {} are to be had: ask for less memory, or for \
+        "{} take {} of memory (--memory), and only {} is available: use less memory, or \
          fewer users",
         format_counted(users.into(), "user"),
         Bytes(memory),

@@ -105,12 +105,12 @@ pub enum BenchError {
     #[error("rank 0 has the result")]
     Served,
     /// It was stopped before anything was measured.
-    #[error("stopped by {signal} before anything was measured; nothing was saved")]
+    #[error("stopped by {signal} before anything was measured; nothing saved")]
     Interrupted {
         /// The signal's name.
         signal: String,
     },
-    /// Nothing was measured, and something of ours could not be removed.
+    /// Nothing was measured, and some of Seekstone's files could not be removed.
     #[error("{}; {left}", with_causes(error))]
     LeftBehind {
         /// Why nothing was measured.
@@ -249,8 +249,8 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> 
             None => opened.facts = known.facts,
             Some(what) => {
                 let error = BenchError::Usage(format!(
-                    "{}: {what} since the run was begun, and what was measured before would be \
-                     mixed with what is measured now: begin anew",
+                    "{}: {what} since the run started, so old and new results \
+                     do not fit together: start over",
                     request.target
                 ));
                 return Err(opened.bench.abandon(error));
@@ -289,7 +289,7 @@ fn open_now(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchErr
 fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), BenchError> {
     let is_named = matches!(kind, TargetKind::File | TargetKind::BlockDevice);
     let idle = if request.overwrite && !is_named {
-        "--overwrite applies to an existing file or device: nothing else is ever overwritten"
+        "--overwrite applies to an existing file or device"
     } else if request.confirmed.is_some() && kind != TargetKind::BlockDevice {
         "--confirm applies to the content of a block device"
     } else if request.reserve.is_some() && kind != TargetKind::Directory {
@@ -297,7 +297,7 @@ fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), B
     } else if request.storage.test_files > 1 && kind != TargetKind::Directory {
         "--files applies to a directory in which test files are made"
     } else if request.storage.notice == Notice::Poll && kind == TargetKind::Simulated {
-        "--poll applies to a device with queues to poll"
+        "--poll applies to a device with poll queues"
     } else {
         return Ok(());
     };
@@ -317,11 +317,11 @@ fn refuse_without_poll_queues(
     let device = description.devices.first().map(|device| &device.name);
     let what = match device {
         Some(name) if inspect::has_poll_queues(&inspect::Facts::default(), name) => return Ok(()),
-        Some(name) => format!("{name} has no queues to poll (its queue/io_poll in /sys is not 1)"),
-        None => "it is on no block device of this machine".to_owned(),
+        Some(name) => format!("{name} has no poll queues (queue/io_poll in /sys is not 1)"),
+        None => "it is not on a block device of this machine".to_owned(),
     };
     Err(BenchError::Usage(format!(
-        "--poll: {}: {what}; give the driver such queues (nvme.poll_queues=N), or leave --poll out",
+        "--poll: {}: {what}; configure them (nvme.poll_queues=N), or leave --poll out",
         request.target
     )))
 }
@@ -405,14 +405,14 @@ fn on_target(
     let size = part_of(request, whole)?;
     if whole < TARGET_MIN {
         return Err(BenchError::Usage(format!(
-            "{} holds {whole}, and at least {TARGET_MIN} is needed to measure anything: name a \
-             larger file, or a directory in which a test file can be made",
+            "{} holds {whole}, and a measurement needs at least {TARGET_MIN}: name \
+             a larger file, or a directory for a test file",
             path.display()
         )));
     }
     if size < TARGET_MIN {
         return Err(BenchError::Usage(format!(
-            "--size {size}: at least {TARGET_MIN} is needed to measure anything, and {} holds \
+            "--size {size}: a measurement needs at least {TARGET_MIN}, and {} holds \
              {whole}",
             path.display()
         )));
@@ -520,8 +520,8 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
         return Ok(());
     }
     Err(BenchError::Usage(format!(
-        "{} is mounted read-only: a test file cannot be made there; name an existing file on it to \
-         measure reads",
+        "{} is mounted read-only: no test file can be created there; name an existing file on it \
+         to measure reads",
         description.path
     )))
 }

@@ -49,8 +49,8 @@ pub enum LaboratoryError {
     },
     /// Direct I/O on the target asks for other block sizes.
     #[error(
-        "blocks of {block} bytes cannot be moved past the page cache here: give a block size that \
-         is a multiple of {unit} bytes, or use --buffered"
+        "direct I/O is not possible here with blocks of {block} bytes: use a block size that \
+         is a multiple of {unit} bytes, or --buffered"
     )]
     Misaligned {
         /// Bytes of a block.
@@ -71,7 +71,7 @@ pub enum LaboratoryError {
     },
     /// The same for the control threads of a workload, which has no options of its own.
     #[error(
-        "{title}: {bytes} bytes cannot be moved past the page cache here: make I/O size, block \
+        "{title}: direct I/O of {bytes} bytes is not possible here: make I/O size, block \
          size and offset multiples of {unit} bytes"
     )]
     MisalignedThreads {
@@ -84,7 +84,7 @@ pub enum LaboratoryError {
     },
     /// What was written cannot be kept in mind.
     #[error(
-        "verifying {bytes} takes {needed} of memory, more than half of what is available: give a \
+        "verifying {bytes} needs {needed} of memory, more than half of what is available: use a \
          smaller size or larger blocks"
     )]
     LedgerMemory {
@@ -214,7 +214,7 @@ pub fn trial_seed(run: u64, salt: u64) -> u64 {
 #[must_use]
 pub fn error_name(errno: Errno) -> String {
     if errno == MISMATCH {
-        return "the storage returned something else than was written".into();
+        return "the storage returned different data from what was written".into();
     }
     std::io::Error::from_raw_os_error(errno.0).to_string()
 }

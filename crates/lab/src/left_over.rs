@@ -45,7 +45,7 @@ impl DataFile {
         match self.marker.remove_with(&self.path)? {
             Removal::Removed | Removal::Absent => Ok(()),
             Removal::Foreign => Err(io::Error::other(
-                "nothing in it proves that this program made it: remove it yourself if it is not \
+                "nothing in it proves that Seekstone created it: remove it yourself if it is not \
                  needed",
             )),
         }

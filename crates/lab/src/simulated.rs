@@ -185,8 +185,8 @@ fn load(path: &str) -> Result<String, String> {
         Ok(text)
     };
     read().map_err(|error: std::io::Error| match error.kind() {
-        ErrorKind::InvalidInput => format!("{path} is no file"),
-        ErrorKind::InvalidData => format!("{path} is no text"),
+        ErrorKind::InvalidInput => format!("{path} is not a file"),
+        ErrorKind::InvalidData => format!("{path} is not text"),
         _ => format!("{path} cannot be read: {error}"),
     })
 }

@@ -31,8 +31,8 @@ const MODE: u32 = 0o600;
 pub enum StateFileError {
     /// There is a file of that name.
     #[error(
-        "{} exists: --verify-state takes the name of a new file; verify by an old state with \
-         `seekstone verify`, then remove it",
+        "{} exists: --verify-state needs a new file; to verify against an old state run `seekstone \
+         verify`, then remove it",
         .0.display()
     )]
     Exists(PathBuf),
@@ -64,21 +64,21 @@ pub enum StateFileError {
     },
     /// The run is not over.
     #[error(
-        "{}: the run that writes this state is still going on; it verifies by itself at its end",
+        "{}: the run that writes this state is still in progress, and will verify at its end",
         .0.display()
     )]
     InUse(PathBuf),
     /// A target is not there any more.
     #[error(
-        "{}: it is not there: a run that ends in order removes the test files that it made; name \
-         it with --target if it was moved",
+        "{}: it does not exist: a run that ends normally removes its test files; if it \
+         was moved, name it with --target",
         .0.display()
     )]
     Gone(PathBuf),
     /// A target is smaller than it was.
     #[error(
-        "{}: it has {there} bytes, and was verified up to byte {needed}: it is another file or \
-         device, or was cut",
+        "{}: it has {there} bytes, and the state reaches to byte {needed}: it is another file or \
+         device, or was truncated",
         path.display()
     )]
     Shrunk {

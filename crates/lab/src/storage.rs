@@ -172,7 +172,7 @@ impl StorageLaboratory {
         };
         let name = path.display();
         let unseen = main.unseen().iter();
-        let unseen = unseen.map(|what| format!("Whether {name} is in use is not sure: {what}."));
+        let unseen = unseen.map(|what| format!("{name} may be in use: {what}."));
         this.notes.extend(unseen);
         this.refuse_unpolled(path, Some(&main))?;
         let buffered = main.open_again(Caching::Buffered)?;
@@ -299,8 +299,8 @@ impl StorageLaboratory {
         self.settings.caching = Caching::Buffered;
         self.access = Access::Buffered;
         self.notes.push(format!(
-            "{} does not support direct I/O: everything goes through the page cache, and the share \
-             that it answered is stated with each number.",
+            "{} does not support direct I/O: all I/O is buffered, and each \
+             number states the page cache's share.",
             path.display()
         ));
     }
@@ -413,7 +413,7 @@ impl StorageLaboratory {
             measurement.warnings.push(Warning::void(
                 WarningCode::WrongData,
                 format!(
-                    "{}: {wrong}. The storage returned something else than was written.",
+                    "{}: {wrong}. The storage returned different data from what was written.",
                     measurement.title
                 ),
             ));

@@ -53,7 +53,7 @@ pub fn whole_size(size: Bytes) -> Result<Bytes, BenchError> {
 fn trial_of(size: Bytes, access: Access) -> Result<Trial, BenchError> {
     fill_trial(size, access, FILL_MAX).ok_or_else(|| {
         BenchError::Usage(format!(
-            "a test file of {size} is too small: give a --size of at least 4 MiB"
+            "a test file of {size} is too small: use a --size of at least 4 MiB"
         ))
     })
 }

@@ -530,7 +530,7 @@ impl Watcher<'_> {
                 if elapsed > since + DRAIN_MAX * 2 {
                     return Err(DriverError::System {
                         operation: "waiting for the storage",
-                        reason: format!("requests have not come back for {}", DRAIN_MAX * 2),
+                        reason: format!("no request has completed for {}", DRAIN_MAX * 2),
                     });
                 }
                 continue;

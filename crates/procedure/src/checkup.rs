@@ -243,7 +243,7 @@ impl CheckUp {
             Warning::note(
                 WarningCode::RowsLeftOut,
                 format!(
-                    "not measured, since the time was up: {}.",
+                    "not measured for lack of time: {}.",
                     self.left_out.join(", ")
                 ),
             )

@@ -141,14 +141,15 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
     if is_slower && writes {
         return Warning::doubt(
             WarningCode::WriteCliff,
-            format!("{title}: write cliff: {finding}: a cache is full or a spare area used up"),
+            format!("{title}: write cliff: {finding}: a cache or spare area is full"),
         )
         .advise("precondition the target with writes until it no longer changes");
     }
     Warning::doubt(
         WarningCode::Step,
         format!(
-            "{title}: {finding}: look at what else happened then, and measure each level by itself"
+            "{title}: {finding}: find out what else happened then, and measure each level \
+                separately"
         ),
     )
 }
@@ -160,8 +161,8 @@ fn cut_differs(measurement: &Measurement, finding: &Finding, is_slower: bool) ->
         return Warning::doubt(
             WarningCode::WarmUpDiffers,
             format!(
-                "{title}: it slowed down: {finding}. The value is that of the later time: \
-                 precondition the target, or measure for as long as you will use it"
+                "{title}: it slowed down: {finding}. The value is the later one: precondition \
+                 the target, or measure for as long as you will use it"
             ),
         );
     }
@@ -179,14 +180,14 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::Budget { is_citable: true } => Some(Warning::note(
             WarningCode::NotConverged,
             format!(
-                "{title}: stopped by its time limit; the interval is right but wider than was \
-                 asked for."
+                "{title}: stopped by its time limit; the interval is valid but wider \
+                 than requested."
             ),
         ).advise("Allow more time with --budget.")),
         Verdict::Short { is_citable: true } => Some(Warning::note(
             WarningCode::TooShort,
             format!(
-                "{title}: too short to test whether results are correlated; nothing suggests it."
+                "{title}: too short to test for correlated results; nothing suggests them."
             ),
         ).advise("Allow more time with --budget.")),
         Verdict::Budget { .. } | Verdict::Short { .. } => {
@@ -202,7 +203,7 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::NotStationary => Some(Warning::doubt(
             WarningCode::NotStationary,
             format!(
-                "{title}: still changing when its time was up ({}), so there is no single value.",
+                "{title}: still changing at the end ({}), so there is no single value.",
                 moved(measurement.drift.total)
             ),
         ).advise("Allow more time.")),
@@ -233,9 +234,9 @@ fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
         Warning::doubt(
             WarningCode::WarmUpDiffers,
             format!(
-                "{}: the first {} were left out as warm-up; with them the mean latency would \
-                 be {} instead of {}. If that was a stall and no warm-up, it belongs to the \
-                 answer: measure longer.",
+                "{}: the first {} were left out as warm-up; with them the mean latency \
+                 would be {} instead of {}. If that was a stall, not warm-up, it should \
+                 count: measure longer.",
                 measurement.title,
                 format_duration_ns(measurement.warmup_ns as f64),
                 format_duration_ns(mean_whole_ns),
@@ -260,8 +261,8 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
     Some(Warning::doubt(
         WarningCode::LoadNotCarried,
         format!(
-            "{}: {:.0} operations per second were offered and only {:.0} were done: the storage is \
-             saturated and the latency grows as long as one measures.",
+            "{}: {:.0} operations per second were offered and only {:.0} completed: the storage \
+             is saturated, and latency grows for as long as the trial runs.",
             measurement.title, offered, achieved.value
         ),
     ))
@@ -344,12 +345,15 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     if measurement.effective_depth >= DEPTH_SHARE * nominal {
         return None;
     }
-    Some(Warning::note(
-        WarningCode::DepthNotReached,
-        format!(
-            "{}: {:.1} requests were with the device on average, of {nominal:.0} wanted: the rest \
-             waited in this program.",
-            measurement.title, measurement.effective_depth
-        ),
-    ).advise("More workers may help."))
+    Some(
+        Warning::note(
+            WarningCode::DepthNotReached,
+            format!(
+                "{}: the device had {:.1} requests on average instead of {nominal:.0}: the \
+             rest waited in Seekstone.",
+                measurement.title, measurement.effective_depth
+            ),
+        )
+        .advise("More workers may help."),
+    )
 }

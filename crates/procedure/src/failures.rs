@@ -12,7 +12,7 @@ const CHANCE: f64 = 2.0;
 /// Kinds of failure that are named, most frequent first.
 const NAMED_MAX: usize = 3;
 /// What is made of several operations fails with any of them.
-const NOTHING_WHOLE: &str = " Not one transaction or file was completed, so there is no latency.";
+const NOTHING_WHOLE: &str = " No transaction or file was completed, so there is no latency.";
 
 /// The code of the warning that names failed operations.
 pub const FAILED_OPERATIONS: WarningCode = WarningCode::FailedOperations;
@@ -23,8 +23,8 @@ pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
         Warning::void(
             WarningCode::ShortOperations,
             format!(
-                "{}: {} operations moved fewer bytes than asked for: the target is shorter than \
-                 it was when the trial began. Latency and throughput leave them out.",
+                "{}: {} operations moved fewer bytes than requested: the target has shrunk \
+                 since the trial started. Latency and throughput leave them out.",
                 measurement.title, measurement.short
             ),
         )
@@ -138,8 +138,8 @@ impl Failures {
 
 fn all_failed(count: &str, which: &str, took: &str) -> String {
     format!(
-        "all {count} operations failed: {which}. None was done, so there is no latency; the \
-         failures {took}. Look for the cause in the system's log."
+        "all {count} operations failed: {which}. None succeeded, so there is no latency; the \
+         failures {took}. Look for the cause in the system log."
     )
 }
 
@@ -153,7 +153,7 @@ fn named(error: &ErrorCount) -> String {
 fn effect(share: f64, failed: &[&ErrorCount]) -> (Severity, &'static str) {
     let mut failed = failed.iter();
     if failed.any(|error| error.class == ErrorClass::Verification) {
-        let text = " The storage returned wrong data: do not use its numbers.";
+        let text = " The storage returned wrong data: do not use these numbers.";
         return (Severity::Void, text);
     }
     if share >= FAILED_MAX {
@@ -207,7 +207,7 @@ mod tests {
         check(&[io(1050)], Some((Severity::Doubt, "(1.05 %)")));
         check(&[io(1070)], Some((Severity::Void, "no p99 of all")));
         let text = "reads: all 100,000 operations failed: 100,000 read with \"a name\" (I/O \
-                    error). None was done, so there is no latency; the failures took 1.00 ms on \
+                    error). None succeeded, so there is no latency; the failures took 1.00 ms on \
                     average, 3.00 ms at most.";
         check(&[io(100_000)], Some((Severity::Void, text)));
         let wrong = failed("read", ErrorClass::Verification, 1, 1e6);

@@ -128,7 +128,7 @@ pub fn foreign_warning(
     let bytes = (foreign.bytes > 0).then(|| Bytes(foreign.bytes).to_string());
     let what: Vec<String> = requests.into_iter().chain(bytes).collect();
     let text = format!(
-        "{title}: {:.0} % of the I/O of {} was foreign: {} of other processes; stop them \
+        "{title}: {:.0} % of the I/O of {} was foreign: {} by other processes; stop them \
          and repeat",
         foreign.share * 100.0,
         device.name,

@@ -85,9 +85,9 @@ pub(crate) fn own_limit(
         Severity::Doubt
     };
     let what = if is_ours {
-        "the storage was not slower with all of them, so the limit is this program's"
+        "the storage was no slower with all of them, so the limit is Seekstone's"
     } else {
-        "a storage that takes more at a time would answer sooner"
+        "storage that takes more at once would answer sooner"
     };
     Some(
         Warning::new(
@@ -130,19 +130,19 @@ pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
     let waited = generator.processor_wait.unwrap_or(0.0);
     let advice = if waited > busiest / 4.0 {
         format!(
-            "It waited for a processor for {}: stop what else runs here.",
+            "It waited for a CPU for {}: stop other programs.",
             percent(waited)
         )
     } else if mean < busiest / 2.0 {
-        "Clients are dealt to workers in turn: give their number as a multiple of --workers.".into()
+        "Clients are assigned to workers in turn: make their number a multiple of --workers.".into()
     } else {
-        "Raise --workers, as far as there are processors for them.".into()
+        "Raise --workers, as long as there are CPUs for them.".into()
     };
     Some(Warning::doubt(
         BUSY_WORKER,
         format!(
-            "{}: {who} of the time: the load may be what a thread of this program can ask for, and \
-             not what the storage can do. {advice}",
+            "{}: {who} of the time: the load may be limited by Seekstone's threads, \
+             not by the storage. {advice}",
             measurement.title
         ),
     ))
@@ -178,11 +178,11 @@ pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
         .room
         .is_some_and(|room| is_ours(room) && room.share > SHARE_VOID)
     {
-        "They waited for one of the requests that may be outstanding to end: raise --depth."
+        "They waited for a free slot in the queue: raise --depth."
     } else if measurement.lateness.mean_ns > response_ns / 2.0 {
-        "This program could not hand them over in time: offer less, or use more --workers."
+        "Seekstone could not issue them in time: reduce the load, or use more --workers."
     } else {
-        "The storage stalled, or takes less than is asked of it: measure longer."
+        "The storage stalled, or cannot carry this load: measure longer."
     }
 }
 

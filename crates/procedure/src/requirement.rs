@@ -32,7 +32,7 @@ impl FromStr for Requirement {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is no goal: write a figure, <= or >=, and a value, as in \
+                "{text:?} is not a goal: write a figure, <= or >=, and a value, as in \
                  'p99 <= 2ms', 'iops >= 20k/s', 'bandwidth >= 400MB/s', 'p99 <= 2ms @ 20k/s'"
             )
         };
@@ -164,7 +164,7 @@ impl Requirement {
         is_short.then(|| {
             let (done, asked) = (Unit::PerSecond.format(rated.throughput.value), rate);
             let asked = Unit::PerSecond.format(asked);
-            format!("only {done} of {asked} were done: the storage does not carry this load")
+            format!("only {done} of {asked} completed: the storage does not carry this load")
         })
     }
 
@@ -209,7 +209,7 @@ impl Requirement {
                 let names: Vec<&str> = names.map(|it| it.name.as_str()).collect();
                 let why = match names.join(", ") {
                     none if none.is_empty() => "the run has no figure of that unit".to_owned(),
-                    names => format!("the run has no such figure; of that unit it has {names}"),
+                    names => format!("the run has no such figure; with that unit it has {names}"),
                 };
                 (None, LimitVerdict::Undecided, Some(why))
             }
@@ -270,14 +270,14 @@ mod tests {
             Unit::Share,
         );
         for (wrong, why) in [
-            ("p99", "is no goal"),
-            ("p99 <= 2ms @ ", "is no goal"),
-            ("p99 <= 2ms @ 0", "is no goal"),
-            ("p99 <= 2ms @ soon", "is no goal"),
-            ("p99 <= ", "is no goal"),
-            ("<= 2ms", "is no goal"),
-            ("p99 <= soon", "is no goal"),
-            ("p99 <= 0ms", "is no goal"),
+            ("p99", "is not a goal"),
+            ("p99 <= 2ms @ ", "is not a goal"),
+            ("p99 <= 2ms @ 0", "is not a goal"),
+            ("p99 <= 2ms @ soon", "is not a goal"),
+            ("p99 <= ", "is not a goal"),
+            ("<= 2ms", "is not a goal"),
+            ("p99 <= soon", "is not a goal"),
+            ("p99 <= 0ms", "is not a goal"),
             ("p99 <= 2k/s", "latency-p99 is a time"),
             ("random-read.p99.9 <= 2k/s", "is a time"),
             ("iops >= 2ms", "iops is a rate of operations"),

@@ -115,8 +115,8 @@ pub enum TrialError {
     },
     /// Nothing was done in the time allowed.
     #[error(
-        "not one operation was done in {elapsed}: the storage does not answer, or its clients ask \
-         for less than that"
+        "no operation completed in {elapsed}: the storage does not answer, or the load is \
+         lower than that"
     )]
     Nothing {
         /// Time allowed.
@@ -124,8 +124,8 @@ pub enum TrialError {
     },
     /// What must stay free would have been taken.
     #[error(
-        "stopped: {available} are free, {reserve} must stay free, and the file system copies on \
-         write, so that rewriting takes space; use a smaller test file (--size), keep less free \
+        "stopped: {available} are free, {reserve} must stay free, and the file system is \
+         copy-on-write, so rewriting takes space; use a smaller test file (--size), keep less free \
          (--reserve), or free some space"
     )]
     Space {
@@ -535,7 +535,7 @@ fn errors(record: &Record, name: impl Fn(Errno) -> String) -> Vec<ErrorCount> {
         error_count(kind, (class, errno.0, name(errno)), times)
     });
     let short = record.short.iter().map(|(&kind, times)| {
-        let name = "fewer bytes were moved than asked for".into();
+        let name = "fewer bytes were moved than requested".into();
         error_count(kind, (ErrorClass::Short, 0, name), times)
     });
     failed.chain(short).collect()

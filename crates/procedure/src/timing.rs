@@ -150,9 +150,9 @@ pub fn summarise_command(
         warnings.push(
             Warning::doubt(
                 WarningCode::FirstRunDiffers,
-                "The first run that counted lies far from the others: caches were filled by it.",
+                "The first counted run is far from the others: it filled caches.",
             )
-            .advise("Ask for more --warm-ups, or for --cold."),
+            .advise("Use more --warm-ups, or --cold."),
         );
     }
     for warning in &mut warnings {
@@ -196,14 +196,14 @@ fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Opti
                 1e3 * median_s,
                 1e3 * shell
             ),
-        ).advise("Give the program after -- instead, which starts it without a shell."));
+        ).advise("Put the program after -- instead, to start it without a shell."));
     } else if median_s < SHORT_S {
         warnings.push(
             Warning::note(
                 WarningCode::MostlyStart,
                 "It takes less than 5 ms, much of which is the start of a process.",
             )
-            .advise("Let it do its work several times."),
+            .advise("Let it do its work several times per run."),
         );
     }
 }
@@ -214,7 +214,7 @@ fn warn_of_exits(warnings: &mut Vec<Warning>, runs: &[TimedRun]) {
         warnings.push(Warning::doubt(
             WarningCode::FailedRuns,
             format!(
-                "{failed} of {} runs ended with an exit status other than 0, and count.",
+                "{failed} of {} runs ended with a non-zero exit status, and count.",
                 runs.len()
             ),
         ));

@@ -228,7 +228,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
             WarningCode::RampNotOver,
             format!(
                 "{}: at the rate of --ramp the last of {} users would have started after {}, and \
-                 the trial took {}: not all of them were at work.",
+                 the trial took {}: not all of them were active.",
                 m.title,
                 format_count(users),
                 format_duration_ns(ramp * 1e9),
@@ -255,7 +255,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
             WarningCode::LawBroken,
             format!(
                 "{}: throughput times response and think time makes {} users, and there are {}: \
-                 the trial was too short for its think times, or this program lost time.",
+                 the trial was too short for its think times, or Seekstone lost time.",
                 m.title,
                 format_count(laws.users.value),
                 format_count(users),
@@ -277,8 +277,8 @@ fn shared_processors(
         Warning::doubt(
             WarningCode::ProcessorsShared,
             format!(
-                "{}: other processes had {:.0} % of all processors meanwhile, and the processor \
-                 work of users waited for them.",
+                "{}: other processes used {:.0} % of all CPUs, and the users' processor \
+                 work had to wait for them.",
                 m.title,
                 others * 100.0
             ),

@@ -318,13 +318,16 @@ impl SeriesPlan {
 pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if !is_precise {
-        warnings.push(Warning::doubt(
-            WarningCode::NotConverged,
-            format!(
-                "{title}: stopped by its limit of time or passes; the interval is wider than was \
-                 asked for."
-            ),
-        ).advise("Allow more with --budget, or ask for less with --precision."));
+        warnings.push(
+            Warning::doubt(
+                WarningCode::NotConverged,
+                format!(
+                    "{title}: stopped by its limit of time or passes; the interval is wider \
+                 than requested."
+                ),
+            )
+            .advise("Raise --budget, or relax --precision."),
+        );
     }
     warnings.extend(drift(title, passes));
     let shares = || passes.iter().filter_map(|pass| pass.page_cache_share);
@@ -336,8 +339,8 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
             Warning::doubt(
                 WarningCode::CacheChanges,
                 format!(
-                    "{title}: the page cache answered {:.0} % of one pass and {:.0} % of another: \
-                 there is no one rate.",
+                    "{title}: the page cache served {:.0} % of one pass and {:.0} % of another: \
+                 there is no single rate.",
                     low * 100.0,
                     high * 100.0
                 ),
@@ -372,12 +375,13 @@ fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
         Warning::doubt(
             WarningCode::Drift,
             format!(
-                "{title}: the later half of the passes took {:+.0} % of time against the earlier \
-                 one: the rate is still changing, and its interval does not know that.",
+                "{title}: the later half of the passes took {:+.0} % time compared with the \
+                 earlier half: the rate is still changing, and its interval does not allow for \
+                 that.",
                 change * 100.0
             ),
         )
-        .advise("Measure longer, or look for what else uses the storage.")
+        .advise("Measure longer, or find out what else uses the storage.")
     })
 }
 

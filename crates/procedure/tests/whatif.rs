@@ -285,7 +285,7 @@ fn beyond_the_range_is_refused_or_marked() {
         })
     };
     let error = beyond(2 * most, false).expect_err("outside").to_string();
-    assert!(error.contains("is outside of what was measured"), "{error}");
+    assert!(error.contains("is outside the measured range"), "{error}");
     let inside = beyond(most, false).expect("inside");
     let outside = beyond(2 * most, true).expect("a guess");
     assert!(outside.is_extrapolated && !inside.is_extrapolated);

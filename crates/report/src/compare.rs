@@ -14,9 +14,9 @@ use crate::table::{Align, Table};
 const DIFFERENCES_SHOWN: usize = 8;
 
 /// What no comparison of single runs shows.
-pub(crate) const ONE_RUN_A_SIDE: &str = "Each interval holds what varied within its run. One run \
-     a side cannot show how much two runs of the same storage differ from each other: repeat each \
-     several times before a small difference is believed.";
+pub(crate) const ONE_RUN_A_SIDE: &str = "Each interval covers the variation within its run. One \
+     run a side cannot show how much two runs of the same storage differ: repeat each several \
+     times before you believe a small difference.";
 
 /// Why runs cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +89,7 @@ pub fn comparison_svg(runs: &[Run]) -> Result<String, ComparisonError> {
         [new] => format!("{} over {}", name(new), name(base)),
         _ => format!("runs over {}", name(base)),
     };
-    let note = "Each interval holds what varied within its run, not from run to run.";
+    let note = "Each interval covers the variation within its run, not from run to run.";
     Ok(ratios_svg(&title, note, &lines))
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn in_words(shown: &[&FigureRatio]) -> String {
         (count(Shown::Better), "better"),
         (count(Shown::Worse), "worse"),
         (count(Shown::Differs), "different"),
-        (count(Shown::Nothing), "without a difference shown"),
+        (count(Shown::Nothing), "no difference shown"),
         (count(Shown::NoInterval), "without an interval"),
         (untrusted as u64, "not to be trusted"),
     ];

@@ -186,7 +186,7 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
 /// What the points that are cited were too short for, where the shortest is.
 fn unseen(page: &mut Page<'_>, curve: &Curve) {
     if let Some(seen) = curve.resolution.filter(|_| page.style.all) {
-        let text = format!("cited points: not looked for: {}", not_looked_for(&seen));
+        let text = format!("cited points: not searched for: {}", not_looked_for(&seen));
         page.item(Tone::Quiet, "-", &text);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) const INDICATIVE: &str = "?";
 
 /// What the sign means.
 pub(crate) fn indicative_legend() -> String {
-    format!("{INDICATIVE} too few samples beyond it to rely on it")
+    format!("{INDICATIVE} too few samples beyond it to rely on")
 }
 
 /// What a measurement is about.
@@ -318,6 +318,6 @@ pub(crate) const fn access_in_words(access: Access) -> &'static str {
         Access::Direct => "past the page cache",
         Access::Buffered => "through the page cache",
         Access::Simulated => "on a model, in virtual time",
-        Access::Null => "on a driver that completes at once: nothing was stored",
+        Access::Null => "on the null driver: nothing was stored",
     }
 }

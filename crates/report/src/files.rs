@@ -157,8 +157,8 @@ fn stonewalls(page: &mut Page<'_>, found: &FileTests) {
     page.blank();
     page.table(&table);
     let text = format!(
-        "At the stonewall: what was done when clients stopped after {}; then all went on to as \
-         many items as the furthest had done, which the rates above include.",
+        "At the stonewall: what was done when clients stopped after {}; then all caught \
+         up with the furthest, which the rates above include.",
         format_duration_ns(ns as f64)
     );
     page.paragraph(Tone::Quiet, &text);
@@ -196,7 +196,7 @@ fn hosts(page: &mut Page<'_>, found: &FileTests) {
     }
     page.blank();
     page.table(&table);
-    let text = "first in, last in: passes in which this rank was done first, or last; busy: its \
+    let text = "first in, last in: passes in which this rank finished first, or last; busy: its \
                 share of the time that passes took; CPUs: processors that its clients used while \
                 at work.";
     page.paragraph(Tone::Quiet, text);
@@ -488,8 +488,8 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
         page.paragraph(Tone::Quiet, text);
     }
     if !found.over_memory.is_empty() {
-        let text = "Over memory: the time over that on the memory disk, as is: what is left \
-                    when processor and system are taken out.";
+        let text = "Over memory: the time over that on the memory disk, as is: what is \
+                    left without CPU and system.";
         page.paragraph(Tone::Quiet, text);
     }
 }
@@ -510,7 +510,7 @@ fn device(page: &mut Page<'_>, found: &FileTests, is_model: bool) {
             .iter()
             .any(|test| test.test == "11" && test.state == FileState::AsIs);
         let doubt = if is_cached && !is_model {
-            " As is, memory may have answered: compare what is cold."
+            " As is, reads may have come from memory: compare cold rows."
         } else {
             ""
         };

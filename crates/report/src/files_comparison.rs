@@ -24,12 +24,12 @@ pub enum FilesComparisonError {
     NoFiles(String),
     /// Runs share no test.
     #[error(
-        "the runs have no test in common in the same state, at the same scale and with as many \
+        "the runs have no test in common with the same state, scale and number of \
          clients: `seekstone runs show` prints the tests of each"
     )]
     NothingShared,
     /// The system to divide by is not there.
-    #[error("--against {0}: is none of the systems; they are numbered from 1 to {1}")]
+    #[error("--against {0}: no such system; they are numbered from 1 to {1}")]
     NoSuchSystem(u32, usize),
 }
 
@@ -369,7 +369,7 @@ fn legend(
         against.is_some_and(|(base, _)| rows.iter().any(|it| is_filled(it, base)));
     if shared.is_empty() {
         text.push_str(
-            " No test is common to all systems, so they stand in the order in which they were \
+            " No test is common to all systems, so they are in the order in which they were \
              named.",
         );
     } else {

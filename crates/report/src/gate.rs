@@ -25,8 +25,8 @@ impl SetSizes {
         let Self { base, base_min, .. } = self;
         (base < base_min).then(|| {
             format!(
-                "The baseline has {base} of the {base_min} runs that are needed: one run a side \
-                 cannot tell a change from what differs between any two runs. Measure it \
+                "The baseline has {base} of the {base_min} runs it needs: one run a side \
+                 cannot tell a change from the usual variation between runs. Measure it \
                  {} more, and name all of them.",
                 times(base_min - base)
             )
@@ -171,7 +171,7 @@ fn evidence(limit: &GateLimit) -> String {
     let (value, interval) = format_interval_count(found.value, found.low, found.high);
     let advice = match (limit.verdict, limit.runs_needed) {
         (LimitVerdict::Undecided, Some(runs)) => format!("; about {runs} runs a side would tell"),
-        (LimitVerdict::Undecided, None) => "; it is too near the limit to tell".into(),
+        (LimitVerdict::Undecided, None) => "; it is too close to the limit to tell".into(),
         _ => String::new(),
     };
     format!("{figure} is {value} ({interval}) times the baseline{advice}")

@@ -46,9 +46,9 @@ pub fn inspection(
     machine(&mut page, environment);
     page.blank();
     if cautions.is_empty() {
-        page.heading("Nothing was found that would mislead a reader of results.");
+        page.heading("Nothing found that would mislead you.");
     } else {
-        page.heading("What would mislead a reader of results");
+        page.heading("What would mislead you");
         for caution in cautions {
             page.item(
                 Tone::Doubtful,
@@ -163,7 +163,7 @@ fn properties(device: &BlockDevice) -> String {
         says(device.read_only, "read-only"),
         says(
             device.backing_direct,
-            "goes round the page cache of its backing file",
+            "bypasses the page cache of its backing file",
         ),
     ])
 }
@@ -204,19 +204,14 @@ fn machine(page: &mut Page<'_>, environment: &Environment) {
     });
     let pressure = environment.pressure_io.map(|pressure| {
         format!(
-            "some task waited for I/O {:.1} % of 10 s",
+            "I/O pressure (some) {:.1} % over 10 s",
             pressure.some_percent
         )
     });
     let steal = environment
         .steal_share
         .filter(|&share| share > 0.0)
-        .map(|share| {
-            format!(
-                "{:.1} % of CPU time given to others since boot",
-                share * 100.0
-            )
-        });
+        .map(|share| format!("{:.1} % steal since boot", share * 100.0));
     page.fact("busy", &join([load, pressure, steal]));
 }
 

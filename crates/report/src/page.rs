@@ -82,7 +82,7 @@ impl<'a> Page<'a> {
         let left = table.left_out(self.style.columns() - INDENT);
         if !left.is_empty() {
             let left = left.join(", ");
-            let text = format!("A wider terminal has also: {left}.");
+            let text = format!("A wider terminal also shows: {left}.");
             self.paragraph(Tone::Quiet, &text);
         }
     }

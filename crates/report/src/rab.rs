@@ -19,7 +19,7 @@ const LEGEND: [&str; 2] = [
      (transaction) or at the one load (batch); RABmark[s]: MiB/s at the highest level, or at the \
      one load.",
     "By service time, from when a request is sent, as the document of 1995 defines it; by response \
-     time, from when it was due. Intervals are of 95 % and hold what varies within a run.",
+     time, from when it was due. Intervals are at 95 % and cover the variation within a run.",
 ];
 
 /// Everything about the workloads.
@@ -315,8 +315,8 @@ fn comparisons(page: &mut Page<'_>, comparisons: &[ModeComparison]) {
     page.blank();
     page.table(&table);
     if comparisons.iter().any(|found| !found.spans_runs) {
-        let text = "* one run in one of the modes: its variation from run to run is not in the \
-                    interval";
+        let text = "* only one run in one of the modes: the interval does not include variation \
+                    from run to run";
         page.paragraph(Tone::Quiet, text);
     }
 }

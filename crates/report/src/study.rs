@@ -79,7 +79,7 @@ pub(crate) fn environment(study: &Study) -> Vec<String> {
     };
     let resumed = match later {
         [] => String::new(),
-        later => format!(", gone on with {}", later.join(", ")),
+        later => format!(", resumed {}", later.join(", ")),
     };
     lines.push(format!("Done {first}{resumed}"));
     let settings: Vec<String> = study
@@ -243,7 +243,7 @@ pub(crate) fn outliers(study: &Study) -> Vec<String> {
         ));
     }
     vec![format!(
-        "* far from the others of its combination, and counted all the same: {text}"
+        "* far from the others of its combination, but counted: {text}"
     )]
 }
 
@@ -342,7 +342,7 @@ fn stars(values: &[f64], unit: Unit) -> Vec<String> {
         .collect();
     if each > 1 {
         lines.push(format!(
-            "Each star stands for {each} values, the last for fewer."
+            "Each star stands for {each} values, the last one for fewer."
         ));
     }
     lines

@@ -57,7 +57,7 @@ pub enum SystemsError {
     #[error("a table of systems needs two runs or more: `seekstone runs list` has their numbers")]
     OneRun,
     /// The system to divide by is not there.
-    #[error("--against {0}: is none of the systems; they are numbered from 1 to {1}")]
+    #[error("--against {0}: no such system; they are numbered from 1 to {1}")]
     NoSuchSystem(u32, usize),
     /// A run shares no figure with that of performance 1.
     #[error(
@@ -66,13 +66,13 @@ pub enum SystemsError {
     )]
     NothingShared(String, String),
     /// Facts of a run that is not compared.
-    #[error("facts of run {0}: it is none of the runs that are compared")]
+    #[error("facts of run {0}: it is not among the compared runs")]
     NoSuchRun(i64),
     /// Two tables about one run.
     #[error("facts of run {0} are given twice")]
     Twice(i64),
     /// A price that is none.
-    #[error("run {0}: a price of {1} is no price: give a number above 0")]
+    #[error("run {0}: {1} is not a price: use a number above 0")]
     Price(i64, f64),
     /// A specification of a figure that the table does not have.
     #[error("run {0}: `{1}` is specified, and no figure of the table is called so")]
@@ -388,9 +388,9 @@ fn money(amount: f64, currency: Option<&str>) -> String {
 
 fn legend(against: u32) -> String {
     format!(
-        "Performance: how many times as good as [{against}], whose performance is 1; above 1 is \
-         better, of times as of rates. Each interval holds what varied within the runs, not from \
-         run to run. Means are geometric, without an interval: figures of one run may vary \
+        "Performance: relative to [{against}], which is 1; above 1 is better, for times \
+         as for rates. Each interval covers the variation within the runs, not from run to \
+         run. Means are geometric, without an interval: figures of one run may vary \
          together. Performance/price is relative to [{against}], too."
     )
 }

@@ -41,7 +41,7 @@ fn how(timing: &Timing) -> String {
         "the system's caches dropped before each"
     } else {
         match timing.warm_ups {
-            0 => "no run before the first that counts",
+            0 => "no warm-up run",
             _ => "warm caches",
         }
     };
@@ -49,7 +49,7 @@ fn how(timing: &Timing) -> String {
         "precise" => "until precise",
         "budget" => "until time was up",
         "stopped" => "until stopped",
-        _ => "as many as asked for",
+        _ => "as many as requested",
     };
     let order = if timing.commands.len() > 1 {
         ", in random order, every second one in reverse"
@@ -155,7 +155,7 @@ fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
             let times = factor(found.ratio);
             let text = format!(
                 "{name} takes {times} times as long as {first} in {}: too few to claim a \
-                 difference, which takes {PAIRS_MIN}",
+                 difference; that takes {PAIRS_MIN}",
                 format_counted(found.pairs.into(), "round")
             );
             (Tone::Plain, text)
@@ -196,7 +196,7 @@ fn outliers(page: &mut Page<'_>, timing: &Timing) {
         page.blank();
         page.item(
             Tone::Plain,
-            "far from the others, and counted:",
+            "far from the others, but counted:",
             &named.join("; "),
         );
     }

@@ -62,7 +62,7 @@ fn one(page: &mut Page<'_>, load: &TransactionLoad) {
         let (steady, interval) = operations(load.per_second_steady);
         page.fact("steady", &format!("{steady}  ({interval})"));
     } else {
-        page.fact("steady", "not long enough to be measured");
+        page.fact("steady", "too short to measure");
     }
     page.fact(
         "whole run",
@@ -297,13 +297,13 @@ fn searched(page: &mut Page<'_>, search: &UserSearchResult) {
         format_duration_ns(search.limit_ns as f64)
     ));
     let meets = match search.meets {
-        0 => "no number of users surely meets the limit".to_owned(),
-        1 => "1 user surely meets the limit".to_owned(),
-        users => format!("{} users surely meet the limit", whole(users)),
+        0 => "no number of users is sure to meet the limit".to_owned(),
+        1 => "1 user is sure to meet the limit".to_owned(),
+        users => format!("{} users are sure to meet the limit", whole(users)),
     };
     let misses = match search.misses {
-        None => "none surely miss it".to_owned(),
-        Some(users) => format!("{} surely miss it", whole(users)),
+        None => "none is sure to miss it".to_owned(),
+        Some(users) => format!("{} are sure to miss it", whole(users)),
     };
     page.paragraph(Tone::Strong, &format!("{meets}, {misses}"));
     let mut table = Table::new(&[

@@ -49,7 +49,7 @@ fn every_kind_has_its_tables_and_each_row_one_headline() {
                 assert_eq!(row.levels.len(), table.factors.len(), "{kind}: {name}");
                 assert!(
                     seen.insert(row.levels.clone()),
-                    "{kind}: {name} is there twice"
+                    "{kind}: {name} is given twice"
                 );
                 let metrics: BTreeSet<&str> = row
                     .figures

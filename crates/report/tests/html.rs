@@ -123,7 +123,7 @@ fn every_kind_is_a_page_whose_values_are_those_of_the_json() {
         let mut ids = BTreeSet::new();
         for element in all(&document, "[id]") {
             let id = element.value().id().expect("an id").to_owned();
-            assert!(ids.insert(id.clone()), "{kind}: {id} is there twice");
+            assert!(ids.insert(id.clone()), "{kind}: {id} is given twice");
         }
         for link in all(&document, "a") {
             let target = link.attr("href").and_then(|it| it.strip_prefix('#'));

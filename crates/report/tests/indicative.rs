@@ -2,7 +2,7 @@
 
 use report::{Style, check_up, curve_table};
 
-const LEGEND: &str = "? too few samples beyond it to rely on it";
+const LEGEND: &str = "? too few samples beyond it to rely on";
 
 fn wide() -> Style {
     Style {

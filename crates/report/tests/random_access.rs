@@ -46,7 +46,7 @@ fn a_table_for_each_sweep() {
       depth 1     104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
       depth 8     210 us   ±  2 %  525 us?  38,100  *300 us   ±  2 %  750 us?  26,700
       * rounds differ: the CI covers that; ! unsettled: do not quote; ? too few samples beyond
-      it to rely on it; times are from issue to completion
+      it to rely on; times are from issue to completion
 
     Warnings
       doubt A doubt about one cell.

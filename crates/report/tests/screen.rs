@@ -35,7 +35,7 @@ check-up of .                                                                   
   random read 4 KiB, QD1       21,200   87.0  47.1 us   70.7 us  46.2 .. 48.0 us
   durable write 4 KiB (fsync)     806   3.30  1.24 ms  1.86 ms?  1.17 .. 1.31 ms
   4 KiB files: create           1,240   5.08   806 us   1.21 ms  1,220 .. 1,270/s
-  ? too few samples beyond it to rely on it
+  ? too few samples beyond it to rely on
 
 random reads of 4 KiB: mean latency against IOPS
            │                                      ●   IOPS, closed loop, at a mean latency of
@@ -53,8 +53,8 @@ random reads of 4 KiB: mean latency against IOPS
 Warnings
   doubt Data written less than 20 s ago may have been answered by the host's cache; ask for --soak
         to see past it.
-  doubt durable write 4 KiB (fsync): stopped by its time limit; the interval is right but wider than
-        was asked for. Give it more time.
+  doubt durable write 4 KiB (fsync): stopped by its time limit; the interval is valid but wider than
+        requested. Give it more time.
   note  This is a virtual machine: its host may cache.
   1 more: --all shows everything
 ");
@@ -86,7 +86,7 @@ run 12: check-up of .                                          58.2 s, seed 8213
   random read 4 KiB, QD1       21,200  47.1 us   70.7 us  46.2 .. 48.0 us
   durable write 4 KiB (fsync)     806  1.24 ms  1.86 ms?  1.17 .. 1.31 ms
   4 KiB files: create           1,240   806 us   1.21 ms  1,220 .. 1,270/s
-  ? too few samples beyond it to rely on it
+  ? too few samples beyond it to rely on
 
 random reads of 4 KiB: mean latency against IOPS
            |                                                           *
@@ -112,7 +112,7 @@ Warnings
   doubt Data written less than 20 s ago may have been answered by the host's
         cache; ask for --soak to see past it.
   doubt durable write 4 KiB (fsync): stopped by its time limit; the interval is
-        right but wider than was asked for. Give it more time.
+        valid but wider than requested. Give it more time.
   note  This is a virtual machine: its host may cache.
   1 more: seekstone runs show 12 --all
 ");
@@ -193,14 +193,13 @@ storage-7 (Linux 6.12.1)
   memory             23 GiB in all, 20 GiB available
   runs in            KVM
   clock              tsc
-  busy               load 0.25, 0.50, 0.75 over 1, 5 and 15 minutes, some task
-                     waited for I/O 1.5 % of 10 s, 1.2 % of CPU time given to
-                     others since boot
+  busy               load 0.25, 0.50, 0.75 over 1, 5 and 15 minutes, I/O
+                     pressure (some) 1.5 % over 10 s, 1.2 % steal since boot
 
-What would mislead a reader of results
+What would mislead you
   - 5 GiB of the file were never written: reads of them touch no device; write
     the file once before reading it [sparse-file]
-  - the RAID is rebuilding; wait for its end [raid-rebuilding]
+  - the RAID is rebuilding; wait until it is done [raid-rebuilding]
 ");
 }
 

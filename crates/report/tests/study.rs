@@ -48,7 +48,7 @@ fn readings_that_do_not_fit_stand_in_tables_below_each_other() {
         "18,400/s",
         "read rate (block 1KiB, host linux1): 1.25 MB/s in round 3",
         "Distribution of the 12 single values of time (block 1KiB, host linux1), mean",
-        "gone on with 2027-01-31 13:00:00Z",
+        "resumed 2027-01-31 13:00:00Z",
         "5.4 to 6.1 times lower",
     ] {
         // However the lines are broken.

@@ -30,7 +30,7 @@ fn means_comparison_and_outliers() {
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
 
-      5 rounds, as many as asked for, in random order, every second one in reverse; warm caches
+      5 rounds, as many as requested, in random order, every second one in reverse; warm caches
       gzip               gzip -k -f data
       zstd               zstd -k -f data
 
@@ -41,7 +41,7 @@ fn means_comparison_and_outliers() {
     Comparison
       - zstd is 5.24 (4.55 .. 6.16) times as fast as gzip
 
-      far from the others, and counted: gzip: round 5 1.90 s
+      far from the others, but counted: gzip: round 5 1.90 s
 
       real: mean elapsed time, interval by Student's t over runs; user and system: mean
       processor time of the command and all that it waited for; memory: the most that one
@@ -82,7 +82,7 @@ fn a_verdict_says_what_the_interval_says() {
         said(TimingVerdict::NotShown),
         format!("{unknown}: zstd takes {ratio}")
     );
-    let few = "in 5 rounds: too few to claim a difference, which takes 5";
+    let few = "in 5 rounds: too few to claim a difference; that takes 5";
     assert_eq!(
         said(TimingVerdict::TooFew),
         format!("- zstd takes {ratio} as gzip {few}")

@@ -172,7 +172,7 @@ pub struct Study {
     /// Differences below this share are of no interest.
     #[serde(with = "stats::undefined")]
     pub margin: f64,
-    /// When it was begun and gone on with, RFC 3339, UTC.
+    /// When it was begun and resumed, RFC 3339, UTC.
     pub begun_at: Vec<String>,
     /// Every replicate, in the order of measuring.
     pub replicates: Vec<StudyReplicate>,

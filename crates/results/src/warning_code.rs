@@ -62,79 +62,80 @@ warning_codes! {
         "latency rises and falls too slowly for the trial; its interval is widened for that";
     CurveDrift "curve-drift" [Doubt] "response times moved while points of the curve were measured";
     Drift "drift" [Doubt]
-        "response time moved in a line over the trial; of `transfer`, from pass to pass";
-    HeavyTail "heavy-tail" [Doubt] "the mean hangs on few operations, or has no variance";
-    KeptBack "kept-back" [Doubt] "what was due and not done would change the mean";
-    LateGenerator "late-generator" [Doubt] "this program sent operations late";
-    LoadFalls "load-falls" [Note] "more clients did less";
+        "response time drifted over the trial; for `transfer`, from pass to pass";
+    HeavyTail "heavy-tail" [Doubt] "the mean depends on a few operations, or has no variance";
+    KeptBack "kept-back" [Doubt] "operations due but not completed would change the mean";
+    LateGenerator "late-generator" [Doubt] "Seekstone issued operations late";
+    LoadFalls "load-falls" [Note] "throughput fell as clients were added";
     LoadNotCarried "load-not-carried" [Doubt]
-        "less was done than was offered, and the storage is why";
-    NotStationary "not-stationary" [Doubt] "still changing when its time was up";
-    Oscillation "oscillation" [Note] "response times go up and down with a period";
-    OwnShare "own-share" [Doubt] "over a tenth of the response times of a curve is this program's";
-    RareEpisodes "rare-episodes" [Note] "few slow episodes hold much of the mean";
-    Stall "stall" [Doubt] "nothing completed for long";
-    Step "step" [Doubt] "the level changed at a moment";
+        "the storage did not carry the offered load";
+    NotStationary "not-stationary" [Doubt] "still changing at the end of its time";
+    Oscillation "oscillation" [Note] "response times rise and fall periodically";
+    OwnShare "own-share" [Doubt] "over a tenth of a curve's latency is load-generator overhead";
+    RareEpisodes "rare-episodes" [Note] "a few slow episodes make up much of the mean";
+    Stall "stall" [Doubt] "nothing completed for a long time";
+    Step "step" [Doubt] "the latency changed abruptly";
     TimeUnaccounted "time-unaccounted" [Doubt]
         "throughput times response and think time is not the number of clients";
     TwoModes "two-modes" [Note] "times have two peaks";
     WarmUp "warm-up" [Note, Doubt] "a slow start";
     WarmUpDiffers "warm-up-differs" [Note, Doubt]
-        "what was left out at the start differs from the rest";
-    WriteCliff "write-cliff" [Doubt] "writes became slower at a moment";
-    BusyWorker "busy-worker" [Doubt] "a worker thread was at work for 95 % of the trial";
+        "the part left out at the start differs from the rest";
+    WriteCliff "write-cliff" [Doubt] "writes became slower abruptly";
+    BusyWorker "busy-worker" [Doubt] "a worker thread was busy for 95 % of the trial";
     CacheChanges "cache-changes" [Doubt] "the page cache answered more of one pass than of another";
     FirstRunDiffers "first-run-differs" [Doubt]
-        "the first run of a command lies far from the others";
-    ForeignIo "foreign-io" [Doubt, Void] "others did much of the device's I/O";
+        "the first run of a command is far from the others";
+    ForeignIo "foreign-io" [Doubt, Void] "other processes did much of the device's I/O";
     LogIncomplete "log-incomplete" [Doubt]
-        "lines of fio's logs were asked for faster than they could be written";
+        "lines of fio's logs came faster than they could be written";
     IologIncomplete "iolog-incomplete" [Doubt]
         "`trial --iolog`: operations came faster than their lines could be written";
     ReplayBehind "replay-behind" [Doubt]
         "a replay took 0.1 % longer than its trace, or 1 % of its requests were over 1 ms behind";
     ReplayStarved "replay-starved" [Doubt]
         "requests came from the trace's file after they were due";
-    LawBroken "law-broken" [Doubt] "Little's law does not hold of the users";
+    LawBroken "law-broken" [Doubt] "Little's law does not hold for the users";
     NotFromDevice "not-from-device" [Doubt, Void]
-        "the device did less than was read or written past the page cache";
+        "the device moved less than the direct I/O asked for";
     OwnLimit "own-limit" [Doubt, Void]
-        "as many requests were outstanding as may be, and the rest waited here";
-    ProcessorsShared "processors-shared" [Doubt] "other processes had a quarter of the processors";
+        "the queue was full at --depth, and the rest waited in Seekstone";
+    ProcessorsShared "processors-shared" [Doubt] "other processes used a quarter of the CPUs";
     RoundsDiffer "rounds-differ" [Doubt]
-        "rounds of a cell lie further apart than their noise allows";
-    SameDevice "same-device" [Doubt] "two file systems that are compared lie on one device";
+        "rounds of a cell differ by more than their noise";
+    SameDevice "same-device" [Doubt] "two compared file systems are on the same device";
     SlowClock "slow-clock" [Doubt] "reading the clock takes over 1 % of an operation";
     PtsNotMet "pts-not-met" [Note] "an SSD is steady, and the letter of SSS PTS is not met";
     PtsTooEarly "pts-too-early" [Doubt]
         "the letter of SSS PTS was met, and the trend does not bear it out";
-    SsdDrifting "ssd-drifting" [Doubt] "the rounds of a test of an SSD still move";
+    SsdDrifting "ssd-drifting" [Doubt] "the rounds of an SSD test are still changing";
     SsdPurgeUnproven "ssd-purge-unproven" [Doubt]
-        "blocks read back after a purge hold something else than zeroes";
+        "blocks read back after a purge are not zero";
     SplitOperations "split-operations" [Note] "the kernel made several requests of each operation";
     // Too little time.
     DepthNotReached "depth-not-reached" [Note]
-        "fewer requests were outstanding than were asked for";
+        "the queue depth stayed below the one requested";
     LevelNotSettled "level-not-settled" [Doubt] "a level of a curve lies between two loads";
     NoAnswer "no-answer" [Doubt] "nothing was done in a trial, which was measured again for longer";
     NoOperation "no-operation" [Void] "nothing was done, and there was no time for more";
     NotCitable "not-citable" [Doubt] "too few independent operations to quote the number";
-    NotConverged "not-converged" [Note, Doubt] "the interval is wider than was asked for";
+    NotConverged "not-converged" [Note, Doubt] "the interval is wider than requested";
     NotFinished "not-finished" [Doubt] "users had not made all their transactions";
-    NotPrecise "not-precise" [Note] "rows of `files` have wider intervals than was asked for";
+    NotPrecise "not-precise" [Note] "rows of `files` have wider intervals than requested";
     NotSaturated "not-saturated" [Note] "the curve had not stopped growing";
     RowsLeftOut "rows-left-out" [Note] "no time was left for rows of a check-up";
-    SearchNotFinished "search-not-finished" [Doubt] "how many users meet a limit stays open";
+    SearchNotFinished "search-not-finished" [Doubt] "how many users meet a limit remains open";
     StonewallNotReached "stonewall-not-reached" [Doubt]
         "a client of `files --stonewall` had no more to do before the time was up";
     SsdUndecided "ssd-undecided" [Doubt]
-        "the rounds of a test of an SSD do not tell whether it is steady";
-    StudyNotPrecise "study-not-precise" [Doubt] "figures of a study are wider than was asked for";
+        "the rounds of an SSD test do not tell whether it is steady";
+    StudyNotPrecise "study-not-precise" [Doubt] "figures of a study have wider intervals than \
+        requested";
     TooShort "too-short" [Note] "too short to tell whether results are correlated";
     // Facts of a run.
-    Access "access" [Note, Doubt] "how the target had to be reached";
+    Access "access" [Note, Doubt] "how the target had to be accessed";
     LevelsTooLow "levels-too-low" [Doubt] "no level of a curve lies above the time of one client";
-    Clock "clock" [Void] "the processor's counter and the system's clock came apart";
+    Clock "clock" [Void] "the CPU's counter and the system clock drifted apart";
     ClosedLoad "closed-load" [Note] "what the two answers of `whatif` mean";
     CoarseTimes "coarse-times" [Doubt] "a log prints so few digits that a rate may be off";
     CurveCutShort "curve-cut-short" [Doubt]
@@ -148,52 +149,52 @@ warning_codes! {
         "several hosts measured together: who was done first and last, how well their clocks are \
          known, and how their targets differ";
     Imported "imported" [Note] "the run comes from a log";
-    LeftBehind "left-behind" [Doubt] "something of ours could not be removed";
+    LeftBehind "left-behind" [Doubt] "some of Seekstone's files could not be removed";
     MostlyShell "mostly-shell" [Doubt] "a command takes hardly longer than its start";
     MostlyStart "mostly-start" [Note] "a command takes hardly longer than its start";
     NamesStayCached "names-stay-cached" [Note] "the cache of names was not dropped";
     NoFigures "no-figures" [Void] "every replicate of a combination of levels failed, or was void";
-    NoMemoryDisk "no-memory-disk" [Note] "there was no file system in memory to compare with";
+    NoMemoryDisk "no-memory-disk" [Note] "there was no tmpfs to compare with";
     NotChecked "not-checked" [Note] "blocks that are not checked, or not used";
     PartLeftOut "part-left-out" [Note] "blocks that are not checked, or not used";
     NullTarget "null-target" [Note] "nothing was read or written";
-    OtherDriver "other-driver" [Note] "another I/O engine than that of the load before";
+    OtherDriver "other-driver" [Note] "a different I/O engine from the previous load's";
     PartialRun "partial-run" [Note] "`whatif` fits a run that was stopped early";
-    RampNotOver "ramp-not-over" [Doubt] "not all users were at work at once";
-    UsersNotTogether "users-not-together" [Doubt] "not all users were at work at once";
+    RampNotOver "ramp-not-over" [Doubt] "not all users were active at once";
+    UsersNotTogether "users-not-together" [Doubt] "not all users were active at once";
     ReplayChanged "replay-changed" [Doubt]
         "requests of a trace were moved to fit the target, or left out";
-    ReplayReordered "replay-reordered" [Note] "times of a trace go back";
+    ReplayReordered "replay-reordered" [Note] "times in a trace go backwards";
     ReplaySeveralFiles "replay-several-files" [Note]
-        "files or devices of a trace lie side by side on one target";
+        "files or devices of a trace are placed side by side on one target";
     ReplayWholeSeconds "replay-whole-seconds" [Doubt]
         "times of a trace are whole seconds, and its requests were spread over each";
-    Resumed "resumed" [Note] "the run was killed and went on, or is all that there is of it";
+    Resumed "resumed" [Note] "the run was killed and resumed, or archived as far as it got";
     RivalModels "rival-models" [Note] "other models predict about as well";
-    ShortOperations "short-operations" [Void] "operations moved fewer bytes than asked for";
+    ShortOperations "short-operations" [Void] "operations moved fewer bytes than requested";
     SsdBlocksLeftOut "ssd-blocks-left-out" [Note]
         "loads of blocks that direct I/O cannot move here";
     SsdFailedOperations "ssd-failed-operations" [Void]
-        "operations of a test of an SSD failed, and were counted";
-    SsdNotPurged "ssd-not-purged" [Note] "earlier writes have a part in the first rounds";
+        "operations of an SSD test failed, and were counted";
+    SsdNotPurged "ssd-not-purged" [Note] "earlier writes affect the first rounds";
     SsdPartOfDevice "ssd-part-of-device" [Doubt]
-        "the rest of the device was spare for its cleaning";
+        "the rest of the device was spare space for garbage collection";
     SsdQuick "ssd-quick" [Note] "rounds are shorter than those of SSS PTS";
     SsdThroughFileSystem "ssd-through-file-system" [Doubt]
         "a file system lies between the test and the SSD";
-    StartedLate "started-late" [Doubt] "the instant to start together was over";
+    StartedLate "started-late" [Doubt] "the time to start together had passed";
     StateLeftOut "state-left-out" [Note] "what `files` could not measure here";
     TestLeftOut "test-left-out" [Note] "what `files` could not measure here";
-    StillCached "still-cached" [Doubt] "files that were to be cold lay in memory";
+    StillCached "still-cached" [Doubt] "files that should have been cold were in memory";
     StudyJournal "study-journal" [Doubt]
         "a study's journal could not be kept, or is from another machine";
     StudyMachines "study-machines" [Doubt]
         "a study's journal could not be kept, or is from another machine";
-    StudyOfAModel "study-of-a-model" [Doubt] "what was measured is what a model says";
-    Verified "verified" [Note] "`--verify` read all back that was written, and found nothing wrong";
+    StudyOfAModel "study-of-a-model" [Doubt] "the results are a model's, not a device's";
+    Verified "verified" [Note] "`--verify` read everything back, and found no errors";
     WarmUpLeftOut "warm-up-left-out" [Note] "what `--warm-up` left out";
     WritesLeftOut "writes-left-out" [Note] "an existing target was only read";
-    WrongData "wrong-data" [Void] "the storage returned something else than was written";
+    WrongData "wrong-data" [Void] "the storage returned different data from what was written";
     // Known of the target and the machine.
     Compression "compression" [Note] "what lies between a file and the device";
     CopyOnWrite "copy-on-write" [Note] "what lies between a file and the device";
@@ -209,7 +210,7 @@ warning_codes! {
     DurabilityWeakened "durability-weakened" [Note] "what mount options do to writes";
     SynchronousMount "synchronous-mount" [Note] "what mount options do to writes";
     CouldNotLook "could-not-look" [Note, Doubt]
-        "what is not known, so that silence about it means nothing";
+        "what could not be checked, so that silence about it means nothing";
     DeviceInUse "device-in-use" [Note] "what others do on the device";
     IoThrottled "io-throttled" [Note] "what others do on the device";
     OtherIo "other-io" [Note] "what others do on the device";
@@ -225,10 +226,10 @@ warning_codes! {
     NearlyFull "nearly-full" [Note] "what the file or directory is";
     SmallFile "small-file" [Note] "what the file or directory is";
     SparseFile "sparse-file" [Note, Void] "what the file or directory is";
-    RaidChecking "raid-checking" [Note] "what a RAID does meanwhile";
-    RaidDegraded "raid-degraded" [Note] "what a RAID does meanwhile";
-    RaidRebuilding "raid-rebuilding" [Note] "what a RAID does meanwhile";
-    RaidReplacing "raid-replacing" [Note] "what a RAID does meanwhile";
+    RaidChecking "raid-checking" [Note] "what a RAID is doing";
+    RaidDegraded "raid-degraded" [Note] "what a RAID is doing";
+    RaidRebuilding "raid-rebuilding" [Note] "what a RAID is doing";
+    RaidReplacing "raid-replacing" [Note] "what a RAID is doing";
     // Arithmetic of the documents.
     CachedRange "cached-range" [Note, Doubt] "what a cache holds of the places a thread goes to";
     IndependentSamples "independent-samples" [Note, Doubt]

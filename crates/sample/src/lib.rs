@@ -176,7 +176,7 @@ pub fn cautions() -> Vec<Caution> {
         Caution {
             code: WarningCode::RaidRebuilding,
             cause: "the RAID is rebuilding".into(),
-            advice: "wait for its end".into(),
+            advice: "wait until it is done".into(),
         },
     ]
 }
@@ -270,8 +270,8 @@ fn durable_write() -> Measurement {
     durable.response.percentiles[2].is_indicative = true;
     durable.warnings.push(Warning::doubt(
         WarningCode::NotConverged,
-        "durable write 4 KiB (fsync): stopped by its time limit; the interval is right but \
-         wider than was asked for. Give it more time.",
+        "durable write 4 KiB (fsync): stopped by its time limit; the interval is valid \
+         but wider than requested. Give it more time.",
     ));
     durable.errors.push(ErrorCount {
         kind: "write".into(),

@@ -93,11 +93,11 @@ pub use wire::WireArgs;
 )]
 #[command(arg_required_else_help = true)]
 #[command(
-    after_help = "Begin with `seekstone run`: it checks the storage beneath the current \
+    after_help = "Start with `seekstone run`: it checks the storage under the current \
 directory in under two minutes and leaves nothing behind."
 )]
 pub struct Seekstone {
-    /// Colours on the screen: `auto` colours a terminal, unless NO_COLOR is set or TERM is `dumb`.
+    /// Colour: `auto` colours a terminal unless NO_COLOR is set or TERM is `dumb`.
     #[arg(long, value_enum, global = true, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
     /// What to do.
@@ -108,137 +108,135 @@ pub struct Seekstone {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check a directory, file or device: the main figures and levels.
+    /// Check up a directory, file or device: the main figures.
     Run(RunArgs),
     /// Measure one load with fixed settings.
     Trial(TrialArgs),
-    /// Measure latency against load, and the load at chosen latencies.
+    /// Measure latency against load, and the load at given latencies.
     Curve(CurveArgs),
     /// Measure the seven RPT workloads of 1995 and their RABmarks.
     Rab(RabArgs),
-    /// Measure random access against file size, block and depth.
+    /// Measure random I/O against span, block size and depth.
     Random(Box<RandomArgs>),
-    /// Bring an SSD to its steady state, and measure it there.
+    /// Bring an SSD to steady state, and measure it there.
     Ssd(Box<SsdArgs>),
     /// Replay a recorded trace: fio's iolog, blktrace, CSV.
     Replay(Box<ReplayArgs>),
-    /// Time files opened in random order, on a model of a disk.
+    /// Time opening files in random order, on a simulated device.
     Positioning(PositioningArgs),
-    /// Measure users who think: rate, latency, how many fit.
+    /// Measure transactions: rate, latency, users carried.
     Transactions(Box<TransactionsArgs>),
     /// The RAID Performance Test of 1995, with its own files.
     Rpt(Box<RptArgs>),
-    /// Measure transfer rates of one file, pass by pass.
+    /// Measure the transfer rate of a file, pass by pass.
     Transfer(Box<TransferArgs>),
     /// The disk data transfer rate test of 1997.
     Diskmbps(DiskMbpsArgs),
     /// The disk and transaction random access test of 1997.
     Diskrand(DiskRandArgs),
-    /// Run several programs of 1997 at once on one model.
+    /// Run several programs of 1997 at once, on one model.
     Together(TogetherArgs),
     /// One control thread of the RAID Performance Test.
     Transact(Box<TransactArgs>),
     /// Compare targets or archived runs; fail a build on a limit.
     Compare(Box<CompareArgs>),
-    /// Make links that call these four programs by their names.
+    /// Make links to call these four programs by name.
     Classic(ClassicArgs),
-    /// Measure how something depends on factors, from a file.
+    /// Measure the effect of factors, from a study file.
     Study(Box<StudyArgs>),
-    /// Measure programs that use files: DECUS tests, metadata.
+    /// Measure file operations: DECUS tests, metadata, bandwidth.
     Files(Box<FilesArgs>),
     /// Run fio's job files, and print what fio prints.
     Fio(Box<FioArgs>),
-    /// Say what a target is, and what would mislead.
+    /// Describe a target, and what on it would mislead you.
     Inspect(InspectArgs),
-    /// Read back what a run with --verify-state wrote.
+    /// Read back what a `--verify-state` run wrote.
     Verify(VerifyArgs),
-    /// List the simulated devices, and show their sources.
+    /// List the simulated devices, with their sources.
     Devices(DevicesArgs),
-    /// Fit a model to an archived run, and predict another load.
+    /// Fit a model to archived runs, and predict other loads.
     Whatif(WhatIfArgs),
-    /// Time commands, several in interleaved rounds.
+    /// Time commands, and compare several in interleaved rounds.
     Time(Box<TimeArgs>),
-    /// Make a link of known delay and rate between namespaces.
+    /// Make a network link of known delay and rate.
     Wire(WireArgs),
     /// List, show, compare, export and delete archived runs.
     Runs(RunsArgs),
-    /// Show the archive in a browser: list, open, compare.
+    /// Serve the archive as web pages: list, open, compare.
     Serve(ServeArgs),
-    /// Name and remove what killed runs left in a directory.
+    /// List and remove what killed runs left in a directory.
     Clean(CleanArgs),
     /// Prepare runs on many hosts under MPI.
     Fleet(FleetArgs),
-    /// Print completions for a shell.
+    /// Print shell completions.
     Completions(CompletionsArgs),
-    /// Print the manual page, or that of one command.
+    /// Print the manual page of the program or of a command.
     Man(ManArgs),
     /// A kind of measurement whose settings are data.
     #[command(skip)]
     Kind(KindArgs),
 }
 
-/// How storage is reached and what may be done to it.
+/// How to access the storage, and what may be done to it.
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
-    /// Allow writing into the named file or device. Everything in it may be lost.
+    /// Allow writing to the named file or device. All data on it may be lost.
     #[arg(long)]
     pub overwrite: bool,
-    /// The device's name once more, when it carries a file system or other known content that is to
-    /// be lost.
+    /// Repeat the device's name, to destroy a file system or other known content on it.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
     /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
-    /// Requests handed to the kernel together at most (io_uring) [default: an eighth of a worker's
-    /// depth].
+    /// Most requests per io_uring submission [default: an eighth of a worker's depth].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub batch: Option<u16>,
-    /// What a failed operation does. Latency and throughput never contain failed operations; they
-    /// are listed by kind and error, with latencies of their own.
+    /// What to do when an operation fails. Failed operations never count in latency and throughput;
+    /// they are listed by kind and error, with their own latencies.
     #[arg(long, value_enum, default_value_t = ErrorsChoice::Stop)]
     pub errors: ErrorsChoice,
-    /// Worker threads [default: half the processors, at most 4].
+    /// Worker threads [default: half the CPUs, at most 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
-    /// Processors to bind the workers to, in turn, such as 0-3,8 [default: the scheduler chooses].
+    /// CPUs to pin the workers to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
     pub cpus: Option<Processors>,
 }
 
-/// What ranks of a fleet may share.
+/// What the ranks of a fleet may share.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct RankSharing {
-    /// Let several ranks of a fleet use one file or device; each may otherwise have one of its own.
+    /// Let several ranks of a fleet use the same file or device; otherwise each needs its own.
     #[arg(long)]
     pub shared: bool,
 }
 
-/// Processors by their numbers.
+/// CPUs by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Processors(pub Vec<usize>);
 
 /// I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DriverChoice {
-    /// io_uring where it is allowed, else threads.
+    /// io_uring if allowed, else threads.
     Auto,
-    /// io_uring or nothing.
+    /// io_uring, or fail.
     Uring,
     /// Blocking calls.
     Threads,
 }
 
-/// What a failed operation does.
+/// What to do when an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ErrorsChoice {
-    /// It ends the run; what was measured before is kept.
+    /// End the run; what was measured before is kept.
     Stop,
-    /// It is counted, and the run goes on; a transaction with a failed operation is not completed.
-    /// Writing a test file still stops at an error.
+    /// Count it and continue; a transaction with a failed operation is not completed. Writing a
+    /// test file still stops at an error.
     Count,
 }
 
@@ -248,7 +246,7 @@ pub struct RunArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Time for everything; without it, models of slow storage take longer.
+    /// Total time; if not given, models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = RUN_BUDGET.default, value_parser = parse_budget,
         allow_hyphen_values = true
@@ -257,28 +255,27 @@ pub struct RunArgs {
     /// Size of the test file [default: from free space, memory and budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; may be
-    /// given several times
-    /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
+    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; repeatable [default:
+    /// three of 10, 20, 50, 100 us ... that suit the storage].
     #[arg(
         long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
         allow_hyphen_values = true
     )]
     pub levels: Vec<LevelArg>,
-    /// Hold the check-up against what a program asks of its storage (docs/profiles.md); may be
-    /// given several times. Exit codes as of --goal.
+    /// Check the results against what an application needs from its storage (docs/profiles.md);
+    /// repeatable. Exit codes as for --goal.
     #[arg(long = "profile", value_name = "NAME", value_parser = profile_names())]
     pub profiles: Vec<ProfileChoice>,
-    /// The most reads at a time in the load curve.
+    /// Most concurrent reads in the load curve.
     #[arg(
         long, value_name = "N", default_value_t = 256,
         value_parser = clap::value_parser!(u32).range(1..=4096)
     )]
     pub clients_max: u32,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
-    /// Whether ranks of a fleet share the target.
+    /// Whether the ranks of a fleet share the target.
     #[command(flatten)]
     pub sharing: RankSharing,
     /// What every measuring command takes.
@@ -289,14 +286,13 @@ pub struct RunArgs {
 /// What the clients of `trial` and `curve` do.
 #[derive(Args, Clone, Debug)]
 pub struct WorkloadArgs {
-    /// Bytes of one operation.
+    /// Block size of an operation.
     #[arg(
         long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size,
         allow_hyphen_values = true
     )]
     pub block: Bytes,
-    /// Which block follows which: sequential, uniform, zipf:THETA, hyperbolic:ALPHA,
-    /// exponential:MEAN.
+    /// Access pattern: sequential, uniform, zipf:THETA, hyperbolic:ALPHA, exponential:MEAN.
     #[arg(long, value_name = "PATTERN", default_value = "uniform", value_parser = parse_pattern)]
     pub pattern: workload::Pattern,
     /// How clients share the target.
@@ -308,7 +304,7 @@ pub struct WorkloadArgs {
         allow_hyphen_values = true
     )]
     pub writes: f64,
-    /// Every write is followed by an fsync that counts with it.
+    /// Follow every write with an fsync, and count both as one operation.
     #[arg(long)]
     pub durable: bool,
     /// Mean time between a completion and the client's next operation.
@@ -317,28 +313,27 @@ pub struct WorkloadArgs {
         allow_hyphen_values = true
     )]
     pub think: Duration,
-    /// How think times, or the gaps of --rate, spread around their mean.
+    /// Distribution of think times, or of the gaps of --rate.
     #[arg(long, value_enum, default_value_t = ShapeChoice::Exponential)]
     pub shape: ShapeChoice,
-    /// Go through the page cache.
+    /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
-    /// Ask the device over and over whether it is done (polled completion), rather than wait for
-    /// its interrupt: less latency for a busy processor. Needs io_uring and a device with poll
-    /// queues.
+    /// Poll for completions instead of waiting for interrupts: lower latency, at the price of a
+    /// busy CPU. Needs io_uring and a device with poll queues.
     #[arg(long, conflicts_with_all = ["buffered", "durable"])]
     pub poll: bool,
-    /// Whether ranks of a fleet share the target.
+    /// Whether the ranks of a fleet share the target.
     #[command(flatten)]
     pub sharing: RankSharing,
-    /// Test files in a directory that make up --size together; clients are dealt to them in turn,
-    /// as to workers. As many as --workers gives each worker a file of its own.
+    /// Number of test files in a directory, which add up to --size; clients are assigned to files
+    /// in turn, as to workers. With as many as --workers, each worker gets its own file.
     #[arg(
         long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u16).range(1..=256)
     )]
     pub files: u16,
-    /// Size of the test file in a directory, or the part of an existing target that is used.
+    /// Size of the test file in a directory, or the part of an existing target to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
 }
@@ -347,14 +342,13 @@ pub struct WorkloadArgs {
 #[derive(Args, Debug)]
 pub struct TrialArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, `sim:NAME`, or `null:`
-    /// (completes at once: what this program itself costs).
+    /// (completes at once: measures Seekstone's own cost).
     #[arg(default_value = ".")]
     pub target: String,
-    /// Further targets, measured at the same time: each carries this load of its own, and has a
-    /// row.
+    /// Further targets, measured at the same time: each carries this load and has a row.
     #[arg(value_name = "TARGET")]
     pub others: Vec<String>,
-    /// Carry out the workloads of this file (docs/several-targets.md), each with a row of its own.
+    /// Run the workloads in this file (docs/several-targets.md), each with a row of its own.
     #[arg(
         long = "workload", value_name = "FILE",
         conflicts_with_all = [
@@ -363,7 +357,7 @@ pub struct TrialArgs {
         ]
     )]
     pub workload_file: Option<PathBuf>,
-    /// Print the fio job file that comes nearest, and measure nothing.
+    /// Print the closest fio job file, and measure nothing.
     #[arg(long)]
     pub as_fio: bool,
     /// Virtual clients.
@@ -372,15 +366,15 @@ pub struct TrialArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub clients: u32,
-    /// Requests that may be outstanding, 16384 at most [default: one for each client, up to 1024;
-    /// with --rate, those that arrive in 100 ms, 256 at least].
+    /// Maximum queue depth, up to 16384 [default: one per client, up to 1024; with --rate, as many
+    /// as arrive in 100 ms, at least 256].
     #[arg(
         long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
     )]
     pub depth: Option<u32>,
-    /// Offer this many operations per second over all clients, however long they take; the response
-    /// time counts from when each was due.
+    /// Offer this many operations per second over all clients, however long they take; latency
+    /// counts from when each was due.
     #[arg(
         long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate,
         allow_hyphen_values = true
@@ -398,35 +392,35 @@ pub struct TrialArgs {
         conflicts_with_all = ["precision", "budget"]
     )]
     pub duration: Option<Duration>,
-    /// Leave out this much of the start, whatever it looks like; it is part of --duration and
-    /// --budget [default: at most 1 s or a twentieth, where the storage had not settled].
+    /// Always leave this much of the start out; counts towards --duration and --budget [default: at
+    /// most 1 s or a twentieth, if the storage had not settled].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub warm_up: Option<Duration>,
-    /// Stop after this long in any case; without it, models of slow storage take longer.
+    /// Stop after this long in any case; if not given, models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = TRIAL_BUDGET.default,
         value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Cut the trial into intervals of this length, and list the load of each.
+    /// Split the trial into intervals of this length, and list the load of each.
     #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
-    /// Put a header into each sector that is written, hold each read against what was written, and
-    /// read all of it back at the end.
+    /// Put a header into each sector written, check each read against what was written, and read
+    /// everything back at the end.
     #[arg(long)]
     pub verify: bool,
-    /// Keep what was written where in this new file, for `seekstone verify` after a kill or a power
-    /// loss of the target. It must not lie on the target.
+    /// Record every write in this new file, for `seekstone verify` after a kill or power loss. It
+    /// must not be on the target.
     #[arg(long, value_name = "FILE", requires = "verify")]
     pub verify_state: Option<PathBuf>,
-    /// Write each operation as a line of fio's I/O log, version 3 (docs/replay.md).
+    /// Log each operation in fio's iolog format, version 3 (docs/replay.md).
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     pub iolog: Option<Output>,
     /// What the clients do.
     #[command(flatten)]
     pub workload: WorkloadArgs,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
     /// What every measuring command takes.
@@ -440,7 +434,7 @@ pub struct CurveArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Further targets, loaded at the same time; clients are dealt to them in turn, and arrivals of
+    /// Further targets, loaded at the same time; clients are assigned to them in turn, and arrivals of
     /// --open in equal parts.
     #[arg(value_name = "TARGET")]
     pub others: Vec<String>,
@@ -453,45 +447,44 @@ pub struct CurveArgs {
         ]
     )]
     pub workload_file: Option<PathBuf>,
-    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; may be
-    /// given several times
-    /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
+    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; repeatable [default:
+    /// three of 10, 20, 50, 100 us ... that suit the storage].
     #[arg(
         long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
         allow_hyphen_values = true
     )]
     pub levels: Vec<LevelArg>,
-    /// Find the load of random arrivals that do not wait for the storage, in place of clients that
-    /// wait for their operation before they ask for the next.
+    /// Find the load of random arrivals (open loop), instead of clients that wait for each
+    /// operation before issuing the next (closed loop).
     #[arg(long, conflicts_with_all = ["clients_max", "think", "shape"])]
     pub open: bool,
-    /// The most clients.
+    /// Most clients.
     #[arg(
         long, value_name = "N", default_value_t = 256,
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub clients_max: u32,
-    /// Wanted precision of the load at a level.
+    /// Precision of the load at a level.
     #[arg(
         long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
         allow_hyphen_values = true
     )]
     pub precision: f64,
-    /// Time for everything but the last points; without it, models of slow storage take longer.
+    /// Time for everything but the last points; if not given, models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = CURVE_BUDGET.default,
         value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Leave out this much of the start of every point, whatever it looks like; it is part of
-    /// --budget [default: at most 1 s or a twentieth, where the storage had not settled].
+    /// Always leave this much of the start of every point out; counts towards --budget [default: at
+    /// most 1 s or a twentieth, if the storage had not settled].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub warm_up: Option<Duration>,
     /// What the clients do.
     #[command(flatten)]
     pub workload: WorkloadArgs,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
     /// What every measuring command takes.
@@ -502,29 +495,29 @@ pub struct CurveArgs {
 /// How clients share a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PartitionChoice {
-    /// All use all of it.
+    /// Every client uses all of it.
     Contending,
-    /// Each has an unbroken range.
+    /// Each client has a contiguous range.
     Contiguous,
-    /// Blocks are dealt in turn.
+    /// Blocks are dealt out in turn.
     Interleaved,
 }
 
-/// How gaps spread around their mean.
+/// Distribution of gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShapeChoice {
     /// All equal.
     Constant,
     /// Evenly from zero to twice the mean.
     Uniform,
-    /// As of many independent users.
+    /// Poisson, as from many independent users.
     Exponential,
 }
 
 /// `seekstone clean`.
 #[derive(Args, Debug)]
 pub struct CleanArgs {
-    /// The directory that was measured.
+    /// The measured directory.
     #[arg(default_value = ".")]
     pub directory: PathBuf,
     /// Remove without asking.

@@ -115,10 +115,7 @@ fn runs(typed: &OsStr) -> Vec<CompletionCandidate> {
         let about = format!("{} {}: {}", run.command, run.target, run.headline);
         (run.id.to_string(), about)
     });
-    let latest = (
-        "latest".to_owned(),
-        "the run that was archived last".to_owned(),
-    );
+    let latest = ("latest".to_owned(), "the most recent run".to_owned());
     beginning(typed, std::iter::once(latest).chain(named))
 }
 

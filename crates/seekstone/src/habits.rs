@@ -47,7 +47,7 @@ const HABITS: [(&[&str], &str, &str); 30] = [
     (
         &["--time_based"],
         "fio",
-        "none: a measurement never ends with its file",
+        "none: a measurement never stops at the end of the file",
     ),
     (&["--ramp_time"], "fio", "--warm-up 5s"),
     (
@@ -92,7 +92,7 @@ const HABITS: [(&[&str], &str, &str); 30] = [
     (
         &["--offset"],
         "fio",
-        "none: the target is used from its beginning, as far as --size",
+        "none: the target is used from its start, up to --size",
     ),
     (
         &["--loops"],
@@ -137,7 +137,7 @@ pub fn on_job_file(target: &str, definition: &Command) -> String {
         Some(_) => format!("`seekstone fio {target}` runs it"),
         None => "name the file, directory or device that it uses".to_owned(),
     };
-    format!("{target} is a job file of fio, and no storage to be measured: {advice}")
+    format!("{target} is a fio job file, not a target: {advice}")
 }
 
 /// What was typed, with `run` put in before a target that stands in a command's place.

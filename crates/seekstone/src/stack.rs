@@ -21,8 +21,8 @@ pub fn with_enough(work: fn() -> ExitCode) -> ExitCode {
         Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
         Err(error) => {
             output::complain(&format!(
-                "error: the stack is limited to {} KiB (`ulimit -s`), and a thread with 8 MiB \
-                 cannot be started ({error}): raise the limit",
+                "error: the stack is limited to {} KiB (`ulimit -s`), and a thread with 8 MiB of \
+                 stack cannot be started ({error}): raise the limit",
                 limit >> 10
             ));
             ExitCode::FAILURE

@@ -200,8 +200,7 @@ pub fn check(files: &Files<'_>) -> anyhow::Result<()> {
     let written: Vec<&Written<'_>> = written.collect();
     let mut to_stdout = files.written.iter().filter(|(_, it)| it.is_stdout());
     if let (Some((one, _)), Some((other, _))) = (to_stdout.next(), to_stdout.next()) {
-        let text =
-            format!("{one} - and {other} - would both be standard output: name a file for one");
+        let text = format!("{one} - and {other} - both mean standard output: name a file for one");
         return Err(UsageError(text).into());
     }
     if let Some(archive) = &files.archive {
@@ -213,7 +212,7 @@ pub fn check(files: &Files<'_>) -> anyhow::Result<()> {
             .iter()
             .map(|(option, it)| (it.path(), *option));
         let used = files.used.iter();
-        let used = used.map(|it| (it.as_path(), "that is read or measured"));
+        let used = used.map(|it| (it.as_path(), "which is read or measured"));
         let archive = files.archive.iter();
         let archive = archive.map(|it| (it.as_path(), "the archive of runs"));
         for (other, what) in also.chain(used).chain(archive) {
@@ -228,7 +227,7 @@ pub fn check(files: &Files<'_>) -> anyhow::Result<()> {
         }
         if let Some(archive) = files.archive.iter().find(|it| is_beside(path, it)) {
             let text = format!(
-                "{option} {} is a name that the archive {} needs for itself: name another file",
+                "{option} {} is a name that the archive {} needs: name another file",
                 path.display(),
                 archive.display()
             );
@@ -259,7 +258,7 @@ fn check_archive(archive: &Path, used: &[PathBuf]) -> Result<(), UsageError> {
         }
         if is_beside(used, archive) {
             return Err(UsageError(format!(
-                "the archive {} needs the name of {shown} for itself, which is read or measured: \
+                "the archive {} needs the name of {shown}, which is read or measured: \
                  {advice}",
                 archive.display(),
             )));

@@ -134,17 +134,21 @@ fn one_run_a_side_cannot_tell() {
     let scratch = Scratch::new();
     let [one, other] = ["1ms", "1.2ms"].map(|mean| trial(&scratch, mean, 1).display().to_string());
     let ended = gate(&scratch, &[&one, &other], "mean > +5%", 5, "UNDECIDED");
-    for said in ["1 of the 3 runs that are needed", "Measure it twice more"] {
+    for said in ["1 of the 3 runs it needs", "Measure it twice more"] {
         assert!(ended.stdout.contains(said), "{}", ended.stdout);
     }
     // Without a limit, figure by figure as ever.
     scratch.check(&["compare", &one, &other], 0, "compared with this run");
-    scratch.check(&["compare", &one], 2, "has nothing to be compared with");
+    scratch.check(
+        &["compare", &one],
+        2,
+        "has nothing to compare with: name the base runs",
+    );
     scratch.check(&["compare", &one, "sim:mm1"], 2, "compare runs with runs");
     scratch.check(
         &["compare", &one, &other, "--rounds", "9"],
         2,
-        "--rounds is for targets",
+        "--rounds applies to targets",
     );
     scratch.check(
         &["compare", &one, "/no/such/run.json"],
@@ -182,7 +186,7 @@ fn a_baseline_rolls_on_with_what_passes() {
     saved("1.3ms", 6);
     let ended = scratch.check(&again, 4, "FAIL mean > +10%");
     assert!(
-        ended.stdout.contains("Baseline main stays as it was."),
+        ended.stdout.contains("Baseline main is unchanged."),
         "{}",
         ended.stdout
     );

@@ -466,14 +466,20 @@ fn a_killed_comparison_goes_on_as_any_run_or_is_kept_as_it_is() {
     let said = format!("ended before it was archived, after {kept} results");
     assert!(list.stdout.contains(&said), "{list:?}");
     let trial = ["trial", "sim:mm1", "--quiet"];
-    scratch.check(&trial, 0, "`seekstone runs resume` goes on with it");
+    scratch.check(
+        &trial,
+        0,
+        "`seekstone runs resume` continues it, `--keep` archives what it",
+    );
     let elsewhere = scratch.target();
     let mut command = scratch.seekstone(["runs", "resume", "--quiet"]);
     command.current_dir(elsewhere);
     let refused = finish(command);
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(
-        refused.stderr.contains("go on from that directory"),
+        refused
+            .stderr
+            .contains("and its paths may be relative to that: resume it from there"),
         "{refused:?}"
     );
     let run = resumed(&scratch, &[]).json();
@@ -511,7 +517,11 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
     );
     // The next start says what there is.
     let trial = ["trial", "sim:mm1", "--quiet"];
-    scratch.check(&trial, 0, "`seekstone runs resume` goes on with it");
+    scratch.check(
+        &trial,
+        0,
+        "`seekstone runs resume` continues it, `--keep` archives what it",
+    );
     let kept = [
         "runs", "resume", "--keep", "--quiet", "--yes", "--json", "-",
     ];
@@ -541,7 +551,7 @@ fn a_killed_run_that_cannot_go_on_says_why_and_stays() {
     scratch.check(
         &["runs", "resume"],
         2,
-        "version 9.9.9 of this program began the run",
+        "the run was started by version 9.9.9",
     );
     scratch.check(&["runs", "resume", "2"], 2, "there is no killed run 2");
     fs::write(

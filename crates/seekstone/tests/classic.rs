@@ -188,7 +188,7 @@ fn mistakes_in_files_are_told_with_their_lines() {
         "is no text file (line 1 holds a byte 0x1b)",
     );
     scratch.check(&["rpt", "-t", "nowhere.rpt"], 2, "cannot read nowhere.rpt");
-    scratch.check(&["rpt", "-t", "."], 2, "is no regular file");
+    scratch.check(&["rpt", "-t", "."], 2, "is not a regular file");
     assert!(
         !scratch.path("t.rpl").exists(),
         "nothing is written before a plan is sound"
@@ -237,7 +237,7 @@ fn a_data_file_is_made_once_and_only_ours_is_written() {
     rpt(
         &[],
         2,
-        "data is not written to: nothing in it proves that this program made it",
+        "data is not written to: nothing in it proves that Seekstone created it",
     );
     assert_eq!(
         fs::read(&data).expect("the user's file"),
@@ -286,8 +286,8 @@ fn a_file_with_the_inode_number_and_size_of_ours_is_not_written() {
             fs::remove_file(&data).expect("removed");
         }
         fs::write(&data, &precious).expect("a file");
-        scratch.check(&args, 2, "nothing in it proves that this program made it");
-        scratch.check(&making, 2, "nothing in it proves that this program made it");
+        scratch.check(&args, 2, "nothing in it proves that Seekstone created it");
+        scratch.check(&making, 2, "nothing in it proves that Seekstone created it");
         assert!(
             fs::read(&data).expect("a file") == precious,
             "it was altered"
@@ -296,7 +296,7 @@ fn a_file_with_the_inode_number_and_size_of_ours_is_not_written() {
     // With leave it is written, and does not pass for ours because of that.
     let leave = [&args[..], &["--overwrite"]].concat();
     scratch.check(&leave, 0, "#00:");
-    scratch.check(&args, 2, "nothing in it proves that this program made it");
+    scratch.check(&args, 2, "nothing in it proves that Seekstone created it");
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn an_unfinished_data_file_is_made_anew_when_asked_for() {
     // A file of the user's that has its name and its marker now is neither removed nor written.
     fs::rename(&data, scratch.path("half")).expect("renamed");
     fs::write(&data, vec![b'p'; 1 << 20]).expect("a file");
-    scratch.check(&args, 2, "nothing in it proves that this program made it");
+    scratch.check(&args, 2, "nothing in it proves that Seekstone created it");
     assert!(fs::read(&data).expect("a file") == vec![b'p'; 1 << 20]);
     fs::rename(scratch.path("half"), &data).expect("renamed");
     scratch.check(&args, 0, "#00:  16 4  ");
@@ -459,7 +459,11 @@ fn a_log_becomes_runs_in_the_archive() {
     import("rpt.rpp", 2, "is no log of rpt");
     import("none.rpl", 1, "cannot read none.rpl");
     fs::write(scratch.path("b.rpl"), [0xff, 0xfe, 0]).expect("a file");
-    import("b.rpl", 2, "is no text, so no log of rpt");
+    import(
+        "b.rpl",
+        2,
+        "is not text, so not a log of rpt, diskmbps or diskrand",
+    );
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vintage/src/fixtures/excerpt.rpl");
     import(
         fixture.to_str().expect("a plain path"),

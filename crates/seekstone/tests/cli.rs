@@ -48,10 +48,10 @@ fn wrong_units_and_values_are_wrong_usage() {
             "unknown unit \"t\"; times take ns, us",
         ),
         (&["run", "--budget", "99999999999h"], "--budget"),
-        (&["run", "--budget", "8d"], "is more than a week"),
+        (&["run", "--budget", "8d"], "is longer than a week"),
         (
             &["run", "--budget", "0"],
-            "too short to measure anything: give at least 1s",
+            "too short to measure anything: use at least 1s",
         ),
         (&["run", "--level", "0"], "must be above zero"),
         (&["run", "--level", "100"], "a time needs a unit"),
@@ -59,8 +59,14 @@ fn wrong_units_and_values_are_wrong_usage() {
         (&["run", "--batch", "0"], "0 is not in 1..=4096"),
         (&["run", "--workers", "0"], "0 is not in 1..=256"),
         (&["trial", "--clients", "0"], "0 is not in 1..=1000000"),
-        (&["trial", "--writes", "120%"], "lies between 0% and 100%"),
-        (&["trial", "--precision", "0%"], "lies between 0.1% and 50%"),
+        (
+            &["trial", "--writes", "120%"],
+            "must be between 0% and 100%",
+        ),
+        (
+            &["trial", "--precision", "0%"],
+            "must be between 0.1% and 50%",
+        ),
         (&["trial", "--rate", "0/s"], "must be above zero"),
         (
             &["trial", "--rate", "2000000k/s"],
@@ -72,7 +78,7 @@ fn wrong_units_and_values_are_wrong_usage() {
             &["transactions", "--depth", "20000"],
             "20000 is not in 1..=16384",
         ),
-        (&["trial", "--pattern", "zipf"], "say zipf:NUMBER"),
+        (&["trial", "--pattern", "zipf"], "use zipf:NUMBER"),
         (
             &["trial", "--pattern", "spiral"],
             "there are sequential, uniform",
@@ -122,7 +128,7 @@ fn unknown_words_and_conflicts_are_wrong_usage() {
         (&["run", "--no-save", "sim:"], "there are"),
         (
             &["run", "--no-save", "--archive", "a"],
-            "--archive and --no-save exclude each other",
+            "use either --archive or --no-save",
         ),
         (&["run", "--confirm", "loop0"], "--overwrite"),
         (
@@ -169,7 +175,7 @@ fn options_that_would_do_nothing_are_wrong_usage() {
         ),
         (
             &["trial", "--no-save", "--size", "1MiB"],
-            "give a --size of at least 4 MiB",
+            "is too small: use a --size of at least 4 MiB",
         ),
     ]);
 }
@@ -178,7 +184,7 @@ fn options_that_would_do_nothing_are_wrong_usage() {
 /// (10947 times)".
 #[test]
 fn blocks_that_do_not_fit_are_wrong_usage() {
-    let fit = "give a block size that is a multiple of ";
+    let fit = "use a block size that is a multiple of ";
     let trial = [
         "trial",
         "--no-save",

@@ -182,7 +182,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
         (
             &[SLOWER, "--fail", "p99 10%"],
             2,
-            "is no limit: write a figure",
+            "is not a limit: write a figure",
         ),
         (
             &[SLOWER, "--fail", "p99 > -5%"],
@@ -209,7 +209,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
         (
             &[SLOWER, "--set", "overwrite=true"],
             2,
-            "writes over nothing",
+            "a study never overwrites anything that was there before",
         ),
         (
             &[SLOWER, "--fail", "p98 > +5%"],
@@ -220,7 +220,11 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
     for (more, code, expected) in cases {
         compare(more, code, expected);
     }
-    Scratch::new().check(&["compare", BASE], 2, "Name two targets or more");
+    Scratch::new().check(
+        &["compare", BASE],
+        2,
+        "has nothing to compare with: name two or more targets",
+    );
 }
 
 #[test]

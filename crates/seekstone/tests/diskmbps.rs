@@ -298,7 +298,11 @@ fn leave_data_file(scratch: &Scratch) -> String {
         }
         std::thread::yield_now();
     };
-    scratch.check(&["clean", ".", "--yes"], 0, "left nothing behind here");
+    scratch.check(
+        &["clean", ".", "--yes"],
+        0,
+        "nothing left here by killed runs",
+    );
     running.signal(Signal::KILL);
     running.end();
     name
@@ -394,8 +398,8 @@ fn other_files_cannot_be_merged() {
     fs::write(scratch.path("bytes"), [0xff, 0xfe, 0]).expect("a file");
     for (source, code, expected) in [
         ("notes.txt", 2, "it is no log of diskmbps"),
-        ("bytes", 2, "is no text"),
-        ("/dev/zero", 2, "is no regular file"),
+        ("bytes", 2, "is not text"),
+        ("/dev/zero", 2, "is not a regular file"),
         ("missing.txt", 1, "cannot read missing.txt"),
     ] {
         scratch.check(&["runs", "merge", source], code, expected);

@@ -28,9 +28,9 @@ fn only_files_of_this_program_are_overwritten_or_erased() {
         ("zeros", "does not hold the records"),
         ("empty", "does not hold the records"),
         ("target/main", "does not hold the records"),
-        ("target", "no regular file"),
+        ("target", "not a regular file"),
         ("link", "symbolic link"),
-        ("/dev/null", "no regular file"),
+        ("/dev/null", "not a regular file"),
     ] {
         scratch.check(&["diskrand", "Erase", file], 2, expected);
         let args = [
@@ -132,7 +132,7 @@ fn mistakes_of_read_touch_nothing() {
         ),
         ("Read D 1 1 notes.txt 1 0", 2, "is no log of diskrand"),
         ("Read D 1 1 D 1 0", 2, "is no log of diskrand"),
-        ("Read D 1 1 . 1 0", 2, "is no regular file"),
+        ("Read D 1 1 . 1 0", 2, "is not a regular file"),
         ("Read D 1 1 L 0 0", 2, "one record at least"),
         ("Read D 1 0 L 1 0", 2, "NT \"0\""),
         (

@@ -27,7 +27,7 @@ const PLACES: [(&str, &str, &str, &str); 5] = [
         "shared memory of a container",
         "mount -t tmpfs -o size=64M none /dev/shm",
         "trial /dev/shm --duration 1s --size 8MiB",
-        "in main memory",
+        "the target is in memory",
     ),
     (
         "a home that cannot be written",

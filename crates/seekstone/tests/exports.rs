@@ -244,7 +244,7 @@ fn a_run_is_written_in_every_form_that_was_asked_for() {
     }
     let twice = ["--csv", "-", "--json", "-"];
     let refused = scratch.check(&[&trial[..], &twice].concat(), 2, "");
-    let expected = "--json - and --csv - would both be standard output";
+    let expected = "--json - and --csv - both mean standard output";
     assert!(refused.error().contains(expected), "{}", refused.error());
     let alone = scratch.check(&[&trial[..], &["--csv", "-"]].concat(), 0, "");
     assert!(
@@ -275,7 +275,7 @@ fn a_page_is_imported_and_repeated() {
         "run 1: trial of sim:mmc",
     );
     scratch.check(&["runs", "repeat", "--quiet"], 0, "Saved as run 2");
-    let same = scratch.check(&["runs", "compare", "1", "2"], 0, "without a difference");
+    let same = scratch.check(&["runs", "compare", "1", "2"], 0, "no difference shown");
     assert!(!same.stdout.contains("worse"), "{}", same.stdout);
     let again = exported(&scratch, "2", "html").stdout;
     let page = std::fs::read_to_string(scratch.path("run.html")).expect("a page");
@@ -316,7 +316,7 @@ fn any_two_runs_are_compared() {
         assert!(slower.contains(expected), "no {expected} in\n{slower}");
     }
     let same = scratch
-        .check(&["runs", "compare", "1", "3"], 0, "without a difference")
+        .check(&["runs", "compare", "1", "3"], 0, "no difference shown")
         .stdout;
     assert!(
         !same.contains("worse") && same.contains("are the same"),

@@ -83,11 +83,7 @@ fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
     made.repair();
     assert!(made.mount(test, "rw"), "a repaired file system");
     assert_eq!(leftovers(&made.root).len(), 1);
-    scratch.check(
-        &["clean", made.path()],
-        0,
-        "A run that was killed (process ",
-    );
+    scratch.check(&["clean", made.path()], 0, "A killed run (process ");
     scratch.check(&["clean", "--yes", made.path()], 0, "Removed ");
     scratch.assert_clean(&made.root);
     assert!(made.root.join("of the user").exists());
@@ -161,7 +157,7 @@ fn a_named_file_that_shrinks_ends_the_run() {
         .expect("a shorter file");
     let ended = running.end();
     let is_told = ended.code == Some(1) && ended.error().contains("read failed");
-    let is_void = ended.code == Some(3) && ended.stdout.contains("shorter than it was");
+    let is_void = ended.code == Some(3) && ended.stdout.contains("the target has shrunk");
     assert!(is_told || is_void, "{ended:?}");
 }
 

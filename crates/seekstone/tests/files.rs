@@ -116,7 +116,7 @@ fn a_run_is_kept_shown_exported_and_compared() {
         assert!(table.stdout.contains(expected), "{}", table.stdout);
     }
     let wrong = ["runs", "compare", "--table", "files", "1", "--against", "9"];
-    scratch.check(&wrong, 2, "is none of the systems");
+    scratch.check(&wrong, 2, "no such system; they are numbered");
 }
 
 #[test]
@@ -134,11 +134,11 @@ fn a_run_is_carried_to_another_site_and_replaces_nothing() {
     let elsewhere = elsewhere.to_str().expect("a plain path");
     let import = ["runs", "import", file, "--archive", elsewhere];
     scratch.check(&import, 0, "run 1: files of target on ");
-    scratch.check(&import, 2, "is in the archive already, as run 1");
+    scratch.check(&import, 2, "is already in the archive, as run 1");
     scratch.check(
         &["runs", "import", file],
         2,
-        "is in the archive already, as run 2",
+        "is already in the archive, as run 2",
     );
     let show = ["runs", "show", "1", "--all", "--archive", elsewhere];
     scratch.check(&show, 0, "where it was run 2");
@@ -392,7 +392,7 @@ const WRONG: &[(&[&str], &str)] = &[
     ),
     (
         &["--tests", "11", "--scale", "9", "target"],
-        "test 11 reads as much at any scale",
+        "not of test 11",
     ),
     (
         &[
@@ -465,7 +465,7 @@ const WRONG: &[(&[&str], &str)] = &[
             "2",
             "target",
         ],
-        "need one file each at least",
+        "clients need at least one file each",
     ),
     (
         &[
@@ -477,11 +477,11 @@ const WRONG: &[(&[&str], &str)] = &[
             "1",
             "target",
         ],
-        "with --layout hard all files lie in one directory",
+        "with --layout hard all files are in one directory; leave --depth out",
     ),
     (
         &["--workload", "metadata", "--reorder", "target"],
-        "--reorder reads what another client made",
+        "--reorder reads what another client created: use at least",
     ),
     (
         &["--workload", "metadata", "--file-size", "2GiB", "target"],

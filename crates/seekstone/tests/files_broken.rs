@@ -283,10 +283,7 @@ fn a_killed_run_is_named_and_removed() {
         assert_eq!(running.end().signal, Some(9));
         let left = leftovers(&target);
         assert_eq!(left.len(), 1);
-        let named = format!(
-            "A run that was killed (process {pid}) left target/{}",
-            left[0]
-        );
+        let named = format!("A killed run (process {pid}) left target/{}", left[0]);
         scratch.check(&["clean", "target"], 0, &named);
         let removed = format!("Removed target/{}.", left[0]);
         scratch.check(&["clean", "--yes", "target"], 0, &removed);

@@ -96,9 +96,9 @@ fn what_no_stonewall_can_do_is_one_sentence() {
     };
     check(
         &["--stonewall", "1s", "--memory", "/dev/shm"],
-        "--memory: up to a --stonewall a memory disk makes other files",
+        "--memory: with --stonewall, a memory disk would create different",
     );
-    check(&["--stonewall", "1ms"], "must be 10 ms at least");
+    check(&["--stonewall", "1ms"], "must be at least 10 ms");
     scratch.check(
         &["files", "target", "--stonewall", "1s"],
         2,

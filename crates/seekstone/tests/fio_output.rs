@@ -122,7 +122,7 @@ fn a_log_replaces_only_what_seekstone_wrote() {
     scratch.check(&log, 0, "read: IOPS");
     let mine = scratch.path("m_lat.1.log");
     std::fs::write(&mine, "mine").expect("a file");
-    let said = "the log m_lat.1.log exists, and is no file that Seekstone wrote";
+    let said = "the log m_lat.1.log exists, and is not an unchanged file";
     scratch.check(&log, 2, said);
     assert_eq!(std::fs::read_to_string(&mine).expect("the file"), "mine");
     let onto = [&args[..], &["--filename=n_lat.1.log", "--write_lat_log=n"]].concat();

@@ -82,15 +82,18 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
     fs::write(scratch.path("data"), vec![1; 4 << 20]).expect("a file");
     check(
         &["trial", "data", "--clients", "2", "--duration", "1s"],
-        "would use one file or device; say --shared",
+        "would use the same file or device; add --shared",
     );
     let few = ["trial", "target", "--clients", "1", "--duration", "1s"];
-    check(&few, "--clients 1: 2 ranks have at least one client each");
+    check(
+        &few,
+        "--clients 1: each of 2 ranks needs at least one client",
+    );
     let missing = ["trial", "missing", "--clients", "2", "--duration", "1s"];
     check_refused(&scratch, &missing, 1, "rank 0 on ");
     check(
         &["trial", "sim:hdd", "--clients", "2", "--duration", "1s"],
-        "sim:hdd is on no host, and a launcher with PMI (PMI_RANK) started this on several",
+        "sim:hdd is simulated, and a launcher with PMI (PMI_RANK) started this on several hosts",
     );
 }
 

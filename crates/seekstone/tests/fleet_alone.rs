@@ -7,7 +7,7 @@ use support::{Belongings, Scratch, finish};
 
 #[test]
 fn commands_of_one_host_say_why_and_touch_nothing() {
-    let one_system = "its method and its figures are those of one system";
+    let one_system = "it is defined for a single system";
     let each = "it repeats whole measurements, each of one host";
     let cases: [(&[&str], &str); 13] = [
         (

@@ -181,7 +181,7 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
     };
     check(
         &["files", "target"],
-        "--clients 1: 2 ranks have at least one client each",
+        "--clients 1: each of 2 ranks needs at least one client",
     );
     let two = ["--clients", "2"];
     check(
@@ -196,7 +196,7 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
     let device = ["files", "target", "--device", "data"];
     check(
         &[&device, &two[..]].concat(),
-        "--device is read by one host",
+        "--device works on one host: leave it out, or start one rank",
     );
     let uneven = [
         "files",
@@ -207,9 +207,12 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
         "--clients",
         "3",
     ];
-    check(&uneven, "with --reorder all 2 ranks have as many clients");
+    check(
+        &uneven,
+        "with --reorder all 2 ranks have the same number of clients",
+    );
     let sim = ["files", "sim:rt11"];
-    check(&[&sim[..], &two].concat(), "sim:rt11 is on no host");
+    check(&[&sim[..], &two].concat(), "sim:rt11 is simulated");
 }
 
 /// Every client makes files for 60 ms, then all of all ranks go on to as many as the furthest made;
@@ -266,7 +269,7 @@ fn check_stonewall(test: &str, library: &Library) {
             assert_eq!(
                 number(&pass["items"]),
                 6 * most,
-                "all went on to the furthest"
+                "all caught up with the furthest"
             );
             assert!(number(&wall["items_least"]) <= most && most > 0);
             assert!(number(&wall["items"]) <= 6 * most);

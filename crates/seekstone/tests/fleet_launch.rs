@@ -316,7 +316,7 @@ fn what_no_cluster_could_run_is_one_sentence() {
     check(
         &["--ranks-per-host", "2"],
         &["trial", "/data", "--clients", "7"],
-        "--clients 7: 8 ranks have at least one client each",
+        "--clients 7: each of 8 ranks needs at least one client",
     );
     check(
         &[],

@@ -42,7 +42,7 @@ fn a_goal_is_met_missed_or_undecided() {
 #[test]
 fn a_goal_that_makes_no_sense_is_refused_at_once() {
     trial(&["p99 <= 10/s"], 2, "latency-p99 is a time, such as 2ms");
-    trial(&["soon"], 2, "is no goal: write a figure");
+    trial(&["soon"], 2, "is not a goal: write a figure");
     trial(
         &["random-read.p99 <= 5ms"],
         2,

@@ -99,7 +99,7 @@ fn a_signal_before_anything_was_measured_leaves_nothing() {
     let scratch = Scratch::new();
     let args = ["trial", "--size", "1GiB", "target"];
     let ended = stop(&scratch, &args, "writing the test file", Signal::INT);
-    let expected = "error: stopped by SIGINT before anything was measured; nothing was saved";
+    let expected = "error: stopped by SIGINT before anything was measured; nothing saved";
     ended.check(&args, 1, expected);
     assert_eq!(ended.stdout, "");
     scratch.check(&["runs", "list"], 0, "no runs are archived");
@@ -216,7 +216,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
 
     // Nobody answers: it is named, by whichever command comes first, and kept.
     let named = format!(
-        "A run that was killed (process {pid}) left target/{} behind: ",
+        "A killed run (process {pid}) left target/{} behind: ",
         left[0]
     );
     let advice = "Kept. `seekstone clean --yes` in that directory removes it.";
@@ -236,7 +236,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
     scratch.check(
         &["clean", "target"],
         0,
-        "target: killed runs left nothing behind here",
+        "target: nothing left here by killed runs",
     );
     scratch.assert_clean(&target);
     belongings.assert_untouched();
@@ -258,7 +258,7 @@ fn two_check_ups_in_one_directory_do_not_disturb_each_other() {
     scratch.check(
         &["clean", "--yes", "target"],
         0,
-        "killed runs left nothing behind here",
+        "nothing left here by killed runs",
     );
     for ended in [first.end(), second.end()] {
         ended.check(&args, 0, "Saved as run ");

@@ -107,20 +107,14 @@ fn levels_that_mean_nothing_are_refused() {
     let scratch = Scratch::new();
     let mixed = ["--level", "1ms", "--level", "5ms@p99"];
     for (level, expected) in [
-        (
-            &mixed[..],
-            "all --level must be about the mean, or about one percentile",
-        ),
-        (&["--level", "1ms@99"], "write 5ms@p99"),
+        (&mixed[..], "every --level must use the mean, or the same"),
+        (&["--level", "1ms@99"], "use for instance 5ms@p99"),
         (
             &["--level", "1ms@p100"],
-            "no percentile from p50 to p99.999",
+            "not a percentile from p50 to p99.999",
         ),
-        (
-            &["--level", "p99=5ms"],
-            "write the time first, as in 5ms@p99",
-        ),
-        (&["--level", "5ms@p99@p50"], "no percentile"),
+        (&["--level", "p99=5ms"], "put the time first, as in 5ms@p99"),
+        (&["--level", "5ms@p99@p50"], "not a percentile"),
         (&["--open", "--think", "1ms"], "cannot be used with"),
         (&["--open", "--clients-max", "8"], "cannot be used with"),
     ] {

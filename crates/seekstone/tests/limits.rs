@@ -87,11 +87,7 @@ fn a_limit_on_data_that_is_too_narrow_for_any_command_is_told() {
 fn the_limit_on_open_files_is_told_as_it_is() {
     let one = ["trial", "--size", "16MiB", "--no-save"];
     let ended = limited("ulimit -n 32", &one);
-    ended.check(
-        &["ulimit -n 32"],
-        1,
-        " that the program needs, and the limit is 32: ",
-    );
+    ended.check(&["ulimit -n 32"], 1, " , and the limit is 32: ");
     let advice = "have the administrator raise the hard limit from 32 to ";
     ended.check(&["ulimit -n 32"], 1, advice);
 }

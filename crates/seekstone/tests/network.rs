@@ -72,7 +72,7 @@ fn mistakes_are_named_before_anything_is_made() {
     );
     check(
         &[&ends[..], &["--loss", "120%"]].concat(),
-        "lies between 0% and 100%",
+        "must be between 0% and 100%",
     );
     check(&[&ends[..], &["--delay", "-5ms"]].concat(), "'--delay");
     // Without a rate nothing waits, and without losses nothing is drawn.

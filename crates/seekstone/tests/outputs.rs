@@ -22,7 +22,7 @@ const SIM: [&str; 7] = [
     "--seed",
     "1",
 ];
-const REFUSED: &str = "exists, and is no file that Seekstone wrote and nobody changed";
+const REFUSED: &str = "exists, and is not an unchanged file written by";
 
 fn sim<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&SIM[..], more].concat()
@@ -154,7 +154,7 @@ fn a_file_that_comes_while_it_is_measured_is_kept_and_the_result_too() {
     let own = scratch.path("own");
     let timed = |command| {
         let args = ["time", "--runs", "2", "--no-save", "--json", "own", command];
-        let ended = scratch.check(&args, 1, "it was made or changed meanwhile");
+        let ended = scratch.check(&args, 1, "it was created or changed in the meantime");
         assert!(!ended.stdout.is_empty(), "it is printed all the same");
     };
     timed("sh -c 'echo precious > own'");
@@ -177,7 +177,7 @@ fn a_pipe_that_nobody_reads_is_refused_before_measuring() {
     let scratch = Scratch::new();
     let pipe = scratch.path("pipe");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a pipe");
-    let expected = "is a pipe that nobody reads: start its reader first";
+    let expected = "is a pipe without a reader: start the reader first";
     let ended = scratch.check(&sim(&["--json", "pipe"]), 2, expected);
     assert_eq!(ended.stdout, "");
     // The reader has the pipe open before anything is written, and sees its end after that.
@@ -257,7 +257,7 @@ fn what_lies_beside_an_archive_is_not_taken_for_its_own() {
     scratch.check(&trial, 2, "needs the name of q.db-journal for itself");
     for name in ["q.db-journal", "q.db-wal", "q.db.study-1234"] {
         let args = sim(&["--archive", "q.db", "--json", name, "--force"]);
-        scratch.check(&args, 2, "is a name that the archive q.db needs for itself");
+        scratch.check(&args, 2, "is a name that the archive q.db needs");
     }
     scratch.check(&sim(&["--archive", "empty.txt"]), 1, "but an empty file");
     assert_eq!(names(&scratch), before);
@@ -344,5 +344,9 @@ fn the_list_is_json_and_the_latest_has_a_name() {
     let latest = scratch.check(&["runs", "export", "latest"], 0, "").json();
     assert_eq!(latest["id"], 2);
     scratch.check(&["runs", "compare", "1", "latest"], 0, "run 2");
-    scratch.check(&["runs", "show", "last"], 2, "use the number of a run");
+    scratch.check(
+        &["runs", "show", "last"],
+        2,
+        "use a run number from `seekstone runs list`, or `latest`",
+    );
 }

@@ -26,7 +26,7 @@ fn polling_a_device_without_queues_for_it_is_refused() {
         &["trial", made.path()],
         &["curve", made.path()],
     ] {
-        check(&scratch, args, "has no queues to poll");
+        check(&scratch, args, "has no poll queues");
     }
     scratch.assert_clean(&made.root);
 }
@@ -34,7 +34,7 @@ fn polling_a_device_without_queues_for_it_is_refused() {
 #[test]
 fn polling_what_is_no_device_is_refused() {
     let scratch = Scratch::new();
-    check(&scratch, &["trial", "sim:mm1"], "a device with queues");
+    check(&scratch, &["trial", "sim:mm1"], "a device with poll queues");
     check(&scratch, &["trial", "null:"], "no device to poll");
     check(&scratch, &["trial", "--buffered"], "cannot be used with");
     check(
@@ -45,6 +45,6 @@ fn polling_what_is_no_device_is_refused() {
     check(&scratch, &["trial", "--driver=threads"], "needs io_uring");
     let test = "polling_what_is_no_device_is_refused";
     if let Some(memory) = FileSystem::tmpfs(test, &scratch, 64) {
-        check(&scratch, &["trial", memory.path()], "on no block device");
+        check(&scratch, &["trial", memory.path()], "not on a block device");
     }
 }

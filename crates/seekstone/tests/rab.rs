@@ -297,8 +297,8 @@ fn levels_below_the_time_of_one_client_are_told() {
     ];
     let said = scratch.check(&args, 0, "levels").stdout;
     let words: Vec<&str> = said.split_whitespace().collect();
-    let told = "so no level lies below the highest, 8.00 ms: there is no load at a level. Ask \
-                for a higher one with --response-max.";
+    let told = "so no level is below the highest, 8.00 ms: there is no load at any level. Raise \
+                --response-max.";
     assert!(words.join(" ").contains(told), "{said}");
 }
 

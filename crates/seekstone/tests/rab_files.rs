@@ -157,7 +157,7 @@ fn a_file_system_that_cannot_take_the_test_file_is_refused() {
     filled.assert_untouched();
     scratch.assert_clean(&made.root);
     made.remount("ro");
-    let read_only = "is mounted read-only: a test file cannot be made there";
+    let read_only = "is mounted read-only: no test file can be created";
     scratch.check(&args, 2, read_only);
 }
 
@@ -230,7 +230,7 @@ fn a_signal_before_anything_was_measured_keeps_nothing() {
     running.wait_for("writing the test file");
     running.signal(Signal::INT);
     let ended = running.end();
-    let expected = "error: stopped by SIGINT before anything was measured; nothing was saved";
+    let expected = "error: stopped by SIGINT before anything was measured; nothing saved";
     ended.check(&args, 1, expected);
     assert_eq!(ended.stdout, "");
     scratch.check(&["runs", "list"], 0, "no runs are archived");
@@ -313,7 +313,11 @@ fn few_open_files_are_enough_or_asked_for() {
     let scratch = Scratch::new();
     let target = scratch.target();
     for (limit, code, expected) in [
-        ("ulimit -n 16", 1, "16 open files are wanted on top of the"),
+        (
+            "ulimit -n 16",
+            1,
+            "16 open files are needed on top of Seekstone",
+        ),
         ("ulimit -f 64", 1, "File too large"),
         ("ulimit -n 256", 0, "7 Scientific"),
     ] {
@@ -342,7 +346,7 @@ fn sizes_that_direct_io_cannot_move_are_wrong_usage() {
         let ended = scratch.check(
             &args,
             2,
-            "reader, 2 clients: 500 bytes cannot be moved past",
+            "reader, 2 clients: direct I/O of 500 bytes is not possible",
         );
         let advice = "make I/O size, block size and offset multiples of ";
         assert!(ended.error().contains(advice), "{ended:?}");

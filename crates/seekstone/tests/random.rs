@@ -202,7 +202,7 @@ fn an_existing_file_is_read_and_not_altered() {
             "{texts}"
         );
         assert!(
-            texts.contains("The last 1729 bytes are no whole block"),
+            texts.contains("The last 1729 bytes are not a whole block"),
             "{texts}"
         );
     }
@@ -290,12 +290,12 @@ fn mistakes_are_told_before_anything_is_made() {
         (
             &["--spans", "2GiB", "--size", "4MiB"],
             2,
-            "only 4 MiB are in use",
+            "only 4 MiB is in use",
         ),
         (
             &["--spans", "6000", "--size", "4MiB"],
             2,
-            "is no multiple of the block of 4 KiB",
+            "is not a multiple of the block size, 4 KiB",
         ),
         (
             &["--spans", "64k,64KiB", "--size", "4MiB"],
@@ -312,7 +312,7 @@ fn mistakes_are_told_before_anything_is_made() {
         (
             &["--blocks", "100", "--size", "4MiB"],
             2,
-            "give a block size that is a multiple of",
+            "direct I/O is not possible here with blocks of",
         ),
         (&["--depths", "0"], 2, "0 is not in 1..=4096"),
         (
@@ -321,13 +321,21 @@ fn mistakes_are_told_before_anything_is_made() {
             "--depths names 1 twice",
         ),
         (&["--rounds", "0"], 2, "0 is not in 1..=100"),
-        (&["--size", "16KiB"], 2, "give a --size of at least 4 MiB"),
+        (
+            &["--size", "16KiB"],
+            2,
+            "is too small: use a --size of at least 4 MiB",
+        ),
         (&["--size", "9999999GiB"], 1, "has no space"),
         (&["--budget", "1s", "--size", "4MiB"], 2, "allow at least"),
         (&["--max-time", "1ms"], 2, "at least 250"),
         (&["--reads", "--writes"], 2, "cannot be used with"),
         (&["--reads", "--durable"], 2, "cannot be used with"),
-        (&["--overwrite"], 2, "nothing else is ever overwritten"),
+        (
+            &["--overwrite"],
+            2,
+            "--overwrite applies to an existing file or device",
+        ),
     ];
     check_mistakes(&scratch, &[&path], mistakes);
 }
@@ -340,7 +348,11 @@ fn targets_that_cannot_be_measured_are_told() {
         (&["/missing/place"], 1, "/missing/place"),
         (&[&file], 2, "at least 1 MiB"),
         (&["null:"], 2, "holds no blocks"),
-        (&["sim:mm1", "--buffered"], 2, "which a model has not"),
+        (
+            &["sim:mm1", "--buffered"],
+            2,
+            "--buffered: a model has no page cache; leave it out",
+        ),
         (
             &["sim:mm1?size=1MiB", "--blocks", "256KiB"],
             2,
@@ -436,7 +448,7 @@ fn wrong_text_ends_the_run() {
     assert!(
         ended
             .stderr
-            .contains("returned something else than was written"),
+            .contains("storage returned different data from what was written"),
         "{}",
         ended.stderr
     );

@@ -175,7 +175,7 @@ fn permission_to_write_is_never_repeated() {
         scratch.check(
             &args,
             2,
-            "permission to do that is never repeated: add --overwrite",
+            "add --overwrite again if all data on it may be lost",
         );
     }
     let content = fs::read(&file).expect("a file");
@@ -190,7 +190,7 @@ fn permission_to_write_is_never_repeated() {
     );
     measured(&scratch, &["trial", "data", "--duration", "300ms"]);
     let args = ["runs", "repeat", "3", "--overwrite"];
-    scratch.check(&args, 2, "it wrote into nothing that was there before");
+    scratch.check(&args, 2, "it overwrote nothing: leave --overwrite out");
     scratch.check(&["runs", "repeat", "3", "--quiet"], 0, "Saved as run 4");
 }
 

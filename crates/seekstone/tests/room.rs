@@ -49,8 +49,7 @@ fn a_part_that_is_too_small_is_told_from_a_file_that_is() {
     fs::write(scratch.path("big"), vec![7; 4 << 20]).expect("a file");
     fs::write(scratch.path("small"), vec![7; 5000]).expect("a file");
     let part = ["trial", "big", "--size", "5000", "--no-save"];
-    let expected =
-        "--size 4.88 KiB: at least 1 MiB is needed to measure anything, and big holds 4 MiB";
+    let expected = "--size 4.88 KiB: a measurement needs at least 1 MiB, and big holds 4 MiB";
     scratch.check(&part, 2, expected);
     let whole = ["trial", "small", "--no-save"];
     scratch.check(
@@ -101,7 +100,7 @@ fn a_rewriting_trial_ends_before_the_reserve_is_entered() {
     fallocate(others, FallocateFlags::empty(), 0, taken).expect("space");
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    let expected = "200 MiB must stay free, and the file system copies on write";
+    let expected = "200 MiB must stay free, and the file system is copy-on-write";
     assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     let run = fs::read_to_string(&json).expect("what was measured");
     assert!(run.contains("must stay free"), "{run}");

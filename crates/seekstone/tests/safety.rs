@@ -109,7 +109,7 @@ fn what_belongs_to_others_is_refused() {
         (
             "closed/below",
             1,
-            "error: no permission to reach `closed/below`",
+            "error: no permission to access `closed/below`",
         ),
         (
             "readable",
@@ -140,7 +140,7 @@ fn what_belongs_to_others_is_refused() {
         .arg(&program)
         .args(["clean", "--yes", "writable"])
         .current_dir(place.path());
-    let unseen = "error: no permission to look into writable/.seekstone-0123456789abcdef, which";
+    let unseen = "error: no permission to read writable/.seekstone-0123456789abcdef, which";
     finish(command).check(&["clean"], 1, unseen);
     fs::remove_dir(&left).expect("an empty directory");
     for name in ["closed", "readable", "writable"] {
@@ -173,7 +173,11 @@ fn a_directory_keeps_what_was_in_it() {
         let ended = scratch.check(&args, 0, "of link");
         assert!(!ended.stderr.contains("left"), "{}", ended.stderr);
     }
-    scratch.check(&["clean", "--yes", "link"], 0, "left nothing behind");
+    scratch.check(
+        &["clean", "--yes", "link"],
+        0,
+        "nothing left here by killed runs",
+    );
     assert!(foreign.join("main").exists());
     fs::remove_dir_all(&foreign).expect("removal");
     belongings.assert_untouched();
@@ -332,7 +336,7 @@ fn a_directory_without_room_is_refused_with_figures() {
     made.remount("ro");
     let named = made.root.join("named");
     let belongings = Belongings::of(&named);
-    let read_only = "is mounted read-only: a test file cannot be made there";
+    let read_only = "is mounted read-only: no test file can be created";
     scratch.check(&short(path, &sized), 2, read_only);
     scratch.check(&short(path, &[]), 2, read_only);
     let named = named.to_str().expect("a plain path");
@@ -349,7 +353,7 @@ fn a_file_system_in_memory_is_called_that() {
         return;
     };
     let args = short(made.path(), &["--size", "16MiB", "--reserve", "0"]);
-    scratch.check(&args, 0, "in main memory");
+    scratch.check(&args, 0, "the target is in memory");
     scratch.assert_clean(&made.root);
 }
 
@@ -414,7 +418,10 @@ fn the_first_file_must_fit_below_every_limit() {
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     for (limit, expected) in [
-        ("ulimit -n 16", "16 open files are wanted on top of the "),
+        (
+            "ulimit -n 16",
+            "16 open files are needed on top of Seekstone ",
+        ),
         (
             "ulimit -n 40",
             "have the administrator raise the hard limit from 40 to ",

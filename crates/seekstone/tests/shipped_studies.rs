@@ -15,7 +15,7 @@ fn what_comes_with_the_program_is_listed_and_shown() {
     for name in names(&list) {
         let shown = scratch.check(&["study", "show", &name], 0, "[measurement]");
         assert!(shown.stdout.contains("title = "), "{name}");
-        scratch.check(&["study", "check", &name], 0, "of each at least");
+        scratch.check(&["study", "check", &name], 0, ", at least ");
     }
     let all = scratch
         .check(&["study", "measurements"], 0, "transfer: ")

@@ -389,5 +389,9 @@ fn a_trial_is_cut_into_intervals_and_drawn() {
     let other = ["runs", "export", "1", "--beside", "2"];
     finish(scratch.seekstone(other)).check(&other, 2, "add --form svg");
     let nothing = ["runs", "export", "2", "--form", "svg"];
-    finish(scratch.seekstone(nothing)).check(&nothing, 2, "has nothing to draw");
+    finish(scratch.seekstone(nothing)).check(
+        &nothing,
+        2,
+        "has nothing to plot: plots need a load curve",
+    );
 }

@@ -261,7 +261,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         &[&path, "--overwrite", "--test", "iops"],
         "are too small for 32 outstanding",
     );
-    check(&["sim:nvme", "--test", "wsat,wsat"], "wsat is there twice");
+    check(&["sim:nvme", "--test", "wsat,wsat"], "wsat is given twice");
     check(&["sim:nvme", "--round", "10ms"], "needs at least 100 ms");
     check(&["sim:nvme", "--precision", "1%"], "--quick");
     belongings.assert_untouched();

@@ -79,7 +79,7 @@ fn a_study_is_run_kept_and_noted() {
         "Test environment",
         "cables: short",
         "8 replicates, 2 of each combination",
-        "bear no conclusion: it takes 5 at least",
+        "allow no conclusion: it takes at least 5",
     ] {
         assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
     }
@@ -145,18 +145,18 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     scratch.check(
         &["study", "nothing"],
         2,
-        "there is no file and no study \"nothing\"",
+        "there is no file or study \"nothing\"",
     );
     scratch.check(&["study", "none.toml"], 1, "none.toml cannot be read");
     let both = ["study", "paw", "--markdown", "-", "--json", "-"];
-    scratch.check(&both, 2, "would both be standard output");
+    scratch.check(&both, 2, "- both mean standard output: name a file for one");
     for endless in ["/dev/zero", ".", "/dev/null"] {
         scratch.check(
             &["study", endless],
             2,
-            "is no regular file: name a study file, or -",
+            "is not a regular file: name a study file, or -",
         );
-        scratch.check(&["study", "check", endless], 2, "is no regular file");
+        scratch.check(&["study", "check", endless], 2, "is not a regular file");
     }
     fs::write(scratch.path("long.toml"), vec![b'\xff'; 300 << 10]).expect("a file");
     scratch.check(
@@ -179,7 +179,7 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     scratch.check(
         &["study", "show", "nothing"],
         2,
-        "there is no file and no study",
+        "there is no file or study",
     );
     assert_eq!(log(&scratch), Vec::<String>::new());
     belongings.assert_untouched();

@@ -135,7 +135,7 @@ fn a_mistake_in_a_setting_is_told_with_its_line() {
         ),
         (
             "overwrite = true",
-            "study.toml:6: a study writes over nothing that was there before",
+            "study.toml:6: a study never overwrites anything",
         ),
         (
             "target = \"sim:mm1\"",

@@ -45,7 +45,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     running.wait_for("replicate 1 of");
     // While it runs, it is none of a dead study.
     let clean = ["clean", &target, "--yes"];
-    scratch.check(&clean, 0, "killed runs left nothing behind here");
+    scratch.check(&clean, 0, "nothing left here by killed runs");
     running.signal(Signal::KILL);
     running.end();
     fs::remove_file(hold).expect("removed");
@@ -65,7 +65,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     );
     for part in [
         " in 1 file.",
-        "Not run: the tear-down of a b it's (study.toml:14). The study runs it when it is begun",
+        "Not run: the tear-down of a b it's (study.toml:14). The study runs it when started",
         "Not run: the tear-down of the study (study.toml:5).",
         "Kept.",
     ] {
@@ -106,7 +106,7 @@ fn clean_removes_what_a_killed_study_left() {
     let clean = ["clean", &target, "--yes"];
     scratch.check(&clean, 0, "Removed");
     scratch.assert_clean(&scratch.target());
-    scratch.check(&clean, 0, "killed runs left nothing behind here");
+    scratch.check(&clean, 0, "nothing left here by killed runs");
 }
 
 /// The warning was lost with the run.
@@ -247,11 +247,11 @@ fn a_check_counts_and_tells_what_is_missing() {
     let missing = "It cannot run here yet: it needs the program no-such-program, which is not \
                    installed\n";
     check(&format!(
-        "x: transfer of ., 1 replicate at least\n{missing}"
+        "x: transfer of ., at least 1 replicate\n{missing}"
     ));
     let factor = "[[factor]]\nname = \"host\"\nlevels = [\"linux1\"]\n";
     fs::write(scratch.path("study.toml"), format!("{text}{factor}")).expect("a file");
     check(&format!(
-        "x: transfer of ., 1 combination, 1 replicate of each at least\n  host linux1\n{missing}"
+        "x: transfer of ., 1 combination, at least 1 replicate each\n  host linux1\n{missing}"
     ));
 }

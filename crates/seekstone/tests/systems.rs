@@ -127,16 +127,13 @@ fn mistakes_in_facts_are_one_sentence_with_their_place() {
     };
     check(
         "[[system]]\nrun = 9",
-        "facts of run 9: it is none of the runs",
+        "facts of run 9: it is not among the compared runs",
     );
     check(
         "[[system]]\nrun = 1\nprize = 9",
         "facts.toml, line 3: unknown field",
     );
-    check(
-        "[[system]]\nrun = 1\nprice = -9",
-        "a price of -9 is no price",
-    );
+    check("[[system]]\nrun = 1\nprice = -9", "-9 is not a price");
     check(
         "[[system]]\nrun = 1\n[[system]]\nrun = 1",
         "facts of run 1 are given twice",

@@ -190,7 +190,7 @@ fn a_run_that_takes_too_long_is_ended() {
     scratch.check(
         &args,
         1,
-        "`sleep 600` took longer than 100 ms, and was ended",
+        "`sleep 600` took longer than 100 ms, and was killed",
     );
 }
 

@@ -274,7 +274,7 @@ fn users_wait_for_the_instant_that_they_share() {
     scratch.check(
         &args("--synchronise=2001-05-01T14:30:00Z"),
         2,
-        "lies in the past",
+        "is in the past",
     );
     scratch.check(
         &args("--synchronise=14.30"),
@@ -387,7 +387,7 @@ fn what_cannot_be_is_refused() {
     refuse(
         &[DISK, "--think", "5s:poisson"],
         2,
-        "is no law of think times",
+        "is not a think-time distribution: use constant, uniform (zero",
     );
     refuse(&[DISK, "--cpu", "many units"], 2, "as in 0.5units");
     refuse(&[DISK, "--limit", "5ms"], 2, "--find-users");
@@ -409,7 +409,7 @@ fn what_cannot_be_is_refused() {
         2,
         "cannot be used with",
     );
-    refuse(&[DISK, "--interval", "1ms"], 2, "must be 50 ms at least");
+    refuse(&[DISK, "--interval", "1ms"], 2, "must be at least 50 ms");
     refuse(&["null:", "--users", "2"], 2, "null: has no users");
     let wrong = scratch.path("wrong.toml");
     fs::write(&wrong, "[[profile]]\nios = 5\nusres = 3\n").expect("a file");

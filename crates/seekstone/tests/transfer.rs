@@ -286,7 +286,11 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["--block", "0"], 2, "must be above zero"),
         (&["--block", "2GiB"], 2, "at most 1 GiB"),
         (&["--block", "64k,64k"], 2, "twice"),
-        (&["--same-file"], 2, "give their number with --streams"),
+        (
+            &["--same-file"],
+            2,
+            "--same-file applies to several streams: add --streams N",
+        ),
         (&["--compare-alone"], 2, "add --streams N or --beside"),
         (&["--size", "9999999GiB"], 1, "has no space"),
         (&["/missing/place"], 1, "/missing/place"),
@@ -304,7 +308,7 @@ fn mistakes_are_told_before_anything_is_made() {
         (
             &["--mode", "small-file", "--streams", "2"],
             2,
-            "reads one file",
+            "--mode small-file reads a single file: leave --streams and",
         ),
     ] {
         let is_named = args[0].starts_with(['/', 's']);

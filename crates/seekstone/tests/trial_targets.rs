@@ -190,7 +190,7 @@ fn mistakes_are_one_sentence_with_their_place() {
     );
     check(
         "[[workload]]\nname = \"a\"\ntargets = [\"b\"]\n",
-        "targets: b is none of the targets",
+        "targets: b is not among the named targets",
     );
     check(
         "[[workload]]\nname = \"a\"\nblock = \"4KiB/60\"\n",
@@ -247,7 +247,7 @@ fn a_trial_is_printed_as_a_job_file_that_is_read_as_what_it_was() {
     let rated = ["trial", ".", "--as-fio", "--rate", "500/s"];
     scratch.check(&rated, 0, "rate_iops=500,0");
     let hyperbolic = ["trial", ".", "--as-fio", "--pattern", "hyperbolic:1"];
-    scratch.check(&hyperbolic, 2, "unknown to fio");
+    scratch.check(&hyperbolic, 2, "do not exist in fio");
 }
 
 /// A control group of version 1 whose processes read each of several devices at most so many times

@@ -72,7 +72,7 @@ fn what_holds_no_data_is_refused() {
     let refused = |more: &[&str], said| scratch.check(&[&TRIAL[..], more].concat(), 2, said);
     refused(&["sim:nvme"], "--verify: sim:nvme holds no data");
     refused(&["null:"], "--verify: null: holds no data");
-    refused(&["--block", "1000"], "whole sectors of 512 bytes");
+    refused(&["--block", "1000"], "whole 512-byte sectors");
 }
 
 /// A trial is killed while it writes: its state knows what must be there, and finds what is not.
@@ -95,23 +95,23 @@ fn a_state_outlives_a_kill() {
     let endless = ["--writes", "100%", "--clients", "4", "--duration", "1h"];
     let mut running = support::Running::start(scratch.seekstone([&args[..], &endless].concat()));
     while std::fs::read(&file).expect("the file").starts_with(&[3]) && running.is_running() {}
-    scratch.check(&["verify", state], 1, "is still going on");
+    scratch.check(&["verify", state], 1, "is still in progress");
     running.signal(rustix::process::Signal::KILL);
     running.end();
     scratch.check(
         &["verify", "-q", state],
         0,
-        "all that was acknowledged is there",
+        "and every acknowledged write is there",
     );
     scratch.check(
         &["verify", "-q", state, "--after", "power-loss"],
         0,
-        "all that was flushed",
+        "and every flushed write is there",
     );
     scratch.check(
         &[&args[..], &endless].concat(),
         2,
-        "exists: --verify-state takes",
+        "exists: --verify-state needs a new file",
     );
 
     check_what_is_found(&scratch, &file, state);
@@ -143,7 +143,7 @@ fn check_what_is_found(scratch: &Scratch, file: &std::path::Path, state: &str) {
     scratch.check(
         &["verify", "-q", state],
         1,
-        "is another file or device, or was cut",
+        "it is another file or device, or was truncated",
     );
     scratch.check(
         &["verify", "-q", name],

@@ -69,7 +69,7 @@ fn mistakes_are_named() {
     check(
         &["1", "--clients", "400"],
         2,
-        "is outside of what was measured",
+        "is outside the measured range",
     );
     check(&["1", "--load", "5ms"], 2, "5ms");
     check(&["1", "--load", "0/s"], 2, "above zero");
@@ -213,6 +213,6 @@ fn a_load_is_predicted_closed_and_open() {
     let text = ["whatif", "1", "--load", "3600/s"];
     let text = scratch.check(&text, 0, "Predictions").stdout;
     let words: Vec<&str> = text.split_whitespace().collect();
-    let note = "An open load comes at that rate however many wait";
+    let note = "An open load arrives at that rate however many are waiting";
     assert!(words.join(" ").contains(note), "{text}");
 }

@@ -22,7 +22,7 @@ fn a_target_is_not_written_over_by_the_result() {
     let definition = scratch.path("own.toml");
     fs::write(&definition, "based_on = \"st15150n\"\n").expect("a definition");
     let belongings = Belongings::of(&scratch.path("target"));
-    let read = "(that is read or measured): name another file";
+    let read = "(which is read or measured): name another file";
     let trial = ["trial", "--no-save", "--duration", "1ms", "target/named"];
     for json in ["target/named", "link", "second", "./target/../link"] {
         let args = [&trial[..], &["--json", json]].concat();

@@ -420,7 +420,7 @@ fn machine(
     })
 }
 
-/// The bytes of the target: all there are from its start on, or as many as asked for.
+/// The bytes of the target: all there are from its start on, or as many as requested.
 fn size_of(
     machine: &MachineSpec,
     asked: Option<String>,

@@ -118,7 +118,7 @@ pub struct RecordedStudy {
     pub asked: Option<StudyAsked>,
     /// Whether the program that had it last was killed.
     pub is_killed: bool,
-    /// When the study was begun and gone on with.
+    /// When the study was begun and resumed.
     pub begun_at: Vec<String>,
     /// The scratch directory of a program that was killed.
     pub scratch: Option<PathBuf>,

@@ -144,8 +144,8 @@ impl<'a> Session<'a> {
             .is_some_and(|known| known.meaning == head.meaning);
         match (self.request.beginning, known) {
             (Beginning::New, Some(_)) => Err(StudyRunError::Usage(format!(
-                "this study was interrupted after {}: go on with --resume, or throw away with \
-                 --restart what was measured",
+                "this study was interrupted after {}: go on with --resume, or discard its \
+                 results with --restart",
                 format_counted(count as u64, "replicate")
             ))),
             (Beginning::Resume | Beginning::Keep, Some(known)) if fits => {

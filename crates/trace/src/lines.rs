@@ -38,7 +38,10 @@ impl<R: BufRead> Lines<R> {
             Ok(_) => {}
         }
         if self.bytes.len() as u64 == LINE_MAX && self.bytes.last() != Some(&b'\n') {
-            let text = format!("the line is longer than {LINE_MAX} bytes: this is no text trace");
+            let text = format!(
+                "the line is longer than {LINE_MAX} bytes: this is not a text \
+                trace"
+            );
             return Err(self.fault(text));
         }
         while matches!(self.bytes.last(), Some(b'\n' | b'\r')) {
@@ -49,7 +52,7 @@ impl<R: BufRead> Lines<R> {
             Err(_) => Err(TraceError::new(
                 &self.file,
                 Place::Line(self.number),
-                "the line is no text (UTF-8)",
+                "the line is not text (UTF-8)",
             )),
         }
     }

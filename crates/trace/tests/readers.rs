@@ -111,7 +111,7 @@ fn each_mistake_of_a_log_is_one_sentence_with_its_line() {
     let long = format!("5 /a read 0 {}", "1".repeat(70_000));
     check(
         &long,
-        "t.0:3: the line is longer than 65536 bytes: this is no text trace",
+        "t.0:3: the line is longer than 65536 bytes: this is not a text trace",
     );
 }
 
@@ -137,7 +137,7 @@ fn mistakes_of_other_beginnings_and_of_version_2_are_named() {
     check(
         Format::Iolog,
         b"fio version 2 iolog\n\xff\n",
-        "t.0:2: the line is no text (UTF-8)",
+        "t.0:2: the line is not text (UTF-8)",
     );
     check(
         Format::Msr,

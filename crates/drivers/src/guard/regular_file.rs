@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadFileError {
     /// A pipe, a device, a directory: reading it could wait for ever, or change something.
-    #[error("it is no regular file")]
+    #[error("it is not a regular file")]
     NotRegular,
     /// It is larger than what is read of such files.
     #[error("it is larger than {max} bytes")]
@@ -86,7 +86,7 @@ mod tests {
             .expect("a pipe");
         for path in [&pipe, top.path()] {
             let error = read_regular_file(path, 4).expect_err("no file");
-            assert_eq!(error.to_string(), "it is no regular file");
+            assert_eq!(error.to_string(), "it is not a regular file");
         }
     }
 }

@@ -118,14 +118,14 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
     if target.memory_backed {
         found.add(
             WarningCode::MemoryBacked,
-            "the target lives in main memory, so results say nothing about a disk",
-            "choose a directory on the storage that you mean",
+            "the target is in memory, so results say nothing about a disk",
+            "choose a directory on the storage you want to measure",
         );
     }
     if target.remote {
         found.add(
             WarningCode::RemoteFileSystem,
-            "the target lives on another machine, so results include the network and that \
+            "the target is on another machine, so results include the network and that \
              machine's cache",
             "run on that machine too to tell them apart",
         );
@@ -135,18 +135,18 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::Fuse,
             format!(
-                "{} is served by a program (FUSE), whose processor time is not in our count",
+                "{} is a FUSE file system, whose CPU time is not counted",
                 mount.kind
             ),
-            "read CPU costs per operation as a lower bound",
+            "treat CPU time per operation as a lower bound",
         );
     }
     if mount.kind == "overlay" {
         found.add(
             WarningCode::Overlay,
-            "this is an overlay, as in containers: the first write to an existing file copies it \
-             whole",
-            "use new files, or a volume that is mounted into the container",
+            "this is an overlay file system, as in containers: the first write to an existing \
+             file copies the whole file",
+            "use new files, or a volume mounted into the container",
         );
     }
 }
@@ -159,7 +159,7 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::ReadOnly,
             format!(
-                "{} is mounted read-only, so only an existing file can be read",
+                "{} is mounted read-only, so only existing files can be read",
                 system.mount_point
             ),
             "remount it to measure writes",
@@ -172,11 +172,11 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::NearlyFull,
             format!(
-                "only {} of {} are free, and a nearly full file system places new data badly",
+                "only {} of {} are free, and a nearly full file system allocates poorly",
                 Bytes(available),
                 Bytes(size)
             ),
-            "free some space or use a smaller working set",
+            "free some space, or use a smaller working set",
         );
     }
 }
@@ -208,7 +208,7 @@ fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
                 "{} {how}, so repetitive data looks faster than the device is",
                 mount.kind
             ),
-            "use a payload that cannot be compressed",
+            "use incompressible data",
         );
     }
     let copies = ["btrfs", "zfs", "bcachefs"].contains(&mount.kind.as_str());
@@ -216,11 +216,11 @@ fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
         found.add(
             WarningCode::CopyOnWrite,
             format!(
-                "{} writes changed blocks to new places and checks sums on reads, so overwriting \
-                 slows down as a file falls to pieces",
+                "{} is copy-on-write with checksums, so overwrites get slower \
+                 as a file fragments",
                 mount.kind
             ),
-            "measure long enough, with aged files",
+            "measure for long enough, on aged files",
         );
     }
 }
@@ -231,10 +231,10 @@ fn durability(found: &mut Cautions, mount: &Mount) {
         found.add(
             WarningCode::DurabilityWeakened,
             format!(
-                "mount option `{option}` lets data be lost in a power cut although fsync \
-                 succeeded"
+                "mount option `{option}` can lose data in a power cut even after a successful \
+                 fsync"
             ),
-            "do not compare durable writes with those of a mount without it",
+            "do not compare durable writes with those of other mounts",
         );
     }
     for option in all().filter(|option| SYNCHRONOUS.contains(&option.as_str())) {
@@ -277,10 +277,10 @@ fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::SmallFile,
             format!(
-                "the file of {} fits into memory, so buffered reads may never reach the device",
+                "the file of {} fits in memory, so buffered reads may never reach the device",
                 Bytes(size),
             ),
-            format!("use direct I/O or a file larger than {}", Bytes(wanted)),
+            format!("use direct I/O, or a file larger than {}", Bytes(wanted)),
         );
     }
 }
@@ -292,8 +292,8 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
     if machine.cpus_allowed == 1 {
         found.add(
             WarningCode::SingleCpu,
-            "only one processor may be used, so the load generator and the kernel's I/O compete",
-            "read high loads as a lower bound, or allow more processors",
+            "only one CPU is available, so the load generator competes with the kernel's I/O",
+            "treat high loads as a lower bound, or allow more CPUs",
         );
     }
     if let Some(limit) = machine
@@ -303,8 +303,8 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         found.add(
             WarningCode::CpuLimited,
             format!(
-                "a control group allows {limit:.2} processors and stops us when they are used \
-                 up, which shows as high latency"
+                "a control group allows {limit:.2} CPUs and throttles Seekstone beyond that, \
+                 which shows as high latency"
             ),
             "raise the limit for the run",
         );
@@ -320,7 +320,7 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
                 Bytes(limit),
                 Bytes(total)
             ),
-            "size the working set by the limit",
+            "choose the working set by that limit",
         );
     }
     if let Some(share) = machine
@@ -330,10 +330,10 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         found.add(
             WarningCode::CpuStolen,
             format!(
-                "the hypervisor gave {:.1} % of the processors' time since boot to other machines",
+                "the hypervisor took {:.1} % of CPU time since boot (steal)",
                 share * 100.0
             ),
-            "repeat the run at another hour and compare",
+            "repeat the run at another time, and compare",
         );
     }
     if let Some(some) = machine.pressure_io.map(|pressure| pressure.some_percent)
@@ -342,10 +342,10 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         found.add(
             WarningCode::OtherIo,
             format!(
-                "programs waited for I/O in {some:.0} % of the last 10 seconds, so others use \
-                 the storage now"
+                "processes waited for I/O in {some:.0} % of the last 10 seconds, so others are \
+                 using the storage"
             ),
-            "stop them or wait",
+            "stop them, or wait",
         );
     }
     found.into_vec()

@@ -41,23 +41,23 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
         Some("crypt") => found.add(
             WarningCode::Encryption,
             format!(
-                "{name} encrypts (dm-crypt), so results include the processor's work on every \
+                "{name} encrypts (dm-crypt), so results include CPU work for every \
                  block"
             ),
-            "measure the device beneath too to tell them apart",
+            "measure the underlying device too, to tell them apart",
         ),
         Some("thin") => found.add(
             WarningCode::ThinProvisioned,
             format!(
                 "{name} is a thin volume: the first write to a block allocates it, and reads of \
-                 unwritten blocks touch no disk"
+                 unwritten blocks never reach the disk"
             ),
             "fill the target before measuring",
         ),
         Some(kind) => found.add(
             WarningCode::MappedDevice,
             format!("{name} is a mapping ({kind}) that splits or redirects requests"),
-            "look at the devices beneath for their limits",
+            "look at the limits of the underlying devices",
         ),
         None => {}
     }
@@ -65,8 +65,8 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
         found.add(
             WarningCode::LoopBuffered,
             format!(
-                "{name} is a loop device whose file is read through the page cache, so direct \
-                 I/O may be answered from memory"
+                "{name} is a loop device that reads its file through the page cache, so direct \
+                 I/O may be served from memory"
             ),
             "attach it with `losetup --direct-io=on`",
         );
@@ -96,13 +96,13 @@ fn throttle(found: &mut Cautions, device: &BlockDevice) {
     found.add(
         WarningCode::IoThrottled,
         format!(
-            "the control group {} limits I/O on {} ({}), so the limit is measured and not the \
+            "the control group {} limits I/O on {} ({}), so you would measure the limit, not the \
              device",
             limits.group,
             device.name,
             rules.join(", ")
         ),
-        "leave the group or lift the limit",
+        "leave the group, or lift the limit",
     );
 }
 
@@ -114,8 +114,8 @@ fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
         found.add(
             WarningCode::VolatileWriteCache,
             format!(
-                "{} has a write-back cache: a completed write is not yet durable; durable writes \
-                 are measured with fsync",
+                "{} has a write-back cache: a completed write is not yet durable, so durable \
+                 writes are measured with fsync",
                 device.name
             ),
             "",
@@ -128,7 +128,7 @@ fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
         found.add(
             WarningCode::VirtualDisk,
             format!(
-                "{} is a disk in a virtual machine, and the host may cache it",
+                "{} is a virtual disk, and the host may cache it",
                 device.name
             ),
             "use a working set larger than the host's memory to see past the cache",
@@ -160,7 +160,7 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
                     _ => String::new(),
                 }
             ),
-            "replace the failed device before comparing",
+            "replace the failed device before comparing results",
         ),
         RaidActivity::Rebuilding { percent } => found.add(
             WarningCode::RaidRebuilding,
@@ -168,7 +168,7 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
                 "the RAID ({name}) is rebuilding{}, which competes with the measurement",
                 progress(percent)
             ),
-            "wait for its end unless that is what you measure",
+            "wait until it is done, unless you want to measure that",
         ),
         RaidActivity::Replacing => found.add(
             WarningCode::RaidReplacing,
@@ -176,7 +176,7 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
                 "the RAID ({name}) is copying a device to its replacement, which competes with \
                  the measurement"
             ),
-            "wait for its end unless that is what you measure",
+            "wait until it is done, unless you want to measure that",
         ),
         RaidActivity::Checking { percent } => found.add(
             WarningCode::RaidChecking,
@@ -184,7 +184,7 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
                 "the RAID ({name}) is checking its data{}, which competes with the measurement",
                 progress(percent)
             ),
-            "wait for its end",
+            "wait until it is done",
         ),
     }
 }
@@ -214,12 +214,12 @@ fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::DeviceInUse,
             format!(
-                "{} is in use ({}), so only reads are allowed and others read and write on it \
-                 meanwhile",
+                "{} is in use ({}), so only reads are allowed, and others use it during the \
+                 run",
                 device.name,
                 listed(&users)
             ),
-            "unmount it first for clean figures",
+            "unmount it first for clean results",
         );
     }
 }
@@ -250,7 +250,7 @@ fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::SharedDevice,
             format!(
-                "the disk beneath also serves {}, whose I/O mixes with ours",
+                "the underlying disk also serves {}, whose I/O mixes with ours",
                 listed(&others)
             ),
             "keep the machine quiet, or measure a disk that serves nothing else",
@@ -260,8 +260,8 @@ fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
         if let Some(count) = block::in_flight(evidence.facts, name).filter(|count| *count > 0) {
             found.add(
                 WarningCode::OtherIo,
-                format!("{count} requests of others were in flight on {name} while we looked"),
-                "stop who makes them, or wait",
+                format!("{count} foreign requests were in flight on {name} at inspection"),
+                "stop what issues them, or wait",
             );
         }
     }

@@ -120,8 +120,8 @@ fn refuse_changed(
         .find(|(path, size)| now.get(*path) != Some(*size));
     changed.map_or(Ok(()), |(path, _)| {
         Err(BenchError::Usage(format!(
-            "{}: its size has changed since the run was begun, and what was measured before would \
-             be mixed with what is measured now: begin anew",
+            "{}: its size has changed since the run started, so old and new \
+             results do not fit together: start over",
             path.display()
         )))
     })
@@ -396,7 +396,7 @@ impl Bench {
         match self {
             Self::Null(_) => vec![Warning::note(
                 WarningCode::NullTarget,
-                "Nothing was read or written: the figures are what this program itself costs.",
+                "Nothing was read or written: the figures are Seekstone's own overhead.",
             )],
             Self::Simulated(_) => Vec::new(),
             Self::Told(_, found) => found.real.iter().flat_map(|it| it.1.clone()).collect(),

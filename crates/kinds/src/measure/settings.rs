@@ -31,10 +31,7 @@ impl SettingFault {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
         Self {
             key: None,
-            message: format!(
-                "there is no measurement {kind:?}; there are {}",
-                names.join(", ")
-            ),
+            message: format!("there is no measurement {kind:?}: use {}", names.join(", ")),
         }
     }
 }

@@ -75,7 +75,7 @@ fn behind(found: &Replay, own_ns: f64) -> Option<Warning> {
     let why = match is_ours(&behind, own_ns) {
         true => format!(
             "this program sent requests {} late on average, because it had no processor in time or \
-             its thread is at its limit. Stop what else runs here, or slow the trace down (--scale \
+             its thread is at its limit. Stop other programs, or slow the trace down (--scale \
              0.5x)",
             format_duration_ns(own_ns)
         ),
@@ -123,7 +123,7 @@ fn starved(seen: &Seen) -> Option<Warning> {
                 format_duration_ns(seen.held_longest.as_nanos() as f64),
             ),
         )
-        .advise("Put the trace on a storage that is not measured.")
+        .advise("Put the trace on other storage.")
     })
 }
 

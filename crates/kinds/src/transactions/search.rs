@@ -157,19 +157,22 @@ fn open_ends(
     let advice =
         format!("Allow more time than {budget} with --budget, or begin nearer with --users.");
     if found.misses.is_none() && tried >= options.users_max {
-        return Some(Warning::doubt(
-            WarningCode::SearchNotFinished,
-            format!(
-                "No number of users up to --users-max {} surely misses the limit: what the most is \
-                 stays open.",
-                options.users_max
-            ),
-        ).advise("Raise --users-max or the load of a user."));
+        return Some(
+            Warning::doubt(
+                WarningCode::SearchNotFinished,
+                format!(
+                    "No number of users up to --users-max {} surely misses the limit: the maximum \
+                 remains open.",
+                    options.users_max
+                ),
+            )
+            .advise("Raise --users-max or the load of a user."),
+        );
     }
     if found.misses.is_none() {
         let highest = finals().map(|step| step.users).max();
         let what = unclear("upper", highest);
-        let text = format!("How many users are too many stays open: {what}. {advice}");
+        let text = format!("How many users are too many remains open: {what}. {advice}");
         return Some(Warning::doubt(WarningCode::SearchNotFinished, text));
     }
     let lowest = finals().map(|step| step.users).min();
@@ -177,7 +180,10 @@ fn open_ends(
     let is_open = found.meets == 0 && found.misses.is_none_or(|misses| misses > 1);
     is_open.then(|| {
         let what = unclear("lower", lowest);
-        let text = format!("How many users surely meet the limit stays open: {what}. {advice}");
+        let text = format!(
+            "How many users are sure to meet the limit remains open: {what}. \
+            {advice}"
+        );
         Warning::doubt(WarningCode::SearchNotFinished, text)
     })
 }

@@ -51,12 +51,12 @@ impl StartAt {
             return Ok(Self::Moment(next(time, now)?));
         }
         let moment: Timestamp = text.parse().map_err(|_| {
-            "say a delay as in 30s, a time of day as in 14:30:00, or a moment with its zone as in \
+            "use a delay as in 30s, a time of day as in 14:30:00, or a time with its zone as in \
              2031-05-01T14:30:00Z"
                 .to_owned()
         })?;
         match moment.duration_since(now.timestamp()) {
-            ahead if ahead.is_negative() => Err("lies in the past".into()),
+            ahead if ahead.is_negative() => Err("is in the past".into()),
             ahead if ahead > SignedDuration::from_nanos(WAIT_MAX.as_nanos() as i64) => {
                 Err("is more than a day ahead".into())
             }
@@ -93,7 +93,7 @@ impl StartAt {
                     time_of_day(moment),
                     format_duration_ns(late)
                 ),
-            ).advise("Give a later one.")));
+            ).advise("Use a later one.")));
         }
         loop {
             let left = left_until(moment);
@@ -164,11 +164,11 @@ mod tests {
         check("13:59:59", "2031-05-02T11:59:59Z");
         check("2031-05-01T12:30:00Z", "2031-05-01T12:30:00Z");
         check("2031-05-01T14:30:00+02:00", "2031-05-01T12:30:00Z");
-        check("2031-05-01T11:59:59Z", "lies in the past");
+        check("2031-05-01T11:59:59Z", "is in the past");
         check("2031-05-03T12:30:00Z", "more than a day");
-        check("2031-05-01 14:30", "say a delay");
-        check("tomorrow", "say a delay");
-        check("25:00:00", "say a delay");
-        check("", "say a delay");
+        check("2031-05-01 14:30", "use a delay");
+        check("tomorrow", "use a delay");
+        check("25:00:00", "use a delay");
+        check("", "use a delay");
     }
 }

@@ -50,9 +50,9 @@ pub(super) fn changed(before: &Found, now: &Opened) -> Option<&'static str> {
     if (&before.path, before.kind) != (&after.path, after.kind) {
         Some("it is another target")
     } else if mounted(before) != mounted(after) || names(before) != names(after) {
-        Some("it lies on another file system or device")
+        Some("it is on another file system or device")
     } else if (then.existing, then.access) != (facts.existing, facts.access) {
-        Some("its size or how it can be reached has changed")
+        Some("its size or its access modes have changed")
     } else {
         None
     }

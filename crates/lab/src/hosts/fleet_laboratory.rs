@@ -111,7 +111,7 @@ impl FleetLaboratory {
         if let Some(error) = lost {
             self.party.lose();
             left.push(format!(
-                "{}: what it made may still be there",
+                "{}: its files may still be there",
                 self.party.words(&error)
             ));
         }
@@ -285,7 +285,7 @@ impl FleetLaboratory {
     /// That a rank ended the trial, unless a signal did.
     fn stopped_early(&self, rank: Option<u32>, is_interrupted: bool) -> Option<TrialError> {
         let name = self.party.name(rank.filter(|_| !is_interrupted)?);
-        let reason = format!("{name} stopped by itself");
+        let reason = format!("{name} stopped on its own");
         Some(system_error("measuring on all hosts", reason))
     }
 
@@ -312,8 +312,8 @@ impl FleetLaboratory {
     ) -> (Option<RankRow>, Option<TrialError>) {
         let name = self.party.name(rank);
         let Some(there) = report.record.record() else {
-            let reason = format!("{name} sent no record");
-            return (None, Some(system_error("adding up", reason)));
+            let reason = format!("{name} sent no results");
+            return (None, Some(system_error("merging results", reason)));
         };
         record.merge(&there);
         self.keep_rows(rank, &there);

@@ -179,8 +179,8 @@ impl Ground {
         match size {
             Some(size) if self.existing.is_none() && size.0 > self.room => {
                 Err(BenchError::Usage(format!(
-                    "--size {size}: each rank makes a file of its own, and ranks that share a file \
-                     system have space for {} each: ask for at most that, or start fewer ranks",
+                    "--size {size}: each rank creates its own file, and ranks that share a file \
+                     system have space for {} each: use at most that, or start fewer ranks",
                     Bytes(self.room)
                 )))
             }
@@ -224,8 +224,8 @@ fn refuse_one_file(all: &[Seen], party: &Party) -> Result<(), BenchError> {
         let earlier = (0..).zip(&all[..rank as usize]);
         if let Some((other, _)) = earlier.into_iter().find(|(_, it)| it.is_same_as(seen)) {
             return Err(BenchError::Usage(format!(
-                "{}: {} and {} would use one file or device; say --shared if that is what you \
-                 want to measure, or name a directory, in which each rank makes a file of its own",
+                "{}: {} and {} would use the same file or device; add --shared if you \
+                 want to measure that, or name a directory, where each rank creates its own file",
                 seen.path,
                 party.name(other),
                 party.name(rank)
@@ -244,7 +244,7 @@ fn differences(all: &[Seen], party: &Party) -> Vec<String> {
             && here != there
         {
             found.push(format!(
-                "The target has {} on {}, and {} on {}: what all have is used.",
+                "The target has {} on {}, and {} on {}: the smallest size is used.",
                 Bytes(here),
                 party.name(rank),
                 Bytes(there),
@@ -368,7 +368,7 @@ mod tests {
         let same = [file(7, false, 50), file(8, false, 50), file(7, false, 50)];
         let error = judged(&same, false).expect_err("rank 2 has the file of rank 0");
         assert!(
-            error.starts_with("/mnt/data: rank 0 and rank 2 would use one file"),
+            error.starts_with("/mnt/data: rank 0 and rank 2 would use the same file"),
             "{error}"
         );
         assert!(judged(&same, true).is_ok());

@@ -282,7 +282,7 @@ impl Leading {
     pub fn words(&self, party: &Party, ends: &[End], trust: &Trust) -> String {
         let (first, last) = first_and_last(ends);
         format!(
-            "{}, {} ranks: {} was done first, after {}, and {} last, {} later. {}; the rates' \
+            "{}, {} ranks: {} finished first, after {}, and {} last, {} later. {}; the rates' \
              intervals include that.",
             format_counted(party.machines().len() as u64, "host"),
             party.share().ranks,

@@ -169,7 +169,7 @@ fn await_call(group: &mut Group) -> Result<Instant, FleetError> {
             Some((rank, bytes)) => match from_bytes(rank, &bytes)? {
                 Note::Go { start } => return Ok(start),
                 _ => {
-                    let what = "no word of the start".into();
+                    let what = "no start message".into();
                     return Err(FleetError::Unexpected { rank, what });
                 }
             },

@@ -62,7 +62,7 @@ impl HostsLog {
         let note = |text| Warning::note(WarningCode::Hosts, text);
         let mut warnings: Vec<Warning> = differences.map(note).collect();
         if self.has_each {
-            let text = "Each rank ran the whole test on a file of its own: queue depth is per \
+            let text = "Each rank ran the whole test on its own file: queue depth is per \
                         rank, IOPS and throughput are sums over ranks. A load curve deals its \
                         clients over all ranks.";
             warnings.push(note(text.into()));
@@ -79,8 +79,8 @@ impl HostsLog {
         let slowest = (0..).zip(&self.last).max_by_key(|it| it.1);
         let (slowest, times) = slowest.unwrap_or((0, &0));
         format!(
-            "{}, {} ranks, {}: {} was done last in {times} of them; from the first rank done to \
-             the last it took {} at most. At worst: {}; the rates' intervals include that.",
+            "{}, {} ranks, {}: {} finished last in {times} of them; the last rank was \
+             at most {} behind the first. At worst: {}; the rates' intervals include that.",
             format_counted(party.machines().len() as u64, "host"),
             party.share().ranks,
             format_counted(u64::from(self.trials), "trial"),

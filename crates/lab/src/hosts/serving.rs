@@ -163,7 +163,7 @@ impl Serving {
                     // It ended by itself, and was told to stop the last trial all the same.
                     Note::Stop => {}
                     Note::Slots { .. } | Note::Ended | Note::Finished => {
-                        let what = "no word of the start".into();
+                        let what = "no start message".into();
                         return Err(FleetError::Unexpected { rank, what });
                     }
                 },
@@ -302,7 +302,7 @@ impl Company for Serving {
         self.closed = vec![Duration::ZERO; workers];
         match self.await_start(&mut group, &Ok(())) {
             Ok(Some(start)) => Ok(clock.now() + start.since(group.now())),
-            Ok(None) => Err(refused("another rank cannot".into())),
+            Ok(None) => Err(refused("another rank failed".into())),
             Err(error) => {
                 self.stage = ServingStage::CalledOff;
                 let words = refused(self.party.words(&error));

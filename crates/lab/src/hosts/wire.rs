@@ -80,7 +80,7 @@ pub enum HostStep {
 pub enum Note {
     /// Start at that instant of the receiver's clock.
     Go { start: Instant },
-    /// Do not start: another rank cannot.
+    /// Do not start: another rank failed.
     CallOff,
     /// Stop.
     Stop,
@@ -148,7 +148,7 @@ impl TrialForm {
     pub fn of(trial: &Trial) -> Self {
         assert!(
             !matches!(trial.spec, ClientSpec::Jobs(_) | ClientSpec::Own(_)),
-            "a fleet runs trials of one workload that can be written down"
+            "a fleet runs trials of a single workload that can be sent to other hosts"
         );
         let mut numbers = (0..).zip(PREPARATIONS);
         let preparation = numbers.find(|it| it.1 == trial.preparation);

@@ -259,8 +259,8 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
             continue;
         };
         let text = format!(
-            "{}: {:.0} % of what was read did not come from {}: it was never written, it is \
-             compressed, or a cache answered; fill the target with data that do not compress",
+            "{}: {:.0} % of the bytes read did not come from {}: they were never written, \
+             are compressed, or came from a cache; fill the target with incompressible data",
             measurement.title,
             missing * 100.0,
             device.name,

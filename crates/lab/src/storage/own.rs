@@ -90,13 +90,13 @@ pub(super) fn other_driver(
         Warning::note(
             WarningCode::OtherDriver,
             format!(
-                "{}: carried out by {}, and the load before by {}",
+                "{}: this load used {}, and the one before {}",
                 measurement.title,
                 driver_name(driver),
                 driver_name(before)
             ),
         )
-        .advise("name one with --driver to compare them.")
+        .advise("choose one with --driver to compare them.")
     })
 }
 
@@ -110,8 +110,8 @@ pub(super) fn kernel_hop(
         Warning::note(
             WarningCode::FlushByKernelThread,
             format!(
-                "{}: io_uring hands each flush to a thread of the kernel, which adds about 5 to \
-                 10 us to a write; --driver threads goes without.",
+                "{}: io_uring runs each flush in a kernel thread, which adds about 5 to 10 \
+                 us to a write; --driver threads avoids that.",
                 measurement.title
             ),
         )
@@ -128,15 +128,18 @@ pub(super) fn doubtful_clock(
     let title = &measurement.title;
     if clocks_disagree(apart_ns, elapsed) {
         let (apart, elapsed) = (apart_ns as f64, elapsed.as_nanos() as f64);
-        return Some(Warning::void(
-            WarningCode::Clock,
-            format!(
-                "{title}: the processor's counter and the system's clock came {} apart in {}: no \
-                 time of this trial can be trusted.",
-                format_duration_ns(apart),
-                format_duration_ns(elapsed)
-            ),
-        ).advise("Look for suspend, or a clock source that the kernel gave up (dmesg)."));
+        return Some(
+            Warning::void(
+                WarningCode::Clock,
+                format!(
+                    "{title}: the CPU's counter and the system clock drifted {} apart in {}: no \
+                 time in this trial can be trusted.",
+                    format_duration_ns(apart),
+                    format_duration_ns(elapsed)
+                ),
+            )
+            .advise("Look for a suspend, or a clock source marked unstable (dmesg)."),
+        );
     }
     let cost = 2.0 * read_cost_ns as f64;
     let median = measurement.service.percentile(0.5)?.value;
@@ -169,8 +172,8 @@ fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warn
     Warning::note(
         WarningCode::SplitOperations,
         format!(
-            "{}: the kernel split each operation of {size} into {factor:.2} requests to {}: its \
-             time is that of the slowest.",
+            "{}: the kernel split each {size} operation into {factor:.2} requests to {}: the \
+             slowest one determines its latency.",
             measurement.title, device.name
         ),
     )

@@ -123,7 +123,7 @@ impl StorageLaboratory {
         let buffered = Target::open(&file.path, &options)?;
         let name = file.path.display();
         let unseen = buffered.unseen().iter();
-        let unseen = unseen.map(|what| format!("Whether {name} is in use is not sure: {what}."));
+        let unseen = unseen.map(|what| format!("{name} may be in use: {what}."));
         self.notes.extend(unseen);
         let main = match buffered.open_again(Caching::Direct) {
             Err(TargetError::DirectUnsupported { .. }) => {
@@ -137,7 +137,7 @@ impl StorageLaboratory {
 
     fn note_buffered(&mut self, path: &Path) {
         let note = format!(
-            "{} does not support direct I/O: jobs with direct=1 go through the page cache there.",
+            "{} does not support direct I/O: jobs with direct=1 are buffered there.",
             path.display()
         );
         if !self.notes.contains(&note) {

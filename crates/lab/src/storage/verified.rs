@@ -194,8 +194,8 @@ pub fn wrong_data(title: &str, findings: &Findings) -> Warning {
     Warning::void(
         WarningCode::WrongData,
         format!(
-            "{title}: what was written was verified, and {findings} found: {}. The storage \
-             returned something else than was written.",
+            "{title}: verification found {findings}: {}. The storage \
+             returned different data from what was written.",
             told.join("; ")
         ),
     )

@@ -111,7 +111,7 @@ fn saturation(curve: &Curve, one: Option<&Measurement>) -> Option<String> {
     let load = count(saturation.load);
     if !saturation.is_saturated {
         return Some(format!(
-            "With {} reads at a time it did {load} per second and was not saturated yet.",
+            "With {} concurrent reads it did {load} per second and was not yet saturated.",
             saturation.clients
         ));
     }
@@ -119,10 +119,10 @@ fn saturation(curve: &Curve, one: Option<&Measurement>) -> Option<String> {
     let gain = one.map(|one| saturation.load.over(&one.throughput));
     Some(match gain {
         Some(gain) if gain.high < LOAD_GAIN => {
-            format!("{reached} with a single read at a time: more at a time only wait longer.")
+            format!("{reached} with a single read: concurrent reads only wait longer.")
         }
         Some(gain) if gain.low > LOAD_GAIN => format!(
-            "{reached}, {} times what one read at a time gives; {}.",
+            "{reached}, {} times the rate of single reads; {}.",
             count(gain),
             enough(curve, &saturation),
         ),
@@ -136,9 +136,12 @@ fn enough(curve: &Curve, saturation: &Saturation) -> String {
     let fewer = finals(curve).filter(|point| point.load.low >= nearly);
     match fewer.map(|point| point.clients).min() {
         Some(clients) if clients < saturation.clients => {
-            format!("{clients} at a time are enough to come within 5 % of it")
+            format!("{clients} concurrent reads come within 5 % of it")
         }
-        _ => format!("it was reached with {} at a time", saturation.clients),
+        _ => format!(
+            "it was reached with {} concurrent reads",
+            saturation.clients
+        ),
     }
 }
 
@@ -157,12 +160,12 @@ fn durable(durable: &Measurement) -> Option<String> {
     let time = format!("{value} ({interval})");
     if mean.high < FLUSH_TOO_FAST_NS {
         return Some(format!(
-            "A write with fsync takes only {time}: something answers flushes from memory. Unless \
-             that memory is protected, data that were promised durable can be lost with the power."
+            "A write with fsync takes only {time}: flushes are answered from memory. Unless \
+             that memory is protected, a power cut can lose data that fsync reported durable."
         ));
     }
     Some(format!(
-        "A write with fsync takes {time}, so that one thread commits at most {} times per second.",
+        "A write with fsync takes {time}, so one thread commits at most {} times per second.",
         count(durable.throughput),
     ))
 }
@@ -175,8 +178,8 @@ fn sequential_against_random(
     let ratio = sequential.over(&random);
     (ratio.low > SEEK_RATIO).then(|| {
         format!(
-            "Reading in order ({}) moves {} times as much as random 4 KiB reads one at a time \
-             ({}): larger blocks, read-ahead, or more reads at a time pay here.",
+            "Sequential reads ({}) move {} times as much as single random 4 KiB reads ({}): \
+             larger blocks, read-ahead or more concurrent reads pay off here.",
             rate(sequential),
             count(ratio),
             rate(random),
@@ -190,8 +193,8 @@ fn cache_gain(cached: Option<&Measurement>, device: Option<&Measurement>) -> Opt
     let ratio = fast.over(&slow);
     (cached.page_cache_share? > 0.9 && ratio.low > CACHE_GAIN).then(|| {
         format!(
-            "Data in the page cache are read {} times as fast as from the device ({} against {}): \
-             tests that do not bypass the cache measure memory.",
+            "The page cache reads {} times as fast as the device ({} \
+             against {}): buffered tests measure memory.",
             count(ratio),
             rate(fast),
             rate(slow),
@@ -218,8 +221,8 @@ fn cpu_bound(curve: &Curve) -> Option<String> {
     let cores = point.cores_busy?;
     (cores > BUSY_CORES).then(|| {
         format!(
-            "At its highest load this program kept {cores:.1} processor cores busy: the processor, \
-             not the storage, may be what saturates. Try more --workers."
+            "At the highest load Seekstone kept {cores:.1} CPU cores busy: the CPU, \
+             not the storage, may be saturated. Try more --workers."
         )
     })
 }
@@ -323,12 +326,12 @@ mod tests {
         let expected = [
             "Carries 31,800 (31,000 .. 32,600) random 4 KiB reads/s in a closed loop at a",
             "saturates at 46,000 (45,000 .. 47,000) random reads per second, 4.60 (4.46 .. 4.74) \
-             times what one read at a time gives; 32 at a time are enough",
-            "A write with fsync takes 200 us (196 .. 204), so that one thread commits at most \
+             times the rate of single reads; 32 concurrent reads come within 5 %",
+            "A write with fsync takes 200 us (196 .. 204), so one thread commits at most \
              5,000 (4,900 .. 5,100) times",
-            "Reading in order (2.10 GB/s, 2.06 .. 2.14) moves 51.2 (49.8 .. 52.7) times",
-            "read 10.0 (9.7 .. 10.3) times as fast as from the device",
-            "kept 1.5 processor cores busy",
+            "Sequential reads (2.10 GB/s, 2.06 .. 2.14) move 51.2 (49.8 .. 52.7) times",
+            "reads 10.0 (9.7 .. 10.3) times as fast as the device",
+            "kept 1.5 CPU cores busy",
         ];
         assert_eq!(found.len(), expected.len(), "{found:#?}");
         for (sentence, expected) in found.iter().zip(expected) {

@@ -212,7 +212,7 @@ impl LoadCurve {
                         WarningCode::LevelNotSettled,
                         format!(
                             "the level {name} lies between {low:.0} and {high:.0} operations per \
-                         second: there was no time, or too much noise, to say more."
+                         second: too little time, or too much noise, to narrow it down."
                         ),
                     )
                     .advise("Allow more time with --budget."),
@@ -230,7 +230,7 @@ impl LoadCurve {
                         WarningCode::LevelNotSettled,
                         format!(
                             "the latency stayed below {name} {with}, and there was \
-                         no time to try more."
+                         no time for more."
                         ),
                     )
                     .advise("Allow more time with --budget."),
@@ -243,8 +243,8 @@ impl LoadCurve {
             warnings.push(
                 Warning::doubt(
                     WarningCode::CurveDrift,
-                    "latencies drifted while the curve was measured: the storage is warming up, \
-                 throttling, or shared with others.",
+                    "latency drifted while the curve was measured: the storage is warming \
+                 up, throttling, or shared.",
                 )
                 .advise("Measure again when it has settled."),
             );
@@ -252,8 +252,8 @@ impl LoadCurve {
         if !self.is_saturated && !self.visits.is_empty() && !self.is_open() {
             warnings.push(Warning::note(
                 WarningCode::NotSaturated,
-                "the search ended before two doublings of the clients in a row brought less than \
-                 5 % more load: the storage may carry more than was found.",
+                "the search ended before two successive doublings of the clients brought less than \
+                 5 % more load: the storage may carry more than this.",
             ));
         }
         warnings
@@ -269,12 +269,12 @@ impl LoadCurve {
             Warning::doubt(
                 WarningCode::LevelsTooLow,
                 format!(
-                    "one client alone takes {}, so no level lies below the highest, {max}: there \
-                     is no load at a level.",
+                    "a single client takes {}, so no level is below the highest, {max}: there \
+                     is no load at any level.",
                     format_duration_ns(one)
                 ),
             )
-            .advise("Ask for a higher one with --response-max.")
+            .advise("Raise --response-max.")
         })
     }
 
@@ -337,7 +337,7 @@ impl LoadCurve {
                 WarningCode::LoadFalls,
                 format!(
                     "the load fell from {:.0} to {:.0} operations per second as {} clients became \
-                     {}: beyond its saturation the storage does less, not just the same.",
+                     {}: past saturation the storage does less.",
                     best.load.value,
                     last.load.value,
                     self.clients_of(best.clients),
@@ -362,8 +362,8 @@ fn cut_short(failed: &Measurement) -> Warning {
     Warning::doubt(
         WarningCode::CurveCutShort,
         format!(
-            "the search ended at a load of which every operation failed: {}. Levels that were not \
-             reached by then are not known.",
+            "the search ended at a load where every operation failed: {}. Levels not \
+             reached by then are unknown.",
             failed.title
         ),
     )
@@ -374,6 +374,6 @@ fn cut_short(failed: &Measurement) -> Warning {
 pub fn warm_up_left_out(warm_up: Duration, part: &str) -> Warning {
     Warning::note(
         WarningCode::WarmUpLeftOut,
-        format!("the first {warm_up} of every {part} are left out, as --warm-up asks."),
+        format!("the first {warm_up} of every {part} are left out, as set by --warm-up."),
     )
 }

@@ -86,7 +86,7 @@ fn step(cells: &[&RandomCell], begin: usize, place: usize, rise: Estimate) -> St
     } else if begin < place && whole.low <= FLAT_MAX {
         format!("If a cache ends there, it probably holds between {low} and {high}")
     } else {
-        "What ends there, these numbers do not tell".to_owned()
+        "These numbers do not show what ends there".to_owned()
     };
     format!(
         "{} take {} within {low} and {} within {high}, surely longer: {}. {cache}.",

@@ -27,7 +27,7 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let differing = which(|cell| !cell.rounds_agree);
     if !differing.is_empty() {
         let text = format!(
-            "The storage changed between rounds of {}. The intervals cover the change; more \
+            "The storage changed between rounds of {}. The intervals cover that; more \
              --rounds narrow them.",
             named(&differing)
         );

@@ -56,8 +56,8 @@ pub struct Cells {
 pub enum ShapeError {
     /// The file has too few blocks.
     #[error(
-        "{size} hold fewer than {BLOCKS_MIN} blocks of {block}, and there is nothing random about \
-         so few: use a larger file (or --size), or smaller --blocks"
+        "{size} holds fewer than {BLOCKS_MIN} blocks of {block}, too few for random \
+         access: use a larger file (or --size), or smaller --blocks"
     )]
     TooSmall {
         /// Bytes of the file.
@@ -66,7 +66,7 @@ pub enum ShapeError {
         block: Bytes,
     },
     /// A span goes beyond the end.
-    #[error("--spans {span}: only {size} are in use; give less, `all`, or a larger --size")]
+    #[error("--spans {span}: only {size} is in use; use a smaller span, `all`, or a larger --size")]
     SpanBeyond {
         /// The span.
         span: Bytes,
@@ -74,7 +74,7 @@ pub enum ShapeError {
         size: Bytes,
     },
     /// A span holds a part of a block.
-    #[error("--spans {span} is no multiple of the block of {block}: give whole blocks")]
+    #[error("--spans {span} is not a multiple of the block size, {block}")]
     SpanUneven {
         /// The span.
         span: Bytes,
@@ -90,9 +90,7 @@ pub enum ShapeError {
         value: String,
     },
     /// There are too many combinations.
-    #[error(
-        "{cells} cells are too many (at most {CELLS_MAX}): give fewer values, or leave --cross"
-    )]
+    #[error("{cells} cells are too many (at most {CELLS_MAX}): use fewer values, or drop --cross")]
     TooMany {
         /// How many there would be.
         cells: usize,
@@ -352,12 +350,12 @@ mod tests {
         refused(
             &with_spans(&[2 * MIB]),
             MIB,
-            "--spans 2 MiB: only 1 MiB are in use",
+            "--spans 2 MiB: only 1 MiB is in use",
         );
         refused(
             &with_spans(&[6000]),
             MIB,
-            "is no multiple of the block of 4 KiB",
+            "is not a multiple of the block size, 4 KiB",
         );
         let spans = [Some(Bytes(MIB)), None];
         let twice = RandomShape {
@@ -377,7 +375,7 @@ mod tests {
         refused(
             &uneven,
             MIB,
-            "--spans 32 KiB is no multiple of the block of 64 KiB",
+            "--spans 32 KiB is not a multiple of the block size, 64 KiB",
         );
         let many = RandomShape {
             depths: Some((1..=500).collect()),

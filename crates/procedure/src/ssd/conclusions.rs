@@ -34,7 +34,7 @@ fn finding(phase: &SsdPhase, found: &SsdTests) -> Option<String> {
     Some(match phase.verdict() {
         DriftVerdict::Steady => format!(
             "{name}: steady, {what} {value} ({interval}); over rounds {} to {} it moved by \
-             {change}, and a change above {limit:.0} % is excluded.",
+             {change}, and a change above {limit:.0} % is ruled out.",
             trend.first_round, last.number
         ),
         DriftVerdict::Drifting => format!(
@@ -63,7 +63,7 @@ fn undecided(phase: &SsdPhase, found: &SsdTests) -> String {
     }
     match phase.trend() {
         Some(trend) if trend.bound.is_finite() => format!(
-            "a change of up to {:.0} % is not excluded, and {:.0} % is the limit",
+            "a change of up to {:.0} % cannot be ruled out, and the limit is {:.0} %",
             trend.bound * 100.0,
             found.trend_limit * 100.0
         ),
@@ -110,7 +110,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
         DriftVerdict::Drifting => warnings.push(
             Warning::doubt(
                 WarningCode::SsdDrifting,
-                format!("{name}: the rounds still move; what they give is of this moment."),
+                format!("{name}: the rounds are still changing; their figures hold only for now."),
             )
             .advise("Allow more rounds (--rounds, --budget)."),
         ),
@@ -129,7 +129,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     let errors: u64 = phase.cells.iter().map(|cell| cell.errors).sum();
     if errors > 0 {
         let errors = format_counted(errors, "operation");
-        let text = format!("{name}: {errors} failed; no figure has them.");
+        let text = format!("{name}: {errors} failed; no figure includes them.");
         warnings.push(Warning::void(WarningCode::SsdFailedOperations, text));
     }
     warnings
@@ -144,7 +144,7 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
         let is_outside = !trend.mean.contains(window.mean) && off.abs() > OFF_MIN;
         let why = match phase.verdict() {
             DriftVerdict::Steady if is_outside => "quote the steady figure",
-            DriftVerdict::Drifting => "the rounds still move",
+            DriftVerdict::Drifting => "the rounds are still changing",
             DriftVerdict::Undecided if is_plateau(phase, found) => {
                 "spare blocks may not be used up yet"
             }
@@ -160,8 +160,8 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
     }
     (phase.verdict() == DriftVerdict::Steady).then(|| {
         let text = format!(
-            "{name}: steady, though the letter of SSS PTS is not met: its rounds differ by {:.0} % \
-             (20 % are allowed) and their line moves by {:.0} % (10 %). Its rounds are noisy, and \
+            "{name}: steady, though not by the letter of SSS PTS: its rounds differ by {:.0} % (20 \
+             % allowed) and their trend line moves by {:.0} % (10 %). Its rounds are noisy, but \
              do not drift.",
             window.range * 100.0,
             window.excursion.abs() * 100.0

@@ -37,7 +37,7 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is no limit: write a figure, > or <, and a change, as in \
+                "{text:?} is not a limit: write a figure, > or <, and a change, as in \
                  'p99 > +10%' or 'iops < -5%'"
             )
         };

@@ -25,8 +25,8 @@ pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared], rounds: u32
     if (rounds as usize) < PAIRS_MIN {
         let plural = if rounds == 1 { "" } else { "s" };
         return vec![format!(
-            "{rounds} replicate{plural} of each combination bear no conclusion: it takes \
-             {PAIRS_MIN} at least."
+            "{rounds} replicate{plural} of each combination allow no conclusion: it takes \
+             at least {PAIRS_MIN}."
         )];
     }
     let mut sentences = Vec::new();

@@ -69,7 +69,7 @@ impl Model {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Delay => "a delay without a queue",
-            Self::Open => "one exponential server, endless crowd",
+            Self::Open => "one exponential server, unlimited clients",
             Self::Server => "one exponential server",
             Self::ServerDelay => "one exponential server, and a delay",
             Self::Law => "one server, times of any spread",

@@ -59,7 +59,7 @@ pub struct Inquiry {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionError {
     /// Beyond what was measured.
-    #[error("{asked} is outside of what was measured, {range}: {advice}")]
+    #[error("{asked} is outside the measured range, {range}: {advice}")]
     Outside {
         /// What was asked.
         asked: String,
@@ -368,7 +368,7 @@ impl Analysis {
         };
         if factor > BEYOND_MAX {
             return Err(outside(
-                "that is more than ten times beyond it, where no model is worth asking. Measure \
+                "that is more than ten times beyond it, where no model can be trusted. Measure \
                  there",
             ));
         }

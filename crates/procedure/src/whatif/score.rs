@@ -114,8 +114,8 @@ impl Analysis {
         if self.rms > RMS_MAX {
             return Some(format!(
                 "the best model is off by {} (root mean square) at the points that were left out, \
-                 and more than {} is too much to predict from: this storage does not behave as a \
-                 queue with servers and a delay, or it changed while it was measured",
+                 and more than {} is too much to predict from: this storage does not behave like \
+                 a queue with servers and a delay, or it changed during the measurement",
                 percent(self.rms),
                 percent(RMS_MAX)
             ));

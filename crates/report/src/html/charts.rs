@@ -109,7 +109,7 @@ pub(super) fn overlaid(curves: &[(String, &Curve)]) -> Option<Plot> {
     });
     let series: Vec<Series> = series.filter(|it| !it.places.is_empty()).collect();
     let (_, first) = curves.first()?;
-    let note = "The time that the levels apply to; bands and bars are 95 % intervals.";
+    let note = "Levels apply to this time; bands and bars are 95 % intervals.";
     (!series.is_empty()).then(|| over_load((&first.title, note), series, Vec::new()))
 }
 

@@ -255,11 +255,12 @@ pub(super) fn setup(run: &Run) -> String {
 pub(super) fn repeat(run: &Run) -> String {
     let here = run.id.map(|id| {
         format!(
-            "<p>Where it is archived:</p>\n<pre tabindex=\"0\">seekstone runs repeat {id}</pre>\n"
+            "<p>On the machine with the archive:</p>\n<pre tabindex=\"0\">seekstone runs repeat \
+                {id}</pre>\n"
         )
     });
     format!(
-        "{}<p>Anywhere else, from this file, with every setting as it was:</p>\n\
+        "{}<p>Anywhere else, from this file, with all its settings:</p>\n\
          <pre tabindex=\"0\">seekstone runs import PAGE.html\nseekstone runs repeat</pre>\n",
         here.unwrap_or_default()
     )

@@ -44,7 +44,7 @@ pub fn live_html(name: &str) -> String {
          <h1>{}</h1>\n\
          <p class=\"lead\" id=\"lead\">Measuring</p>\n\
          <progress id=\"done\" max=\"1\" value=\"0\" aria-label=\"Done\"></progress>\n\
-         <noscript><p>This page follows the run with a script.</p></noscript>\n</header>\n",
+         <noscript><p>This page needs JavaScript to follow the run.</p></noscript>\n</header>\n",
         escaped(name)
     );
     let chart = |id: &str, name: &str, unit: &str| {

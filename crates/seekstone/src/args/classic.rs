@@ -7,37 +7,35 @@ use units::Bytes;
 
 use super::DriverChoice;
 
-/// What the manual does not have: how storage is reached and what may be done to it.
+/// What the manual does not have: how to access the storage, and what may be done to it.
 #[derive(Args, Clone, Debug)]
 pub struct ClassicReach {
-    /// Allow writing into a data file that this program did not make, or into a block device.
-    /// Everything in it may be lost.
+    /// Allow writing to a data file that this program did not create, or to a block device. All
+    /// data on it may be lost.
     #[arg(long)]
     pub overwrite: bool,
-    /// The device's name once more, when it carries a file system or other known content that is to
-    /// be lost.
+    /// Repeat the device's name, to destroy a file system or other known content on it.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
-    /// Space that stays free when -B makes a data file [default: the larger of 5 % and 1 GiB, at
+    /// Free space to leave when -B creates a data file [default: the larger of 5 % and 1 GiB, at
     /// most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
-    /// What carries I/Os out.
+    /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
-    /// Seed of everything random; chosen when absent.
+    /// Random seed [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Show no progress and no notes.
+    /// Print no progress and no notes.
     #[arg(long, short)]
     pub quiet: bool,
 }
 
 /// `seekstone rpt`.
 ///
-/// The test file names the parameter file and the workloads; what the files define counts more
-/// than a switch, and a warning says where it does. `seekstone rpt --write-files` writes the
-/// standard files.
+/// The test file names the parameter file and the workloads. Settings in the files override
+/// switches, with a warning. `seekstone rpt --write-files` writes the standard files.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Files, all in the current directory:
@@ -47,55 +45,56 @@ Files, all in the current directory:
   rpt.rpl   log file: every sum and warning; `seekstone runs import rpt.rpl` archives it
   rpt.rpr   report file: levels and RABmarks
 
-What the test and parameter file define counts more than a switch, as in 1995; a warning says
-where. The files of --write-files leave every switch free.
+Settings in the test and parameter files override switches, as in 1995, with a
+warning. The files of --write-files override none.
 
-The response time here is the service time, as in 1995: from handing an I/O over to its end.
-`seekstone rab` measures the same workloads with a sounder rule. docs/classic-rpt.md says more.")]
+Response time here is service time, as in 1995: from submission to completion.
+`seekstone rab` measures the same workloads with a sounder stopping rule; see \
+    docs/classic-rpt.md.")]
 pub struct RptArgs {
-    /// Make the data file with this many bytes, if there is none [default: use its size].
+    /// Size of the data file, if it has to be created [default: its present size].
     #[arg(short = 'B', value_name = "BYTES", allow_hyphen_values = true)]
     pub data_size: Option<String>,
     /// Data file, block device, or `sim:NAME` [default: /data/raidtest.dat].
     #[arg(short = 'f', value_name = "FILE")]
     pub data_file: Option<String>,
     /// Mode that results are stamped with: 0 Normal, 1 Continuous, 2 Reduced, 3 Rebuild,
-    /// 4 Exchange; all but Normal run until somebody stops them [default: 0].
+    /// 4 Exchange; all but Normal run until stopped [default: 0].
     #[arg(short = 'm', value_name = "MODE", allow_hyphen_values = true)]
     pub mode: Option<String>,
     /// Runs through all workloads in normal mode [default: 1].
     #[arg(short = 'n', value_name = "N", allow_hyphen_values = true)]
     pub nruns: Option<String>,
-    /// The least response time of the level without load, ms [default: 0].
+    /// Lowest response time to take as the no-load level, ms [default: 0].
     #[arg(short = 'r', value_name = "MS", allow_hyphen_values = true)]
     pub rsmin: Option<String>,
-    /// The response time at which a transaction workload ends, ms [default: 50].
+    /// Response time at which a transaction workload ends, ms [default: 50].
     #[arg(short = 'R', value_name = "MS", allow_hyphen_values = true)]
     pub rsmax: Option<String>,
     /// Test file; `rptq.rpt` is the quick one.
     #[arg(short = 't', value_name = "FILE", default_value = "rpt.rpt")]
     pub test_file: PathBuf,
-    /// 0 results; 1 also threads, calculations, and the figures of each message; 2 also raw
-    /// messages and sums. Given here it prints the definitions of all workloads first
+    /// 0 results; 1 also threads, calculations and the figures of each message; 2 also raw messages
+    /// and sums. Given on the command line, also prints all workload definitions first
     /// [default: 0].
     #[arg(short = 'v', value_name = "LEVEL", allow_hyphen_values = true)]
     pub verbose: Option<String>,
-    /// Write rpt.rpt, rptq.rpt, rpt.rpp and rpt.rpc into the current directory, and do nothing
-    /// else. No existing file is touched.
+    /// Write rpt.rpt, rptq.rpt, rpt.rpp and rpt.rpc to the current directory and exit. Existing
+    /// files are left alone.
     #[arg(long, exclusive = true)]
     pub write_files: bool,
-    /// Print lines even on a terminal, and start at once.
+    /// Print plain lines even on a terminal, and start without a prompt.
     #[arg(long)]
     pub no_screen: bool,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: ClassicReach,
 }
 
 /// `seekstone transact`.
 ///
-/// Runs one control thread and prints its messages until it is interrupted: thread, KiB, I/Os;
-/// seek, seek and transfer, total in seconds; and the sums of their squares.
+/// Runs one control thread and prints its messages until interrupted: thread, KiB, I/Os; seek, seek
+/// and transfer, and total time in seconds; and their sums of squares.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example: 20 reads and writes of 4 KiB a second, in the first of 50 interleaved parts of a file
@@ -109,7 +108,7 @@ pub struct TransactArgs {
         allow_hyphen_values = true
     )]
     pub access_mode: String,
-    /// Bytes of a block, above 0.
+    /// Block size in bytes, above 0.
     #[arg(
         short = 'b',
         value_name = "BYTES",
@@ -117,7 +116,7 @@ pub struct TransactArgs {
         allow_hyphen_values = true
     )]
     pub block_size: String,
-    /// Make the data file with this many bytes, if there is none [default: use its size].
+    /// Size of the data file, if it has to be created [default: its present size].
     #[arg(short = 'B', value_name = "BYTES", allow_hyphen_values = true)]
     pub data_size: Option<String>,
     /// Number of the control thread.
@@ -128,7 +127,7 @@ pub struct TransactArgs {
         allow_hyphen_values = true
     )]
     pub control_thread: String,
-    /// The most control threads that are possible: parts of the file. Must be given, above 0.
+    /// Maximum number of control threads: the parts of the file. Required, above 0.
     #[arg(
         short = 'C',
         value_name = "N",
@@ -136,7 +135,7 @@ pub struct TransactArgs {
         allow_hyphen_values = true
     )]
     pub control_threads: String,
-    /// Bytes from the beginning of a block to its I/O; below 0, I/Os are packed in the block.
+    /// Offset of the I/O within its block, in bytes; if negative, I/Os are packed into the block.
     #[arg(
         short = 'i',
         value_name = "BYTES",
@@ -144,7 +143,7 @@ pub struct TransactArgs {
         allow_hyphen_values = true
     )]
     pub io_offset: String,
-    /// Bytes of an I/O; 0 is the block size.
+    /// I/O size in bytes; 0 for the block size.
     #[arg(
         short = 'I',
         value_name = "BYTES",
@@ -152,7 +151,7 @@ pub struct TransactArgs {
         allow_hyphen_values = true
     )]
     pub io_size: String,
-    /// I/Os in a message.
+    /// I/Os per message.
     #[arg(
         short = 'n',
         value_name = "N",
@@ -160,7 +159,7 @@ pub struct TransactArgs {
         allow_hyphen_values = true
     )]
     pub nios: String,
-    /// Relative number of reads; without reads and writes it reads.
+    /// Relative number of reads; without -r and -w, all reads.
     #[arg(
         short = 'r',
         value_name = "N",
@@ -212,7 +211,7 @@ pub struct TransactArgs {
     /// Data file, block device, or `sim:NAME`.
     #[arg(short = 'f', value_name = "FILE", default_value = "/data/raidtest.dat")]
     pub data_file: String,
-    /// 0 messages; 3 also each I/O; 4 each I/O with its waiting, and end after the first message.
+    /// 0 messages; 3 also each I/O; 4 each I/O with its wait, ending after the first message.
     #[arg(
         short = 'v',
         value_name = "LEVEL",
@@ -223,13 +222,13 @@ pub struct TransactArgs {
     /// End after this many messages.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub messages: Option<u64>,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: ClassicReach,
 }
 
 impl RptArgs {
-    /// The switches that were typed, with their values.
+    /// The switches given, with their values.
     pub fn typed(&self) -> vintage::rpt::Typed {
         let switches = [
             ("-B", &self.data_size),
@@ -288,8 +287,8 @@ pub struct ClassicArgs {
 pub enum ClassicCommand {
     /// Make the links `rpt`, `transact`, `diskmbps` and `diskrand` in a directory.
     ///
-    /// Called by such a link, this program is the one of that name: `rpt -t rptq.rpt` then is
-    /// `seekstone rpt -t rptq.rpt`. Nothing that exists is replaced.
+    /// Called through such a link, Seekstone runs that command: `rpt -t rptq.rpt` is then
+    /// `seekstone rpt -t rptq.rpt`. Nothing existing is replaced.
     Install {
         /// Directory of the links, such as ~/bin.
         #[arg(value_name = "DIR")]

@@ -14,32 +14,31 @@ use crate::output::{Content, Output};
 /// What every measuring command takes.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
+    /// Random seed; the same seed gives the same operations [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Require this of a figure, as in 'p99 <= 2ms' or 'iops >= 20k/s', of a mix 'read.p99 <= 2ms',
-    /// with several rows 'random-read.p99 <= 2ms'; 'p99 <= 2ms @ 20k/s' measures it at that load,
-    /// too (`run`, `trial`). May be given several times. Exit code 4 when missed, 5 when the
-    /// interval does not tell.
+    /// Goal for a figure: 'p99 <= 2ms' or 'iops >= 20k/s'; of a mix 'read.p99 <= 2ms'; with several
+    /// rows 'random-read.p99 <= 2ms'; 'p99 <= 2ms @ 20k/s' measures at that load, too (`run`,
+    /// `trial`). Repeatable. Exit code 4 when missed, 5 when the interval is too wide to tell.
     #[arg(long = "goal", value_name = "GOAL")]
     pub goals: Vec<Requirement>,
     /// The forms to write.
     #[command(flatten)]
     pub outputs: Outputs,
-    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
+    /// Archive file [default: seekstone/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
-    /// Do not keep the run in the archive.
+    /// Do not archive the run.
     #[arg(long)]
     pub no_save: bool,
-    /// Show everything: each measurement in full, every point of a curve, every warning.
+    /// Show everything: each measurement in full, every point of a curve, and every warning.
     #[arg(long)]
     pub all: bool,
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Show the run in a browser while it goes on, at this address: a port of this machine, or
-    /// IP:PORT, whose URL then holds a token. Without one, any free port.
+    /// Show the run in a browser while it is running, at this address: a port on localhost, or
+    /// IP:PORT, whose URL then holds a token [default: any free port].
     #[arg(
         long,
         value_name = "ADDR",
@@ -49,10 +48,10 @@ pub struct Common {
         value_parser = parse_address
     )]
     pub live: Option<SocketAddr>,
-    /// Remove without asking what killed runs left behind.
+    /// Remove leftovers of killed runs without asking.
     #[arg(long, short)]
     pub yes: bool,
-    /// The ranks that a launcher started together with this process.
+    /// The ranks that a launcher started with this process.
     #[arg(skip)]
     pub party: Option<Party>,
 }
@@ -60,13 +59,13 @@ pub struct Common {
 /// The forms in which a run is written.
 #[derive(Args, Clone, Debug)]
 pub struct Outputs {
-    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
+    /// Write all results as JSON (docs/json-schema.md); `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<Output>,
     /// Write every figure as CSV, one line each (docs/forms.md).
     #[arg(long, value_name = "FILE")]
     pub csv: Option<Output>,
-    /// Write the tables in Markdown; of a study its note.
+    /// Write the tables as Markdown; for a study, its note.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<Output>,
     /// Write one page for a browser, with figures and charts; it needs no network (docs/forms.md).
@@ -119,8 +118,8 @@ impl Outputs {
 /// What may be replaced by what a command writes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Force {
-    /// Replace a file that is there, whoever wrote it [default: only an empty one, or one that
-    /// Seekstone wrote and nobody changed].
+    /// Replace any existing file [default: only an empty one, or one that Seekstone wrote and
+    /// nobody has changed].
     #[arg(long)]
     pub force: bool,
 }

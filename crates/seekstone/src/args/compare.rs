@@ -22,34 +22,36 @@ use crate::output::Output;
 
 Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is void.")]
 pub struct CompareArgs {
-    /// What is compared: directories, files, devices, `sim:NAME`; the others with the first. Or
-    /// runs, the last with those before: numbers, ranges as in 3..7, `latest`, JSON files, several
-    /// with commas.
+    /// What to compare. Targets (directories, files, devices, `sim:NAME`) are compared with the
+    /// first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,
+    /// `latest`, JSON files; commas make a set.
     #[arg(required = true, value_name = "TARGET")]
     pub target: Vec<String>,
-    /// What is measured on each: a command that measures one target, or a measurement of studies.
+    /// What to measure on each target: a command for one target, or a study measurement.
     #[arg(long, short, value_name = "KIND", default_value = "trial")]
     pub measure: String,
-    /// Give that command an option, as in clients=8; may be given several times.
+    /// Option for that command, as in clients=8; repeatable.
     #[arg(long, value_name = "OPTION=VALUE", value_parser = parse_pair)]
     pub set: Vec<(String, String)>,
-    /// How often each target is measured; every round visits all of them, in random order.
+    /// Rounds; each measures every target once, in random order.
     #[arg(
         long, value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub rounds: u32,
-    /// Compare only these figures, by their names in --csv.
+    /// Compare only these figures, by their names in --csv output.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub figures: Vec<String>,
-    /// Fail when a figure changes by more than this, as in 'p99 > +10%' or 'iops < -5%'; may be
-    /// given several times. Exit code 4 when that is shown at 95 %, 5 when more rounds are needed.
+    /// Fail when a figure changes by more than this, as in 'p99 > +10%' or 'iops < -5%';
+    /// repeatable. Exit code 4 when that is shown at 95 % confidence, 5 when more rounds are
+    /// needed.
     #[arg(long, value_name = "LIMIT")]
     pub fail: Vec<Limit>,
-    /// Compare runs with the set of archived runs of this name (docs/compare.md).
+    /// Compare runs with this named set of archived runs (docs/compare.md).
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Add the runs to the baseline afterwards, unless they exceed a limit; it keeps the latest 20.
+    /// Add the runs to the baseline afterwards, unless they exceed a limit; the baseline keeps the
+    /// latest 20.
     #[arg(long, requires = "baseline")]
     pub update: bool,
     /// Draw the ratios with their intervals (SVG).
@@ -58,18 +60,18 @@ pub struct CompareArgs {
     /// Ignore differences smaller than this.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
-    /// Begin no round after this time.
+    /// Start no new round after this time.
     #[arg(
         long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
     )]
     pub budget: Option<Duration>,
-    /// Go on where a comparison of the same targets was interrupted.
+    /// Resume an interrupted comparison of the same targets.
     #[arg(long, conflicts_with_all = ["restart", "seed"])]
     pub resume: bool,
-    /// Throw away what an interrupted comparison measured, and begin anew.
+    /// Discard what an interrupted comparison measured, and start over.
     #[arg(long)]
     pub restart: bool,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.

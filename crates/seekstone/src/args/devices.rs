@@ -8,39 +8,39 @@ use crate::output::Output;
 /// `seekstone devices`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A device is a target of every command that measures, in virtual time:\n\n  \
+    after_help = "A device can be the target of every measuring command, in virtual time:\n\n  \
 seekstone trial sim:fireball\n  \
 seekstone curve 'sim:rz28?raid=5&disks=5&mode=reduced'\n  \
 seekstone trial 'sim:ppro?memory=64M&disk=./my-disk.toml'\n\n\
 docs/devices.md describes the models and the files."
 )]
 pub struct DevicesArgs {
-    /// What to do with them.
+    /// What to do.
     #[command(subcommand)]
     pub command: DevicesCommand,
 }
 
-/// What can be done with devices.
+/// What to do with devices.
 #[derive(Debug, Subcommand)]
 pub enum DevicesCommand {
     /// List every device, machine, link and queue.
     List,
-    /// Show the values of one, where each comes from, and what follows from them.
+    /// Show a device's values, their sources, and what follows from them.
     Show {
-        /// A name of the list, or a file of your own.
+        /// A name from the list, or your own file.
         name: String,
-        /// Print the definition itself, to be copied and edited.
+        /// Print the definition itself, to copy and edit.
         #[arg(long)]
         toml: bool,
     },
-    /// Run the documents' programs on the simulated machines, and hold what they find against what
-    /// was published; and the models against laws that are known exactly.
+    /// Run the documents' programs on the simulated machines and compare their results with the
+    /// published ones; and check the models against laws that are known exactly.
     ///
-    /// Takes seconds: time is virtual. The same figures come out on every machine. Ends with 1 when
-    /// a row misses its bar.
+    /// Takes seconds, since time is virtual, and gives the same figures on every machine. Exit code
+    /// 1 when a row misses its bar.
     #[command(after_help = "Examples:\n  \
 seekstone devices validate                every table\n  \
-seekstone devices validate ppro           those in which a machine or device takes part\n  \
+seekstone devices validate ppro           those that use this machine or device\n  \
 seekstone devices validate --json found.json")]
     Validate(ValidateArgs),
 }
@@ -48,9 +48,9 @@ seekstone devices validate --json found.json")]
 /// `seekstone devices validate`.
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
-    /// A device, machine or queue of the list; all of them when absent.
+    /// A device, machine or queue from the list [default: all].
     pub name: Option<String>,
-    /// Write every row as JSON (docs/json-schema.md); `-` is standard output.
+    /// Write all rows as JSON (docs/json-schema.md); `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<Output>,
     /// What may be replaced.

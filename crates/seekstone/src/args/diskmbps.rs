@@ -28,13 +28,13 @@ pub struct DiskMbpsArgs {
     /// `MB PASSES [X [PATH]]`.
     #[arg(value_name = "ARGUMENT", num_args = 0.., allow_negative_numbers = true)]
     pub words: Vec<String>,
-    /// Space that stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
-    /// Keep the data file once it is written; with 0 megabytes it can be read again.
+    /// Keep the data file, so that 0 megabytes can read it again.
     #[arg(long)]
     pub keep: bool,
-    /// Show no notes.
+    /// Print no notes.
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -23,7 +23,7 @@ UN  user number, which seeds the random numbers
 NT  number of transactions
 IO  records of 4096 bytes that a transaction reads
 TT  average think time in seconds; each is a whole number from 0 to twice TT
-KM  kilobytes of memory that are taken and touched
+KM  kilobytes of memory to allocate and touch
 CP  processor work of a transaction, in seconds of an 80486DX2/66
 
 Example: a file of 40 MB, a user alone, four users at once, and the file removed
@@ -38,8 +38,8 @@ with the document's; `seekstone transactions` measures many users with intervals
 /// `seekstone diskrand`.
 ///
 /// Writes a file of records and reads it at random, makes the transactions of one user, or removes
-/// the file, as the program of 1997 does: through the system's cache, one request at a time.
-/// Several programs at once are several users. Without arguments it shows this.
+/// the file, as the program of 1997 does: through the system's cache, one request at a time. Run
+/// several at once for several users. Without arguments it prints this help.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "seekstone diskrand Write DF MB RS LF\n       \
@@ -54,16 +54,16 @@ pub struct DiskRandArgs {
     /// Bypass the page cache.
     #[arg(long)]
     pub direct: bool,
-    /// Allow RS below 15, for a trial.
+    /// Allow RS below 15, to try it out.
     #[arg(long)]
     pub short: bool,
-    /// What one unit of CP is [default: 2.5ms; on a model, what its definition says].
+    /// Time of one unit of CP [default: 2.5ms; on a model, from its definition].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub cpu_unit: Option<Duration>,
-    /// Space that stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
-    /// Show no progress and no notes.
+    /// Print no progress and no notes.
     #[arg(long, short)]
     pub quiet: bool,
 }

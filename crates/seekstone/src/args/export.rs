@@ -10,7 +10,7 @@ pub enum ExportForm {
     /// Every figure of every table, one line each; the same columns for every command.
     #[value(alias = "levels", alias = "files")]
     Csv,
-    /// The tables with their intervals; of a study its note.
+    /// The tables with their intervals; for a study, its note.
     Markdown,
     /// A page for a browser, with charts and the run's JSON in it; it needs no network.
     Html,
@@ -21,15 +21,15 @@ pub enum ExportForm {
     /// Every repetition behind the figures: passes, rounds, runs, replicates.
     #[value(alias = "passes", alias = "times")]
     Replicates,
-    /// One line for each point of a load curve, scouts marked.
+    /// One line per point of a load curve, with scouts marked.
     Points,
-    /// One line for each interval of `transactions`, with what the machine did, or of `trial
+    /// One line per interval of `transactions`, with the machine's own figures, or of `trial
     /// --interval`.
     Intervals,
-    /// One line for each interval of each measurement of a check-up or a trial: IOPS, p50 to p99.9
-    /// and I/O of others.
+    /// One line per interval of each measurement of a check-up or trial: IOPS, p50 to p99.9 and
+    /// foreign I/O.
     Series,
-    /// The fio job file that comes nearest to a trial, or the job files of `seekstone fio`.
+    /// The fio job file closest to a trial, or the job files of `seekstone fio`.
     Fio,
     /// What `runs show` prints.
     Text,

@@ -16,9 +16,9 @@ use super::parse::{parse_budget, parse_level, parse_precision, parse_size};
 3 300 one-block files; 4 reads, modifies and rewrites them at random, 4A writes to the null device \
 instead, 4B only reads; 5 reads them in sequence and writes to the null device, 5A only reads; 6 \
 makes 300 blocks, 7 reads them and writes to the null device; 8 makes 800 blocks, 9 reads them; 10 \
-makes 1000 five-block files; 11 reads a device in sequence. docs/files.md tells more.\n\n\
-Files are made in a directory of their own, checked when they are read, and removed at the end. A \
-file or device is only read, by test 11.\n\n\
+makes 1000 five-block files; 11 reads a device in sequence. See docs/files.md.\n\n\
+Files are created in a directory of their own, checked when read, and removed at the end. A file \
+or device is only read, by test 11.\n\n\
 Examples:\n  \
 seekstone files                                    all tests, compared with a memory disk\n  \
 seekstone files /data --tests 1,4,11 --state as-is\n  \
@@ -42,7 +42,7 @@ pub struct FilesArgs {
         conflicts_with = "workload"
     )]
     pub tests: Vec<DecusTest>,
-    /// Run tests 4 to 5A again after two files of 2000 blocks (2), or 8000 (8), were put between.
+    /// Repeat tests 4 to 5A with two files of 2000 blocks (2) or 8000 blocks (8) in between.
     #[arg(
         long,
         value_name = "LIST",
@@ -59,19 +59,19 @@ pub struct FilesArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000)
     )]
     pub scale: Vec<u32>,
-    /// In which states [default: all three, where they mean something].
+    /// Cache states to test [default: all three, where they apply].
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
     pub state: Vec<StateChoice>,
-    /// In the cold state, make the whole machine forget pages, names and inodes (needs root).
+    /// In the cold state, drop all of the machine's cached pages, names and inodes (needs root).
     #[arg(long)]
     pub drop_caches: bool,
-    /// Clients at once, each with files of its own.
+    /// Concurrent clients, each with its own files.
     #[arg(
         long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=256)
     )]
     pub clients: u32,
-    /// What test 11 reads [default: a file of 32000 blocks that is made for it].
+    /// What test 11 reads [default: a new file of 32000 blocks].
     #[arg(long, value_name = "FILE|DEVICE", conflicts_with = "workload")]
     pub device: Option<PathBuf>,
     /// Another workload: many small files, or large ones.
@@ -83,7 +83,7 @@ pub struct FilesArgs {
         requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000_000)
     )]
     pub files: Option<u32>,
-    /// Where they lie: `easy` and `hard` are the patterns of mdtest and IOR in the IO500 benchmark
+    /// Layout: `easy` and `hard` are the patterns of mdtest and IOR in the IO500 benchmark
     /// [default: tree; easy with `--workload bandwidth`].
     #[arg(long, value_enum, requires = "workload")]
     pub layout: Option<LayoutChoice>,
@@ -99,25 +99,25 @@ pub struct FilesArgs {
         requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub fan_out: Option<u32>,
-    /// Bytes of each call of `--workload bandwidth` [default: 2 MiB; 47008 with `--layout hard`].
+    /// Bytes per call of `--workload bandwidth` [default: 2 MiB; 47008 with `--layout hard`].
     #[arg(
         long, value_name = "BYTES", requires = "workload", allow_hyphen_values = true,
         value_parser = parse_size
     )]
     pub transfer_size: Option<Bytes>,
-    /// Bytes of each file [default: 512; none with `--layout easy`, 3901 with `hard`]. Of
-    /// `--workload bandwidth`: what each client writes at most [default: 64 MiB].
+    /// File size [default: 512 bytes; empty with `--layout easy`, 3901 bytes with `hard`]. With
+    /// `--workload bandwidth`: the most each client writes [default: 64 MiB].
     #[arg(
         long, value_name = "BYTES", requires = "workload", allow_hyphen_values = true,
         value_parser = parse_reserve
     )]
     pub file_size: Option<Bytes>,
-    /// Stat, open and read what another client made or wrote: the same one of the next host, or the
-    /// next client of one host.
+    /// Stat, open and read what another client created: the same client on the next host, or on a
+    /// single host the next client.
     #[arg(long, requires = "workload")]
     pub reorder: bool,
-    /// Stop making files, or writing, after this time, then go on to as much as the furthest client
-    /// had done: at most `--files`, or `--file-size`.
+    /// Stop creating or writing files after this time; then let every client catch up with the
+    /// furthest one: at most `--files`, or `--file-size`.
     #[arg(
         long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall,
         allow_hyphen_values = true
@@ -127,7 +127,7 @@ pub struct FilesArgs {
     /// found].
     #[arg(long, value_name = "DIR|none")]
     pub memory: Option<PathBuf>,
-    /// Exactly this many passes of each test, after one that is left out.
+    /// Exactly this many passes of each test, after one that does not count.
     #[arg(
         long, value_name = "N", allow_negative_numbers = true, conflicts_with = "precision",
         value_parser = clap::value_parser!(u32).range(1..=10_000)
@@ -139,14 +139,14 @@ pub struct FilesArgs {
         allow_hyphen_values = true
     )]
     pub precision: f64,
-    /// Time for everything. Each test has two passes in its figures all the same.
+    /// Total time. Each test still gets at least two passes.
     #[arg(
         long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Space that always stays free; `0` lets the tests have all that is free [default: the larger
-    /// of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave; `0` lets the tests use all of it [default: the larger of
+    /// 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.
@@ -157,15 +157,15 @@ pub struct FilesArgs {
 /// States of `files`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StateChoice {
-    /// Caches hold what they hold.
+    /// Caches are left alone.
     AsIs,
     /// Caches are dropped before each pass.
     Cold,
-    /// Files and directories are synced as they change.
+    /// Files and directories are synced after each change.
     Durable,
 }
 
-/// Large files in the midst.
+/// Large files in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SpaceChoice {
     /// Two of 2000 blocks.
@@ -176,14 +176,14 @@ pub enum SpaceChoice {
     Eight,
 }
 
-/// Where the files of `--workload metadata` lie.
+/// Layout of the files of `--workload metadata`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LayoutChoice {
-    /// In a tree of each client's own.
+    /// One tree per client.
     Tree,
-    /// In one directory of each client's own, and empty; or one large file each.
+    /// Empty files in one directory per client; or one large file per client.
     Easy,
-    /// In one directory of all clients, 3901 bytes each; or one large file of all.
+    /// Files of 3901 bytes in one directory shared by all clients; or one large shared file.
     Hard,
 }
 
@@ -192,7 +192,7 @@ pub enum LayoutChoice {
 pub enum WorkloadChoice {
     /// Create, stat, open, read, rename, list and remove many small files in a tree.
     Metadata,
-    /// Write and read large files in transfers: one of each client's own, or one of all.
+    /// Write and read large files in transfers: one per client, or one shared by all.
     Bandwidth,
 }
 
@@ -206,8 +206,8 @@ fn parse_test(text: &str) -> Result<DecusTest, String> {
 /// A time in which something can be done.
 fn parse_stonewall(text: &str) -> Result<Duration, String> {
     match parse_level(text)? {
-        time if time < Duration::from_millis(10) => Err("must be 10 ms at least".into()),
-        time if time > Duration::from_secs(86_400) => Err("is more than a day".into()),
+        time if time < Duration::from_millis(10) => Err("must be at least 10 ms".into()),
+        time if time > Duration::from_secs(86_400) => Err("is longer than a day".into()),
         time => Ok(time),
     }
 }

@@ -12,7 +12,7 @@ use crate::output::Output;
 /// `seekstone fio`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Options of fio's own, such as --name=a --rw=randread, make jobs as in fio.\n\n\
+    after_help = "fio's own options, such as --name=a --rw=randread, define jobs as in fio.\n\n\
 Examples:\n  \
 seekstone fio jobs.fio\n  \
 seekstone fio jobs.fio --check\n  \
@@ -20,43 +20,41 @@ seekstone fio jobs.fio --showcmd --section randread\n  \
 seekstone fio --output-format=json --name=a --rw=randread --size=1g --direct=1"
 )]
 pub struct FioArgs {
-    /// Job files of fio's; a later file waits for the jobs of an earlier one.
+    /// fio job files; the jobs of a file start after those of the previous one.
     #[arg(value_name = "JOBFILE")]
     pub files: Vec<PathBuf>,
-    /// Say what becomes of each option, and what the jobs would measure; nothing is read or
-    /// written but job files.
+    /// Report how each option is handled and what the jobs would measure, without doing any I/O.
     #[arg(long, visible_alias = "parse-only")]
     pub check: bool,
     /// Print the jobs as fio's command line.
     #[arg(long)]
     pub showcmd: bool,
-    /// Only the jobs of this name; may be given several times.
+    /// Only the jobs of this name; repeatable.
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,
-    /// What is printed: fio's report, its terse lines (version 3), or its JSON.
+    /// Output format: fio's report, its terse lines (version 3), or its JSON.
     #[arg(long, value_enum, default_value_t = FormatChoice::Normal, value_name = "FORM")]
     pub output_format: FormatChoice,
     /// The same as --output-format terse.
     #[arg(long, conflicts_with = "output_format")]
     pub minimal: bool,
-    /// Print into this file.
+    /// Write the output to this file.
     #[arg(long, value_name = "FILE")]
     pub output: Option<Output>,
-    /// Keep what verified jobs wrote in this new file, for `seekstone verify` after a kill or a
-    /// power
-    /// loss of the target.
+    /// Record what verified jobs wrote in this new file, for `seekstone verify` after a kill or
+    /// power loss.
     #[arg(long, value_name = "FILE")]
     pub verify_state: Option<PathBuf>,
-    /// Print a report each time so much has passed, and go on; a number alone is seconds.
+    /// Print an interim report at this interval; a bare number is in seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub status_interval: Option<Duration>,
-    /// Whether progress is shown: where standard error is a terminal, always, or never.
+    /// Show progress: on a terminal, always, or never.
     #[arg(long, value_enum, default_value_t = EtaChoice::Auto, value_name = "WHEN")]
     pub eta: EtaChoice,
-    /// A line of progress each time so much has passed; a number alone is seconds.
+    /// Print a line of progress at this interval; a bare number is in seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub eta_newline: Option<Duration>,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
     /// What ranks may share.
@@ -65,7 +63,7 @@ pub struct FioArgs {
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
-    /// Options of fio's own.
+    /// fio's own options.
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<String>,
 }
@@ -89,18 +87,18 @@ pub enum FormatChoice {
 pub enum EtaChoice {
     /// A bar on a terminal, a line for each phase elsewhere.
     Auto,
-    /// A line a second where there is no terminal.
+    /// Also without a terminal, one line a second.
     Always,
-    /// Not at all.
+    /// None.
     Never,
 }
 
-/// A time as fio reads it: seconds where no unit stands.
+/// A time as fio reads it: in seconds without a unit.
 fn period(text: &str) -> Result<Duration, String> {
     let period = fio::period(text)?;
     match period > Duration::ZERO {
         true => Ok(period),
-        false => Err("it must be longer than nothing".into()),
+        false => Err("it must be above zero".into()),
     }
 }
 

@@ -13,28 +13,28 @@ pub struct FleetArgs {
     pub command: FleetCommand,
 }
 
-/// What fleets need before they run.
+/// What a fleet needs before it runs.
 #[derive(Subcommand, Debug)]
 pub enum FleetCommand {
-    /// Compile the shim for an MPI library without the standard ABI, and keep it in the cache.
+    /// Compile the shim for an MPI library without the standard ABI, and cache it.
     Shim {
         /// The library's compiler.
         #[arg(long, value_name = "MPICC", default_value = "mpicc")]
         mpicc: OsString,
     },
-    /// Write a Kubernetes MPIJob that starts a command on many hosts.
+    /// Write a Kubernetes MPIJob that runs a command on many hosts.
     Manifest(ManifestArgs),
-    /// Write a batch script for Slurm that starts a command on many hosts.
+    /// Write a Slurm batch script that runs a command on many hosts.
     Slurm(SlurmArgs),
 }
 
-/// What is started, and where.
+/// What to run, and where.
 #[derive(Args, Debug)]
 pub struct LaunchArgs {
-    /// How many hosts.
+    /// Number of hosts.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hosts: u32,
-    /// Ranks on each host.
+    /// Ranks per host.
     #[arg(
         long,
         value_name = "N",
@@ -42,10 +42,10 @@ pub struct LaunchArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub ranks_per_host: u32,
-    /// Name of the job.
+    /// Job name.
     #[arg(long, value_name = "NAME", default_value = "seekstone")]
     pub name: String,
-    /// When the scheduler ends it.
+    /// Time limit of the job.
     #[arg(long, value_name = "TIME", default_value = "1h")]
     pub time: Duration,
     /// The command: trial or curve, its target and its options.
@@ -59,19 +59,19 @@ pub struct ManifestArgs {
     /// The image, with this program, its shim, mpirun and sshd.
     #[arg(long, value_name = "IMAGE")]
     pub image: String,
-    /// The PersistentVolumeClaim that is measured; all hosts mount it.
+    /// The PersistentVolumeClaim to measure; all hosts mount it.
     #[arg(long, value_name = "NAME")]
     pub claim: String,
-    /// Where it is mounted.
+    /// Mount point.
     #[arg(long, value_name = "DIR")]
     pub mount: String,
-    /// Whose mpirun the image has.
+    /// The image's MPI library.
     #[arg(long, value_name = "LIBRARY", default_value = "open-mpi")]
     pub mpi: MpiChoice,
-    /// An Indexed Job whose first pod runs mpirun, where there is no MPI operator.
+    /// Without an MPI operator: an Indexed Job whose first pod runs mpirun.
     #[arg(long)]
     pub indexed_job: bool,
-    /// What is started, and where.
+    /// What to run, and where.
     #[command(flatten)]
     pub launch: LaunchArgs,
 }
@@ -91,10 +91,10 @@ pub struct SlurmArgs {
     /// The partition.
     #[arg(long, value_name = "NAME")]
     pub partition: Option<String>,
-    /// The plugin by which srun brings ranks together, such as pmix or pmi2 (`srun --mpi=list`).
+    /// srun's MPI plugin, such as pmix or pmi2 (`srun --mpi=list`).
     #[arg(long, value_name = "PLUGIN")]
     pub mpi: Option<String>,
-    /// What is started, and where.
+    /// What to run, and where.
     #[command(flatten)]
     pub launch: LaunchArgs,
 }

@@ -13,6 +13,6 @@ pub struct CompletionsArgs {
 /// `seekstone man`.
 #[derive(Args, Debug)]
 pub struct ManArgs {
-    /// The page of one command, as in `seekstone man trial | man -l -`; all when absent.
+    /// The page of one command, as in `seekstone man trial | man -l -` [default: all commands].
     pub command: Option<String>,
 }

@@ -22,13 +22,13 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
     ("Compare and predict", &["compare", "study", "whatif"]),
     (
-        "Run the tests of others",
+        "Run other tools' tests",
         &[
             "fio", "rab", "rpt", "transact", "diskmbps", "diskrand", "together", "classic",
         ],
     ),
     (
-        "Look and tidy",
+        "Inspect and clean up",
         &[
             "inspect",
             "verify",

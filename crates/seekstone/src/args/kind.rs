@@ -9,7 +9,7 @@ use super::groups::grouped;
 use super::parse::{parse_budget, parse_precision};
 use super::{Command, Common, Seekstone};
 
-/// How settings that are true or false describe their values.
+/// How true-or-false settings describe their values.
 const FLAG_FORM: &str = "true or false";
 /// How settings that take several values describe them.
 const LIST_FORM: &str = "LIST";
@@ -31,25 +31,25 @@ pub struct KindRules {
     /// A directory, a device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Measure each combination of settings this often, precise or not.
+    /// Exactly this many replicates of each combination of settings, precise or not.
     #[arg(
         long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000),
         help_heading = "Options of every kind"
     )]
     pub replicates: Option<u32>,
-    /// Go on until every figure is this precise.
+    /// Continue until every figure is this precise.
     #[arg(
         long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
         conflicts_with = "replicates", help_heading = "Options of every kind"
     )]
     pub precision: f64,
-    /// Begin no round after this time.
+    /// Start no new round after this time.
     #[arg(
         long, value_name = "TIME", default_value = "2min", value_parser = parse_budget,
         allow_hyphen_values = true, help_heading = "Options of every kind"
     )]
     pub budget: Duration,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(
         long,
         value_name = "BYTES",
@@ -57,12 +57,12 @@ pub struct KindRules {
         help_heading = "Options of every kind"
     )]
     pub reserve: Option<Bytes>,
-    /// Go on where the same command was interrupted.
+    /// Resume the same command where it was interrupted.
     #[arg(
         long, conflicts_with_all = ["restart", "seed"], help_heading = "Options of every kind"
     )]
     pub resume: bool,
-    /// Throw away what an interrupted one measured, and begin anew.
+    /// Discard what an interrupted run measured, and start over.
     #[arg(long, help_heading = "Options of every kind")]
     pub restart: bool,
     /// What every measuring command takes.

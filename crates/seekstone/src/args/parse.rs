@@ -12,12 +12,12 @@ pub fn parse_span(text: &str) -> Result<Duration, String> {
 pub fn parse_level(text: &str) -> Result<Duration, String> {
     match parse_span(text)? {
         Duration::ZERO => Err("must be above zero".into()),
-        span if span > Duration::from_secs(86_400) => Err("is more than a day".into()),
+        span if span > Duration::from_secs(86_400) => Err("is longer than a day".into()),
         span => Ok(span),
     }
 }
 
-/// A response time of which the load is wanted: the mean, or a percentile.
+/// A response time whose load is wanted: a mean, or a percentile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelArg {
     /// The time.
@@ -30,7 +30,7 @@ pub fn parse_level_at(text: &str) -> Result<LevelArg, String> {
     let Some((time, percentile)) = text.split_once('@') else {
         return match text.split_once('=') {
             Some((name, time)) if name.starts_with('p') => {
-                Err(format!("write the time first, as in {time}@{name}"))
+                Err(format!("put the time first, as in {time}@{name}"))
             }
             _ => parse_level(text).map(|time| LevelArg {
                 time,
@@ -43,7 +43,10 @@ pub fn parse_level_at(text: &str) -> Result<LevelArg, String> {
         .and_then(|number| number.parse::<f64>().ok())
         .filter(|percent| (50.0..=99.999).contains(percent))
         .ok_or_else(|| {
-            format!("\"{percentile}\" is no percentile from p50 to p99.999: write 5ms@p99, say")
+            format!(
+                "\"{percentile}\" is not a percentile from p50 to p99.999: use for instance \
+                5ms@p99"
+            )
         })?;
     Ok(LevelArg {
         time: parse_level(time)?,
@@ -56,7 +59,7 @@ pub fn same_percentile(levels: &[LevelArg]) -> Result<(Vec<Duration>, Option<f64
     let percentile = levels.first().and_then(|level| level.percentile);
     if levels.iter().any(|level| level.percentile != percentile) {
         return Err(UsageError(
-            "all --level must be about the mean, or about one percentile: run once for each".into(),
+            "every --level must use the mean, or the same percentile: run once for each".into(),
         ));
     }
     let times = levels.iter().map(|level| level.time).collect();
@@ -66,7 +69,7 @@ pub fn same_percentile(levels: &[LevelArg]) -> Result<(Vec<Duration>, Option<f64
 /// The kernel counts processor time in steps of some milliseconds: less says nothing.
 pub fn parse_interval(text: &str) -> Result<Duration, String> {
     match parse_level(text)? {
-        interval if interval < Duration::from_millis(50) => Err("must be 50 ms at least".into()),
+        interval if interval < Duration::from_millis(50) => Err("must be at least 50 ms".into()),
         interval => Ok(interval),
     }
 }
@@ -74,9 +77,9 @@ pub fn parse_interval(text: &str) -> Result<Duration, String> {
 pub fn parse_budget(text: &str) -> Result<Duration, String> {
     match parse_span(text)? {
         span if span < Duration::from_secs(1) => {
-            Err("is too short to measure anything: give at least 1s".into())
+            Err("is too short to measure anything: use at least 1s".into())
         }
-        span if span > BUDGET_MAX => Err("is more than a week".into()),
+        span if span > BUDGET_MAX => Err("is longer than a week".into()),
         span => Ok(span),
     }
 }
@@ -105,7 +108,7 @@ pub fn parse_processors(text: &str) -> Result<super::Processors, String> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         match (number(first), number(last)) {
             (Some(first), Some(last)) if first <= last => all.extend(first..=last),
-            _ => return Err("give numbers of processors, such as 0-3,8".into()),
+            _ => return Err("use CPU numbers, such as 0-3,8".into()),
         }
     }
     all.sort_unstable();
@@ -118,7 +121,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, String> {
     match rate.per_second() {
         0.0 => Err("must be above zero".into()),
         per_second if per_second <= 1e9 => Ok(rate),
-        _ => Err("is more than 1000000k/s, a thousand million operations per second".into()),
+        _ => Err("is more than 1000000k/s, a billion operations per second".into()),
     }
 }
 
@@ -127,7 +130,7 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {
-        Err("lies between 0% and 100%".into())
+        Err("must be between 0% and 100%".into())
     }
 }
 
@@ -136,7 +139,7 @@ pub fn parse_precision(text: &str) -> Result<f64, String> {
     if (0.001..=0.5).contains(&share) {
         Ok(share)
     } else {
-        Err("lies between 0.1% and 50%".into())
+        Err("must be between 0.1% and 50%".into())
     }
 }
 
@@ -150,14 +153,14 @@ pub fn parse_think(text: &str) -> Result<workload::Gap, String> {
         "uniform" => GapShape::Uniform,
         _ => {
             return Err(format!(
-                "\"{law}\" is no law of think times; there are constant, uniform (from zero to \
-                 twice the mean) and exponential, as in 5s:constant"
+                "\"{law}\" is not a think-time distribution: use constant, uniform (zero to twice \
+                 the mean) or exponential, as in 5s:constant"
             ));
         }
     };
     match parse_span(span)? {
         Duration::ZERO => Ok(Gap::NONE),
-        span if span > BUDGET_MAX => Err("is more than a week".into()),
+        span if span > BUDGET_MAX => Err("is longer than a week".into()),
         span => Ok(Gap::new(shape, span)),
     }
 }
@@ -181,9 +184,9 @@ pub fn parse_user_percentile(text: &str) -> Result<f64, String> {
 /// Patterns: name, parameter, and which block follows which.
 pub const PATTERNS: [(&str, &str, &str); 5] = [
     ("sequential", "", "the next one"),
-    ("uniform", "", "any, all alike"),
-    ("zipf", "THETA", "any, few of them often"),
-    ("hyperbolic", "ALPHA", "a step on, seldom a long one"),
+    ("uniform", "", "any, all equally likely"),
+    ("zipf", "THETA", "any, a few of them often"),
+    ("hyperbolic", "ALPHA", "a step on, rarely a long one"),
     (
         "exponential",
         "MEAN",
@@ -197,7 +200,7 @@ pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
     let number = || -> Result<f64, String> {
         let value: f64 = parameter
             .parse()
-            .map_err(|_| format!("say {name}:NUMBER, as in zipf:1.1 or exponential:100"))?;
+            .map_err(|_| format!("use {name}:NUMBER, as in zipf:1.1 or exponential:100"))?;
         if value.is_finite() && value > 0.0 {
             Ok(value)
         } else {
@@ -219,7 +222,7 @@ pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
                 _ => format!("{name}:{parameter}"),
             });
             Err(format!(
-                "\"{text}\" is not a pattern; there are {}",
+                "\"{text}\" is not a pattern: use {}",
                 all.join(", ")
             ))
         }

@@ -10,10 +10,10 @@ use crate::output::Output;
 /// `seekstone positioning`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The files are of one size and fill the device, one after the other. In each \
-round all are opened once, in a random order of the round's own, and the first record of each is \
-read. Every round begins with a device at rest, so that rounds are independent of each other: the \
-interval of the mean comes from them.\n\n\
+    after_help = "The files have one size and fill the device, one after the other. Each \
+round opens all of them once, in a new random order, and reads the first record of \
+each. Every round starts with the device at rest, so rounds are independent: the interval \
+of the mean comes from them.\n\n\
 Examples:\n  \
 seekstone positioning sim:dlt2000 --published --seed 1    91 files on a tape, as in 1995\n  \
 seekstone positioning sim:dlt2000 --files 500 --rounds 20\n  \
@@ -29,34 +29,34 @@ pub struct PositioningArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub files: u32,
-    /// Bytes that are read of each.
+    /// Bytes to read from each.
     #[arg(
         long, value_name = "BYTES", default_value = "32KiB", value_parser = parse_size,
         allow_hyphen_values = true
     )]
     pub record: Bytes,
-    /// How often all files are opened.
+    /// Rounds; each opens all files once.
     #[arg(
         long, value_name = "N", default_value_t = 200, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub rounds: u32,
-    /// Width of a bin of the histogram [default: a round one that makes a dozen at most].
+    /// Bin width of the histogram [default: a round number giving at most a dozen bins].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub bin: Option<Duration>,
-    /// Compare with what was found on a DLT2000 with 91 files in 1995, in the same bins.
+    /// Compare with the results of 1995 on a DLT2000 with 91 files, in the same bins.
     #[arg(long, conflicts_with_all = ["bin", "files"])]
     pub published: bool,
-    /// Write a picture as well; `-` is standard output.
+    /// Write a chart (SVG); `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<Output>,
-    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
+    /// Write all results as JSON (docs/json-schema.md); `-` is standard output.
     #[arg(long, value_name = "FILE", conflicts_with = "svg")]
     pub json: Option<Output>,
     /// What may be replaced.
     #[command(flatten)]
     pub force: Force,
-    /// Seed of the orders; the same seed gives the same result. Chosen when absent.
+    /// Random seed; the same seed gives the same result [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Show no progress.

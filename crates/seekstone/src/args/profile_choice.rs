@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use procedure::{PROFILES, Profile};
 
-/// A profile of goals.
+/// A set of goals.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileChoice(pub Profile);
 
@@ -11,6 +11,6 @@ pub struct ProfileChoice(pub Profile);
 pub fn profile_names() -> impl TypedValueParser<Value = ProfileChoice> {
     PossibleValuesParser::new(PROFILES.map(|it| it.name)).try_map(|name| {
         let found = PROFILES.into_iter().find(|it| it.name == name);
-        found.map(ProfileChoice).ok_or("no such profile")
+        found.map(ProfileChoice).ok_or("unknown profile")
     })
 }

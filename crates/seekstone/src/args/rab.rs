@@ -14,15 +14,15 @@ use super::{Common, RAB_BUDGET, Reach};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Transaction workloads (transaction, multiuser, database): clients are added \
-until the mean service time reaches each level. The levels are that of one client alone, and a \
+until the mean service time reaches each level. The levels are that of a single client, and a \
 third, two thirds and all of the way from there to --response-max; or those of --level. Batch \
 workloads (batch, video, archive, scientific): one load with a fixed number of clients.\n\n\
-RABmark[r] is load over service time, in operations per second and millisecond, summed over the \
-levels; RABmark[s] is MiB per second.\n\n\
-On a terminal a full screen is shown, whose keys work at any time: M next mode, S stop and go on, \
-R measure the workload again, T next workload, V verbosity, Q quit.\n\n\
+RABmark[r] is load divided by service time, in operations per second per millisecond, summed over \
+the levels; RABmark[s] is MiB per second.\n\n\
+On a terminal it shows a full screen. Keys: M next mode, S pause and continue, R repeat \
+the workload, T next workload, V verbosity, Q quit.\n\n\
 Examples:\n  \
-seekstone rab                                   all seven, in ten minutes at most\n  \
+seekstone rab                                   all seven, in at most ten minutes\n  \
 seekstone rab /data --workload transaction --response-max 5ms\n  \
 seekstone rab --print-workload multiuser > mine.toml; seekstone rab /data --workload mine.toml\n  \
 seekstone rab 'sim:mmc?servers=4&mean=5ms' --seed 1"
@@ -31,44 +31,43 @@ pub struct RabArgs {
     /// A directory, a file or block device (with --overwrite), or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Workloads: names, numbers 1 to 7, or files in TOML, with commas between them
-    /// [default: all seven].
+    /// Workloads: names, numbers 1 to 7, or TOML files, separated by commas [default: all seven].
     #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
     pub workload: Vec<String>,
-    /// Print a workload's definition, to be copied and edited, and do nothing else.
+    /// Print a workload's definition, to copy and edit, and exit.
     #[arg(long, value_name = "NAME")]
     pub print_workload: Option<String>,
-    /// The highest level of the mean service time.
+    /// Highest level of the mean service time.
     #[arg(
         long, value_name = "TIME", default_value = "50ms", value_parser = parse_level,
         allow_hyphen_values = true
     )]
     pub response_max: Duration,
-    /// The least service time that counts as that of no load.
+    /// Lowest service time to take as the no-load level.
     #[arg(
         long, value_name = "TIME", default_value = "0", value_parser = parse_span,
         allow_hyphen_values = true, conflicts_with = "levels"
     )]
     pub response_min: Duration,
-    /// A level of its own, in place of the thirds: a mean time, or a percentile, as in 1ms@p99; may
-    /// be given several times.
+    /// A level to use instead of the thirds: a mean time, or a percentile, as in 1ms@p99;
+    /// repeatable.
     #[arg(
         long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
         allow_hyphen_values = true, conflicts_with = "response_max"
     )]
     pub levels: Vec<LevelArg>,
-    /// Operations per second that each waiting client asks for [default: as its workload says, 20].
+    /// Operations per second of each waiting client [default: from its workload, 20].
     #[arg(
         long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true
     )]
     pub iops_per_client: Option<Rate>,
-    /// The most clients of a transaction workload.
+    /// Most clients of a transaction workload.
     #[arg(
         long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub clients_max: u32,
-    /// Wanted precision of the load at a level, or of a batch workload.
+    /// Precision of the load at a level, or of a batch workload.
     #[arg(
         long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
         allow_hyphen_values = true
@@ -80,9 +79,9 @@ pub struct RabArgs {
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub runs: u32,
-    /// What results are stamped with: normal, continuous, reduced, repair, rebuild, exchange. All
-    /// but normal go on until they are stopped. A degraded, rebuilding or replacing btrfs, md or
-    /// ZFS RAID is detected.
+    /// RAID mode to stamp results with: normal, continuous, reduced, repair, rebuild, exchange. All
+    /// but normal run until stopped. A degraded, rebuilding or replacing btrfs, md or ZFS RAID is
+    /// detected.
     #[arg(long, value_name = "MODE", default_value = "normal")]
     pub mode: Mode,
     /// End modes other than normal after this long.
@@ -91,28 +90,27 @@ pub struct RabArgs {
     )]
     pub duration: Option<Duration>,
     /// Size of the test file in a directory [default: at most 4 GiB], or the part of an existing
-    /// target that is used.
+    /// target to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// Leave out this much of the start of every point of a curve, and of every batch workload,
-    /// whatever it looks like; it is part of --budget [default: at most 1 s or a twentieth, where
-    /// the storage had not settled].
+    /// Always leave this much of the start of every curve point and batch workload out; counts
+    /// towards --budget [default: at most 1 s or a twentieth, if the storage had not settled].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub warm_up: Option<Duration>,
-    /// Time for one run through all workloads, without making the test file; without it, models
+    /// Time for one run through all workloads, after the test file is written; if not given, models
     /// of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = RAB_BUDGET.default, value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Show a line of progress in place of the full screen, which is shown on a terminal.
+    /// Show a line of progress instead of the full screen on a terminal.
     #[arg(long)]
     pub no_screen: bool,
-    /// Let the full screen stand when everything is measured, until Q is typed.
+    /// Keep the full screen open at the end, until Q is pressed.
     #[arg(long, conflicts_with = "no_screen")]
     pub stay: bool,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
     /// What every measuring command takes.

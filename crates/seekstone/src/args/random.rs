@@ -9,12 +9,12 @@ use super::{CELL_TIME, Common, RANDOM_BUDGET, RankSharing, Reach};
 /// `seekstone random`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Three sweeps meet in one cell: the smallest block, the largest span, the \
-smallest depth. A single value fixes its setting: --depths 1 leaves the sweep over depths \
-out. Every cell is measured in several rounds, each in another random order; rounds that differ \
+    after_help = "Three sweeps share one cell: the smallest block, the largest span, the smallest \
+depth. A single value drops a sweep: --depths 1 leaves out the one over depths. \
+Every cell is measured in several rounds, each in a new random order; rounds that differ \
 are reported.\n\n\
-A directory gets a file that is filled, measured and removed. An existing file or device is only \
-read unless --overwrite is given.\n\n\
+In a directory, a file is created, filled, measured and removed. An existing file or device is \
+only read unless --overwrite is given.\n\n\
 Examples:\n  \
 seekstone random                                     reads and writes, about two minutes\n  \
 seekstone random /data --reads --spans 32KiB,1MiB,all --blocks 4KiB --depths 1\n  \
@@ -28,79 +28,78 @@ pub struct RandomArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// First parts of the file over which operations are spread, `all` for the whole; a comma
-    /// list [default: 8 blocks, then 4 times as much each, up to all].
+    /// Leading parts of the file to spread operations over, `all` for the whole file;
+    /// comma-separated [default: 8 blocks, then each 4 times larger, up to all].
     #[arg(
         long, value_name = "BYTES", value_parser = parse_part, allow_hyphen_values = true,
         value_delimiter = ','
     )]
     pub spans: Vec<Part>,
-    /// Bytes of one operation; a comma list [default: 4, 16, 64, 256 KiB].
+    /// Block sizes; comma-separated [default: 4, 16, 64, 256 KiB].
     #[arg(
         long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true,
         value_delimiter = ','
     )]
     pub blocks: Vec<Bytes>,
-    /// Operations outstanding; a comma list [default: 1, 2, 4, 8, 16, 32].
+    /// Queue depths; comma-separated [default: 1, 2, 4, 8, 16, 32].
     #[arg(
         long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=4096)
     )]
     pub depths: Vec<u32>,
-    /// Measure reads only.
+    /// Measure only reads.
     #[arg(long, conflicts_with = "writes")]
     pub reads: bool,
-    /// Measure writes only.
+    /// Measure only writes.
     #[arg(long)]
     pub writes: bool,
-    /// Measure every span with every block size and depth.
+    /// Measure every combination of span, block size and depth.
     #[arg(long)]
     pub cross: bool,
-    /// Every write is followed by an fsync that counts with it.
+    /// Follow every write with an fsync, and count both as one operation.
     #[arg(long, conflicts_with = "reads")]
     pub durable: bool,
-    /// Go through the page cache.
+    /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
-    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part
-    /// of an existing target that is used.
+    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part of
+    /// an existing target to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// Wanted precision of the mean service time of each cell.
+    /// Precision of the mean service time of each cell.
     #[arg(
         long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
         allow_hyphen_values = true
     )]
     pub precision: f64,
-    /// Rounds that every cell gets; more go to cells that are not precise, while there is time.
+    /// Rounds of every cell; imprecise cells get more while time is left.
     #[arg(
         long, value_name = "N", default_value_t = 4, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=100)
     )]
     pub rounds: u32,
-    /// The most time of a cell in one round.
+    /// Longest time of a cell in one round.
     #[arg(
         long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level,
         allow_hyphen_values = true
     )]
     pub max_time: Duration,
-    /// Leave out this much of the start of every round of a cell, whatever it looks like; it is
-    /// part of --max-time and --budget [default: at most 1 s or a twentieth, where the storage had
-    /// not settled].
+    /// Always leave this much of the start of every round of a cell out; counts towards --max-time
+    /// and --budget [default: at most 1 s or a twentieth, if the storage had not settled].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub warm_up: Option<Duration>,
-    /// Time for all cells together; filling the file comes on top, and models of slow storage
-    /// take longer without it.
+    /// Time for all cells, after the file is filled; if not given, models of slow storage take
+    /// longer.
     #[arg(
         long, value_name = "TIME", default_value = RANDOM_BUDGET.default,
         value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
-    /// Whether ranks of a fleet share the target.
+    /// Whether the ranks of a fleet share the target.
     #[command(flatten)]
     pub sharing: RankSharing,
     /// What every measuring command takes.
@@ -111,7 +110,7 @@ pub struct RandomArgs {
 /// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// This many bytes from its start.
+    /// Its first bytes, this many.
     First(Bytes),
     /// All of it.
     Whole,

@@ -10,10 +10,10 @@ pub struct RepeatArgs {
     /// Its number, or `latest`.
     #[arg(default_value_t = RunChoice::Latest)]
     pub id: RunChoice,
-    /// What is said anew.
+    /// What must be given again.
     #[command(flatten)]
     pub again: AgainArgs,
-    /// Do not keep the new run in the archive.
+    /// Do not archive the new run.
     #[arg(long)]
     pub no_save: bool,
 }
@@ -21,30 +21,29 @@ pub struct RepeatArgs {
 /// `seekstone runs resume`.
 #[derive(Args, Clone, Debug)]
 pub struct ResumeArgs {
-    /// Its number in --list; the one that was begun last when absent.
+    /// Its number in --list [default: the most recent].
     pub number: Option<u32>,
-    /// Name the runs whose programs were killed, oldest first.
+    /// List killed runs, oldest first.
     #[arg(long, exclusive = true)]
     pub list: bool,
-    /// Archive what it measured as a partial run, and measure nothing.
+    /// Archive what it measured as a partial run, and stop there.
     #[arg(long, conflicts_with = "discard")]
     pub keep: bool,
     /// Forget it.
     #[arg(long)]
     pub discard: bool,
-    /// What is said anew.
+    /// What must be given again.
     #[command(flatten)]
     pub again: AgainArgs,
 }
 
-/// What a run that is measured again, or goes on, does not remember.
+/// What a repeated or resumed run does not remember.
 #[derive(Args, Clone, Debug)]
 pub struct AgainArgs {
-    /// Allow writing into the file or device that the run wrote into. Everything in it may be lost.
+    /// Allow writing to the file or device that the run wrote to. All data on it may be lost.
     #[arg(long)]
     pub overwrite: bool,
-    /// The device's name once more, when it carries a file system or other known content that is to
-    /// be lost.
+    /// Repeat the device's name, to destroy a file system or other known content on it.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
     /// The forms to write.
@@ -53,7 +52,7 @@ pub struct AgainArgs {
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Remove without asking what killed runs left behind.
+    /// Remove leftovers of killed runs without asking.
     #[arg(long, short)]
     pub yes: bool,
 }

@@ -13,30 +13,30 @@ use super::{Common, Reach};
 /// `seekstone replay`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Each request is due when the trace has it, whatever the storage does: latency \
-counts from then, and the report says how far the replay was behind. The trace is read twice and \
-never loaded (docs/replay.md).\n\n\
+    after_help = "Each request is due at its time in the trace, whatever the storage does: latency \
+counts from then, and the report says how far the replay fell behind. The trace is read twice and \
+never held in memory (docs/replay.md).\n\n\
 Examples:\n  \
 seekstone replay app.log /data                        fio's iolog, on a test file\n  \
-seekstone replay app.log /dev/nvme1n1 --overwrite     a trace with writes; all there is lost\n  \
+seekstone replay app.log /dev/nvme1n1 --overwrite     a trace with writes; destroys all data\n  \
 seekstone replay sda.blktrace.0 sim:nvme --scale 2x   twice as fast, on a model\n  \
 seekstone replay web_0.csv /data --fit modulo         a large volume on a small one\n  \
 seekstone replay app.log /data --as-fast-as-possible --depth 32"
 )]
 pub struct ReplayArgs {
-    /// fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 (the other processors' files are
-    /// found next to it), or CSV; its beginning tells which.
+    /// fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 (the other CPUs' files are found
+    /// next to it), or CSV; the first bytes tell which.
     pub trace: PathBuf,
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     pub target: String,
-    /// The trace's format, where its beginning does not tell.
+    /// The trace's format, if its first bytes do not tell.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<TraceFormat>,
-    /// Replay this file or device of the trace alone; may be given several times [default: all,
-    /// side by side on the target].
+    /// Replay only this file or device of the trace; repeatable [default: all, side by side on the
+    /// target].
     #[arg(long = "device", value_name = "NAME")]
     pub devices: Vec<String>,
-    /// How many times as fast as recorded, as in 2x or 0.5x.
+    /// Speed relative to the recording, as in 2x or 0.5x.
     #[arg(
         long, value_name = "FACTOR", default_value = "1x", value_parser = parse_scale,
         allow_hyphen_values = true
@@ -45,27 +45,27 @@ pub struct ReplayArgs {
     /// Ignore the recorded times: keep --depth requests outstanding.
     #[arg(long, conflicts_with = "scale")]
     pub as_fast_as_possible: bool,
-    /// Requests outstanding at most [default: as many as arrive in 100 ms, 256 at least; with
+    /// Maximum queue depth [default: as many requests as arrive in 100 ms, at least 256; with
     /// --as-fast-as-possible 32].
     #[arg(
         long, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
     )]
     pub depth: Option<u32>,
-    /// What becomes of requests beyond the target's end.
+    /// What to do with requests beyond the target's end.
     #[arg(long, value_enum, default_value_t = FitChoice::Refuse)]
     pub fit: FitChoice,
-    /// Stop after this long, wherever the trace is.
+    /// Stop after this long, even in mid-trace.
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
-    /// Size of the test file in a directory [default: what the trace takes], or the part of a
-    /// device or file that is used.
+    /// Size of the test file in a directory [default: what the trace needs], or the part of a
+    /// device or file to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// Go through the page cache.
+    /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
     /// What every measuring command takes.
@@ -73,7 +73,7 @@ pub struct ReplayArgs {
     pub common: Common,
 }
 
-/// How many times as fast as recorded.
+/// Speed relative to the recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(pub f64);
 
@@ -82,8 +82,8 @@ fn parse_scale(text: &str) -> Result<Scale, String> {
     let number = text.strip_suffix(['x', 'X']).unwrap_or(text);
     match number.parse::<f64>() {
         Ok(factor) if BOUNDS.contains(&factor) => Ok(Scale(factor)),
-        Ok(_) => Err("is between 0.001x and 1000x".into()),
-        Err(_) => Err("write a factor, such as 2x or 0.5x".into()),
+        Ok(_) => Err("must be between 0.001x and 1000x".into()),
+        Err(_) => Err("use a factor, such as 2x or 0.5x".into()),
     }
 }
 
@@ -121,14 +121,14 @@ impl TraceFormat {
     }
 }
 
-/// What becomes of requests beyond the target's end.
+/// What to do with requests beyond the target's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FitChoice {
-    /// They begin again at its first byte.
+    /// Wrap them around to its first byte.
     Modulo,
-    /// They are left out.
+    /// Leave them out.
     Clip,
-    /// The trace is not replayed.
+    /// Refuse to replay the trace.
     Refuse,
 }
 
@@ -156,8 +156,8 @@ mod tests {
         check("2x", Ok(2.0));
         check("0.5", Ok(0.5));
         for text in ["0x", "-1x", "1e9x", "NaN", "inf"] {
-            check(text, Err("is between 0.001x and 1000x"));
+            check(text, Err("must be between 0.001x and 1000x"));
         }
-        check("fast", Err("write a factor, such as 2x or 0.5x"));
+        check("fast", Err("use a factor, such as 2x or 0.5x"));
     }
 }

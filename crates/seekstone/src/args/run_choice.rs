@@ -19,9 +19,7 @@ impl FromStr for RunChoice {
         match text.parse() {
             _ if text == "latest" => Ok(Self::Latest),
             Ok(number) => Ok(Self::Number(number)),
-            Err(_) => Err(
-                "use the number of a run, as `seekstone runs list` shows it, or `latest`".into(),
-            ),
+            Err(_) => Err("use a run number from `seekstone runs list`, or `latest`".into()),
         }
     }
 }

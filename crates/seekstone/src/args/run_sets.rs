@@ -44,7 +44,7 @@ impl FromStr for RunSet {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Option<Vec<RunPart>> = text.split(',').map(RunPart::read).collect();
         parts.map(Self).ok_or_else(|| {
-            format!("{text:?} names no runs: use numbers, ranges as in 3..7, latest, or JSON files")
+            format!("{text:?} names no run: use numbers, ranges as in 3..7, latest, or JSON files")
         })
     }
 }

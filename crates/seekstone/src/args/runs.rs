@@ -12,15 +12,15 @@ use crate::output::Output;
 /// `seekstone runs`.
 #[derive(Args, Debug)]
 pub struct RunsArgs {
-    /// What to do with them.
+    /// What to do.
     #[command(subcommand)]
     pub command: RunsCommand,
-    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
+    /// Archive file [default: seekstone/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE", global = true)]
     pub archive: Option<PathBuf>,
 }
 
-/// What can be done with archived runs.
+/// What to do with archived runs.
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
     /// List runs, the latest first.
@@ -40,51 +40,49 @@ pub enum RunsCommand {
         /// Its number, or `latest`.
         #[arg(default_value_t = RunChoice::Latest)]
         id: RunChoice,
-        /// Every measurement in full, every point of the curve, every warning.
+        /// Every measurement in full, every point of the curve, and every warning.
         #[arg(long)]
         all: bool,
     },
-    /// Measure a run again, with every setting and definition that it had.
+    /// Repeat a run with the same settings and definitions.
     ///
-    /// A default that changed since changes nothing, and a simulated run gives the same figures.
-    /// What was allowed for the run, as with --overwrite, must be allowed anew.
+    /// Defaults that have changed since make no difference, and a simulated run gives the same
+    /// figures. Permissions such as --overwrite must be given again.
     Repeat(Box<RepeatArgs>),
-    /// Go on with a run whose program was killed, from the last result that it had.
+    /// Resume a killed run from its last result.
     Resume(Box<ResumeArgs>),
-    /// Write a run as JSON, CSV, Markdown, a page, OpenMetrics text or a picture.
+    /// Write a run as JSON, CSV, Markdown, HTML, OpenMetrics, Parquet or SVG.
     Export {
         /// Its number, or `latest`.
         id: RunChoice,
-        /// Another run whose curve is drawn into the same picture (with --form svg).
+        /// Another run, drawn into the same chart (with --form svg).
         #[arg(long, value_name = "ID")]
         beside: Option<i64>,
-        /// Form of the output [default: that of the output's ending, else JSON].
+        /// Output format [default: from the file name's ending, else JSON].
         #[arg(long, value_enum)]
         form: Option<ExportForm>,
-        /// Join intervals until each is this long (with --form series).
+        /// Merge intervals to this length (with --form series).
         #[arg(long, value_name = "TIME", value_parser = parse_interval)]
         every: Option<Duration>,
-        /// Where to; `-` is standard output.
+        /// Output file; `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: Output,
         /// What may be replaced.
         #[command(flatten)]
         force: Force,
     },
-    /// Archive a run that was exported as JSON or as a page, or what a log file of `rpt` or
-    /// `diskrand` holds.
+    /// Archive a run exported as JSON or HTML, or a log file of `rpt`, `diskrand` or `diskmbps`.
     Import {
-        /// The exported run or page, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
+        /// The exported run, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
         file: PathBuf,
     },
-    /// Merge the passes of several logs of `diskmbps`, and of archived runs of `transfer`, by time.
+    /// Merge the passes of several `diskmbps` logs and archived `transfer` runs by time.
     Merge {
-        /// Log files, and numbers of archived runs.
+        /// Log files and run numbers.
         #[arg(required = true, value_name = "FILE|ID")]
         sources: Vec<String>,
     },
-    /// Compare runs with the first of them, figure by figure, and name what differs in their
-    /// setups.
+    /// Compare runs with the first one, figure by figure, and list the differences in their setups.
     Compare(Box<CompareRunsArgs>),
     /// Delete runs.
     Delete {
@@ -100,23 +98,23 @@ pub struct CompareRunsArgs {
     /// The numbers of the runs, or `latest`; the others are compared with the first.
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<RunChoice>,
-    /// Every figure and every difference of the setups.
+    /// Every figure and every difference in the setups.
     #[arg(long)]
     pub all: bool,
-    /// One table of systems, as in the documents.
+    /// One table of all systems, as in the documents.
     #[arg(long, value_enum)]
     pub table: Option<TableChoice>,
-    /// The number of the system, as it stands in the table, that the others are divided by.
+    /// Number of the system in the table to which the others are relative.
     #[arg(long, value_name = "N", requires = "table")]
     pub against: Option<u32>,
-    /// A figure of `--table systems`, as in throughput; may be given several times [default: all
-    /// but details].
+    /// A figure of `--table systems`, as in throughput; repeatable [default: all but details].
     #[arg(long = "metric", value_name = "NAME", requires = "table")]
     pub metrics: Vec<String>,
-    /// Prices, makers' specifications and other facts of the systems (docs/systems.md).
+    /// File with prices, vendors' specifications and other facts about the systems
+    /// (docs/systems.md).
     #[arg(long, value_name = "FILE", requires = "table")]
     pub facts: Option<PathBuf>,
-    /// Write the comparison as one page for a browser, with all curves in one chart.
+    /// Write the comparison as an HTML page, with all curves in one chart.
     #[arg(long, value_name = "FILE", conflicts_with = "table")]
     pub html: Option<Output>,
     /// What may be replaced.
@@ -129,6 +127,6 @@ pub struct CompareRunsArgs {
 pub enum TableChoice {
     /// The tests of `files`: systems as columns, tests as rows.
     Files,
-    /// Any runs: systems as rows below each figure, with their performance relative to one.
+    /// Any runs: systems as rows under each figure, relative to one of them.
     Systems,
 }

@@ -7,20 +7,20 @@ use clap::Args;
 
 /// `seekstone serve`.
 ///
-/// The archive as pages for a browser: list, filter, open a run, tick runs and compare them.
-/// Nothing is written. Ctrl-C ends it.
+/// Serves the archive as web pages: list and filter runs, open them, tick some and compare them.
+/// Read-only. Ctrl-C stops it.
 #[derive(Args, Debug)]
 pub struct ServeArgs {
-    /// Where to listen: a port of this machine alone, or IP:PORT; beyond this machine the URL holds
-    /// a token. Port 0 is any free one.
+    /// Where to listen: a port on localhost, or IP:PORT, whose URL then holds a token. Port 0 picks
+    /// a free one.
     #[arg(long, value_name = "ADDR", default_value = "7979", value_parser = parse_address)]
     pub listen: SocketAddr,
-    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
+    /// Archive file [default: seekstone/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
 }
 
-/// A port of this machine, or an address with its port.
+/// A port on localhost, or an address with its port.
 pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let port = text
         .parse()

@@ -10,15 +10,15 @@ use super::{Common, RankSharing, Reach};
 /// `seekstone ssd`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A fresh SSD is faster than it stays. Rounds of a load are repeated until a \
-change of more than --trend over the last half of them is excluded; each round also gets the \
-verdict of SNIA SSS PTS 2.0.2 to the letter (docs/ssd.md). Nothing is steady before all was \
+    after_help = "A fresh SSD slows down with use. A load is repeated in rounds until a change \
+of more than --trend over their last half is ruled out; each round is also judged by the \
+letter of SNIA SSS PTS 2.0.2 (docs/ssd.md). Nothing counts as steady before the whole device was \
 written twice.\n\n\
-Every test writes: a device or file needs --overwrite, and everything in it is lost. A directory \
-gets a test file that is removed.\n\n\
+Every test writes: a device or file needs --overwrite, and all data on it is lost. In a \
+directory, a test file is created and removed.\n\n\
 Examples:\n  \
 seekstone ssd /dev/nvme1n1 --overwrite --purge discard     write saturation; hours\n  \
-seekstone ssd /dev/nvme1n1 --overwrite --test iops,lat,tp  the other tests; a day and more\n  \
+seekstone ssd /dev/nvme1n1 --overwrite --test iops,lat,tp  the other tests; more than a day\n  \
 seekstone ssd /data --quick --size 8GiB                    a file, in minutes\n  \
 seekstone ssd 'sim:nvme?cleaning=fifo&blocks=32' --quick --seed 1"
 )]
@@ -26,7 +26,7 @@ pub struct SsdArgs {
     /// A block device or file (with --overwrite), a directory, or `sim:NAME`.
     pub target: String,
     /// Tests of the standard: wsat (write saturation), iops (7 mixes of 8 block sizes), lat (depth
-    /// 1), tp (sequential); a comma list.
+    /// 1), tp (sequential); comma-separated.
     #[arg(
         long = "test",
         value_enum,
@@ -35,10 +35,10 @@ pub struct SsdArgs {
         value_delimiter = ','
     )]
     pub tests: Vec<SsdTestChoice>,
-    /// Short rounds that end on precision, in place of the standard's timing.
+    /// Short rounds that end when precise, instead of the standard's timing.
     #[arg(long)]
     pub quick: bool,
-    /// Time of each load in a round [default: 60s; with --quick 5s at most].
+    /// Time of each load in a round [default: 60s; with --quick at most 5s].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub round: Option<Duration>,
     /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
@@ -47,47 +47,47 @@ pub struct SsdArgs {
         requires = "quick"
     )]
     pub precision: Option<f64>,
-    /// The most rounds of a test [default: 25; of wsat as many as --budget allows].
+    /// Most rounds of a test [default: 25; for wsat, as many as --budget allows].
     #[arg(
         long, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub rounds: Option<u32>,
-    /// The largest change over the last half of the rounds that counts as steady.
+    /// Largest change over the last half of the rounds that still counts as steady.
     #[arg(
         long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision,
         allow_hyphen_values = true
     )]
     pub trend: f64,
-    /// How often all is written, one block after the other, before the first round [default: 2; of
-    /// wsat 0]. Filling a test file counts.
+    /// Times to write everything sequentially before the first round [default: 2; for wsat, 0].
+    /// Filling a test file counts as one.
     #[arg(
         long, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(0..=100)
     )]
     pub precondition: Option<u32>,
-    /// Forget earlier writes before each test, and read samples back: `discard` for a device
+    /// Purge earlier writes before each test, and read samples back: `discard` for a device
     /// (BLKDISCARD), `punch` for a file.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t = PurgeChoice::None)]
     pub purge: PurgeChoice,
-    /// Operations outstanding, but for lat.
+    /// Queue depth, except for lat.
     #[arg(
         long, value_name = "N", default_value_t = 32, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=1024)
     )]
     pub depth: u32,
-    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part
-    /// of a device or file that is used.
+    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part of
+    /// a device or file to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// No round of a test begins after so much time of its rounds [default: 24h; with --quick
+    /// Start no round after this much time in the rounds of a test [default: 24h; with --quick
     /// 10min].
     #[arg(long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
-    /// Whether ranks of a fleet share the target.
+    /// Whether the ranks of a fleet share the target.
     #[command(flatten)]
     pub sharing: RankSharing,
     /// What every measuring command takes.
@@ -98,7 +98,7 @@ pub struct SsdArgs {
 /// A test of the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SsdTestChoice {
-    /// Random writes of 4 KiB from the first on.
+    /// Random writes of 4 KiB from the start.
     Wsat,
     /// Seven mixes of reads and writes with eight block sizes.
     Iops,
@@ -120,17 +120,17 @@ impl SsdTestChoice {
     }
 }
 
-/// How earlier writes are forgotten.
+/// How to purge earlier writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PurgeChoice {
-    /// Not at all.
+    /// None.
     None,
     /// BLKDISCARD of all of a device.
     Discard,
-    /// The blocks of a file are given back to its file system.
+    /// Punch out the file's blocks.
     Punch,
-    /// NVMe format: shown, and left to you.
+    /// NVMe format: printed, for you to run.
     Format,
-    /// NVMe or SCSI sanitize: shown, and left to you.
+    /// NVMe or SCSI sanitize: printed, for you to run.
     Sanitize,
 }

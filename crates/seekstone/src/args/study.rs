@@ -10,47 +10,48 @@ use super::parse::{parse_budget, parse_pair, parse_precision};
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "Examples:
-  seekstone study list                              the studies that come with the program
-  seekstone study show disk-io > mine.toml          one of them, to be changed
+  seekstone study list                              the built-in studies
+  seekstone study show disk-io > mine.toml          one of them, to edit
   seekstone study mine.toml                         run it
   seekstone study mine.toml --resume                go on where it was interrupted
   seekstone study disk-io --target /mnt --replicates 2 --set size=1MiB
   seekstone runs export 12 --form markdown          the note of an archived study
-docs/study.md says how a study is written.")]
+docs/study.md explains how to write a study.")]
 pub struct StudyArgs {
     /// What to do instead of running one.
     #[command(subcommand)]
     pub command: Option<StudyCommand>,
-    /// A study file in TOML, - for standard input, or the name of one that the program brings.
+    /// A study file in TOML, - for standard input, or the name of a built-in study.
     #[arg(required = true, value_name = "FILE|NAME")]
     pub study: Option<String>,
-    /// Go on where the study was interrupted.
+    /// Resume the study where it was interrupted.
     #[arg(long, conflicts_with_all = ["restart", "seed"])]
     pub resume: bool,
-    /// Throw away what an interrupted study measured, and begin anew.
+    /// Discard what an interrupted study measured, and start over.
     #[arg(long)]
     pub restart: bool,
-    /// Measure this target in place of the study's.
+    /// Measure this target instead of the study's own.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
-    /// Give a setting another value, as in size=1MiB; may be given several times.
+    /// Change a setting, as in size=1MiB; repeatable.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub set: Vec<(String, String)>,
-    /// Measure only these levels of a factor, as in block=1KiB,64KiB; may be given several times.
+    /// Measure only these levels of a factor, as in block=1KiB,64KiB; repeatable.
     #[arg(long, value_name = "FACTOR=LEVEL,...", value_parser = parse_pair)]
     pub only: Vec<(String, String)>,
-    /// Measure each combination this often; the study's precision is no goal then.
+    /// Exactly this many replicates of each combination; the study's precision goal is then
+    /// ignored.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub replicates: Option<u32>,
-    /// Go on until every figure is this precise, up to the study's max-replicates.
+    /// Continue until every figure is this precise, up to the study's max-replicates.
     #[arg(long, value_name = "PERCENT", value_parser = parse_precision)]
     pub precision: Option<f64>,
-    /// Begin no round after this time.
+    /// Start no new round after this time.
     #[arg(
         long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
     )]
     pub budget: Option<Duration>,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.
@@ -58,24 +59,24 @@ pub struct StudyArgs {
     pub common: Common,
 }
 
-/// What can be done besides running a study.
+/// What to do instead of running a study.
 #[derive(Debug, Subcommand)]
 pub enum StudyCommand {
-    /// List the studies that come with the program.
+    /// List the built-in studies.
     List,
-    /// Print the file of one, to be read or changed.
+    /// Print a study file, to read or edit.
     Show {
         /// Its name.
         name: String,
     },
-    /// Read a study file, and say what it would measure.
+    /// Check a study file, and describe what it would measure.
     Check {
-        /// The file, - for standard input, or the name of a study that the program brings.
+        /// The file, - for standard input, or the name of a built-in study.
         study: String,
     },
-    /// List the kinds of measurements with their settings and readings.
+    /// List the kinds of measurements, with their settings and readings.
     Measurements {
-        /// One kind; all when absent.
+        /// One kind [default: all].
         kind: Option<String>,
     },
 }

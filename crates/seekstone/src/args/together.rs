@@ -10,7 +10,7 @@ use super::parse::parse_level;
 /// A file of the machine, as in RandData.txt=40M.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileArg {
-    /// What programs call it.
+    /// Its name in the programs.
     pub name: String,
     /// Its size.
     pub bytes: Bytes,
@@ -57,9 +57,9 @@ fn parse_batch(text: &str) -> Result<BatchArg, String> {
 
 /// `seekstone together`.
 ///
-/// Runs several diskrand and diskmbps side by side on one simulated machine, in virtual time: each
-/// with its own arguments and log, as the batch files of 1997 start them. The same seed gives the
-/// same times.
+/// Runs several diskrand and diskmbps programs side by side on one simulated machine, in virtual
+/// time, each with its own arguments and log, as the batch files of 1997 do. The same seed gives
+/// the same times.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "seekstone together MODEL [OPTIONS] -- PROGRAM.. [-- PROGRAM..]..\n       \
@@ -89,25 +89,25 @@ pub struct TogetherArgs {
     /// Batch files, each with the host that runs it.
     #[arg(value_name = "[HOST=]BATCH", value_parser = parse_batch)]
     pub batches: Vec<BatchArg>,
-    /// Programs that start together, each behind `--`.
+    /// Programs that start together, each after a `--`.
     #[arg(last = true, value_name = "PROGRAM", allow_hyphen_values = true)]
     pub programs: Vec<String>,
-    /// A file that is there from the start; may be given several times.
+    /// A file that exists from the start; repeatable.
     #[arg(long = "file", value_name = "NAME=BYTES", value_parser = parse_file)]
     pub files: Vec<FileArg>,
-    /// Seed of everything random in the machine; a program's own seed is its user number.
+    /// Random seed of the machine; a program's own seed is its user number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// What one unit of CP is [default: what the machine's definition says].
+    /// Time of one unit of CP [default: from the machine's definition].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub cpu_unit: Option<Duration>,
-    /// What the machine's clock shows at the start, such as 1997-07-07T12:53:44 [default: now].
+    /// The machine's clock at the start, such as 1997-07-07T12:53:44 [default: now].
     #[arg(long, value_name = "DATE")]
     pub clock: Option<String>,
-    /// Show the lines of all programs as they come.
+    /// Show the output of all programs as it comes.
     #[arg(long)]
     pub lines: bool,
-    /// Show no notes.
+    /// Print no notes.
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -16,9 +16,9 @@ use super::{Common, RankSharing, Reach};
 /// `seekstone transactions`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A user thinks, and then makes a transaction: processor work and I/Os by turns. \
-Its response time counts from the end of the think time, and as well from the issue of \
-its first operation.\n\n\
+    after_help = "A user thinks, and then runs a transaction: processor work and I/Os in turn. \
+Response time is given both from the end of the think time and from the issue of \
+the first operation.\n\n\
 Examples:\n  \
 seekstone transactions /data --users 100 --ios 5 --think 5s --cpu 10ms\n  \
 seekstone transactions /data --users 1 --ios 20 --think 1s --cpu 10ms --find-users \
@@ -31,25 +31,25 @@ pub struct TransactionsArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Users; where the search begins with --find-users.
+    /// Users; with --find-users, where the search starts.
     #[arg(
         long, short, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub users: Option<u32>,
-    /// I/Os of one transaction, on average.
+    /// Mean I/Os per transaction.
     #[arg(
         long, value_name = "N", default_value_t = 5,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub ios: u32,
-    /// Bytes of an I/O.
+    /// I/O size.
     #[arg(
         long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size,
         allow_hyphen_values = true
     )]
     pub io: Bytes,
-    /// Share of I/Os that write; needs --overwrite, or a directory.
+    /// Share of writes; needs --overwrite, or a directory.
     #[arg(
         long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
         allow_hyphen_values = true
@@ -61,8 +61,8 @@ pub struct TransactionsArgs {
         allow_hyphen_values = true
     )]
     pub think: Gap,
-    /// Processor work of one transaction, on average: a time, or units of the DISKRAND document
-    /// as in 0.5units.
+    /// Mean processor work per transaction: a time, or units of the DISKRAND document, as in
+    /// 0.5units.
     #[arg(
         long,
         value_name = "WORK",
@@ -71,10 +71,10 @@ pub struct TransactionsArgs {
     )]
     #[arg(value_parser = parse_cpu)]
     pub cpu: CpuWork,
-    /// What one unit of processor work is [default: 2.5ms; on a model, what its definition says].
+    /// Time of one unit of processor work [default: 2.5ms; on a model, from its definition].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub cpu_unit: Option<Duration>,
-    /// Memory of each user's own, all of which every transaction touches.
+    /// Private memory of each user; every transaction touches all of it.
     #[arg(
         long,
         value_name = "BYTES",
@@ -82,19 +82,20 @@ pub struct TransactionsArgs {
         allow_hyphen_values = true
     )]
     pub memory: Bytes,
-    /// Whether one factor, drawn for each transaction, scales its I/Os and processor work.
+    /// Distribution of a factor, drawn for each transaction, that scales its I/Os and processor
+    /// work.
     #[arg(long, value_enum, default_value_t = LoadFactorChoice::Constant)]
     pub load_factor: LoadFactorChoice,
-    /// Draw other records than every other run.
+    /// Draw different records in every run.
     #[arg(long)]
     pub new_records: bool,
-    /// Transactions after which each user leaves.
+    /// Transactions per user.
     #[arg(
         long, value_name = "N", conflicts_with_all = ["duration", "find_users"],
         value_parser = clap::value_parser!(u64).range(1..)
     )]
     pub transactions: Option<u64>,
-    /// Users of several kinds, in TOML (docs/transactions.md).
+    /// File with several kinds of users, in TOML (docs/transactions.md).
     #[arg(
         long, value_name = "FILE",
         conflicts_with_all = [
@@ -103,8 +104,8 @@ pub struct TransactionsArgs {
         ]
     )]
     pub profiles: Option<PathBuf>,
-    /// Run a suggested standard test of the DISKRAND document, and print its table: its file of
-    /// 40 MB, through the page cache; --transactions replaces its 100 for each task.
+    /// Run a standard test of the DISKRAND document, and print its table: a file of
+    /// 40 MB, through the page cache, 100 transactions per task (or --transactions).
     #[arg(
         long, value_name = "SECTION",
         value_parser = clap::builder::PossibleValuesParser::new(vintage::rpt::STANDARD_SECTIONS),
@@ -114,22 +115,22 @@ pub struct TransactionsArgs {
         ]
     )]
     pub standard: Option<String>,
-    /// Users that start in a second [default: as many as start all of them in one; together with
-    /// --standard].
+    /// Users to start per second [default: all of them within one second; with --standard, all at
+    /// once].
     #[arg(
         long, value_name = "RATE", conflicts_with = "synchronise", value_parser = parse_rate,
         allow_hyphen_values = true
     )]
     pub ramp: Option<Rate>,
-    /// Start all users at the same instant: as soon as all is ready, after a delay (=30s), at a
-    /// time of day here (=14:30:00), or at a moment with its zone (=2031-05-01T14:30:00Z).
+    /// Start all users at the same instant: when everything is ready, after a delay (=30s), at a
+    /// local time (=14:30:00), or at a time with its zone (=2031-05-01T14:30:00Z).
     #[arg(
         long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
         default_missing_value = "0s"
     )]
     pub synchronise: Option<StartAt>,
     /// Length of the intervals in which rates and the machine's work are listed [default: 1s, or a
-    /// tenth of a shorter trial; they double where there are more than 300].
+    /// tenth of a shorter trial; doubled when there are more than 300].
     #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
     /// Stop when the mean response time and the rate are this precise.
@@ -144,9 +145,9 @@ pub struct TransactionsArgs {
         allow_hyphen_values = true
     )]
     pub duration: Option<Duration>,
-    /// Leave out this much of the start of every load, whatever it looks like; it is part of
-    /// --duration and --budget, and the time until all users are at work is left out in any case
-    /// [default: at most 1 s or a twentieth, where the storage had not settled].
+    /// Always leave this much of the start of every load out; counts towards --duration and
+    /// --budget. The time until all users are active is left out in any case [default: at most 1 s
+    /// or a twentieth, if the storage had not settled].
     #[arg(
         long, value_name = "TIME", value_parser = parse_level, conflicts_with = "standard",
         allow_hyphen_values = true
@@ -164,34 +165,34 @@ pub struct TransactionsArgs {
         value_parser = parse_user_percentile
     )]
     pub percentile: f64,
-    /// What it must not exceed.
+    /// The limit on the response time.
     #[arg(
         long, value_name = "TIME", requires = "find_users", value_parser = parse_level,
         allow_hyphen_values = true
     )]
     pub limit: Option<Duration>,
-    /// The most users that are tried.
+    /// Most users to try.
     #[arg(
         long, value_name = "N", default_value_t = 100_000, requires = "find_users",
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub users_max: u32,
-    /// Requests that may be outstanding [default: one for each user, at most 4096].
+    /// Maximum queue depth [default: one per user, at most 4096].
     #[arg(
         long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
     )]
     pub depth: Option<u32>,
-    /// Go through the page cache.
+    /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
-    /// Size of the test file in a directory, or the part of an existing target that is used.
+    /// Size of the test file in a directory, or the part of an existing target to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// How storage is reached.
+    /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
-    /// Whether ranks of a fleet share the target.
+    /// Whether the ranks of a fleet share the target.
     #[command(flatten)]
     pub sharing: RankSharing,
     /// What every measuring command takes.
@@ -199,7 +200,7 @@ pub struct TransactionsArgs {
     pub common: Common,
 }
 
-/// Processor work as it was typed.
+/// Processor work, as typed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CpuWork {
     /// Time of this machine's processors.
@@ -211,7 +212,7 @@ pub enum CpuWork {
 /// How the work of transactions varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LoadFactorChoice {
-    /// Each transaction is like the other.
+    /// All transactions are alike.
     Constant,
     /// Negative exponential with mean 1.
     Exponential,
@@ -231,7 +232,7 @@ impl CpuWork {
             Ok(units) if units.is_finite() && (0.0..=1e6).contains(&units) => {
                 Ok(Self::Units(units))
             }
-            _ => Err("say a number of units from 0 to 1000000, as in 0.5units".into()),
+            _ => Err("use a number of units from 0 to 1000000, as in 0.5units".into()),
         }
     }
 

@@ -9,12 +9,12 @@ use super::{Common, DriverChoice, RankSharing};
 /// `seekstone transfer`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A directory gets a file that is written and read, and removed at the end. An \
-existing file or device is only read, and never altered.\n\n\
-The interval of a rate comes from the variation between its passes; that of a single pass from \
+    after_help = "In a directory, a file is written, read and removed. An existing \
+file or device is only read, never altered.\n\n\
+The interval of a rate comes from the variation between passes, that of a single pass from \
 the variation within it. Pass lines show both.\n\n\
 Examples:\n  \
-seekstone transfer                                until 2 % precise, past the page cache\n  \
+seekstone transfer                                until 2 % precise, with direct I/O\n  \
 seekstone transfer /data --size 4GiB --passes 6 --mode cold\n  \
 seekstone transfer /data --block 4KiB --block 64KiB --block 1MiB\n  \
 seekstone transfer big.iso --mode buffered\n  \
@@ -26,14 +26,14 @@ pub struct TransferArgs {
     /// A directory, an existing file or block device (read only), or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Bytes of one operation; may be given several times, for a series of passes each.
+    /// Block size of an operation; repeatable, for a series of passes each.
     #[arg(
         long = "block", value_name = "BYTES", default_value = "64KiB", value_parser = parse_size,
         allow_hyphen_values = true, value_delimiter = ','
     )]
     pub blocks: Vec<Bytes>,
-    /// Size of the file that is written [default: 1 GiB or half the free space], or the part of an
-    /// existing target that is read.
+    /// Size of the file to write [default: 1 GiB or half the free space], or the part of an
+    /// existing target to read.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
     /// Exactly this many read passes.
@@ -42,40 +42,40 @@ pub struct TransferArgs {
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub passes: Option<u32>,
-    /// Read passes until the rate is this precise, from the variation between passes.
+    /// Repeat read passes until the rate is this precise, by the variation between passes.
     #[arg(
         long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision,
         allow_hyphen_values = true
     )]
     pub precision: f64,
-    /// Time for each series of read passes that is to become precise.
+    /// Time limit for each series of read passes.
     #[arg(
         long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// How data are reached [default: direct].
+    /// How to read the data [default: direct].
     #[arg(long, value_enum)]
     pub mode: Option<ModeChoice>,
-    /// Streams at once, each with a file of its own.
+    /// Concurrent streams, each with its own file.
     #[arg(
         long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=64)
     )]
     pub streams: u32,
-    /// All streams read the same file.
+    /// Let all streams read the same file.
     #[arg(long)]
     pub same_file: bool,
-    /// Another target, as a stream of its own with the first.
+    /// Another target, as an additional stream.
     #[arg(long, value_name = "TARGET")]
     pub beside: Option<String>,
     /// Measure each stream alone, too, and compare.
     #[arg(long)]
     pub compare_alone: bool,
-    /// What is checked of each block that is read from a file of our own.
+    /// What to check in each block read from a file that Seekstone wrote.
     #[arg(long, value_enum, default_value_t = CheckChoice::Last)]
     pub check: CheckChoice,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
+    /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// I/O engine.
@@ -89,20 +89,20 @@ pub struct TransferArgs {
     pub common: Common,
 }
 
-/// How passes reach their data.
+/// How passes read their data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ModeChoice {
-    /// Past the page cache.
+    /// Direct I/O, bypassing the page cache.
     Direct,
-    /// Through the page cache, which keeps what earlier passes left in it.
+    /// Through the page cache, as earlier passes left it.
     Buffered,
     /// Through the page cache, which is dropped before each pass.
     Cold,
-    /// Through the page cache, over growing parts: shows when reads begin to come from memory.
+    /// Through the page cache, over growing parts: shows which sizes are read from memory.
     SmallFile,
 }
 
-/// What is checked of a block.
+/// What to check in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckChoice {
     /// Nothing.

@@ -10,17 +10,17 @@ use crate::output::Output;
 /// `seekstone verify`.
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// The file that --verify-state named.
+    /// The file given to --verify-state.
     pub state: PathBuf,
-    /// What happened to the target since. After a power loss, writes that came after the last flush
-    /// may or may not be there.
+    /// What has happened to the target since. After a power loss, writes after the last flush may
+    /// or may not be there.
     #[arg(long, value_enum, default_value_t = AfterChoice::Kill, value_name = "EVENT")]
     pub after: AfterChoice,
-    /// Where the target is now, if not where it was; with several targets once for each, in the
-    /// order of the state.
+    /// The target's path now, if it was moved; repeat it for several targets, in the order of the
+    /// state.
     #[arg(long = "target", value_name = "PATH")]
     pub targets: Vec<PathBuf>,
-    /// Write what was found as JSON; `-` is standard output.
+    /// Write the results as JSON; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<Output>,
     /// What may be replaced.
@@ -34,8 +34,8 @@ pub struct VerifyArgs {
 /// What happened to a target after it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AfterChoice {
-    /// The program ended or was killed: all that was acknowledged must be there.
+    /// The program ended or was killed: every acknowledged write must be there.
     Kill,
-    /// The target lost its power: what was flushed must be there.
+    /// The target lost power: every flushed write must be there.
     PowerLoss,
 }

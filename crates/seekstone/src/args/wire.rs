@@ -10,56 +10,56 @@ use super::parse::{parse_share, parse_size, parse_span};
 /// `seekstone wire`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A link as between two hosts on an Ethernet of 10 Mbit/s, 20 ms there and \
-back:\n\n  \
+    after_help = "A link like that between two hosts on 10 Mbit/s Ethernet, with a round trip of \
+20 ms:\n\n  \
 seekstone wire near 10.90.0.1/24 far 10.90.0.2/24 --delay 10ms --rate 10Mbit/s\n\n\
 What runs in a namespace uses the link: `ip netns exec far vsftpd FILE`. Studies measure from one \
 with the setting namespace. SIGTERM or Ctrl-C ends it; both namespaces are removed then."
 )]
 pub struct WireArgs {
-    /// Name of the first network namespace; it must not be there yet.
+    /// Name of the first network namespace, which must not exist yet.
     pub near: String,
-    /// Address in it, with the length of the network's part, such as 10.90.0.1/24.
+    /// Its address with the prefix length, such as 10.90.0.1/24.
     pub near_address: String,
-    /// Name of the second network namespace; it must not be there yet.
+    /// Name of the second network namespace, which must not exist yet.
     pub far: String,
-    /// Address in it.
+    /// Its address.
     pub far_address: String,
-    /// Time that a packet is under way, each way.
+    /// One-way delay.
     #[arg(
         long, value_name = "TIME", default_value = "0", value_parser = parse_span,
         allow_hyphen_values = true
     )]
     pub delay: Duration,
-    /// Bits in a second that the line sends, each way; without it the line takes no time.
+    /// Line rate in bits per second, each way [default: unlimited].
     #[arg(long, value_name = "RATE", value_parser = parse_bits, allow_hyphen_values = true)]
     pub rate: Option<u64>,
-    /// Share of the packets that get lost.
+    /// Share of packets to lose.
     #[arg(
         long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
         allow_hyphen_values = true
     )]
     pub loss: f64,
-    /// What may wait for the line, each way, before packets are dropped.
+    /// Queue size, each way, before packets are dropped.
     #[arg(
         long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size,
         requires = "rate", allow_hyphen_values = true
     )]
     pub queue: Bytes,
-    /// Which packets get lost.
+    /// Seed of the packet loss.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "loss")]
     pub seed: u64,
-    /// Keep the number of the process here while the link is there; the file must be new.
+    /// Write the process ID to this new file while the link is up.
     #[arg(long, value_name = "FILE")]
     pub pid_file: Option<PathBuf>,
-    /// Return when the link is there, and leave it to another process.
+    /// Return when the link is up, and keep it running in the background.
     #[arg(long, requires = "pid_file")]
     pub background: bool,
 }
 
 /// `10Mbit/s`, `64 kbit/s`, `1Gbit`: powers of 1000, as networks count.
 fn parse_bits(text: &str) -> Result<u64, String> {
-    let advice = "write bits per second, such as 10Mbit/s, 64kbit/s or 1Gbit/s";
+    let advice = "use bits per second, such as 10Mbit/s, 64kbit/s or 1Gbit/s";
     let bare = text.trim().trim_end_matches("/s");
     let digits = bare.find(|it: char| !it.is_ascii_digit() && it != '.');
     let (number, unit) = bare.split_at(digits.unwrap_or(bare.len()));
@@ -75,7 +75,7 @@ fn parse_bits(text: &str) -> Result<u64, String> {
     if (1000.0..=1e11).contains(&bits) {
         Ok(bits.round() as u64)
     } else {
-        Err("lies between 1kbit/s and 100Gbit/s".into())
+        Err("must be between 1kbit/s and 100Gbit/s".into())
     }
 }
 

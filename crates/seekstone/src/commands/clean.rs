@@ -18,7 +18,7 @@ use crate::output;
 /// What is said of what stays.
 const KEPT: &str = "Kept. `seekstone clean --yes` in that directory removes it.";
 
-/// Name and remove what killed runs left in a directory.
+/// List and remove what killed runs left in a directory.
 ///
 /// # Errors
 /// When the directory cannot be listed, or something cannot be removed.
@@ -33,7 +33,7 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     }
     if is_nothing {
         return output::print(&format!(
-            "{}: killed runs left nothing behind here",
+            "{}: nothing left here by killed runs",
             args.directory.display()
         ));
     }
@@ -44,7 +44,7 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     for file in data {
         let path = file.path.clone();
         output::complain(&format!(
-            "A program that was killed left the data file {} behind: {}.",
+            "A killed program left the data file {} behind: {}.",
             path.display(),
             Bytes(file.bytes)
         ));
@@ -66,8 +66,8 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
 fn unseen(closed: &[PathBuf]) -> anyhow::Error {
     let names: Vec<String> = closed.iter().map(|it| it.display().to_string()).collect();
     anyhow::anyhow!(
-        "no permission to look into {}, which a killed run may have left: run `seekstone clean` \
-         as the owner, or as root",
+        "no permission to read {}, which a killed run may have left: run `seekstone clean` \
+         as its owner, or as root",
         names.join(", ")
     )
 }
@@ -76,7 +76,7 @@ fn unseen(closed: &[PathBuf]) -> anyhow::Error {
 fn remove_set_ups(left: LeftScratch, yes: bool) -> anyhow::Result<()> {
     let path = left.path.clone();
     output::complain(&format!(
-        "The study {} that was killed (process {}) left {} behind: {} in {}.",
+        "The killed study {} (process {}) left {} behind: {} in {}.",
         left.study,
         left.pid,
         path.display(),
@@ -85,7 +85,7 @@ fn remove_set_ups(left: LeftScratch, yes: bool) -> anyhow::Result<()> {
     ));
     for undo in left.undo.iter().rev() {
         output::complain(&format!(
-            "Not run: {} ({}). The study runs it when it is begun again; by hand:\n{}",
+            "Not run: {} ({}). The study runs it when started again; to run it by hand:\n{}",
             undo.what,
             undo.place,
             undo.line()
@@ -114,7 +114,7 @@ fn remove_each(stale: Vec<StaleDirectory>, yes: bool) -> anyhow::Result<()> {
     for directory in stale {
         let path = directory.path.clone();
         output::complain(&format!(
-            "A run that was killed (process {}) left {} behind: {} in {}.",
+            "A killed run (process {}) left {} behind: {} in {}.",
             directory.pid,
             path.display(),
             Bytes(directory.bytes),

@@ -35,7 +35,7 @@ pub fn compare(args: &CompareArgs, mut setup: Setup) -> anyhow::Result<Exit> {
 pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Asked<'a>> {
     if args.target.len() < 2 {
         let text = format!(
-            "{} has nothing to be compared with. Name two targets or more",
+            "{} has nothing to compare with: name two or more targets",
             args.target[0]
         );
         return Err(UsageError(text).into());
@@ -66,7 +66,7 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
         svg: args.svg.as_ref(),
         beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
-        again: "the same command with --resume goes on".into(),
+        again: "repeat the command with --resume to continue".into(),
     })
 }
 

@@ -31,7 +31,8 @@ pub fn sets(args: &CompareArgs) -> Result<Option<Vec<RunSet>>, UsageError> {
         return Ok(None);
     }
     let sets: Result<Vec<RunSet>, String> = read.into_iter().collect();
-    let advice = "compare runs with runs, or targets with targets; a target called 12 is ./12";
+    let advice = "compare runs with runs, or targets with targets; write a target called 12 as \
+        ./12";
     sets.map(Some)
         .map_err(|why| UsageError(format!("{why}; {advice}")))
 }
@@ -51,7 +52,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         ),
         (None, _) => {
             let text = format!(
-                "{} has nothing to be compared with: name the runs of the base first, or \
+                "{} has nothing to compare with: name the base runs first, or use \
                  --baseline NAME",
                 args.target[0]
             );
@@ -81,8 +82,8 @@ fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError>
     let form = form.into_iter().find(|(_, is_given)| *is_given);
     match given.or(form.map(|(name, _)| name)) {
         Some(name) => Err(UsageError(format!(
-            "--{name} is for targets that are measured: runs are compared as they are, on the \
-             screen, with --markdown, --html or --svg"
+            "--{name} applies to targets: archived runs are only printed, or written \
+             with --markdown, --html or --svg"
         ))),
         None => Ok(()),
     }
@@ -165,7 +166,7 @@ fn exit_of(limits: &[GateLimit], new: &[Run]) -> Exit {
 /// measure for what comes next.
 fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyhow::Result<()> {
     if matches!(exit, Exit::Exceeded | Exit::Void) {
-        return output::print(&format!("\nBaseline {name} stays as it was.")).map(drop);
+        return output::print(&format!("\nBaseline {name} is unchanged.")).map(drop);
     }
     let ids: Option<Vec<i64>> = new.iter().map(|run| run.id).collect();
     let ids = ids.ok_or_else(|| {

@@ -80,8 +80,8 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
 fn warm_up_fits(args: &CurveArgs, budget: Duration) -> Result<(), UsageError> {
     match args.warm_up {
         Some(warm_up) if warm_up * POINTS_MIN >= budget => Err(UsageError(format!(
-            "--warm-up {warm_up}: each of at least {POINTS_MIN} points of a curve leaves out as \
-             much, and nothing would be left of --budget {budget}; ask for a longer --budget or a \
+            "--warm-up {warm_up}: each of at least {POINTS_MIN} points of a curve leaves that \
+             out, and nothing would be left of --budget {budget}; use a longer --budget or a \
              shorter --warm-up"
         ))),
         _ => Ok(()),

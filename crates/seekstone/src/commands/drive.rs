@@ -160,7 +160,7 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
         Command::Files(args) => files::ready(args, setup),
         Command::Time(args) => time::ready(args, setup),
         Command::Fio(args) => fio::ready(args, setup),
-        _ => Err(UsageError(format!("`{}` gives no run of its own", setup.command)).into()),
+        _ => Err(UsageError(format!("`{}` produces no run", setup.command)).into()),
     }
 }
 
@@ -236,7 +236,7 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
     let leads = leads(common);
     offer_removals(&ready)?;
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let title = live::title(&ready.setup);
     let live = common.live.map(|at| Live::start(at, &title));
     let live = live.transpose()?.map(RefCell::new);

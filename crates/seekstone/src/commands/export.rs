@@ -21,7 +21,7 @@ pub fn form_of(asked: Option<ExportForm>, output: &Output) -> Result<ExportForm,
     let by_ending = form_of_ending(path).and_then(|it| ExportForm::from_str(it, false).ok());
     if let (None, None, Some(ending)) = (asked, by_ending, path.extension()) {
         let text = format!(
-            "no form has the ending .{}: choose one with --form",
+            ".{} is not a known file ending: choose the format with --form",
             ending.display()
         );
         return Err(UsageError(text));
@@ -141,7 +141,7 @@ fn nothing(run: &Run, form: ExportForm) -> UsageError {
         .filter_map(|other| Some(other.to_possible_value()?.get_name().to_owned()));
     let there: Vec<String> = there.collect();
     UsageError(format!(
-        "run {id} has no {what}: they belong to runs of {commands}; what it has is exported with \
+        "run {id} has no {what}: only runs of {commands} do; this one exports with \
          --form {}",
         there.join(", ")
     ))
@@ -167,8 +167,8 @@ fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
         curves.extend(run.curve.iter().chain(of_rab).map(|curve| (run, curve)));
         if curves.len() == known {
             return Err(UsageError(format!(
-                "run {} has nothing to draw: a load curve (`seekstone curve`, `seekstone rab`), or \
-                 the intervals of a trial (`seekstone trial --interval`)",
+                "run {} has nothing to plot: plots need a load curve (`seekstone curve`, \
+                 `seekstone rab`) or a trial's intervals (`seekstone trial --interval`)",
                 run.id.unwrap_or(id)
             )));
         }

@@ -36,7 +36,7 @@ const CLIENT_BYTES: u64 = 64 << 20;
 const FILES: u32 = 10_000;
 const FAN_OUT: u32 = 10;
 /// Why one client cannot read in another order.
-const NO_OTHER: &str = "--reorder reads what another client made: ask for two --clients or more";
+const NO_OTHER: &str = "--reorder reads what another client created: use at least two --clients";
 /// The most bytes of a file.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 /// In the place of a directory: no memory disk.
@@ -163,7 +163,7 @@ fn check_together(
     let problem = if is_simulated && args.state.contains(&StateChoice::Durable) {
         "--state durable: a simulated RT-11 writes nothing late, so every write is durable anyway"
     } else if is_simulated && args.clients > 1 {
-        "--clients: a simulated file system serves one program; leave it out"
+        "--clients: a simulated file system serves a single program; leave it out"
     } else if is_simulated && args.drop_caches {
         "--drop-caches applies to this machine's caches: leave it out for a simulated one"
     } else if (is_simulated || !is_directory) && args.device.is_some() {
@@ -173,8 +173,8 @@ fn check_together(
     } else if (is_simulated || !is_directory) && args.reserve.is_some() {
         "--reserve applies to a directory in which files are made"
     } else if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
-        "--memory: up to a --stonewall a memory disk makes other files than the target; leave it \
-         out"
+        "--memory: with --stonewall, a memory disk would create different files from the target; \
+         leave it out"
     } else if args.drop_caches && !has_cold {
         "--drop-caches applies to the cold state: add cold to --state, or leave it out"
     } else {
@@ -195,12 +195,12 @@ fn bandwidth(args: &FilesArgs) -> Result<FileWork, UsageError> {
     let problem = if !Path::new(&args.target).is_dir() {
         format!("{}: --workload bandwidth needs a directory", args.target)
     } else if args.layout == Some(LayoutChoice::Tree) {
-        "--layout tree: large files lie in no tree; ask for easy or hard".into()
+        "--layout tree: large files are not placed in a tree; use easy or hard".into()
     } else if args.files.is_some() || args.depth.is_some() || args.fan_out.is_some() {
-        "--files, --depth and --fan-out are of --workload metadata: leave them out".into()
+        "--files, --depth and --fan-out apply to --workload metadata: leave them out".into()
     } else if transfer > TRANSFER_BYTES_MAX {
         let (asked, most) = (Bytes(transfer), Bytes(TRANSFER_BYTES_MAX));
-        format!("--transfer-size {asked}: a call reads or writes {most} at most")
+        format!("--transfer-size {asked}: a call reads or writes at most {most}")
     } else if !(1..=TRANSFERS_MAX).contains(&transfers) {
         format!(
             "--file-size {}: a client writes between 1 and {TRANSFERS_MAX} transfers of {}",
@@ -252,22 +252,22 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
     let problem = if !Path::new(&args.target).is_dir() {
         format!("{}: --workload metadata needs a directory", args.target)
     } else if args.transfer_size.is_some() {
-        "--transfer-size is of --workload bandwidth: leave it out".into()
+        "--transfer-size applies to --workload bandwidth: leave it out".into()
     } else if files < args.clients {
         format!(
-            "--files {files}: {} clients need one file each at least",
+            "--files {files}: {} clients need at least one file each",
             args.clients
         )
     } else if file_bytes > FILE_BYTES_MAX {
         format!(
-            "--file-size {}: files of this workload have {} at most; for large ones use --workload \
-             bandwidth, trial or transfer",
+            "--file-size {}: files of this workload have at most {}; for larger ones use \
+             --workload bandwidth, trial or transfer",
             Bytes(file_bytes),
             Bytes(FILE_BYTES_MAX)
         )
     } else if directories == DirectoryUse::Shared && tree.depth > 0 {
         format!(
-            "--depth {}: with --layout hard all files lie in one directory; leave --depth out",
+            "--depth {}: with --layout hard all files are in one directory; leave --depth out",
             tree.depth
         )
     } else if tree.is_reordered && args.clients == 1 {
@@ -293,7 +293,7 @@ fn uneven(args: &FilesArgs) -> Option<String> {
     let is_uneven = args.reorder && !args.clients.is_multiple_of(ranks);
     is_uneven.then(|| {
         format!(
-            "--clients {}: with --reorder all {ranks} ranks have as many clients; ask for a \
+            "--clients {}: with --reorder all {ranks} ranks have the same number of clients; use a \
              multiple of {ranks}",
             args.clients
         )
@@ -313,7 +313,8 @@ fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
     }
     if !is_directory && tests != [DecusTest::Test11] {
         let text = format!(
-            "{}: a file or device is only read, by test 11; name a directory for the other tests",
+            "{}: on a file or device only test 11 can run, which reads it; name a directory for \
+                the other tests",
             args.target
         );
         return Err(UsageError(text));
@@ -338,8 +339,8 @@ fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
         return Err(UsageError(text.into()));
     }
     if args.scale[..] != [1] && tests == [DecusTest::Test11] {
-        let text = "--scale multiplies the counts of tests 1 to 10: test 11 reads as much at any \
-                    scale; name another test, or leave it out";
+        let text = "--scale multiplies the counts of tests 1 to 10, not of test 11: \
+                    name another test, or leave it out";
         return Err(UsageError(text.into()));
     }
     let mut scales = args.scale.clone();

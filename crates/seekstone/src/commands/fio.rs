@@ -131,7 +131,7 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
     let bytes = read_regular_file(path, BYTES_MAX)
         .with_context(|| format!("{} cannot be read", path.display()))?;
     let text = String::from_utf8(bytes);
-    text.map_err(|_| UsageError(format!("{} is no text", path.display())).into())
+    text.map_err(|_| UsageError(format!("{} is not text", path.display())).into())
 }
 
 /// The jobs of all files; those of a later file wait for those of an earlier one.

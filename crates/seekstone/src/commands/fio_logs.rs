@@ -44,7 +44,7 @@ impl LogFiles {
         }
         if outputs.len() > FILES_MAX {
             let text = format!(
-                "the jobs write {} logs, and {FILES_MAX} files are open at once at most: write \
+                "the jobs write {} logs, and at most {FILES_MAX} files can be open at once: write \
                  fewer kinds of logs, or set per_job_logs=0",
                 outputs.len()
             );
@@ -83,7 +83,7 @@ impl LogFiles {
             let shown = file.get_ref().output().path().display().to_string();
             match failed {
                 Some((it, why)) if *it == number => {
-                    anyhow::bail!("{shown} cannot be written: {why}; logs after it were not kept");
+                    anyhow::bail!("cannot write {shown}: {why}; the logs after it are lost");
                 }
                 _ => {}
             }

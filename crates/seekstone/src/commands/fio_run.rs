@@ -55,14 +55,14 @@ pub fn ready_for(
     mut setup: Setup,
 ) -> anyhow::Result<Ready<'_>> {
     if jobs.is_empty() {
-        return Err(UsageError("there is no job to carry out".into()).into());
+        return Err(UsageError("there is no job to run".into()).into());
     }
     check_fio(phase_names(&jobs), &args.common.goals)?;
     if args.common.party.is_some() {
         check_hosts(args, &jobs)?;
     }
     if args.verify_state.is_some() && !jobs.iter().any(|job| job.verify.is_on) {
-        let text = "--verify-state keeps what verified jobs write, and no job has verify=";
+        let text = "--verify-state records what verified jobs write, and no job has verify=";
         return Err(UsageError(text.into()).into());
     }
     let mut storage = reached(&args.reach, &args.common, &mut setup)?;

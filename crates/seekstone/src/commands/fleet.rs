@@ -35,7 +35,7 @@ pub fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
 }
 
 fn shim(mpicc: &OsStr) -> anyhow::Result<Exit> {
-    let directory = cache().context("there is no home directory to keep the shim in")?;
+    let directory = cache().context("there is no home directory for the shim")?;
     let built = mpi::build(mpicc, &directory).map_err(|error| UsageError(error.to_string()))?;
     output::print(&format!(
         "Wrote {}\nfor {}",
@@ -70,7 +70,7 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
         return Ok(None);
     };
     refuse_models(&target, &launched)?;
-    let directory = cache().context("there is no home directory to look for the shim in")?;
+    let directory = cache().context("there is no home directory to find the shim in")?;
     let fleet = mpi::open(&launched, &directory).map_err(|error| UsageError(error.to_string()))?;
     let party = Party::new(Box::new(fleet), is_shared);
     let met = join(command, &party, words);
@@ -122,8 +122,8 @@ pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
             "--purge discards on one host: leave it out, or start one rank".into(),
         )),
         Command::Transactions(args) if args.synchronise.is_some() => Err(UsageError(
-            "--synchronise starts users by one host's clock: leave it out, all ranks start at one \
-             instant anyway"
+            "--synchronise starts users by one host's clock: leave it out, all ranks start at the \
+             same instant anyway"
                 .into(),
         )),
         _ => Ok(()),
@@ -139,7 +139,7 @@ fn check_files(args: &FilesArgs, ranks: u32) -> Result<(), UsageError> {
     }
     if args.device.is_some() {
         return Err(UsageError(
-            "--device is read by one host: leave it out, or start one rank".into(),
+            "--device works on one host: leave it out, or start one rank".into(),
         ));
     }
     check_clients(args.clients, ranks)
@@ -190,7 +190,7 @@ const ONE_TARGET: &str = "several ranks measure one target with one workload: na
 fn check_clients(clients: u32, ranks: u32) -> Result<(), UsageError> {
     if clients < ranks {
         return Err(UsageError(format!(
-            "--clients {clients}: {ranks} ranks have at least one client each; ask for --clients \
+            "--clients {clients}: each of {ranks} ranks needs at least one client: use --clients \
              {ranks} or more",
         )));
     }
@@ -284,7 +284,7 @@ pub const ON_MANY_HOSTS: &str =
 
 /// A command that measures on one host only, and why.
 fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
-    let one_system = "its method and its figures are those of one system";
+    let one_system = "it is defined for a single system";
     let one_clock = "its operations follow one clock";
     let again = "it measures again what one host did; start the command itself";
     let each_its_own = "it repeats whole measurements, each of one host";
@@ -293,7 +293,7 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Time(_) => ("time", "it times a program on this host"),
         Command::Rab(_) => ("rab", one_system),
         Command::Verify(_) => ("verify", "it reads back what one host has written"),
-        Command::Wire(_) => ("wire", "it carries bytes over one link"),
+        Command::Wire(_) => ("wire", "it simulates a single link"),
         Command::Positioning(_) => ("positioning", "it times one device's positioning"),
         Command::Rpt(_) => ("rpt", one_system),
         Command::Diskmbps(_) => ("diskmbps", one_system),
@@ -317,7 +317,7 @@ fn refuse_models(target: &str, launched: &Launched) -> Result<(), UsageError> {
         return Ok(());
     }
     Err(UsageError(format!(
-        "{target} is on no host, and {} started this on several: start it without a launcher",
+        "{target} is simulated, and {} started this on several hosts: start it without a launcher",
         launched.by
     )))
 }

@@ -12,7 +12,7 @@ use crate::output;
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let shell = args.shell.to_string();
     let text = registration(&shell)?;
-    let unknown = || UsageError(format!("completions of {shell} are not known"));
+    let unknown = || UsageError(format!("there are no completions for {shell}"));
     output::print(text.ok_or_else(unknown)?.trim_end())
 }
 

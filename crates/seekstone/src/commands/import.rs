@@ -47,8 +47,8 @@ pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
         return Err(no_log(file, "it holds no sums"));
     }
     if found.iter().all(|one| one.curve.points.is_empty()) {
-        let why = "it holds results without the sums behind them, as a report of rpt does: import \
-                   its log, as in rpt.rpl";
+        let why = "it holds results without the sums behind them, as an rpt report does: import \
+                   its log instead, as in rpt.rpl";
         return Err(no_log(file, why));
     }
     let runs = found.iter().map(|one| run_of(&log, one, file)).collect();
@@ -92,7 +92,7 @@ pub fn save_all(
     }
     if !strange.is_empty() {
         output::complain(&format!(
-            "warning: {} lines of {} mean nothing and were left out; the first is line {}",
+            "warning: {} lines of {} were not understood and were skipped; the first is line {}",
             strange.len(),
             file.display(),
             strange[0]
@@ -100,8 +100,8 @@ pub fn save_all(
     }
     if let Some(earlier) = before {
         output::complain(&format!(
-            "warning: this log was imported before, as run {earlier}; it is in the archive twice \
-             now: seekstone runs delete removes a run"
+            "warning: this log was imported before, as run {earlier}, and is now in the archive \
+             twice; `seekstone runs delete` removes a run"
         ));
     }
     output::print(&format!(
@@ -124,11 +124,16 @@ pub fn file_text(file: &Path) -> anyhow::Result<String> {
     let why = match read_regular_file(file, LOG_BYTES_MAX as u64) {
         Ok(bytes) => {
             let text = String::from_utf8(bytes);
-            return text
-                .map_err(|_| no_log(file, "is no text, so no log of rpt, diskmbps or diskrand"));
+            return text.map_err(|_| {
+                no_log(
+                    file,
+                    "is not text, so not a log of rpt, diskmbps or \
+                    diskrand",
+                )
+            });
         }
-        Err(ReadFileError::NotRegular) => "is no regular file",
-        Err(ReadFileError::TooLarge { .. }) => "is too large for a log",
+        Err(ReadFileError::NotRegular) => "is not a regular file",
+        Err(ReadFileError::TooLarge { .. }) => "is too large to be a log",
         Err(error) => {
             let read = format!("cannot read {}", file.display());
             return Err(anyhow::Error::new(error).context(read));

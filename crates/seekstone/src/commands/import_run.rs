@@ -26,8 +26,8 @@ pub fn import_run(archive: &mut Archive, file: &Path, text: &str) -> anyhow::Res
     let mut run = results::from_json(text).map_err(|error| no_log(file, &error.to_string()))?;
     if let Some(id) = earlier(archive, &run)? {
         let why = format!(
-            "is in the archive already, as run {id}: nothing was imported; `seekstone runs show \
-             {id}` prints it"
+            "is already in the archive, as run {id}; `seekstone runs show {id}` \
+             prints it"
         );
         return Err(no_log(file, &why));
     }

@@ -20,7 +20,7 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     }
     if args.job.is_some() || !args.devices.is_empty() {
         let text = format!(
-            "--job and --device apply to a trace, and {} is none that is known; name its format \
+            "--job and --device apply to a trace, and {} is not a known one; name its format \
              with --format",
             args.target.display()
         );
@@ -49,14 +49,14 @@ fn is_trace(args: &InspectArgs) -> bool {
 fn inspect_trace(args: &InspectArgs) -> anyhow::Result<Exit> {
     let format = args.format.map(TraceFormat::format);
     let file = TraceFile::find(&args.target, format, args.devices.clone())?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let summary = summarise(file.read()?.as_mut(), || interrupt.is_raised().is_none());
     if let Some(signal) = interrupt.is_raised() {
         anyhow::bail!("stopped by {} before the end of the trace", signal.name);
     }
     let summary = summary.map_err(|error| UsageError(error.to_string()))?;
     if summary.requests() == 0 {
-        let text = format!("{}: there is no request in it", file.name());
+        let text = format!("{}: it contains no request", file.name());
         return Err(UsageError(text).into());
     }
     let name = file.name();

@@ -45,7 +45,7 @@ pub fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<Asked<
         svg: None,
         beginning: beginning(rules.resume, rules.restart),
         reserve: rules.reserve,
-        again: "the same command with --resume goes on".into(),
+        again: "repeat the command with --resume to continue".into(),
     })
 }
 

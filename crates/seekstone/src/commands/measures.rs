@@ -156,7 +156,7 @@ fn settings(definition: &clap::Command) -> Vec<String> {
 fn unknown(kind: &str, key: &str, known: &[String]) -> String {
     if PERMISSIONS.contains(&key) {
         return format!(
-            "a study writes over nothing that was there before: {key} is no setting of {kind}"
+            "a study never overwrites anything that was there before: {kind} has no setting {key}"
         );
     }
     let meant = did_you_mean(nearest(key, known.iter().map(String::as_str)));
@@ -183,7 +183,7 @@ fn names_option(message: &str, key: &str) -> bool {
 
 /// The command with these settings at that place.
 fn parsed(kind: &str, given: &toml::Table, place: &Place) -> Result<(Command, Setup), String> {
-    let definition = command(kind).ok_or_else(|| format!("{kind} is no command"))?;
+    let definition = command(kind).ok_or_else(|| format!("{kind} is not a command"))?;
     let mut asked = Setup::new(kind, place.seed);
     let mut set = |name: &str, values: Vec<String>| {
         asked.settings.push(RunSetting {

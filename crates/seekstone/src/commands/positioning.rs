@@ -21,7 +21,7 @@ pub fn positioning(args: &PositioningArgs) -> anyhow::Result<Exit> {
         let text = format!("--record {}: at most 1 GiB", args.record);
         return Err(UsageError(text).into());
     }
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let request = PositioningRequest {
         target: args.target.clone(),
         files: args.files,

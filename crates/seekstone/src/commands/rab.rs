@@ -38,14 +38,16 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let workloads = workloads(&args.workload, &mut setup)?;
     if args.levels.is_empty() && args.response_min >= args.response_max {
         return Err(UsageError(format!(
-            "--response-min {} is not below --response-max {}",
+            "--response-min {} must be below --response-max {}",
             args.response_min, args.response_max
         ))
         .into());
     }
     if args.duration.is_some() && !args.mode.is_endless() {
         return Err(UsageError(
-            "--for applies to modes without an end: add --mode continuous, or use --runs".into(),
+            "--for applies to modes that run until stopped: add --mode continuous, or use \
+                --runs"
+                .into(),
         )
         .into());
     }
@@ -162,18 +164,18 @@ fn workload_text(name: &str, setup: &Setup) -> anyhow::Result<String> {
     }
     let bytes = match read_regular_file(path, DEFINITION_MAX) {
         Err(ReadFileError::NotRegular) => {
-            let text = format!("{name} is no file that could define a workload");
+            let text = format!("{name} is not a workload file");
             return Err(UsageError(text).into());
         }
         Err(ReadFileError::TooLarge { .. }) => {
-            let text = format!("{name} is larger than 1 MiB, and no definition of a workload");
+            let text = format!("{name} is larger than 1 MiB: not a workload file");
             return Err(UsageError(text).into());
         }
         read => read.with_context(|| format!("{name} cannot be read"))?,
     };
     let text = String::from_utf8(bytes);
     text.map_err(|_| {
-        let text = format!("{name} is no text, and no definition of a workload");
+        let text = format!("{name} is not text: not a workload file");
         UsageError(text).into()
     })
 }
@@ -196,8 +198,8 @@ fn unknown(name: &str) -> UsageError {
         .map(|definition| definition.name)
         .collect();
     UsageError(format!(
-        "there is no workload {name:?}: use {}, a number from 1 to {BUILT_IN_COUNT}, or a file \
-         in TOML",
+        "there is no workload {name:?}: use {}, a number from 1 to {BUILT_IN_COUNT}, or a \
+         TOML file",
         names.join(", ")
     ))
 }

@@ -77,7 +77,7 @@ fn check(args: &RandomArgs) -> Result<(), UsageError> {
     }
     if args.buffered && args.target.starts_with(SIM_PREFIX) {
         return Err(UsageError(
-            "--buffered applies to the page cache, which a model has not; leave it out".into(),
+            "--buffered: a model has no page cache; leave it out".into(),
         ));
     }
     Ok(())

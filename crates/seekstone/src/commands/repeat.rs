@@ -35,7 +35,8 @@ pub fn repeat(run: &Run, archive: Option<String>, args: &RepeatArgs) -> anyhow::
     let id = run.id.unwrap_or_default();
     if run.settings.setting("log").is_some() {
         return Err(UsageError(format!(
-            "run {id} cannot be repeated: it was read from a log, which does not hold all settings"
+            "run {id} cannot be repeated: it was imported from a log, which does not hold all \
+                settings"
         ))
         .into());
     }
@@ -122,8 +123,8 @@ fn check_permissions(setup: &Setup, args: &AgainArgs) -> Result<(), String> {
     let target = setup.value("target").unwrap_or_default();
     if setup.is_given("overwrite") && !args.overwrite {
         return Err(format!(
-            "it wrote into {target}, and permission to do that is never repeated: add --overwrite \
-             if everything in it may be lost"
+            "it wrote to {target}: add --overwrite again if all data \
+             on it may be lost"
         ));
     }
     if let (true, None, Some(name)) = (
@@ -132,12 +133,12 @@ fn check_permissions(setup: &Setup, args: &AgainArgs) -> Result<(), String> {
         setup.value("confirm"),
     ) {
         return Err(format!(
-            "the known content of {name} was given up for it: add --confirm {name} if what is \
-             there now may be lost, too"
+            "it destroyed known content on {name}: add --confirm {name} again if what is there \
+             now may be lost, too"
         ));
     }
     if args.overwrite && !setup.is_given("overwrite") {
-        return Err("it wrote into nothing that was there before: leave --overwrite out".into());
+        return Err("it overwrote nothing: leave --overwrite out".into());
     }
     Ok(())
 }

@@ -117,7 +117,7 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
     let text = match args.table {
         None => report::comparison(&runs, &output::style(args.all)).map_err(usage)?,
         Some(TableChoice::Files) if args.facts.is_some() || !args.metrics.is_empty() => {
-            let advice = "--metric and --facts belong to --table systems, which takes any runs";
+            let advice = "--metric and --facts apply to --table systems";
             return Err(UsageError(advice.to_owned()).into());
         }
         Some(TableChoice::Files) => {

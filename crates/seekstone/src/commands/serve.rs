@@ -32,7 +32,7 @@ pub fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     let path = archive_path(args.archive.as_ref())?;
     // Said now rather than on a page.
     Archive::open_existing(&path)?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let pages = move |asked: &str, query: &str| answer(&path, asked, query);
     let server = Server::start(args.listen, Arc::new(pages), None)?;
     output::complain(&format!("serving {} until Ctrl-C", server.url()));
@@ -80,7 +80,7 @@ fn listed(archive: &Archive) -> Result<Vec<ListRow>, Answer> {
 fn loaded(archive: &Archive, id: &str) -> Result<Run, Answer> {
     let id = id
         .parse()
-        .map_err(|_| Answer::Mistake(format!("{id} is no number of a run")))?;
+        .map_err(|_| Answer::Mistake(format!("{id} is not a run number")))?;
     archive.load(id).map_err(refused)
 }
 
@@ -98,7 +98,7 @@ fn compared(archive: &Archive, query: &str) -> Result<String, Answer> {
     runs.sort_by_key(|run| run.id);
     runs.dedup_by_key(|run| run.id);
     if !(2..=COMPARED_MAX).contains(&runs.len()) {
-        let text = format!("tick two runs to compare them, and no more than {COMPARED_MAX}");
+        let text = format!("tick two runs to compare them, or up to {COMPARED_MAX}");
         return Err(Answer::Mistake(text));
     }
     report::comparison_html(&runs).map_err(|error| Answer::Mistake(error.to_string()))

@@ -31,9 +31,7 @@ pub fn bench_request(
     (common, mut setup): (&Common, Setup),
 ) -> Result<BenchRequest, UsageError> {
     if target == NULL_TARGET && reach.overwrite {
-        return Err(UsageError(
-            "null: holds nothing that --overwrite could mean".into(),
-        ));
+        return Err(UsageError("--overwrite: null: holds no data".into()));
     }
     keep_texts(target, &mut setup);
     let mut storage = reached(reach, common, &mut setup)?;
@@ -90,7 +88,7 @@ fn bound_to(reach: &Reach) -> Result<Vec<usize>, UsageError> {
             let there: Vec<String> = there.iter().map(ToString::to_string).collect();
             let there = there.join(", ");
             Err(UsageError(format!(
-                "--cpus: this process may not use processor {number}; it may use {there}"
+                "--cpus: this process may not use CPU {number}, only {there}"
             )))
         }
         None => Ok(asked.clone()),
@@ -105,8 +103,8 @@ pub fn archive_path(asked: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     match asked {
         Some(path) => Ok(path.clone()),
         None => archive::default_path().context(
-            "there is no home directory to keep the archive of runs in: name a file with \
-             --archive, or use --no-save",
+            "there is no home directory for the archive: name a file with --archive, \
+             or use --no-save",
         ),
     }
 }
@@ -118,7 +116,7 @@ pub fn archive_path(asked: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
 pub fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
     if common.no_save {
         return match &common.archive {
-            Some(_) => Err(UsageError("--archive and --no-save exclude each other".into()).into()),
+            Some(_) => Err(UsageError("use either --archive or --no-save".into()).into()),
             None => Ok(None),
         };
     }
@@ -147,7 +145,7 @@ fn archive_if_any() -> anyhow::Result<Option<Archive>> {
         Ok(None)
     };
     let Some(path) = archive::default_path() else {
-        return not_kept("there is no home directory to keep it in");
+        return not_kept("there is no home directory for it");
     };
     match Archive::open(&path) {
         Ok(archive) if archive.is_writable() => Ok(Some(archive)),

@@ -31,7 +31,7 @@ pub fn ready(args: &SsdArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     let mut tests: Vec<SsdTest> = Vec::new();
     for test in args.tests.iter().map(|it| it.test()) {
         if tests.contains(&test) {
-            return Err(UsageError(format!("--test: {} is there twice", test.name())).into());
+            return Err(UsageError(format!("--test: {} is given twice", test.name())).into());
         }
         tests.push(test);
     }
@@ -89,8 +89,8 @@ fn options(args: &SsdArgs, tests: &[SsdTest]) -> Result<SsdOptions, UsageError> 
 fn purge(args: &SsdArgs) -> Result<Option<PurgeMethod>, UsageError> {
     let own = |command: &str| {
         Err(UsageError(format!(
-            "--purge: this is not done here; run `{command}` yourself, wait until it is done, and \
-             leave --purge out"
+            "--purge: Seekstone does not do this itself; run `{command}`, wait for it to finish, \
+             and leave --purge out"
         )))
     };
     match args.purge {

@@ -97,7 +97,7 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     let opened = match open_regular_file(path) {
         Err(ReadFileError::NotRegular) => {
             return Err(UsageError(format!(
-                "{} is no regular file: name a study file, or - for standard input",
+                "{} is not a regular file: name a study file, or - for standard input",
                 path.display()
             ))
             .into());
@@ -161,7 +161,7 @@ fn shipped(name: &str) -> Option<StudyFile> {
 fn unknown(name: &str) -> UsageError {
     let names: Vec<&str> = SHIPPED.iter().map(|shipped| shipped.name).collect();
     UsageError(format!(
-        "there is no file and no study {name:?}; the program brings {}",
+        "there is no file or study {name:?}; the built-in studies are {}",
         names.join(", ")
     ))
 }
@@ -211,7 +211,7 @@ pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<Asked
         svg: None,
         beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
-        again: format!("`seekstone study {name} --resume`, with the same options, goes on"),
+        again: format!("`seekstone study {name} --resume`, with the same options, continues it"),
     })
 }
 
@@ -308,10 +308,10 @@ fn measure<'a>(
         if let Some(svg) = svg {
             match report::sides_svg(run) {
                 Some(drawn) => svg.write(&drawn.into())?,
-                None => output::complain("--svg: no ratio was found, and nothing is drawn"),
+                None => output::complain("--svg: there is no ratio to plot"),
             }
         }
-        let kept = format!("What was measured is kept: {again}.");
+        let kept = format!("The results so far are kept: {again}.");
         if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
             output::complain(&kept);
         }
@@ -347,7 +347,7 @@ fn keep_models(definition: &StudyDefinition, setup: &mut Setup) -> Result<(), Us
     for file in setup.files.iter().skip(1) {
         if definition_text(&file.name).ok().as_ref() != Some(&file.text) {
             return Err(UsageError(format!(
-                "{} does not hold any more what it held for the run: the run has its text",
+                "{} has changed since the run, which keeps its own copy of the text",
                 file.name
             )));
         }
@@ -395,12 +395,12 @@ fn check(name: &str) -> anyhow::Result<Exit> {
     let head = format!("{}: {} of {}", study.title, study.measurement, study.target);
     let mut lines = Vec::new();
     if study.factors.is_empty() {
-        lines.push(format!("{head}, {replicates} at least"));
+        lines.push(format!("{head}, at least {replicates}"));
     } else {
         let cells = study.cells();
         let combinations = format_counted(cells.len() as u64, "combination");
         lines.push(format!(
-            "{head}, {combinations}, {replicates} of each at least"
+            "{head}, {combinations}, at least {replicates} each"
         ));
         let cells = cells.iter().map(|cell| study.describe(cell));
         lines.extend(cells.map(|cell| format!("  {cell}")));
@@ -429,10 +429,7 @@ fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
         let names = kinds.iter().map(|kind| kind.name).chain(COMMANDS);
         let names: Vec<&str> = names.collect();
         let kind = kind.unwrap_or_default();
-        let text = format!(
-            "there is no measurement {kind:?}; there are {}",
-            names.join(", ")
-        );
+        let text = format!("there is no measurement {kind:?}: use {}", names.join(", "));
         return Err(UsageError(text).into());
     }
     output::print(texts.join("\n\n").trim_end())

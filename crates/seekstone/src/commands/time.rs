@@ -76,7 +76,7 @@ fn commands(args: &TimeArgs) -> Result<Vec<CommandLine>, UsageError> {
     }
     if !args.names.is_empty() && args.names.len() != commands.len() {
         return Err(UsageError(format!(
-            "--name is given {} for {}: give one for each, or none",
+            "--name is given {} for {}: name every command, or none",
             format_counted(args.names.len() as u64, "time"),
             format_counted(commands.len() as u64, "command")
         )));

@@ -124,8 +124,8 @@ fn announce(test: &StandardTest, args: &TransactionsArgs) {
     let is_real = !args.target.starts_with("sim:");
     if is_real && thinking > ANNOUNCED && !args.common.quiet {
         output::complain(&format!(
-            "the users of standard test {} think for {thinking} in all, as in 1997; \
-             a smaller number with --transactions takes less",
+            "the users of standard test {} think for {thinking} in total, as in \
+             1997; a lower --transactions takes less",
             test.section
         ));
     }
@@ -260,11 +260,11 @@ fn from_file(path: &Path, unit: Duration, setup: &mut Setup) -> anyhow::Result<V
 fn profiles_text(path: &Path, name: &str) -> anyhow::Result<String> {
     let bytes = match read_regular_file(path, PROFILES_BYTES_MAX) {
         Err(ReadFileError::NotRegular | ReadFileError::TooLarge { .. }) => {
-            let text = format!("{name} is no file of users' profiles (of 64 KiB at most)");
+            let text = format!("{name} is not a file of user profiles (at most 64 KiB)");
             return Err(UsageError(text).into());
         }
         read => read.with_context(|| format!("{name} cannot be read"))?,
     };
     let text = String::from_utf8(bytes);
-    text.map_err(|_| UsageError(format!("{name} is no text, and no file of profiles")).into())
+    text.map_err(|_| UsageError(format!("{name} is not text: not a file of user profiles")).into())
 }

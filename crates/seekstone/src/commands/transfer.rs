@@ -96,11 +96,11 @@ const fn checking(choice: CheckChoice) -> Option<Checking> {
 fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
     let is_one = args.streams == 1;
     let problem = if args.same_file && is_one {
-        "--same-file applies to several streams: give their number with --streams"
+        "--same-file applies to several streams: add --streams N"
     } else if args.compare_alone && is_one && args.beside.is_none() {
         "--compare-alone compares several streams: add --streams N or --beside TARGET"
     } else if args.mode == Some(ModeChoice::SmallFile) && (!is_one || args.beside.is_some()) {
-        "--mode small-file reads one file: leave --streams and --beside out"
+        "--mode small-file reads a single file: leave --streams and --beside out"
     } else {
         return Ok(());
     };

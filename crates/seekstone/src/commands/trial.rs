@@ -135,7 +135,7 @@ fn verify_unit(target: &str, block: Bytes) -> Result<u64, UsageError> {
     match block.0 >= sector && block.0.is_multiple_of(sector) {
         true => Ok(unit),
         false => Err(UsageError(format!(
-            "--verify takes blocks that are whole sectors of {sector} bytes, and --block {block} \
+            "--verify needs blocks of whole {sector}-byte sectors, and --block {block} \
              is not"
         ))),
     }
@@ -150,7 +150,7 @@ pub fn warm_up_ends(
     match warm_up {
         Some(warm_up) if warm_up >= time => Err(UsageError(format!(
             "--warm-up {warm_up}: nothing would be left of {option} {time}; \
-             ask for a longer {option} or a shorter --warm-up"
+             use a longer {option} or a shorter --warm-up"
         ))),
         _ => Ok(()),
     }
@@ -171,7 +171,7 @@ pub fn caching(args: &WorkloadArgs) -> Caching {
 /// When the target has no files, or what carries requests out cannot poll.
 pub fn reach_as_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(), UsageError> {
     if bench.target == NULL_TARGET && args.files > 1 {
-        return Err(UsageError("--files: null: holds no files".into()));
+        return Err(UsageError("--files: null: has no files".into()));
     }
     bench.storage.test_files = args.files;
     if !args.poll {

@@ -43,10 +43,10 @@ fn missing(left_out: u64) -> Option<Warning> {
         Warning::doubt(
             WarningCode::IologIncomplete,
             format!(
-                "{} are missing in the I/O log: its disk was slower than they came.",
+                "{} are missing from the I/O log: its disk could not keep up.",
                 format_counted(left_out, "operation")
             ),
         )
-        .advise("Write it to another disk, or offer less.")
+        .advise("Write it to another disk, or reduce the load.")
     })
 }

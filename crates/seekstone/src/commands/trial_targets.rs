@@ -148,7 +148,7 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
 pub fn refuse(given: &[(bool, &str)]) -> Result<(), UsageError> {
     match given.iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => Err(UsageError(format!(
-            "{option} is for one target and one workload: leave it out"
+            "{option} works with a single target and workload: leave it out"
         ))),
         None => Ok(()),
     }
@@ -188,7 +188,7 @@ pub fn workloads_of(path: &Path, setup: &mut Setup) -> Result<Vec<WorkloadText>,
 fn text_of(path: &Path) -> Result<String, UsageError> {
     let unread = |why: String| UsageError(format!("{} cannot be read: {why}", path.display()));
     let bytes = read_regular_file(path, BYTES_MAX).map_err(|error| unread(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| unread("it is no text".into()))
+    String::from_utf8(bytes).map_err(|_| unread("it is not text".into()))
 }
 
 /// The workload of the options.
@@ -203,7 +203,8 @@ pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
         Pattern::Zipf { theta } => format!("zipf:{theta}"),
         Pattern::Hyperbolic { .. } | Pattern::ExponentialSteps { .. } => {
             return Err(UsageError(
-                "--pattern: hyperbolic and exponential are for one target, and unknown to fio"
+                "--pattern: hyperbolic and exponential work with a single target, and do not \
+                    exist in fio"
                     .into(),
             ));
         }
@@ -211,7 +212,7 @@ pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
     let think = args.think.as_nanos() > 0;
     if think && args.shape != ShapeChoice::Constant {
         return Err(UsageError(
-            "--think is constant with several targets and in fio: add --shape constant".into(),
+            "--think is constant with several targets, and in fio: add --shape constant".into(),
         ));
     }
     Ok(WorkloadText {
@@ -230,7 +231,7 @@ fn shape(choice: ShapeChoice) -> Result<&'static str, UsageError> {
         ShapeChoice::Constant => Ok("constant"),
         ShapeChoice::Exponential => Ok("exponential"),
         ShapeChoice::Uniform => Err(UsageError(
-            "--shape uniform is for one target, and unknown to fio".into(),
+            "--shape uniform works with a single target, and does not exist in fio".into(),
         )),
     }
 }
@@ -255,7 +256,7 @@ pub fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
     match all.find(|it| is_path(it) && !Path::new(it).exists()) {
         None => Ok(()),
         Some(missing) => Err(UsageError(format!(
-            "there is nothing at `{missing}`; check the spelling, or make the directory first"
+            "there is nothing at `{missing}`; check the spelling, or create the directory first"
         ))),
     }
 }
@@ -286,7 +287,8 @@ pub fn targets(
     let kind = |it: &JobTarget| (it.given == NULL_TARGET, it.given.starts_with(SIM_PREFIX));
     let is_mixed = targets.iter().any(|it| kind(it) != kind(&targets[0]));
     if is_mixed {
-        let text = "models and storage run on different clocks: name models alone, or storage";
+        let text = "models and real storage run on different clocks: name either models or real \
+             targets";
         return Err(UsageError(text.into()));
     }
     Ok(targets)
@@ -319,7 +321,7 @@ pub fn jobs(
         };
         if let Some(unknown) = workload.targets.iter().find(|asked| !known(asked)) {
             return Err(of(format!(
-                "targets: {unknown} is none of the targets that were named"
+                "targets: {unknown} is not among the named targets"
             )));
         }
         let own: Vec<&JobTarget> = targets.iter().filter(is_asked).collect();

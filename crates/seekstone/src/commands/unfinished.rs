@@ -34,7 +34,7 @@ pub fn keep(cells: &Cells, setup: &Setup, archive: &Archive) {
     match RunJournal::create(&stem(archive.path()), head) {
         Ok(journal) => cells.keep_in(journal, GoOn::Measuring),
         Err(error) => output::complain(&format!(
-            "note: a kill would lose what this run measures: {:#}",
+            "note: if killed, this run loses its results: {:#}",
             anyhow::Error::new(error)
         )),
     }
@@ -49,8 +49,8 @@ pub fn offer(archive: &Archive) {
         many => format!(" ({} more: `seekstone runs resume --list`)", many - 1),
     };
     output::complain(&format!(
-        "note: {}: `seekstone runs resume` goes on with it, `--keep` archives what it measured, \
-         `--discard` forgets it{more}",
+        "note: {}: `seekstone runs resume` continues it, `--keep` archives what it measured, \
+         `--discard` drops it{more}",
         described(last)
     ));
 }
@@ -96,7 +96,7 @@ impl KilledRun {
         match is_gone.context("it cannot be forgotten")? {
             true => Ok(()),
             false => Err(UsageError(
-                "what it set up is still to be undone: go on with it, or archive what it measured \
+                "its set-up still has to be undone: resume it, or archive what it measured \
                  with --keep"
                     .into(),
             )
@@ -157,7 +157,7 @@ pub fn told(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
     let (journal, told, failed) = cells.done();
     if let Some(error) = failed {
         output::complain(&format!(
-            "note: a kill would have lost some of what was measured: {:#}",
+            "note: a kill would have lost some results: {:#}",
             anyhow::Error::new(error)
         ));
     }
@@ -167,14 +167,14 @@ pub fn told(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
         let (of, what) = (
             format_counted(told as u64, "result"),
             if is_only_told {
-                "that is all there is of it"
+                "these are all its results"
             } else {
                 "the rest was measured later, by another process"
             },
         );
         run.warnings.push(Warning::note(
             WarningCode::Resumed,
-            format!("This run was begun at {begun} and killed after {of}: {what}."),
+            format!("This run started at {begun} and was killed after {of}: {what}."),
         ));
         if is_only_told {
             run.environment = head.environment.clone();
@@ -218,26 +218,26 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     };
     let left_over = chosen.ok_or_else(|| {
         UsageError(match args.number {
-            None => "no run was killed: there is nothing to go on with".into(),
-            Some(number) => format!(
-                "there is no killed run {number}: `seekstone runs resume --list` names them"
-            ),
+            None => "no run was killed: there is nothing to resume".into(),
+            Some(number) => {
+                format!("there is no killed run {number}: see `seekstone runs resume --list`")
+            }
         })
     })?;
-    // The others may be gone on with meanwhile.
+    // The others may be resumed meanwhile.
     drop(left);
     if args.discard {
         let what = described(&left_over);
         left_over.discard()?;
-        return output::print(&format!("forgotten: {what}"));
+        return output::print(&format!("dropped: {what}"));
     }
     let head = left_over
         .head()
         .cloned()
-        .context("it does not say what it is of")?;
+        .context("it does not say which command it belongs to")?;
     if head.program != env!("CARGO_PKG_VERSION") && !args.keep {
         return Err(UsageError(format!(
-            "version {} of this program began the run, and this is {}: go on with that one, or \
+            "the run was started by version {}, and this is {}: resume it with that version, or \
              archive what it measured with --keep",
             head.program,
             env!("CARGO_PKG_VERSION")
@@ -246,7 +246,7 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     }
     let recorded = Recorded {
         what: "the killed run",
-        verb: "gone on with",
+        verb: "resumed",
         setup: &head.setup,
         environment: &head.environment,
         must_be_allowed: !args.keep,
@@ -272,7 +272,7 @@ fn refuse_elsewhere(study: &KilledStudy) -> Result<(), UsageError> {
     let here = std::env::current_dir().ok();
     match begun_in {
         Some(begun_in) if here.as_deref() != Some(begun_in) => Err(UsageError(format!(
-            "it was begun in {}, and its paths may begin there: go on from that directory",
+            "it was started in {}, and its paths may be relative to that: resume it from there",
             begun_in.display()
         ))),
         _ => Ok(()),
@@ -284,7 +284,7 @@ fn go_on_with_study(command: &Command, mut setup: Setup, how: GoOn) -> anyhow::R
         Command::Study(args) => study_command::asked(args, &mut setup)?,
         Command::Compare(args) => compare::asked(args, &mut setup)?,
         Command::Kind(args) => kind::asked(args, &mut setup)?,
-        _ => return Err(UsageError(format!("`{}` is no study", setup.command)).into()),
+        _ => return Err(UsageError(format!("`{}` is not a study", setup.command)).into()),
     };
     let beginning = match how {
         GoOn::Measuring => Beginning::Resume,

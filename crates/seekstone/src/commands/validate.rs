@@ -15,7 +15,7 @@ use crate::progress::Progress;
 /// # Errors
 /// When no figure is known of the device, or an experiment cannot be run.
 pub fn validate(args: &ValidateArgs) -> anyhow::Result<Exit> {
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let mut progress = Progress::new(args.quiet);
     let found = run(args.name.as_deref(), &interrupt, &mut |title, done, all| {
         progress.step(title, done, all);

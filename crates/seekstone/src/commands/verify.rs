@@ -25,7 +25,7 @@ const TOLD_MAX: usize = 20;
 pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let state = StateFile::read(&args.state).map_err(as_usage)?;
     let targets = targets(args, &state)?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let mut checked = Checked::default();
     let trust = match args.after {
         AfterChoice::Kill => Trust::Acknowledged,
@@ -74,7 +74,7 @@ fn targets(args: &VerifyArgs, state: &StateFile) -> Result<Vec<(u32, PathBuf)>, 
         if args.targets.len() != known.len() {
             let names: Vec<String> = known.iter().map(|it| it.1.display().to_string()).collect();
             return Err(UsageError(format!(
-                "--target stands here {}, and the state has {}: {}",
+                "--target is given {}, and the state has {}: {}",
                 format_counted(args.targets.len() as u64, "time"),
                 format_counted(known.len() as u64, "target"),
                 names.join(", ")
@@ -114,7 +114,7 @@ fn report(
     lines.push(match (findings.total(), is_whole) {
         (_, false) => format!("Stopped after {read}: the rest was not read."),
         (0, true) if checked.bytes == 0 => "Nothing had been written.".into(),
-        (0, true) => format!("Nothing wrong: {read} read back, {}.", held(args.after)),
+        (0, true) => format!("No errors: {read} read back, {}.", held(args.after)),
         (_, true) => format!("WRONG DATA: {findings} found in {read}."),
     });
     let told = findings.first().iter().take(TOLD_MAX);
@@ -128,8 +128,8 @@ fn report(
 
 const fn held(after: AfterChoice) -> &'static str {
     match after {
-        AfterChoice::Kill => "and all that was acknowledged is there",
-        AfterChoice::PowerLoss => "and all that was flushed is there",
+        AfterChoice::Kill => "and every acknowledged write is there",
+        AfterChoice::PowerLoss => "and every flushed write is there",
     }
 }
 

@@ -88,15 +88,15 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
 fn closed_and_open(analysis: &Analysis) -> Warning {
     let name = analysis.evidence.clients_name;
     let think = match analysis.evidence.think.value {
-        0.0 => "begins the next operation as soon as its last one is done",
+        0.0 => "starts the next operation as soon as its last one is done",
         _ => "thinks after its last operation is done",
     };
     Warning::note(
         WarningCode::ClosedLoad,
         format!(
-            "a closed load is made by that many {name}, each of which {think}: no more than \
-             they are ever wait. An open load comes at that rate however many wait, as with \
-             `seekstone trial --rate`, and waits longer, near saturation many times as long."
+            "a closed load comes from that many {name}, each of which {think}, so no more than \
+             that many ever wait. An open load arrives at that rate however many are waiting, as \
+             with `seekstone trial --rate`; it waits longer, and near saturation many times longer."
         ),
     )
 }
@@ -110,7 +110,10 @@ fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {
         path.write(&report::what_if_json(found).into())?;
     }
     Ok(if found.refusal.is_some() {
-        output::complain("error: the model is too far off to predict from; its scores are above");
+        output::complain(
+            "error: the model is too inaccurate to predict from; its scores are \
+            above",
+        );
         Exit::Failed
     } else if found
         .warnings
@@ -128,7 +131,7 @@ fn refuse_doubles(args: &WhatIfArgs) -> Result<(), UsageError> {
     for (index, id) in all.iter().enumerate() {
         if all[..index].contains(id) {
             return Err(UsageError(format!(
-                "run {id} is named twice: a model is not tested on what it was fitted to"
+                "run {id} is named twice: a model is not tested on the data it was fitted to"
             )));
         }
     }
@@ -180,8 +183,8 @@ fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
         Warning::note(
             WarningCode::RivalModels,
             format!(
-                "other models predict about as well ({}): inside of what was measured it makes no \
-                 difference, but do not take the parameters for the parts of the storage.",
+                "other models predict about as well ({}): within the measured range that makes no \
+                 difference, but do not read the parameters as parts of the storage.",
                 analysis.rivals.join("; ")
             ),
         )
@@ -251,8 +254,8 @@ fn change(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> Result<Change
         let classes = runs.iter().find_map(cache_classes);
         let classes = classes.filter(|_| analysis.has_service()).ok_or_else(|| {
             UsageError(
-                "--cache: no run named here shows times of cache and device apart: it takes a \
-                 measurement of reads one at a time with two modes, as `seekstone run` keeps it"
+                "--cache: none of these runs shows cache and device apart: that takes a \
+                 measurement of single reads with two latency peaks, as in `seekstone run`"
                     .into(),
             )
         })?;

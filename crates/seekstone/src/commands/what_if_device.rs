@@ -41,12 +41,12 @@ pub fn same_load(
     SimSpec::parse(device).map_err(|error| UsageError(format!("--device: {error}")))?;
     let workload = workload.filter(|_| args.runs.len() == 1).ok_or_else(|| {
         UsageError(
-            "--device takes one run of `seekstone curve` or `run`: only there all clients do the \
-             same, which the device could be asked for"
+            "--device takes a single run of `seekstone curve` or `run`, where \
+             all clients do the same"
                 .into(),
         )
     })?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let mut progress = Progress::new(args.quiet);
     let mut rows = Vec::new();
     for (index, point) in spread(&evidence.points).into_iter().enumerate() {

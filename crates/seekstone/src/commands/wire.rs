@@ -16,8 +16,8 @@ use crate::args::WireArgs;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
-/// What the process in the background says when others may go on.
-const READY: &str = "the link is there: ";
+/// What the background process says when others may go on.
+const READY: &str = "the link is up: ";
 
 /// Make a link, and carry its packets until a signal comes.
 ///
@@ -65,7 +65,7 @@ fn usage(error: &WireError) -> anyhow::Error {
 
 fn summary(from: &str, to: &str, tally: &LaneTally) -> String {
     let mut text = format!(
-        "{from} to {to}: {} packets, {}; {} lost, {} dropped at a full queue",
+        "{from} to {to}: {} packets, {}; {} lost, {} dropped because the queue was full",
         tally.carried,
         Bytes(tally.bytes).decimal(),
         tally.lost,
@@ -75,7 +75,7 @@ fn summary(from: &str, to: &str, tally: &LaneTally) -> String {
         let mean = tally.late.as_nanos() as f64 / tally.arrived as f64;
         let longest = tally.late_max.as_nanos() as f64;
         text += &format!(
-            "; handed over {} late on average, {} at most",
+            "; delivered {} late on average, at most {}",
             format_duration_ns(mean),
             format_duration_ns(longest)
         );
@@ -97,7 +97,7 @@ fn start_in_background() -> anyhow::Result<Exit> {
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
-        .context("the process in the background")?;
+        .context("the background process")?;
     let mut line = String::new();
     if let Some(stdout) = child.stdout.take() {
         BufReader::new(stdout).read_line(&mut line)?;

@@ -29,7 +29,7 @@ pub fn mismatch(form: &str, path: &Path) -> Option<String> {
     let other = form_of_ending(path).filter(|other| *other != form)?;
     let better = path.with_extension(own[0]);
     Some(format!(
-        "the ending of {} means {other}, and this is {form}: name it {}, or ask for {other}",
+        "the ending of {} means {other}, and this is {form}: name it {}, or use {other}",
         path.display(),
         better.display()
     ))

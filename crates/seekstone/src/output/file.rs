@@ -158,7 +158,7 @@ impl Output {
         let file = match opened {
             Err(error) if rustix::io::Errno::from_io_error(&error) == Some(NOBODY) => {
                 let text = format!(
-                    "{option} {} is a pipe that nobody reads: start its reader first",
+                    "{option} {} is a pipe without a reader: start the reader first",
                     self.path.display()
                 );
                 return Err(UsageError(text).into());
@@ -213,7 +213,10 @@ impl Output {
         let found = file.metadata().with_context(|| self.unwritable())?;
         refuse_kind(option, &self.path, &found)?;
         if !found.is_file() {
-            let text = format!("{option} {} is no file: name a file", self.path.display());
+            let text = format!(
+                "{option} {} is not a file: name a file",
+                self.path.display()
+            );
             return Err(UsageError(text).into());
         }
         let content = match () {
@@ -279,12 +282,12 @@ impl Output {
         };
         named.or_else(|error| {
             let why = match error.kind() {
-                ErrorKind::AlreadyExists => "it was made or changed meanwhile".to_owned(),
+                ErrorKind::AlreadyExists => "it was created or changed in the meantime".to_owned(),
                 _ => error.to_string(),
             };
             let kept = self.keep_beside(&mut new, name)?;
             anyhow::bail!(
-                "{} was not replaced ({why}); what was to be in it is in {}",
+                "{} was not replaced ({why}); its new content is in {}",
                 self.path.display(),
                 kept.display()
             )
@@ -393,7 +396,7 @@ fn seal(file: &File, digest: &str, judged: Option<&Judged>) -> io::Result<()> {
 
 fn foreign(option: &str, path: &Path) -> UsageError {
     UsageError(format!(
-        "{option} {} exists, and is no file that Seekstone wrote and nobody changed: name another \
+        "{option} {} exists, and is not an unchanged file written by Seekstone: name another \
          file, or replace it with --force",
         path.display()
     ))

@@ -37,7 +37,7 @@ impl Link {
         let mut command = scratch.seekstone(ends);
         command.args(options).arg("--background");
         command.arg("--pid-file").arg(&pid_file);
-        finish(command).check(options, 0, "the link is there");
+        finish(command).check(options, 0, "the link is up");
         Some(Self {
             near,
             far,

@@ -82,7 +82,7 @@ impl Drop for Loop {
 
 /// A small file system that is mounted in a scratch directory.
 pub struct FileSystem {
-    /// Where it is mounted.
+    /// Mount point.
     pub root: PathBuf,
     /// Beneath it; a file system in memory has none.
     pub device: Option<Loop>,
@@ -204,7 +204,7 @@ impl FileSystem {
 
 /// A btrfs file system that mirrors data over two loop devices.
 pub struct Mirror {
-    /// Where it is mounted.
+    /// Mount point.
     pub root: PathBuf,
     /// Both members; a member that was taken away is gone from here.
     pub members: Vec<Loop>,

@@ -429,7 +429,7 @@ fn check(path: &Path, block: &[u8], at: u64) -> Result<(), ClassicError> {
         Some(BLOCK_WORDS) => Ok(()),
         found => Err(ClassicError::Operation(format!(
             "{}: the block at byte {at} ends with the word {}, and {BLOCK_WORDS} was written: the \
-             storage returned something else than was written",
+             storage returned different data from what was written",
             path.display(),
             found.unwrap_or_default()
         ))),

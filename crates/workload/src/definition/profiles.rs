@@ -342,7 +342,7 @@ mod tests {
         );
         check(
             "[[profile]]\nios = 1\nname = \"a\"\n[[profile]]\nios = 1\nname = \"a\"\n",
-            "users.toml:4: profile \"a\" is there twice",
+            "users.toml:4: profile \"a\" is given twice",
         );
     }
 }

@@ -113,7 +113,7 @@ pub enum ProfileError {
         profile: String,
     },
     /// Two profiles have one name.
-    #[error("profile {profile:?} is there twice")]
+    #[error("profile {profile:?} is given twice")]
     SameName {
         /// Which name.
         profile: String,

@@ -44,7 +44,7 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
         return Err(UsageError(text.into()).into());
     }
     // Not before: Ctrl-C at a question must end the program.
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     if !args.quiet {
         name_left_over(&job.arguments);
     }

@@ -42,7 +42,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
     } else {
         Caching::Buffered
     };
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let mut screen = Screen::new(args.quiet);
     match arguments {
         Arguments::Write(arguments) => {

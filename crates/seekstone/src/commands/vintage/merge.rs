@@ -35,11 +35,12 @@ fn columns_in(file: &Path) -> anyhow::Result<Vec<Column>> {
     let refuse =
         |why: &str| -> anyhow::Error { UsageError(format!("{}: {why}", file.display())).into() };
     let bytes = match read_regular_file(file, LOG_BYTES_MAX as u64) {
-        Err(ReadFileError::NotRegular) => return Err(refuse("is no regular file")),
-        Err(ReadFileError::TooLarge { .. }) => return Err(refuse("is too large for a log")),
+        Err(ReadFileError::NotRegular) => return Err(refuse("is not a regular file")),
+        Err(ReadFileError::TooLarge { .. }) => return Err(refuse("is too large to be a log")),
         read => read.with_context(|| format!("cannot read {}", file.display()))?,
     };
-    let text = String::from_utf8(bytes).map_err(|_| refuse("is no text, so no log of diskmbps"))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| refuse("is not text, so not a diskmbps log"))?;
     let jobs = read_logs(&text).map_err(|error| refuse(&error.to_string()))?;
     Ok(jobs.iter().map(|job| job.column()).collect())
 }

@@ -36,7 +36,7 @@ pub fn rpt(args: &RptArgs) -> anyhow::Result<Exit> {
     if args.verbose.is_some() {
         output::print(&plan.definitions())?;
     }
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let with_screen = is_terminal && !args.no_screen;
     let request = TestRequest {

@@ -26,7 +26,7 @@ const SERVER: &str = "server";
 /// When something is asked for wrongly, a program could not do its work, or a signal comes.
 pub fn together(args: &TogetherArgs) -> anyhow::Result<Exit> {
     let request = request(args)?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let last = Mutex::new(String::new());
     let heard = |host: &str, line: &str| {
         if args.lines && !line.is_empty() {

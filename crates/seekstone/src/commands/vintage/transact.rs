@@ -34,7 +34,7 @@ pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
         return Err(UsageError(text.into()).into());
     }
     let verbose = transact.verbose;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let request = SoloRequest {
         messages: match verbose {
             VERY_FINE => Some(1),

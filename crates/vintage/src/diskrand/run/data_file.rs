@@ -102,7 +102,7 @@ impl DataFile {
             return Err(refuse("it is a symbolic link; name the file itself"));
         }
         if !metadata.is_file() {
-            return Err(refuse("it is no regular file"));
+            return Err(refuse("it is not a regular file"));
         }
         // Looked at again once it is open: a name can change its meaning.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -114,7 +114,7 @@ impl DataFile {
             .map_err(ClassicError::file("open", path))?;
         let found = Found::of(&file).map_err(ClassicError::file("examine", path))?;
         if !found.is_file() || found.links > 1 {
-            return Err(refuse("it is no regular file with one name"));
+            return Err(refuse("it is not a regular file with one name"));
         }
         let unproved = "it does not hold the records that `diskrand Write` writes, with the \
                         mark that its marker names; nothing was touched";

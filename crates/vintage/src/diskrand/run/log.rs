@@ -140,7 +140,7 @@ impl LogFile {
             && !metadata.is_file()
         {
             return Err(ClassicError::Usage(format!(
-                "{} is no regular file: name another log",
+                "{} is not a regular file: name another log",
                 path.display()
             )));
         }
@@ -272,7 +272,7 @@ mod tests {
             .err()
             .expect("a directory")
             .to_string();
-        assert!(error.contains("is no regular file"), "{error}");
+        assert!(error.contains("is not a regular file"), "{error}");
         let missing = directory.path().join("missing/Log.txt");
         let error = logs(&missing).err().expect("no directory").to_string();
         assert!(error.starts_with("cannot open the log "), "{error}");
