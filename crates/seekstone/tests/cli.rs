@@ -79,10 +79,7 @@ fn wrong_units_and_values_are_wrong_usage() {
             "20000 is not in 1..=16384",
         ),
         (&["trial", "--pattern", "zipf"], "use zipf:NUMBER"),
-        (
-            &["trial", "--pattern", "spiral"],
-            "there are sequential, uniform",
-        ),
+        (&["trial", "--pattern", "spiral"], "use sequential, uniform"),
         (
             &["runs", "delete", "99999999999999999999"],
             "number too large",

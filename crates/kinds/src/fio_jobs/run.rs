@@ -182,7 +182,7 @@ fn misses(rows: &[JobTimes], jobs: &[Job]) -> Vec<String> {
             }
             JobRate::Requests { per_second } => (
                 "rate_iops_min",
-                [found, per_second].map(|it| format!("{it} IOPS")),
+                [found as f64, per_second].map(|it| format!("{it} IOPS")),
             ),
             JobRate::Free => return None,
         };

@@ -17,6 +17,8 @@ pub struct RowForm {
     bytes: u64,
     elapsed: Duration,
     windows: Vec<(u64, u64)>,
+    /// As JSON: a rate names its unit, which only a format that describes itself can read.
+    missed: Option<String>,
 }
 
 impl RowForm {
@@ -32,10 +34,13 @@ impl RowForm {
             bytes: record.bytes,
             elapsed: record.elapsed,
             windows: record.windows.clone(),
+            missed: record
+                .missed
+                .map(|it| serde_json::to_string(&it).expect("numbers and words can be written")),
         })
     }
 
-    /// The row; `None` where a histogram is none.
+    /// The row; `None` where the bytes are not those of a row.
     pub fn row(&self) -> Option<(RowKey, RowRecord)> {
         let mut kinds = OpKind::ALL.into_iter();
         let kind = kinds.find(|it| *it as u8 == self.kind)?;
@@ -46,6 +51,10 @@ impl RowForm {
             bytes: self.bytes,
             elapsed: self.elapsed,
             windows: self.windows.clone(),
+            missed: match &self.missed {
+                None => None,
+                Some(text) => Some(serde_json::from_str(text).ok()?),
+            },
         };
         Some(((self.row, kind), record))
     }
