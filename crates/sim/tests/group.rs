@@ -113,6 +113,9 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         content: workload::Content::default(),
         rates: [JobRate::Free; 2],
         is_poisson: false,
+        zones: None,
+        floors: None,
+        flow: None,
         think: Duration::ZERO,
         think_after: 1,
     }

@@ -282,9 +282,11 @@ fn kept_above(rate: JobRate) -> JobSpec {
 /// The device does 1000 a second.
 #[test]
 fn a_job_below_its_least_rate_ends_and_says_so() {
-    let least = |per_second| {
+    let least = |per_second: u64| {
         [
-            JobRate::Requests { per_second },
+            JobRate::Requests {
+                per_second: per_second as f64,
+            },
             JobRate::Bytes {
                 per_second: per_second * BLOCK,
             },
