@@ -139,22 +139,38 @@ impl Group {
     /// # Errors
     /// When a rank is silent, or the library fails.
     pub fn barrier(&mut self) -> Result<(), FleetError> {
-        self.gather(&[])?;
-        self.broadcast(&[]).map(drop)
+        self.all_reduce(0, u64::max).map(drop)
     }
 
     /// Give all ranks what `join` makes of their numbers, in the order of the ranks.
     ///
     /// # Errors
-    /// When a rank is silent or sends no number, or the library fails.
+    /// On all ranks, when one is silent or sends no number, or the library fails.
     pub fn all_reduce(&mut self, own: u64, join: fn(u64, u64) -> u64) -> Result<u64, FleetError> {
-        let all = self.gather(&own.to_le_bytes())?;
-        let mut joined = own;
-        for (rank, bytes) in (0..).zip(&all).skip(1) {
-            joined = join(joined, number(rank, bytes)?);
+        if !self.leads() {
+            self.gather(&own.to_le_bytes())?;
+            let told = self.broadcast(&[])?;
+            return match told.is_empty() {
+                true => Err(unexpected(LEADER, "no number, as a rank is missing")),
+                false => number(LEADER, &told),
+            };
         }
-        let bytes = self.broadcast(&joined.to_le_bytes())?;
-        number(LEADER, &bytes)
+        let joined = self.joined(own, join);
+        // The others wait for an answer, and would be waited for in the next round.
+        let told = joined.as_ref().map(|it| it.to_le_bytes().to_vec());
+        self.broadcast(&told.unwrap_or_default())?;
+        joined
+    }
+
+    /// What `join` makes of the numbers that all ranks send to this one.
+    fn joined(&mut self, own: u64, join: fn(u64, u64) -> u64) -> Result<u64, FleetError> {
+        let all = self.gather(&own.to_le_bytes())?;
+        (0..)
+            .zip(&all)
+            .skip(1)
+            .try_fold(own, |joined, (rank, bytes)| {
+                Ok(join(joined, number(rank, bytes)?))
+            })
     }
 
     /// Send a rank something outside of rounds.
@@ -420,9 +436,16 @@ impl Group {
 }
 
 fn number(rank: u32, bytes: &[u8]) -> Result<u64, FleetError> {
-    let bytes = bytes.try_into().map_err(|_| FleetError::Unexpected {
-        rank,
-        what: format!("{} bytes where a number was asked for", bytes.len()),
+    let bytes = bytes.try_into().map_err(|_| {
+        let what = format!("{} bytes where a number was asked for", bytes.len());
+        unexpected(rank, &what)
     })?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+fn unexpected(rank: u32, what: &str) -> FleetError {
+    FleetError::Unexpected {
+        rank,
+        what: what.to_owned(),
+    }
 }

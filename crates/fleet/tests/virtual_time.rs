@@ -253,6 +253,33 @@ fn a_host_that_dies_is_named_within_ten_seconds_and_the_others_are_heard() {
     );
 }
 
+/// The living ranks are told that there is no number, and answer in the next round.
+#[test]
+fn a_number_that_cannot_be_had_is_waited_for_by_nobody() {
+    let mut fleet = VirtualFleet::new(HostClock::default(), LATENCY, 7);
+    for (rank, clock) in (1..).zip(clocks(2, 7)) {
+        let end = if rank == 1 {
+            Instant(1)
+        } else {
+            Instant::NEVER
+        };
+        let answer = |told: &[u8]| match told {
+            [] => b"told of none".to_vec(),
+            _ => 1_u64.to_le_bytes().to_vec(),
+        };
+        fleet = fleet.with(Servant { answer }, clock, end);
+    }
+    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    group.broadcast(b"go").expect("sending needs no receiver");
+    let error = group.all_reduce(2, u64::max).expect_err("one is dead");
+    assert!(
+        matches!(error, FleetError::Silent { rank: 1, .. }),
+        "{error}"
+    );
+    let (all, _) = group.gather_living(&[]).expect("the other is heard");
+    assert_eq!(all[2].as_deref(), Some(&b"told of none"[..]));
+}
+
 #[test]
 fn bytes_that_are_no_letter_are_named_with_their_rank() {
     struct Stranger;

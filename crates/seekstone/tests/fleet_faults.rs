@@ -373,6 +373,21 @@ fn a_rank_out_of_space_before_the_wall_is_named_and_what_was_measured_is_kept() 
     }
 }
 
+/// Rank 2 lives and is waiting for the others when rank 1 is gone.
+#[test]
+fn a_rank_killed_before_the_wall_is_named_and_what_was_measured_is_kept() {
+    let test = "a_rank_killed_before_the_wall_is_named_and_what_was_measured_is_kept";
+    let Some(scratch) = with_shim(test, &OPEN_MPI) else {
+        return;
+    };
+    let options = ["--enable-recovery", "-n", "3", PROGRAM];
+    let running = walled(&scratch, launcher(&scratch, &OPEN_MPI, &options));
+    kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    check_partial_files(&scratch, &ended, "has been silent for ");
+    check_cleaned(&scratch, 1);
+}
+
 /// Jobs of fio have rows of the hosts that are left.
 #[test]
 fn a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept() {
