@@ -376,11 +376,11 @@ fn in_directory(
         has_page_cache: true,
     };
     Ok(Opened {
-        bench: Bench::Real(Kept::new(
+        bench: Bench::Real(Box::new(Kept::new(
             laboratory,
             request.cells.clone(),
             request.storage.seed,
-        )),
+        ))),
         description,
         cautions,
         facts,
@@ -427,11 +427,11 @@ fn on_target(
         has_page_cache: true,
     };
     Ok(Opened {
-        bench: Bench::Real(Kept::new(
+        bench: Bench::Real(Box::new(Kept::new(
             laboratory,
             request.cells.clone(),
             request.storage.seed,
-        )),
+        ))),
         description,
         cautions,
         facts,

@@ -44,9 +44,12 @@ fn number(value: &Value, key: &str) -> u64 {
     found.unwrap_or_else(|| panic!("{key} in {value}"))
 }
 
+/// The number of a stream, and the bytes that it moved in a pass.
+type Moved = (u64, u64);
+
 /// Title, and of each pass what each stream moved.
-fn work(run: &Value) -> Vec<(String, Vec<Vec<(u64, u64)>>)> {
-    let of_pass = |pass: &Value| -> Vec<(u64, u64)> {
+fn work(run: &Value) -> Vec<(String, Vec<Vec<Moved>>)> {
+    let of_pass = |pass: &Value| -> Vec<Moved> {
         let streams = list(pass, "streams").iter();
         let streams: Vec<_> = streams
             .map(|it| (number(it, "stream"), number(it, "bytes")))

@@ -94,6 +94,13 @@ fn stalls(
 }
 
 fn processes() -> Vec<Process> {
+    [regimes(), waves(), rare_stalls()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn regimes() -> Vec<Process> {
     vec![
         closed(
             "regimes of 10 us and 1 ms, half each, 20,000 operations long",
@@ -113,6 +120,11 @@ fn processes() -> Vec<Process> {
             0.109 * MS,
             Scale::EveryNs(50.0 * SECOND),
         ),
+    ]
+}
+
+fn waves() -> Vec<Process> {
+    vec![
         wave(
             "a wave of 10 % in 20 s",
             "sim:mm1?mean=1ms&wave=10%@20s",
@@ -149,6 +161,11 @@ fn processes() -> Vec<Process> {
             1.3 * MS,
             Scale::Change(60.0 * SECOND),
         ),
+    ]
+}
+
+fn rare_stalls() -> Vec<Process> {
+    vec![
         closed(
             "a stall of 1 s, one in 20,000 operations",
             "sim:mm1?mean=1ms&stall=1s@0.005%",

@@ -201,7 +201,7 @@ fn directory_of(path: &Path) -> PathBuf {
 pub(super) enum Bench {
     Null(NullLaboratory),
     Simulated(Kept<SimLaboratory>),
-    Real(Kept<StorageLaboratory>),
+    Real(Box<Kept<StorageLaboratory>>),
     /// No target is opened: what a killed run measured is reported.
     Told(Told, Box<FoundFiles>),
     /// On several hosts, of which this one is rank 0.
@@ -235,7 +235,7 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
             settings.reserve = reserve(plan, request)?;
             let confirmed = request.confirmed.as_deref();
             let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
-            Ok(Bench::Real(kept(laboratory, request)))
+            Ok(Bench::Real(Box::new(kept(laboratory, request))))
         }
     }
 }
@@ -279,7 +279,7 @@ impl Bench {
         match self {
             Self::Null(null) => null,
             Self::Simulated(simulated) => simulated,
-            Self::Real(real) => real,
+            Self::Real(real) => real.as_mut(),
             Self::Told(told, _) => told,
             Self::Fleet(fleet) => fleet.as_mut(),
             Self::Served(local, _) => local.as_mut(),

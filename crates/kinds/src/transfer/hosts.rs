@@ -515,7 +515,7 @@ mod tests {
         }
         let hosts = fellows.hosts();
         // Of what was written nothing is in the rows of hosts.
-        let expected: Vec<u64> = (1..=200).map(|work| 2 * work << 20).collect();
+        let expected: Vec<u64> = (1..=200).map(|work| (2 * work) << 20).collect();
         let bytes: Vec<u64> = hosts.iter().map(|it| it.bytes).collect();
         assert_eq!(bytes, expected);
         assert_eq!((hosts[199].last_in, hosts[199].rank), (2, 199));

@@ -315,7 +315,7 @@ impl Streams {
             let mut late = StorageLaboratory::on_target(&path, read_only, None, settings)?;
             late.check_reads(check);
             self.lanes.push(Lane {
-                bench: Bench::Real(Kept::new(late, Cells::default(), 0)),
+                bench: Bench::Real(Box::new(Kept::new(late, Cells::default(), 0))),
                 access,
                 described: TransferStream {
                     number: place + 2,

@@ -19,7 +19,7 @@ use crate::storage::StorageLaboratory;
 /// Where trials are run.
 pub enum Bench {
     /// On real storage.
-    Real(Kept<StorageLaboratory>),
+    Real(Box<Kept<StorageLaboratory>>),
     /// On a model.
     Simulated(Kept<SimLaboratory>),
     /// No target is opened: what a killed run measured is reported.
@@ -34,7 +34,7 @@ impl Bench {
     /// The laboratory behind it.
     pub fn laboratory(&mut self) -> &mut dyn Laboratory {
         match self {
-            Self::Real(real) => real,
+            Self::Real(real) => real.as_mut(),
             Self::Simulated(simulated) => simulated,
             _ => self.laboratory_itself(),
         }
@@ -43,7 +43,7 @@ impl Bench {
     /// The laboratory for trials that are parts of something that is kept as a whole.
     pub fn laboratory_itself(&mut self) -> &mut dyn Laboratory {
         match self {
-            Self::Real(real) => &mut **real,
+            Self::Real(real) => &mut ***real,
             Self::Simulated(simulated) => &mut **simulated,
             Self::Told(told, _) => told,
             Self::Fleet(fleet) => fleet.as_mut(),

@@ -110,6 +110,7 @@ impl ModelPasses {
 }
 
 /// From where to where a pass goes.
+#[derive(Clone, Copy)]
 enum StreamWay {
     ToStream,
     FromStream,
