@@ -48,7 +48,10 @@ fn mistakes_name_what_is_allowed() {
         "cold: warm and cold exclude each other: choose one",
     );
     let unknown = refused("teleport", "");
-    assert!(unknown.starts_with("-: there is no measurement \"teleport\"; there are command, "));
+    assert!(
+        unknown.starts_with("-: there is no measurement \"teleport\": use command, "),
+        "{unknown}"
+    );
     let unit = refused("transfer", "record = \"8 parsecs\"");
     assert!(
         unit.starts_with("record: record: ") && unit.contains("parsecs"),

@@ -379,7 +379,7 @@ mod tests {
         let found = findings(&one, Some(&curve)).join(" ");
         assert!(found.contains("4.60 (4.46 .. 4.74) times"), "{found}");
         assert!(
-            found.contains("it was reached with 64 at a time"),
+            found.contains("it was reached with 64 concurrent reads"),
             "{found}"
         );
         let found = findings(&[], Some(&curve)).join(" ");

@@ -335,7 +335,7 @@ mod tests {
         refused(
             &shape(),
             16 << 10,
-            "16 KiB hold fewer than 8 blocks of 4 KiB",
+            "16 KiB holds fewer than 8 blocks of 4 KiB",
         );
         refused(
             &with_blocks(&[MIB]),
