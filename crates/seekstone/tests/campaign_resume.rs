@@ -500,7 +500,7 @@ fn a_killed_comparison_goes_on_as_any_run_or_is_kept_as_it_is() {
     scratch.check(&["runs", "resume"], 2, "no run was killed");
     let scratch = killed_comparison();
     let args = ["runs", "resume", "--discard"];
-    scratch.check(&args, 0, "forgotten: `compare");
+    scratch.check(&args, 0, "dropped: `compare");
     assert_eq!(replicates_kept(&scratch), 0);
 }
 
@@ -535,7 +535,7 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
     scratch.check(&["runs", "show", "latest"], 0, "partial");
     scratch.check(&["runs", "resume"], 2, "no run was killed");
     assert!(killed_after(&scratch, &args, 2, 0));
-    scratch.check(&["runs", "resume", "--discard"], 0, "forgotten: `run");
+    scratch.check(&["runs", "resume", "--discard"], 0, "dropped: `run");
     assert!(journals(&scratch).is_empty());
 }
 

@@ -237,7 +237,7 @@ fn a_data_file_is_made_once_and_only_ours_is_written() {
     rpt(
         &[],
         2,
-        "data is not written to: nothing in it proves that Seekstone created it",
+        "data is not written to: nothing in it proves that this program made it",
     );
     assert_eq!(
         fs::read(&data).expect("the user's file"),
@@ -286,8 +286,8 @@ fn a_file_with_the_inode_number_and_size_of_ours_is_not_written() {
             fs::remove_file(&data).expect("removed");
         }
         fs::write(&data, &precious).expect("a file");
-        scratch.check(&args, 2, "nothing in it proves that Seekstone created it");
-        scratch.check(&making, 2, "nothing in it proves that Seekstone created it");
+        scratch.check(&args, 2, "nothing in it proves that this program made it");
+        scratch.check(&making, 2, "nothing in it proves that this program made it");
         assert!(
             fs::read(&data).expect("a file") == precious,
             "it was altered"
@@ -296,7 +296,7 @@ fn a_file_with_the_inode_number_and_size_of_ours_is_not_written() {
     // With leave it is written, and does not pass for ours because of that.
     let leave = [&args[..], &["--overwrite"]].concat();
     scratch.check(&leave, 0, "#00:");
-    scratch.check(&args, 2, "nothing in it proves that Seekstone created it");
+    scratch.check(&args, 2, "nothing in it proves that this program made it");
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn an_unfinished_data_file_is_made_anew_when_asked_for() {
     // A file of the user's that has its name and its marker now is neither removed nor written.
     fs::rename(&data, scratch.path("half")).expect("renamed");
     fs::write(&data, vec![b'p'; 1 << 20]).expect("a file");
-    scratch.check(&args, 2, "nothing in it proves that Seekstone created it");
+    scratch.check(&args, 2, "nothing in it proves that this program made it");
     assert!(fs::read(&data).expect("a file") == vec![b'p'; 1 << 20]);
     fs::rename(scratch.path("half"), &data).expect("renamed");
     scratch.check(&args, 0, "#00:  16 4  ");

@@ -174,7 +174,7 @@ fn check_cleaned(scratch: &Scratch, count: usize) {
     let target = scratch.path("target");
     assert_eq!(leftovers(&target).len(), count);
     let clean = ["clean", "target", "--yes"];
-    let cleaned = scratch.check(&clean, 0, "A run that was killed");
+    let cleaned = scratch.check(&clean, 0, "A killed run (process ");
     assert!(cleaned.stdout.contains("Removed ") || cleaned.stderr.contains("Removed "));
     scratch.assert_clean(&target);
 }

@@ -163,7 +163,7 @@ fn an_existing_file_is_shared_where_that_is_asked_for() {
         "--no-save",
     ];
     let ended = finish(ranks(&scratch, &MPICH, 2, &args));
-    ended.check(&args, 2, "would use one file or device");
+    ended.check(&args, 2, "would use the same file or device");
     let shared = [&args[..], &["--shared"]].concat();
     let ended = finish(ranks(&scratch, &MPICH, 2, &shared));
     ended.check(&shared, 0, "All clients");

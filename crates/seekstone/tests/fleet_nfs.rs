@@ -151,7 +151,7 @@ fn measured(scratch: &Scratch, args: &[&str]) -> Value {
     let ended = finish(command);
     ended.check(args, 0, "Saved as run ");
     // Rank 0 sees the others' files, and cannot see that they are locked.
-    assert!(!ended.stderr.contains("A run that was killed"), "{ended:?}");
+    assert!(!ended.stderr.contains("A killed run"), "{ended:?}");
     scratch.assert_clean(&scratch.path("export"));
     json(&scratch.path("run.json"))
 }

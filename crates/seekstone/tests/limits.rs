@@ -51,9 +51,9 @@ fn limited(limit: &str, args: &[&str]) -> Ended {
 #[test]
 fn threads_whose_stacks_do_not_fit_are_refused() {
     for (limit, args, expected) in [
-        ("ulimit -d 20000", &WORKERS[..], " of data are wanted, "),
+        ("ulimit -d 20000", &WORKERS[..], " of data is needed, "),
         ("ulimit -d 20000", &BLOCKING, "(ulimit -d 20000) leaves "),
-        ("ulimit -v 100000", &WORKERS, " of address space are wanted"),
+        ("ulimit -v 100000", &WORKERS, " of address space is needed"),
         ("ulimit -v 100000", &WORKERS, "(ulimit -v 100000) leaves "),
     ] {
         limited(limit, args).check(&[limit], 1, expected);
@@ -78,7 +78,7 @@ fn a_limit_on_data_that_is_too_narrow_for_any_command_is_told() {
         scratch.settle(&mut shell);
         let ended = finish(shell);
         scratch.assert_clean(&target);
-        ended.check(&[limit], 1, " of data are wanted, ");
+        ended.check(&[limit], 1, " of data is needed, ");
     }
 }
 
@@ -87,7 +87,7 @@ fn a_limit_on_data_that_is_too_narrow_for_any_command_is_told() {
 fn the_limit_on_open_files_is_told_as_it_is() {
     let one = ["trial", "--size", "16MiB", "--no-save"];
     let ended = limited("ulimit -n 32", &one);
-    ended.check(&["ulimit -n 32"], 1, " , and the limit is 32: ");
+    ended.check(&["ulimit -n 32"], 1, ", and the limit is 32: ");
     let advice = "have the administrator raise the hard limit from 32 to ";
     ended.check(&["ulimit -n 32"], 1, advice);
 }

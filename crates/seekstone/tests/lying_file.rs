@@ -128,9 +128,9 @@ fn a_trial_names_each_lie() {
     check("a_trial_names_each_lie", &args, |ended| {
         let all = ended.stdout.split_whitespace().collect::<Vec<_>>();
         let all = all.join(" ").replace(',', "");
-        // Such as "what was written was verified, and 18 lost, 142 misplaced found: ...".
-        let summary = all.split_once("was verified and ");
-        let summary = summary.and_then(|(_, after)| after.split_once(" found"));
+        // Such as "verification found 18 lost, 142 misplaced: ...".
+        let summary = all.split_once("verification found ");
+        let summary = summary.and_then(|(_, after)| after.split_once(':'));
         summary.map_or_else(String::new, |(summary, _)| summary.to_owned())
     });
 }

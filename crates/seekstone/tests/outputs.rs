@@ -251,10 +251,10 @@ fn what_lies_beside_an_archive_is_not_taken_for_its_own() {
     scratch.check(
         &["runs", "import", "nd-wal", "--archive", "nd"],
         2,
-        "for itself",
+        "needs the name of nd-wal",
     );
     let trial = ["trial", "q.db-journal", "--archive", "q.db"];
-    scratch.check(&trial, 2, "needs the name of q.db-journal for itself");
+    scratch.check(&trial, 2, "needs the name of q.db-journal");
     for name in ["q.db-journal", "q.db-wal", "q.db.study-1234"] {
         let args = sim(&["--archive", "q.db", "--json", name, "--force"]);
         scratch.check(&args, 2, "is a name that the archive q.db needs");

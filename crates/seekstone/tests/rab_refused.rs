@@ -64,12 +64,12 @@ fn values_without_meaning_are_wrong_usage() {
             (&["--clients-max", "100001"], "100001 is not in 1..=100000"),
             (&["--precision", "0%"], "must be between 0.1% and 50%"),
             (&["--precision", "200%"], "must be between 0.1% and 50%"),
-            (&["--budget", "0.1s"], "give at least 1s"),
+            (&["--budget", "0.1s"], "use at least 1s"),
             (&["--runs", "0"], "0 is not in 1..=10000"),
             (&["--mode", "nonsense"], "\"nonsense\" is no mode"),
             (&["--mode", "nonsense"], "normal, continuous, reduced, rep"),
             (&["--mode", "nonsense"], "rebuild, exchange"),
-            (&["--mode", "rebuild", "--for", "0"], "give at least 1s"),
+            (&["--mode", "rebuild", "--for", "0"], "use at least 1s"),
         ],
     );
 }
@@ -123,7 +123,7 @@ fn workloads_that_nobody_knows_are_wrong_usage() {
         ("nosuch", "there is no workload \"nosuch\": use transaction"),
         ("nosuch", built_in),
         ("0", "there is no workload \"0\""),
-        ("8", "a number from 1 to 7, or a file in TOML"),
+        ("8", "a number from 1 to 7, or a TOML file"),
         ("", "there is no workload \"\""),
         ("archive,,", "there is no workload \"\""),
         ("archive,archive", "--workload names archive twice"),

@@ -89,7 +89,7 @@ fn a_slow_answer_is_waited_for_and_a_silent_device_is_told() {
         &["--max-time", "600ms", "--no-save", "-q"],
     ]
     .concat();
-    scratch.check(&args, 1, "not one operation was done in 10.6 s");
+    scratch.check(&args, 1, "no operation completed in 10.6 s");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn an_existing_file_is_read_and_not_altered() {
         );
     }
     let args = ["random", "film.avi", "--writes", "--no-save", "-q"];
-    scratch.check(&args, 2, "is not written to without --overwrite");
+    scratch.check(&args, 2, "film.avi exists and is only written to with --overwrite");
     belongings.assert_untouched();
 }
 

@@ -62,12 +62,12 @@ fn what_is_no_storage_is_refused() {
         (
             "empty",
             2,
-            "error: empty holds 0 B, and at least 1 MiB is needed",
+            "error: empty holds 0 B, and a measurement needs at least 1 MiB",
         ),
         (
             "tiny",
             2,
-            "error: tiny holds 17 B, and at least 1 MiB is needed",
+            "error: tiny holds 17 B, and a measurement needs at least 1 MiB",
         ),
     ] {
         for command in ["run", "trial", "curve"] {
@@ -202,7 +202,7 @@ fn a_named_file_is_only_read() {
             assert!(!ended.stdout.contains(written), "{}", ended.stdout);
         }
     }
-    let refused = "exists and is not written to without --overwrite";
+    let refused = "exists and is only written to with --overwrite";
     for command in ["trial", "curve"] {
         let args = [command, "--no-save", "--writes", "50%", "link"];
         scratch.check(&args, 2, refused);
@@ -352,7 +352,7 @@ fn a_file_system_in_memory_is_called_that() {
     else {
         return;
     };
-    let args = short(made.path(), &["--size", "16MiB", "--reserve", "0"]);
+    let args = short(made.path(), &["--size", "16MiB", "--reserve", "0", "--all"]);
     scratch.check(&args, 0, "the target is in memory");
     scratch.assert_clean(&made.root);
 }
@@ -420,7 +420,7 @@ fn the_first_file_must_fit_below_every_limit() {
     for (limit, expected) in [
         (
             "ulimit -n 16",
-            "16 open files are needed on top of Seekstone ",
+            "16 open files are needed on top of Seekstone's own ",
         ),
         (
             "ulimit -n 40",

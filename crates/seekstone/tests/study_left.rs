@@ -58,11 +58,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
         panic!("{left:?}");
     };
     // Without consent it is named only.
-    let ended = scratch.check(
-        &["clean", &target],
-        0,
-        "The study study.toml that was killed",
-    );
+    let ended = scratch.check(&["clean", &target], 0, "The killed study study.toml");
     for part in [
         " in 1 file.",
         "Not run: the tear-down of a b it's (study.toml:14). The study runs it when started",

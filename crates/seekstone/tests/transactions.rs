@@ -445,7 +445,7 @@ fn an_existing_file_is_not_written_to() {
     let file = scratch.path("precious");
     fs::write(&file, vec![7; 2 << 20]).expect("a file");
     let args = ["transactions", "precious", "--writes", "50%", "--no-save"];
-    scratch.check(&args, 2, "is not written to without --overwrite");
+    scratch.check(&args, 2, "precious exists and is only written to with --overwrite");
 }
 
 /// Nothing is due for a day, and the program still ends when it is told to.
@@ -493,6 +493,6 @@ fn users_think_as_the_document_has_them() {
     assert_near(number(&load["per_second_whole"]), 200.0 / 2.001, 0.02);
     // The memory of users is no matter of depth and block size.
     let args = ["transactions", ".", "--users", "100", "--memory", "100GiB"];
-    let ended = scratch.check(&args, 1, "ask for less memory, or for fewer users");
+    let ended = scratch.check(&args, 1, "use less memory, or fewer users");
     assert!(!ended.stderr.contains("queue depth"), "{}", ended.stderr);
 }

@@ -209,7 +209,7 @@ fn mistakes_are_one_sentence_with_their_place() {
     scratch.check(
         &["trial", "sim:mm1", ".", "--files", "2"],
         2,
-        "--files is for one target",
+        "--files works with a single target and workload",
     );
 }
 

@@ -153,6 +153,6 @@ fn check_what_is_found(scratch: &Scratch, file: &std::path::Path, state: &str) {
     scratch.check(
         &["verify", "-q", state, "--target", "a", "--target", "b"],
         2,
-        "stands here 2 times, and the state has 1 target: ",
+        "--target is given 2 times, and the state has 1 target: ",
     );
 }

@@ -340,7 +340,7 @@ mod tests {
         refused(
             &with_blocks(&[MIB]),
             4 * MIB,
-            "4 MiB hold fewer than 8 blocks of 1 MiB",
+            "4 MiB holds fewer than 8 blocks of 1 MiB",
         );
         refused(
             &with_blocks(&[4096, 4096]),
