@@ -31,7 +31,7 @@ pub fn capture_from(facts: &Facts) -> Environment {
     let system = rustix::system::uname();
     let table = mounts::read(facts);
     Environment {
-        seekstone_version: env!("CARGO_PKG_VERSION").to_owned(),
+        seekstone_version: crate::VERSION.to_owned(),
         host_name: system.nodename().to_string_lossy().into_owned(),
         kernel: format!(
             "{} {}",

@@ -15,3 +15,6 @@ pub mod processors;
 pub mod readers;
 pub mod starting_line;
 pub mod together;
+
+/// The version of this program. It stands once in the binary, where a test makes another of it.
+pub static VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -359,7 +359,7 @@ fn in_directory(
     cautions: Vec<Caution>,
 ) -> Result<Opened, BenchError> {
     let owner = Owner {
-        program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+        program: format!("seekstone {}", host::VERSION),
         started: environment::capture().started_at,
         purpose: request.purpose.clone(),
     };

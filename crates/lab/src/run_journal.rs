@@ -39,7 +39,7 @@ impl RunHead {
     pub fn new(setup: Setup, environment: Environment) -> Self {
         Self {
             schema: SCHEMA,
-            program: env!("CARGO_PKG_VERSION").into(),
+            program: host::VERSION.into(),
             setup,
             environment,
         }

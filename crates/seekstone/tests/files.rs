@@ -420,7 +420,10 @@ const WRONG: &[(&[&str], &str)] = &[
         &["--tests", "1", "--device", "target/main", "target"],
         "--device applies to test 11",
     ),
-    (&["--tests", "1", "target/main"], "on a file or device only test 11 can run"),
+    (
+        &["--tests", "1", "target/main"],
+        "on a file or device only test 11 can run",
+    ),
     (&["--state", "durable", "target/main"], "nothing is written"),
     (
         &["--memory", "target", "target"],

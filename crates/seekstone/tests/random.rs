@@ -207,7 +207,11 @@ fn an_existing_file_is_read_and_not_altered() {
         );
     }
     let args = ["random", "film.avi", "--writes", "--no-save", "-q"];
-    scratch.check(&args, 2, "film.avi exists and is only written to with --overwrite");
+    scratch.check(
+        &args,
+        2,
+        "film.avi exists and is only written to with --overwrite",
+    );
     belongings.assert_untouched();
 }
 

@@ -445,7 +445,11 @@ fn an_existing_file_is_not_written_to() {
     let file = scratch.path("precious");
     fs::write(&file, vec![7; 2 << 20]).expect("a file");
     let args = ["transactions", "precious", "--writes", "50%", "--no-save"];
-    scratch.check(&args, 2, "precious exists and is only written to with --overwrite");
+    scratch.check(
+        &args,
+        2,
+        "precious exists and is only written to with --overwrite",
+    );
 }
 
 /// Nothing is due for a day, and the program still ends when it is told to.

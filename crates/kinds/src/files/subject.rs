@@ -336,7 +336,7 @@ fn open_directory(
 fn work_directory(path: &Path, request: &FilesRequest) -> Result<WorkDirectory, BenchError> {
     let create = || {
         let owner = Owner {
-            program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+            program: format!("seekstone {}", host::VERSION),
             started: environment::capture().started_at,
             purpose: request.purpose.clone(),
         };

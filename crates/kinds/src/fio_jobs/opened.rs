@@ -226,7 +226,7 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
         }
         Storage::Files => {
             let owner = Owner {
-                program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+                program: format!("seekstone {}", host::VERSION),
                 started: environment::capture().started_at,
                 purpose: "fio".into(),
             };

@@ -194,7 +194,7 @@ pub(super) fn no_model(kind: &str, model: &str) -> MeasureError {
 #[must_use]
 pub fn owner(kind: &str) -> Owner {
     Owner {
-        program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+        program: format!("seekstone {}", host::VERSION),
         started: environment::capture().started_at,
         purpose: format!("study: {kind}"),
     }

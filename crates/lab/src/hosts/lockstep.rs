@@ -83,8 +83,8 @@ impl Party {
     pub fn furthest(&self, own: Option<u32>) -> Result<Option<u32>, BenchError> {
         // None is larger than any number, so that one rank's is all ranks'.
         let own = own.map_or(u64::MAX, u64::from);
-        let largest = self.round(|group| group.all_reduce(own, u64::max))?;
-        Ok(u32::try_from(largest).ok())
+        let largest = self.agree(Ok(own), |all| Ok(all.into_iter().max()))?;
+        Ok(largest.and_then(|it| u32::try_from(it).ok()))
     }
 
     /// Wait for the instant at which all ranks begin; by how much this one is late for it.
@@ -92,13 +92,12 @@ impl Party {
     /// # Errors
     /// When a rank is silent.
     pub fn begin_together(&self) -> Result<Duration, BenchError> {
-        let start = self.round(|group| {
-            if group.leads() {
-                call(group)
-            } else {
-                await_call(group)
-            }
-        })?;
+        let start = self.round(|group| match group.leads() {
+            true => call_or_call_off(group).map(Some),
+            false => await_call(group),
+        });
+        let start = start.and_then(|it| it.ok_or(BenchError::Served));
+        let start = start.inspect_err(|_| self.part())?;
         let left = start.since(self.group().now());
         thread::sleep(left.to_std());
         Ok(self.group().now().since(start))
@@ -141,6 +140,15 @@ impl Party {
     }
 }
 
+/// As [`call`]; where that fails, nobody begins.
+fn call_or_call_off(group: &mut Group) -> Result<Instant, FleetError> {
+    let called = call(group);
+    if called.is_err() {
+        group.note_all(&to_bytes(&Note::CallOff))?;
+    }
+    called
+}
+
 /// Hear that all are here, read their clocks, and tell each when to begin.
 fn call(group: &mut Group) -> Result<Instant, FleetError> {
     group.gather(&[])?;
@@ -159,15 +167,16 @@ fn call(group: &mut Group) -> Result<Instant, FleetError> {
     Ok(start)
 }
 
-/// Say that this rank is here, and hear when to begin.
-fn await_call(group: &mut Group) -> Result<Instant, FleetError> {
+/// Say that this rank is here, and hear when to begin; none when it was called off.
+fn await_call(group: &mut Group) -> Result<Option<Instant>, FleetError> {
     group.gather(&[])?;
     let begun = group.now();
     loop {
         let until = group.now() + LOOK_EVERY;
         match group.next_note(until)? {
             Some((rank, bytes)) => match from_bytes(rank, &bytes)? {
-                Note::Go { start } => return Ok(start),
+                Note::Go { start } => return Ok(Some(start)),
+                Note::CallOff => return Ok(None),
                 _ => {
                     let what = "no start message".into();
                     return Err(FleetError::Unexpected { rank, what });
@@ -236,8 +245,9 @@ mod tests {
                 ahead_ns: rank as i64 * 1000 - 500_000,
                 drift_ppm: rank as f64 / 20.0 - 25.0,
             };
-            let bytes = told(rank).map_or(u64::MAX, u64::from).to_le_bytes();
-            let answer = move |_: &[u8]| bytes.to_vec();
+            let own = told(rank).map_or(u64::MAX, u64::from);
+            let bytes = to_bytes(&Ok::<u64, (bool, String)>(own));
+            let answer = move |_: &[u8]| bytes.clone();
             fleet = fleet.with(Servant { answer }, clock, Instant::NEVER);
         }
         let party = Party::new(Box::new(fleet), false);

@@ -243,12 +243,12 @@ impl Party {
             Ok(_) => own.map_err(|_| (false, String::new())),
             Err(error) => Err((error.is_usage(), error.reason())),
         };
-        let all = self.round(|group| group.gather(&to_bytes(&told)))?;
-        let judged = if self.leads() {
-            self.judged(&all, judge)
-        } else {
-            Err(BenchError::Served)
-        };
+        // Without a rank there is a verdict, too: the others wait for it.
+        let all = self.round(|group| group.gather(&to_bytes(&told)));
+        let judged = all.and_then(|all| match self.leads() {
+            true => self.judged(&all, judge),
+            false => Err(BenchError::Served),
+        });
         let verdict = to_bytes(&judged.as_ref().ok());
         let verdict = self.round(|group| group.broadcast(&verdict))?;
         let verdict: Option<U> = from_bytes(0, &verdict).map_err(|error| self.failed(&error))?;
@@ -305,11 +305,13 @@ impl Party {
         self.is_broken.store(true, Ordering::Relaxed);
     }
 
-    /// End the party: in order where all ranks are here, at once where one is not.
+    /// End the party: in order where all ranks are here. Where one is not, rank 0 ends the others,
+    /// when they have removed what they made.
     pub fn end(&self, code: u8) {
         let mut group = self.group();
-        let is_whole =
-            self.has_parted.load(Ordering::Relaxed) && !self.is_broken.load(Ordering::Relaxed);
+        let is_whole = self.has_parted()
+            && group.gather(&[]).is_ok()
+            && !self.is_broken.load(Ordering::Relaxed);
         if !is_whole || group.leave().is_err() {
             group.abort(i32::from(code));
         }

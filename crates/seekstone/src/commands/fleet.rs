@@ -84,7 +84,7 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
 fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Result<()> {
     let asked = common_of(command).and_then(|common| common.seed);
     let welcome = Welcome {
-        version: env!("CARGO_PKG_VERSION").into(),
+        version: host::VERSION.into(),
         words: words.to_vec(),
         seed: asked.unwrap_or_else(fresh_seed),
     };

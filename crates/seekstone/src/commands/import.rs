@@ -242,7 +242,7 @@ fn data_file(log: &Log) -> String {
 
 fn unknown_environment(started: Option<&str>) -> Environment {
     Environment {
-        seekstone_version: env!("CARGO_PKG_VERSION").into(),
+        seekstone_version: host::VERSION.into(),
         host_name: "unknown".into(),
         kernel: "unknown".into(),
         architecture: "unknown".into(),

@@ -235,12 +235,12 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
         .head()
         .cloned()
         .context("it does not say which command it belongs to")?;
-    if head.program != env!("CARGO_PKG_VERSION") && !args.keep {
+    if head.program != host::VERSION && !args.keep {
         return Err(UsageError(format!(
             "the run was started by version {}, and this is {}: resume it with that version, or \
              archive what it measured with --keep",
             head.program,
-            env!("CARGO_PKG_VERSION")
+            host::VERSION
         ))
         .into());
     }
