@@ -53,14 +53,15 @@ fn levels_rabmarks_averages_and_modes() {
 
       modes compared              figure      ratio  95 % interval   verdict
       batch: reduced over normal  RABmark[s]  0.600  0.576 .. 0.624  lower*
-      * only one run in one of the modes: the interval does not include variation from run to run
+      * only one run in one of the modes: the interval does not include variation from run to
+      run
 
       RABmark[r]: operations/s per ms of service time, summed over no load and the levels
       (transaction) or at the one load (batch); RABmark[s]: MiB/s at the highest level, or at
       the one load.
       By service time, from when a request is sent, as the document of 1995 defines it; by
-      response time, from when it was due. Intervals are at 95 % and cover the variation within a
-      run.
+      response time, from when it was due. Intervals are at 95 % and cover the variation within
+      a run.
 
     Warnings
       doubt A doubt about one workload.
