@@ -488,7 +488,7 @@ const WRONG: &[(&[&str], &str)] = &[
     ),
     (
         &["--workload", "metadata", "--file-size", "2GiB", "target"],
-        "files of this workload have 1 GiB at most",
+        "files of this workload have at most 1 GiB",
     ),
     (&["--layout", "easy", "target"], "--workload"),
 ];

@@ -130,8 +130,8 @@ fn a_trial_names_each_lie() {
         let all = all.join(" ").replace(',', "");
         // Such as "verification found 18 lost, 142 misplaced: ...".
         let summary = all.split_once("verification found ");
-        let summary = summary.and_then(|(_, after)| after.split_once(':'));
-        summary.map_or_else(String::new, |(summary, _)| summary.to_owned())
+        let summary = summary.and_then(|(_, after)| after.split([':', '.']).next());
+        summary.unwrap_or_default().to_owned()
     });
 }
 
