@@ -47,6 +47,12 @@ impl KindRecord {
         self.service.merge(&other.service);
         self.bytes += other.bytes;
     }
+
+    fn add_row(&mut self, row: &RowRecord) {
+        self.response.merge(&row.response);
+        self.service.merge(&row.service);
+        self.bytes += row.bytes;
+    }
 }
 
 /// Requests that had been due and were not done when the trial ended, and how long they had waited
@@ -182,8 +188,10 @@ pub struct RecorderOptions {
 #[derive(Debug)]
 pub struct Recorder {
     options: RecorderOptions,
+    /// Of what no row holds.
     kinds: [Option<Box<KindCounts>>; OpKind::ALL.len()],
     units: BTreeMap<u32, KindCounts>,
+    /// Of what no row holds.
     lateness: TimeCounts,
     errors: BTreeMap<(OpKind, Errno), KindCounts>,
     errors_total: u64,
@@ -305,10 +313,12 @@ impl Recorder {
         let response = completion.response_time().as_nanos();
         let service = completion.service_time().as_nanos();
         let lateness = completion.lateness().as_nanos();
-        let record = self.kinds[kind as usize].get_or_insert_with(Box::default);
-        record.record(response, service, moved);
-        self.lateness.record(lateness);
-        self.rows.record(completion, index, moved);
+        // What a row holds is added to these at the end.
+        if !self.rows.record(completion, index, moved) {
+            let record = self.kinds[kind as usize].get_or_insert_with(Box::default);
+            record.record(response, service, moved);
+            self.lateness.record(lateness);
+        }
         if let Some(followed) = &mut self.followed {
             followed.push(completion);
         }
@@ -419,20 +429,24 @@ impl Recorder {
     /// Everything but the slots.
     #[must_use]
     pub fn into_record(self) -> Record {
-        let kinds = OpKind::ALL
-            .into_iter()
-            .zip(self.kinds)
-            .filter_map(|(kind, record)| Some((kind, record?.to_record())))
-            .collect();
+        let kinds = OpKind::ALL.into_iter().zip(self.kinds);
+        let kinds = kinds.filter_map(|(kind, counts)| Some((kind, counts?.to_record())));
+        let mut kinds: BTreeMap<OpKind, KindRecord> = kinds.collect();
+        let mut lateness = self.lateness.to_histogram();
+        let rows = self.rows.records();
+        for ((_, kind), row) in rows.iter().filter(|(_, row)| !row.response.is_empty()) {
+            kinds.entry(*kind).or_default().add_row(row);
+            lateness.merge(&row.submission);
+        }
         Record {
             kinds,
             units: to_records(&self.units),
-            lateness: self.lateness.to_histogram(),
+            lateness,
             errors: to_records(&self.errors),
             short: to_records(&self.short),
             unfinished: self.unfinished,
             room: self.room,
-            rows: self.rows.records(),
+            rows,
         }
     }
 }

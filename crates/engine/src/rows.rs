@@ -91,14 +91,14 @@ impl Rows {
         }
     }
 
-    /// File a success of the client `index`, which moved this many bytes.
+    /// File a success of the client `index`, which moved this many bytes, and whether it has a row.
     #[inline]
-    pub fn record(&mut self, done: &Completion, index: usize, moved: u32) {
+    pub fn record(&mut self, done: &Completion, index: usize, moved: u32) -> bool {
         let Some(member) = self.members.get(index) else {
-            return;
+            return false;
         };
         if done.completed < member.from {
-            return;
+            return false;
         }
         let member = *member;
         let counts = self.counts_of(member.row, done.request.op.kind());
@@ -114,6 +114,7 @@ impl Rows {
         }
         let sum = &mut counts.windows[window];
         *sum = (sum.0 + 1, sum.1 + u64::from(moved));
+        true
     }
 
     #[inline]
