@@ -434,8 +434,8 @@ pub struct CurveArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Further targets, loaded at the same time; clients are assigned to them in turn, and arrivals of
-    /// --open in equal parts.
+    /// Further targets, loaded at the same time; clients are assigned to them in turn, and arrivals
+    /// of --open in equal parts.
     #[arg(value_name = "TARGET")]
     pub others: Vec<String>,
     /// Load the targets with the workloads of this file (docs/several-targets.md). Every load keeps
