@@ -58,7 +58,7 @@ fn it_measures_wherever_it_runs() {
     for (place, before, words, expected) in PLACES {
         let scratch = Scratch::new();
         let target = scratch.target();
-        let script = format!("{before} && exec {PROGRAM} {words} --quiet");
+        let script = format!("{before} && exec {PROGRAM} {words} --all --quiet");
         let mut command = Command::new("unshare");
         command.args(["-m", "sh", "-c", &script]);
         scratch.settle(&mut command);
