@@ -173,7 +173,8 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         refill(job);
         faults.extend(sizes_by_order(job));
     }
-    for phase in jobs.chunk_by_mut(|_, next| !next.is_behind_wall) {
+    faults.extend(waits(jobs));
+    for phase in jobs.chunk_by_mut(|_, next| !next.begins_phase()) {
         faults.extend(end_together(phase));
         faults.extend(steady_apart(phase));
         faults.extend(ended_by_one(phase));
@@ -191,6 +192,59 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         faults.extend(given.map(|it| refused(it, "it is done for all jobs or for none")));
     }
     faults
+}
+
+/// Have each job that waits for another begin a phase, where that is when fio starts it.
+fn waits(jobs: &mut [Job]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    // Where the phase before and this one begin.
+    let (mut before, mut begin) = (0, 0);
+    for at in 0..jobs.len() {
+        match begins(&jobs[..at], (before, begin), &jobs[at]) {
+            Ok(false) => {}
+            Ok(true) => {
+                (before, begin) = (begin, at);
+                jobs[at].waits = !jobs[at].is_behind_wall;
+            }
+            Err(why) => faults.push(match last(&jobs[at], "wait_for") {
+                Some(given) => refused(given, why),
+                None => Fault::new(&jobs[at].place, format!("[{}]: {why}", jobs[at].name)),
+            }),
+        }
+    }
+    faults
+}
+
+/// Whether a job behind these begins a phase; where the last two phases begin is known.
+fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bool, &'static str> {
+    let beside = &before[begin..];
+    let is_in_wait = beside.first().is_some_and(|it| it.waits);
+    if job.is_behind_wall {
+        return Ok(true);
+    }
+    let Some(name) = &job.waits_for else {
+        return match is_in_wait {
+            true => Err("in fio it starts before the job above it, which waits; put it first"),
+            false => Ok(false),
+        };
+    };
+    let has = |jobs: &[Job]| jobs.iter().any(|it| it.name == *name);
+    if has(beside) {
+        return match beside.iter().all(|it| it.name == *name) {
+            false => Err("other jobs run beside that one; stonewall waits for all of them"),
+            true if job.reports.is_grouped && !job.begins_group => {
+                Err("in fio group_reporting makes one row of both; add new_group here")
+            }
+            true => Ok(true),
+        };
+    }
+    match () {
+        () if !has(&before[..begin]) => Err("as in fio, that job must stand before this one"),
+        () if is_in_wait && !has(&before[last..begin]) => {
+            Err("in fio it starts before the job above it, which waits; put it first")
+        }
+        () => Ok(false),
+    }
 }
 
 /// A job that ends below its least rate ends no other.
@@ -212,7 +266,7 @@ fn ended_by_one(phase: &[Job]) -> Option<Fault> {
 /// In fio a job waits for tokens of those that begin after it has ended.
 fn flows_apart(jobs: &[Job]) -> Option<Fault> {
     let mut before: Vec<u32> = Vec::new();
-    for phase in jobs.chunk_by(|_, next| !next.is_behind_wall) {
+    for phase in jobs.chunk_by(|_, next| !next.begins_phase()) {
         let in_flow = |job: &&Job| job.flow.weight > 0;
         let again = phase
             .iter()

@@ -268,6 +268,10 @@ pub struct Job {
     pub reports: Reports,
     /// Whether it waits for all jobs before it.
     pub is_behind_wall: bool,
+    /// The job before it that it waits for.
+    pub waits_for: Option<String>,
+    /// Whether that means all that run side by side with that job.
+    pub(crate) waits: bool,
     /// Whether it begins a group of its own.
     pub begins_group: bool,
     /// Whether cached pages of its files are dropped before.
@@ -283,6 +287,12 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether it starts when all jobs before it have ended.
+    #[must_use]
+    pub const fn begins_phase(&self) -> bool {
+        self.is_behind_wall || self.waits
+    }
+
     /// Percent of reads among its requests.
     #[must_use]
     pub const fn read_percent_effective(&self) -> u32 {
@@ -370,6 +380,8 @@ impl Job {
             flow: JobFlow::default(),
             reports: Reports::default(),
             is_behind_wall: false,
+            waits_for: None,
+            waits: false,
             begins_group: false,
             drops_cache: true,
             ends_all: false,

@@ -28,6 +28,7 @@ mod table;
 mod table_engines;
 mod verify;
 mod write;
+mod zones;
 
 pub use answers::{Answered, answers};
 pub use blocks::{BlockSizes, SizeShare};
@@ -52,3 +53,4 @@ pub use steady::{
 };
 pub use verify::Verify;
 pub use write::job_file_text;
+pub use zones::{AccessZone, AccessZones, ZoneSpan};

@@ -1,6 +1,7 @@
 //! What a job does, and in which order of addresses.
 
 use crate::number::{KbBase, size};
+use crate::zones::{self, AccessZones};
 
 /// A direction of transfer, as an index of triplets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl Pattern {
 }
 
 /// fio's `random_distribution`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Distribution {
     /// Every block is equally likely.
     #[default]
@@ -125,14 +126,33 @@ pub enum Distribution {
     Pareto(f64),
     /// Normal around the middle, with this standard deviation in percent of the region.
     Normal(f64),
+    /// Zones have their shares of the requests.
+    Zoned(Box<AccessZones>),
 }
 
 impl Distribution {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// Zones, as in `60/10:30/20:10/70`: percent of the requests and of the file.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    pub fn zoned(shares: &str) -> Result<Self, String> {
+        let zones = zones::parse(shares, None)?;
+        Ok(Self::Zoned(Box::new(zones)))
+    }
+
+    pub(crate) fn parse(text: &str, base: KbBase) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("zoned", shares)) => return Self::zoned(shares),
+            Some(("zoned_abs", sizes)) => {
+                let zones = zones::parse(sizes, Some(base))?;
+                return Ok(Self::Zoned(Box::new(zones)));
+            }
+            _ => {}
+        }
         let mut parts = text.split(':');
         let word = parts.next().unwrap_or_default();
         let number = parts.next();
-        if parts.next().is_some() && !word.starts_with("zoned") {
+        if parts.next().is_some() {
             return Err(format!("{text}: a centre is not done here"));
         }
         let value = |default: f64| match number {
@@ -157,10 +177,13 @@ impl Distribution {
                 percent if percent > 0.0 && percent <= 100.0 => Ok(Self::Normal(percent)),
                 percent => Err(format!("normal: {percent} is not above 0 and up to 100")),
             },
-            "zoned" | "zoned_abs" | "sequence" => {
-                Err(format!("{word}: this distribution is not done here"))
+            "zoned" | "zoned_abs" => {
+                Err(format!("{word} needs its zones, as in zoned:60/10:40/90"))
             }
-            _ => Err(format!("{word:?} is none of random, zipf, pareto, normal")),
+            "sequence" => Err(format!("{word}: this distribution is not done here")),
+            _ => Err(format!(
+                "{word:?} is none of random, zipf, pareto, normal, zoned, zoned_abs"
+            )),
         }
     }
 }

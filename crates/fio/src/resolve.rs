@@ -279,7 +279,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
                 *old = new.map_or(*old, |new| new as u32);
             }
         }
-        "random_distribution" => job.distribution = Distribution::parse(value.text)?,
+        "random_distribution" => job.distribution = Distribution::parse(value.text, value.base)?,
         "fsync" | "fdatasync" => job.syncs.every = value.size()?,
         "end_fsync" | "fsync_on_close" => job.syncs.at_end = value.truth()?,
         "sync" => {
@@ -394,6 +394,7 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "continue_on_error" => job.outlives_errors = !["none", "0"].contains(&value.text),
         "new_group" => job.begins_group = value.truth()?,
         "stonewall" => job.is_behind_wall = value.truth()?,
+        "wait_for" => job.waits_for = Some(value.text.to_owned()),
         "percentile_list" => {
             let numbers = value
                 .text

@@ -58,7 +58,7 @@ const PACE: &str = "this rule of pace is not done; rate, rate_iops and thinktime
 const TARGETS: &str = "the load at a latency is what seekstone curve --level finds";
 const STEADY: &str = "of jobs that are one row of the report; by fio's rule, on exact rates";
 const SYSTEM: &str = "nothing of the system is changed, and no program started";
-const ORDER: &str = "the order of jobs is set by stonewall alone here; put stonewall into this job";
+const ORDER: &str = "where the job waits for all that run side by side then";
 const LOCKS: &str = "locks between jobs are not done";
 const TOGETHER: &str = "what is ready enters the kernel together, whatever the number";
 const AT_MOST: &str = "it is a most, and what is done is reaped together here too";
@@ -134,7 +134,7 @@ const fn late(
 pub const GENERIC: &[FioOption] = &[
     row("description", "", Text, NoEffect("it is kept with the run and changes nothing")),
     row("name", "", Text, DONE),
-    row("wait_for", "", Text, Refused(ORDER)),
+    row("wait_for", "", Text, Done(ORDER)),
     late("filename", "", Text, DONE),
     row("filetype", "", OneOf(&["none", "file", "block", "char"]), Refused(FILETYPE)),
     row("directory", "", Text, DONE),
@@ -177,7 +177,7 @@ pub const GENERIC: &[FioOption] = &[
     row("spr_op", "", Floats, Refused(ADDRESSES)),
     row("spr_cs", "", Int(0, MANY), Refused(ADDRESSES)),
     row("random_generator", "", GENERATORS, NoEffect(NO_MAP)),
-    row("random_distribution", "", Text, Done("random, zipf, pareto and normal")),
+    row("random_distribution", "", Text, Done("random, zipf, pareto, normal, zoned and zoned_abs")),
     row("random_sequence_stride", "", Bool, Refused(ADDRESSES)),
     row("percentage_random", "", Ints(0, 100), DONE),
     row("percentage_sequential", "", Text, NoEffect("fio gave it up and reads it no more")),

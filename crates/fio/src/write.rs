@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::blocks::BlockSizes;
 use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
 use crate::pattern::{Directions, Distribution};
+use crate::zones;
 
 /// A job file that asks for these jobs, an option a line.
 #[must_use]
@@ -127,7 +128,7 @@ fn load(job: &Job, lines: &mut Lines) {
         let [reads, writes, trims] = job.random_percent;
         lines.push(("percentage_random", format!("{reads},{writes},{trims}")));
     }
-    match job.distribution {
+    match &job.distribution {
         Distribution::Uniform => {}
         Distribution::Zipf(theta) => lines.push(("random_distribution", format!("zipf:{theta}"))),
         Distribution::Pareto(share) => {
@@ -136,6 +137,7 @@ fn load(job: &Job, lines: &mut Lines) {
         Distribution::Normal(percent) => {
             lines.push(("random_distribution", format!("normal:{percent}")));
         }
+        Distribution::Zoned(shares) => lines.push(("random_distribution", zones::text(shares))),
     }
 }
 
@@ -193,6 +195,9 @@ fn course(job: &Job, lines: &mut Lines) {
         None => {}
         Some(EachWrite::Sync) => lines.push(("sync", "sync".into())),
         Some(EachWrite::DataSync) => lines.push(("sync", "dsync".into())),
+    }
+    if let Some(name) = &job.waits_for {
+        lines.push(("wait_for", name.clone()));
     }
     for (name, is_on) in [
         ("group_reporting", job.reports.is_grouped),

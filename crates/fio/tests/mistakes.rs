@@ -226,6 +226,47 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:2: random_distribution=zipfy: ",
     ),
     (
+        "[a]\nwait_for=b\n[b]\n",
+        "j.fio:2: wait_for=b is refused: as in fio, that job must stand before this one",
+    ),
+    (
+        "[a]\n[b]\n[c]\nwait_for=a\n",
+        "j.fio:4: wait_for=a is refused: other jobs run beside that one; stonewall waits for",
+    ),
+    (
+        "[global]\ngroup_reporting\n[a]\n[b]\nwait_for=a\n",
+        "j.fio:5: wait_for=a is refused: in fio group_reporting makes one row of both; add new_g",
+    ),
+    (
+        "[a]\n[b]\nwait_for=a\n[c]\n",
+        "j.fio:4: [c]: in fio it starts before the job above it, which waits; put it first",
+    ),
+    (
+        "[a]\n[b]\nwait_for=a\n[c]\nwait_for=b\n[d]\nwait_for=a\n",
+        "j.fio:7: wait_for=a is refused: in fio it starts before the job above it, which waits",
+    ),
+    (
+        "[a]\nrandom_distribution=zoned\n",
+        "j.fio:2: random_distribution=zoned: zoned needs its zones",
+    ),
+    (
+        "[a]\nrandom_distribution=zoned:60/10:30/90\n",
+        "j.fio:2: random_distribution=zoned:60/10:30/90: 60/10:30/90: the percentages of requests \
+         add up to 90, not to 100",
+    ),
+    (
+        "[a]\nrandom_distribution=zoned:60/10:40/91\n",
+        "j.fio:2: random_distribution=zoned:60/10:40/91: 60/10:40/91: the zones are 101 % of the",
+    ),
+    (
+        "[a]\nrandom_distribution=zoned:60/10:40\n",
+        "j.fio:2: random_distribution=zoned:60/10:40: \"40\": zones are written 60/10:40/90",
+    ),
+    (
+        "[a]\nrandom_distribution=zoned_abs:100/1x\n",
+        "j.fio:2: random_distribution=zoned_abs:100/1x: \"100/1x\": zones are written 60/1g",
+    ),
+    (
         "[a]\nrate_process=linar\n",
         "j.fio:2: rate_process=linar: \"linar\" is none of linear, poi",
     ),

@@ -31,6 +31,8 @@ fn what_is_written_is_read_as_what_it_was() {
         "[d]\nrw=read:8k\nsync=dsync\nrefill_buffers\nbuffer_compress_percentage=40\n\
          dedupe_percentage=20\nsize=1m\ngroup_reporting\nnew_group\n[e]\nstonewall\nrw=randwrite\n\
          buffer_pattern=0xdeadbeef\nsize=1m\nverify=crc32c\nrate=1m\nzero_buffers\n",
+        "[f]\nrw=randrw\nsize=1m\nrandom_distribution=zoned:60/10:40/90,5/50:95/50\n\
+         [g]\nwait_for=f\nrw=randread\nsize=1m\nrandom_distribution=zoned_abs:60/64k:40/128k\n",
     ] {
         let jobs = jobs(text);
         let written = job_file_text(&jobs);

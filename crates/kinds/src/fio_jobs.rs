@@ -9,6 +9,7 @@ mod laws;
 mod load_shares;
 mod opened;
 mod pace;
+mod pattern;
 mod plan;
 mod reporting;
 mod request_log;

@@ -83,6 +83,37 @@ fn a_job_at_a_rate_has_the_latency_of_theory() {
     );
 }
 
+/// `wait_for` was refused. A second job that waits for the same one runs beside the first.
+#[test]
+fn a_job_that_waits_for_another_starts_when_that_has_ended() {
+    let scratch = Scratch::new();
+    let jobs = "[global]\nfilename=sim:delay?time=1ms\nrw=randread\nbs=4k\nsize=400k\n\
+                [a]\nnumjobs=2\n[b]\nwait_for=a\n[c]\nwait_for=a\n[d]\nwait_for=b\n";
+    std::fs::write(scratch.path("jobs.fio"), jobs).expect("a job file");
+    let args = ["fio", "jobs.fio", "--no-save", "--quiet", "--json", "-"];
+    // In fio [d] starts when [b] has ended, whatever [c] does.
+    let said = "jobs.fio:13: wait_for=b is refused: other jobs run beside that one";
+    scratch.check(&args, 2, said);
+    std::fs::write(scratch.path("jobs.fio"), jobs.replace("=b", "=a")).expect("a file");
+    let args = [
+        "fio",
+        "jobs.fio",
+        "--no-save",
+        "--quiet",
+        "--output-format=json",
+    ];
+    let found = support::finish(scratch.seekstone(args)).json();
+    let measured = found["seekstone"]["measurements"].as_array();
+    assert_eq!(measured.map(Vec::len), Some(2), "{found}");
+    let jobs = found["jobs"].as_array().expect("jobs");
+    let groups: Vec<_> = jobs
+        .iter()
+        .map(|job| (&job["jobname"], &job["groupid"]))
+        .collect();
+    assert!(groups.iter().all(|(_, group)| **group == 0), "{groups:?}");
+    assert_eq!(groups.len(), 5, "{groups:?}");
+}
+
 /// What readers of fio's output look at: KDiskMark, kubestr, fio-plot, kbench's jq lines.
 #[test]
 fn readers_of_fio_s_json_find_their_keys() {

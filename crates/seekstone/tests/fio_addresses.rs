@@ -253,6 +253,47 @@ fn random_jobs_work_through_zones_as_fio_does() {
     }
 }
 
+/// Jobs of 16384 requests, and where their zones end, in parts of the file.
+const SHARED: [(&[&str], [f64; 4]); 4] = [
+    (&["zoned:60/10:30/20:8/30:2/40"], [0.1, 0.3, 0.6, 1.0]),
+    (&["zoned:50/5:30/15:20/"], [0.05, 0.2, 1.0, 1.0]),
+    (&["zoned_abs:60/6m:40/58m"], [0.09375, 1.0, 1.0, 1.0]),
+    (
+        &["zoned_abs:25/16m:50/8m:25/32m", "--norandommap"],
+        [0.25, 0.375, 0.875, 1.0],
+    ),
+];
+
+/// `random_distribution=zoned` was refused.
+#[test]
+fn zones_have_their_shares_of_the_requests_as_in_fio() {
+    if !support::is_installed("fio") {
+        let test = "zones_have_their_shares_of_the_requests_as_in_fio";
+        return skipped(test, "fio is missing");
+    }
+    for (options, ends) in SHARED {
+        let distribution = format!("--random_distribution={}", options[0]);
+        let fixed = ["--rw=randread", "--bs=4k", "--size=64m", &distribution];
+        let options = [&fixed[..], &options[1..]].concat();
+        let shares = |all: &Logged| {
+            assert_eq!(all.len(), 16_384, "{options:?}");
+            let below = |end: f64| {
+                let is_below = |it: &&[u64; 3]| (it[2] as f64) < end * f64::from(64 << 20);
+                all.iter().filter(is_below).count() as f64 / 16_384.0
+            };
+            ends.map(below)
+        };
+        let (ours, theirs) = (shares(&ours(&options)), shares(&theirs(&options)));
+        // Five standard deviations of a difference.
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            assert!(
+                (ours - theirs).abs() < 0.028,
+                "{options:?}: {ours}, {theirs}"
+            );
+        }
+    }
+}
+
 #[test]
 fn each_block_is_reached_once() {
     for options in &MAPPED[..5] {

@@ -324,7 +324,7 @@ fn zones_are_worked_through_one_after_the_other() {
         ..job(0)
     };
     for pattern in [JobPattern::Sequential { skip: 0 }, JobPattern::Once] {
-        let record = run(vec![zoned(pattern)]);
+        let record = run(vec![zoned(pattern.clone())]);
         assert_eq!(count(&record, 0, OpKind::Read), 20, "{pattern:?}");
     }
 }

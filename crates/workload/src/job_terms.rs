@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::access_zones::AccessZone;
+
 /// Which file the next request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -15,7 +17,7 @@ pub enum NextFile {
 }
 
 /// Which block follows which.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]
 pub enum JobPattern {
     /// In order, with so many bytes left out after each; backwards where it is below zero.
@@ -42,6 +44,11 @@ pub enum JobPattern {
     Normal {
         /// Standard deviation in percent of the file.
         percent: f64,
+    },
+    /// Zones have their shares of the requests; within a zone every block is equally likely.
+    Zoned {
+        /// Zones of reads and of writes, or trims.
+        zones: [Vec<AccessZone>; 2],
     },
 }
 

@@ -2,6 +2,7 @@
 
 use random::{Permutation, Stream, Zipf};
 
+use crate::access_zones::blocks_of;
 use crate::address::Region;
 use crate::block_map::BlockMap;
 use crate::job_terms::JobPattern;
@@ -23,18 +24,18 @@ pub(crate) struct JobWalk {
 impl JobWalk {
     pub(crate) fn new(
         region: Region,
-        (pattern, is_mapped): (JobPattern, bool),
+        (pattern, is_mapped): (&JobPattern, bool),
         addresses: &mut Stream,
     ) -> Self {
         let blocks = (region.len / region.block).max(1);
-        let zipf = match pattern {
+        let zipf = match *pattern {
             JobPattern::Zipf { theta } => {
                 let law = Zipf::new(blocks.min(Zipf::RANKS_MAX), theta);
                 Some((law, Permutation::new(blocks, addresses)))
             }
             _ => None,
         };
-        let first = match pattern {
+        let first = match *pattern {
             JobPattern::Sequential { skip } if skip < 0 && region.offset > 0 => {
                 first_backwards(region, skip.unsigned_abs())
             }
@@ -100,9 +101,9 @@ impl JobWalk {
     }
 
     /// The number of a block that is drawn.
-    fn draw(&mut self, pattern: JobPattern, addresses: &mut Stream) -> u64 {
+    fn draw(&mut self, pattern: &JobPattern, direction: usize, addresses: &mut Stream) -> u64 {
         let blocks = self.blocks();
-        match pattern {
+        match *pattern {
             JobPattern::Sequential { .. } | JobPattern::Uniform => addresses.below(blocks),
             JobPattern::Once => {
                 if self.place == blocks {
@@ -130,12 +131,22 @@ impl JobWalk {
                 let at = blocks as f64 * (0.5 + normal * percent / 100.0);
                 at.clamp(0.0, (blocks - 1) as f64) as u64
             }
+            JobPattern::Zoned { ref zones } => {
+                let drawn = addresses.below(100);
+                let zone = blocks_of(&zones[direction], drawn, (blocks, self.region.block));
+                zone.start + addresses.below(zone.end - zone.start)
+            }
         }
     }
 
     /// Where a request of `len` bytes goes that is drawn, from the file's begin.
-    pub(crate) fn drawn(&mut self, pattern: JobPattern, len: u64, addresses: &mut Stream) -> u64 {
-        let at = self.draw(pattern, addresses) * self.region.block;
+    pub(crate) fn drawn(
+        &mut self,
+        pattern: &JobPattern,
+        (direction, len): (usize, u64),
+        addresses: &mut Stream,
+    ) -> u64 {
+        let at = self.draw(pattern, direction, addresses) * self.region.block;
         let last = self.region.len.saturating_sub(len) / self.region.block * self.region.block;
         at.min(last)
     }

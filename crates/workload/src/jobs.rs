@@ -171,7 +171,7 @@ impl JobClient {
         let is_mapped = spec.is_mapped();
         let walk = |region: &Region| {
             let region = spec.zones.map_or(*region, |zones| zones.first_of(*region));
-            JobWalk::new(region, (spec.pattern, is_mapped), &mut addresses)
+            JobWalk::new(region, (&spec.pattern, is_mapped), &mut addresses)
         };
         let files = walks.map(walk).collect();
         let shape = match spec.is_poisson {
@@ -285,8 +285,7 @@ impl JobClient {
     /// Where in the current file the next request goes, how long it is, and whether the file was
     /// just done.
     fn place(&mut self, direction: usize) -> (u64, u32, bool) {
-        let pattern = self.spec.pattern;
-        let is_drawn = match pattern {
+        let is_drawn = match self.spec.pattern {
             JobPattern::Sequential { .. } => false,
             _ if self.run_left > 0 => false,
             _ => match self.spec.random_percent[direction] {
@@ -314,11 +313,12 @@ impl JobClient {
         let bytes = u64::from(len);
         let walk = &mut self.files[self.file];
         let (at, is_done) = if is_drawn {
-            let at = walk.drawn(pattern, bytes, &mut self.addresses);
+            let request = (direction, bytes);
+            let at = walk.drawn(&self.spec.pattern, request, &mut self.addresses);
             walk.position[direction] = at + bytes;
             (at, walk.is_done())
         } else {
-            let skip = match pattern {
+            let skip = match self.spec.pattern {
                 JobPattern::Sequential { skip } => skip,
                 _ => 0,
             };

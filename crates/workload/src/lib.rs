@@ -3,6 +3,7 @@
 //! A client's stream of operations depends on the seed and its number only: not on the driver, the
 //! number of workers, or timing.
 
+mod access_zones;
 mod address;
 pub mod advice;
 mod bandwidth;
@@ -29,6 +30,7 @@ mod own;
 mod threads;
 mod users;
 
+pub use access_zones::{AccessZone, ZoneSpan};
 pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, Start};
 pub use advice::{Advice, AdviceCode, advise, advise_on_durations};
 pub use bandwidth::{BandwidthPhase, BandwidthSpec, FilesShape};

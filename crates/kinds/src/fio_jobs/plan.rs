@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fio::{
-    Amount, Direction, Directions, Distribution, EachWrite, EngineKind, FileOrder, Job, Place,
-    SteadyState,
+    Amount, Direction, Directions, EachWrite, EngineKind, FileOrder, Job, Place, SteadyState,
 };
 use units::Duration;
 use workload::{
-    Content, Durability, Fill, Freshness, JobPattern, JobSpec, NextFile, Region, Size,
-    StridedZones, TargetId, Trims,
+    Content, Durability, Fill, Freshness, JobSpec, NextFile, Region, Size, StridedZones, TargetId,
+    Trims,
 };
 
 use super::pace::{floors_of, flow_of, rate_of};
+use super::pattern::pattern_of;
 use super::verify::{VerifyPlan, verification_of};
 use crate::single_load::NULL_TARGET;
 use sim::SIM_PREFIX;
@@ -161,7 +161,7 @@ pub fn plan_jobs(
 #[must_use]
 pub fn phase_names(jobs: &[Job]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for phase in jobs.chunk_by(|_, next| !next.is_behind_wall) {
+    for phase in jobs.chunk_by(|_, next| !next.begins_phase()) {
         let mut parts: Vec<&str> = phase.iter().map(|job| job.name.as_str()).collect();
         parts.dedup();
         let plain = parts.join("+");
@@ -217,7 +217,7 @@ impl Planner<'_> {
         if number > 0 && (job.is_behind_wall || job.begins_group) {
             self.group += 1;
         }
-        if number == 0 || job.is_behind_wall {
+        if number == 0 || job.begins_phase() {
             self.plan.phases.push(Phase::default());
         }
         for copy in 0..job.copies {
@@ -564,27 +564,4 @@ fn content_of(job: &Job) -> Content {
         duplicate_percent: buffers.dedupe_percent,
     }
     .settled()
-}
-
-fn pattern_of(job: &Job) -> JobPattern {
-    if !job.pattern.is_random {
-        let skip = job.pattern.modifier.unwrap_or(0);
-        return JobPattern::Sequential { skip };
-    }
-    let one_size = match job.pattern.directions {
-        Directions::Read => !job.blocks[0].vary(),
-        Directions::Mixed => !job.blocks[0].vary() && job.blocks[0].sizes == job.blocks[1].sizes,
-        Directions::Write | Directions::Trim | Directions::TrimWrite => {
-            !job.blocks[second_of(job)].vary()
-        }
-    };
-    // Blocks of an alignment of their own are no map of what requests reach.
-    let is_whole = one_size || job.alignment_effective().is_none();
-    match job.distribution {
-        Distribution::Uniform if is_whole && !job.may_repeat => JobPattern::Once,
-        Distribution::Uniform => JobPattern::Uniform,
-        Distribution::Zipf(theta) => JobPattern::Zipf { theta },
-        Distribution::Pareto(share) => JobPattern::Pareto { share },
-        Distribution::Normal(percent) => JobPattern::Normal { percent },
-    }
 }

@@ -355,9 +355,9 @@ fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
         100 => Write,
         _ => Mixed,
     };
-    let (word, number) = text.split_once(':').unwrap_or((text, ""));
+    let (word, after) = text.split_once(':').unwrap_or((text, ""));
     let number = || {
-        number
+        after
             .parse()
             .map_err(|_| format!("{text}: write {word}:NUMBER"))
     };
@@ -368,9 +368,10 @@ fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
         "zipf" => Distribution::Zipf(number()?),
         "pareto" => Distribution::Pareto(number()?),
         "normal" => Distribution::Normal(number()?),
+        "zoned" => Distribution::zoned(after)?,
         _ => {
             return Err(format!(
-                "{word:?} is none of sequential, uniform, once, zipf, pareto, normal"
+                "{word:?} is none of sequential, uniform, once, zipf, pareto, normal, zoned"
             ));
         }
     };

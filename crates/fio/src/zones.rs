@@ -1,0 +1,116 @@
+//! Zones of a file that are reached more or less often: `random_distribution=zoned`, `zoned_abs`.
+
+use crate::blocks::triplet;
+use crate::number::{KbBase, size};
+
+/// A part of a file, behind the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessZone {
+    /// Percent of the requests.
+    pub percent: u32,
+    /// How long it is.
+    pub span: ZoneSpan,
+}
+
+/// How long a zone is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZoneSpan {
+    /// Percent of the file.
+    Percent(u32),
+    /// Bytes.
+    Bytes(u64),
+}
+
+/// Zones of reads, of writes and of trims.
+pub type AccessZones = [Vec<AccessZone>; 3];
+
+/// Zones of one direction, at most.
+const ZONES_MAX: usize = 256;
+
+/// `60/10:30/20:10/`: shares of requests and of the file, or of requests and bytes. A share that is
+/// left out is an even part of what the others leave.
+pub(crate) fn parse(text: &str, bytes: Option<KbBase>) -> Result<AccessZones, String> {
+    let zones = |part: Option<&str>| zones(part.unwrap_or_default(), bytes);
+    let [reads, writes, trims] = triplet(text)?.map(zones);
+    Ok([reads?, writes?, trims?])
+}
+
+fn zones(text: &str, bytes: Option<KbBase>) -> Result<Vec<AccessZone>, String> {
+    let unread = |entry: &str| match bytes {
+        None => format!("{entry:?}: zones are written 60/10:40/90, requests % / file %"),
+        Some(_) => format!("{entry:?}: zones are written 60/1g:40/9g, requests % / size"),
+    };
+    let entries = text.split(':');
+    let entries = entries.map(|entry| entry.split_once('/').ok_or_else(|| unread(entry)));
+    let entries: Vec<(&str, &str)> = entries.collect::<Result<_, _>>()?;
+    if entries.len() > ZONES_MAX {
+        return Err(format!("more than {ZONES_MAX} zones"));
+    }
+    let accesses = percents(entries.iter().map(|it| it.0)).ok_or_else(|| unread(text))?;
+    let sum: u32 = accesses.iter().sum();
+    if sum != 100 {
+        return Err(format!(
+            "{text}: the percentages of requests add up to {sum}, not to 100"
+        ));
+    }
+    let spans: Vec<ZoneSpan> = match bytes {
+        None => {
+            let spans = percents(entries.iter().map(|it| it.1)).ok_or_else(|| unread(text))?;
+            let sum: u32 = spans.iter().sum();
+            if sum > 100 {
+                return Err(format!("{text}: the zones are {sum} % of the file"));
+            }
+            spans.into_iter().map(ZoneSpan::Percent).collect()
+        }
+        Some(base) => {
+            let sizes = entries.iter().map(|it| size(it.1.trim(), base));
+            let sizes = sizes.map(|size| size.map(ZoneSpan::Bytes));
+            sizes.collect::<Result<_, _>>().map_err(|_| unread(text))?
+        }
+    };
+    if spans.contains(&ZoneSpan::Percent(0)) || spans.contains(&ZoneSpan::Bytes(0)) {
+        return Err(format!("{text}: a zone has no length"));
+    }
+    let zones = accesses.into_iter().zip(spans);
+    let zones = zones.map(|(percent, span)| AccessZone { percent, span });
+    Ok(zones.collect())
+}
+
+/// Percentages; those left out share evenly what the others leave of 100, the last one the rest.
+fn percents<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
+    let read = |text: &str| match text.trim().trim_end_matches('%') {
+        "" => Some(None),
+        text => Some(Some(text.parse().ok().filter(|it| *it <= 100)?)),
+    };
+    let given: Vec<Option<u32>> = texts.map(read).collect::<Option<_>>()?;
+    let mut left = 100_u32.saturating_sub(given.iter().flatten().sum());
+    let mut open = given.iter().filter(|it| it.is_none()).count() as u32;
+    let percent = |it: Option<u32>| {
+        it.unwrap_or_else(|| {
+            let share = left / open;
+            (left, open) = (left - share, open - 1);
+            share
+        })
+    };
+    Some(given.into_iter().map(percent).collect())
+}
+
+/// What [`parse`] reads.
+pub(crate) fn text(zones: &AccessZones) -> String {
+    let one = |zones: &Vec<AccessZone>| {
+        let zones = zones.iter().map(|zone| match zone.span {
+            ZoneSpan::Percent(span) => format!("{}/{span}", zone.percent),
+            ZoneSpan::Bytes(span) => format!("{}/{span}", zone.percent),
+        });
+        zones.collect::<Vec<_>>().join(":")
+    };
+    let word = match zones[0][0].span {
+        ZoneSpan::Percent(_) => "zoned",
+        ZoneSpan::Bytes(_) => "zoned_abs",
+    };
+    let [reads, writes, trims] = zones;
+    match reads == writes && reads == trims {
+        true => format!("{word}:{}", one(reads)),
+        false => format!("{word}:{},{},{}", one(reads), one(writes), one(trims)),
+    }
+}

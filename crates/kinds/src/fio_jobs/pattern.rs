@@ -1,0 +1,42 @@
+//! Which block of a job's files follows which.
+
+use fio::{Directions, Distribution, Job};
+use workload::{AccessZone, JobPattern, ZoneSpan};
+
+use super::plan::second_of;
+
+/// What fio's `rw`, `norandommap`, `random_distribution` and block sizes say together.
+pub(super) fn pattern_of(job: &Job) -> JobPattern {
+    if !job.pattern.is_random {
+        let skip = job.pattern.modifier.unwrap_or(0);
+        return JobPattern::Sequential { skip };
+    }
+    let one_size = match job.pattern.directions {
+        Directions::Read => !job.blocks[0].vary(),
+        Directions::Mixed => !job.blocks[0].vary() && job.blocks[0].sizes == job.blocks[1].sizes,
+        Directions::Write | Directions::Trim | Directions::TrimWrite => {
+            !job.blocks[second_of(job)].vary()
+        }
+    };
+    // Blocks of an alignment of their own are no map of what requests reach.
+    let is_whole = one_size || job.alignment_effective().is_none();
+    match &job.distribution {
+        Distribution::Uniform if is_whole && !job.may_repeat => JobPattern::Once,
+        Distribution::Uniform => JobPattern::Uniform,
+        &Distribution::Zipf(theta) => JobPattern::Zipf { theta },
+        &Distribution::Pareto(share) => JobPattern::Pareto { share },
+        &Distribution::Normal(percent) => JobPattern::Normal { percent },
+        Distribution::Zoned(zones) => JobPattern::Zoned {
+            zones: [0, second_of(job)].map(|direction| zones[direction].iter().map(zone).collect()),
+        },
+    }
+}
+
+fn zone(zone: &fio::AccessZone) -> AccessZone {
+    let span = match zone.span {
+        fio::ZoneSpan::Percent(percent) => ZoneSpan::Percent(percent),
+        fio::ZoneSpan::Bytes(bytes) => ZoneSpan::Bytes(bytes),
+    };
+    let percent = zone.percent;
+    AccessZone { percent, span }
+}
