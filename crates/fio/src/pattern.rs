@@ -103,7 +103,9 @@ impl Pattern {
         });
         let modifier = modifier.transpose()?.filter(|value| *value != 0);
         if is_random && modifier.is_some_and(|value| value < 0) {
-            return Err(format!("{text}: a number of requests is not below 0"));
+            return Err(format!(
+                "{text}: the number of requests must not be negative"
+            ));
         }
         Ok(Self {
             directions,
@@ -133,7 +135,7 @@ impl Distribution {
         let word = parts.next().unwrap_or_default();
         let number = parts.next();
         if parts.next().is_some() && !word.starts_with("zoned") {
-            return Err(format!("{text}: a centre is not done here"));
+            return Err(format!("{text}: a centre is not supported"));
         }
         let value = |default: f64| match number {
             None | Some("") => Ok(default),
@@ -158,7 +160,7 @@ impl Distribution {
                 percent => Err(format!("normal: {percent} is not above 0 and up to 100")),
             },
             "zoned" | "zoned_abs" | "sequence" => {
-                Err(format!("{word}: this distribution is not done here"))
+                Err(format!("{word}: this distribution is not supported"))
             }
             _ => Err(format!("{word:?} is none of random, zipf, pareto, normal")),
         }
