@@ -215,7 +215,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nread_iolog=x\n",
-        "j.fio:2: read_iolog=x is refused: seekstone replay carries out",
+        "j.fio:2: read_iolog=x is refused: seekstone replay runs",
     ),
     (
         "[a]\nrandom_distribution=zipf:1\n",
