@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use crate::source::{Source, root};
 
 /// Phrases, each with what to write.
-const BANNED: [(&str, &str); 23] = [
+const BANNED: [(&str, &str); 27] = [
     ("is about", "applies to, measures"),
     ("are about", "apply to"),
     ("told", "reported, given, split"),
@@ -30,6 +30,10 @@ const BANNED: [(&str, &str); 23] = [
     ("whatever it looks like", "always"),
     ("lies in the past", "is in the past"),
     ("surely meets", "is sure to meet"),
+    ("not done here", "not supported"),
+    ("passed by", "bypassed"),
+    ("not to be trusted", "do not trust"),
+    ("by so much", "by that share, by 5 %"),
 ];
 /// Crates whose texts no user reads, or that keep the words of old documents.
 const EXEMPT: [&str; 3] = ["sample", "vintage", "xtask"];

@@ -94,7 +94,7 @@ impl Device {
             None => Ok(()),
             Some(untold) => Err(TargetError::Unseen {
                 device: self.path.clone(),
-                what: format!("the system does not tell what lies beneath {untold}"),
+                what: format!("the system does not show what is below {untold}"),
             }),
         }
     }
@@ -252,7 +252,7 @@ fn look_in_kernel(
             unseen.extend(
                 layer
                     .untold()
-                    .map(|it| format!("the system does not tell what lies beneath {it}")),
+                    .map(|it| format!("the system does not show what is below {it}")),
             );
         }
         Err(error) => unseen.push(told(&error)),

@@ -95,7 +95,7 @@ pub enum Fault {
         found: u64,
     },
     /// Neither zeroes nor a sound stamp.
-    #[error("carries no sound stamp: damaged, or not written by this program")]
+    #[error("has no valid stamp: damaged, or not written by this program")]
     Damaged,
 }
 

@@ -104,7 +104,7 @@ impl StaleDirectory {
         if !strange.is_empty() {
             strange.sort_unstable();
             let why = format!(
-                "nothing proves that its run made {}; move that elsewhere, or remove it, and clean \
+                "no proof that its run made {}; move that elsewhere, or remove it, and clean \
                  again",
                 strange.join(", ")
             );

@@ -44,13 +44,13 @@ fn answer(given: &Given) -> Answered {
         },
         Answer::Done(note) => match set(&mut scratch, given, KB) {
             Ok(()) => ("done", note.to_owned()),
-            Err(why) if why.contains("not done here") => ("refused", short(&why, &text)),
+            Err(why) if why.contains("not supported") => ("refused", short(&why, &text)),
             Err(why) => ("mistake", short(&why, &text)),
         },
         Answer::Refused(why) => ("refused", why.to_owned()),
         Answer::OfEngine(engine) => (
             "refused",
-            format!("it belongs to the engine {engine}, which is not done here"),
+            format!("it belongs to the engine {engine}, which is not supported"),
         ),
     };
     Answered {

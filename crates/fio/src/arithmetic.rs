@@ -22,7 +22,9 @@ pub fn evaluate(text: &str, scale: Scale<'_>) -> Result<u64, String> {
         rest => return Err(format!("{text}: {rest:?} does not belong there")),
     }
     if !(0.0..=u64::MAX as f64).contains(&value) {
-        return Err(format!("{text}: the result is {value}, which is no size"));
+        return Err(format!(
+            "{text}: the result is {value}, which is not a size"
+        ));
     }
     Ok(value as u64)
 }

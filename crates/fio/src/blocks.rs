@@ -58,7 +58,7 @@ impl BlockSizes {
 
 fn checked(bytes: u64) -> Result<u64, String> {
     match bytes {
-        0 => Err("a block has one byte at least".into()),
+        0 => Err("a block has at least one byte".into()),
         bytes if bytes > BYTES_MAX => Err(format!(
             "{bytes} bytes in one request: at most 1g, and less than 4g in a trim"
         )),
@@ -162,7 +162,7 @@ pub(crate) fn split(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
         let sizes: Vec<SizeShare> = sizes.filter(|size| size.weight > 0).collect();
         match sizes.len() {
             1..=SIZES_MAX => Ok(BlockSizes { sizes }),
-            _ => Err(format!("{part}: no size is left, or more than {SIZES_MAX}")),
+            _ => Err(format!("{part}: give 1 to {SIZES_MAX} sizes")),
         }
     })
 }

@@ -48,8 +48,8 @@ pub fn pattern_bytes(text: &str) -> Result<Vec<u8>, String> {
     while !rest.is_empty() {
         let (piece, left) = match rest.as_bytes()[0] {
             b'"' => quoted(rest)?,
-            b'\'' => return Err("the pattern of a file is not done here: write its bytes".into()),
-            b'%' => return Err("formats in a pattern are not done here: write bytes".into()),
+            b'\'' => return Err("a pattern from a file is not supported: write its bytes".into()),
+            b'%' => return Err("formats in a pattern are not supported: write bytes".into()),
             _ if rest.starts_with("0x") || rest.starts_with("0X") => hexadecimal(rest)?,
             _ => whole(rest)?,
         };
@@ -137,8 +137,8 @@ mod tests {
             ("0x", "no digits"),
             ("abc", "neither"),
             ("4294967296", "neither"),
-            ("'file'", "not done here"),
-            ("%o", "not done here"),
+            ("'file'", "not supported"),
+            ("%o", "not supported"),
         ] {
             let found = pattern_bytes(text).expect_err(text);
             assert!(found.contains(said), "{text}: {found}");

@@ -49,7 +49,7 @@ fn misaligned(job: &Job) -> Option<Fault> {
     if differ || job.alignment.contains(&Some(0)) {
         return Some(refused(
             given,
-            "one alignment above 0 for reads and writes is done",
+            "use one alignment above 0 for reads and writes",
         ));
     }
     None
@@ -90,7 +90,7 @@ fn trimmed_otherwise(job: &Job) -> Option<Fault> {
     let [_, writes, trims] = &job.blocks;
     let is_pair = job.pattern.directions == Directions::TrimWrite;
     let differ = writes != trims || job.pace.rates[1] != job.pace.rates[2];
-    (is_pair && differ).then(|| refused(given, "one bs and one rate for trims and writes is done"))
+    (is_pair && differ).then(|| refused(given, "trims and writes share one bs and one rate"))
 }
 
 /// Zones go with blocks of one size that fit into them, in order or each once.
@@ -105,7 +105,7 @@ fn zoned_otherwise(job: &Job) -> Option<Fault> {
     }
     let zones = job.zones_effective()?;
     if job.files.names.len() > 1 || (job.files.names.is_empty() && job.files.count > 1) {
-        return Some(refused(mode, "zones of one file are done"));
+        return Some(refused(mode, "zones need a single file"));
     }
     let sizes = match job.pattern.directions {
         Directions::Read => &job.blocks[..1],

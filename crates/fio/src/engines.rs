@@ -87,7 +87,7 @@ const REFUSED: &[&str] = &[
 /// The engine of that name.
 ///
 /// # Errors
-/// When it is not done here, or not known.
+/// When it is not supported, or not known.
 pub(crate) fn engine(text: &str) -> Result<Engine, String> {
     if let Some((name, kind)) = DONE.iter().find(|(name, _)| *name == text) {
         return Ok(Engine { name, kind: *kind });
@@ -95,7 +95,7 @@ pub(crate) fn engine(text: &str) -> Result<Engine, String> {
     let word = text.split(':').next().unwrap_or(text);
     if REFUSED.contains(&word) || word.contains('/') || word.contains("spdk") {
         return Err(format!(
-            "the engine {text} is not done here: jobs run on files, directories and block devices \
+            "the engine {text} is not supported: jobs run on files, directories and block devices \
              of this machine, with {}",
             names()
         ));

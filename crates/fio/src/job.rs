@@ -212,7 +212,7 @@ pub struct Job {
     pub engine: Engine,
     /// What it does.
     pub pattern: Pattern,
-    /// Whether the page cache is passed by.
+    /// Whether the page cache is bypassed.
     pub is_direct: bool,
     /// Block sizes of reads, writes and trims.
     pub blocks: [BlockSizes; 3],

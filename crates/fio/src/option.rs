@@ -159,7 +159,7 @@ fn amount_text(text: &str, base: KbBase) -> Result<(), String> {
         };
     }
     if text.ends_with('z') {
-        return Err("sizes in zones are not done here: give bytes".into());
+        return Err("sizes in zones are not supported: give bytes".into());
     }
     size(text, base).map(|_| ())
 }

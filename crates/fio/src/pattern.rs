@@ -104,7 +104,9 @@ impl Pattern {
         });
         let modifier = modifier.transpose()?.filter(|value| *value != 0);
         if is_random && modifier.is_some_and(|value| value < 0) {
-            return Err(format!("{text}: a number of requests is not below 0"));
+            return Err(format!(
+                "{text}: the number of requests must not be negative"
+            ));
         }
         Ok(Self {
             directions,
@@ -153,7 +155,7 @@ impl Distribution {
         let word = parts.next().unwrap_or_default();
         let number = parts.next();
         if parts.next().is_some() {
-            return Err(format!("{text}: a centre is not done here"));
+            return Err(format!("{text}: a centre is not supported"));
         }
         let value = |default: f64| match number {
             None | Some("") => Ok(default),
@@ -180,7 +182,7 @@ impl Distribution {
             "zoned" | "zoned_abs" => {
                 Err(format!("{word} needs its zones, as in zoned:60/10:40/90"))
             }
-            "sequence" => Err(format!("{word}: this distribution is not done here")),
+            "sequence" => Err(format!("{word}: this distribution is not supported")),
             _ => Err(format!(
                 "{word:?} is none of random, zipf, pareto, normal, zoned, zoned_abs"
             )),

@@ -118,7 +118,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
         Answer::Refused(why) => return Err(format!("{shown} is refused: {why}")),
         Answer::OfEngine(engine) => {
             return Err(format!(
-                "{shown} is refused: it belongs to the engine {engine}, which is not done here"
+                "{shown} is refused: it belongs to the engine {engine}, which is not supported"
             ));
         }
         Answer::Done(_) => {}
@@ -234,7 +234,7 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "nrfiles" => job.files.count = value.count()?.max(1),
         "filesize" => {
             if value.text.contains(['-', ',']) {
-                return Err("a range of sizes is not done here; give one size".into());
+                return Err("a range of sizes is not supported; give one size".into());
             }
             job.files.each = Some(value.size()?);
         }
@@ -245,7 +245,7 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
                 "sequential" => FileOrder::Sequential,
                 other => {
                     return Err(format!(
-                        "{other:?} is not done here; roundrobin, random and sequential are"
+                        "{other:?} is not supported; roundrobin, random and sequential are"
                     ));
                 }
             };
@@ -329,7 +329,7 @@ fn zones(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let zones = &mut job.zones;
     match value.name {
         "zonemode" if value.text == "zbd" => {
-            return Err("zones of zoned devices are not done here; strided is".into());
+            return Err("zoned devices are not supported; strided is".into());
         }
         "zonemode" => zones.are_strided = value.text == "strided",
         "zonesize" => zones.bytes = value.size()?,
@@ -378,7 +378,7 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "ramp_time" => job.limits.ramp = seconds()?,
         "startdelay" => {
             if value.text.contains(['-', ',']) {
-                return Err("a range of delays is not done here; give one".into());
+                return Err("a range of delays is not supported; give one".into());
             }
             job.limits.delay = seconds()?;
         }

@@ -12,30 +12,30 @@ const GENERATORS: ValueKind = OneOf(&["tausworthe", "lfsr", "tausworthe64"]);
 const FALLOCATE: ValueKind = OneOf(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 const DONE: Answer = Done("");
 const MEASURED: &str =
-    "every I/O is timed in any case, by one clock that is checked against the system's";
-const FORM: &str = "it sets the form of a report; ours holds all of it in any case";
+    "every I/O is timed anyway, by one clock that is checked against the system's";
+const FORM: &str = "it sets the form of a report; ours always holds all of it";
 const PLACING: &str = "workers are placed by the system, or with --cpus";
-const STREAMED: &str = "lines of logs are written as they come about, and not kept";
+const STREAMED: &str = "log lines are written at once, not buffered";
 const NO_PRIORITY: &str = "no request has a priority of its own: 0x0000";
-const NO_LOG: &str = "every I/O is timed in any case; its log is not written";
-const FILETYPE: &str = "the kind of a file is seen, not set";
+const NO_LOG: &str = "every I/O is timed anyway; its log is not written";
+const FILETYPE: &str = "the file type is detected, not set";
 const EXITALL: &str = "of jobs with time_based: all end with the first of their phase";
 const EXIT_WHAT: &str = "group or stonewall: those that run together";
 const GO_ON: &str = "of all jobs or of none: failed operations are counted, whatever kind is named";
 const ERRORS: &str = "the first failed operation ends the run";
 const ALL_OPEN: &str = "files stay open for the whole of a run here";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
-const SEQUENCER: &str = "offsets of an own sequence are not done";
+const SEQUENCER: &str = "separate offset sequences are not supported";
 const REFILLED: &str = "the depth is filled again when that number is done, or left";
 const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requests overlap";
 const OFFLOADED: &str = "a synchronous engine then has iodepth requests outstanding";
 const ONE_LOOP: &str = "where size is done once: files of ours are removed at the end";
-const ADDRESSES: &str = "this rule of addresses is not done";
+const ADDRESSES: &str = "this way to choose offsets is not supported";
 const NO_BARRIER: &str = "no engine for files and devices sends any, in fio either";
-const NO_NETWORK: &str = "it tells jobs of several hosts apart, and there is one here";
+const NO_NETWORK: &str = "it separates jobs of several hosts, and there is one here";
 const NO_SPIN: &str = "a pause lasts as long, and takes no processor time";
 const SEQ_RAND: &str = "of jobs that are all in order, or all at random";
-const SYNCS: &str = "this kind of flush is not done; fsync, fdatasync, sync and end_fsync are";
+const SYNCS: &str = "this flush is not supported; fsync, fdatasync, sync and end_fsync are";
 const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";
 const EACH_SECTOR: &str = "each sector has its own header, at its beginning";
 const AT_THE_END: &str = "what was written is read back when its jobs are done, not in between";
@@ -43,25 +43,25 @@ const IN_MEMORY: &str = "what was written is kept as it happens, and nothing is 
 const READ_IT: &str = "make it rw=read, which verifies what was written before";
 const BEHIND: &str = "behind each header, to its sector's end; texts and numbers, no files";
 const NO_DUMP: &str = "a finding tells offset, expected and found; no file is written";
-const READERS_JUDGE: &str = "who reads judges what was read";
-const TRIM: &str = "trims are not done";
+const READERS_JUDGE: &str = "reads are verified where they are read";
+const TRIM: &str = "this trim option is not supported; rw=trim and rw=trimwrite are";
 const LOGGED: &str = "version 3, one job a file; seekstone replay reads it";
-const ZONES: &str = "zones of zoned devices are not done; zonemode=strided is";
+const ZONES: &str = "zoned devices are not supported; zonemode=strided is";
 const STRIDED: &str = "strided, of one file, in blocks of one size";
 const ENDS_BELOW: &str = "the job ends with error 5 when it is below that rate over rate_cycle";
 const IN_FLOW: &str = "of jobs that run together: each request takes a token, as in fio";
 const NOT_ATOMIC: &str =
     "no write asks the kernel for RWF_ATOMIC here; leave it out to write as usual";
-const REPLAYED: &str = "seekstone replay carries out what a log holds";
-const PLACEMENT: &str = "data placement is not done";
-const PACE: &str = "this rule of pace is not done; rate, rate_iops and thinktime are";
+const REPLAYED: &str = "seekstone replay runs a log";
+const PLACEMENT: &str = "data placement is not supported";
+const PACE: &str = "this pacing is not supported; rate, rate_iops and thinktime are";
 const TARGETS: &str = "the load at a latency is what seekstone curve --level finds";
 const STEADY: &str = "of jobs that are one row of the report; by fio's rule, on exact rates";
-const SYSTEM: &str = "nothing of the system is changed, and no program started";
-const ORDER: &str = "where the job waits for all that run side by side then";
-const LOCKS: &str = "locks between jobs are not done";
+const SYSTEM: &str = "jobs start no programs and change no system settings";
+const ORDER: &str = "where the job waits for all jobs that run beside it";
+const LOCKS: &str = "locks between jobs are not supported";
 const TOGETHER: &str = "what is ready enters the kernel together, whatever the number";
-const AT_MOST: &str = "it is a most, and what is done is reaped together here too";
+const AT_MOST: &str = "it is an upper bound; completions are reaped together here too";
 const NO_MAP: &str = "addresses without repeats come from a permutation that needs no map";
 const LAID_OUT: &str =
     "files are laid out whole, one after the other, and synced before any job starts";
@@ -76,7 +76,7 @@ const AS_SYNCED: &str =
     "dsync writes as with O_DSYNC; else an fsync follows each write, and both count as one";
 const OURS_GO: &str = "files that this run laid out are removed at its end; others never are";
 const NO_PROCESS: &str =
-    "a job is neither a process nor a thread here: few workers carry all clients";
+    "a job is neither a process nor a thread here: a few workers drive all clients";
 const EXACT: &str = "the share is kept exactly, not on average";
 const UNSCRAMBLED: &str = "without it one buffer is sent again and again";
 const SHARE_ALONE: &str = "it changes which block is repeated, and not how many are";
@@ -132,7 +132,7 @@ const fn late(
 /// In the order of fio's own help.
 #[rustfmt::skip]
 pub const GENERIC: &[FioOption] = &[
-    row("description", "", Text, NoEffect("it is kept with the run and changes nothing")),
+    row("description", "", Text, NoEffect("saved with the run, without effect")),
     row("name", "", Text, DONE),
     row("wait_for", "", Text, Done(ORDER)),
     late("filename", "", Text, DONE),
@@ -168,8 +168,8 @@ pub const GENERIC: &[FioOption] = &[
     row("bssplit", "", Text, DONE),
     row("bs_unaligned", "blocksize_unaligned", Flag, Refused(ADDRESSES)),
     row("bs_is_seq_rand", "", Bool, Done(SEQ_RAND)),
-    row("randrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
-    row("randseed", "", Text, NoEffect("every run draws from its seed; --seed gives another")),
+    row("randrepeat", "", Bool, NoEffect("random numbers come from the run's seed; set --seed")),
+    row("randseed", "", Text, NoEffect("random numbers come from the run's seed; set --seed")),
     row("norandommap", "", Flag, DONE),
     row("softrandommap", "", Bool, NoEffect(NO_MAP)),
     row("sprandom", "", Bool, Refused(ADDRESSES)),
@@ -180,7 +180,7 @@ pub const GENERIC: &[FioOption] = &[
     row("random_distribution", "", Text, Done("random, zipf, pareto, normal, zoned and zoned_abs")),
     row("random_sequence_stride", "", Bool, Refused(ADDRESSES)),
     row("percentage_random", "", Ints(0, 100), DONE),
-    row("percentage_sequential", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("percentage_sequential", "", Text, NoEffect("deprecated: fio ignores it")),
     row("nrfiles", "nr_files", Int(0, MANY), DONE),
     row("openfiles", "", Int(0, MANY), NoEffect(ALL_OPEN)),
     row("file_service_type", "", Text, Done("roundrobin, random and sequential")),
@@ -208,8 +208,8 @@ pub const GENERIC: &[FioOption] = &[
     row("verify", "", Text, Done(HEADERS)),
     row("do_verify", "", Bool, DONE),
     row("verify_policy", "", Text, NoEffect(AT_THE_END)),
-    row("verifysort", "", Text, NoEffect("fio gave it up and reads it no more")),
-    row("verifysort_nr", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("verifysort", "", Text, NoEffect("deprecated: fio ignores it")),
+    row("verifysort_nr", "", Text, NoEffect("deprecated: fio ignores it")),
     row("verify_interval", "", Int(0, MANY), NoEffect(EACH_SECTOR)),
     row("verify_offset", "", Int(0, MANY), NoEffect(EACH_SECTOR)),
     row("verify_pattern", "", Text, Done(BEHIND)),
@@ -221,7 +221,7 @@ pub const GENERIC: &[FioOption] = &[
     row("verify_backlog_batch", "", Int(0, MANY), NoEffect(AT_THE_END)),
     row("verify_async_cpus", "", Text, NoEffect(READERS_JUDGE)),
     row("experimental_verify", "", Bool, NoEffect(IN_MEMORY)),
-    row("verify_state_load", "", Bool, Refused("a state of fio's tells nothing of our headers")),
+    row("verify_state_load", "", Bool, Refused("fio's state file says nothing about our headers")),
     row("verify_state_save", "", Bool, NoEffect(IN_MEMORY)),
     row("verify_write_sequence", "", Bool, NoEffect(IN_MEMORY)),
     row("verify_header_seed", "", Bool, NoEffect(IN_MEMORY)),
@@ -265,8 +265,8 @@ pub const GENERIC: &[FioOption] = &[
     row("lockmem", "", Size, NoEffect(BUFFERS)),
     row("rwmixread", "", Int(0, 100), DONE),
     row("rwmixwrite", "", Int(0, 100), DONE),
-    row("rwmixcycle", "", Text, NoEffect("fio gave it up and reads it no more")),
-    row("comm", "", Text, NoEffect("it is kept with the run and changes nothing")),
+    row("rwmixcycle", "", Text, NoEffect("deprecated: fio ignores it")),
+    row("comm", "", Text, NoEffect("saved with the run, without effect")),
     row("nice", "", Int(-20, 19), NoEffect(PLACING)),
     row("prio", "", Int(0, 7), NoEffect(PLACING)),
     row("prioclass", "", Int(0, 3), NoEffect(PLACING)),
@@ -333,7 +333,7 @@ pub const GENERIC: &[FioOption] = &[
     row("log_compression_cpus", "", Text, NoEffect(STREAMED)),
     row("log_store_compressed", "", Bool, Refused("logs are text here, and not compressed")),
     row("log_alternate_epoch", "", Bool, DONE),
-    row("log_alternate_epoch_clock_id", "", Int(0, MANY), Refused("log_unix_epoch is done")),
+    row("log_alternate_epoch_clock_id", "", Int(0, MANY), Refused("use log_unix_epoch")),
     row("block_error_percentiles", "", Bool, NoEffect(FORM)),
     row("bwavgtime", "", Int(0, MANY), NoEffect(FORM)),
     row("iopsavgtime", "", Int(0, MANY), NoEffect(FORM)),
@@ -365,7 +365,7 @@ pub const GENERIC: &[FioOption] = &[
     row("unified_rw_reporting", "", OneOf(&["none","mixed","both","0","1","2"]), NoEffect(FORM)),
     row("continue_on_error", "", Text, Done(GO_ON)),
     row("ignore_error", "", Text, Refused(ERRORS)),
-    row("error_dump", "", Bool, NoEffect("the first error is always said")),
+    row("error_dump", "", Bool, NoEffect("the first error is always printed")),
     row("profile", "", Text, Refused(SYSTEM)),
     row("threads", "", Int(0, MANY), NoEffect("it belongs to the profile tiobench")),
     row("cgroup", "", Text, Refused(SYSTEM)),
@@ -378,13 +378,13 @@ pub const GENERIC: &[FioOption] = &[
     row("hugepage-size", "", Int(0, MANY), NoEffect(BUFFERS)),
     row("flow_id", "", Int(0, MANY), DONE),
     row("flow", "", Int(0, 1000), Done(IN_FLOW)),
-    row("flow_watermark", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("flow_watermark", "", Text, NoEffect("deprecated: fio ignores it")),
     row("flow_sleep", "", Int(0, MANY), DONE),
     row("steadystate", "ss", Text, Done(STEADY)),
     row("steadystate_duration", "ss_dur", Seconds, DONE),
     row("steadystate_ramp_time", "ss_ramp", Seconds, DONE),
     row("steadystate_check_interval", "ss_interval", Seconds, DONE),
-    row("allrandrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
+    row("allrandrepeat", "", Bool, NoEffect("random numbers come from the run's seed; set --seed")),
     row("log_max_value", "", Bool, DONE),
     row("log_unix_epoch", "", Bool, DONE),
 ];

@@ -63,11 +63,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nrw=trimwrite\nbs=4k,4k,8k\n",
-        "j.fio:2: rw=trimwrite is refused: one bs and one rate for trims and writes is done",
+        "j.fio:2: rw=trimwrite is refused: trims and writes share one bs and one rate",
     ),
     (
         "[a]\nrw=randread:-4\n",
-        "j.fio:2: rw=randread:-4: randread:-4: a number",
+        "j.fio:2: rw=randread:-4: randread:-4: the number of requests must",
     ),
     (
         "[a]\nsize=1.5g\n",
@@ -86,7 +86,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nsize=4z\n",
-        "j.fio:2: size=4z: sizes in zones are not done here",
+        "j.fio:2: size=4z: sizes in zones are not supported",
     ),
     (
         "[a]\nsize=(1+\n",
@@ -126,7 +126,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nnrfiles=2\nzonesize=8k\nzonemode=strided\n",
-        "j.fio:4: zonemode=strided is refused: zones of one file are done",
+        "j.fio:4: zonemode=strided is refused: zones need a single file",
     ),
     (
         "[a]\nrate=1m\nrate_min=2m\n",
@@ -150,7 +150,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nbs=0\n",
-        "j.fio:2: bs=0: a block has one byte at least",
+        "j.fio:2: bs=0: a block has at least one byte",
     ),
     (
         "[a]\nbs=2g\n",
@@ -191,7 +191,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nioengine=rbd\n",
-        "j.fio:2: ioengine=rbd: the engine rbd is not done here",
+        "j.fio:2: ioengine=rbd: the engine rbd is not supported",
     ),
     (
         "[a]\nioengine=aio\n",
@@ -207,15 +207,15 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nnrfiles=2\nzonesize=8k\nzonemode=strided\n",
-        "j.fio:4: zonemode=strided is refused: zones of one file are done",
+        "j.fio:4: zonemode=strided is refused: zones need a single file",
     ),
     (
         "[a]\nzonemode=zbd\n",
-        "j.fio:2: zonemode=zbd: zones of zoned devices are not done here",
+        "j.fio:2: zonemode=zbd: zoned devices are not supported",
     ),
     (
         "[a]\nread_iolog=x\n",
-        "j.fio:2: read_iolog=x is refused: seekstone replay carries out",
+        "j.fio:2: read_iolog=x is refused: seekstone replay runs",
     ),
     (
         "[a]\nrandom_distribution=zipf:1\n",
@@ -272,7 +272,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nstartdelay=1-5\n",
-        "j.fio:2: startdelay=1-5: a range of delays is not done here",
+        "j.fio:2: startdelay=1-5: a range of delays is not supported",
     ),
     (
         "[a]\ninclude x.fio\n",

@@ -45,7 +45,7 @@ pub fn measure_random(
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
     if request.bench.target == NULL_TARGET {
-        let text = format!("{NULL_TARGET} holds no blocks: name a directory, a file or a model");
+        let text = format!("{NULL_TARGET} has no blocks: name a directory, a file or a model");
         return Err(BenchError::Usage(text));
     }
     let Opened {

@@ -101,7 +101,7 @@ pub enum TimingError {
     #[error(transparent)]
     Inspect(#[from] InspectError),
     /// The directory is none.
-    #[error("{0} is no directory: commands run in one")]
+    #[error("{0} is not a directory: commands run in one")]
     NoDirectory(String),
     /// A command did not come to its end.
     #[error(transparent)]

@@ -144,7 +144,7 @@ fn mistakes_in_settings_are_named() {
     let (_directory, mut place) = place();
     let error = measured("tcp", "congestion = \"nope\"", &place).expect_err("no such thing");
     let text = error.to_string();
-    assert!(text.contains("the system has none of that name"), "{text}");
+    assert!(text.contains("no algorithm of that name"), "{text}");
     place.target = "sim:mm1".into();
     let error = measured("tcp", "", &place).expect_err("a model");
     assert!(matches!(error, MeasureError::Usage(_)), "{error}");

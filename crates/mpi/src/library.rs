@@ -158,7 +158,7 @@ fn open_standard(name: &Path) -> Option<Result<Abi, MpiError>> {
             path: name.to_owned(),
             reason: match other {
                 Some((major, minor)) => format!("its ABI is {major}.{minor}, not {STANDARD_MAJOR}"),
-                None => "it does not tell the version of its ABI".into(),
+                None => "it does not report its ABI version".into(),
             },
         }),
     })

@@ -31,7 +31,7 @@ pub fn enter(name: &str) -> Result<(), NameSpaceError> {
     let fault = |cause: io::Error| NameSpaceError {
         name: name.into(),
         advice: match cause.kind() {
-            io::ErrorKind::NotFound => "; `ip netns list` shows those there are",
+            io::ErrorKind::NotFound => "; `ip netns list` lists what exists",
             io::ErrorKind::PermissionDenied => "; only root may enter one",
             _ => "",
         },
@@ -64,7 +64,7 @@ pub fn run_in<T: Send>(
         let worker = worker.map_err(|cause| NameSpaceError {
             name: name.into(),
             cause,
-            advice: "; a thread cannot be started: raise the limit on processes (`ulimit -u`)",
+            advice: "; cannot start a thread: raise the limit on processes (`ulimit -u`)",
         })?;
         match worker.join() {
             Ok(done) => done,

@@ -21,12 +21,12 @@ pub struct SocketOptions {
 /// The system only says that there is no such file.
 fn unknown_congestion(name: &str, errno: rustix::io::Errno) -> io::Error {
     let why = match errno {
-        rustix::io::Errno::NOENT => "the system has none of that name".to_owned(),
+        rustix::io::Errno::NOENT => "the system has no algorithm of that name".to_owned(),
         other => io::Error::from(other).to_string(),
     };
     io::Error::other(format!(
         "congestion = {name:?}: {why}; /proc/sys/net/ipv4/tcp_available_congestion_control lists \
-         those there are"
+         what is available"
     ))
 }
 

@@ -62,7 +62,7 @@ pub enum StreamError {
     #[error(transparent)]
     NameSpace(#[from] NameSpaceError),
     /// The system refuses a thread.
-    #[error("no thread can be started for the receiver: {0}")]
+    #[error("cannot start a thread for the receiver: {0}")]
     Thread(String),
     /// The receiver's address is not its own.
     #[error("cannot listen on {address}: {cause}; it must be an address of the receiver's side")]

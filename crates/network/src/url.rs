@@ -48,7 +48,7 @@ pub struct Url {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// It begins with nothing known.
-    #[error("`{0}` is no address of a server: write http://HOST/PATH or ftp://HOST/PATH")]
+    #[error("`{0}` is not a server address: write http://HOST/PATH or ftp://HOST/PATH")]
     Protocol(String),
     /// Encrypted.
     #[error("`{0}`: encrypted connections are not measured; let the server speak plain http")]
@@ -57,10 +57,10 @@ pub enum UrlError {
     #[error("`{0}` names no server: write HOST, HOST:PORT or [ADDRESS]:PORT after the slashes")]
     Host(String),
     /// A path that would break a request apart.
-    #[error("`{0}` holds a blank or a control character: write it as %20 and its like")]
+    #[error("`{0}` has a blank or control character: escape it, as in %20")]
     Path(String),
     /// No such server.
-    #[error("{host} is no server that is known here: {cause}")]
+    #[error("{host} cannot be resolved: {cause}")]
     Unknown {
         /// As written.
         host: String,

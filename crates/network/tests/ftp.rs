@@ -176,7 +176,7 @@ fn a_file_that_is_too_large_for_the_disk_is_not_begun_or_given_up() {
         Way::Well,
         "has 300000 bytes, and the local directory has space for 299999",
     );
-    check(Way::Old, "local file: what may be written is used up");
+    check(Way::Old, "local file: no space left within the limit");
 }
 
 #[test]
@@ -214,11 +214,11 @@ fn a_file_of_somebody_else_is_not_overwritten() {
     for (way, expected) in [
         (
             Way::Well,
-            "it is there already, and is left alone: choose a new name",
+            "it exists already and was not touched: choose a new name",
         ),
         (
             Way::Old,
-            "SIZE: the server does not tell whether it is there already",
+            "SIZE: the server does not report whether it exists already",
         ),
     ] {
         let server = Server::start(way);

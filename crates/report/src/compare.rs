@@ -144,7 +144,7 @@ pub(crate) fn in_words(shown: &[&FigureRatio]) -> String {
         (count(Shown::Differs), "different"),
         (count(Shown::Nothing), "no difference shown"),
         (count(Shown::NoInterval), "without an interval"),
-        (untrusted as u64, "not to be trusted"),
+        (untrusted as u64, "untrusted"),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts

@@ -40,7 +40,7 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
     page.blank();
     let (mean, mut interval) = time(found.mean);
     if !found.mean.is_bounded() {
-        interval = "no interval: one value does not tell how much it varies".into();
+        interval = "no interval: one value says nothing about variation".into();
     }
     page.fact("mean", &format!("{mean}  ({interval})"));
     if let Some(one) = found.one_round {

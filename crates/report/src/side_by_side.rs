@@ -278,14 +278,19 @@ pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparis
 }
 
 fn names(figures: &[(&StudyFigure, &StudyComparison)]) -> String {
-    let names = figures.iter().map(|(figure, _)| spoken(figure));
+    let names = figures.iter().map(|(figure, _)| spoken(&figure.reading));
     names.collect::<Vec<_>>().join(", ")
 }
 
 /// A figure as an engineer says it: `IOPS`, `p99`, `mean latency`.
-fn spoken(figure: &StudyFigure) -> String {
-    let name = figure.reading.as_str();
-    let (row, last) = name.rsplit_once('.').map_or(("", name), |it| it);
+fn spoken(name: &str) -> String {
+    let begins_with_letter = |text: &str| text.starts_with(|it: char| it.is_ascii_alphabetic());
+    // The dot of `latency-p99.9` separates nothing.
+    let (row, last) = name
+        .rmatch_indices('.')
+        .map(|(at, _)| (&name[..at], &name[at + 1..]))
+        .find(|(_, last)| begins_with_letter(last))
+        .unwrap_or(("", name));
     let said = match last {
         "iops" => "IOPS".to_owned(),
         "latency" => "mean latency".to_owned(),
@@ -325,7 +330,7 @@ fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
     if compared.scale != StudyScale::Ratio || !ratio.is_bounded() || ratio.low <= 0.0 {
         return None;
     }
-    let name = spoken(figure);
+    let name = spoken(&figure.reading);
     let preposition = if name.starts_with('p') { "at" } else { "in" };
     let span = |value, low, high| {
         format_interval_count(value, low, high)
@@ -343,4 +348,20 @@ fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
         }
         _ => format!("{above} times the {name}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `latency-p99.9` was read as the reading `9` of a row `latency-p99`.
+    #[test]
+    fn figures_have_the_names_that_engineers_use() {
+        let check = |name: &str, expected: &str| assert_eq!(spoken(name), expected);
+        check("iops", "IOPS");
+        check("latency", "mean latency");
+        check("latency-p99.9", "p99.9");
+        check("random-read.iops", "IOPS of random-read");
+        check("random-read.latency-p99.9", "p99.9 of random-read");
+    }
 }

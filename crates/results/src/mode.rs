@@ -92,7 +92,7 @@ impl FromStr for Mode {
             .find(|mode| mode.name().eq_ignore_ascii_case(text))
             .ok_or_else(|| {
                 let names: Vec<&str> = Self::ALL.iter().map(|mode| mode.name()).collect();
-                format!("{text:?} is no mode: use one of {}", names.join(", "))
+                format!("{text:?} is not a mode: use one of {}", names.join(", "))
             })
     }
 }

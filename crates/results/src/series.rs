@@ -34,7 +34,7 @@ pub struct SystemSample {
     /// Bytes moved by the device per second.
     pub device_bytes_per_second: Option<f64>,
     /// Pages that this process caused to be fetched from a device, per second: what the page cache
-    /// missed, and its read-ahead. Absent where the page cache is passed by.
+    /// missed, and its read-ahead. Absent where the page cache is bypassed.
     pub page_cache_misses_per_second: Option<f64>,
     /// Page faults of this process served from memory, per second.
     pub minor_faults_per_second: Option<f64>,

@@ -427,7 +427,7 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["--state", "durable", "target/main"], "nothing is written"),
     (
         &["--memory", "target", "target"],
-        "is no directory on a file system in memory",
+        "not a directory on a memory file system",
     ),
     (
         &["--reserve", "0", "target/main"],

@@ -14,7 +14,7 @@ fn a_link_is_there_until_it_is_told_to_end() {
     let (near, far) = (link.near.clone(), link.far.clone());
     assert_eq!(Link::is_there(&near, &far), [true, true]);
     let again = ["wire", &near, "10.90.0.1/24", "other", "10.90.0.2/24"];
-    scratch.check(&again, 1, "is there already");
+    scratch.check(&again, 1, "exists already");
     assert_eq!(Link::is_there(&near, "other"), [true, false]);
     let pid = link
         .pid()
@@ -55,7 +55,7 @@ fn mistakes_are_named_before_anything_is_made() {
     );
     check(
         &["a b", "10.0.0.1/24", "c", "10.0.0.2/24"],
-        "no name for a network namespace",
+        "not a name for a network namespace",
     );
     check(
         &["a", "10.0.0.1/24", "a", "10.0.0.2/24"],

@@ -66,7 +66,7 @@ fn values_without_meaning_are_wrong_usage() {
             (&["--precision", "200%"], "must be between 0.1% and 50%"),
             (&["--budget", "0.1s"], "use at least 1s"),
             (&["--runs", "0"], "0 is not in 1..=10000"),
-            (&["--mode", "nonsense"], "\"nonsense\" is no mode"),
+            (&["--mode", "nonsense"], "\"nonsense\" is not a mode"),
             (&["--mode", "nonsense"], "normal, continuous, reduced, rep"),
             (&["--mode", "nonsense"], "rebuild, exchange"),
             (&["--mode", "rebuild", "--for", "0"], "use at least 1s"),

@@ -351,7 +351,7 @@ fn targets_that_cannot_be_measured_are_told() {
     let mistakes: &[Mistake<'_>] = &[
         (&["/missing/place"], 1, "/missing/place"),
         (&[&file], 2, "at least 1 MiB"),
-        (&["null:"], 2, "holds no blocks"),
+        (&["null:"], 2, "has no blocks"),
         (
             &["sim:mm1", "--buffered"],
             2,

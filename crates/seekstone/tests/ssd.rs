@@ -251,7 +251,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     );
     check(&[&directory, "--purge", "punch"], "a new one each time");
     check(&["sim:nvme", "--purge", "punch"], "?content=fresh");
-    check(&["null:"], "null: holds no blocks");
+    check(&["null:"], "null: has no blocks");
     check(&[&path, "--overwrite", "--purge", "format"], "nvme format");
     check(
         &[&path, "--overwrite", "--purge", "sanitize"],

@@ -73,7 +73,7 @@ impl Faults {
             return Err("known errors are EIO, ENOSPC, EROFS".into());
         };
         match Trigger::parse(when)? {
-            Trigger::Every(_) => Err("errors strike at an operation, a rate or a place".into()),
+            Trigger::Every(_) => Err("an error needs an operation, a rate or a place".into()),
             trigger => Ok(Some((Errno(*errno), trigger))),
         }
     }
@@ -121,6 +121,6 @@ fn split(text: &str) -> Result<Option<(&str, &str)>, String> {
     }
     let parts = text.split_once('@');
     let parts = parts
-        .ok_or("say WHAT@WHEN, as in 500ms@1000, 500ms@every:10s, EIO@0.1% or EIO@1GiB+4KiB")?;
+        .ok_or("use WHAT@WHEN, as in 500ms@1000, 500ms@every:10s, EIO@0.1% or EIO@1GiB+4KiB")?;
     Ok(Some(parts))
 }

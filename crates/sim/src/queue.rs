@@ -160,8 +160,8 @@ pub fn list_models() -> String {
         "each with size=64GiB, cpus=1 (for the work of transactions), stall=SPAN@N (one stall \
          after N operations)\n\
          or stall=SPAN@every:10s, error=EIO@N, short=1%,\n\
-         and the queues with drift=30%@60s (slower by so much after that time), warm-up=200%@2s\n\
-         (at first slower by so much, for that time), wave=50%@1s (up and down, of that period)",
+         and the queues with drift=30%@60s (slower by that share from then on), warm-up=200%@2s\n\
+         (slower by that share until then), wave=50%@1s (up and down with that period)",
     );
     text
 }

@@ -31,12 +31,12 @@ pub(super) fn no_chance(
     }
     let without = match fixed {
         0 => "Its intervals".to_owned(),
-        _ if fixed == all => "No chance takes part in it: every replicate gave the same, and \
+        _ if fixed == all => "It is deterministic: every replicate gave the same result, and \
                               intervals have no width. Intervals"
             .to_owned(),
         _ => format!(
-            "In {fixed} of its {all} figures no chance takes part: every replicate gave the same, \
-             and the interval has no width. Intervals"
+            "{fixed} of its {all} figures are deterministic: every replicate gave the same, and \
+             the interval has no width. Intervals"
         ),
     };
     Some(Warning::doubt(

@@ -171,7 +171,9 @@ impl CsvColumns {
         }
         let time = fields[self.time];
         if self.is_whole_seconds && time.contains('.') {
-            return Err(format!("the time {time:?} is no whole number of seconds"));
+            return Err(format!(
+                "the time {time:?} is not a whole number of seconds"
+            ));
         }
         let stamp_ns = instant(time, self.time_ns)?;
         let op = match self.words.op(fields[self.op])? {
@@ -242,7 +244,7 @@ fn scsi(word: &str) -> Result<Result<Op, &'static str>, String> {
         Some(digits) => u8::from_str_radix(digits, 16).ok(),
         None => word.parse().ok(),
     };
-    let code: u8 = code.ok_or_else(|| format!("{word:?} is no operation code of SCSI"))?;
+    let code: u8 = code.ok_or_else(|| format!("{word:?} is not a SCSI operation code"))?;
     Ok(match code {
         0x08 | 0x28 | 0xa8 | 0x88 => Ok(Op::Read),
         0x0a | 0x2a | 0xaa | 0x8a => Ok(Op::Write),

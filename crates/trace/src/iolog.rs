@@ -122,7 +122,7 @@ impl IologBody {
             "sync" | "datasync" | "sync_file_range" => Op::Sync,
             other => {
                 return Err(format!(
-                    "{other:?} is no action: use add, open, close, read, write, trim, sync, \
+                    "{other:?} is not an action: use add, open, close, read, write, trim, sync, \
                      datasync or wait"
                 ));
             }

@@ -68,7 +68,7 @@ pub(crate) fn whole(text: &str, what: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| match text.bytes().all(|it| it.is_ascii_digit()) {
             true if !text.is_empty() => format!("{what} {text} does not fit into 64 bits"),
-            _ => format!("{what} {text:?} is no whole number"),
+            _ => format!("{what} {text:?} is not a whole number"),
         })
 }
 

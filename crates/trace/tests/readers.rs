@@ -71,7 +71,7 @@ fn each_mistake_of_a_log_is_one_sentence_with_its_line() {
     };
     check(
         "x /a read 0 512",
-        "t.0:3: the time stamp \"x\" is no whole number",
+        "t.0:3: the time stamp \"x\" is not a whole number",
     );
     check(
         "99999999999999999999 /a read 0 512",
@@ -86,7 +86,7 @@ fn each_mistake_of_a_log_is_one_sentence_with_its_line() {
     check("5 /a read 0", "t.0:3: read needs an offset and a length");
     check(
         "5 /a read -1 512",
-        "t.0:3: the offset \"-1\" is no whole number",
+        "t.0:3: the offset \"-1\" is not a whole number",
     );
     check("5 /a read 0 0", "t.0:3: read has the length 0");
     check("5 /a read 0 1 2", "t.0:3: \"2\" is one field too many");
@@ -104,7 +104,8 @@ fn each_mistake_of_a_log_is_one_sentence_with_its_line() {
     );
     check(
         "5 /a erase 0 512",
-        "t.0:3: \"erase\" is no action: use add, open, close, read, write, trim, sync, datasync or \
+        "t.0:3: \"erase\" is not an action: use add, open, close, read, write, trim, sync, \
+         datasync or \
          wait",
     );
     check("5 /a close 1", "t.0:3: close takes no offset and no length");
@@ -158,7 +159,7 @@ fn mistakes_of_other_beginnings_and_of_version_2_are_named() {
     check(
         Format::Tencent,
         b"1.5,0,8,1,7\n",
-        "t.0:1: the time \"1.5\" is no whole number of seconds",
+        "t.0:1: the time \"1.5\" is not a whole number of seconds",
     );
     check(
         Format::Spc,
@@ -173,7 +174,7 @@ fn mistakes_of_other_beginnings_and_of_version_2_are_named() {
     check(
         Format::Vscsi,
         b"1,2,512,0x1ff\n",
-        "t.0:1: \"0x1ff\" is no operation code of SCSI",
+        "t.0:1: \"0x1ff\" is not a SCSI operation code",
     );
 }
 

@@ -286,10 +286,7 @@ fn a_device_about_which_the_system_does_not_tell_is_refused() {
     let machine = partitioned().loop_over("loop0", "sdb", 0, 0);
     let mut silent = machine;
     silent.loops.clear();
-    silent.check(
-        "sda",
-        "does not tell what lies beneath loop0 (/gone (deleted)",
-    );
+    silent.check("sda", "does not show what is below loop0 (/gone (deleted)");
     // A name that leads somewhere has to do.
     let backing = silent.root.path().join("backing");
     fs::write(&backing, "x").unwrap();
@@ -333,7 +330,7 @@ fn a_file_beneath_a_loop_device_is_known_without_its_name() {
     // Who may not ask is told so, and goes on: nothing speaks against the file.
     machine.loops.clear();
     let unseen = look(&machine).unwrap();
-    let expected = "the system does not tell what lies beneath loop0 (/gone (deleted)";
+    let expected = "the system does not show what is below loop0 (/gone (deleted)";
     assert!(unseen[0].starts_with(expected), "{unseen:?}");
 }
 

@@ -270,7 +270,7 @@ fn open_memory_at(
     let (description, _) = inspect(path)?;
     if description.kind != TargetKind::Directory || !description.memory_backed {
         let text = format!(
-            "--memory {}: is no directory on a file system in memory (tmpfs); name one, such as \
+            "--memory {}: not a directory on a memory file system (tmpfs); name one, such as \
              /dev/shm, or leave it out",
             path.display()
         );

@@ -69,7 +69,7 @@ pub const RETRIEVE: Kind = Kind {
             "cold",
             "true or false",
             "true",
-            "whether this machine's memory forgets what is in the store before they are got",
+            "whether the store's contents are dropped from this machine's memory before the get",
         ),
     ],
     readings: &[

@@ -141,10 +141,7 @@ pub const KIND: Kind = Kind {
 };
 
 /// The processor's share of the time.
-const PROCESSOR_BUSY: (&str, &str) = (
-    "processor busy",
-    "between models: share of the time in which the processor worked",
-);
+const PROCESSOR_BUSY: (&str, &str) = ("processor busy", "between models: CPU utilisation");
 const NO_RESTORE: Applies = Applies::ToFilesWhenOn(NO_CONTENT_WHY);
 const FILES_MAX: u64 = 1_000_000;
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);

@@ -26,7 +26,7 @@ use reads::{FileReads, ModelReads, RecordReads};
 /// The kind.
 pub const KIND: Kind = Kind {
     name: "cache",
-    about: "which share of reads is answered from memory, against the size of a buffer",
+    about: "the hit ratio of reads against the size of a buffer",
     settings: &[
         Setting::or(
             "working-set",
@@ -47,20 +47,20 @@ pub const KIND: Kind = Kind {
             "popularity",
             "\"uniform\" or \"zipf:THETA\"",
             "uniform",
-            "how often which record is read",
+            "how reads are distributed over records",
         ),
         Setting::or(
             "direct",
             "true or false",
             "false",
-            "whether the page cache is passed by, so that only the buffer answers",
+            "whether the page cache is bypassed, so that only the buffer answers",
         )
         .applying(Applies::ToFiles(
             "whether a model has a file cache is in its definition",
         )),
     ],
     readings: &[
-        ("hits", "share of the reads answered from memory"),
+        ("hits", "hit ratio: share of reads answered from memory"),
         ("buffer hits", "share answered by the program's own buffer"),
         (
             "page cache hits",

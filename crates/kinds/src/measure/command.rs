@@ -25,7 +25,7 @@ pub const COMMAND: &str = "command";
 /// The kind.
 pub const KIND: Kind = Kind {
     name: "command",
-    about: "what a command takes: elapsed, user and system time",
+    about: "elapsed, user and system time of a command",
     settings: &[
         Setting::required(
             COMMAND,
@@ -50,7 +50,7 @@ pub const KIND: Kind = Kind {
             "time-limit",
             "TIME",
             "1h",
-            "end it, and fail, when it takes longer",
+            "stop it and fail after this time",
         ),
         Setting::optional(
             "directory",
@@ -69,7 +69,7 @@ pub const KIND: Kind = Kind {
         ("bytes read", "what they gave"),
         (
             "from storage",
-            "bytes that storage gave for them; those of pages mapped into memory count, too",
+            "bytes read from storage for them, mapped pages included",
         ),
         (
             "from the cache",

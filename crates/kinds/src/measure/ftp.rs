@@ -86,7 +86,7 @@ pub const KIND: Kind = Kind {
         ("time", "from connecting to the end of everything"),
         (
             "round trip",
-            "that of connecting, of small packets while the link is idle",
+            "round-trip time of connecting, with small packets on an idle link",
         ),
         ("client CPU", "processor time of this program for a MiB"),
         (
@@ -304,7 +304,7 @@ impl Measuring for Ftp {
         let done = done.map_err(|error| net::of_name_space(&error))?;
         let outcomes = done.map_err(|error| {
             MeasureError::Failed(format!(
-                "a thread cannot be started ({error}): raise the limit on processes (`ulimit -u`)"
+                "cannot start a thread ({error}): raise the limit on processes (`ulimit -u`)"
             ))
         })?;
         if let Some(directory) = directory {

@@ -77,7 +77,7 @@ pub const KIND: Kind = Kind {
         ),
         (
             "page time 95 %",
-            "what 95 of 100 whole pages stay below; not given for few pages",
+            "p95 of the time of a whole page; absent for few pages",
         ),
         (
             "request time",

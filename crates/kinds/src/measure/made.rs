@@ -159,8 +159,8 @@ impl Checker<'_> {
         let name = self.files.name(self.number);
         match self.differs_at {
             Some(at) => Err(MeasureError::Failed(format!(
-                "{name} came back with other bytes from {at} on than were put in: the store is not \
-                 to be trusted"
+                "{name} came back with other bytes from {at} on than were put in: do not trust \
+                 this store"
             ))),
             None if self.at != self.files.size.0 => Err(MeasureError::Failed(format!(
                 "{name} came back with {} of its {} bytes",

@@ -273,5 +273,5 @@ pub fn tape_stops(devices: &[&dyn Device]) -> Option<Reading> {
 /// The reading of [`tape_stops`], for lists of readings.
 pub const TAPE_STOPS: (&str, &str) = (
     "tape stops",
-    "how often a simulated tape could not keep streaming, stopped, and went back",
+    "how often a simulated tape stopped streaming and backed up",
 );

@@ -130,7 +130,7 @@ fn refuse_content(path: &Path) -> Result<(), String> {
 /// What a file system's repair has found is the only copy of somebody's file.
 fn refuse_found(path: &Path) -> Result<(), String> {
     let unlisted = |error: io::Error| {
-        format!("its {OF_FILE_SYSTEM} cannot be looked into ({error}); be root, or remove it")
+        format!("its {OF_FILE_SYSTEM} cannot be read ({error}); be root, or remove it")
     };
     let mut entries = fs::read_dir(path).map_err(unlisted)?;
     match entries.next().transpose().map_err(unlisted)? {

@@ -33,13 +33,13 @@ pub const TIMEOUT: Setting = Setting::or(
     "timeout",
     "TIME",
     "30s",
-    "fail when the other side is silent for that long",
+    "fail after the other side is silent for this long",
 );
 /// The setting `window`.
 pub const WINDOW: Setting = Setting::optional(
     "window",
     "SIZE",
-    "the most bytes that a receiver lets be under way; the system's own way when not given",
+    "receive window in bytes; the system's choice when not given",
 );
 /// The setting `congestion`.
 pub const CONGESTION: Setting = Setting::optional(

@@ -154,7 +154,7 @@ impl Place {
         match path.metadata() {
             Ok(found) if found.is_dir() => Ok(path),
             Ok(_) => Err(MeasureError::Usage(format!(
-                "{} is no directory, and {kind} makes files of its own: name a directory",
+                "{} is not a directory, and {kind} makes its own files: name a directory",
                 self.target
             ))),
             Err(error) => Err(MeasureError::io("look at", path)(error)),

@@ -47,7 +47,7 @@ pub const KIND: Kind = Kind {
             "mean time",
             "from the opening to the first record; with the time of each file",
         ),
-        ("median time", "half of the files took no longer"),
+        ("median time", "median time of a file"),
         ("longest time", "that of the slowest file"),
     ],
     in_place: None,

@@ -382,8 +382,7 @@ pub fn write_record(
 #[must_use]
 pub fn wrong_data(path: &Path, offset: u64) -> MeasureError {
     MeasureError::Failed(format!(
-        "{} returned something else at byte {offset} than was written there: the storage is not to \
-         be trusted",
+        "{} returned other data at byte {offset} than was written there: do not trust this storage",
         path.display()
     ))
 }

@@ -47,7 +47,7 @@ pub const KIND: Kind = Kind {
         ),
         (
             "idle round trip",
-            "that of connecting, of small packets while the link is idle",
+            "round-trip time of connecting, with small packets on an idle link",
         ),
         ("round trip", "what the sender saw of it, on average"),
         ("sender CPU", "processor time of the sender for a MiB"),

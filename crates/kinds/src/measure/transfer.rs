@@ -41,7 +41,7 @@ pub const KIND: Kind = Kind {
             "direct",
             "true or false",
             "false",
-            "whether the page cache is passed by",
+            "whether the page cache is bypassed",
         )
         .applying(NO_CACHE),
         Setting::or(

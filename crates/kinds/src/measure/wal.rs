@@ -42,7 +42,7 @@ pub const KIND: Kind = Kind {
             "group",
             "NUMBER",
             "64",
-            "records that are made durable together at most (group commit)",
+            "most records made durable together (group commit)",
         ),
         Setting::or(
             "sync",
@@ -67,7 +67,7 @@ pub const KIND: Kind = Kind {
             "direct",
             "true or false",
             "false",
-            "whether the page cache is passed by; appends are then whole blocks of 4 KiB",
+            "whether the page cache is bypassed; appends are then whole blocks of 4 KiB",
         ),
         Setting::or("time", "TIME", "2s", "how long each replicate takes"),
     ],
@@ -77,13 +77,10 @@ pub const KIND: Kind = Kind {
             "latency",
             "mean time from a record that is ready to its commit",
         ),
-        ("latency-p50", "half of the commits took no longer"),
+        ("latency-p50", "median time of a commit"),
         ("latency-p95", "19 of 20 took no longer"),
         ("latency-p99", "99 of 100 took no longer"),
-        (
-            "records per append",
-            "how many were made durable together, on average",
-        ),
+        ("records per append", "mean number made durable together"),
         (
             "device bytes per byte",
             "bytes that the device wrote for each byte of a record, where it counts them",

@@ -72,7 +72,7 @@ impl Scan {
         }
         if record.length > LENGTH_MAX {
             return Err(format!(
-                "a {} of {} at offset {} is larger than 1 GiB, the most of one request",
+                "a {} of {} at offset {} is larger than 1 GiB, the largest request",
                 record.op.name(),
                 Bytes(record.length),
                 record.offset

@@ -23,7 +23,7 @@ pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<(), BenchError> 
     let target = &request.bench.target;
     if target == NULL_TARGET {
         let text =
-            format!("{NULL_TARGET} holds no blocks: name a device, a file, a directory or a model");
+            format!("{NULL_TARGET} has no blocks: name a device, a file, a directory or a model");
         return Err(BenchError::Usage(text));
     }
     let path = std::path::Path::new(target);
@@ -145,7 +145,7 @@ pub(super) fn cautions(
     if request.purge.is_none() && kind == TargetKind::BlockDevice {
         warnings.push(Warning::note(
             WarningCode::SsdNotPurged,
-            "Nothing was purged: what was written before the run has a part in its first rounds.",
+            "Nothing was purged: earlier writes affect the first rounds.",
         ));
     }
     warnings

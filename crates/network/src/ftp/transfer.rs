@@ -117,11 +117,11 @@ fn carry_out(
         (Direction::Retrieve, _) => None,
         (Direction::Store(bytes), NO_SUCH_FILE) => Some(bytes),
         (Direction::Store(_), 213) => {
-            let cause = "it is there already, and is left alone: choose a new name";
+            let cause = "it exists already and was not touched: choose a new name";
             return Err(Trouble::Fault(cause.into()));
         }
         (Direction::Store(_), _) => {
-            let cause = "SIZE: the server does not tell whether it is there already";
+            let cause = "SIZE: the server does not report whether it exists already";
             return Err(Trouble::Fault(cause.into()));
         }
     };
@@ -170,8 +170,8 @@ fn carry_out(
 fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
     match expected {
         Some(bytes) if plan.local.is_some() && bytes > plan.room => Err(Trouble::Fault(format!(
-            "it has {bytes} bytes, and the local directory has space for {}: choose another one, \
-             or drop what comes",
+            "it has {bytes} bytes, and the local directory has space for {}: choose another \
+             directory, or discard the data (local = \"nowhere\")",
             plan.room
         ))),
         _ => Ok(()),
@@ -186,7 +186,7 @@ fn remove(control: &mut Control<'_>, path: &str, is_whole: bool) -> Result<(), T
         return Ok(());
     }
     Err(Trouble::Fault(format!(
-        "stored, and not to be removed again: {} {}; remove it on the server",
+        "stored, but cannot be removed: {} {}; remove it on the server",
         reply.code, reply.text
     )))
 }

@@ -28,19 +28,19 @@ pub struct End {
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// An address is none.
-    #[error("`{0}` is no address of a link's end: write ADDRESS/PREFIX, such as 10.90.0.1/24")]
+    #[error("`{0}` is not an interface address: write ADDRESS/PREFIX, such as 10.90.0.1/24")]
     Address(String),
     /// The ends would not find each other.
     #[error("{0}")]
     Apart(String),
     /// Somebody has a namespace of that name.
     #[error(
-        "a network namespace {0} is there already: choose another name, or remove it with \
-             `ip netns del {0}` when nobody needs it"
+        "the network namespace {0} exists already: choose another name, or remove it with `ip \
+         netns del {0}`"
     )]
     Taken(String),
     /// A name that `ip` would not take.
-    #[error("`{0}` is no name for a network namespace: take letters, digits, - and _")]
+    #[error("`{0}` is not a name for a network namespace: use letters, digits, - and _")]
     Name(String),
     /// `ip` is missing, or failed.
     #[error("`ip {command}`: {cause}")]

@@ -13,6 +13,9 @@ const ENDINGS: [(&str, &[&str]); 7] = [
     ("parquet", &["parquet"]),
 ];
 
+/// Endings of forms that no option writes.
+const UNKNOWN: [&str; 7] = ["png", "jpg", "jpeg", "gif", "pdf", "xls", "xlsx"];
+
 /// The form that the name's ending stands for, if it does for one.
 #[must_use]
 pub fn form_of_ending(path: &Path) -> Option<&'static str> {
@@ -26,13 +29,19 @@ pub fn form_of_ending(path: &Path) -> Option<&'static str> {
 #[must_use]
 pub fn mismatch(form: &str, path: &Path) -> Option<String> {
     let (_, own) = ENDINGS.iter().find(|(known, _)| *known == form)?;
-    let other = form_of_ending(path).filter(|other| *other != form)?;
     let better = path.with_extension(own[0]);
-    Some(format!(
-        "the ending of {} means {other}, and this is {form}: name it {}, or use {other}",
-        path.display(),
-        better.display()
-    ))
+    let (name, better) = (path.display(), better.display());
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    match form_of_ending(path) {
+        Some(other) if other != form => Some(format!(
+            "the ending of {name} means {other}, and this is {form}: name it {better}, or use \
+             {other}"
+        )),
+        None if UNKNOWN.contains(&ending.as_str()) => {
+            Some(format!("{name} is written as {form}: name it {better}"))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -50,5 +59,8 @@ mod tests {
         assert_eq!(mismatch("text", Path::new("x.csv")), None);
         let told = mismatch("json", Path::new("x.svg")).expect("a mismatch");
         assert!(told.contains("name it x.json"), "{told}");
+        assert_eq!(mismatch("html", Path::new("x.txt")), None);
+        let told = mismatch("html", Path::new("x.png")).expect("a mismatch");
+        assert!(told.contains("name it x.html"), "{told}");
     }
 }

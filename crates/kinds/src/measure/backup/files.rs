@@ -156,7 +156,7 @@ fn found(source: &Path, stop: &Stop) -> Result<Vec<Item>, MeasureError> {
         return Ok(items);
     }
     Err(MeasureError::Usage(format!(
-        "{}: there is not one byte to be saved, and so no rate: name a directory with \
+        "{}: nothing to save, so no rate: name a directory with \
          files in it, or a file that is not empty",
         source.display()
     )))

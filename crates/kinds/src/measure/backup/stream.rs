@@ -30,7 +30,7 @@ const END: Entry = Entry {
 
 impl From<EntryFault> for MeasureError {
     fn from(fault: EntryFault) -> Self {
-        Self::Failed(format!("the stream cannot be taken apart: {fault}"))
+        Self::Failed(format!("the stream cannot be decoded: {fault}"))
     }
 }
 
@@ -308,8 +308,8 @@ impl Comparison<'_> {
         };
         if known != bytes {
             return Err(MeasureError::Failed(format!(
-                "{} differs from what was saved, within the {} bytes from {at} on: the storage is \
-                 not to be trusted, or the source was changed meanwhile",
+                "{} differs from what was saved, within the {} bytes from {at} on: do not trust \
+                 this storage, unless the source changed meanwhile",
                 item.path.display(),
                 bytes.len()
             )));

@@ -228,8 +228,8 @@ fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(
         return Ok(());
     }
     Err(MeasureError::Failed(format!(
-        "the copy {} differs from {} from byte {at} on: the storage is not to be trusted, or the \
-         file was changed meanwhile",
+        "the copy {} differs from {} from byte {at} on: do not trust this storage, unless the \
+         file changed meanwhile",
         to.path.display(),
         from.path.display()
     )))

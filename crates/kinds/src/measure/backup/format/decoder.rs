@@ -39,7 +39,7 @@ pub struct Damage {
 /// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It is no block of this stream.
+    /// It is not a block of this stream.
     Foreign,
     /// Its bytes are not those that were written.
     Changed,
@@ -60,7 +60,7 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let block = self.block;
         match self.what {
-            What::Foreign => write!(f, "block {block} is no block of this stream"),
+            What::Foreign => write!(f, "block {block} is not a block of this stream"),
             What::Changed => write!(f, "block {block} does not hold what was written"),
             What::Misplaced { found } => {
                 write!(f, "block {found} stands in the place of block {block}")

@@ -64,7 +64,7 @@ pub enum EntryFault {
         bytes: usize,
     },
     /// There is content behind the end.
-    #[error("there is content behind its end, at byte {at}")]
+    #[error("content follows its end, at byte {at}")]
     BehindEnd {
         /// Where.
         at: u64,
