@@ -231,7 +231,7 @@ fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bo
     let has = |jobs: &[Job]| jobs.iter().any(|it| it.name == *name);
     if has(beside) {
         return match beside.iter().all(|it| it.name == *name) {
-            false => Err("other jobs run beside that one; stonewall waits for all of them"),
+            false => Err("other jobs run with that one; stonewall waits for all of them"),
             true if job.reports.is_grouped && !job.begins_group => {
                 Err("in fio group_reporting makes one row of both; add new_group here")
             }

@@ -271,7 +271,7 @@ pub struct Job {
     /// The job before it that it waits for.
     pub waits_for: Option<String>,
     /// Whether that means all that run side by side with that job.
-    pub(crate) waits: bool,
+    pub waits: bool,
     /// Whether it begins a group of its own.
     pub begins_group: bool,
     /// Whether cached pages of its files are dropped before.

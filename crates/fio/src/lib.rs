@@ -53,4 +53,4 @@ pub use steady::{
 };
 pub use verify::Verify;
 pub use write::job_file_text;
-pub use zones::{AccessZone, AccessZones, ZoneSpan};
+pub use zones::{ZoneLength, ZoneShare, ZoneShares};

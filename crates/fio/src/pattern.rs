@@ -1,7 +1,7 @@
 //! What a job does, and in which order of addresses.
 
 use crate::number::{KbBase, size};
-use crate::zones::{self, AccessZones};
+use crate::zones::{self, ZoneShares};
 
 /// A direction of transfer, as an index of triplets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub enum Distribution {
     /// Normal around the middle, with this standard deviation in percent of the region.
     Normal(f64),
     /// Zones have their shares of the requests.
-    Zoned(Box<AccessZones>),
+    Zoned(Box<ZoneShares>),
 }
 
 impl Distribution {

@@ -5,16 +5,16 @@ use crate::number::{KbBase, size};
 
 /// A part of a file, behind the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccessZone {
+pub struct ZoneShare {
     /// Percent of the requests.
     pub percent: u32,
     /// How long it is.
-    pub span: ZoneSpan,
+    pub span: ZoneLength,
 }
 
 /// How long a zone is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ZoneSpan {
+pub enum ZoneLength {
     /// Percent of the file.
     Percent(u32),
     /// Bytes.
@@ -22,20 +22,20 @@ pub enum ZoneSpan {
 }
 
 /// Zones of reads, of writes and of trims.
-pub type AccessZones = [Vec<AccessZone>; 3];
+pub type ZoneShares = [Vec<ZoneShare>; 3];
 
 /// Zones of one direction, at most.
 const ZONES_MAX: usize = 256;
 
 /// `60/10:30/20:10/`: shares of requests and of the file, or of requests and bytes. A share that is
 /// left out is an even part of what the others leave.
-pub(crate) fn parse(text: &str, bytes: Option<KbBase>) -> Result<AccessZones, String> {
+pub(crate) fn parse(text: &str, bytes: Option<KbBase>) -> Result<ZoneShares, String> {
     let zones = |part: Option<&str>| zones(part.unwrap_or_default(), bytes);
     let [reads, writes, trims] = triplet(text)?.map(zones);
     Ok([reads?, writes?, trims?])
 }
 
-fn zones(text: &str, bytes: Option<KbBase>) -> Result<Vec<AccessZone>, String> {
+fn zones(text: &str, bytes: Option<KbBase>) -> Result<Vec<ZoneShare>, String> {
     let unread = |entry: &str| match bytes {
         None => format!("{entry:?}: zones are written 60/10:40/90, requests % / file %"),
         Some(_) => format!("{entry:?}: zones are written 60/1g:40/9g, requests % / size"),
@@ -53,26 +53,26 @@ fn zones(text: &str, bytes: Option<KbBase>) -> Result<Vec<AccessZone>, String> {
             "{text}: the percentages of requests add up to {sum}, not to 100"
         ));
     }
-    let spans: Vec<ZoneSpan> = match bytes {
+    let spans: Vec<ZoneLength> = match bytes {
         None => {
             let spans = percents(entries.iter().map(|it| it.1)).ok_or_else(|| unread(text))?;
             let sum: u32 = spans.iter().sum();
             if sum > 100 {
                 return Err(format!("{text}: the zones are {sum} % of the file"));
             }
-            spans.into_iter().map(ZoneSpan::Percent).collect()
+            spans.into_iter().map(ZoneLength::Percent).collect()
         }
         Some(base) => {
             let sizes = entries.iter().map(|it| size(it.1.trim(), base));
-            let sizes = sizes.map(|size| size.map(ZoneSpan::Bytes));
+            let sizes = sizes.map(|size| size.map(ZoneLength::Bytes));
             sizes.collect::<Result<_, _>>().map_err(|_| unread(text))?
         }
     };
-    if spans.contains(&ZoneSpan::Percent(0)) || spans.contains(&ZoneSpan::Bytes(0)) {
+    if spans.contains(&ZoneLength::Percent(0)) || spans.contains(&ZoneLength::Bytes(0)) {
         return Err(format!("{text}: a zone has no length"));
     }
     let zones = accesses.into_iter().zip(spans);
-    let zones = zones.map(|(percent, span)| AccessZone { percent, span });
+    let zones = zones.map(|(percent, span)| ZoneShare { percent, span });
     Ok(zones.collect())
 }
 
@@ -96,17 +96,17 @@ fn percents<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
 }
 
 /// What [`parse`] reads.
-pub(crate) fn text(zones: &AccessZones) -> String {
-    let one = |zones: &Vec<AccessZone>| {
+pub(crate) fn text(zones: &ZoneShares) -> String {
+    let one = |zones: &Vec<ZoneShare>| {
         let zones = zones.iter().map(|zone| match zone.span {
-            ZoneSpan::Percent(span) => format!("{}/{span}", zone.percent),
-            ZoneSpan::Bytes(span) => format!("{}/{span}", zone.percent),
+            ZoneLength::Percent(span) => format!("{}/{span}", zone.percent),
+            ZoneLength::Bytes(span) => format!("{}/{span}", zone.percent),
         });
         zones.collect::<Vec<_>>().join(":")
     };
     let word = match zones[0][0].span {
-        ZoneSpan::Percent(_) => "zoned",
-        ZoneSpan::Bytes(_) => "zoned_abs",
+        ZoneLength::Percent(_) => "zoned",
+        ZoneLength::Bytes(_) => "zoned_abs",
     };
     let [reads, writes, trims] = zones;
     match reads == writes && reads == trims {

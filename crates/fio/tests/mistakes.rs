@@ -231,7 +231,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\n[b]\n[c]\nwait_for=a\n",
-        "j.fio:4: wait_for=a is refused: other jobs run beside that one; stonewall waits for",
+        "j.fio:4: wait_for=a is refused: other jobs run with that one; stonewall waits for",
     ),
     (
         "[global]\ngroup_reporting\n[a]\n[b]\nwait_for=a\n",

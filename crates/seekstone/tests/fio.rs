@@ -92,7 +92,7 @@ fn a_job_that_waits_for_another_starts_when_that_has_ended() {
     std::fs::write(scratch.path("jobs.fio"), jobs).expect("a job file");
     let args = ["fio", "jobs.fio", "--no-save", "--quiet", "--json", "-"];
     // In fio [d] starts when [b] has ended, whatever [c] does.
-    let said = "jobs.fio:13: wait_for=b is refused: other jobs run beside that one";
+    let said = "jobs.fio:13: wait_for=b is refused: other jobs run with that one";
     scratch.check(&args, 2, said);
     std::fs::write(scratch.path("jobs.fio"), jobs.replace("=b", "=a")).expect("a file");
     let args = [

@@ -32,10 +32,10 @@ pub(super) fn pattern_of(job: &Job) -> JobPattern {
     }
 }
 
-fn zone(zone: &fio::AccessZone) -> AccessZone {
+fn zone(zone: &fio::ZoneShare) -> AccessZone {
     let span = match zone.span {
-        fio::ZoneSpan::Percent(percent) => ZoneSpan::Percent(percent),
-        fio::ZoneSpan::Bytes(bytes) => ZoneSpan::Bytes(bytes),
+        fio::ZoneLength::Percent(percent) => ZoneSpan::Percent(percent),
+        fio::ZoneLength::Bytes(bytes) => ZoneSpan::Bytes(bytes),
     };
     let percent = zone.percent;
     AccessZone { percent, span }
