@@ -117,7 +117,7 @@ fn what_intervals_of_a_model_mean_is_told() {
             .stdout
             .replace("\n        ", " ")
     };
-    let chance = "No chance takes part in it: every replicate gave the same";
+    let chance = "It is deterministic: every replicate gave the same";
     let told = warned(&["dlt2000-full", "--only", "test=1. S114"]);
     assert!(told.contains(chance), "{told}");
     // The order of the files is drawn anew.
@@ -126,7 +126,7 @@ fn what_intervals_of_a_model_mean_is_told() {
         told.contains("not how far the model is from the device"),
         "{told}"
     );
-    assert!(!told.contains("No chance"), "{told}");
+    assert!(!told.contains("It is deterministic"), "{told}");
     let target = scratch.target().display().to_string();
     let here = ["dlt2000-positioning-files", "--target", &target];
     let told = warned(&[&here[..], &["--set", "files=5"]].concat());

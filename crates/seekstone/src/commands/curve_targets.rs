@@ -5,7 +5,7 @@ use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;
 use procedure::CurveOptions;
 use results::Setup;
-use units::Duration;
+use units::{Duration, format_counted};
 
 use crate::args::CurveArgs;
 use crate::commands::drive::Ready;
@@ -48,7 +48,10 @@ pub fn ready(
         (false, None) => LoadShares::InTurn,
     };
     let title = match &args.workload_file {
-        Some(path) => format!("{}: {} workloads", path.display(), jobs.len()),
+        Some(path) => {
+            let count = format_counted(jobs.len() as u64, "workload");
+            format!("{}: {count}", path.display())
+        }
         None => title(&args.workload, None),
     };
     let asked = CurveOfTargets {

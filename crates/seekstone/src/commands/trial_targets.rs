@@ -16,7 +16,7 @@ use lab::test_file::SIZE_DEFAULT;
 use procedure::{LATENCIES, Offer, OfferedRow, Requirement};
 use results::{Run, Setup};
 use sim::SIM_PREFIX;
-use units::{Bytes, Duration, exact_percent};
+use units::{Bytes, Duration, exact_percent, format_counted};
 
 use crate::args::{Reach, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
@@ -345,7 +345,10 @@ pub fn jobs(
 /// What is done, in words.
 fn told(args: &TrialArgs, jobs: &[Job]) -> String {
     match &args.workload_file {
-        Some(path) => format!("{}: {} workloads", path.display(), jobs.len()),
+        Some(path) => {
+            let count = format_counted(jobs.len() as u64, "workload");
+            format!("{}: {count}", path.display())
+        }
         None => {
             let load = (args.clients, args.rate.map(|rate| rate.per_second()));
             let each = title(&args.workload, Some(load));
