@@ -204,8 +204,8 @@ fn unknown(mut error: Error, option: &str, definition: &Command) -> Error {
     if let Some(tip) = tip {
         let tip = vec![StyledStr::from(tip)];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
-    } else if option.starts_with("--") {
-        // "To pass it as a value" helps nobody who mistyped an option.
+    } else if option.starts_with("--") || option.parse::<f64>().is_ok() {
+        // "To pass it as a value" helps nobody who mistyped an option, or a number.
         error.remove(ContextKind::Suggested);
     }
     error
@@ -291,6 +291,13 @@ mod tests {
         check(&blocks, "--blocks 4KiB,64KiB");
         let wrong = told(&["seekstone", "trial", ".", "--clients", "x"]);
         assert!(!wrong.contains("takes one value"), "{wrong}");
+    }
+
+    /// Bug: a number below zero was answered with how to pass it as a value, which helps nobody.
+    #[test]
+    fn a_negative_number_gets_no_advice_that_does_not_help() {
+        let told = told(&["seekstone", "runs", "show", "-1"]);
+        assert!(told.contains("'-1'") && !told.contains("-- -1"), "{told}");
     }
 
     #[test]

@@ -48,6 +48,8 @@ fn a_refusal_names_file_and_line() {
     let said = "error: jobs.fio:2: ioengine=rbd: the engine rbd";
     scratch.check(&["fio", "jobs.fio"], 2, said);
     scratch.check(&["fio"], 2, "name a job file");
+    std::fs::write(scratch.path("empty.fio"), "").expect("a job file");
+    scratch.check(&["fio", "empty.fio"], 2, "empty.fio: no job to run");
 }
 
 /// One line of M/M/1 at half load, in virtual time: every run gives the same numbers.

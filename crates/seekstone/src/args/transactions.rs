@@ -55,7 +55,8 @@ pub struct TransactionsArgs {
         allow_hyphen_values = true
     )]
     pub writes: f64,
-    /// Time between transactions: TIME, TIME:constant, or TIME:exponential (the default law).
+    /// Time between transactions: TIME, TIME:constant, TIME:uniform (zero to twice TIME), or
+    /// TIME:exponential (the default law).
     #[arg(
         long, value_name = "TIME[:LAW]", default_value = "5s", value_parser = parse_think,
         allow_hyphen_values = true

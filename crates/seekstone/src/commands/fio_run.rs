@@ -44,6 +44,19 @@ const SHOWN: [(&str, &str); 4] = [
     ("numjobs", "1"),
 ];
 
+/// What to do where nothing is asked for.
+fn no_job(files: &[PathBuf]) -> UsageError {
+    let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+    let place = match &names[..] {
+        [] => "the command line".to_owned(),
+        names => names.join(", "),
+    };
+    UsageError(format!(
+        "{place}: no job to run; a job is a section with its own name, such as [random-read], or \
+         begins with --name on the command line"
+    ))
+}
+
 /// Jobs that were checked, ready to be carried out.
 ///
 /// # Errors
@@ -55,7 +68,7 @@ pub fn ready_for(
     mut setup: Setup,
 ) -> anyhow::Result<Ready<'_>> {
     if jobs.is_empty() {
-        return Err(UsageError("there is no job to run".into()).into());
+        return Err(no_job(&args.files).into());
     }
     check_fio(phase_names(&jobs), &args.common.goals)?;
     if args.common.party.is_some() {
