@@ -205,7 +205,7 @@ fn unknown(mut error: Error, option: &str, definition: &Command) -> Error {
         let tip = vec![StyledStr::from(tip)];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
     } else if option.starts_with("--") || option.parse::<f64>().is_ok() {
-        // "To pass it as a value" helps nobody who mistyped an option, or a number.
+        // "To pass it as a value" helps nobody who mistyped an option, or typed a negative number.
         error.remove(ContextKind::Suggested);
     }
     error
@@ -293,9 +293,9 @@ mod tests {
         assert!(!wrong.contains("takes one value"), "{wrong}");
     }
 
-    /// Bug: a number below zero was answered with how to pass it as a value, which helps nobody.
+    /// Bug: "to pass '-1' as a value, use '-- -1'", where no run has such a number.
     #[test]
-    fn a_negative_number_gets_no_advice_that_does_not_help() {
+    fn a_negative_number_is_not_advised_behind_two_dashes() {
         let told = told(&["seekstone", "runs", "show", "-1"]);
         assert!(told.contains("'-1'") && !told.contains("-- -1"), "{told}");
     }

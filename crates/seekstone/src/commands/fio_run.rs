@@ -44,7 +44,7 @@ const SHOWN: [(&str, &str); 4] = [
     ("numjobs", "1"),
 ];
 
-/// What to do where nothing is asked for.
+/// Nothing to run, and what a job would be.
 fn no_job(files: &[PathBuf]) -> UsageError {
     let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
     let place = match &names[..] {
@@ -52,8 +52,8 @@ fn no_job(files: &[PathBuf]) -> UsageError {
         names => names.join(", "),
     };
     UsageError(format!(
-        "{place}: no job to run; a job is a section with its own name, such as [random-read], or \
-         begins with --name on the command line"
+        "{place}: no job to run; a job file needs a section other than [global], such as \
+         [random-read]; on the command line a job begins with --name"
     ))
 }
 
