@@ -84,7 +84,9 @@ pub(crate) fn limit_in_words(limit: &StudyLimit) -> (Tone, &'static str, String)
             format!("; about {rounds} rounds would tell (--rounds {rounds})")
         }
         (LimitVerdict::Undecided, Some(_)) => "; a few more rounds may tell".into(),
-        (LimitVerdict::Undecided, None) => "; it is too close to the limit to tell".into(),
+        (LimitVerdict::Undecided, None) if limit.ratio.is_some() => {
+            "; it is too close to the limit to tell".into()
+        }
         _ => String::new(),
     };
     (tone, mark, format!("{}: {evidence}{advice}", limit.rule))

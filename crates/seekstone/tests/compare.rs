@@ -312,3 +312,24 @@ fn a_target_that_always_fails_voids_the_comparison() {
     assert_eq!(run["summary"]["trust"], "void", "{}", run["summary"]);
     assert!(on_one_line(&ended.stdout).contains("there is nothing to compare"));
 }
+
+/// Bug: where the first replicate was void, a limit ended the comparison with "trial gives none of
+/// the readings wanted (latency-p99); it gives ".
+#[test]
+fn a_limit_on_void_replicates_is_undecided_and_void() {
+    let scratch = Scratch::new();
+    for name in ["a", "b"] {
+        let file = std::fs::File::create(scratch.path(name));
+        let made = file.and_then(|file| file.set_len(16 << 20));
+        made.expect("a file that is a hole");
+    }
+    let of = ["compare", "a", "b", "-q", "--no-save", "--rounds=2"];
+    let more = ["--set=duration=200ms", "--fail=p99 > +10%"];
+    let ended = scratch.check(&[&of[..], &more].concat(), 3, "every replicate failed");
+    let page = on_one_line(&ended.stdout);
+    assert!(
+        page.contains("UNDECIDED p99 > +10%: b and a have no two rounds with latency-p99 "),
+        "{page}"
+    );
+    assert!(!page.contains("too close"), "{page}");
+}

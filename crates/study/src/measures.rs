@@ -4,7 +4,7 @@ use kinds::measure::{
     MeasureError, Measured, Measuring, Place, Stop, command, kind_named, measured_paths, measuring,
 };
 use procedure::study::{KindOutline, Kinds, SettingMistake};
-use results::Severity;
+use results::{Severity, Warning};
 
 /// Kinds of measurements that a study can choose from.
 pub trait Measures {
@@ -101,14 +101,18 @@ impl Measures for OwnMeasurements {
 
 /// Figures that must not be used are in no mean; why stands in the warnings.
 fn without_void(measured: Measured) -> Measured {
-    let mut severities = measured.warnings.iter().map(|it| it.severity);
-    if !severities.any(|severity| severity == Severity::Void) {
-        return measured;
+    match is_void(&measured.warnings) {
+        true => Measured {
+            readings: Vec::new(),
+            ..measured
+        },
+        false => measured,
     }
-    Measured {
-        readings: Vec::new(),
-        ..measured
-    }
+}
+
+/// Whether a replicate with those warnings has no figures that may be used.
+pub(crate) fn is_void(warnings: &[Warning]) -> bool {
+    warnings.iter().any(|it| it.severity == Severity::Void)
 }
 
 /// The same, for the reader of study files.
@@ -122,7 +126,7 @@ pub fn study_kinds(measures: &dyn Measures) -> Kinds<'_> {
 
 #[cfg(test)]
 mod tests {
-    use results::{Better, Reading, Unit, Warning, WarningCode};
+    use results::{Better, Reading, Unit, WarningCode};
 
     use super::*;
 

@@ -11,6 +11,7 @@ use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
 use units::{Duration, format_counted};
 
 use crate::journal::{Journal, JournalHead, RecordedStudy, StudyAsked, Undo};
+use crate::measures::is_void;
 use crate::scratch::Scratch;
 use crate::seen::SeenPlaces;
 use crate::{Beginning, ShowStudy, StudyRequest, StudyRunError, StudyStage};
@@ -338,7 +339,10 @@ impl<'a> Session<'a> {
         let undone = self.undo_to(base);
         let measured = measured.map_err(|error| self.failed(&cell, error))?;
         undone?;
-        self.refuse_unwanted(&cell, &measured.readings)?;
+        // A void one has no readings left, and does not show which ones others will have.
+        if !is_void(&measured.warnings) {
+            self.refuse_unwanted(&cell, &measured.readings)?;
+        }
         let replicate = StudyReplicate {
             number: number as u32,
             round,
@@ -362,7 +366,8 @@ impl<'a> Session<'a> {
         let limited = self.request.limits.iter().map(|limit| &limit.reading);
         let has = |name: &String| readings.iter().any(|it| it.name == *name);
         // A later one may lack what takes more operations than it had.
-        let missing = limited.filter(|name| self.replicates.is_empty() && !has(name));
+        let is_first = self.replicates.iter().all(|it| it.readings.is_empty());
+        let missing = limited.filter(|name| is_first && !has(name));
         let mut missing: Vec<String> = missing.cloned().collect();
         if !definition.readings.is_empty() && !definition.readings.iter().any(has) {
             missing.clone_from(&definition.readings);
