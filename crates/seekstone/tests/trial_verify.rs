@@ -75,6 +75,22 @@ fn what_holds_no_data_is_refused() {
     refused(&["--block", "1000"], "whole 512-byte sectors");
 }
 
+/// Bug: nothing was checked, the exit code was 0, and no word said so.
+#[test]
+fn a_file_that_is_only_read_has_nothing_to_verify() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("data"), vec![3; 8 << 20]).expect("a file");
+    let args = ["trial", "data", "--verify", "--no-save"];
+    scratch.check(&args, 2, "--verify checks what the trial wrote");
+    // What a directory's trial reads it wrote itself, and reads back.
+    let target = scratch.target();
+    let directory = target.to_str().expect("text");
+    let own = ["trial", directory, "--size=8MiB", "--duration=300ms"];
+    let more = ["--verify", "--no-save", "-q", "--all"];
+    let ended = scratch.check(&[own, more].concat(), 0, "Warnings");
+    assert!(ended.stdout.contains("read back (8 MiB)"), "{ended:?}");
+}
+
 /// A trial is killed while it writes: its state knows what must be there, and finds what is not.
 #[test]
 fn a_state_outlives_a_kill() {

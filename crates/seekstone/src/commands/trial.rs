@@ -1,12 +1,14 @@
 //! `seekstone trial`: one load with fixed settings.
 
+use std::path::Path;
+
 use drivers::{Caching, DriverKind, Notice};
 use kinds::check_up::Show;
 use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load, open_depth};
 use lab::bench::BenchRequest;
 use results::Setup;
 use stats::Goal;
-use units::{Bytes, Duration, format_count, format_counted, format_duration_ns};
+use units::{Duration, format_count, format_counted, format_duration_ns};
 use verify::SECTOR_BYTES;
 use workload::{
     AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
@@ -47,7 +49,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     warm_up_leaves(args, time)?;
     reach_as_asked(&args.workload, &mut bench)?;
     if args.verify {
-        bench.storage.verify_unit = Some(verify_unit(&args.target, args.workload.block)?);
+        bench.storage.verify_unit = Some(verify_unit(&args.target, &args.workload)?);
         bench.storage.verify_state.clone_from(&args.verify_state);
     }
     let pacing = match args.rate {
@@ -123,13 +125,21 @@ fn depth(args: &TrialArgs, driver: DriverKind) -> u32 {
 /// The blocks in which writes are verified: test files are written in other sizes, too.
 ///
 /// # Errors
-/// When the target holds no data, or blocks are not whole sectors.
-fn verify_unit(target: &str, block: Bytes) -> Result<u64, UsageError> {
+/// When the target holds no data, is only read, or blocks are not whole sectors.
+fn verify_unit(target: &str, workload: &WorkloadArgs) -> Result<u64, UsageError> {
     if target == NULL_TARGET || target.starts_with(sim::SIM_PREFIX) {
         return Err(UsageError(format!(
             "--verify: {target} holds no data; name a directory, a file or a device"
         )));
     }
+    let place = Path::new(target);
+    if workload.writes == 0.0 && place.exists() && !place.is_dir() {
+        return Err(UsageError(format!(
+            "--verify checks what the trial wrote, and of {target} it only reads: add --writes 50% \
+             --overwrite, or check what an earlier trial wrote with `seekstone verify STATE`"
+        )));
+    }
+    let block = workload.block;
     let sector = SECTOR_BYTES as u64;
     let unit = 1 << block.0.trailing_zeros().min(FILL_BLOCK_BITS);
     match block.0 >= sector && block.0.is_multiple_of(sector) {
