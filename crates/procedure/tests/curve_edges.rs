@@ -328,6 +328,30 @@ fn what_others_did_during_a_point_that_is_cited_is_told() {
     assert_eq!(severity(|_| None), None);
 }
 
+/// Bug: the highest load was that of a point during which others did most of the I/O, while points
+/// measured for a level could be used. Without one of those, it is all that there is.
+#[test]
+fn the_highest_load_is_not_that_of_a_void_point() {
+    let highest = |void_from: u32| {
+        let spoil = |measurement: &mut Measurement| {
+            if measurement.clients >= void_from {
+                let warning = Warning::void(WarningCode::ForeignIo, "60 % was foreign");
+                measurement.warnings.push(warning);
+            }
+        };
+        let pacing = thinking(Duration::from_millis(20));
+        let run = run_adjusted_curve("sim:mmc?mean=5ms", pacing, options(&[10], 256), 1, spoil);
+        assert_eq!(has_warning(&run.curve, "foreign-io"), void_from < 256);
+        run.curve.saturation.expect("something was measured")
+    };
+    let whole = highest(u32::MAX);
+    assert!(whole.is_saturated && whole.clients >= 30, "{whole:?}");
+    let below = highest(30);
+    assert!(!below.is_saturated && below.clients < 30, "{below:?}");
+    assert!(below.load.value < whole.load.value, "{below:?}");
+    assert_eq!(highest(1), whole);
+}
+
 /// A load that nothing answers any more: the points before it are the curve, and it says why there
 /// are no others.
 #[test]

@@ -34,18 +34,20 @@ impl LoadCurve {
         }
         let chosen = self.best(self.clients_of_most_load()?)?;
         // The scouts may have been misled: storage that others slow down now and then. A point that
-        // was measured for a level, and clearly carried more, then is the highest load.
+        // was measured for a level, and clearly carried more, then is the highest load. A void
+        // point is not, if there is one that can be used; where that carried less, the highest load
+        // may lie above it.
         let visit = self
             .visits
             .iter()
-            .filter(|visit| !visit.point.is_scout)
-            .filter(|visit| visit.point.load.low > chosen.point.load.high)
+            .filter(|visit| !visit.point.is_scout && !visit.is_void)
+            .filter(|visit| chosen.is_void || visit.point.load.low > chosen.point.load.high)
             .max_by(|a, b| a.point.load.value.total_cmp(&b.point.load.value))
             .unwrap_or(chosen);
         Some(Saturation {
             load: visit.point.load,
             clients: visit.point.clients,
-            is_saturated: self.is_saturated,
+            is_saturated: self.is_saturated && visit.point.load.value >= chosen.point.load.value,
             is_converged: visit.point.is_converged && !visit.point.is_scout,
         })
     }
@@ -57,7 +59,7 @@ impl LoadCurve {
         else {
             return Some(outcome);
         };
-        let bound = if saturation.is_converged && self.is_saturated {
+        let bound = if saturation.is_converged && saturation.is_saturated {
             saturation.load.high.max(low)
         } else {
             f64::INFINITY

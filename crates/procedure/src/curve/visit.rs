@@ -4,8 +4,8 @@ use results::{CurvePoint, Measurement, Resolution, Severity, Tails, WarningCode}
 use stats::{Aim, Channel, Estimate, Verdict, Window, mean_interval};
 use units::Duration;
 
-use super::PointPlan;
 use super::interpolation::sigma;
+use super::{PointPlan, kept_of};
 
 /// More is offered than is done if the load is surely below this share of the offered one.
 const OVERLOAD_SHARE: f64 = 0.995;
@@ -41,6 +41,8 @@ pub(super) struct Visit {
     pub(super) precision: f64,
     pub(super) elapsed: Duration,
     pub(super) is_drifting: bool,
+    /// Whether its numbers must not be used, as where others did most of the I/O.
+    pub(super) is_void: bool,
 }
 
 /// What is said of a level that moved.
@@ -120,6 +122,7 @@ impl Visit {
             elapsed,
             // Near saturation the time wanders; where it is not wanted, that is no drift.
             is_drifting: has_moved(measurement) && plan.goal.aim == Aim::TimeAndLoad,
+            is_void: kept_of(plan, measurement).any(|it| it.severity == Severity::Void),
         }
     }
 
