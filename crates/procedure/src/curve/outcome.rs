@@ -35,8 +35,8 @@ impl LoadCurve {
         let chosen = self.best(self.clients_of_most_load()?)?;
         // The scouts may have been misled: storage that others slow down now and then. A point that
         // was measured for a level, and clearly carried more, then is the highest load. A void
-        // point is not, if there is one that can be used; where that carried less, the highest load
-        // may lie above it.
+        // point is not, if there is one that can be used; where that carried less with fewer
+        // clients, the load still grows.
         let visit = self
             .visits
             .iter()
@@ -44,10 +44,12 @@ impl LoadCurve {
             .filter(|visit| chosen.is_void || visit.point.load.low > chosen.point.load.high)
             .max_by(|a, b| a.point.load.value.total_cmp(&b.point.load.value))
             .unwrap_or(chosen);
+        let (point, most) = (&visit.point, &chosen.point);
+        let is_most = point.clients >= most.clients || point.load.value >= most.load.value;
         Some(Saturation {
             load: visit.point.load,
             clients: visit.point.clients,
-            is_saturated: self.is_saturated && visit.point.load.value >= chosen.point.load.value,
+            is_saturated: self.is_saturated && is_most,
             is_converged: visit.point.is_converged && !visit.point.is_scout,
         })
     }
