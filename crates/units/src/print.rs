@@ -22,6 +22,9 @@ const DECIMALS_MAX: i32 = 9;
 /// Decimals that an interval may show beyond the usual three digits, to tell its ends apart.
 const EXTRA_DECIMALS_MAX: i32 = 3;
 
+/// Bounds that differ by a smaller share than this are one value, computed in two ways.
+const ROUNDING: f64 = 1e-9;
+
 /// A plain number with three significant digits and thousands separators: `47.1`, `1,240`,
 /// `103,000`. Whole numbers below 1,000 are printed as such: `8`, not `8.00`.
 #[must_use]
@@ -99,7 +102,7 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
     let (value, low, high) = (value / factor, low / factor, high / factor);
     let mut decimals = decimals_of(leading / factor);
     for _ in 0..EXTRA_DECIMALS_MAX {
-        if low == high || fixed(low, decimals) != fixed(high, decimals) {
+        if is_one_value(low, high) || fixed(low, decimals) != fixed(high, decimals) {
             break;
         }
         decimals += 1;
@@ -112,6 +115,11 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
         shown,
         format!("{} .. {}", fixed(low, decimals), fixed(high, decimals)),
     )
+}
+
+/// Whether bounds differ by no more than the rounding of their computation.
+fn is_one_value(low: f64, high: f64) -> bool {
+    (high - low).abs() <= ROUNDING * high.abs().max(low.abs())
 }
 
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {

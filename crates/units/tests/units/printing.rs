@@ -132,6 +132,12 @@ fn a_value_and_its_interval_share_one_unit() {
         "47.13 us",
         "47.12 .. 47.14",
     );
+    // Bounds that only rounding tells apart are one value.
+    check(
+        &format_interval_ns(97_300.0, 97_299.999_999_999_9, 97_300.000_000_000_1),
+        "97.3 us",
+        "97.3 .. 97.3",
+    );
     check(
         &format_interval_ns(5.0, 5.0, 5.0),
         "5.00 ns",
