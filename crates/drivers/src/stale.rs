@@ -16,7 +16,7 @@ use crate::guard::seal::{Maker, Seal};
 use crate::target_error::TargetError;
 use crate::work_directory::{
     DIRECTORY_FLAGS, MARKER_DRAFT, MARKER_HEAD, MARKER_MAKES, MARKER_NAME, MARKER_SEAL, entries,
-    is_directory_name, is_plain_name, remove_marked, shape_of, small_file_number,
+    is_directory_name, is_plain_name, remove_emptied, remove_marker, shape_of, small_file_number,
 };
 use crate::work_tree::{examine_tree, is_tree_directory, remove_tree};
 
@@ -124,8 +124,10 @@ impl StaleDirectory {
             path,
             marker,
             ..
-        } = &self;
-        remove_marked(parent, directory, name, path, marker)
+        } = self;
+        remove_marker(&directory, &path, &marker)?;
+        drop(marker);
+        remove_emptied(&parent, &directory, &name, &path)
     }
 
     /// What of an entry is not provably the run's.

@@ -15,6 +15,7 @@ use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -40,6 +41,9 @@ pub(crate) const MARKER_MAKES: &str = "makes ";
 /// Names of the large files of most commands, which the marker tells from the beginning, when it is
 /// waited for: a power cut leaves no gigabytes that nobody may remove.
 const USUAL_NAMES: [&str; 3] = ["probe", "main", "cache"];
+/// How often it is tried to remove a directory that was just emptied, and how long after each other.
+const EMPTY_TRIES_MAX: u32 = 50;
+const EMPTY_TRY: Duration = Duration::from_millis(10);
 /// Only its owner may read or write a marker.
 const MARKER_MODE: u32 = 0o600;
 /// The name that the markers of earlier versions had until they were locked.
@@ -84,6 +88,8 @@ struct WorkDirectoryState {
     created: BTreeMap<String, Identity>,
     /// Shapes of names that the marker tells.
     shapes: BTreeSet<String>,
+    /// Whether the marker is gone, and the directory is not.
+    is_emptied: bool,
 }
 
 impl WorkDirectory {
@@ -110,6 +116,7 @@ impl WorkDirectory {
         };
         let state = Mutex::new(WorkDirectoryState {
             marker: Some(marker),
+            is_emptied: false,
             created: BTreeMap::new(),
             shapes: USUAL_NAMES.map(str::to_owned).into(),
         });
@@ -222,14 +229,24 @@ impl WorkDirectory {
     /// named, and a later call tries again.
     pub fn remove(&self) -> Result<(), TargetError> {
         let mut state = self.state();
-        if state.marker.is_none() {
-            return Ok(());
+        if state.marker.is_some() {
+            self.remove_files(&mut state)?;
+            state.is_emptied = true;
         }
+        if state.is_emptied {
+            remove_emptied(&self.parent, &self.directory, &self.name, &self.path)?;
+            state.is_emptied = false;
+        }
+        Ok(())
+    }
+
+    /// Remove our files, and then the marker.
+    fn remove_files(&self, state: &mut WorkDirectoryState) -> Result<(), TargetError> {
         let listed = entries(&self.directory);
         let names = listed.map_err(|error| TargetError::io("list", &self.path, error))?;
         let mut foreign = Vec::new();
         for (name, kind) in names {
-            let made = (kind == FileType::RegularFile).then(|| self.made(&state, &name));
+            let made = (kind == FileType::RegularFile).then(|| self.made(state, &name));
             let removed = made.flatten().map(|made| self.remove_made(&name, &made));
             match removed.transpose() {
                 Ok(Some(Removal::Removed | Removal::Absent)) => drop(state.created.remove(&name)),
@@ -249,14 +266,8 @@ impl WorkDirectory {
                 why,
             });
         }
-        let marker = state.marker.as_ref().expect("looked at above");
-        remove_marked(
-            &self.parent,
-            &self.directory,
-            &self.name,
-            &self.path,
-            marker,
-        )?;
+        let marker = state.marker.as_ref().expect("the caller has looked");
+        remove_marker(&self.directory, &self.path, marker)?;
         state.marker = None;
         Ok(())
     }
@@ -417,35 +428,60 @@ pub(crate) fn entries(directory: impl AsFd) -> Result<Vec<(String, FileType)>, E
     Ok(names)
 }
 
-/// Remove the marker and then the empty directory, if its name still stands for it.
-pub(crate) fn remove_marked(
-    parent: &OwnedFd,
+/// Remove the marker of a directory that holds nothing else. Close it before the directory is
+/// removed.
+pub(crate) fn remove_marker(
     directory: &OwnedFd,
-    name: &str,
     path: &Path,
     marker: &File,
 ) -> Result<(), TargetError> {
-    let in_context = |error| TargetError::io("remove the directory", path, error);
-    let left = |why: &str| TargetError::LeftBehind {
-        path: path.to_path_buf(),
-        why: why.to_owned(),
-    };
+    let in_context = |error| TargetError::io("remove the marker of", path, error);
     let made = Identity::of(marker).map_err(in_context)?;
     let removed = remove_proven(directory, MARKER_NAME, |_, found| {
         Ok(found.identity.is_same_file(&made))
     });
     if removed.map_err(in_context)? == Removal::Foreign {
-        return Err(left("its marker is not the one that its run wrote"));
+        return Err(TargetError::LeftBehind {
+            path: path.to_path_buf(),
+            why: "its marker is not the one that its run wrote".to_owned(),
+        });
     }
+    Ok(())
+}
+
+/// Remove an empty directory, if its name still stands for it. It is waited for what a file system
+/// keeps in it of files that were just closed.
+pub(crate) fn remove_emptied(
+    parent: &OwnedFd,
+    directory: &OwnedFd,
+    name: &str,
+    path: &Path,
+) -> Result<(), TargetError> {
+    let in_context = |error| TargetError::io("remove the directory", path, error);
     let ours = Found::of(directory).map_err(in_context)?;
     match Found::named(parent, name) {
         Ok(found) if found.identity.is_same_file(&ours.identity) => {}
         // Somebody removed it for us.
         Err(error) if is_absent(&error) && ours.links == 0 => return Ok(()),
         Err(error) if !is_absent(&error) => return Err(in_context(error)),
-        _ => return Err(left("somebody renamed it; it is empty now")),
+        _ => {
+            return Err(TargetError::LeftBehind {
+                path: path.to_path_buf(),
+                why: "somebody renamed it; it is empty now".to_owned(),
+            });
+        }
     }
-    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).map_err(|error| in_context(error.into()))
+    let mut tries = 0;
+    loop {
+        let removed = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
+        match removed {
+            Err(Errno::NOTEMPTY | Errno::EXIST) if tries < EMPTY_TRIES_MAX => {
+                tries += 1;
+                std::thread::sleep(EMPTY_TRY);
+            }
+            removed => return removed.map_err(|error| in_context(error.into())),
+        }
+    }
 }
 
 fn is_absent(error: &std::io::Error) -> bool {

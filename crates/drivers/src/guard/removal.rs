@@ -68,6 +68,8 @@ pub fn remove_proven(
     }
     let moved = Found::named(directory, &aside)?;
     if moved.identity.is_same_file(&found.identity) && moved.links == 1 {
+        // Network file systems and FUSE keep an open file that is removed, under a name of theirs.
+        drop(file);
         rustix::fs::unlinkat(directory, aside.as_str(), AtFlags::empty())?;
         return Ok(Removal::Removed);
     }

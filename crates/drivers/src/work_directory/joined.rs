@@ -59,6 +59,7 @@ impl WorkDirectory {
             // Without a marker of its own it removes nothing but the files that it made.
             state: Mutex::new(WorkDirectoryState {
                 marker: None,
+                is_emptied: false,
                 created: BTreeMap::new(),
                 shapes: BTreeSet::new(),
             }),
