@@ -1,6 +1,6 @@
 //! How far the figures of a run can be relied on, in a line.
 
-use results::{Curve, Measurement, Resolution, Run, Trust};
+use results::{Curve, Measurement, Resolution, Run, Severity, Trust};
 use units::format_duration_ns;
 
 use crate::figure::{percent, trust};
@@ -16,6 +16,7 @@ pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     };
     let mut parts = Vec::new();
     parts.extend(rows(measurements));
+    parts.extend(run.curve.as_ref().and_then(curve));
     parts.extend(foreign(&run.measurements));
     parts.extend(rarest(measurements, run.curve.as_ref()));
     if !parts.is_empty() {
@@ -50,7 +51,14 @@ fn rows(measurements: &[Measurement]) -> Option<String> {
     Some(text)
 }
 
-/// What others did on the device, where it could be seen.
+/// That a load curve cannot be used, which rows do not tell.
+fn curve(curve: &Curve) -> Option<String> {
+    let mut severities = curve.warnings.iter().map(|it| it.severity);
+    let is_void = severities.any(|severity| severity == Severity::Void);
+    is_void.then(|| "load curve void".to_owned())
+}
+
+/// What others did on the device while rows were measured, where it could be seen.
 pub(crate) fn foreign(measurements: &[Measurement]) -> Option<String> {
     let shares = measurements
         .iter()

@@ -40,7 +40,13 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
     }
     ordered.sort_by_key(|warning| {
         let is_about_width = WIDE.contains(&warning.code);
-        (std::cmp::Reverse(warning.severity), is_about_width)
+        // What was asked for comes before what is good to know.
+        let is_extra = warning.code != WarningCode::Verified;
+        (
+            std::cmp::Reverse(warning.severity),
+            is_extra,
+            is_about_width,
+        )
     });
     ordered
 }
