@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use verify::{Bounds, Finding, HEADER_BYTES, Header, Sector, read_sector, seal};
 use workload::{BLOCK_BYTES, FileName};
 
 use crate::guard::seal::Seal;
@@ -27,11 +28,69 @@ pub(crate) struct Content {
     pub changes: u32,
     /// Its length.
     pub bytes: u64,
+    /// The headers of its blocks, where what is read back is to tell how it was lost.
+    pub headers: Option<Headers>,
+}
+
+/// What the headers of a file's blocks say. Its stamps stand behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Headers {
+    /// The number of the file.
+    pub file: u32,
+    /// The number of its writes: how often the files of the directory were made anew. No byte is
+    /// written twice in between.
+    pub sequence: u64,
+    /// Bytes of each write, from the beginning of the file on; the last one may be shorter.
+    pub write_bytes: u32,
+}
+
+impl Headers {
+    /// Put them into whole blocks, which are one write.
+    fn put(&self, offset: u64, blocks: &mut [u8]) {
+        for block in blocks.chunks_exact_mut(BLOCK) {
+            block.copy_within(..STAMP_BYTES, HEADER_BYTES);
+        }
+        let first = Header {
+            seed: Seal::of_this_run().number(),
+            sequence: self.sequence,
+            target: self.file,
+            offset,
+            begin: offset,
+            len: blocks.len() as u32,
+        };
+        seal(blocks, first);
+    }
+
+    /// What is wrong with blocks that one call wrote, or is to have written.
+    pub fn check(&self, offset: u64, blocks: &[u8]) -> Vec<Finding> {
+        let place = (Seal::of_this_run().number(), self.file, offset);
+        let only = Bounds {
+            least: self.sequence,
+            most: self.sequence,
+        };
+        verify::check(blocks, place, u64::MAX, &[only])
+    }
+
+    /// Whether a block is one of this file, as some write of this run left it.
+    pub fn are_in(&self, offset: u64, block: &[u8]) -> bool {
+        let seed = Seal::of_this_run().number();
+        match read_sector(block, Some(seed), self.file, offset) {
+            Sector::Sound(it) => (it.seed, it.target, it.offset) == (seed, self.file, offset),
+            Sector::Unsound(_) => false,
+        }
+    }
 }
 
 impl Content {
     /// Fill `buffer` with the bytes from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
+        self.fill_plain(offset, buffer);
+        if let Some(headers) = self.headers {
+            headers.put(offset, buffer);
+        }
+    }
+
+    fn fill_plain(&self, offset: u64, buffer: &mut [u8]) {
         let mut rest = buffer;
         for (block, skip) in blocks_from(offset) {
             if rest.is_empty() {
@@ -110,6 +169,7 @@ mod tests {
         origin: FileName::new('d', 7),
         changes: 0,
         bytes: 1024,
+        headers: None,
     };
 
     fn block(content: &Content, offset: u64) -> Vec<u8> {
@@ -178,6 +238,40 @@ mod tests {
             assert!(!CONTENT.matches(offset, &found));
         }
         assert!(!CONTENT.matches(0, &whole[record..]));
+    }
+
+    #[test]
+    fn blocks_with_headers_carry_their_stamps_behind_them() {
+        let headers = Headers {
+            file: 77,
+            sequence: 3,
+            write_bytes: 1024,
+        };
+        let content = Content {
+            headers: Some(headers),
+            ..CONTENT
+        };
+        let mut found = vec![0; 2 * BLOCK];
+        content.fill(1024, &mut found);
+        assert_eq!(headers.check(1024, &found), []);
+        assert!(headers.are_in(1024, &found[..BLOCK]) && !headers.are_in(0, &found[..BLOCK]));
+        let stamped = crate::payload::stamps_in(&found[BLOCK..]).next();
+        assert_eq!(stamped, Some(Seal::of_this_run().number()));
+        let old = Headers {
+            sequence: 2,
+            ..headers
+        };
+        assert!(
+            old.are_in(1024, &found[..BLOCK]),
+            "of this run, whichever write"
+        );
+        found[BLOCK..].fill(0);
+        let classes: Vec<_> = headers
+            .check(1024, &found)
+            .iter()
+            .map(|it| it.class)
+            .collect();
+        assert_eq!(classes, [verify::Class::Torn]);
     }
 
     #[test]

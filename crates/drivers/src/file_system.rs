@@ -7,6 +7,7 @@
 //! stays until the last of them has gone.
 
 mod shared;
+mod verified;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,12 +25,13 @@ use workload::{DirectoryNumber, DirectoryUse, Durability, Errno, FileName, FileO
 use crate::file_content::{Content, Contents};
 use crate::guard::beneath::open_beneath;
 use crate::guard::identity::{self, Found, Identity};
-use crate::raw_device::{RawDevice, forget, read_exactly, thread_times};
+use crate::raw_device::{RawDevice, close_and_tell, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
 use shared::{Joint, Learned, make_root, root_name};
 use sys::MonotonicClock;
+use verified::Verifying;
 
 /// The longest read or write of most scripts: memory grows where one has longer ones.
 const MEMORY_BYTES: usize = 64 << 10;
@@ -56,6 +58,10 @@ pub struct FileSystemOptions {
     pub drop: CacheDrop,
     /// Whether clients share one directory.
     pub directories: DirectoryUse,
+    /// Whether blocks carry headers, and wrong data is told by class instead of ending the run.
+    /// Reads and writes are whole blocks then, each file is read as it was written, call by call,
+    /// and none is written twice.
+    pub verify: bool,
 }
 
 /// One client's calls, on a real file system.
@@ -65,6 +71,7 @@ pub struct FileSystemDriver {
     options: FileSystemOptions,
     /// Holds the marker, and is removed with its last user.
     work: Arc<WorkDirectory>,
+    client: u32,
     name: String,
     root: OwnedFd,
     device: Option<RawDevice>,
@@ -78,6 +85,7 @@ pub struct FileSystemDriver {
     joint: Option<Joint>,
     open: Option<Open>,
     memory: Memory,
+    verifying: Option<Verifying>,
 }
 
 /// A directory that was made below the root.
@@ -147,6 +155,7 @@ impl FileSystemDriver {
             clock,
             options,
             work,
+            client,
             name,
             root,
             device,
@@ -160,6 +169,7 @@ impl FileSystemDriver {
                 buffer: vec![0; MEMORY_BYTES],
                 content: None,
             },
+            verifying: options.verify.then(Verifying::new),
         })
     }
 
@@ -245,6 +255,7 @@ impl FileSystemDriver {
             origin: name,
             changes: 0,
             bytes,
+            headers: self.headers(&self.name, name),
         };
         self.files.insert(name, content);
         self.open = Some(Open::File {
@@ -274,6 +285,9 @@ impl FileSystemDriver {
         let file = self.open_file(name, flags)?;
         if purpose == Purpose::Rewrite {
             self.require_ours(&file, name)?;
+        }
+        if self.verifying.is_some() {
+            self.tell_opened(&format!("{}/{}", self.name, self.path(name)?));
         }
         self.open = Some(Open::File {
             file,
@@ -318,8 +332,10 @@ impl FileSystemDriver {
         };
         let buffer = self.memory.part(bytes);
         read_exactly(file, *at, buffer)?;
-        if !content.matches(*at, buffer) {
-            return Err(SystemError::from_raw_os_error(WRONG_DATA.0));
+        match (content.headers, &mut self.verifying) {
+            (Some(headers), Some(verifying)) => verifying.judge(headers, *at, buffer),
+            _ if content.matches(*at, buffer) => {}
+            _ => return Err(SystemError::from_raw_os_error(WRONG_DATA.0)),
         }
         self.memory.content = Some(*content);
         *at += bytes as u64;
@@ -337,6 +353,9 @@ impl FileSystemDriver {
         else {
             return Err(SystemError::BADF);
         };
+        if let Some(verifying) = &mut self.verifying {
+            verifying.write(content, bytes);
+        }
         let buffer = self.memory.part(bytes);
         content.fill(*at, buffer);
         let mut done = 0;
@@ -385,7 +404,7 @@ impl FileSystemDriver {
         };
         match purpose {
             Purpose::Read => return Ok(0),
-            Purpose::Join => self.joint = Some(Joint::of(name, &file, content.bytes)?),
+            Purpose::Join => self.joint = Some(Joint::of(name, &file, content)?),
             Purpose::Fill | Purpose::Rewrite => {
                 let bytes = at;
                 self.files.insert(name, Content { bytes, ..content });
@@ -515,6 +534,9 @@ impl FileSystemDriver {
         self.learned = None;
         self.joint = None;
         self.memory.content = None;
+        if let Some(verifying) = &mut self.verifying {
+            verifying.begin_anew();
+        }
         let mut failed = Ok(0);
         let names: Vec<FileName> = self.files.keys().copied().collect();
         for name in names {
@@ -574,19 +596,5 @@ impl Drop for FileSystemDriver {
             let flags = AtFlags::REMOVEDIR;
             let _ = rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags);
         }
-    }
-}
-
-fn close_and_tell(file: File) -> Result<(), SystemError> {
-    use std::os::fd::IntoRawFd as _;
-    // SAFETY: the descriptor is owned here, and given away by `into_raw_fd`: closed once.
-    let outcome = unsafe { libc::close(file.into_raw_fd()) };
-    if outcome == 0 {
-        return Ok(());
-    }
-    match SystemError::from_io_error(&std::io::Error::last_os_error()) {
-        // The descriptor is closed all the same.
-        None | Some(SystemError::INTR) => Ok(()),
-        Some(error) => Err(error),
     }
 }

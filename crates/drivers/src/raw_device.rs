@@ -137,6 +137,21 @@ pub(crate) fn forget(file: &File, bytes: u64) -> Result<f64, SystemError> {
     Ok(share * bytes as f64)
 }
 
+/// Close a file, and tell of a write that failed only then.
+pub(crate) fn close_and_tell(file: File) -> Result<(), SystemError> {
+    use std::os::fd::IntoRawFd as _;
+    // SAFETY: the descriptor is owned here, and given away by `into_raw_fd`: closed once.
+    let outcome = unsafe { libc::close(file.into_raw_fd()) };
+    if outcome == 0 {
+        return Ok(());
+    }
+    match SystemError::from_io_error(&std::io::Error::last_os_error()) {
+        // The descriptor is closed all the same.
+        None | Some(SystemError::INTR) => Ok(()),
+        Some(error) => Err(error),
+    }
+}
+
 /// Processor time of the calling thread.
 pub(crate) fn thread_times() -> Option<ProcessorTime> {
     // SAFETY: all-zero bytes are a valid value of this plain struct.

@@ -6,6 +6,7 @@ mod needs;
 mod pass;
 mod stonewall;
 mod subject;
+mod verified;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use results::{
 use sim::SIM_PREFIX;
 use sys::MonotonicClock;
 use units::{Bytes, Duration};
+use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, FilesShape, MetadataClient, Spacing};
 
 use crate::check_up::{Show, Stage};
@@ -89,6 +91,9 @@ pub struct FilesRequest {
     pub clients: u32,
     /// When clients that make files stop, see how far the furthest is, and go on to that.
     pub stonewall: Option<Duration>,
+    /// Whether what is wrong with the data is told by class and path, and all that a pass wrote is
+    /// read back.
+    pub verify: bool,
     /// When a test has been repeated often enough.
     pub rule: RoundsRule,
     /// What TEST11 reads in the place of a file of our own.
@@ -259,9 +264,10 @@ pub fn measure_files(
         made: stonewall::Made::new(),
         put_off: Vec::new(),
         told: Duration::ZERO,
+        found: FileFindings::default(),
         company: request.party.clone().map(Company::new),
     };
-    let measured = session.run();
+    let measured = session.run().and_then(|()| session.wrong_data());
     let elapsed = session.elapsed();
     warnings.extend(session.doubts());
     let mut left: Vec<Warning> = session
@@ -412,6 +418,8 @@ struct Session<'a> {
     put_off: Vec<FileStep>,
     /// Time of the passes that were told.
     told: Duration,
+    /// What verification found in all passes.
+    found: FileFindings,
     /// The hosts that take every step with this one, where there are several.
     company: Option<Company>,
 }
@@ -487,6 +495,7 @@ impl Session<'_> {
             doubts.push(Warning::note(WarningCode::NamesStayCached, text));
         }
         doubts.extend(self.not_reached());
+        doubts.extend(self.verified());
         let wide = self
             .procedure
             .cells()

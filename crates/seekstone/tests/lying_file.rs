@@ -1,5 +1,5 @@
-//! A file that lies in each of five ways, at blocks that a seed chooses: `trial --verify` and
-//! `fio --verify` name the lie and end with code 1; an honest one is not accused.
+//! Files that lie in each of five ways, at blocks that a seed chooses: `trial --verify`,
+//! `fio --verify` and `files --verify` name the lie and end with code 1; honest ones are not accused.
 //!
 //! It is a file system in Python (python3-fusepy), which goes wrong at each write to such a block.
 
@@ -155,6 +155,35 @@ fn a_job_of_fio_names_each_lie() {
     check("a_job_of_fio_names_each_lie", &FIO, |ended| {
         ended.stderr.clone()
     });
+}
+
+/// Each client's file is written four times, read back from the disk each time, and read.
+#[test]
+fn file_tests_name_each_lie() {
+    for layout in ["--layout=easy", "--layout=hard"] {
+        let args = [
+            "files",
+            "mount",
+            "--workload=bandwidth",
+            layout,
+            "--verify",
+            "--transfer-size=4KiB",
+            "--file-size=120KiB",
+            "--clients=2",
+            "--state=as-is",
+            "--memory=none",
+            "--passes=1",
+            "--no-save",
+            "--quiet",
+        ];
+        check("file_tests_name_each_lie", &args, |ended| {
+            let all = ended.stdout.split_whitespace().collect::<Vec<_>>();
+            let all = all.join(" ").replace(',', "");
+            let summary = all.split_once("Verification found ");
+            let summary = summary.and_then(|(_, after)| after.split(':').next());
+            summary.unwrap_or_default().to_owned()
+        });
+    }
 }
 
 /// A first write that is lost is found if nothing was written over it.

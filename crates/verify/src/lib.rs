@@ -6,12 +6,14 @@
 //! findings go out.
 
 mod check;
+mod files;
 mod finding;
 mod header;
 mod ledger;
 mod state;
 
 pub use check::{Bounds, check, check_alone};
+pub use files::{FileFindings, number_of_file};
 pub use finding::{Class, Expected, Finding, Findings, Found};
 pub use header::{HEADER_BYTES, Header, SECTOR_BYTES, Sector, SectorFault, read_sector, seal};
 pub use ledger::{

@@ -10,6 +10,7 @@ use lab::hosts::{Party, Place};
 use lab::laboratory::LaboratoryError;
 use results::{FileHost, FilePass, Warning, WarningCode};
 use units::{Duration, format_count, format_counted, format_duration_ns};
+use verify::FileFindings;
 
 use super::pass::KeptPass;
 use super::stonewall::walls_merged;
@@ -158,6 +159,22 @@ impl Company {
         Ok(merged)
     }
 
+    /// What all ranks find when each reads back what it wrote; none begins before all have written.
+    ///
+    /// # Errors
+    /// When a file cannot be read anywhere.
+    pub(super) fn read_back(
+        &self,
+        read: impl FnOnce() -> Result<FileFindings, BenchError>,
+    ) -> Result<FileFindings, BenchError> {
+        let found = self.party.beating(read);
+        self.party.agree(found, |all: Vec<FileFindings>| {
+            let mut sum = FileFindings::default();
+            all.iter().for_each(|found| sum.merge(found));
+            Ok(sum)
+        })
+    }
+
     fn note(&mut self, passes: &[RankPass]) {
         let ends = || passes.iter().map(|it| it.ended_ns);
         let (Some(first), Some(last)) = (ends().min(), ends().max()) else {
@@ -290,7 +307,8 @@ fn merged(all: &[(u64, KeptPass)], machines: &[Vec<u32>]) -> KeptPass {
         let sum: &mut stats::Histogram = times.entry(*kind).or_default();
         sum.merge(found);
     }
-    KeptPass { pass, times }
+    let found = FileFindings::default();
+    KeptPass { pass, times, found }
 }
 
 #[cfg(test)]
@@ -318,6 +336,7 @@ mod tests {
                 stonewall: None,
             },
             times: BTreeMap::from([(FileOpKind::Create, times)]),
+            found: FileFindings::default(),
         }
     }
 
@@ -330,7 +349,7 @@ mod tests {
             (90, pass(1_000, 30, 4)),
         ];
         let machines = [vec![0, 1], vec![2]];
-        let KeptPass { pass, times } = merged(&all, &machines);
+        let KeptPass { pass, times, .. } = merged(&all, &machines);
         assert_eq!(pass.elapsed_ns, 1_500);
         assert_eq!((pass.calls, pass.bytes), (60, 60 * 512));
         assert_eq!((pass.cpu_user_ns, pass.cpu_system_ns), (Some(60), None));

@@ -8,6 +8,7 @@ use results::{FilePass, FileState, FileSystemRole, StonewallPass};
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use units::Duration;
+use verify::FileFindings;
 use workload::{
     DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, FilesShape, Spacing,
     stand_in_for_device,
@@ -29,6 +30,8 @@ pub(super) struct KeptPass {
     pub pass: FilePass,
     #[serde(with = "as_text")]
     pub times: BTreeMap<FileOpKind, Histogram>,
+    /// What verification found in it.
+    pub found: FileFindings,
 }
 
 /// Times in a journal.
@@ -142,7 +145,8 @@ impl Session<'_> {
             }
             None if cells.is_only_told() => return Err(Killed.into()),
             None => {
-                let kept = self.measured(cell, pass)?;
+                let mut kept = self.measured(cell, pass)?;
+                kept.found = self.read_back(cell)?;
                 cells.keep(&of, &kept);
                 kept
             }
@@ -150,6 +154,7 @@ impl Session<'_> {
         if let Some(made) = made_in(&kept.pass) {
             self.made.insert((cell.role, cell.state), made);
         }
+        self.found.merge(&kept.found);
         self.procedure.record(cell, time_alike(&kept.pass));
         let has_warm_up = !self.request.is_simulated();
         let row = self.played.entry(*cell);
@@ -202,7 +207,8 @@ impl Session<'_> {
             let all: &mut Histogram = times.entry(*kind).or_default();
             all.merge(found);
         }
-        Ok(KeptPass { pass, times })
+        let found = FileFindings::default();
+        Ok(KeptPass { pass, times, found })
     }
 
     /// Make files up to the wall, and then as many as the furthest client of all hosts has made.
@@ -353,7 +359,7 @@ impl Session<'_> {
         Ok(sum)
     }
 
-    fn subject(&mut self, role: FileSystemRole) -> &mut Subject {
+    pub(super) fn subject(&mut self, role: FileSystemRole) -> &mut Subject {
         let found = self
             .subjects
             .iter_mut()
@@ -362,7 +368,7 @@ impl Session<'_> {
     }
 }
 
-fn title_of(item: FileItem) -> String {
+pub(super) fn title_of(item: FileItem) -> String {
     match item {
         FileItem::Decus(test, Spacing::None) => format!("TEST{}", test.number()),
         FileItem::Decus(test, spacing) => format!("TEST{} after {}", test.number(), spacing.name()),

@@ -15,6 +15,7 @@ use results::environment::TargetKind;
 use results::{Caution, FileSystemRole, TargetDescription, Warning, WarningCode};
 use sys::MonotonicClock;
 use units::Instant;
+use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
 use super::model::open_model;
@@ -58,6 +59,25 @@ impl Hand {
             Self::Real(real) => real.as_ref(),
             Self::Reader(reader) => reader,
             Self::Model(model) => model,
+        }
+    }
+
+    /// What verification found since this was asked last.
+    pub fn take_findings(&mut self) -> FileFindings {
+        match self {
+            Self::Real(real) => real.take_findings(),
+            Self::Reader(_) | Self::Model(_) => FileFindings::default(),
+        }
+    }
+
+    /// Read back what was written, where it is verified. `goes_on` is asked before each read.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn read_back(&mut self, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Errno> {
+        match self {
+            Self::Real(real) => real.read_back(goes_on),
+            Self::Reader(_) | Self::Model(_) => Ok(()),
         }
     }
 
@@ -320,6 +340,7 @@ fn open_directory(
         durability: Durability::Volatile,
         drop: request.cache_drop,
         directories: request.directories(),
+        verify: request.verify,
     };
     let share = request.share();
     let hands: Result<Vec<Hand>, TargetError> = (0..request.clients_here())

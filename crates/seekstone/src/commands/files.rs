@@ -11,6 +11,7 @@ use lab::simulated::keep_texts;
 use procedure::RoundsRule;
 use results::{FileState, FileTransfers, MetadataTree, Setup};
 use units::Bytes;
+use verify::SECTOR_BYTES;
 use workload::{BLOCK_BYTES, DecusTest, DirectoryUse, Spacing};
 
 use crate::args::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoice};
@@ -81,6 +82,9 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         None => decus(args, is_directory)?,
     };
     check_together(args, is_directory, is_simulated)?;
+    if args.verify {
+        check_whole_sectors(&work)?;
+    }
     let states = states(args, is_simulated);
     resolve(&mut setup, &work, &states);
     keep_texts(&args.target, &mut setup);
@@ -96,6 +100,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         states,
         clients: args.clients,
         stonewall: args.stonewall,
+        verify: args.verify,
         rule: RoundsRule {
             rounds: args.passes,
             precision: args.precision,
@@ -181,6 +186,25 @@ fn check_together(
         return Ok(());
     };
     Err(UsageError(problem.into()))
+}
+
+/// Headers stand in whole sectors.
+fn check_whole_sectors(work: &FileWork) -> Result<(), UsageError> {
+    let (option, bytes, what) = match work {
+        FileWork::Metadata(tree) => ("--file-size", u64::from(tree.file_bytes), "files"),
+        FileWork::Bandwidth(it) => ("--transfer-size", u64::from(it.transfer_bytes), "transfers"),
+        FileWork::Decus { .. } => return Ok(()),
+    };
+    let sector = SECTOR_BYTES as u64;
+    let problem = match bytes {
+        0 => "these files are empty".to_owned(),
+        odd if odd % sector > 0 => format!("these are of {odd} bytes"),
+        _ => return Ok(()),
+    };
+    Err(UsageError(format!(
+        "--verify needs {what} of whole {sector}-byte sectors, and {problem}: add {option} 4KiB, \
+         for example"
+    )))
 }
 
 /// Large files, in IOR's patterns.

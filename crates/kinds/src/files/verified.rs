@@ -1,0 +1,82 @@
+//! Reading back what a pass wrote, and what is said of it.
+
+use procedure::FileCell;
+use results::{Warning, WarningCode};
+use units::Bytes;
+use verify::FileFindings;
+
+use super::Session;
+use super::pass::title_of;
+use lab::bench::BenchError;
+use lab::test_file::stopped;
+
+/// Findings that a report tells in full.
+const TOLD_MAX: usize = 3;
+
+impl Session<'_> {
+    /// What verification found in a pass of all hosts, and in what it wrote.
+    pub(super) fn read_back(&mut self, cell: &FileCell) -> Result<FileFindings, BenchError> {
+        if !self.request.verify {
+            return Ok(FileFindings::default());
+        }
+        let Some(company) = self.company.take() else {
+            return self.read_back_here(cell);
+        };
+        let found = company.read_back(|| self.read_back_here(cell));
+        self.company = Some(company);
+        found
+    }
+
+    fn read_back_here(&mut self, cell: &FileCell) -> Result<FileFindings, BenchError> {
+        let interrupt = self.interrupt;
+        let subject = self.subject(cell.role);
+        let path = subject.description.path.clone();
+        let mut found = FileFindings::default();
+        for hand in &mut subject.hands {
+            hand.read_back(&mut || interrupt.is_raised().is_none())
+                .map_err(|error| {
+                    let why = std::io::Error::from_raw_os_error(error.0);
+                    let title = title_of(cell.item);
+                    BenchError::Refused(format!("{title} in {path}: reading back failed: {why}"))
+                })?;
+            found.merge(&hand.take_findings());
+        }
+        match stopped(interrupt) {
+            Some(stop) => Err(stop),
+            None => Ok(found),
+        }
+    }
+
+    /// # Errors
+    /// When anything was not as it was written.
+    pub(super) fn wrong_data(&self) -> Result<(), BenchError> {
+        match self.found.counts() {
+            counts if counts.total() > 0 => Err(BenchError::WrongData(counts.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// What verification found; that it found nothing is a result, too.
+    pub(super) fn verified(&self) -> Option<Warning> {
+        if !self.request.verify {
+            return None;
+        }
+        let found = &self.found;
+        if found.counts().total() == 0 {
+            let text = format!(
+                "All files were read back and every sector checked when read ({}): nothing lost, \
+                 stale, misplaced, torn or flipped.",
+                Bytes(found.bytes())
+            );
+            return Some(Warning::note(WarningCode::Verified, text));
+        }
+        let told: Vec<String> = found.told().take(TOLD_MAX).collect();
+        let text = format!(
+            "Verification found {}: {}. The file system returned different data from what was \
+             written.",
+            found.counts(),
+            told.join("; ")
+        );
+        Some(Warning::void(WarningCode::WrongData, text))
+    }
+}

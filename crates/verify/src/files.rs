@@ -1,0 +1,102 @@
+//! What reading files back found, by path.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{Finding, Findings};
+
+/// What is wrong with files, and how much was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFindings {
+    findings: Findings,
+    /// The files of the first findings, by the number in their headers.
+    paths: BTreeMap<u32, String>,
+    /// Bytes that were read and judged.
+    bytes: u64,
+}
+
+/// The number of a file in its headers: the CRC-32C of its path.
+#[must_use]
+pub fn number_of_file(path: &str) -> u32 {
+    crc32c::crc32c(path.as_bytes())
+}
+
+impl FileFindings {
+    /// Add what is wrong with `bytes` bytes of the file at `path`.
+    pub fn note(&mut self, found: &[Finding], path: &str, bytes: u64) {
+        self.bytes += bytes;
+        for finding in found {
+            self.findings.note(*finding);
+            if self.findings.first().last() == Some(finding) {
+                self.paths.insert(finding.target, path.to_owned());
+            }
+        }
+    }
+
+    /// Add all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.findings.merge(&other.findings);
+        self.bytes += other.bytes;
+        for (number, path) in &other.paths {
+            self.paths.entry(*number).or_insert_with(|| path.clone());
+        }
+    }
+
+    /// How many of each class.
+    #[must_use]
+    pub const fn counts(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Bytes that were read and judged.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The first ones in words, each with its path.
+    pub fn told(&self) -> impl Iterator<Item = String> {
+        let path = |finding: &Finding| self.paths.get(&finding.target).map_or("?", String::as_str);
+        let first = self.findings.first().iter();
+        first.map(move |finding| format!("{}: {finding}", path(finding)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Class, Expected, Found};
+
+    fn lost(path: &str) -> Finding {
+        let expected = Expected {
+            least: 2,
+            most: Some(2),
+        };
+        Finding {
+            class: Class::Lost,
+            target: number_of_file(path),
+            offset: 4096,
+            bytes: 512,
+            expected,
+            found: Found::Zeroes,
+        }
+    }
+
+    #[test]
+    fn each_finding_names_its_file_and_hosts_add_up() {
+        let mut all = FileFindings::default();
+        all.note(&[lost("a/b1")], "/mnt/a/b1", 8192);
+        all.note(&[], "/mnt/a/b2", 8192);
+        let mut other = FileFindings::default();
+        other.note(&[lost("a/b3")], "/mnt/a/b3", 4096);
+        all.merge(&other);
+        assert_eq!((all.bytes(), all.counts().count(Class::Lost)), (20_480, 2));
+        let told: Vec<String> = all.told().collect();
+        let text = "lost at offset 4096 (512 bytes): expected write 2, found zeroes";
+        assert_eq!(
+            told,
+            [format!("/mnt/a/b1: {text}"), format!("/mnt/a/b3: {text}")]
+        );
+    }
+}
