@@ -41,7 +41,7 @@ pub(crate) const MARKER_MAKES: &str = "makes ";
 /// Names of the large files of most commands, which the marker tells from the beginning, when it is
 /// waited for: a power cut leaves no gigabytes that nobody may remove.
 const USUAL_NAMES: [&str; 3] = ["probe", "main", "cache"];
-/// How often it is tried to remove a directory that was just emptied, and how long after each other.
+/// How often it is tried to remove a directory that was just emptied, and in which intervals.
 const EMPTY_TRIES_MAX: u32 = 50;
 const EMPTY_TRY: Duration = Duration::from_millis(10);
 /// Only its owner may read or write a marker.

@@ -1,5 +1,6 @@
 //! Files that lie in each of five ways, at blocks that a seed chooses: `trial --verify`,
-//! `fio --verify` and `files --verify` name the lie and end with code 1; honest ones are not accused.
+//! `fio --verify` and `files --verify` name the lie and end with code 1; honest ones are not
+//! accused.
 //!
 //! It is a file system in Python (python3-fusepy), which goes wrong at each write to such a block.
 
