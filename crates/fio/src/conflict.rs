@@ -175,7 +175,7 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
     }
     faults.extend(waits(jobs));
     for phase in jobs.chunk_by_mut(|_, next| !next.begins_phase()) {
-        faults.extend(end_together(phase));
+        end_together(phase);
         faults.extend(steady_apart(phase));
         faults.extend(ended_by_one(phase));
     }
@@ -247,19 +247,14 @@ fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bo
     }
 }
 
-/// A job that ends below its least rate ends no other.
+/// A job that ends below its least rate ends no other, unless all end with it however it ends.
 fn ended_by_one(phase: &[Job]) -> Option<Fault> {
     let has_least = phase.iter().any(|job| job.pace.least.is_any());
-    let ends_others = |job: &Job| {
-        last(job, "exitall")
-            .or_else(|| last(job, "exitall_on_error"))
-            .cloned()
-    };
-    let given = phase.iter().find_map(ends_others)?;
+    let given = phase.iter().find_map(|job| last(job, "exitall_on_error"))?;
     (has_least && phase.len() > 1).then(|| {
-        let why = "with rate_min each job ends for itself; leave it out, or put stonewall between \
+        let why = "with rate_min each job ends for itself; write exitall, or put stonewall between \
                    the jobs";
-        refused(&given, why)
+        refused(given, why)
     })
 }
 
@@ -350,28 +345,23 @@ fn refill(job: &mut Job) {
     }
 }
 
-/// With `exitall` jobs side by side end with the first of them, which is known beforehand where
-/// each ends by time.
-fn end_together(phase: &mut [Job]) -> Option<Fault> {
-    let given = phase.iter().find(|job| job.ends_all)?;
-    let given = given
-        .given
-        .iter()
-        .rfind(|it| it.option.name == "exitall")?
-        .clone();
-    let ends_by_time = |job: &Job| job.limits.is_time_based && job.limits.runtime > Duration::ZERO;
-    if phase.len() > 1 && !phase.iter().all(ends_by_time) {
-        let why = "which job ends first is not known beforehand; give each runtime and time_based";
-        return Some(refused(&given, why));
+/// With `exitall` jobs side by side end with the first that has it. Where each ends by time, and
+/// none below its least rate, that end is known beforehand.
+fn end_together(phase: &mut [Job]) {
+    let ends_by_time = |job: &Job| {
+        let limits = &job.limits;
+        limits.is_time_based && limits.runtime > Duration::ZERO && !job.pace.least.is_any()
+    };
+    if !phase.iter().all(ends_by_time) {
+        return;
     }
     let before = |job: &Job| job.limits.delay + job.limits.ramp;
-    let end = phase
-        .iter()
-        .map(|job| before(job) + job.limits.runtime)
-        .min()?;
+    let ending = phase.iter().filter(|job| job.ends_all);
+    let ends = ending.map(|job| before(job) + job.limits.runtime);
+    let Some(end) = ends.min() else { return };
     for job in phase {
         let left = end.saturating_sub(before(job));
         job.limits.runtime = left.max(Duration::from_nanos(1)).min(job.limits.runtime);
+        job.ends_all = false;
     }
-    None
 }

@@ -159,6 +159,16 @@ fn jobs_that_exit_together_end_with_the_first_of_their_phase() {
     );
     let runtimes: Vec<Duration> = found.iter().map(|job| job.limits.runtime).collect();
     assert_eq!(runtimes, [10, 10, 20].map(Duration::from_secs));
+    assert!(
+        found.iter().all(|job| !job.ends_all),
+        "it is known when they end"
+    );
+    let one =
+        jobs("[global]\ntime_based\n[a]\nruntime=9\n[b]\nexitall\nruntime=20\n[c]\nruntime=30\n");
+    let runtimes: Vec<Duration> = one.iter().map(|job| job.limits.runtime).collect();
+    assert_eq!(runtimes, [9, 20, 20].map(Duration::from_secs));
+    let open = jobs("[a]\nexitall\nruntime=5\n[b]\nsize=1m\n");
+    assert!(open[0].ends_all && !open[1].ends_all);
 }
 
 #[test]

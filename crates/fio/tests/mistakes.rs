@@ -16,10 +16,6 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:3: unlink_each_loop=1 is refused: files stay open until size is done",
     ),
     (
-        "[a]\nexitall\nruntime=5\n[b]\nsize=1m\n",
-        "j.fio:2: exitall is refused: which job ends first is not known beforehand",
-    ),
-    (
         "[a]\nsteadystate=mood:1%\n",
         "j.fio:2: steadystate=mood:1%: \"mood\" is none of iops, bw, lat",
     ),
@@ -133,8 +129,8 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:3: rate_min=2m is refused: it is above the rate",
     ),
     (
-        "[a]\nrate_min=2m\nexitall\nruntime=9\ntime_based\n[b]\nruntime=9\ntime_based\n",
-        "j.fio:3: exitall is refused: with rate_min each job ends for itself",
+        "[a]\nrate_min=2m\nexitall_on_error\nruntime=9\ntime_based\n[b]\nruntime=9\ntime_based\n",
+        "j.fio:3: exitall_on_error is refused: with rate_min each job ends for itself",
     ),
     (
         "[a]\nflow=1\n[b]\nstonewall\nflow=1\n",

@@ -4,7 +4,7 @@ use engine::Membership;
 use fleet::Share;
 use procedure::Trial;
 use units::{Duration, Instant};
-use workload::{AnyClient, ClientSpec, FlowGates, JobSpec};
+use workload::{AnyClient, ClientSpec, JobGates, JobSpec};
 
 /// The row of a client, and from how long after the start of the trial it is recorded.
 pub type Member = (u32, Duration);
@@ -57,7 +57,7 @@ pub fn deal(
     let mut hands: Vec<Vec<AnyClient>> = (0..workers)
         .map(|_| Vec::with_capacity(here as usize / workers + 1))
         .collect();
-    let gates = FlowGates::default();
+    let gates = JobGates::default();
     for index in 0..here {
         let client = share.client(index);
         let mut client = trial.spec.client(seed, client, trial.clients)?;

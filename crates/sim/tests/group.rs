@@ -116,6 +116,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         zones: None,
         floors: None,
         flow: None,
+        ends_others: false,
         think: Duration::ZERO,
         think_after: 1,
     }

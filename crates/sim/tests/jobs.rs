@@ -7,8 +7,8 @@ use engine::{Driver, Engine, EngineOptions, EngineState, KindSet, Membership, Re
 use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{
-    AnyClient, ClientSpec, Durability, FloorSpec, FlowGates, FlowSpec, JobPattern, JobRate,
-    JobSpec, JobsSpec, NextFile, OpKind, Region, Size, StridedZones, TargetId, Trims,
+    AnyClient, ClientSpec, Durability, FloorSpec, FlowSpec, JobGates, JobPattern, JobRate, JobSpec,
+    JobsSpec, NextFile, OpKind, Region, Size, StridedZones, TargetId, Trims,
 };
 
 const BLOCK: u64 = 4096;
@@ -50,6 +50,7 @@ fn job(row: u32) -> JobSpec {
         zones: None,
         floors: None,
         flow: None,
+        ends_others: false,
         trims: Trims::None,
     }
 }
@@ -68,7 +69,7 @@ fn run(jobs: Vec<JobSpec>) -> Record {
     let members: Vec<Membership> = members.collect();
     let count = jobs.len() as u32;
     let spec = ClientSpec::Jobs(JobsSpec { jobs });
-    let gates = FlowGates::default();
+    let gates = JobGates::default();
     let clients = (0..count).map(|number| {
         let mut client = spec.client(7, number, count).expect("a client");
         client.join(&gates);
@@ -194,6 +195,38 @@ fn a_depth_that_is_filled_in_batches_is_served_in_batches() {
         record.rows[&(0, OpKind::Read)].elapsed,
         Duration::from_millis(5)
     );
+}
+
+#[test]
+fn all_jobs_end_with_the_first_that_says_so() {
+    let ten_seconds = JobSpec {
+        bytes: None,
+        runtime: Some(Duration::from_secs(10)),
+        ..job(2)
+    };
+    let ends_others = true;
+    let jobs = |ends| {
+        vec![
+            // Done after 20 ms, and ends nobody.
+            JobSpec {
+                requests: Some(20),
+                ..job(0)
+            },
+            JobSpec {
+                requests: Some(300),
+                ends_others: ends,
+                depth: 2,
+                ..job(1)
+            },
+            ten_seconds.clone(),
+        ]
+    };
+    let counts = |record: &Record| [0, 1, 2].map(|row| count(record, row, OpKind::Read));
+    assert_eq!(counts(&run(jobs(false))), [20, 300, 10_000]);
+    // 150 requests at each of two places, a millisecond each; the one under way is completed.
+    let [short, ending, other] = counts(&run(jobs(ends_others)));
+    assert_eq!((short, ending), (20, 300));
+    assert!((150..=151).contains(&other), "{other}");
 }
 
 /// A job of a flow, which goes on for ten seconds.

@@ -4,7 +4,7 @@ use crate::address::AddressError;
 use crate::client::{Agenda, Client, Event};
 use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
-use crate::job_flow::FlowGates;
+use crate::job_flow::JobGates;
 use crate::jobs::{JobClient, JobSpec, JobsSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
@@ -123,8 +123,8 @@ impl ClientSpec {
 }
 
 impl AnyClient {
-    /// Share what jobs of one flow do with the other clients that join these gates.
-    pub fn join(&mut self, gates: &FlowGates) {
+    /// Share what jobs of one flow do, and a common end, with the clients that join these gates.
+    pub fn join(&mut self, gates: &JobGates) {
         if let Self::Job(client) = self {
             client.join(gates);
         }

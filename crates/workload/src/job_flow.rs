@@ -1,11 +1,13 @@
-//! Jobs that keep to shares of what they do together, as fio's `flow` has it.
+//! What jobs of a trial tell each other: that one has ended with which all others are to end, as
+//! with fio's `exitall`, and the shares that they keep to of what they do together, as fio's `flow`
+//! has it.
 //!
 //! Each request takes a token. A job whose part of all tokens is above its part of all weights is
 //! held back until others have taken theirs. A job that ends leaves with its tokens and its weight.
 //! Follows fio's documentation, "I/O flow"; which job takes a token first is not told by its rule.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -28,10 +30,25 @@ pub struct FlowSpec {
     pub sleep: Duration,
 }
 
-/// The flows of a trial.
+/// The flows of a trial, and its end.
 #[derive(Debug, Default)]
-pub struct FlowGates {
+pub struct JobGates {
+    end: JobsEnd,
     by_id: Mutex<BTreeMap<u32, Arc<FlowGate>>>,
+}
+
+/// Whether a job has ended that ends all others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobsEnd(Arc<AtomicBool>);
+
+impl JobsEnd {
+    pub(crate) fn is_told(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn tell(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What the jobs of a flow did, and what they weigh.
@@ -52,7 +69,11 @@ pub(crate) struct FlowMember {
     has_left: bool,
 }
 
-impl FlowGates {
+impl JobGates {
+    pub(crate) fn end(&self) -> JobsEnd {
+        self.end.clone()
+    }
+
     /// One more job of a flow; all join before any of them begins.
     pub(crate) fn member(&self, spec: FlowSpec) -> Option<FlowMember> {
         if spec.weight == 0 {

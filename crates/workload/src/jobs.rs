@@ -9,7 +9,7 @@ use crate::address::Region;
 use crate::client::{Agenda, Client, Event};
 use crate::content::Content;
 use crate::job_floor::{FloorSpec, FloorWatch, RateMiss};
-use crate::job_flow::{FlowGates, FlowMember, FlowSpec};
+use crate::job_flow::{FlowMember, FlowSpec, JobGates, JobsEnd};
 use crate::job_rate::JobRate;
 use crate::job_terms::{JobPattern, NextFile, Trims};
 use crate::job_walk::JobWalk;
@@ -80,6 +80,9 @@ pub struct JobSpec {
     /// Its part of what several jobs do together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowSpec>,
+    /// Whether all jobs end when this one does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_others: bool,
 }
 
 /// Several workloads; client `n` carries out number `n`.
@@ -158,6 +161,7 @@ pub struct JobClient {
     floors: Option<FloorWatch>,
     missed: Option<RateMiss>,
     flow: Option<FlowMember>,
+    all_end: JobsEnd,
 }
 
 impl JobClient {
@@ -211,12 +215,14 @@ impl JobClient {
             floors: None,
             missed: None,
             flow: None,
+            all_end: JobsEnd::default(),
             spec: spec.clone(),
         }
     }
 
-    /// Share what jobs of one flow do with those of these gates.
-    pub fn join(&mut self, gates: &FlowGates) {
+    /// Share what jobs of one flow do, and a common end, with those of these gates.
+    pub fn join(&mut self, gates: &JobGates) {
+        self.all_end = gates.end();
         self.flow = self.spec.flow.and_then(|flow| gates.member(flow));
     }
 
@@ -397,7 +403,7 @@ impl JobClient {
 
     fn is_over(&self, at: Instant) -> bool {
         let is_late = self.end.is_some_and(|end| at >= end);
-        is_late || self.bytes_left == 0 || self.requests_left == 0
+        is_late || self.bytes_left == 0 || self.requests_left == 0 || self.all_end.is_told()
     }
 
     /// Ask for one more request, unless its flow holds the job back.
@@ -489,6 +495,9 @@ impl JobClient {
         if *left == 0 {
             if let Some(flow) = &mut self.flow {
                 flow.leave();
+            }
+            if self.spec.ends_others {
+                self.all_end.tell();
             }
             agenda.missed = self.missed.take();
             return agenda.finish();

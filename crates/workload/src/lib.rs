@@ -51,7 +51,7 @@ pub use file_op::{
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
 pub use job_floor::{FloorSpec, RateMiss};
-pub use job_flow::{FlowGates, FlowSpec};
+pub use job_flow::{FlowSpec, JobGates};
 pub use job_rate::JobRate;
 pub use job_terms::{JobPattern, NextFile, Trims};
 pub use job_zones::StridedZones;

@@ -75,6 +75,7 @@ fn filling(region: Region, content: Content) -> JobSpec {
         zones: None,
         floors: None,
         flow: None,
+        ends_others: false,
         trims: Trims::None,
     }
 }

@@ -315,6 +315,7 @@ impl Planner<'_> {
             think_after: job.think.after,
             floors: floors_of(job),
             flow: flow_of(job),
+            ends_others: job.ends_all,
         })
     }
 

@@ -26,6 +26,11 @@ pub fn check_hosts(args: &FioArgs, jobs: &[Job]) -> Result<(), UsageError> {
         (any(|job| job.verify.is_on), "verify", reads_back),
         (args.verify_state.is_some(), "--verify-state", reads_back),
         (any(|job| job.steady.is_on()), "steadystate", follows),
+        (
+            any(|job| job.ends_all),
+            "exitall without time_based",
+            follows,
+        ),
         (any(has_logs), "a log (write_..._log)", follows),
         (args.status_interval.is_some(), "--status-interval", follows),
     ];
