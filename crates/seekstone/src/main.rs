@@ -24,7 +24,9 @@ use exit::Exit;
 use results::Setup;
 
 fn main() -> ExitCode {
-    stack::with_enough(seekstone)
+    let exit = stack::with_enough(seekstone);
+    commands::fleet::hear_out_launcher();
+    exit
 }
 
 fn seekstone() -> ExitCode {
