@@ -1,8 +1,6 @@
 //! What stands in the files of a program that uses files: every block tells which file it belongs
 //! to, which block of it it is, and how often one of its elements was changed since.
 
-use std::collections::HashMap;
-
 use verify::{Bounds, Finding, HEADER_BYTES, Header, Sector, read_sector, seal};
 use workload::{BLOCK_BYTES, FileName};
 
@@ -137,9 +135,16 @@ impl Content {
         );
         let (head, rest) = part.split_at_mut(STAMP_BYTES);
         head.copy_from_slice(&stamp);
-        for (index, element) in (FIXED..).zip(rest.chunks_exact_mut(ELEMENT)) {
-            let fresh = salt.wrapping_add(index.wrapping_mul(0x85EB_CA6B));
-            let value = fresh.wrapping_add(if block == 0 { self.changed(index) } else { 0 });
+        let fresh = |index: u32| salt.wrapping_add(index.wrapping_mul(0x85EB_CA6B));
+        let elements = || (FIXED..FIXED + CHANGEABLE);
+        for (index, element) in elements().zip(rest.chunks_exact_mut(ELEMENT)) {
+            element.copy_from_slice(&fresh(index).to_le_bytes());
+        }
+        if block > 0 || self.changes == 0 {
+            return;
+        }
+        for (index, element) in elements().zip(rest.chunks_exact_mut(ELEMENT)) {
+            let value = fresh(index).wrapping_add(self.changed(index));
             element.copy_from_slice(&value.to_le_bytes());
         }
     }
@@ -157,9 +162,6 @@ fn blocks_from(offset: u64) -> impl Iterator<Item = (u64, usize)> {
     let first = (offset / size, (offset % size) as usize);
     std::iter::once(first).chain((first.0 + 1..).map(|block| (block, 0)))
 }
-
-/// The files of one driver, by name.
-pub(crate) type Contents = HashMap<FileName, Content>;
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ use rustix::io::Errno as SystemError;
 use units::Instant;
 use workload::{DirectoryNumber, DirectoryUse, Durability, Errno, FileName, FileOp, OpenFor};
 
-use crate::file_content::{Content, Contents};
+use crate::file_content::Content;
 use crate::guard::beneath::open_beneath;
 use crate::guard::identity::{self, Found, Identity};
 use crate::raw_device::{RawDevice, close_and_tell, forget, read_exactly, thread_times};
@@ -75,9 +75,7 @@ pub struct FileSystemDriver {
     name: String,
     root: OwnedFd,
     device: Option<RawDevice>,
-    files: Contents,
-    /// Which file or directory each path stood for when it was made.
-    made: HashMap<String, Identity>,
+    files: HashMap<FileName, MadeFile>,
     directories: HashMap<u32, TreeDirectory>,
     /// A file of another client, which the next call is about.
     learned: Option<Learned>,
@@ -88,12 +86,20 @@ pub struct FileSystemDriver {
     verifying: Option<Verifying>,
 }
 
+/// A file that was made here, or given its name.
+#[derive(Clone, Copy, Debug)]
+struct MadeFile {
+    content: Content,
+    identity: Identity,
+}
+
 /// A directory that was made below the root.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct TreeDirectory {
     /// From the root on, with a slash at the end.
     path: String,
     parent: DirectoryNumber,
+    identity: Identity,
 }
 
 #[derive(Debug)]
@@ -159,8 +165,7 @@ impl FileSystemDriver {
             name,
             root,
             device,
-            files: Contents::new(),
-            made: HashMap::new(),
+            files: HashMap::new(),
             directories: HashMap::new(),
             learned: None,
             joint: None,
@@ -217,7 +222,7 @@ impl FileSystemDriver {
         Ok(format!("{}{file}", self.directory_path(file.directory)?))
     }
 
-    fn known(&self, file: FileName) -> Result<Content, SystemError> {
+    fn known(&self, file: FileName) -> Result<MadeFile, SystemError> {
         self.files.get(&file).copied().ok_or(SystemError::NOENT)
     }
 
@@ -230,18 +235,24 @@ impl FileSystemDriver {
         let path = format!("{outer}{}/", tree_directory_name(directory.0));
         rustix::fs::mkdirat(&self.root, &path, Mode::RWXU)?;
         let found = Found::named(&self.root, &path).map_err(|error| errno_of(&error))?;
-        self.made.insert(path.clone(), found.identity);
-        let made = TreeDirectory { path, parent };
+        let made = TreeDirectory {
+            path,
+            parent,
+            identity: found.identity,
+        };
         self.directories.insert(directory.0, made);
         self.sync_names(parent)
     }
 
     fn remove_directory(&mut self, directory: DirectoryNumber) -> Result<u64, SystemError> {
         let known = self.directories.get(&directory.0);
-        let (path, parent) = known
-            .map(|it| (it.path.clone(), it.parent))
-            .ok_or(SystemError::NOENT)?;
-        self.unlink(&path, AtFlags::REMOVEDIR)?;
+        let TreeDirectory {
+            path,
+            parent,
+            identity,
+        } = known.ok_or(SystemError::NOENT)?;
+        let parent = *parent;
+        self.unlink(path, identity, AtFlags::REMOVEDIR)?;
         self.directories.remove(&directory.0);
         self.sync_names(parent)
     }
@@ -249,15 +260,14 @@ impl FileSystemDriver {
     fn create(&mut self, name: FileName, bytes: u64) -> Result<u64, SystemError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = self.open_file(name, flags)?;
-        let identity = Identity::of(&file).map_err(|error| errno_of(&error))?;
-        self.made.insert(self.path(name)?, identity);
+        let identity = Identity::of_new(&file).map_err(|error| errno_of(&error))?;
         let content = Content {
             origin: name,
             changes: 0,
             bytes,
             headers: self.headers(&self.name, name),
         };
-        self.files.insert(name, content);
+        self.files.insert(name, MadeFile { content, identity });
         self.open = Some(Open::File {
             file,
             name,
@@ -272,7 +282,7 @@ impl FileSystemDriver {
         if let Some(learned) = self.learned.take() {
             return self.open_learned(&learned);
         }
-        let content = self.known(name)?;
+        let MadeFile { content, identity } = self.known(name)?;
         let (flags, content, purpose) = match purpose {
             OpenFor::Reading => (OFlags::RDONLY, content, Purpose::Read),
             // What was read and modified is written; without that, what is there.
@@ -284,7 +294,8 @@ impl FileSystemDriver {
         };
         let file = self.open_file(name, flags)?;
         if purpose == Purpose::Rewrite {
-            self.require_ours(&file, name)?;
+            // What is about to be written must be the file that was made here.
+            identity::require(&file, &identity).map_err(|_| SystemError::STALE)?;
         }
         if self.verifying.is_some() {
             self.tell_opened(&format!("{}/{}", self.name, self.path(name)?));
@@ -303,20 +314,10 @@ impl FileSystemDriver {
         open_beneath(&self.root, &self.path(name)?, flags)
     }
 
-    /// What is about to be written must be the file that was made here.
-    fn require_ours(&self, file: &File, name: FileName) -> Result<(), SystemError> {
-        let made = self.made.get(&self.path(name)?);
-        let made = made.ok_or(SystemError::NOENT)?;
-        identity::require(file, made).map_err(|_| SystemError::STALE)
-    }
-
     /// Remove a name, by one call, if it stands for what was made here.
-    fn unlink(&mut self, path: &str, flags: AtFlags) -> Result<(), SystemError> {
-        let made = self.made.get(path).ok_or(SystemError::NOENT)?;
+    fn unlink(&self, path: &str, made: &Identity, flags: AtFlags) -> Result<(), SystemError> {
         require_name(&self.root, path, made)?;
-        rustix::fs::unlinkat(&self.root, path, flags)?;
-        self.made.remove(path);
-        Ok(())
+        rustix::fs::unlinkat(&self.root, path, flags)
     }
 
     fn read(&mut self, bytes: usize) -> Result<u64, SystemError> {
@@ -406,8 +407,11 @@ impl FileSystemDriver {
             Purpose::Read => return Ok(0),
             Purpose::Join => self.joint = Some(Joint::of(name, &file, content)?),
             Purpose::Fill | Purpose::Rewrite => {
-                let bytes = at;
-                self.files.insert(name, Content { bytes, ..content });
+                let made = self.files.get_mut(&name).ok_or(SystemError::NOENT)?;
+                made.content = Content {
+                    bytes: at,
+                    ..content
+                };
             }
         }
         if self.options.durability.is_durable() {
@@ -427,17 +431,16 @@ impl FileSystemDriver {
     }
 
     fn remove(&mut self, file: FileName) -> Result<u64, SystemError> {
-        self.known(file)?;
-        self.unlink(&self.path(file)?, AtFlags::empty())?;
+        let made = self.known(file)?;
+        self.unlink(&self.path(file)?, &made.identity, AtFlags::empty())?;
         self.files.remove(&file);
         self.sync_names(file.directory)
     }
 
     fn rename(&mut self, from: FileName, to: FileName) -> Result<u64, SystemError> {
-        let content = self.known(from)?;
+        let made = self.known(from)?;
         let (old, new) = (self.path(from)?, self.path(to)?);
-        let identity = *self.made.get(&old).ok_or(SystemError::NOENT)?;
-        require_name(&self.root, &old, &identity)?;
+        require_name(&self.root, &old, &made.identity)?;
         let flags = rustix::fs::RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(&self.root, &old, &self.root, &new, flags) {
             // Not every file system can refuse to replace; here nothing has the new name.
@@ -447,9 +450,7 @@ impl FileSystemDriver {
             done => done?,
         }
         self.files.remove(&from);
-        self.files.insert(to, content);
-        self.made.remove(&old);
-        self.made.insert(new, identity);
+        self.files.insert(to, made);
         self.sync_names(from.directory)
     }
 
@@ -461,7 +462,7 @@ impl FileSystemDriver {
                 (it.content, found)
             }
             None => {
-                let expected = self.known(file)?;
+                let expected = self.known(file)?.content;
                 let found = rustix::fs::statat(&self.root, self.path(file)?, flags)?;
                 (expected, found)
             }
@@ -518,9 +519,9 @@ impl FileSystemDriver {
                 .map_err(|error| SystemError::from_io_error(&error).unwrap_or(SystemError::IO))?;
         }
         let mut kept = 0.0;
-        for (name, content) in &self.files {
+        for (name, made) in &self.files {
             let file = self.open_file(*name, OFlags::RDONLY)?;
-            kept += forget(&file, content.bytes)?;
+            kept += forget(&file, made.content.bytes)?;
         }
         kept += self.forget_joint()?;
         if let Some(device) = &self.device {
@@ -538,10 +539,11 @@ impl FileSystemDriver {
             verifying.begin_anew();
         }
         let mut failed = Ok(0);
-        let names: Vec<FileName> = self.files.keys().copied().collect();
-        for name in names {
+        let files: Vec<(FileName, MadeFile)> =
+            self.files.iter().map(|(name, it)| (*name, *it)).collect();
+        for (name, made) in files {
             let path = self.path(name)?;
-            match self.unlink(&path, AtFlags::empty()) {
+            match self.unlink(&path, &made.identity, AtFlags::empty()) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.files.remove(&name)),
                 Err(error) => failed = Err(error),
             }
@@ -550,8 +552,8 @@ impl FileSystemDriver {
         // A directory's number is higher than that of the directory that holds it.
         numbers.sort_unstable();
         for number in numbers.into_iter().rev() {
-            let path = self.directories[&number].path.clone();
-            match self.unlink(&path, AtFlags::REMOVEDIR) {
+            let made = self.directories[&number].clone();
+            match self.unlink(&made.path, &made.identity, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.directories.remove(&number)),
                 Err(error) => failed = Err(error),
             }

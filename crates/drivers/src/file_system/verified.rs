@@ -99,8 +99,11 @@ impl FileSystemDriver {
             _ => return Ok(()),
         }
         rustix::fs::syncfs(&self.root)?;
-        let mut files: Vec<(FileName, Content)> =
-            self.files.iter().map(|(name, it)| (*name, *it)).collect();
+        let mut files: Vec<(FileName, Content)> = self
+            .files
+            .iter()
+            .map(|(name, it)| (*name, it.content))
+            .collect();
         files.sort_unstable_by_key(|(name, _)| *name);
         if let Some(joint) = self.joint.as_ref().filter(|_| self.client == 0) {
             files.retain(|(name, _)| *name != joint.name);

@@ -54,6 +54,15 @@ impl Identity {
         Ok(Found::of(file)?.identity)
     }
 
+    /// The identity of a file that was just made, by one call. Without the inode's generation, which
+    /// a name does not tell either: for what is compared by its name.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn of_new(file: &File) -> io::Result<Self> {
+        Ok(look(file.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?.identity)
+    }
+
     /// In one word, for a record beside the file. Devices are numbered anew with each start of the
     /// machine, so they have no part in it.
     #[must_use]
