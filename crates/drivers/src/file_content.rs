@@ -136,7 +136,7 @@ impl Content {
         let (head, rest) = part.split_at_mut(STAMP_BYTES);
         head.copy_from_slice(&stamp);
         let fresh = |index: u32| salt.wrapping_add(index.wrapping_mul(0x85EB_CA6B));
-        let elements = || (FIXED..FIXED + CHANGEABLE);
+        let elements = || FIXED..FIXED + CHANGEABLE;
         for (index, element) in elements().zip(rest.chunks_exact_mut(ELEMENT)) {
             element.copy_from_slice(&fresh(index).to_le_bytes());
         }

@@ -539,9 +539,7 @@ impl FileSystemDriver {
             verifying.begin_anew();
         }
         let mut failed = Ok(0);
-        let files: Vec<(FileName, MadeFile)> =
-            self.files.iter().map(|(name, it)| (*name, *it)).collect();
-        for (name, made) in files {
+        for (name, made) in self.files.clone() {
             let path = self.path(name)?;
             match self.unlink(&path, &made.identity, AtFlags::empty()) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.files.remove(&name)),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::fault::{Fault, Place};
+use crate::program::{Takes, find_program_option};
 use crate::reader::{JobFile, Section, Surroundings, given, sort};
 
 /// Where arguments stand.
@@ -22,17 +23,24 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
             file.faults.push(Fault::new(&place, message));
             continue;
         };
-        let takes_next = !text.contains('=');
-        let next = rest
-            .peek()
-            .filter(|next| takes_next && !next.starts_with("--"));
-        let text = match next {
-            Some(value) => format!("{text}={value}"),
-            None => text.to_owned(),
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
         };
-        if text.len() > argument.len() {
-            rest.next();
+        let program = find_program_option(name);
+        let takes_next =
+            value.is_none() && program.is_none_or(|option| option.takes == Takes::Value);
+        let next = rest.next_if(|next| takes_next && !next.starts_with("--"));
+        let value = value.or_else(|| next.cloned());
+        if let Some(option) = program {
+            let refused = option.refusal(value.as_deref());
+            file.faults.extend(refused.map(|it| Fault::new(&place, it)));
+            continue;
         }
+        let text = match value {
+            Some(value) => format!("{name}={value}"),
+            None => name.to_owned(),
+        };
         match given(&text, &place, around) {
             Ok(option) if option.option.name == "name" => {
                 let name = option.value.unwrap_or_default();

@@ -20,6 +20,7 @@ mod number;
 mod option;
 pub mod output;
 mod pattern;
+mod program;
 mod reader;
 mod resolve;
 mod show;
@@ -45,6 +46,7 @@ pub use logs::{JobLog, LogFile, LogKind, LoggedOp, Logs, TakeLine, WindowValue, 
 pub use number::period;
 pub use option::{Answer, FioOption, ValueKind, find_option, options};
 pub use pattern::{Direction, Directions, Distribution, Pattern};
+pub use program::{PROGRAM_OPTIONS, ProgramAnswer, ProgramOption, Takes, find_program_option};
 pub use reader::{Given, JobFile, Section, Surroundings, read_job_file};
 pub use resolve::{Resolved, resolve};
 pub use show::show_command;

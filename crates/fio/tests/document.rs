@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fio::{Answer, options};
+use fio::{Answer, PROGRAM_OPTIONS, ProgramAnswer, options};
 
 const BEGIN: &str = "<!-- options: written by the test `document` of crates/fio -->\n";
 const END: &str = "<!-- end of options -->\n";
@@ -22,6 +22,18 @@ fn table() -> String {
             Answer::OfEngine(engine) => ("refused", format!("it belongs to the engine {engine}")),
         };
         let _ = writeln!(text, "| {name} | {answer} | {why} |");
+    }
+    text.push_str(
+        "\nOptions of fio's command line, with one dash or two; no job file has them:\n\n\
+         | option | answer | why |\n| --- | --- | --- |\n",
+    );
+    for option in PROGRAM_OPTIONS {
+        let (answer, why) = match option.answer {
+            ProgramAnswer::Ours => ("done", ""),
+            ProgramAnswer::NoEffect(why) => ("no effect", why),
+            ProgramAnswer::Refused(why) => ("refused", why),
+        };
+        let _ = writeln!(text, "| `--{}` | {answer} | {why} |", option.name);
     }
     text.push('\n');
     text

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::Scratch;
+use support::{Scratch, finish};
 
 #[test]
 fn every_option_has_its_answer() {
@@ -11,7 +11,7 @@ fn every_option_has_its_answer() {
                 rw=randwrite\nsize=1m\nverify=md5\nzonemode=zbd\n";
     std::fs::write(scratch.path("jobs.fio"), text).expect("a job file");
     let args = ["fio", "jobs.fio", "--check"];
-    let ended = support::finish(scratch.seekstone(args));
+    let ended = finish(scratch.seekstone(args));
     assert_eq!(ended.code, Some(2), "{ended:?}");
     for line in [
         "jobs.fio:2  ioengine=libaio  done",
@@ -61,7 +61,7 @@ const SIMULATED: &str = "[global]\nfilename=sim:mm1?mean=100us\nioengine=libaio\
 fn simulated(scratch: &Scratch, more: &[&str]) -> support::Ended {
     std::fs::write(scratch.path("jobs.fio"), SIMULATED).expect("a job file");
     let args = ["fio", "jobs.fio", "--seed", "1", "--quiet", "--no-save"];
-    let ended = support::finish(scratch.seekstone(args.iter().chain(more)));
+    let ended = finish(scratch.seekstone(args.iter().chain(more)));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     ended
 }
@@ -104,7 +104,7 @@ fn a_job_that_waits_for_another_starts_when_that_has_ended() {
         "--quiet",
         "--output-format=json",
     ];
-    let found = support::finish(scratch.seekstone(args)).json();
+    let found = finish(scratch.seekstone(args)).json();
     let measured = found["seekstone"]["measurements"].as_array();
     assert_eq!(measured.map(Vec::len), Some(2), "{found}");
     let jobs = found["jobs"].as_array().expect("jobs");
@@ -219,7 +219,7 @@ fn files_are_laid_out_and_removed_and_existing_ones_are_safe() {
         "json",
         "--no-save",
     ];
-    let ended = support::finish(scratch.seekstone(args));
+    let ended = finish(scratch.seekstone(args));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let found = ended.json();
     assert_eq!(found["jobs"][0]["write"]["total_ios"], 512);
@@ -287,11 +287,11 @@ fn counts_and_bytes_are_those_of_fio_on_the_null_engine() {
         "--no-save",
         "--output-format=json",
     ];
-    let ours = support::finish(scratch.seekstone(args)).json();
+    let ours = finish(scratch.seekstone(args)).json();
     let mut command = std::process::Command::new("fio");
     scratch.settle(&mut command);
     command.args(["jobs.fio", "--output-format=json"]);
-    let theirs = support::finish(command).json();
+    let theirs = finish(command).json();
     let moved = |found: &serde_json::Value| {
         let jobs = found["jobs"].as_array().expect("jobs").iter();
         let of = |job: &serde_json::Value| {
@@ -330,7 +330,7 @@ fn a_job_that_failed_carries_its_error_number() {
         "-q",
         "--no-save",
     ];
-    let ended = support::finish(scratch.seekstone(args));
+    let ended = finish(scratch.seekstone(args));
     assert_ne!(ended.code, Some(0), "{ended:?}");
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(json["jobs"][0]["error"], 5, "EIO");
@@ -379,7 +379,7 @@ fn goals_are_judged_by_the_names_of_jobs() {
     let with = |goals: &[&str]| {
         let goals = goals.iter().flat_map(|goal| ["--goal", goal]);
         let args = ["fio", &file, "--seed", "1", "--minimal"].into_iter();
-        support::finish(scratch.seekstone(args.chain(goals)))
+        finish(scratch.seekstone(args.chain(goals)))
     };
     let met = with(&["lookup.p99 <= 1s"]);
     assert_eq!(met.code, Some(0), "{}", met.stderr);
@@ -399,5 +399,90 @@ fn goals_are_judged_by_the_names_of_jobs() {
     for unknown in ["other.p99 <= 1s", "p99 <= 1s", "lookup.rabmark-r >= 1x"] {
         let refused = with(&[unknown]);
         assert_eq!(refused.code, Some(2), "{unknown}: {}", refused.stderr);
+    }
+}
+
+/// As `getopt_long_only` has it, and as thousands of scripts write it.
+#[test]
+fn one_dash_is_as_good_as_two() {
+    let scratch = Scratch::new();
+    let shown = |words: &[&str]| {
+        let words = [&["fio"], words, &["--showcmd", "--no-save"]].concat();
+        let ended = finish(scratch.seekstone(&words));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stdout
+    };
+    let two = shown(&[
+        "--filename=null",
+        "--direct=1",
+        "--iodepth",
+        "4",
+        "--thread",
+        "--rw=randrw",
+        "--rwmixread=70",
+        "--ioengine=libaio",
+        "--bs=8k",
+        "--size=1g",
+        "--group_reporting",
+        "--name=a",
+    ]);
+    let one = shown(&[
+        "-filename=null",
+        "-direct=1",
+        "-iodepth",
+        "4",
+        "-thread",
+        "-rw=randrw",
+        "-rwmixread=70",
+        "-ioengine=libaio",
+        "-bs=8k",
+        "-size=1g",
+        "-group_reporting",
+        "-name=a",
+    ]);
+    assert_eq!(one, two);
+}
+
+#[test]
+fn options_of_the_program_itself_have_an_answer() {
+    let scratch = Scratch::new();
+    let run = |words: &[&str]| {
+        let job = ["--name=a", "--filename=null", "--size=1m", "--rw=randread"];
+        let words = [&["fio"], &job[..], words, &["--no-save", "--quiet"]].concat();
+        finish(scratch.seekstone(&words))
+    };
+    let harmless = [
+        "--readonly",
+        "--alloc-size",
+        "1024",
+        "-max-jobs=9",
+        "--eta-interval=500",
+        "--terse-version",
+        "3",
+        "--warnings-fatal",
+        "-output-format=json",
+    ];
+    let ended = run(&harmless);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("\"total_ios\""), "{}", ended.stdout);
+    for (words, why) in [
+        (
+            &["--client", "host"][..],
+            "--client is refused: hosts work together under MPI",
+        ),
+        (
+            &["--terse-version=5"],
+            "--terse-version=5: terse lines are those of version 3",
+        ),
+        (
+            &["--idle-prof=percpu"],
+            "--idle-prof is refused: the report has the CPU time",
+        ),
+        (
+            &["--readonly", "--rw=randrw"],
+            "[a] writes or trims, and --readonly allows neither",
+        ),
+    ] {
+        run(words).check(words, 2, why);
     }
 }

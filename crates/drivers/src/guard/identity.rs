@@ -54,8 +54,8 @@ impl Identity {
         Ok(Found::of(file)?.identity)
     }
 
-    /// The identity of a file that was just made, by one call. Without the inode's generation, which
-    /// a name does not tell either: for what is compared by its name.
+    /// The identity of a file that was just made, by one call. Without the inode's generation,
+    /// which a name does not tell either: for what is compared by its name.
     ///
     /// # Errors
     /// When the system does not tell.

@@ -29,6 +29,9 @@ pub struct FioArgs {
     /// Print the jobs as fio's command line.
     #[arg(long)]
     pub showcmd: bool,
+    /// Refuse jobs that write or trim.
+    #[arg(long)]
+    pub readonly: bool,
     /// Only the jobs of this name; repeatable.
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,

@@ -48,6 +48,7 @@ pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
         return refuse(&found.faults).map(|()| Exit::Done);
     }
     refuse(&found.faults)?;
+    refuse_writes(args, &found.jobs)?;
     drive(ready_for(args, files, found.jobs, setup)?)
 }
 
@@ -59,10 +60,28 @@ pub fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let files = read(args, &mut setup)?;
     let found = resolved(&files, &args.sections);
     refuse(&found.faults)?;
+    refuse_writes(args, &found.jobs)?;
     ready_for(args, files, found.jobs, setup)
 }
 
-/// What was typed, with fio's own options behind two dashes.
+/// With `--readonly` no job may change what it works on.
+fn refuse_writes(args: &FioArgs, jobs: &[Job]) -> anyhow::Result<()> {
+    let changes = |job: &&Job| {
+        let directions = job.pattern.directions;
+        directions.writes() || directions.trims()
+    };
+    match jobs.iter().find(changes).filter(|_| args.readonly) {
+        None => Ok(()),
+        Some(job) => Err(UsageError(format!(
+            "{}: [{}] writes or trims, and --readonly allows neither",
+            job.place, job.name
+        ))
+        .into()),
+    }
+}
+
+/// What was typed, with what defines jobs behind two dashes, and each option with two, as fio
+/// takes it with one, too.
 #[must_use]
 pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
     let is_ours = words.get(1).is_some_and(|word| word == "fio");
@@ -77,11 +96,14 @@ pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
             kept.push(word);
             continue;
         };
-        let has_value = word.to_string_lossy().contains('=');
-        let wants_value = option.value != fio::ValueKind::Flag && !has_value;
-        theirs.push(word);
+        let wants_value = option.wants_value && !option.text.contains('=');
+        let place = match option.is_ours {
+            true => &mut kept,
+            false => &mut theirs,
+        };
+        place.push(format!("--{}", option.text).into());
         if wants_value {
-            theirs.extend(rest.next_if(|next| !next.to_string_lossy().starts_with("--")));
+            place.extend(rest.next_if(|next| !is_option(next)));
         }
     }
     if !theirs.is_empty() {
@@ -91,9 +113,35 @@ pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
     kept
 }
 
-fn fio_option(word: &str) -> Option<&'static fio::FioOption> {
-    let name = word.strip_prefix("--")?;
-    fio::find_option(name.split('=').next()?)
+/// An option of fio's, of jobs or of the program.
+struct FioWord<'a> {
+    /// Without dashes.
+    text: &'a str,
+    /// Whether `seekstone fio` itself has it.
+    is_ours: bool,
+    /// Whether its value may be the next word.
+    wants_value: bool,
+}
+
+fn fio_option(word: &str) -> Option<FioWord<'_>> {
+    let text = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
+    let name = text.split('=').next()?;
+    let typed = |is_ours, wants_value| FioWord {
+        text,
+        is_ours,
+        wants_value,
+    };
+    if let Some(option) = fio::find_program_option(name) {
+        let is_ours = option.answer == fio::ProgramAnswer::Ours;
+        return Some(typed(is_ours, option.takes == fio::Takes::Value));
+    }
+    let option = fio::find_option(name)?;
+    Some(typed(false, option.value != fio::ValueKind::Flag))
+}
+
+fn is_option(word: &OsString) -> bool {
+    let word = word.to_string_lossy();
+    word.starts_with("--") || fio_option(&word).is_some()
 }
 
 /// The files and the command line, read.

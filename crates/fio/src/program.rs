@@ -1,0 +1,160 @@
+//! Options of fio itself, which stand on its command line and in no job file.
+
+use ProgramAnswer::{NoEffect, Ours, Refused};
+use Takes::{Nothing, Perhaps, Value};
+
+/// Whether an option has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// It has none.
+    Nothing,
+    /// Only one behind a sign of equality.
+    Perhaps,
+    /// It has one: behind a sign of equality, or the next word.
+    Value,
+}
+
+/// What is done with an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramAnswer {
+    /// `seekstone fio` has an option of this name.
+    Ours,
+    /// It is read and changes nothing, because of this.
+    NoEffect(&'static str),
+    /// It is refused, because of this.
+    Refused(&'static str),
+}
+
+/// One option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramOption {
+    /// Its name, without dashes.
+    pub name: &'static str,
+    /// Its value.
+    pub takes: Takes,
+    /// What is done with it.
+    pub answer: ProgramAnswer,
+}
+
+const fn row(name: &'static str, takes: Takes, answer: ProgramAnswer) -> ProgramOption {
+    ProgramOption {
+        name,
+        takes,
+        answer,
+    }
+}
+
+const NO_DAEMON: &str = "hosts work together under MPI: mpirun -n 4 seekstone fio jobs.fio";
+const NO_TRIGGER: &str = "an outside program stops a run with SIGINT";
+const NO_CHECK: &str = "it tests fio, not storage";
+const HELP: &str = "docs/fio.md has the answer to every option";
+
+/// In the order of fio's own help.
+pub const PROGRAM_OPTIONS: [ProgramOption; 34] = [
+    row(
+        "append-terse",
+        Nothing,
+        Refused("write --output-format terse in a second run"),
+    ),
+    row(
+        "aux-path",
+        Value,
+        Refused("logs are written where their names say; use a path there"),
+    ),
+    row(
+        "bandwidth-log",
+        Nothing,
+        Refused("write_bw_log=NAME writes the log of a job"),
+    ),
+    row("client", Value, Refused(NO_DAEMON)),
+    row("cmdhelp", Perhaps, Refused(HELP)),
+    row("cpuclock-test", Nothing, Refused(NO_CHECK)),
+    row("crctest", Perhaps, Refused(NO_CHECK)),
+    row("daemonize", Value, Refused(NO_DAEMON)),
+    row(
+        "debug",
+        Value,
+        Refused("there is no log of fio's own steps"),
+    ),
+    row("enghelp", Perhaps, Refused(HELP)),
+    row("eta", Value, Ours),
+    row(
+        "eta-interval",
+        Value,
+        NoEffect("progress is renewed several times a second"),
+    ),
+    row("eta-newline", Value, Ours),
+    row(
+        "idle-prof",
+        Value,
+        Refused("the report has the CPU time of the jobs and of the machine"),
+    ),
+    row("inflate-log", Value, Refused("logs are not compressed")),
+    row(
+        "latency-log",
+        Nothing,
+        Refused("write_lat_log=NAME writes the log of a job"),
+    ),
+    row(
+        "max-jobs",
+        Value,
+        NoEffect("memory is taken as jobs need it"),
+    ),
+    row(
+        "alloc-size",
+        Value,
+        NoEffect("memory is taken as jobs need it"),
+    ),
+    row(
+        "merge-blktrace-only",
+        Nothing,
+        Refused("seekstone replay runs traces"),
+    ),
+    row("minimal", Nothing, Ours),
+    row("output", Value, Ours),
+    row("output-format", Value, Ours),
+    row("parse-only", Nothing, Ours),
+    row("readonly", Nothing, Ours),
+    row("remote-config", Value, Refused(NO_DAEMON)),
+    row("section", Value, Ours),
+    row("server", Perhaps, Refused(NO_DAEMON)),
+    row("showcmd", Nothing, Ours),
+    row("status-interval", Value, Ours),
+    row(
+        "terse-version",
+        Value,
+        NoEffect("terse lines are those of version 3"),
+    ),
+    row("trigger", Value, Refused(NO_TRIGGER)),
+    row("trigger-file", Value, Refused(NO_TRIGGER)),
+    row("trigger-timeout", Value, Refused(NO_TRIGGER)),
+    row(
+        "warnings-fatal",
+        Nothing,
+        NoEffect("what is not understood is an error anyway"),
+    ),
+];
+
+/// The option of that name.
+#[must_use]
+pub fn find_program_option(name: &str) -> Option<&'static ProgramOption> {
+    PROGRAM_OPTIONS.iter().find(|option| option.name == name)
+}
+
+impl ProgramOption {
+    /// Why it cannot stand there, with this value; `None` where it changes nothing.
+    pub(crate) fn refusal(&self, value: Option<&str>) -> Option<String> {
+        let name = self.name;
+        match self.answer {
+            NoEffect(why) if name == "terse-version" => {
+                let is_known = value == Some("3");
+                (!is_known).then(|| format!("--{name}={}: {why}", value.unwrap_or_default()))
+            }
+            NoEffect(_) => None,
+            Refused(why) => Some(format!("--{name} is refused: {why}")),
+            Ours => Some(format!(
+                "--{name} belongs before the words that define jobs"
+            )),
+        }
+    }
+}
