@@ -48,7 +48,7 @@ pub use option::{Answer, FioOption, ValueKind, find_option, options};
 pub use pattern::{Direction, Directions, Distribution, Pattern};
 pub use program::{PROGRAM_OPTIONS, ProgramAnswer, ProgramOption, Takes, find_program_option};
 pub use reader::{Given, JobFile, Section, Surroundings, read_job_file};
-pub use resolve::{Resolved, resolve};
+pub use resolve::{Resolved, resolve, unknown_sections};
 pub use show::show_command;
 pub use steady::{
     SteadyCriterion, SteadyFigure, SteadyReport, SteadyState, SteadyTotals, SteadyWatch,

@@ -51,11 +51,7 @@ const HELP: &str = "docs/fio.md has the answer to every option";
 
 /// In the order of fio's own help.
 pub const PROGRAM_OPTIONS: [ProgramOption; 34] = [
-    row(
-        "append-terse",
-        Nothing,
-        Refused("write --output-format terse in a second run"),
-    ),
+    row("append-terse", Nothing, Ours),
     row(
         "aux-path",
         Value,

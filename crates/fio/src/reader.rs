@@ -59,6 +59,17 @@ pub struct JobFile {
     pub faults: Vec<Fault>,
 }
 
+impl JobFile {
+    /// Options of the command line before its first job are defaults for the first job file, too, as
+    /// in fio: what the file itself says replaces them.
+    pub fn begin_with(&mut self, defaults: &Section) {
+        match self.sections.first_mut().filter(|first| first.is_global) {
+            Some(first) => drop(first.given.splice(0..0, defaults.given.iter().cloned())),
+            None => self.sections.insert(0, defaults.clone()),
+        }
+    }
+}
+
 /// Read a job file of that name.
 pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> JobFile {
     let mut reader = JobFileReader {

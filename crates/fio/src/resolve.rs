@@ -45,13 +45,6 @@ pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
             found.take(section, &global);
         }
     }
-    let known = |name: &&String| file.sections.iter().any(|it| it.name == **name);
-    for name in wanted.iter().filter(|name| !known(name)) {
-        if let Some(first) = file.sections.first() {
-            let message = format!("--section {name}: there is no such section");
-            found.faults.push(Fault::new(&first.place, message));
-        }
-    }
     found.faults.extend(settle(&mut found.jobs));
     let mut told = Vec::new();
     found.faults.retain(|fault| {
@@ -60,6 +53,22 @@ pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
         is_new
     });
     found
+}
+
+/// A fault for each wanted name that no section of the files has.
+#[must_use]
+pub fn unknown_sections(files: &[JobFile], wanted: &[String]) -> Vec<Fault> {
+    let sections = || files.iter().flat_map(|file| &file.sections);
+    let Some(first) = sections().next() else {
+        return Vec::new();
+    };
+    let unknown = wanted
+        .iter()
+        .filter(|name| !sections().any(|it| it.name == **name));
+    let message = |name| format!("--section {name}: there is no such section");
+    unknown
+        .map(|name| Fault::new(&first.place, message(name)))
+        .collect()
 }
 
 impl Resolved {

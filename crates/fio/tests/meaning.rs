@@ -2,7 +2,10 @@
 
 mod support;
 
-use fio::{Amount, Job, SizeShare, read_command_line, read_job_file, resolve, show_command};
+use fio::{
+    Amount, Job, JobFile, SizeShare, read_command_line, read_job_file, resolve, show_command,
+    unknown_sections,
+};
 use support::Around;
 use units::Duration;
 
@@ -113,8 +116,11 @@ fn a_section_is_chosen_by_its_name() {
     let file = read_job_file("j.fio", "[a]\n[b]\n[c]\n", &mut Around::default());
     let found = resolve(&file, &["b".into(), "x".into()]);
     assert_eq!(found.jobs.len(), 1);
-    let said = found.faults[0].to_string();
+    let other = read_job_file("k.fio", "[x]\n", &mut Around::default());
+    let unknown = |files: &[JobFile]| unknown_sections(files, &["b".into(), "x".into()]);
+    let said = unknown(&[file.clone()])[0].to_string();
     assert_eq!(said, "j.fio:1: --section x: there is no such section");
+    assert_eq!(unknown(&[file, other]), []);
 }
 
 #[test]

@@ -462,6 +462,14 @@ fn options_of_the_program_itself_have_an_answer() {
         "--warnings-fatal",
         "-output-format=json",
     ];
+    let both = run(&["--output-format=json,normal"]).stdout;
+    let at = |text: &str| both.find(text).unwrap_or(usize::MAX);
+    assert!(at("READ: bw=") < at("\"total_ios\""), "{both}");
+    let terse = run(&["--append-terse"]).stdout;
+    assert!(
+        terse.contains("READ: bw=") && terse.contains("3;fio-"),
+        "{terse}"
+    );
     let ended = run(&harmless);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains("\"total_ios\""), "{}", ended.stdout);
@@ -485,4 +493,43 @@ fn options_of_the_program_itself_have_an_answer() {
     ] {
         run(words).check(words, 2, why);
     }
+}
+
+/// fio 3.33: 512 KiB of `a` in blocks of 4 KiB, as the file says, `c` before it, and nothing of the
+/// command line for the second file.
+#[test]
+fn options_before_a_job_file_are_its_defaults() {
+    let scratch = Scratch::new();
+    let file = "[global]\nrw=randread\nbs=4k\nsize=1m\nfilename=null\n[a]\n[b]\nbs=8k\n";
+    std::fs::write(scratch.path("one.fio"), file).expect("a job file");
+    let file = "[z]\nrw=read\nsize=64k\nfilename=null\n";
+    std::fs::write(scratch.path("two.fio"), file).expect("a job file");
+    let requests = |words: &[&str]| {
+        let always = ["--output-format=json", "--no-save", "--quiet"];
+        let ended = finish(scratch.seekstone([&["fio"], words, &always].concat()));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let found: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        let job = |it: &serde_json::Value| {
+            let name = it["jobname"].as_str().unwrap_or_default().to_owned();
+            (name, it["read"]["total_ios"].as_u64().unwrap_or(0))
+        };
+        let jobs = found["jobs"].as_array().expect("jobs").iter();
+        jobs.map(job).collect::<Vec<_>>()
+    };
+    let named = |jobs: &[(&str, u64)]| -> Vec<(String, u64)> {
+        let owned = jobs
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count));
+        owned.collect()
+    };
+    let both = named(&[("a", 128), ("b", 64)]);
+    let half = ["--bs=16k", "--io_size=512k"];
+    assert_eq!(requests(&[&half[..], &["one.fio"]].concat()), both);
+    assert_eq!(requests(&[&["one.fio"], &half[..]].concat()), both);
+    let job = ["--name=c", "--filename=null", "--size=64k", "--rw=read"];
+    let words = [&half[..], &["one.fio", "two.fio"], &job].concat();
+    let all = named(&[("c", 32), ("a", 128), ("b", 64), ("z", 16)]);
+    assert_eq!(requests(&words), all);
+    let some = [&["--section", "b", "one.fio"][..], &half].concat();
+    assert_eq!(requests(&some), named(&[("b", 64)]));
 }

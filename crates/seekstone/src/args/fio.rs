@@ -35,9 +35,18 @@ pub struct FioArgs {
     /// Only the jobs of this name; repeatable.
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,
-    /// Output format: fio's report, its terse lines (version 3), or its JSON.
-    #[arg(long, value_enum, default_value_t = FormatChoice::Normal, value_name = "FORM")]
-    pub output_format: FormatChoice,
+    /// Output formats: fio's report, its terse lines (version 3), or its JSON; several in a row.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "normal",
+        value_name = "FORM",
+        value_delimiter = ','
+    )]
+    pub output_format: Vec<FormatChoice>,
+    /// The same as --output-format normal,terse.
+    #[arg(long, conflicts_with_all = ["output_format", "minimal"])]
+    pub append_terse: bool,
     /// The same as --output-format terse.
     #[arg(long, conflicts_with = "output_format")]
     pub minimal: bool,
@@ -72,7 +81,7 @@ pub struct FioArgs {
 }
 
 /// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum FormatChoice {
     /// For people.
     Normal,
@@ -112,12 +121,20 @@ impl FioArgs {
         self.check || self.showcmd
     }
 
-    /// What is printed.
+    /// What is printed, each form once, in fio's order.
     #[must_use]
-    pub const fn format(&self) -> FormatChoice {
-        match self.minimal {
-            true => FormatChoice::Terse,
-            false => self.output_format,
+    pub fn formats(&self) -> Vec<FormatChoice> {
+        let mut formats = match (self.minimal, self.append_terse) {
+            (true, _) => vec![FormatChoice::Terse],
+            (_, true) => vec![FormatChoice::Normal, FormatChoice::Terse],
+            _ => self.output_format.clone(),
+        };
+        formats.sort_unstable();
+        formats.dedup();
+        // The longer form of JSON has all of the shorter.
+        if formats.contains(&FormatChoice::JsonPlus) {
+            formats.retain(|it| *it != FormatChoice::Json);
         }
+        formats
     }
 }

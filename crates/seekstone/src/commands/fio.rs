@@ -33,6 +33,7 @@ pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
     if args.showcmd {
         let shown = files
             .iter()
+            .filter(|file| !file.sections.is_empty())
             .map(|file| fio::show_command(&file.sections, &args.sections));
         output::print(&shown.collect::<Vec<_>>().join("\n"))?;
     }
@@ -150,6 +151,11 @@ fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
         let message = "name a job file, or give fio's options, such as --name=a --rw=randread";
         return Err(UsageError(message.into()).into());
     }
+    let mut typed = JobFile::default();
+    if !args.options.is_empty() {
+        let mut around = Around::beside(Path::new(""), setup);
+        typed = fio::read_command_line(&args.options, &mut around);
+    }
     let mut files = Vec::new();
     for path in &args.files {
         let name = path.to_string_lossy();
@@ -157,10 +163,15 @@ fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
         let mut around = Around::beside(path, setup);
         files.push(fio::read_job_file(&name, &text, &mut around));
     }
-    if !args.options.is_empty() {
-        let mut around = Around::beside(Path::new(""), setup);
-        files.push(fio::read_command_line(&args.options, &mut around));
+    let defaults = typed.sections.first().filter(|it| it.is_global).cloned();
+    if let (Some(defaults), Some(first)) = (defaults, files.first_mut()) {
+        first.begin_with(&defaults);
+        if typed.sections.len() == 1 {
+            typed.sections.clear();
+        }
     }
+    // As in fio, its jobs come first, and those of the first file run beside them.
+    files.insert(0, typed);
     Ok(files)
 }
 
@@ -182,20 +193,23 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
     text.map_err(|_| UsageError(format!("{} is not text", path.display())).into())
 }
 
-/// The jobs of all files; those of a later file wait for those of an earlier one.
+/// The jobs of the command line and of all files: those of the first file begin with those of the
+/// command line, those of a later file wait for those of an earlier one.
 fn resolved(files: &[JobFile], wanted: &[String]) -> Resolved {
     let mut all = Resolved::default();
-    for file in files {
+    for (number, file) in files.iter().enumerate() {
         let found = fio::resolve(file, wanted);
         let first = all.jobs.len();
         all.jobs.extend(found.jobs);
         all.faults.extend(found.faults);
-        if first > 0
+        if number > 1
+            && first > 0
             && let Some(job) = all.jobs.get_mut(first)
         {
             job.is_behind_wall = true;
         }
     }
+    all.faults.extend(fio::unknown_sections(files, wanted));
     all
 }
 
@@ -214,7 +228,14 @@ fn refuse(faults: &[Fault]) -> anyhow::Result<()> {
 
 /// The answers to all options, then what the jobs would measure.
 fn check(files: &[JobFile], found: &Resolved) -> String {
-    let answers: Vec<fio::Answered> = files.iter().flat_map(fio::answers).collect();
+    let mut answers: Vec<fio::Answered> = Vec::new();
+    for answer in files.iter().flat_map(fio::answers) {
+        // Defaults of the command line stand before its own jobs and in the first file.
+        let is_told = |it: &fio::Answered| (&it.place, &it.text) == (&answer.place, &answer.text);
+        if answer.place.line > 0 || !answers.iter().any(is_told) {
+            answers.push(answer);
+        }
+    }
     let rows = answers.iter().map(|it| (it.place.to_string(), it));
     let rows: Vec<_> = rows.collect();
     let place = rows.iter().map(|(place, _)| place.len()).max().unwrap_or(0);

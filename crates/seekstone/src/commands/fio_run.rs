@@ -164,7 +164,7 @@ fn progress(args: &FioArgs) -> Progress {
 
 /// Prints reports, or writes them into the file that was asked for.
 struct Printer {
-    format: FormatChoice,
+    formats: Vec<FormatChoice>,
     files: Vec<JobFile>,
     jobs: Vec<Job>,
     begun: String,
@@ -177,7 +177,7 @@ impl Printer {
         let leads = args.common.party.as_ref().is_none_or(Party::leads);
         let output = args.output.as_ref().filter(|_| leads);
         Ok(Self {
-            format: args.format(),
+            formats: args.formats(),
             begun: environment::capture().started_at,
             disks: Disks::look(&jobs),
             files,
@@ -195,7 +195,7 @@ impl Printer {
             disks: self.disks.done(),
             own: Value::Null,
         };
-        let text = text(self.format, &self.files, &reports, around);
+        let text = texts(&self.formats, &self.files, &reports, &around);
         let _ = self.show(&text);
     }
 
@@ -220,7 +220,7 @@ impl Printer {
             disks,
             own: serde_json::from_str(&results::json(run)).unwrap_or(Value::Null),
         };
-        let text = text(self.format, &self.files, &reports, around);
+        let text = texts(&self.formats, &self.files, &reports, &around);
         self.show(&text)?;
         self.stream.map_or(Ok(()), Filling::finish)
     }
@@ -243,12 +243,23 @@ struct Around<'a> {
     own: Value,
 }
 
-/// The reports in the form that was asked for.
+/// The reports in the forms that were asked for.
+fn texts(
+    formats: &[FormatChoice],
+    files: &[JobFile],
+    reports: &[JobReport],
+    around: &Around<'_>,
+) -> String {
+    let each = formats.iter();
+    each.map(|format| text(*format, files, reports, around))
+        .collect()
+}
+
 fn text(
     format: FormatChoice,
     files: &[JobFile],
     reports: &[JobReport],
-    around: Around<'_>,
+    around: &Around<'_>,
 ) -> String {
     match format {
         FormatChoice::Normal => fio::output::normal(reports, around.started_at, &around.disks),
@@ -258,10 +269,10 @@ fn text(
             let document = Document {
                 timestamp_ms: now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000,
                 time: around.started_at.to_owned(),
-                disks: around.disks,
+                disks: around.disks.clone(),
                 global: global(files),
                 has_bins: format == FormatChoice::JsonPlus,
-                own: around.own,
+                own: around.own.clone(),
             };
             fio::output::json(&document, reports)
         }
