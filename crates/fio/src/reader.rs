@@ -60,8 +60,8 @@ pub struct JobFile {
 }
 
 impl JobFile {
-    /// Options of the command line before its first job are defaults for the first job file, too, as
-    /// in fio: what the file itself says replaces them.
+    /// Options of the command line before its first job are defaults for the first job file, too,
+    /// as in fio: what the file itself says replaces them.
     pub fn begin_with(&mut self, defaults: &Section) {
         match self.sections.first_mut().filter(|first| first.is_global) {
             Some(first) => drop(first.given.splice(0..0, defaults.given.iter().cloned())),
