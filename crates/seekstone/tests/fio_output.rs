@@ -6,7 +6,7 @@ mod support;
 use std::path::Path;
 
 use serde_json::Value;
-use support::Scratch;
+use support::{Scratch, finish};
 
 const LOGGED: &str = "[global]\nioengine=null\nsize=1m\nbs=4k\n\
                       [a]\nrw=randrw\nnumjobs=2\niodepth=2\nwrite_bw_log=x\nwrite_iops_log=x\n\
@@ -48,12 +48,12 @@ fn logs_have_the_names_lines_and_fields_of_fio_s() {
     }
     let mut command = scratch.seekstone(["fio", "j.fio", "--no-save", "--quiet"]);
     command.current_dir(&ours);
-    let ended = support::finish(command);
+    let ended = finish(command);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let mut command = std::process::Command::new("fio");
     scratch.settle(&mut command);
     command.arg("j.fio").current_dir(&theirs);
-    assert_eq!(support::finish(command).code, Some(0));
+    assert_eq!(finish(command).code, Some(0));
     assert_eq!(logs_in(&ours), logs_in(&theirs));
     for name in logs_in(&ours) {
         let (lines, fields) = shape(&ours.join(&name));
@@ -80,7 +80,7 @@ fn logs_of_a_model_have_the_values_of_its_law() {
         "--seed=1",
         "--status-interval=1",
     ];
-    let ended = support::finish(scratch.seekstone(args));
+    let ended = finish(scratch.seekstone(args));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
         ended.stderr.contains("Wrote d_slat.1.log and 4 more logs"),
@@ -153,7 +153,7 @@ fn readers_take_the_same_amounts_from_our_output_as_from_fio_s() {
                 command
             }
         };
-        let ended = support::finish(command);
+        let ended = finish(command);
         assert_eq!(ended.code, Some(0), "{ended:?}");
         ended
     };
@@ -294,7 +294,7 @@ fn fio_plot_draws_our_output() {
     ];
     let output = "--output=randread-1-1.json";
     let args = ["fio", "--no-save", "-q", "--output-format=json", output];
-    let ended = support::finish(scratch.seekstone(args.iter().chain(&options)));
+    let ended = finish(scratch.seekstone(args.iter().chain(&options)));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let graphs = [
         ("bars.png", vec!["-l", "-d", "1", "-n", "1"]),
@@ -308,8 +308,44 @@ fn fio_plot_draws_our_output() {
         scratch.settle(&mut command);
         command.args(["-i", ".", "-T", "t", "-r", "randread", "-o", graph]);
         command.args(wanted);
-        let ended = support::finish(command);
+        let ended = finish(command);
         assert_eq!(ended.code, Some(0), "{graph}: {ended:?}");
         assert!(scratch.path(graph).exists(), "{graph}: {ended:?}");
     }
+}
+
+/// How etcd, OpenShift and others judge a disk: the last 99th percentile of the report, which is
+/// that of the flushes.
+#[test]
+fn the_report_has_the_times_of_flushes() {
+    let scratch = Scratch::new();
+    let args = [
+        "fio",
+        "--rw=write",
+        "--ioengine=sync",
+        "--fdatasync=1",
+        "--directory=.",
+        "--size=230k",
+        "--bs=2300",
+        "--name=mytest",
+        "--no-save",
+        "--quiet",
+    ];
+    let ended = finish(scratch.seekstone(args));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    let at = |text: &str| lines.iter().position(|line| line.contains(text));
+    let flushes = at("  fsync/fdatasync/sync_file_range:").expect("a section");
+    assert!(lines[flushes + 1].contains("    sync (") && lines[flushes + 1].contains("avg="));
+    assert!(lines[flushes + 2].starts_with("    sync percentiles ("));
+    let last = lines.iter().rposition(|line| line.contains("99.00th=["));
+    assert!(last > Some(flushes), "{}", ended.stdout);
+    let ends: Vec<&&str> = lines
+        .iter()
+        .filter(|line| line.contains("99.99th=["))
+        .collect();
+    assert!(
+        ends.len() == 2 && ends.iter().all(|line| line.ends_with(']')),
+        "{ends:?}"
+    );
 }

@@ -70,6 +70,7 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
             direction(text, job, moved, name);
         }
     }
+    flushes(text, job);
     if let Some(found) = &job.steady {
         let (criterion, unit) = found.criterion;
         let attained = if found.is_attained { "yes" } else { "no" };
@@ -118,26 +119,9 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
     let submission = Spread::of(&moved.submission);
     let lat = Spread::sum(&submission, &service);
     for (label, times) in [("slat", &submission), ("clat", &service), (" lat", &lat)] {
-        let (unit, scale) = unit_of(times);
-        let _ = writeln!(
-            text,
-            "    {label} ({unit}): min={}, max={}, avg={:.2}, stdev={:.2}",
-            (times.least / scale) as u64,
-            count(times.most / scale),
-            times.mean / scale,
-            times.deviation / scale
-        );
+        spread(text, label, times);
     }
-    let (unit, scale) = unit_of(&service);
-    let _ = writeln!(text, "    clat percentiles ({unit}):");
-    let all = job.percentiles().iter().map(|percent| {
-        let value = percentile(&moved.service, *percent) as f64;
-        format!("{percent:5.2}th=[{:5}]", (value / scale) as u64)
-    });
-    let all: Vec<String> = all.collect();
-    for line in all.chunks(4) {
-        let _ = writeln!(text, "     | {},", line.join(", "));
-    }
+    percentiles(text, job, moved, "clat");
     let [iops, bw] = moved.windows();
     let _ = writeln!(
         text,
@@ -149,6 +133,52 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
         "   iops        : min={}, max={}, avg={:.2}, stdev={:.2}, samples={}",
         iops.least as u64, iops.most as u64, iops.mean, iops.deviation, iops.count
     );
+}
+
+/// What each flush took, whichever call it was.
+fn flushes(text: &mut String, job: &JobReport) {
+    if job.flushes.count() == 0 {
+        return;
+    }
+    text.push_str("  fsync/fdatasync/sync_file_range:\n");
+    spread(text, "sync", &Spread::of(&job.flushes.service));
+    percentiles(text, job, &job.flushes, "sync");
+}
+
+fn spread(text: &mut String, label: &str, times: &Spread) {
+    let (unit, scale) = unit_of(times);
+    let _ = writeln!(
+        text,
+        "    {label} ({unit}): min={}, max={}, avg={:.2}, stdev={:.2}",
+        (times.least / scale) as u64,
+        count(times.most / scale),
+        times.mean / scale,
+        times.deviation / scale
+    );
+}
+
+fn percentiles(text: &mut String, job: &JobReport, moved: &Transfers, label: &str) {
+    let values = job.percentiles().iter();
+    let values: Vec<(f64, u64)> = values
+        .map(|percent| (*percent, percentile(&moved.service, *percent)))
+        .collect();
+    let least = values.iter().map(|(_, value)| *value).min().unwrap_or(0);
+    let most = values.iter().map(|(_, value)| *value).max().unwrap_or(0);
+    // fio goes over to the next unit where both ends are large.
+    let (unit, scale) = match () {
+        () if least > 2_000_000 && most > 99_999_999 => ("msec", 1_000_000),
+        () if least > 2_000 && most > 99_999 => ("usec", 1_000),
+        () => ("nsec", 1),
+    };
+    let _ = writeln!(text, "    {label} percentiles ({unit}):");
+    let all = values.iter();
+    let all = all.map(|(percent, value)| format!("{percent:5.2}th=[{:5}]", value / scale));
+    let lines: Vec<String> = all
+        .collect::<Vec<_>>()
+        .chunks(4)
+        .map(|line| format!("     | {}", line.join(", ")))
+        .collect();
+    let _ = writeln!(text, "{}", lines.join(",\n"));
 }
 
 fn status(text: &mut String, jobs: &[&JobReport], direction: usize, name: &str) {
