@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{JobReport, Spread, Transfers, VERSION, depth_class, percentile};
+use super::{DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile};
 
 /// Percentiles of a line, whatever a job asks for.
 const PERCENTILES: usize = 20;
 
-/// A line for each job.
+/// A line for each job; what the disks did stands at the end of each.
 #[must_use]
-pub fn terse(jobs: &[JobReport]) -> String {
+pub fn terse(jobs: &[JobReport], disks: &[DiskUse]) -> String {
     let mut text = String::new();
     for job in jobs {
         let (title, group) = (job.title(), job.group);
@@ -34,6 +34,16 @@ pub fn terse(jobs: &[JobReport]) -> String {
         micros[0].1 += nanos.iter().map(|(_, share)| share).sum::<f64>();
         for (_, share) in micros.iter().chain(&millis) {
             let _ = write!(text, ";{share:.2}%");
+        }
+        for disk in disks {
+            let [reads, writes] = disk.operations;
+            let [read_merges, write_merges] = disk.merges;
+            let [read_ms, write_ms] = disk.ticks_ms;
+            let _ = write!(
+                text,
+                ";{};{reads};{writes};{read_merges};{write_merges};{read_ms};{write_ms};{};{:.2}%",
+                disk.name, disk.queue_ms, disk.busy_percent
+            );
         }
         text.push('\n');
     }

@@ -263,7 +263,7 @@ fn text(
 ) -> String {
     match format {
         FormatChoice::Normal => fio::output::normal(reports, around.started_at, &around.disks),
-        FormatChoice::Terse => fio::output::terse(reports),
+        FormatChoice::Terse => fio::output::terse(reports, &around.disks),
         FormatChoice::Json | FormatChoice::JsonPlus => {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
             let document = Document {
