@@ -345,19 +345,22 @@ fn refill(job: &mut Job) {
     }
 }
 
-/// With `exitall` jobs side by side end with the first that has it. Where each ends by time, and
-/// none below its least rate, that end is known beforehand.
+/// With `exitall` in one of them, jobs side by side end with the first of all. Where each ends by
+/// time, and none below its least rate, that end is known beforehand.
 fn end_together(phase: &mut [Job]) {
     let ends_by_time = |job: &Job| {
         let limits = &job.limits;
         limits.is_time_based && limits.runtime > Duration::ZERO && !job.pace.least.is_any()
     };
+    if !phase.iter().any(|job| job.ends_all) {
+        return;
+    }
     if !phase.iter().all(ends_by_time) {
+        phase.iter_mut().for_each(|job| job.ends_all = true);
         return;
     }
     let before = |job: &Job| job.limits.delay + job.limits.ramp;
-    let ending = phase.iter().filter(|job| job.ends_all);
-    let ends = ending.map(|job| before(job) + job.limits.runtime);
+    let ends = phase.iter().map(|job| before(job) + job.limits.runtime);
     let Some(end) = ends.min() else { return };
     for job in phase {
         let left = end.saturating_sub(before(job));

@@ -20,7 +20,7 @@ const NO_PRIORITY: &str = "no request has a priority of its own: 0x0000";
 const NO_LOG: &str = "every I/O is timed anyway; its log is not written";
 const FILETYPE: &str = "the file type is detected, not set";
 const EXITALL: &str =
-    "all jobs of the phase end with the first that has it, when their I/O under way is done";
+    "all jobs of the phase end with the first of them, when their I/O under way is done";
 const EXIT_WHAT: &str = "group or stonewall: those that run together";
 const GO_ON: &str = "of all jobs or of none: failed operations are counted, whatever kind is named";
 const ERRORS: &str = "the first failed operation ends the run";

@@ -1,5 +1,6 @@
 //! fio's jobs, carried out: phases between walls, workloads side by side within a phase.
 
+mod amount;
 mod checks;
 mod curve_targets;
 mod fill;

@@ -51,6 +51,7 @@ fn job(row: u32) -> JobSpec {
         floors: None,
         flow: None,
         ends_others: false,
+        file_end: None,
         trims: Trims::None,
     }
 }

@@ -5,7 +5,7 @@ use crate::client::{Agenda, Client, Event};
 use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
 use crate::job_flow::JobGates;
-use crate::jobs::{JobClient, JobSpec, JobsSpec};
+use crate::jobs::{JobClient, JobSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
 use crate::own::{OwnCounts, OwnSpec};
@@ -14,6 +14,13 @@ use serde::{Deserialize, Serialize};
 
 /// What a client that is no user, and counts no units of its own, is done with.
 const OPERATIONS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Flush];
+
+/// Several workloads; client `n` carries out number `n`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobsSpec {
+    /// One at least.
+    pub jobs: Vec<JobSpec>,
+}
 
 /// What the clients of a trial do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

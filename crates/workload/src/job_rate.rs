@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::{JobSpec, JobsSpec};
+use crate::group::JobsSpec;
+use crate::jobs::JobSpec;
 
 /// How often requests of a direction are due.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

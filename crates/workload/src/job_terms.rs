@@ -70,3 +70,24 @@ impl Trims {
         matches!(self, Self::None)
     }
 }
+
+/// Where fio ends a job whose requests in order leave gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEnd {
+    /// Bytes from the beginning of its region on, whole blocks or not.
+    pub bytes: u64,
+    /// Whether a step to that end or beyond goes back to the beginning, which it does in a region
+    /// that is the whole file.
+    pub wraps: bool,
+}
+
+impl FileEnd {
+    /// Whether nothing follows on `len` bytes at `at`: they reach the end, or the next as many
+    /// would reach beyond it.
+    pub(crate) const fn is_met_by(self, at: u64, len: u64, skip: i64) -> bool {
+        let last = at + len;
+        let next = last.saturating_add_signed(skip);
+        let goes_back = self.wraps && next >= self.bytes;
+        last >= self.bytes || !goes_back && next + len > self.bytes
+    }
+}

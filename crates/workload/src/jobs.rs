@@ -11,7 +11,7 @@ use crate::content::Content;
 use crate::job_floor::{FloorSpec, FloorWatch, RateMiss};
 use crate::job_flow::{FlowMember, FlowSpec, JobGates, JobsEnd};
 use crate::job_rate::JobRate;
-use crate::job_terms::{JobPattern, NextFile, Trims};
+use crate::job_terms::{FileEnd, JobPattern, NextFile, Trims};
 use crate::job_walk::JobWalk;
 use crate::job_zones::{StridedZones, ZoneWalk};
 use crate::mix::Size;
@@ -33,6 +33,9 @@ pub struct JobSpec {
     pub order: NextFile,
     /// Which block follows which.
     pub pattern: JobPattern,
+    /// Where it ends whose steps in order meet the end of its only file; `None` begins there again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_end: Option<FileEnd>,
     /// The zones of its only file in which it works one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<StridedZones>,
@@ -83,13 +86,6 @@ pub struct JobSpec {
     /// Whether all jobs end when this one does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_others: bool,
-}
-
-/// Several workloads; client `n` carries out number `n`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JobsSpec {
-    /// One at least.
-    pub jobs: Vec<JobSpec>,
 }
 
 impl JobSpec {
@@ -328,7 +324,12 @@ impl JobClient {
                 JobPattern::Sequential { skip } => skip,
                 _ => 0,
             };
-            walk.in_order(direction, bytes, skip)
+            let (at, is_done) = walk.in_order(direction, bytes, skip);
+            let end = self.spec.file_end;
+            if end.is_some_and(|end| end.is_met_by(at, bytes, skip)) {
+                self.requests_left = 1;
+            }
+            (at, is_done)
         };
         (at, len, is_done)
     }

@@ -49,13 +49,13 @@ pub use file_op::{
     BLOCK_BYTES, DirectoryNumber, FileName, FileOp, FileOpKind, FileScript, OpenFor,
 };
 pub use files::{FilesClient, FilesPhase, FilesSpec};
-pub use group::{AnyClient, ClientSpec};
+pub use group::{AnyClient, ClientSpec, JobsSpec};
 pub use job_floor::{FloorSpec, RateMiss};
 pub use job_flow::{FlowSpec, JobGates};
 pub use job_rate::JobRate;
-pub use job_terms::{JobPattern, NextFile, Trims};
+pub use job_terms::{FileEnd, JobPattern, NextFile, Trims};
 pub use job_zones::StridedZones;
-pub use jobs::{JobClient, JobSpec, JobsSpec};
+pub use jobs::{JobClient, JobSpec};
 pub use metadata::{DIRECTORIES_MAX, DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};

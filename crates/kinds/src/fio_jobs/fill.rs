@@ -76,6 +76,7 @@ fn filling(region: Region, content: Content) -> JobSpec {
         floors: None,
         flow: None,
         ends_others: false,
+        file_end: None,
         trims: Trims::None,
     }
 }

@@ -13,6 +13,7 @@ use workload::{
     Trims,
 };
 
+use super::amount::{JobBytes, end_of};
 use super::pace::{floors_of, flow_of, rate_of};
 use super::pattern::pattern_of;
 use super::verify::{VerifyPlan, verification_of};
@@ -262,14 +263,15 @@ impl Planner<'_> {
                 "models forget nothing: trims need a file, a device or null",
             );
         }
-        let changes = job.pattern.directions.writes() || job.pattern.directions.trims();
+        let directions = job.pattern.directions;
+        let changes = directions.writes() || directions.trims();
         let writes = changes && job.read_percent_effective() < 100;
         let block = block_of(job, (reads, writes));
         let content = content_of(job);
         let mut files = Vec::with_capacity(paths.len());
-        let mut whole = 0;
+        let mut asked = JobBytes::default();
         for path in &paths {
-            let region = self.region(job, copy, (path, paths.len() as u64), block)?;
+            let (region, len) = self.region(job, copy, (path, paths.len() as u64), block)?;
             let file = &mut self.plan.files[(region.target.0 / 2) as usize];
             // What is trimmed has been written, too.
             let is_filled = reads || trims == Trims::Only;
@@ -278,30 +280,31 @@ impl Planner<'_> {
                 file.content = Some(content.clone());
             }
             file.is_written |= writes;
-            whole += region.len;
+            asked.bytes += len;
+            asked.blocks += region.len;
+            asked.last = file.exists;
             files.push(region);
         }
         let zones = self.zones(job, &mut files)?;
         self.check_log(job, &files)?;
-        let asked = job.io_size.map(|amount| amount.of(whole));
-        let once = asked.unwrap_or(whole);
+        let pattern = pattern_of(job);
+        let end = end_of(job, &pattern, &files, &asked)?;
         Ok(JobSpec {
             row,
             depth: depth_of(job, &self.plan.storage),
             refill_at: job.refill_at,
             files,
             order: order_of(job),
-            pattern: pattern_of(job),
+            pattern,
+            file_end: end.file,
             zones,
             random_percent: [job.random_percent[0], job.random_percent[second_of(job)]],
             run: run_of(job),
             sizes: [sizes_of(job, 0), sizes_of(job, second_of(job))],
             trims,
             read_percent: job.read_percent_effective(),
-            // Without a runtime fio takes time_based back.
-            bytes: (!job.limits.is_time_based || job.limits.runtime == Duration::ZERO)
-                .then_some(once.saturating_mul(job.limits.loops)),
-            requests: job.limits.requests,
+            bytes: end.bytes,
+            requests: end.requests,
             delay: job.limits.delay,
             ramp: job.limits.ramp,
             runtime: (job.limits.runtime > Duration::ZERO).then_some(job.limits.runtime),
@@ -319,14 +322,15 @@ impl Planner<'_> {
         })
     }
 
-    /// The part of a file that a copy of a job uses; `path` is one of `count` files.
+    /// The part of a file that a copy of a job uses, and its bytes before they were cut to whole
+    /// blocks; `path` is one of `count` files.
     fn region(
         &mut self,
         job: &Job,
         copy: u32,
         (path, count): (&Path, u64),
         block: u64,
-    ) -> Result<Region, PlanError> {
+    ) -> Result<(Region, u64), PlanError> {
         let number = self.file(path);
         let exists = self.plan.files[number].exists;
         let shift = |whole| {
@@ -356,8 +360,8 @@ impl Planner<'_> {
                 ),
             );
         }
-        let len = len / block * block;
-        if len == 0 {
+        let blocks = len / block * block;
+        if blocks == 0 {
             return refused(
                 job,
                 format!("size is smaller than one block of {block} bytes in each file"),
@@ -366,12 +370,13 @@ impl Planner<'_> {
         let file = &mut self.plan.files[number];
         file.needs = file.needs.max(end);
         let is_direct = job.is_direct || self.plan.storage != Storage::Files;
-        Ok(Region {
+        let region = Region {
             target: TargetId(number as u32 * 2 + u32::from(!is_direct)),
             offset: begin,
-            len,
+            len: blocks,
             block,
-        })
+        };
+        Ok((region, len))
     }
 
     /// The zones of a job's only file, whose region then reaches to the file's end: behind it comes
