@@ -18,6 +18,8 @@ pub struct RunSummary {
     pub host: String,
     /// `complete` or `partial`.
     pub status: String,
+    /// Whether a warning makes one of its numbers useless.
+    pub has_void_number: bool,
     /// How long it took, in seconds.
     pub elapsed_s: f64,
     /// What it found, in a few words.
@@ -27,7 +29,8 @@ pub struct RunSummary {
 impl RunSummary {
     /// Columns that [`RunSummary::from_row`] reads.
     pub(crate) const COLUMNS: &'static str =
-        "id, started_at, command, target, host, status, elapsed_s, headline";
+        "id, started_at, command, target, host, status, elapsed_s, headline,
+         EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'void')";
 
     pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
@@ -39,6 +42,7 @@ impl RunSummary {
             status: row.get(5)?,
             elapsed_s: row.get(6)?,
             headline: row.get(7)?,
+            has_void_number: row.get(8)?,
         })
     }
 }
@@ -51,6 +55,7 @@ impl From<RunSummary> for ListRow {
             command: summary.command,
             target: summary.target,
             status: summary.status,
+            has_void_number: summary.has_void_number,
             headline: summary.headline,
         }
     }

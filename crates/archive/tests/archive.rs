@@ -6,7 +6,7 @@ use std::thread;
 
 use archive::{Archive, ArchiveError, RunSummary};
 use report::ListRow;
-use results::Status;
+use results::{Status, Warning, WarningCode};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -75,6 +75,7 @@ fn lists_begin_with_the_newest() {
     let ids: Vec<i64> = list.iter().map(|summary| summary.id).collect();
     assert_eq!(ids, [4, 3]);
     assert_eq!(list[0].status, "partial");
+    assert!(!list[0].has_void_number);
     assert_eq!(archive.list(usize::MAX).expect("readable").len(), 4);
     let summary: RunSummary = list[1].clone();
     let row = ListRow::from(summary);
@@ -87,6 +88,20 @@ fn lists_begin_with_the_newest() {
         "{}",
         row.headline
     );
+}
+
+/// Bug: a list could not tell a void run from a sound one.
+#[test]
+fn a_list_tells_runs_with_a_void_number() {
+    let (_directory, path) = place();
+    let mut archive = open(&path);
+    let mut run = sample::run();
+    let void = Warning::void(WarningCode::NoOperation, "nobody looked");
+    run.curve.as_mut().expect("a curve").warnings.push(void);
+    archive.save(&mut run).expect("saved");
+    let list = archive.list(1).expect("readable");
+    assert!(list[0].has_void_number);
+    assert!(ListRow::from(list[0].clone()).has_void_number);
 }
 
 #[test]

@@ -2,7 +2,12 @@
 
 use serde::Serialize;
 
+use crate::page::wrap;
+use crate::style::Tone;
 use crate::table::{Align, Table};
+
+/// Columns before a result that has lines of its own.
+const RESULT_INDENT: usize = 5;
 
 /// One archived run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -17,50 +22,80 @@ pub struct ListRow {
     pub target: String,
     /// `complete` or `partial`.
     pub status: String,
+    /// Whether a warning makes one of its numbers useless.
+    pub has_void_number: bool,
     /// What it found, in a few words: [`crate::headline`].
     pub headline: String,
 }
 
-/// One line for each run, in the order given.
+impl ListRow {
+    /// What keeps the run from being quoted: nothing, `partial`, `void`, or both.
+    pub(crate) fn mark(&self) -> String {
+        let status = Some(self.status.as_str()).filter(|it| *it != "complete");
+        let void = self.has_void_number.then_some("void");
+        let marks: Vec<&str> = status.into_iter().chain(void).collect();
+        marks.join(", ")
+    }
+}
+
+/// One line for each run, in the order given. Where one is longer than `width`, the results of all
+/// have lines of their own.
 #[must_use]
-pub fn run_list(rows: &[ListRow]) -> String {
+pub fn run_list(rows: &[ListRow], width: usize) -> String {
     if rows.is_empty() {
         return "no runs are archived\n".to_owned();
     }
+    let lines = table(rows, |row| row.headline.clone());
+    if lines.iter().all(|line| line.chars().count() <= width) {
+        return lines.join("\n") + "\n";
+    }
+    let lines = table(rows, |_| String::new());
+    let mut text = format!("{}\n", lines[0]);
+    for (row, line) in rows.iter().zip(&lines[1..]) {
+        text.push_str(&format!("{line}\n"));
+        for part in wrap(&row.headline, width.saturating_sub(RESULT_INDENT)) {
+            text.push_str(&format!("{:RESULT_INDENT$}{part}\n", ""));
+        }
+    }
+    text
+}
+
+/// The heading and one line for each run.
+fn table(rows: &[ListRow], result: impl Fn(&ListRow) -> String) -> Vec<String> {
     let mut table = Table::new(&[
         ("run", Align::Right, 9),
         ("started", Align::Left, 9),
         ("command", Align::Left, 9),
         ("target", Align::Left, 9),
-        ("status", Align::Left, 9),
+        ("state", Align::Left, 9),
         ("result", Align::Left, 9),
     ]);
     for row in rows {
         table.row(
-            crate::style::Tone::Plain,
+            Tone::Plain,
             [
                 row.id.to_string(),
-                moment(&row.started_at),
+                minute(&row.started_at),
                 row.command.clone(),
                 row.target.clone(),
-                row.status.clone(),
-                row.headline.clone(),
+                row.mark(),
+                result(row),
             ],
         );
     }
-    // As wide as it needs to be: lists are searched with other tools, and a cut name finds nothing.
+    // A cut name finds nothing in a search.
     let lines = table.render(usize::MAX);
-    lines.into_iter().map(|(_, line)| line + "\n").collect()
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 /// The same as JSON over several lines: an array of objects with the keys `id`, `started_at`,
-/// `command`, `target`, `status`, `headline`.
+/// `command`, `target`, `status`, `has_void_number`, `headline`.
 ///
 /// # Panics
-/// Never: the rows hold text and integers.
+/// Never: the rows hold text, integers and booleans.
 #[must_use]
 pub fn run_list_json(rows: &[ListRow]) -> String {
-    let mut text = serde_json::to_string_pretty(rows).expect("text and integers");
+    let mut text = serde_json::to_string_pretty(rows).expect("text, integers and booleans");
     text.push('\n');
     text
 }
@@ -71,4 +106,13 @@ pub(crate) fn moment(started_at: &str) -> String {
     let zone = if time.ends_with('Z') { "Z" } else { "" };
     let seconds = time.split(['.', 'Z']).next().unwrap_or("");
     format!("{day} {seconds}{zone}").trim_end().to_owned()
+}
+
+/// RFC 3339 to the minute, without the T: `2027-01-31 12:00Z`. Other forms stay as they are.
+fn minute(started_at: &str) -> String {
+    let moment = moment(started_at);
+    match moment.strip_suffix('Z').and_then(|it| it.rsplit_once(':')) {
+        Some((minute, _)) => format!("{minute}Z"),
+        None => moment,
+    }
 }

@@ -95,3 +95,11 @@ pub fn style(all: bool) -> Style {
         all,
     }
 }
+
+/// Columns of a list: those of the terminal. What other tools read has one line for each row.
+pub fn list_width() -> usize {
+    match std::io::stdout().is_terminal() {
+        true => style(false).width,
+        false => usize::MAX,
+    }
+}

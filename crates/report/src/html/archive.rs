@@ -15,8 +15,7 @@ pub fn archive_html(rows: &[ListRow], archive: &str) -> String {
          <p class=\"place\">{}</p>\n</header>\n",
         match rows.len() {
             0 => "No runs yet".to_owned(),
-            1 => "1 run".to_owned(),
-            count => format!("{count} runs"),
+            count => units::format_counted(count as u64, "run"),
         },
         escaped(archive)
     );
@@ -50,15 +49,16 @@ pub fn archive_html(rows: &[ListRow], archive: &str) -> String {
 
 fn line(row: &ListRow) -> String {
     let id = row.id;
-    let partial = match row.status.as_str() {
-        "complete" => String::new(),
-        other => format!(" <span class=\"t shaky\">{}</span>", escaped(other)),
+    let class = if row.has_void_number { "void" } else { "shaky" };
+    let mark = match row.mark() {
+        mark if mark.is_empty() => mark,
+        mark => format!(" <span class=\"t {class}\">{}</span>", escaped(&mark)),
     };
     format!(
         "<tr><td><input type=\"checkbox\" name=\"run\" value=\"{id}\" aria-label=\"Run {id}\"></td>\
          <th scope=\"row\"><a href=\"run/{id}\">{id}</a></th><td data-l=\"started\">{}</td>\
          <td data-l=\"command\">{}</td><td data-l=\"target\">{}</td>\
-         <td data-l=\"result\">{}{partial}</td></tr>\n",
+         <td data-l=\"result\">{}{mark}</td></tr>\n",
         escaped(&moment(&row.started_at)),
         escaped(&row.command),
         escaped(&row.target),

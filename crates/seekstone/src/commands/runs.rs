@@ -97,7 +97,7 @@ pub fn run_of(archive: &Archive, choice: RunChoice) -> Result<Run, ArchiveError>
 fn listed(runs: Vec<RunSummary>, json: Option<&Output>) -> anyhow::Result<Exit> {
     let rows: Vec<ListRow> = runs.into_iter().map(ListRow::from).collect();
     let Some(json) = json else {
-        return output::print(report::run_list(&rows).trim_end());
+        return output::print(report::run_list(&rows, output::list_width()).trim_end());
     };
     json.write(&report::run_list_json(&rows).into())?;
     Ok(Exit::Done)
