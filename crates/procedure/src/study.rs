@@ -26,5 +26,6 @@ pub use limit::{Limit, judge};
 pub use needed::replicates_needed;
 pub use plan::{Group, StudyPlan};
 pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};
+pub use stats::PAIRS_MIN;
 pub use toml_reader::{TomlFault as StudyFault, TomlFaults as StudyError};
 pub use variables::{level_variable, names_variable};

@@ -83,7 +83,20 @@ pub(crate) fn title(run: &Run) -> String {
         "run" => "check-up",
         other => other,
     };
-    format!("{what} of {}", run.target.given)
+    format!("{what} of {}", subject(run))
+}
+
+/// The target, or all that are compared.
+fn subject(run: &Run) -> String {
+    let compared = run
+        .study
+        .as_ref()
+        .filter(|_| run.settings.command == "compare");
+    let factor = compared.and_then(|study| study.factors.first());
+    match factor.and_then(|it| it.levels.split_last()) {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => run.target.given.clone(),
+    }
 }
 
 pub(crate) fn header(page: &mut Page<'_>, run: &Run) {

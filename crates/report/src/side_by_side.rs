@@ -138,9 +138,17 @@ fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell)
     let found: Vec<&StudyComparison> = found.filter(|it| it.level == name(other)).collect();
     let title = format!("{} against {}", name(other), name(base));
     page.paragraph(Tone::Strong, &title);
-    let text = match other.replicates.min(base.replicates) {
+    let usable = |cell: &StudyCell| cell.usable.unwrap_or(cell.replicates);
+    let text = match usable(other).min(usable(base)) {
         few if (few as usize) < PAIRS_MIN => {
-            format!("Fewer than {PAIRS_MIN} rounds: no difference is claimed.")
+            let is_affected = |it: &&StudyCell| usable(it) < it.replicates;
+            let counts: Vec<String> = [other, base]
+                .into_iter()
+                .filter(is_affected)
+                .map(|it| format!(", {} has {} that count", name(it), usable(it)))
+                .collect();
+            let counts = counts.concat();
+            format!("Fewer than {PAIRS_MIN} rounds{counts}: no difference is claimed.")
         }
         _ => in_words(study, other, &found),
     };
@@ -268,7 +276,9 @@ pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparis
         .map(|(words, text)| format!("{words} {text}").trim_start().to_owned())
         .collect();
     match parts.join("; ") {
-        none if none.is_empty() => "too few rounds to compare".into(),
+        none if none.is_empty() => {
+            format!("Too few rounds to compare: a difference needs {PAIRS_MIN} of both.")
+        }
         text => {
             let mut letters = text.chars();
             let first = letters.next().map(|it| it.to_uppercase().to_string());

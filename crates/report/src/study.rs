@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use results::{Study, StudyCell, StudyFigure, Unit};
-use stats::Estimate;
 use units::format_counted;
 
 use crate::figure::estimated;
@@ -123,18 +122,20 @@ pub(crate) fn readings(study: &Study) -> Vec<&str> {
 pub(crate) fn shown(cell: &StudyCell, reading: &str) -> (String, String) {
     let figure = cell.figures.iter().find(|figure| figure.reading == reading);
     figure.map_or_else(Default::default, |figure| {
-        let (value, interval) = with_interval(figure.unit, figure.value);
+        let (value, interval) = with_interval(cell, figure);
         let mark = if figure.outliers.is_empty() { "" } else { "*" };
         (format!("{value}{mark}"), interval)
     })
 }
 
-fn with_interval(unit: Unit, estimate: Estimate) -> (String, String) {
-    if estimate.is_bounded() {
-        estimated(unit, estimate)
-    } else {
-        (unit.format(estimate.value), "one replicate".into())
-    }
+fn with_interval(cell: &StudyCell, figure: &StudyFigure) -> (String, String) {
+    let (unit, estimate) = (figure.unit, figure.value);
+    let of = match cell.replicates {
+        _ if estimate.is_bounded() => return estimated(unit, estimate),
+        0 | 1 => "one replicate".to_owned(),
+        all => format!("one of {all} replicates"),
+    };
+    (unit.format(estimate.value), of)
 }
 
 /// The results: one row for each combination; readings that do not fit beside each other stand in

@@ -80,6 +80,10 @@ pub struct StudyCell {
     pub levels: Vec<String>,
     /// How many replicates there are.
     pub replicates: u32,
+    /// How many of them no warning voids, from which the figures are made; null in runs of older
+    /// versions.
+    #[serde(default)]
+    pub usable: Option<u32>,
     /// One for each reading.
     pub figures: Vec<StudyFigure>,
 }

@@ -191,6 +191,8 @@ warning_codes! {
     StudyMachines "study-machines" [Doubt]
         "a study's journal could not be kept, or is from another machine";
     StudyOfAModel "study-of-a-model" [Doubt] "the results are a model's, not a device's";
+    VoidReplicates "void-replicates" [Doubt, Void]
+        "replicates of a study are void; void where too few are left to show a difference";
     Verified "verified" [Note] "`--verify` read everything back, and found no errors";
     WarmUpLeftOut "warm-up-left-out" [Note] "what `--warm-up` left out";
     WritesLeftOut "writes-left-out" [Note] "an existing target was only read";

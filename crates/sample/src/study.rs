@@ -30,6 +30,7 @@ pub fn study() -> Study {
     let of_cell = |(at, &cell): (usize, &(&str, &str))| StudyCell {
         levels: levels(cell),
         replicates: 1,
+        usable: Some(1),
         figures: figures(at),
     };
     let factor = |name: &str, levels: [&str; 2], against: Option<&str>| StudyFactor {

@@ -313,6 +313,48 @@ fn a_target_that_always_fails_voids_the_comparison() {
     assert!(on_one_line(&ended.stdout).contains("there is nothing to compare"));
 }
 
+/// Bug: with most replicates void, the page spoke of "one replicate" and "too few rounds" at best,
+/// and the command ended with 0.
+#[test]
+fn rounds_that_count_are_counted_for_each_target() {
+    let shaky = "sim:delay?time=1ms&error=EIO@3%";
+    let args = ["compare", BASE, shaky, "--set=errors=count", "--rounds=8"];
+    let more = ["--set=duration=500ms", "-q", "--seed=1"];
+    let scratch = Scratch::new();
+    let ended = scratch.check(&[&args[..], &more].concat(), 3, "");
+    let page = on_one_line(&ended.stdout);
+    let run = scratch.check(&["runs", "export", "1"], 0, "").json();
+    let cell = &run["study"]["cells"][1];
+    let usable = cell["usable"].as_u64().expect("a count");
+    assert!(usable < 5, "{cell}");
+    assert_eq!(run["study"]["cells"][0]["usable"], 8);
+    let counts = format!("Fewer than 5 rounds, {shaky} has {usable} that count: no difference");
+    assert!(page.contains(&counts), "{page}");
+    let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8; a difference needs 5 of each");
+    assert!(page.contains(&told), "{page}");
+    let markdown = scratch.check(&["runs", "export", "1", "--form", "markdown"], 0, "");
+    let markdown = on_one_line(&markdown.stdout);
+    assert!(markdown.contains(&told), "{markdown}");
+}
+
+/// Bug: a comparison of three targets took 24 minutes without saying so.
+#[test]
+fn a_comparison_says_first_how_long_it_may_take() {
+    let scratch = Scratch::new();
+    let args = ["compare", "a", "b", "--set=duration=50ms", "--rounds=2"];
+    for name in ["a", "b"] {
+        std::fs::create_dir(scratch.path(name)).expect("a directory");
+    }
+    let more = ["--no-save", "--set=size=4MiB"];
+    let plan = "4 replicates of trial, each up to 50.0 ms: up to 200 ms in all";
+    let ended = scratch.check(&[&args[..], &more].concat(), 0, "");
+    assert!(ended.stderr.starts_with(plan), "{}", ended.stderr);
+    let virtual_time = [BASE, SLOWER, "--set=duration=50ms", "--rounds=2"];
+    let virtual_time = [&["compare", "--no-save"][..], &virtual_time].concat();
+    let ended = scratch.check(&virtual_time, 0, "");
+    assert!(!ended.stderr.contains("in all"), "{}", ended.stderr);
+}
+
 /// Bug: where the first replicate was void, a limit ended the comparison with "trial gives none of
 /// the readings wanted (latency-p99); it gives ".
 #[test]

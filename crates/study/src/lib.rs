@@ -15,7 +15,8 @@ mod session;
 use std::path::PathBuf;
 
 use procedure::study::{
-    Against, Limit, StudyDefinition, StudyFindings, StudyShape, analyse, digest, is_precise, judge,
+    Against, Limit, PAIRS_MIN, StudyDefinition, StudyFindings, StudyShape, analyse, digest,
+    is_precise, judge,
 };
 use results::{
     Caution, Run, Setup, Severity, Status, Study, StudyCell, StudyFactor, StudyReplicate,
@@ -31,6 +32,9 @@ use lab::cells::Killed;
 use lab::laboratory::with_causes;
 use preflight::{describe, refuse_missing};
 use session::Session;
+
+/// Of more combinations, only those with void replicates are named.
+const CELLS_TOLD_MAX: usize = 6;
 
 pub use journal::{Journal, JournalError, JournalHead, KilledStudy, StudyAsked};
 pub use measures::{Measures, OwnMeasurements, study_kinds};
@@ -214,7 +218,7 @@ pub fn run_study(
     warnings.extend(ended.warnings);
     warnings.extend(unprecise(&study));
     warnings.extend(of_replicates(&study.replicates));
-    warnings.extend(without_figures(&study));
+    warnings.extend(without_figures(&study).or_else(|| void_replicates(&study)));
     warnings.extend(models::no_chance(
         &request.definition,
         &study.cells,
@@ -330,6 +334,33 @@ fn without_figures(study: &Study) -> Option<Warning> {
                 empty.join("; ")
             ),
         )
+    })
+}
+
+/// How many replicates are left of each combination of levels, where warnings void some.
+fn void_replicates(study: &Study) -> Option<Warning> {
+    let of_each = || {
+        let cells = study.cells.iter();
+        cells.map(|it| (it, it.usable.unwrap_or(it.replicates)))
+    };
+    let is_affected = |(cell, usable): &(&StudyCell, u32)| *usable < cell.replicates;
+    let told: Vec<String> = of_each()
+        .filter(|it| is_affected(it) || study.cells.len() <= CELLS_TOLD_MAX)
+        .map(|(cell, usable)| format!("{} {usable} of {}", cell.levels.join(", "), cell.replicates))
+        .collect();
+    let needed = PAIRS_MIN as u32;
+    let severity = match of_each().any(|(cell, usable)| usable < needed.min(cell.replicates)) {
+        true => Severity::Void,
+        false => Severity::Doubt,
+    };
+    let text = format!(
+        "replicates that count, the others being void: {}; a difference needs {needed} of each.",
+        told.join("; ")
+    );
+    let advice = "See why they are void, then repeat with more rounds.";
+    of_each().any(|it| is_affected(&it)).then(|| Warning {
+        severity,
+        ..Warning::doubt(WarningCode::VoidReplicates, text).advise(advice)
     })
 }
 

@@ -96,10 +96,13 @@ fn cells_of(
 ) -> Vec<StudyCell> {
     let of_cell = |(cell, levels): (usize, &Vec<String>)| {
         let figures = columns.iter().filter_map(|column| figure(column, cell));
-        let count = replicates.iter().filter(|it| it.levels == *levels).count();
+        let of_cell = || replicates.iter().filter(|it| it.levels == *levels);
+        // The readings of a void replicate are not kept.
+        let usable = of_cell().filter(|it| !it.readings.is_empty()).count();
         StudyCell {
             levels: levels.clone(),
-            replicates: count as u32,
+            replicates: of_cell().count() as u32,
+            usable: Some(usable as u32),
             figures: figures.collect(),
         }
     };

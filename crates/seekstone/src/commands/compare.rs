@@ -1,15 +1,19 @@
 //! `seekstone compare`: targets side by side, as a study whose factor is the target.
 
+use std::path::Path;
+
+use kinds::measure::Medium;
 use procedure::study::StudyOverrides;
 use results::Setup;
-use units::exact_percent;
+use units::{Duration, exact_percent, format_counted, format_duration_ns};
 
 use crate::args::CompareArgs;
 use crate::commands::compare_runs;
-use crate::commands::measures::{COMMANDS, is_known};
+use crate::commands::measures::{COMMANDS, command, is_known, options};
 use crate::commands::study::{Asked, StudyFile, beginning, conduct};
 use crate::exit::{Exit, UsageError};
-use crate::output::Output;
+use crate::output::{self, Output};
+use crate::recorded::name;
 
 /// The measurement of studies that runs a command of the user's: two targets are no place for it.
 const COMMAND: &str = "command";
@@ -25,7 +29,51 @@ pub fn compare(args: &CompareArgs, mut setup: Setup) -> anyhow::Result<Exit> {
     if let Some(sets) = compare_runs::sets(args)? {
         return compare_runs::compare_runs(args, &sets, &setup);
     }
-    conduct(asked(args, &mut setup)?, setup)
+    let asked = asked(args, &mut setup)?;
+    if let (false, Some(plan)) = (args.common.quiet, plan(args)) {
+        output::complain(&plan);
+    }
+    conduct(asked, setup)
+}
+
+/// How long it may take, where a time ends each replicate and some of them take real time.
+fn plan(args: &CompareArgs) -> Option<String> {
+    let is_real = |target: &&String| matches!(Medium::of(target), Medium::Real(_));
+    let real: Vec<&String> = args.target.iter().filter(is_real).collect();
+    if real.is_empty() || real.iter().any(|it| !Path::new(it).exists()) {
+        return None;
+    }
+    let (real, longest) = (real.len(), longest(args)?);
+    let count = u64::from(args.rounds) * args.target.len() as u64;
+    let whole = longest.as_secs_f64() * f64::from(args.rounds) * real as f64;
+    let whole = args.budget.map_or(whole, |budget| {
+        // The last round begins before the budget is over.
+        whole.min(budget.as_secs_f64() + longest.as_secs_f64() * real as f64)
+    });
+    let time = |seconds: f64| format_duration_ns(seconds * 1e9);
+    Some(format!(
+        "{} of {}, each up to {}: up to {} in all; shorten it with --rounds or --set budget=20s",
+        format_counted(count, "replicate"),
+        args.measure,
+        time(longest.as_secs_f64()),
+        time(whole)
+    ))
+}
+
+/// The time that ends a replicate: of `--set`, or the command's budget.
+fn longest(args: &CompareArgs) -> Option<Duration> {
+    let set = |wanted: &str| {
+        let mut set = args.set.iter().rev();
+        set.find(|(key, _)| key == wanted).map(|it| it.1.clone())
+    };
+    let budget = || {
+        let definition = command(&args.measure)?;
+        let budget = options(&definition).find(|it| name(it) == "budget")?;
+        let default = budget.get_default_values().first()?;
+        Some(default.to_string_lossy().into_owned())
+    };
+    let text = set("duration").or_else(|| set("budget")).or_else(budget)?;
+    text.parse().ok()
 }
 
 /// The study that a comparison of targets is.
