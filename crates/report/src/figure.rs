@@ -44,7 +44,7 @@ pub(crate) struct Figure {
 
 /// How far the number of a measurement may be used.
 pub(crate) fn trust(measurement: &Measurement) -> Trust {
-    Trust::of(&measurement.verdict, &measurement.warnings)
+    measurement.trust()
 }
 
 /// The sign before a number.

@@ -1,6 +1,6 @@
 //! How far the figures of a run can be relied on, in a line.
 
-use results::{Curve, Measurement, Resolution, Run, Severity, Trust};
+use results::{Curve, Measurement, Resolution, Run, Severity, Table, Trust};
 use units::format_duration_ns;
 
 use crate::figure::{percent, trust};
@@ -9,11 +9,7 @@ use crate::style::Tone;
 
 /// Rows that can be used, foreign I/O, and what was too slow or too rare to be seen.
 pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
-    let measurements = match &run.random {
-        // The rounds of random access stand in its cells.
-        Some(_) => &[],
-        None => &run.measurements[..],
-    };
+    let measurements = shown(run);
     let mut parts = Vec::new();
     parts.extend(rows(measurements));
     parts.extend(run.curve.as_ref().and_then(curve));
@@ -24,16 +20,42 @@ pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     }
 }
 
+/// The trials that have rows of their own.
+fn shown(run: &Run) -> &[Measurement] {
+    match &run.random {
+        // The rounds of random access stand in its cells.
+        Some(_) => &[],
+        None => &run.measurements,
+    }
+}
+
+/// How many rows can be trusted how far: trials, or the rows of `tables` of a run without any.
+pub(crate) fn counts(run: &Run, tables: &[Table]) -> [(Trust, usize); 3] {
+    let of_trials: Vec<Trust> = shown(run).iter().map(trust).collect();
+    if !of_trials.is_empty() {
+        return counted(&of_trials);
+    }
+    let rows = tables.iter().flat_map(|table| &table.rows);
+    let of_tables: Vec<Trust> = rows.map(|row| row.trust).collect();
+    counted(&of_tables)
+}
+
+fn counted(rows: &[Trust]) -> [(Trust, usize); 3] {
+    [Trust::Sound, Trust::Shaky, Trust::Void].map(|trust| {
+        let count = rows.iter().filter(|it| **it == trust).count();
+        (trust, count)
+    })
+}
+
 /// How many rows are sound.
 fn rows(measurements: &[Measurement]) -> Option<String> {
-    let count = |wanted: Trust| {
-        let rows = measurements.iter();
-        rows.filter(|&row| trust(row) == wanted).count()
-    };
-    let [sound, shaky, void] = [Trust::Sound, Trust::Shaky, Trust::Void].map(count);
+    let [(_, sound), worse @ ..] = counted(&measurements.iter().map(trust).collect::<Vec<_>>());
     if let [one] = measurements {
         return Some(match one.is_all_failed() {
             true => "void: every operation failed".to_owned(),
+            false if Trust::of(&one.verdict, &[]).is_usable() && !one.has_interval() => {
+                format!("{}, without a usable interval", one.verdict)
+            }
             false => one.verdict.to_string(),
         });
     }
@@ -43,7 +65,7 @@ fn rows(measurements: &[Measurement]) -> Option<String> {
         all if all == sound => return Some(format!("all {all} rows sound")),
         all => format!("{sound} of {all} rows sound"),
     };
-    for (rows, trust) in [(shaky, Trust::Shaky), (void, Trust::Void)] {
+    for (trust, rows) in worse {
         if rows > 0 {
             text.push_str(&format!(", {rows} {}", trust.name()));
         }

@@ -1,6 +1,6 @@
 //! Pages as a reader sees them.
 
-use report::{Style, check_up, curve_table, headline, inspection, measurement};
+use report::{Style, check_up, curve_table, headline, html, inspection, measurement};
 use results::{CurvePoint, Resolution, Run, Status, Warning, WarningCode};
 use stats::Verdict;
 
@@ -321,6 +321,31 @@ fn numbers_that_must_not_be_used_are_marked() {
             "{expected} is missing in\n{screen}"
         );
     }
+}
+
+/// Bug: "all 3 rows sound" while the interval of one was unknown, and of another 0.0 .. 97.8 us;
+/// and the page counted levels and saturation as rows, too.
+#[test]
+fn a_row_without_a_usable_interval_is_not_sound() {
+    let mut run = sample::run();
+    let durable = run.measurements.iter_mut();
+    let mut durable = durable.filter(|it| it.name == "durable-write");
+    let durable = durable.next().expect("a durable write");
+    durable.response.mean.low = 0.0;
+    let check = |run: &Run| {
+        let screen = check_up(run, &Style::default());
+        assert!(screen.contains("5 of 6 rows sound, 1 shaky"), "{screen}");
+        assert!(screen.contains("\n! durable write"), "{screen}");
+        let page = html(run);
+        for counted in ["5 rows sound", "1 row shaky"] {
+            assert!(page.contains(counted), "{counted}: {page}");
+        }
+    };
+    check(&run);
+    let durable = run.measurements.iter_mut();
+    let mut durable = durable.filter(|it| it.name == "durable-write");
+    durable.next().expect("a durable write").response.mean.high = f64::INFINITY;
+    check(&run);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use support::{PROGRAM, Scratch, finish, skipped};
 
 /// What is prepared in a mount namespace of its own, how the program is called there, and what it
 /// must say.
-const PLACES: [(&str, &str, &str, &str); 5] = [
+const PLACES: [(&str, &str, &str, &str); 6] = [
     (
         "a file system of 64 MiB",
         "mount -t tmpfs -o size=64M none target",
@@ -28,6 +28,12 @@ const PLACES: [(&str, &str, &str, &str); 5] = [
         "mount -t tmpfs -o size=64M none /dev/shm",
         "trial /dev/shm --duration 1s --size 8MiB",
         "the target is in memory",
+    ),
+    (
+        "a disk beside shared memory, which the warning names",
+        "mount -t tmpfs -o size=64M none /dev/shm",
+        "trial target /dev/shm --duration 1s --size 8MiB --reserve 1MiB",
+        "/dev/shm: the target is in memory",
     ),
     (
         "a home that cannot be written",

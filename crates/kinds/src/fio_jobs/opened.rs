@@ -178,8 +178,37 @@ pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution
             let description = TargetDescription::simulated(&name, &name, size);
             Ok((description, Vec::new()))
         }
-        (Storage::Files, Some(file)) => Ok(inspect::inspect(&place_of(file))?),
+        (Storage::Files, Some(_)) => describe_files(&plan.files),
     }
+}
+
+/// The first place, with the cautions of all: one that not every place has names its own.
+fn describe_files(files: &[PlannedFile]) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    for place in files.iter().map(place_of) {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let inspected: Result<Vec<_>, _> = places.iter().map(|it| inspect::inspect(it)).collect();
+    let mut inspected = inspected?;
+    let mut cautions: Vec<Caution> = Vec::new();
+    for (place, (_, own)) in places.iter().zip(&inspected) {
+        for caution in own {
+            let is_of_all = inspected.iter().all(|(_, all)| all.contains(caution));
+            let told = match is_of_all {
+                true => caution.clone(),
+                false => Caution {
+                    cause: format!("{}: {}", place.display(), caution.cause),
+                    ..caution.clone()
+                },
+            };
+            if !cautions.contains(&told) {
+                cautions.push(told);
+            }
+        }
+    }
+    Ok((inspected.swap_remove(0).0, cautions))
 }
 
 /// A file that exists, or the directory in which it would be.

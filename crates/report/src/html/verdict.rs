@@ -6,6 +6,7 @@ use units::{format_counted, format_duration_ns};
 use super::markup::{Printed, capitalised, escaped, in_print, words};
 use crate::check_up::{machine, title};
 use crate::figure::{INDICATIVE, headline, mark};
+use crate::standing::counts;
 use crate::target::in_brief;
 
 /// What was found, how far it can be trusted, where and when.
@@ -51,10 +52,8 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
 
 /// How many rows can be trusted how far, and how many things there are to mind.
 fn standing(run: &Run, tables: &[Table]) -> String {
-    let rows = || tables.iter().flat_map(|table| &table.rows);
-    let trusts = [Trust::Sound, Trust::Shaky, Trust::Void].into_iter();
-    let counts = trusts.filter_map(|trust| {
-        let count = rows().filter(|row| row.trust == trust).count();
+    let counts = counts(run, tables).into_iter();
+    let counts = counts.filter_map(|(trust, count)| {
         let word = trust.name();
         let counted = format_counted(count as u64, "row");
         (count > 0).then(|| format!("<span class=\"t {word}\">{counted} {word}</span>"))

@@ -51,7 +51,7 @@ pub(super) fn row(levels: Vec<String>, it: &Measurement) -> Row {
     let device_time = it.counters.as_ref().and_then(|it| it.device_time);
     figures.extend(device_time.iter().flat_map(of_device));
     figures.extend(it.page_cache_share.map(|it| share("page-cache-share", it)));
-    let trust = Trust::of(&it.verdict, &it.warnings);
+    let trust = it.trust();
     Row::new(levels, figures, headline(it), trust, &it.warnings)
 }
 
@@ -65,6 +65,30 @@ pub(super) fn of_device(time: &DeviceTime) -> impl Iterator<Item = Figure> + use
         let seconds = mean? / 1e9;
         Some(Figure::bare(name, Unit::Seconds, Better::Lower, seconds))
     })
+}
+
+impl Measurement {
+    /// How far its figures may be used: as far as its end and its warnings allow, and not where the
+    /// interval of its headline is unknown or includes zero.
+    #[must_use]
+    pub fn trust(&self) -> Trust {
+        let trust = Trust::of(&self.verdict, &self.warnings);
+        match self.has_interval() {
+            true => trust,
+            false => trust.max(Trust::Shaky),
+        }
+    }
+
+    /// Whether the interval of its headline tells something.
+    #[must_use]
+    pub fn has_interval(&self) -> bool {
+        let headline = match (headline(self), self.bandwidth) {
+            ("latency", _) => self.response.mean,
+            ("throughput", Some(bandwidth)) => bandwidth,
+            _ => self.throughput,
+        };
+        headline.is_bounded() && (headline.low > 0.0 || headline.high <= 0.0)
+    }
 }
 
 /// What a trial is judged by: one at a time or few, by the time; streams, by bytes per second;

@@ -1,7 +1,7 @@
 //! Reads and writes of a mix apart.
 
 use crate::measurement::{KindTimes, Measurement};
-use crate::table::{Figure, Row, Table, Trust};
+use crate::table::{Figure, Row, Table};
 
 /// Name of the table.
 pub(crate) const NAME: &str = "operations";
@@ -32,7 +32,7 @@ fn row(level: String, it: &Measurement, kind: &KindTimes) -> Row {
     let iops = Figure::iops(it.throughput.scale(share));
     let times = kind.response.iter();
     let times = times.flat_map(|times| Figure::of_times("latency", times));
-    let trust = Trust::of(&it.verdict, &it.warnings);
+    let trust = it.trust();
     let figures = std::iter::once(iops).chain(times);
     Row::new(vec![level], figures, "latency", trust, &[])
 }

@@ -57,7 +57,7 @@ fn workload(it: &RabWorkload) -> Row {
 
 fn trust_of(it: &RabWorkload) -> Trust {
     let of_load = it.measurement.as_ref();
-    let of_load = of_load.map(|load| Trust::of(&load.verdict, &load.warnings));
+    let of_load = of_load.map(|load| load.trust());
     let of_curve = it.curve.as_ref();
     let of_curve = of_curve.map(|curve| Trust::unless_void(&curve.warnings));
     let trust = Trust::unless_void(&it.warnings);

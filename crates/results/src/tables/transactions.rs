@@ -12,7 +12,7 @@ use crate::warning::Warning;
 pub(super) fn table(found: &Transactions, measurements: &[Measurement]) -> Table {
     let rows = found.loads.iter().flat_map(|load| {
         let trial = measurements.iter().find(|it| it.name == load.measurement);
-        let trust = trial.map_or(Trust::Sound, |it| Trust::of(&it.verdict, &it.warnings));
+        let trust = trial.map_or(Trust::Sound, |it| it.trust());
         let warnings = trial.map_or(&[][..], |it| &it.warnings);
         let row = move |it: &UserTimes, steady| row((load, trust, warnings), it, steady);
         let of_profiles = load.profiles.iter().map(move |it| row(it, None));
