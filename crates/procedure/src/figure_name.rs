@@ -12,7 +12,8 @@ const SHORT: [(&str, &str); 7] = [
 ];
 
 /// The name of a figure, of which the last part may be a short one: `random-read.p99`.
-pub(crate) fn whole_name(typed: &str) -> String {
+#[must_use]
+pub fn whole_name(typed: &str) -> String {
     for (short, whole) in SHORT {
         if typed == short {
             return whole.to_owned();

@@ -44,13 +44,14 @@ pub use curve::{
 };
 pub use doubts::doubts;
 pub use engine::OnError;
+pub use figure_name::whole_name;
 pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     file_test, files_findings, growth, over_memory, time_alike,
 };
 pub use foreign::{OwnIo, OwnWork, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
-pub use offer::{LATENCIES, Offer, OfferedRow};
+pub use offer::{LATENCIES, LEVEL_FIGURES, Offer, OfferedRow};
 pub use own_limits::busy_worker;
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,
@@ -63,7 +64,7 @@ pub use random_access::{
     ShapeError, TRIAL_MIN, random_doubts, random_findings,
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
-pub use requirement::{Requirement, rated_name};
+pub use requirement::{Requirement, rated_name, split};
 pub use rounds::{Rounds, RoundsEnd, RoundsRule};
 pub use row::{RowOutline, row_measurement};
 pub use sampler::usual_interval;

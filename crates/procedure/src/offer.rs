@@ -18,7 +18,7 @@ pub const LATENCIES: [(&str, Unit); 7] = [
 ];
 
 /// Metrics of a level of a load curve.
-const OF_LEVEL: [(&str, Unit); 4] = [
+pub const LEVEL_FIGURES: [(&str, Unit); 4] = [
     ("iops", Unit::PerSecond),
     ("iops-open", Unit::PerSecond),
     ("latency-open", Unit::Seconds),
@@ -92,7 +92,7 @@ impl Offer {
     /// With the levels and the saturation of a load curve.
     #[must_use]
     pub fn and_curve(self, levels: Option<Vec<(u64, Option<f64>)>>) -> Self {
-        self.and(OfferedRow::Level(levels), &OF_LEVEL).and(
+        self.and(OfferedRow::Level(levels), &LEVEL_FIGURES).and(
             OfferedRow::Named(SATURATION.into()),
             &[("iops", Unit::PerSecond)],
         )

@@ -98,7 +98,8 @@ fn bound(typed: &str) -> Option<(f64, Unit)> {
 
 /// The row of a figure's name, if it has one, and the metric. `latency-p99.9` has a point of its
 /// own.
-pub(crate) fn split(figure: &str) -> (Option<&str>, &str) {
+#[must_use]
+pub fn split(figure: &str) -> (Option<&str>, &str) {
     let metric = match figure.strip_suffix("p99.9") {
         Some(front) => front.rfind('.').map_or(0, |at| at + 1),
         None => figure.rfind('.').map_or(0, |at| at + 1),

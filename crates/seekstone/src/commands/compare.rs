@@ -4,12 +4,14 @@ use std::path::Path;
 
 use kinds::measure::Medium;
 use procedure::study::StudyOverrides;
+use procedure::whole_name;
 use results::Setup;
 use units::{Duration, exact_percent, format_counted, format_duration_ns};
 
 use crate::args::CompareArgs;
 use crate::commands::compare_runs;
 use crate::commands::measures::{COMMANDS, command, is_known, options};
+use crate::commands::offers;
 use crate::commands::study::{Asked, StudyFile, beginning, conduct};
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Output};
@@ -96,6 +98,7 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
         ))
         .into());
     }
+    offers::check_compared(args)?;
     if args.svg.as_ref().is_some_and(Output::is_stdout) {
         let text = "--svg -: the table is printed there; name a file for the picture";
         return Err(UsageError(text.into()).into());
@@ -122,7 +125,11 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
 fn definition(args: &CompareArgs) -> String {
     let text = |text: &str| toml::Value::from(text).to_string();
     let names = names(&args.target);
-    let figures: Vec<String> = args.figures.iter().map(|it| text(it)).collect();
+    let figures: Vec<String> = args
+        .figures
+        .iter()
+        .map(|it| text(&whole_name(it)))
+        .collect();
     let mut lines = vec![
         format!(
             "title = {}",

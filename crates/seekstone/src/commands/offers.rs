@@ -1,10 +1,11 @@
 //! Figures of the commands whose rows are known when they were measured. `run`, `trial` and `curve`
 //! know theirs once they have looked at their target.
 
-use procedure::{LATENCIES, Offer, OfferedRow, Requirement};
+use procedure::{LATENCIES, LEVEL_FIGURES, Offer, OfferedRow, Requirement, split, whole_name};
 use results::Unit;
+use study::{Measures as _, OwnMeasurements};
 
-use crate::args::Command;
+use crate::args::{Command, CompareArgs};
 use crate::exit::UsageError;
 
 const SERVICE_TIMES: [(&str, Unit); 5] = [
@@ -76,4 +77,59 @@ pub fn check(command: &Command) -> Result<(), UsageError> {
     };
     let offer = Offer::default().and(OfferedRow::Any, &metrics);
     offer.check(&common.goals).map_err(UsageError)
+}
+
+/// Whether what is measured on each target has the figures that limits, goals and `--figures` name.
+/// Rows are known later.
+///
+/// # Errors
+/// Names the first that does not exist, and what there is.
+pub fn check_compared(args: &CompareArgs) -> Result<(), UsageError> {
+    let Some(known) = figures_of(&args.measure) else {
+        return Ok(());
+    };
+    let is_known = |figure: &str| {
+        let metric = split(figure).1;
+        known.iter().any(|it| it == figure || it == metric)
+    };
+    let limits = args.fail.iter();
+    let limits = limits.map(|it| (format!("--fail {:?}", it.text), it.reading.clone()));
+    let goals = args.common.goals.iter();
+    let goals = goals.map(|it| (format!("--goal {:?}", it.text()), it.figure().to_owned()));
+    let figures = args.figures.iter();
+    let figures = figures.map(|it| (format!("--figures {it}"), whole_name(it)));
+    let mut named = limits.chain(goals).chain(figures);
+    if let Some((option, figure)) = named.find(|(_, figure)| !is_known(figure)) {
+        return Err(UsageError(format!(
+            "{option}: {} gives no {figure}. It gives {}",
+            args.measure,
+            known.join(", ")
+        )));
+    }
+    let mut goals = args.common.goals.iter();
+    let nameless = goals.find(|it| split(it.figure()).0.is_none());
+    nameless.map_or(Ok(()), |goal| {
+        Err(UsageError(format!(
+            "--goal {:?}: name the target, as in {}.{}",
+            goal.text(),
+            args.target[0],
+            goal.figure()
+        )))
+    })
+}
+
+/// The figures of what `compare` measures, where they are known before.
+fn figures_of(kind: &str) -> Option<Vec<String>> {
+    let metrics = match kind {
+        "trial" => LATENCIES.to_vec(),
+        "run" => [&LATENCIES[..], &LEVEL_FIGURES[1..]].concat(),
+        "curve" => LEVEL_FIGURES.to_vec(),
+        own => return OwnMeasurements.outline(own)?.readings,
+    };
+    Some(
+        metrics
+            .into_iter()
+            .map(|(name, _)| name.to_owned())
+            .collect(),
+    )
 }
