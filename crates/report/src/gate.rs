@@ -1,12 +1,12 @@
 //! Sets of runs held against each other: limits with their verdicts, and what changed in words.
 
 use results::{Better, GateLimit, GateRow, LimitVerdict};
-use units::format_interval_count;
+use units::{format_counted, format_interval_count};
 
 use crate::page::Page;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
-use crate::verdicts::verdict;
+use crate::verdicts::{held, verdict};
 
 /// How many runs stand on either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,14 +165,16 @@ fn evidence(limit: &GateLimit) -> String {
     } = limit;
     let Some(found) = limit.ratio else {
         return format!(
-            "{new_runs} new and {base_runs} baseline runs with a usable {figure}: too few to tell"
+            "{} and {} have a usable {figure}: too few to tell",
+            format_counted((*new_runs).into(), "new run"),
+            format_counted((*base_runs).into(), "baseline run")
         );
     };
-    let (value, interval) = format_interval_count(found.value, found.low, found.high);
+    let (value, bounds) = held(&found);
     let advice = match (limit.verdict, limit.runs_needed) {
         (LimitVerdict::Undecided, Some(runs)) => format!("; about {runs} runs a side would tell"),
         (LimitVerdict::Undecided, None) => "; it is too close to the limit to tell".into(),
         _ => String::new(),
     };
-    format!("{figure} is {value} ({interval}) times the baseline{advice}")
+    format!("{figure} is {value} times the baseline ({bounds}){advice}")
 }

@@ -6,7 +6,7 @@ use crate::check_up::machine;
 use crate::markdown::{line, plain};
 use crate::study::{LEGEND, distributions, environment, outliers, readings, shown};
 use crate::target;
-use crate::verdicts::limit_in_words;
+use crate::verdicts::{LIMITS_NOTE, limit_in_words};
 
 /// The note: test environment, results, conclusions.
 pub(crate) fn note(run: &Run, study: &Study) -> String {
@@ -45,6 +45,7 @@ pub(crate) fn note(run: &Run, study: &Study) -> String {
             let cells = [verdict, &limit.rule, evidence].map(plain);
             text.push_str(&(line(&cells) + "\n"));
         }
+        text.push_str(&format!("\n{LIMITS_NOTE}\n"));
     }
     if !study.conclusions.is_empty() {
         text.push_str("\n## Conclusions\n\n");

@@ -1,11 +1,17 @@
 //! Goals and limits with their verdicts and the evidence.
 
 use results::{GoalVerdict, LimitVerdict, Run, Study, StudyLimit};
-use units::format_interval_count;
+use stats::Estimate;
+use units::{format_count, format_interval_count};
 
 use crate::figure::estimated;
 use crate::page::Page;
 use crate::style::Tone;
+
+/// Why a limit has other bounds than the table.
+pub(crate) const LIMITS_NOTE: &str = "A limit is judged by one-sided bounds that hold for all \
+                                      limits together with 95 %; the two-sided intervals of the \
+                                      table also allow for its other figures.";
 
 /// What was required, and whether it is so.
 pub(crate) fn goals(page: &mut Page<'_>, run: &Run) {
@@ -40,6 +46,15 @@ pub(crate) fn limits(page: &mut Page<'_>, study: &Study) {
         let (tone, mark, text) = limit_in_words(limit);
         page.item(tone, mark, &text);
     }
+    page.paragraph(Tone::Quiet, LIMITS_NOTE);
+}
+
+/// A ratio that a limit is held against, with the bounds that decide: `1.20 times`, then `one-sided
+/// 95 % bounds 1.17 .. 1.23`.
+pub(crate) fn held(ratio: &Estimate) -> (String, String) {
+    let (value, bounds) = format_interval_count(ratio.value, ratio.low, ratio.high);
+    let each = format_count((0.5 + ratio.confidence / 2.0) * 100.0);
+    (value, format!("one-sided {each} % bounds {bounds}"))
 }
 
 pub(crate) const fn verdict(verdict: LimitVerdict) -> (Tone, &'static str) {
@@ -70,8 +85,8 @@ pub(crate) fn limit_in_words(limit: &StudyLimit) -> (Tone, &'static str, String)
     let StudyLimit { level, against, .. } = limit;
     let evidence = match limit.ratio {
         Some(ratio) => {
-            let (value, interval) = format_interval_count(ratio.value, ratio.low, ratio.high);
-            format!("{level} is {value} ({interval}) times {against}")
+            let (value, bounds) = held(&ratio);
+            format!("{level} is {value} times {against} ({bounds})")
         }
         None => format!(
             "{level} and {against} have no two rounds with {}",
