@@ -17,7 +17,8 @@ pub enum ArchiveError {
         source: io::Error,
     },
     /// The file could not be opened or made.
-    #[error("cannot open the archive {}; another place can be named with SEEKSTONE_ARCHIVE",
+    #[error("cannot open the archive {}; name another file with --archive or \
+             SEEKSTONE_ARCHIVE",
         path.display())]
     Open {
         /// The archive.
@@ -26,7 +27,8 @@ pub enum ArchiveError {
         source: rusqlite::Error,
     },
     /// The file could not be looked at or made.
-    #[error("cannot open the archive {}; another place can be named with SEEKSTONE_ARCHIVE",
+    #[error("cannot open the archive {}; name another file with --archive or \
+             SEEKSTONE_ARCHIVE",
         path.display())]
     Examine {
         /// The archive.
@@ -80,7 +82,8 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// The file is something else.
-    #[error("{} is not an archive of Seekstone: name another file with SEEKSTONE_ARCHIVE",
+    #[error("{} is not an archive of Seekstone: name another file with --archive or \
+             SEEKSTONE_ARCHIVE",
         path.display())]
     Foreign {
         /// The file.

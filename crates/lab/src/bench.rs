@@ -127,6 +127,7 @@ impl BenchError {
         matches!(
             self,
             Self::Usage(_)
+                | Self::Inspect(InspectError::Missing(_))
                 | Self::Sim(_)
                 | Self::Laboratory(
                     LaboratoryError::Misaligned { .. }

@@ -3,7 +3,9 @@
 
 use std::process::ExitCode;
 
+use host::inspect::InspectError;
 use kinds::measure::MeasureError;
+use kinds::timing::TimingError;
 use lab::bench::BenchError;
 use results::{LimitVerdict, Run, Status};
 use study::StudyRunError;
@@ -73,7 +75,11 @@ impl Exit {
 
     /// How a program ends that failed.
     pub fn of_error(error: &anyhow::Error) -> Self {
-        if error.is::<UsageError>() {
+        let inspected = match error.downcast_ref::<TimingError>() {
+            Some(TimingError::Inspect(error)) => Some(error),
+            _ => error.downcast_ref::<InspectError>(),
+        };
+        if error.is::<UsageError>() || matches!(inspected, Some(InspectError::Missing(_))) {
             return Self::Usage;
         }
         let bench = match error.downcast_ref::<StudyRunError>() {

@@ -13,7 +13,7 @@ use crate::args::parse::LevelArg;
 use crate::exit::UsageError;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 21] = [
+const OF_INVOCATION: [&str; 22] = [
     "all",
     "archive",
     "as_fio",
@@ -28,6 +28,7 @@ const OF_INVOCATION: [&str; 21] = [
     "no_save",
     "no_screen",
     "openmetrics",
+    "parquet",
     "print_workload",
     "quiet",
     "restart",

@@ -433,15 +433,13 @@ fn an_archive_that_cannot_be_used_is_refused_before_measuring() {
             "text/archive.db",
             "cannot create the directory text for the archive",
         ),
-        (
-            "/proc/none/archive.db",
-            "cannot create the directory /proc/none",
-        ),
     ] {
         let args = ["run", "target", "--archive", archive];
         let ended = scratch.check(&args, 1, &format!("{cannot}{expected}"));
         assert_eq!(ended.stdout, "");
     }
+    let nowhere = ["run", "target", "--archive", "/proc/none/archive.db"];
+    scratch.check(&nowhere, 2, "the directory /proc/none does not exist");
     text.assert_untouched();
     belongings.assert_untouched();
     scratch.assert_clean(&target);
@@ -463,6 +461,24 @@ fn every_key_of_an_inspection_is_documented() {
         keys.map(String::as_str).collect::<BTreeSet<_>>(),
         documented.collect::<BTreeSet<_>>()
     );
+}
+
+/// Bug: `--archive` with a misspelled directory made it, and the line on the saved run led to
+/// another archive.
+#[test]
+fn a_named_archive_is_in_a_directory_that_exists_and_in_the_line_on_the_saved_run() {
+    let scratch = Scratch::new();
+    let trial = ["trial", "sim:mm1", "--duration", "50ms", "-q", "--archive"];
+    let nowhere = [&trial[..], &["nowhere/a.db"]].concat();
+    let expected = "error: --archive: the directory nowhere does not exist";
+    scratch.check(&nowhere, 2, expected);
+    let import = ["runs", "import", "run.json", "--archive", "nowhere/a.db"];
+    scratch.check(&import, 2, expected);
+    assert!(!scratch.path("nowhere").exists());
+    let saved = "Saved as run 1: seekstone runs show 1 --archive 'my runs.db'";
+    scratch.check(&[&trial[..], &["my runs.db"]].concat(), 0, saved);
+    let show = ["runs", "show", "1", "--archive", "my runs.db"];
+    scratch.check(&show, 0, "run 1: trial of sim:mm1");
 }
 
 /// A mistyped path left an empty archive behind, and its directories; `runs list` took it for an

@@ -178,7 +178,7 @@ fn the_evidence_is_a_markdown_table() {
 
 #[test]
 fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
-    let cases: [(&[&str], i32, &str); 12] = [
+    let cases: [(&[&str], i32, &str); 13] = [
         (
             &[SLOWER, "--fail", "p77 > +10%"],
             2,
@@ -206,7 +206,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
             "would fail where nothing changed",
         ),
         (&["sim:nothing"], 2, "sim:nothing"),
-        (&["/no/such/place"], 1, "/no/such/place"),
+        (&["/no/such/place"], 2, "/no/such/place"),
         (
             &[SLOWER, "--measure", "command"],
             2,
@@ -221,6 +221,11 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
             &[SLOWER, "--set", "clinets=3"],
             2,
             "trial has no setting \"clinets\"",
+        ),
+        (
+            &[SLOWER, "--set", "parquet=x.parquet"],
+            2,
+            "trial has no setting \"parquet\"",
         ),
         (
             &[SLOWER, "--set", "overwrite=true"],

@@ -47,7 +47,7 @@ fn an_archive_that_was_named_is_an_error() {
     let scratch = Scratch::new();
     let mut command = trial(&scratch, None);
     command.args(["--archive", "/proc/none/archive.db"]);
-    finish(command).check(&["--archive"], 1, "runs cannot be archived");
+    finish(command).check(&["--archive"], 2, "/proc/none does not exist");
     let mut command = trial(&scratch, None);
     command.env("SEEKSTONE_ARCHIVE", "/proc/none/archive.db");
     finish(command).check(&["SEEKSTONE_ARCHIVE"], 1, "runs cannot be archived");

@@ -131,12 +131,16 @@ fn what_is_no_storage_is_refused() {
         "mkfifo",
         &[scratch.path("fifo").to_str().expect("a plain path")],
     );
-    for (target, expected) in [
-        ("missing", "error: there is nothing at `missing`"),
-        ("fifo", "error: `fifo` is a pipe, which cannot be measured"),
-        ("/dev/null", "error: `/dev/null` is a character device"),
+    for (target, code, expected) in [
+        ("missing", 2, "error: there is nothing at `missing`"),
+        (
+            "fifo",
+            1,
+            "error: `fifo` is a pipe, which cannot be measured",
+        ),
+        ("/dev/null", 1, "error: `/dev/null` is a character device"),
     ] {
-        let ended = scratch.check(&["rab", "--no-save", target], 1, expected);
+        let ended = scratch.check(&["rab", "--no-save", target], code, expected);
         assert_eq!(ended.stdout, "");
     }
 }

@@ -207,7 +207,7 @@ fn what_cannot_be_repeated_says_why() {
     fs::remove_file(scratch.path("data")).expect("removed");
     scratch.check(
         &["runs", "repeat", "1"],
-        1,
+        2,
         "run 1 cannot be repeated: there is nothing at",
     );
     scratch.check(&["runs", "repeat", "7"], 1, "the archive has no run 7");

@@ -37,17 +37,17 @@ fn what_is_no_storage_is_refused() {
     for (target, code, expected) in [
         (
             "missing",
-            1,
+            2,
             "error: there is nothing at `missing`; check the spelling",
         ),
         (
             "missing/below",
-            1,
+            2,
             "error: there is nothing at `missing/below`",
         ),
-        ("tiny/below", 1, "error: there is nothing at `tiny/below`"),
-        ("dangling", 1, "error: there is nothing at `dangling`"),
-        ("", 1, "error: there is nothing at ``"),
+        ("tiny/below", 2, "error: there is nothing at `tiny/below`"),
+        ("dangling", 2, "error: there is nothing at `dangling`"),
+        ("", 2, "error: there is nothing at ``"),
         (
             "fifo",
             1,

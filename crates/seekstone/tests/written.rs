@@ -114,7 +114,7 @@ fn what_cannot_be_written_is_found_before_measuring() {
     // What was made to try is gone, whether the run is measured or not.
     for json in ["run.json", "dangling"] {
         let args = ["trial", "--no-save", "nowhere", "--json", json];
-        scratch.check(&args, 1, "there is nothing at `nowhere`");
+        scratch.check(&args, 2, "there is nothing at `nowhere`");
     }
     assert!(!scratch.path("run.json").exists() && !scratch.path("behind").exists());
     assert!(scratch.path("dangling").is_symlink());

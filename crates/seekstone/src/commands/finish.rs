@@ -8,6 +8,7 @@ use results::{Run, Status, Warning, WarningCode};
 
 use crate::args::Common;
 use crate::commands::runs::show;
+use crate::commands::setup::show_command;
 use crate::exit::Exit;
 use crate::output;
 
@@ -71,12 +72,12 @@ pub fn deliver(
         after,
     } = delivery;
     let shown = show(run, is_free);
-    let saved = save(run, archive).and_then(|id| match (id, is_for_programs) {
-        (Some(id), true) if !common.quiet => {
-            output::complain(&saved_as(id));
+    let saved = save(run, archive).and_then(|saved_as| match (saved_as, is_for_programs) {
+        (Some(saved_as), true) if !common.quiet => {
+            output::complain(&saved_as);
             Ok(())
         }
-        (Some(id), false) if is_free => output::print(&format!("\n{}", saved_as(id))).map(drop),
+        (Some(saved_as), false) if is_free => output::print(&format!("\n{saved_as}")).map(drop),
         _ => Ok(()),
     });
     let run: &Run = run;
@@ -90,14 +91,14 @@ pub fn deliver(
     Ok(Exit::of_run(run))
 }
 
-fn saved_as(id: i64) -> String {
-    format!("Saved as run {id}: seekstone runs show {id}")
-}
-
-fn save(run: &mut Run, archive: Option<Archive>) -> anyhow::Result<Option<i64>> {
-    archive
-        .map(|mut archive| archive.save(run).context("the run could not be archived"))
-        .transpose()
+/// Archive the run, and tell how it is shown.
+fn save(run: &mut Run, archive: Option<Archive>) -> anyhow::Result<Option<String>> {
+    let Some(mut archive) = archive else {
+        return Ok(None);
+    };
+    let id = archive.save(run).context("the run could not be archived")?;
+    let show = show_command(id, archive.path(), "");
+    Ok(Some(format!("Saved as run {id}: {show}")))
 }
 
 /// Why the run is a partial one, and what of ours is still there.

@@ -16,6 +16,7 @@ use vintage::rpt::{Imported, LOG_BYTES_MAX, Log, general, imported};
 use super::import_run::{begins_run, import_run};
 use super::vintage::import_diskmbps::import_diskmbps;
 use super::vintage::import_diskrand::import_diskrand;
+use crate::commands::setup::show_command;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -105,9 +106,9 @@ pub fn save_all(
         ));
     }
     output::print(&format!(
-        "imported {}: seekstone runs show {} --all",
+        "imported {}: {}",
         file.display(),
-        ids[0]
+        show_command(ids[0], archive.path(), " --all")
     ))
 }
 

@@ -7,6 +7,7 @@ use archive::Archive;
 use results::{Run, Warning, WarningCode};
 
 use super::import::{earlier, no_log};
+use crate::commands::setup::show_command;
 use crate::exit::Exit;
 use crate::output;
 
@@ -26,8 +27,8 @@ pub fn import_run(archive: &mut Archive, file: &Path, text: &str) -> anyhow::Res
     let mut run = results::from_json(text).map_err(|error| no_log(file, &error.to_string()))?;
     if let Some(id) = earlier(archive, &run)? {
         let why = format!(
-            "is already in the archive, as run {id}; `seekstone runs show {id}` \
-             prints it"
+            "is already in the archive, as run {id}; `{}` prints it",
+            show_command(id, archive.path(), "")
         );
         return Err(no_log(file, &why));
     }
@@ -37,12 +38,13 @@ pub fn import_run(archive: &mut Archive, file: &Path, text: &str) -> anyhow::Res
         .save(&mut run)
         .context("the run could not be archived")?;
     output::print(&format!(
-        "run {id}: {} of {} on {}, {}\nimported {}: seekstone runs show {id} --all",
+        "run {id}: {} of {} on {}, {}\nimported {}: {}",
         run.settings.command,
         run.target.given,
         run.environment.host_name,
         run.environment.started_at,
         file.display(),
+        show_command(id, archive.path(), " --all")
     ))
 }
 

@@ -12,7 +12,7 @@ use crate::args::{CompareRunsArgs, RepeatArgs, RunChoice, RunsArgs, RunsCommand,
 use crate::commands::export::{exported, form_of};
 use crate::commands::import::import;
 use crate::commands::repeat::repeat;
-use crate::commands::setup::archive_path;
+use crate::commands::setup::{archive_path, check_archive};
 use crate::commands::unfinished::resume;
 use crate::commands::vintage::merge::merge;
 use crate::exit::{Exit, UsageError};
@@ -25,6 +25,7 @@ use crate::output::{self, Output};
 pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     let path = archive_path(args.archive.as_ref())?;
     if let RunsCommand::Import { file } = &args.command {
+        check_archive(args.archive.as_ref())?;
         return import(&mut Archive::open(&path)?, file);
     }
     if let RunsCommand::Merge { sources } = &args.command {

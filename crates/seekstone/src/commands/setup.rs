@@ -1,10 +1,11 @@
 //! Options of measuring commands as they are resolved, and where the archive is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::{Archive, ArchiveError};
 use drivers::{Caching, DriverKind};
+use host::process::quoted;
 use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
@@ -109,6 +110,30 @@ pub fn archive_path(asked: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     }
 }
 
+/// The archive that the user named, in a directory that exists: a misspelled one is not made.
+///
+/// # Errors
+/// When there is no such directory.
+pub fn check_archive(asked: Option<&PathBuf>) -> Result<(), UsageError> {
+    let directory = asked.and_then(|path| path.parent());
+    let directory = directory.filter(|it| !it.as_os_str().is_empty() && !it.exists());
+    directory.map_or(Ok(()), |missing| {
+        Err(UsageError(format!(
+            "--archive: the directory {} does not exist: check the spelling, or create it first",
+            missing.display()
+        )))
+    })
+}
+
+/// How a run of the archive at `path` is shown.
+pub fn show_command(id: i64, path: &Path, more: &str) -> String {
+    let archive = match archive::default_path().is_some_and(|it| it == path) {
+        true => String::new(),
+        false => format!(" --archive {}", quoted(&[path.to_string_lossy().into()])),
+    };
+    format!("seekstone runs show {id}{more}{archive}")
+}
+
 /// The archive that runs are kept in, unless they are not to be kept.
 ///
 /// # Errors
@@ -120,6 +145,7 @@ pub fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
             None => Ok(None),
         };
     }
+    check_archive(common.archive.as_ref())?;
     // Opened before measuring: nobody should learn after a minute that nothing can be kept.
     let chosen = common.archive.is_some() || std::env::var_os(ARCHIVE_VARIABLE).is_some();
     if !chosen {
