@@ -205,8 +205,11 @@ fn setup(page: &mut Page<'_>, base: &Run, new: &Run) {
         true => differences.len(),
         false => DIFFERENCES_SHOWN,
     };
-    for it in differences.iter().take(most) {
-        page.fact(&it.key, &changed(&it.base, &it.new));
+    let shown = || differences.iter().take(most);
+    let width = shown().map(|it| it.key.chars().count()).max().unwrap_or(0);
+    for it in shown() {
+        let key = format!("{:width$}", it.key);
+        page.item(Tone::Quiet, &key, &changed(&it.base, &it.new));
     }
     let left = differences.len().saturating_sub(most) as u64;
     if left > 0 {

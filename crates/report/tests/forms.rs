@@ -287,6 +287,30 @@ fn a_difference_beyond_the_intervals_is_named_in_its_direction() {
     assert_eq!(keys, ["environment.kernel"]);
 }
 
+/// Bug: devices were printed as JSON, broken inside words.
+#[test]
+fn other_devices_are_told_key_by_key() {
+    let base = sample::run();
+    let mut new = base.clone();
+    let device = &mut new.target.devices[0];
+    device.name = "sdz".into();
+    device.rotational = Some(true);
+    let mut keys = setup_differences(&base, &new).into_iter();
+    let told = keys.find(|it| it.key == "target.devices.1.rotational");
+    assert_eq!(told.expect("a difference").new, "true");
+    let lines = comparison(&[base.clone(), new.clone()], &Style::default());
+    let lines = lines.expect("a comparison");
+    let named = format!(
+        "target.devices.1.name       sdz, was {}",
+        base.target.devices[0].name
+    );
+    assert!(lines.contains(&named), "{lines}");
+    new.target.devices.clear();
+    let told = setup_differences(&base, &new);
+    let told = told.iter().map(|it| (it.key.as_str(), it.new.as_str()));
+    assert_eq!(told.collect::<Vec<_>>(), [("target.devices.1", "none")]);
+}
+
 #[test]
 fn figures_that_must_not_be_used_give_no_verdict() {
     let base = sample::run();

@@ -166,7 +166,12 @@ fn moved(row: &Row) -> Option<f64> {
 /// Never: setups have no key but text.
 #[must_use]
 pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
-    let (base, new) = (flat_setup(base), flat_setup(new));
+    let (mut base, mut new) = (flat_setup(base), flat_setup(new));
+    let lone = [lone_items(&base, &new), lone_items(&new, &base)].concat();
+    for item in &lone {
+        merge_item(&mut base, item);
+        merge_item(&mut new, item);
+    }
     let mut keys: Vec<&String> = base.iter().chain(&new).map(|(key, _)| key).collect();
     keys.sort();
     keys.dedup();
@@ -182,7 +187,31 @@ pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
     differences.collect()
 }
 
-/// The setup as keys with their values; lists are one value each.
+/// Named items of lists, such as `target.devices.2`, that the other setup has not.
+fn lone_items(setup: &[(String, String)], other: &[(String, String)]) -> Vec<String> {
+    let items = setup.iter().filter_map(|(key, _)| {
+        let item = key.strip_suffix(".name")?;
+        let is_numbered = item.ends_with(|it: char| it.is_ascii_digit());
+        is_numbered.then(|| item.to_owned())
+    });
+    let is_lone = |item: &String| !other.iter().any(|(key, _)| is_within(key, item));
+    items.filter(is_lone).collect()
+}
+
+fn is_within(key: &str, item: &str) -> bool {
+    key.strip_prefix(item).is_some_and(|it| it.starts_with('.'))
+}
+
+/// All that is said of an item becomes its name.
+fn merge_item(setup: &mut Vec<(String, String)>, item: &str) {
+    let name = format!("{item}.name");
+    setup.retain(|(key, _)| !is_within(key, item) || *key == name);
+    for (key, _) in setup.iter_mut().filter(|(key, _)| *key == name) {
+        item.clone_into(key);
+    }
+}
+
+/// The setup as keys with their values.
 fn flat_setup(run: &Run) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut add = |top: &str, value: serde_json::Value| flatten(top, value, &mut found);
@@ -221,6 +250,30 @@ fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
+/// Coded things by their codes and plain values, all in one; of others, such as devices, each key
+/// of each with its place in the list.
+fn flatten_list(key: &str, items: Vec<serde_json::Value>, found: &mut Vec<(String, String)>) {
+    let word = |item: &serde_json::Value| match item {
+        serde_json::Value::Object(entries) => {
+            let code = entries.get("code").and_then(serde_json::Value::as_str);
+            code.map(str::to_owned)
+        }
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Array(_) => None,
+        plain => Some(plain.to_string()),
+    };
+    let words: Option<Vec<String>> = items.iter().map(word).collect();
+    match words {
+        Some(words) if words.is_empty() => {}
+        Some(words) => found.push((key.to_owned(), words.join(", "))),
+        None => {
+            for (place, item) in (1..).zip(items) {
+                flatten(&format!("{key}.{place}"), item, found);
+            }
+        }
+    }
+}
+
 fn flatten(key: &str, value: serde_json::Value, found: &mut Vec<(String, String)>) {
     if EACH_ITS_OWN.contains(&key) {
         return;
@@ -232,6 +285,7 @@ fn flatten(key: &str, value: serde_json::Value, found: &mut Vec<(String, String)
             }
         }
         serde_json::Value::Null => {}
+        serde_json::Value::Array(items) => flatten_list(key, items, found),
         serde_json::Value::String(text) => found.push((key.to_owned(), text)),
         value => found.push((key.to_owned(), value.to_string())),
     }
