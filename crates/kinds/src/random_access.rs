@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
         let cells = shape
             .cells(size)
             .map_err(|error| BenchError::Usage(error.to_string()))?;
-        refuse_misaligned(bench, &cells)?;
+        bench.refuse_misaligned(cells.plans.iter().map(|plan| plan.block))?;
         refuse_too_much(bench, &cells)?;
         refuse_short_time(&request.options, &cells)?;
         if cells.size < size.0 && facts.existing.is_some() {
@@ -325,15 +325,6 @@ pub(crate) fn is_silence(error: &BenchError) -> bool {
             ..
         })
     )
-}
-
-fn refuse_misaligned(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
-    let unit = bench.unit();
-    let mut blocks = cells.plans.iter().map(|plan| plan.block);
-    match blocks.find(|block| !block.is_multiple_of(u64::from(unit))) {
-        Some(block) => Err(LaboratoryError::Misaligned { block, unit }.into()),
-        None => Ok(()),
-    }
 }
 
 /// What the buffers of the largest cell take of memory is known before anything is made.

@@ -92,7 +92,9 @@ pub fn measure_load(
     } = open_bench(&request.bench)?;
     bench.serve(interrupt)?;
     let may_write = facts.makes_files || facts.may_overwrite;
-    if let Err(error) = refuse_unwanted_writes(request, may_write) {
+    let blocks = request.spec.sizes.iter().map(|size| size.len.into());
+    let refused = refuse_unwanted_writes(request, may_write);
+    if let Err(error) = refused.and_then(|()| bench.refuse_misaligned(blocks)) {
         return Err(bench.abandon(error));
     }
     let mut asker = Asker {

@@ -7,8 +7,9 @@ use procedure::{
     CheckUpFacts, Ending, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdTest, Trial,
     ssd_findings, ssd_warnings,
 };
-use results::environment::TargetKind;
-use results::{PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, Warning, WarningCode};
+use results::{
+    PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, TargetDescription, Warning, WarningCode,
+};
 use stats::Estimate;
 use units::Bytes;
 use workload::ClientSpec;
@@ -58,9 +59,8 @@ pub fn measure_ssd(
         facts,
     } = open_bench(&request.bench)?;
     bench.serve(interrupt)?;
-    let kind = description.kind;
     let remote = description.remote;
-    let mut session = match Session::new(request, interrupt, show, (&bench, kind), &facts) {
+    let mut session = match Session::new(request, interrupt, show, (&bench, &description), &facts) {
         Ok(session) => session,
         Err(error) => return Err(bench.abandon(error)),
     };
@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
         request: &'a SsdRequest,
         interrupt: &'a Interrupt,
         show: Show<'a>,
-        (bench, kind): (&Bench, TargetKind),
+        (bench, target): (&Bench, &TargetDescription),
         facts: &CheckUpFacts,
     ) -> Result<Self, BenchError> {
         purge_of(request, bench)?;
@@ -133,7 +133,7 @@ impl<'a> Session<'a> {
         let plans = all.iter().cloned().map(|plan| plan.without_smaller(unit));
         let plans: Vec<SsdPhasePlan> = plans.collect();
         refuse_impossible(&plans, size, unit)?;
-        let mut warnings = checks::cautions(request, kind, facts);
+        let mut warnings = checks::cautions(request, target, facts);
         if plans
             .iter()
             .zip(&all)

@@ -28,6 +28,16 @@ use crate::workers::SLOT_WIDTH;
 use host::counters::thread_cpu_ns;
 use host::limits::check_clients;
 
+/// What was meant by a block of thousands of bytes.
+fn in_binary(block: u64, unit: u32) -> String {
+    let kibi = block / 1_000;
+    let is_meant = block.is_multiple_of(1_000) && (kibi * 1_024).is_multiple_of(unit.into());
+    match is_meant {
+        true => format!(" ({kibi}KiB has {} bytes, {kibi}kB {block})", kibi * 1_024),
+        false => String::new(),
+    }
+}
+
 /// Why a trial gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum LaboratoryError {
@@ -50,7 +60,8 @@ pub enum LaboratoryError {
     /// Direct I/O on the target asks for other block sizes.
     #[error(
         "direct I/O is not possible here with blocks of {block} bytes: use a block size that \
-         is a multiple of {unit} bytes, or --buffered"
+         is a multiple of {unit} bytes{}, or --buffered",
+        in_binary(*block, *unit)
     )]
     Misaligned {
         /// Bytes of a block.

@@ -105,11 +105,13 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             (Severity::Doubt, WarningCode::TimeUnaccounted)
         }
     };
-    Some(Warning::new(
-        severity,
-        code,
-        format!("{}: {finding}", measurement.title),
-    ))
+    let cause = format!("{}: {finding}", measurement.title);
+    let cause = match (finding, trial.offered()) {
+        // At a fixed rate, fewer clients offer no less.
+        (Finding::Late { .. }, Some(_)) => cause.replace("fewer clients", "a lower rate"),
+        _ => cause,
+    };
+    Some(Warning::new(severity, code, cause))
 }
 
 /// A change of level is named after what usually makes it.

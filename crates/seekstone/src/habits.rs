@@ -123,6 +123,48 @@ const HABITS: [(&[&str], &str, &str); 30] = [
     ),
 ];
 
+/// Options of one command that people give to another: those it is not given to, and what to do
+/// there. Without commands: all.
+const ELSEWHERE: [(&[&str], &[&str], &str); 5] = [
+    (
+        &[],
+        &["--svg"],
+        "`seekstone runs export latest -o x.svg` draws a run of the archive",
+    ),
+    (
+        &["run", "curve", "rab", "random", "ssd"],
+        &["--duration"],
+        "use --budget 60s, the time of the whole run; `seekstone trial` takes --duration",
+    ),
+    (
+        &["random"],
+        &["--depth", "--clients"],
+        "use --depths 1,4,16",
+    ),
+    (&["random"], &["--block"], "use --blocks 4KiB,64KiB"),
+    (
+        &["run", "random", "rab"],
+        &["--writes"],
+        "it measures reads and writes by itself; `seekstone trial --writes 30%` mixes them",
+    ),
+];
+
+/// What the parser of numbers says, and what is expected.
+const NUMBERS: [(&str, &str); 3] = [
+    (
+        "invalid digit found in string",
+        "use a whole number, such as 8",
+    ),
+    (
+        "cannot parse integer from empty string",
+        "use a whole number, such as 8",
+    ),
+    (
+        "number too large to fit in target type",
+        "number too large: use a smaller one",
+    ),
+];
+
 /// Whether that is a job file of fio, which is no storage to be measured.
 #[must_use]
 pub fn is_job_file(target: &str) -> bool {
@@ -157,22 +199,58 @@ pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsStr
 
 /// The parser's error, with what the option is called here, or whose it is.
 #[must_use]
-pub fn answered(mut error: Error, definition: &Command) -> Error {
+pub fn answered(error: Error, definition: &Command, typed: &[String]) -> Error {
+    let error = with_tip(error, definition, typed);
+    let text = error.render().to_string();
+    match NUMBERS.iter().find(|(theirs, _)| text.contains(theirs)) {
+        Some((theirs, ours)) => {
+            let text = text.replace(theirs, ours);
+            Error::raw(error.kind(), text.trim_start_matches("error: "))
+        }
+        None => error,
+    }
+}
+
+fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
+    let mut commands = typed.iter().map(String::as_str);
+    let command = commands.find(|word| definition.find_subcommand(word).is_some());
+    let command = command.unwrap_or_default();
+    if let (ErrorKind::ArgumentConflict, "study", Some(target)) =
+        (error.kind(), command, typed.get(2))
+    {
+        let tip = format!(
+            "name the target with --target: seekstone study {} --target {target}",
+            typed[1]
+        );
+        return suggesting(error, tip);
+    }
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg).cloned() else {
         return error;
     };
+    if error.kind() == ErrorKind::ArgumentConflict && argument.starts_with("--beside") {
+        let is_run = |word: &&String| *word == "latest" || word.parse::<u32>().is_ok();
+        let runs: Vec<&str> = typed.iter().filter(is_run).map(String::as_str).collect();
+        let runs = runs.join(" ");
+        let tip = format!("seekstone runs compare {runs} --html x.html draws all in one chart");
+        return suggesting(error, tip);
+    }
     let option = argument.split(['=', ' ']).next().unwrap_or_default();
     let tip = match error.kind() {
-        ErrorKind::UnknownArgument => return unknown(error, option, definition),
+        ErrorKind::UnknownArgument => return unknown(error, option, definition, (command, typed)),
         // A value for what takes none, as in --verify=crc32c.
         ErrorKind::TooManyValues => habit(option, definition),
         ErrorKind::ValueValidation => list(&error, option),
         _ => None,
     };
-    if let Some(tip) = tip {
-        let tip = vec![StyledStr::from(tip)];
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
+    match tip {
+        Some(tip) => suggesting(error, tip),
+        None => error,
     }
+}
+
+fn suggesting(mut error: Error, tip: String) -> Error {
+    let tip = vec![StyledStr::from(tip)];
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
     error
 }
 
@@ -183,6 +261,7 @@ fn list(error: &Error, option: &str) -> Option<String> {
     };
     let is_list = value.contains(',') && value.split(',').all(|it| !it.trim().is_empty());
     let several = match option {
+        "--depth" => "`seekstone random --depths 1,2,4` measures several",
         "--clients" => "`seekstone curve` measures many, `seekstone random --depths 1,2,4` these",
         "--block" => "`seekstone random --blocks 4KiB,64KiB` measures several",
         _ => return None,
@@ -190,25 +269,59 @@ fn list(error: &Error, option: &str) -> Option<String> {
     is_list.then(|| format!("{option} takes one value; {several}"))
 }
 
-fn unknown(mut error: Error, option: &str, definition: &Command) -> Error {
+fn unknown(
+    mut error: Error,
+    option: &str,
+    definition: &Command,
+    (command, typed): (&str, &[String]),
+) -> Error {
     let suggested = match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(suggested)) => suggested.clone(),
         _ => String::new(),
     };
-    let tip = habit(option, definition).or_else(|| elsewhere(option, definition));
+    let tip = own_tip(option, command, typed)
+        .or_else(|| habit(option, definition))
+        .or_else(|| elsewhere(option, definition));
     if tip.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
         error.remove(ContextKind::SuggestedArg);
         // It holds the suggestion, too.
         error.remove(ContextKind::Usage);
     }
     if let Some(tip) = tip {
-        let tip = vec![StyledStr::from(tip)];
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
-    } else if option.starts_with("--") || option.parse::<f64>().is_ok() {
+        return suggesting(error, tip);
+    }
+    if option.starts_with("--") || option.parse::<f64>().is_ok() {
         // "To pass it as a value" helps nobody who mistyped an option, or typed a negative number.
         error.remove(ContextKind::Suggested);
     }
     error
+}
+
+/// What the command has in its place.
+fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<String> {
+    let is_of = |commands: &[&str]| commands.is_empty() || commands.contains(&command);
+    let mut known = ELSEWHERE.iter();
+    let known = known.find(|(commands, options, _)| is_of(commands) && options.contains(&option));
+    if let Some((.., tip)) = known {
+        return Some((*tip).to_owned());
+    }
+    let is_word = !option.starts_with('-') && option.parse::<f64>().is_err();
+    match command {
+        "time" if !is_word => Some(
+            "quote a command with its arguments, as in seekstone time 'ls -l', or put it behind --"
+                .to_owned(),
+        ),
+        "run" | "random" | "rab" | "transactions" | "files" if is_word => {
+            let first = typed.iter().rev().skip_while(|it| *it != option).nth(1);
+            let first = first.filter(|it| !it.starts_with('-') && *it != command);
+            let first = first.map_or("TARGET", String::as_str);
+            Some(format!(
+                "`{command}` takes one target; `seekstone compare {first} {option} --measure \
+                 {command}` compares several"
+            ))
+        }
+        _ => None,
+    }
 }
 
 /// What does here what another tool's option does there.
@@ -249,7 +362,8 @@ mod tests {
         let definition = definition();
         let parsed = definition.clone().try_get_matches_from(words);
         let error = parsed.expect_err("a mistake");
-        answered(error, &definition).render().to_string()
+        let typed: Vec<String> = words[1..].iter().map(|it| (*it).to_owned()).collect();
+        answered(error, &definition, &typed).render().to_string()
     }
 
     #[track_caller]
@@ -291,6 +405,35 @@ mod tests {
         check(&blocks, "--blocks 4KiB,64KiB");
         let wrong = told(&["seekstone", "trial", ".", "--clients", "x"]);
         assert!(!wrong.contains("takes one value"), "{wrong}");
+    }
+
+    /// Bugs: lists of other commands, or nothing at all, for what people type by habit.
+    #[test]
+    fn what_belongs_to_another_command_is_answered_with_what_this_one_has() {
+        let check = |line: &str, expected: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            check(&words, expected);
+        };
+        check(
+            "seekstone curve . --svg x.svg",
+            "runs export latest -o x.svg",
+        );
+        check("seekstone run --duration 60s", "use --budget 60s");
+        check("seekstone random . --depth 4", "use --depths 1,4,16");
+        check("seekstone random . --block 4k", "use --blocks 4KiB,64KiB");
+        check("seekstone run a b", "seekstone compare a b --measure run");
+        check("seekstone time ls -l", "quote a command");
+        check("seekstone study s.toml data", "study s.toml --target data");
+        check("seekstone trial . --depth 1,2,4", "random --depths 1,2,4");
+        check(
+            "seekstone trial . --seed abc",
+            "'--seed <N>': use a whole number",
+        );
+        check("seekstone serve --listen 0.0.0.0", "as in 0.0.0.0:7979");
+        check(
+            "seekstone runs export 5 --form svg --beside 6 --beside 7",
+            "runs compare 5 6 7 --html",
+        );
     }
 
     /// Bug: "to pass '-1' as a value, use '-- -1'", where no run has such a number.

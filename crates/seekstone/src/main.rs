@@ -55,7 +55,7 @@ fn seekstone() -> ExitCode {
         Ok(parsed) => parsed,
         // All ranks were given the same words.
         Err(_) if !leads => return Exit::Usage.into(),
-        Err(error) => return exit::usage(&habits::answered(error, &definition)),
+        Err(error) => return exit::usage(&habits::answered(error, &definition, &typed)),
     };
     // Refused, it only makes a limit deadly that would otherwise be an error.
     let _ = host::interrupt::outlive_file_size_limit();

@@ -30,6 +30,14 @@ fn devices_are_listed_and_shown_with_their_sources() {
     assert!(ended.stdout.contains("document"), "{}", ended.stdout);
     assert!(ended.stdout.contains("sustained rate"), "{}", ended.stdout);
     finish(scratch.seekstone(["devices", "show", "sim:mmc"])).check(&["mmc"], 0, "servers=4");
+    let shown = finish(scratch.seekstone(["devices", "show", "mm1"]));
+    shown.check(&["mm1"], 0, "mean / (1 - rate mean)");
+    let inspected = finish(scratch.seekstone(["inspect", "sim:nvme"]));
+    inspected.check(
+        &["inspect"],
+        2,
+        "`seekstone devices show nvme` describes it",
+    );
     let ended = finish(scratch.seekstone(["devices", "show", "floppy"]));
     ended.check(&["floppy"], 0, "1.47 MB");
 }

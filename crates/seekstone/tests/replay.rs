@@ -253,6 +253,8 @@ fn nothing_is_written_that_may_not_be_and_mistakes_are_one_sentence() {
         &["none", "file"],
         "none: the beginning is that of no trace that is known",
     );
+    fs::write(scratch.path("blank"), "").expect("a file");
+    check(&["blank", "file"], "blank is empty: it holds no trace");
     check(&["gone", "file"], "gone: cannot be read: No such file");
     fs::write(scratch.path("empty"), HEADER).expect("a file");
     check(&["empty", "file"], "empty: there is no read or write in it");

@@ -121,6 +121,13 @@ fn a_program_runs_without_a_shell_where_it_is_told_to_and_reads_what_it_is_given
     assert_eq!(found["shell_s"], Value::Null);
 }
 
+/// Bug: `1` was taken for a second command, and the first failed for want of it.
+#[test]
+fn an_argument_is_no_command() {
+    let expected = "quote a command with its arguments, as in seekstone time 'sleep 1'";
+    Scratch::new().check(&["time", "sleep", "1"], 2, expected);
+}
+
 #[test]
 fn failures_end_it_unless_they_are_to_count() {
     let scratch = Scratch::new();
@@ -211,13 +218,13 @@ fn wrong_usage_is_told_before_anything_runs() {
             &["time", "--cold", "--warm-ups", "1", "touch made"],
             "cannot be used with",
         ),
+        (&["time", "--directory", "none", "touch made"], "none"),
     ] {
         scratch.check(args, 2, said);
     }
     for (args, said) in [
-        (&["time", "--directory", "none", "touch made"][..], "none"),
         (
-            &["time", "--input", "none", "touch made"],
+            &["time", "--input", "none", "touch made"][..],
             "cannot read its standard input from none",
         ),
         (

@@ -205,6 +205,8 @@ fn mistakes_are_one_sentence_with_their_place() {
     let missing = "there is nothing at `missing`; check the spelling";
     scratch.check(&["trial", ".", "missing"], 2, missing);
     scratch.check(&["curve", ".", "missing"], 2, missing);
+    let method = "--verify takes no method";
+    scratch.check(&["trial", ".", "--verify", "crc32c"], 2, method);
     scratch.check(&["trial", "sim:mm1", "null:"], 2, "run on different clocks");
     scratch.check(
         &["trial", "sim:mm1", ".", "--files", "2"],

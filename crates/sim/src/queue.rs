@@ -166,6 +166,33 @@ pub fn list_models() -> String {
     text
 }
 
+/// What a queue model does in formulas: with arrivals at random, `rate` being their mean number per
+/// second. Sources: Kleinrock, Queueing Systems I; `pareto` and `cache` have service times only.
+#[must_use]
+pub fn formula(model: &str) -> Option<&'static str> {
+    Some(match model {
+        "mm1" => {
+            "latency at a rate: mean / (1 - rate mean), exponentially distributed: p99 is 4.61 \
+             times that\nhighest rate: 1 / mean"
+        }
+        "mmc" => {
+            "latency at a rate: mean + C mean / (servers - rate mean), C: Erlang's C formula of \
+             servers and rate mean\nhighest rate: servers / mean"
+        }
+        "md1" => {
+            "latency at a rate, of one server: time + rate time^2 / (2 (1 - rate time)) \
+             (Pollaczek-Khinchine)\nhighest rate: servers / time"
+        }
+        "delay" => "latency: time, at any rate",
+        "pareto" => {
+            "share of service times above x: (least / x)^shape, with least = mean (shape - 1) / \
+             shape\nhighest rate: servers / mean"
+        }
+        "cache" => "mean service time: hits hit + (1 - hits) miss",
+        _ => return None,
+    })
+}
+
 /// Parameters as typed, or their defaults.
 #[derive(Clone, Debug)]
 pub struct Values {

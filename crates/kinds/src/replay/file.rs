@@ -36,6 +36,10 @@ impl TraceFile {
         devices: Vec<String>,
     ) -> Result<Self, BenchError> {
         let head = head(path)?;
+        if head.is_empty() {
+            let text = format!("{} is empty: it holds no trace", path.display());
+            return Err(BenchError::Usage(text));
+        }
         let seen = recognise(&head);
         let recognised = match (format, seen) {
             (Some(format), Some(seen)) if seen.format == format => seen,

@@ -6,7 +6,7 @@ use lab::laboratory::LaboratoryError;
 use lab::test_file::{SIZE_DEFAULT, whole_size};
 use procedure::{CheckUpFacts, SsdPhasePlan};
 use results::environment::TargetKind;
-use results::{Warning, WarningCode};
+use results::{TargetDescription, Warning, WarningCode};
 use sim::SIM_PREFIX;
 
 use super::SsdRequest;
@@ -112,19 +112,32 @@ pub(super) fn refuse_impossible(
     Ok(check_budget(FILES_NEEDED, block * u64::from(depth)).map_err(LaboratoryError::from)?)
 }
 
+/// What lies beneath a file system.
+fn medium(target: &TargetDescription) -> &'static str {
+    let mut devices = target.devices.iter();
+    match devices.any(|it| it.rotational == Some(true)) {
+        true => "a device that reports rotational media, not an SSD",
+        false => "an SSD",
+    }
+}
+
 /// What the target and the settings do to the meaning of the figures.
 pub(super) fn cautions(
     request: &SsdRequest,
-    kind: TargetKind,
+    target: &TargetDescription,
     facts: &CheckUpFacts,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let kind = target.kind;
     if matches!(kind, TargetKind::Directory | TargetKind::File) {
         warnings.push(Warning::doubt(
             WarningCode::SsdThroughFileSystem,
-            "What is measured is a file system over an SSD: it places the blocks, and the rest of \
-             the device is spare for its cleaning. For the device itself name it, with \
-             --overwrite.",
+            format!(
+                "What is measured is a file system over {}: it places the blocks, and the rest of \
+                 the device is spare for its cleaning. For the device itself name it, with \
+                 --overwrite.",
+                medium(target)
+            ),
         ));
     }
     let is_part = facts.existing.is_some() && request.bench.size.is_some();

@@ -252,6 +252,21 @@ impl Bench {
         self.real().map_or(1, StorageLaboratory::unit)
     }
 
+    /// Whether direct I/O can move blocks of these sizes here, before a file is laid out for them.
+    ///
+    /// # Errors
+    /// Names the first that it cannot.
+    pub fn refuse_misaligned(
+        &self,
+        mut blocks: impl Iterator<Item = u64>,
+    ) -> Result<(), BenchError> {
+        let unit = self.unit();
+        match blocks.find(|block| !block.is_multiple_of(u64::from(unit))) {
+            Some(block) => Err(LaboratoryError::Misaligned { block, unit }.into()),
+            None => Ok(()),
+        }
+    }
+
     fn take_step(&mut self, step: HostStep) -> Result<(), LaboratoryError> {
         match self {
             Self::Fleet(fleet) => fleet.take_step(step),

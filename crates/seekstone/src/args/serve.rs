@@ -27,7 +27,10 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
         .map(|port: u16| (IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     port.map(SocketAddr::from)
         .or_else(|_| text.parse())
-        .map_err(|_| "give a port, such as 7979, or IP:PORT, such as 192.0.2.1:7979".to_owned())
+        .map_err(|_| match text.parse::<IpAddr>() {
+            Ok(ip) => format!("add a port, as in {}", SocketAddr::from((ip, 7979))),
+            Err(_) => "give a port, such as 7979, or IP:PORT, such as 192.0.2.1:7979".to_owned(),
+        })
 }
 
 #[cfg(test)]
@@ -44,9 +47,11 @@ mod tests {
         check("7979", "127.0.0.1:7979");
         check("0.0.0.0:80", "0.0.0.0:80");
         check("[::1]:80", "[::1]:80");
-        for text in ["", "70000", "localhost:80", "10.0.0.1", ":80"] {
+        for text in ["", "70000", "localhost:80", ":80"] {
             let why = parse_address(text).expect_err(text);
             assert!(why.starts_with("give a port"), "{why}");
         }
+        let why = parse_address("10.0.0.1").expect_err("no port");
+        assert_eq!(why, "add a port, as in 10.0.0.1:7979");
     }
 }

@@ -26,7 +26,11 @@ pub fn devices(args: &DevicesArgs) -> anyhow::Result<Exit> {
                 return output::print(text.trim_end());
             }
             if let Some((name, parameters, meaning)) = queue(name) {
-                return output::print(&format!("{name}: {meaning} (queue)\n\n{parameters}"));
+                let mut text = format!("{name}: {meaning} (queue)\n\n{parameters}");
+                if let Some(formula) = sim::formula(name) {
+                    text.push_str(&format!("\n\n{formula}"));
+                }
+                return output::print(&text);
             }
             let sheet = sheet(name, opened(name)?);
             output::print(report::device_sheet(&sheet, &output::style(true)).trim_end())

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use host::interrupt::Interrupt;
 use kinds::replay::TraceFile;
 use serde_json::Value;
+use sim::SIM_PREFIX;
 use trace::{fit, summarise};
 
 use crate::args::{InspectArgs, TraceFormat};
@@ -17,6 +18,18 @@ use crate::output;
 pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     if is_trace(args) {
         return inspect_trace(args);
+    }
+    if let Some(model) = args
+        .target
+        .to_str()
+        .and_then(|it| it.strip_prefix(SIM_PREFIX))
+    {
+        let name = model.split('?').next().unwrap_or_default();
+        return Err(UsageError(format!(
+            "{SIM_PREFIX}{model} is a model, with nothing to inspect: `seekstone devices show \
+             {name}` describes it"
+        ))
+        .into());
     }
     if args.job.is_some() || !args.devices.is_empty() {
         let text = format!(

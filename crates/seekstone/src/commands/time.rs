@@ -1,5 +1,8 @@
 //! `seekstone time`: commands side by side.
 
+use std::process::{Command, Stdio};
+
+use host::process::quoted;
 use kinds::timing::{CommandLine, TimingRequest, time_commands};
 use lab::cells::Cells;
 use procedure::{ROUNDS_MIN, RoundsRule};
@@ -74,6 +77,13 @@ fn commands(args: &TimeArgs) -> Result<Vec<CommandLine>, UsageError> {
         let text = format!("command {} is empty", empty + 1);
         return Err(UsageError(text));
     }
+    if let Some(stray) = stray(&args.commands) {
+        return Err(UsageError(format!(
+            "there is no command {stray:?}: quote a command with its arguments, as in \
+             seekstone time {}",
+            quoted(&[args.commands.join(" ")])
+        )));
+    }
     if !args.names.is_empty() && args.names.len() != commands.len() {
         return Err(UsageError(format!(
             "--name is given {} for {}: name every command, or none",
@@ -89,6 +99,21 @@ fn commands(args: &TimeArgs) -> Result<Vec<CommandLine>, UsageError> {
     }
     tell_apart(&mut commands);
     Ok(commands)
+}
+
+/// Of several commands the first behind another that the shell does not know: an argument of that.
+fn stray(commands: &[String]) -> Option<&String> {
+    let is_word = |text: &&String| !text.trim().contains(char::is_whitespace);
+    let mut later = commands.iter().skip(1).filter(is_word);
+    later.find(|word| !is_known(word))
+}
+
+/// Whether the shell finds a program, or has a command, of that name.
+fn is_known(word: &str) -> bool {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "command -v -- \"$1\"", "sh", word]);
+    let found = shell.stdin(Stdio::null()).output();
+    found.map_or(true, |it| it.status.success())
 }
 
 /// A command as its own name, as far as a table has room.

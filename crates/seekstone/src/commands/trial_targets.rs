@@ -246,6 +246,12 @@ fn jobs_of(
     jobs(given, &targets, longest)
 }
 
+/// Methods of fio's `verify`, which people type behind `--verify`.
+const VERIFY_METHODS: [&str; 12] = [
+    "crc16", "crc32", "crc32c", "crc64", "crc7", "md5", "pattern", "sha1", "sha256", "sha512",
+    "xxhash", "meta",
+];
+
 /// What is measured is there already: a file that is missing is a slip, not one to be made.
 ///
 /// # Errors
@@ -255,6 +261,9 @@ pub fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
     let is_path = |it: &str| !it.starts_with(SIM_PREFIX) && it != NULL_TARGET;
     match all.find(|it| is_path(it) && !Path::new(it).exists()) {
         None => Ok(()),
+        Some(method) if VERIFY_METHODS.contains(&method) => Err(UsageError(format!(
+            "--verify takes no method: each sector carries a CRC-32C; leave {method} out"
+        ))),
         Some(missing) => Err(UsageError(format!(
             "there is nothing at `{missing}`; check the spelling, or create the directory first"
         ))),
