@@ -558,9 +558,12 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
         Warning::doubt(
             WarningCode::NotCitable,
             format!(
-                "{}: only {:.0} independent samples in the requested time; do not cite \
-                 the number.",
-                measurement.title, measurement.response.mean.samples
+                "{}: only {} in the requested time; do not cite the number.",
+                measurement.title,
+                format_counted(
+                    measurement.response.mean.samples as u64,
+                    "independent sample"
+                )
             ),
         )
         .advise("Allow more time with --duration.")

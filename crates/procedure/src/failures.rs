@@ -2,7 +2,7 @@
 
 use engine::OnError;
 use results::{ErrorClass, ErrorCount, Measurement, Severity, Warning, WarningCode};
-use units::{format_count, format_duration_ns};
+use units::{format_count, format_counted, format_duration_ns};
 
 /// With this share of failed operations no 99th percentile of all operations exists: a failed one
 /// was never answered. It must be exceeded by more than [`CHANCE`].
@@ -23,9 +23,10 @@ pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
         Warning::void(
             WarningCode::ShortOperations,
             format!(
-                "{}: {} operations moved fewer bytes than requested: the target has shrunk \
-                 since the trial started. Latency and throughput leave them out.",
-                measurement.title, measurement.short
+                "{}: {} moved fewer bytes than requested: the target has shrunk since the trial \
+                 started. Latency and throughput leave them out.",
+                measurement.title,
+                format_counted(measurement.short, "operation")
             ),
         )
     })

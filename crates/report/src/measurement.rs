@@ -118,7 +118,7 @@ pub(crate) fn over_time(page: &mut Page<'_>, m: &Measurement) {
     let mut table = Table::new(&[
         ("until", Align::Right, 9),
         ("operations", Align::Right, 9),
-        ("moved so far", Align::Right, 6),
+        ("bytes so far", Align::Right, 6),
         ("response", Align::Right, 7),
         ("", Align::Left, 8),
     ]);

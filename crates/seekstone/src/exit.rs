@@ -127,7 +127,7 @@ impl std::error::Error for UsageError {}
 pub fn failed(error: &anyhow::Error, leads: bool) -> Exit {
     let exit = Exit::of_error(error);
     if leads || ![Exit::Usage, Exit::Done].contains(&exit) {
-        output::complain(&format!("error: {error:#}"));
+        output::complain(&output::for_terminal(&format!("error: {error:#}")));
     }
     exit
 }

@@ -103,3 +103,51 @@ pub fn list_width() -> usize {
         false => usize::MAX,
     }
 }
+
+/// A message in lines that a terminal at standard error does not break inside words; elsewhere each
+/// line stays one, as other tools read it.
+pub fn for_terminal(text: &str) -> String {
+    let stderr = std::io::stderr();
+    let columns = rustix::termios::tcgetwinsize(&stderr).map_or(0, |size| usize::from(size.ws_col));
+    match stderr.is_terminal() && columns > 0 {
+        true => wrapped(text, columns),
+        false => text.to_owned(),
+    }
+}
+
+fn wrapped(text: &str, width: usize) -> String {
+    let lines = text.lines().map(|line| {
+        if line.chars().count() <= width {
+            return line.to_owned();
+        }
+        let mut wrapped = String::new();
+        let mut used = 0;
+        for word in line.split_whitespace() {
+            let length = word.chars().count();
+            if used > 0 && used + 1 + length > width {
+                wrapped.push_str("\n  ");
+                used = 2;
+            } else if used > 0 {
+                wrapped.push(' ');
+                used += 1;
+            }
+            wrapped.push_str(word);
+            used += length;
+        }
+        wrapped
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    /// Bug: a line of 380 columns, broken inside words.
+    #[test]
+    fn long_messages_are_broken_between_words() {
+        let check = |text: &str, expected: &str| assert_eq!(wrapped(text, 12), expected);
+        check("error: it has a, b, c", "error: it\n  has a, b,\n  c");
+        check("short\n  as it is", "short\n  as it is");
+    }
+}

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use units::format_duration_ns;
 
 use crate::change::{Change, FAR, RELEVANT_STEP, change, robust_deviation};
 use crate::cut::steady_from;
@@ -138,9 +139,9 @@ impl fmt::Display for Finding {
             } => fmt_bimodal(f, fast, slow, &weight),
             Self::Oscillation { period_ns } => write!(
                 f,
-                "latency rises and falls every {:.3} s: look for a flush or a background \
+                "latency rises and falls every {}: look for a flush or a background \
                  task of that period, and measure many periods",
-                period_ns as f64 / 1e9
+                format_duration_ns(period_ns as f64)
             ),
             Self::Drifting { total, bound } => write!(
                 f,
@@ -155,10 +156,10 @@ impl fmt::Display for Finding {
                 at_ns,
             } => write!(
                 f,
-                "latency went from {:.3} ms to {:.3} ms after {:.3} s",
-                before_ns / 1e6,
-                after_ns / 1e6,
-                at_ns as f64 / 1e9
+                "latency went from {} to {} after {}",
+                format_duration_ns(before_ns),
+                format_duration_ns(after_ns),
+                format_duration_ns(at_ns as f64)
             ),
             Self::Stalled {
                 longest_ns, count, ..
@@ -195,7 +196,8 @@ impl fmt::Display for Finding {
 }
 
 fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::Result {
-    write!(f, "nothing completed for {:.3} s", longest_ns as f64 / 1e9)?;
+    let longest = format_duration_ns(longest_ns as f64);
+    write!(f, "nothing completed for {longest}")?;
     if count > 1 {
         write!(f, ", the longest of {count} stalls")?;
     }
@@ -205,19 +207,19 @@ fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::
 fn fmt_cut(f: &mut fmt::Formatter<'_>, before: f64, after: f64, cut_ns: u64) -> fmt::Result {
     write!(
         f,
-        "the first {:.3} s were left out as warm-up: {:.3} ms there, {:.3} ms after it",
-        cut_ns as f64 / 1e9,
-        before / 1e6,
-        after / 1e6
+        "the first {} were left out as warm-up: {} there, {} after it",
+        format_duration_ns(cut_ns as f64),
+        format_duration_ns(before),
+        format_duration_ns(after)
     )
 }
 
 fn fmt_outlier(f: &mut fmt::Formatter<'_>, longest: u64, sum: f64, spread: f64) -> fmt::Result {
     write!(
         f,
-        "one operation of {:.3} ms makes up {:.1} % of the mean and {:.0} % of its spread: its \
+        "one operation of {} makes up {:.1} % of the mean and {:.0} % of its spread: its \
          interval depends on a few operations; measure longer, or quote percentiles",
-        longest as f64 / 1e6,
+        format_duration_ns(longest as f64),
         sum * 100.0,
         spread * 100.0
     )
@@ -226,10 +228,10 @@ fn fmt_outlier(f: &mut fmt::Formatter<'_>, longest: u64, sum: f64, spread: f64) 
 fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estimate) -> fmt::Result {
     write!(
         f,
-        "two modes, {:.3} ms and {:.3} ms, the slow one with {:.1} % ({:.1} to {:.1} %) of the \
+        "two modes, {} and {}, the slow one with {:.1} % ({:.1} to {:.1} %) of the \
          completions: a cache or a mix of operations; the mean describes neither",
-        fast / 1e6,
-        slow / 1e6,
+        format_duration_ns(fast),
+        format_duration_ns(slow),
         weight.value * 100.0,
         weight.low.max(0.0) * 100.0,
         weight.high.min(1.0) * 100.0

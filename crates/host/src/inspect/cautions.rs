@@ -168,7 +168,9 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
     let Some((size, available)) = system.size_bytes.zip(system.available_bytes) else {
         return;
     };
-    if !system.read_only && size > 0 && (available < size / 10 || available < 2 * GIB) {
+    // A small file system that is empty is not full.
+    let is_scarce = available < size / 10 || available < (2 * GIB).min(size / 2);
+    if !system.read_only && size > 0 && is_scarce {
         found.add(
             WarningCode::NearlyFull,
             format!(

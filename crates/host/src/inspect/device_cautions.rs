@@ -1,7 +1,7 @@
 //! What about the devices beneath a target, and about who else uses them, would mislead.
 
 use results::environment::{BlockDevice, Caution, RaidActivity, TargetKind};
-use units::Bytes;
+use units::{Bytes, format_counted};
 
 use super::cautions::Cautions;
 use super::{Evidence, block, mounts};
@@ -260,7 +260,10 @@ fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
         if let Some(count) = block::in_flight(evidence.facts, name).filter(|count| *count > 0) {
             found.add(
                 WarningCode::OtherIo,
-                format!("{count} foreign requests were in flight on {name} at inspection"),
+                format!(
+                    "{} of others in flight on {name} at inspection",
+                    format_counted(count, "request")
+                ),
                 "stop what issues them, or wait",
             );
         }

@@ -92,7 +92,7 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
     }
     if args.measure == COMMAND || !is_known(&args.measure) {
         return Err(UsageError(format!(
-            "--measure {}: use {}, or one of `seekstone study measurements` but {COMMAND}",
+            "--measure {}: use {}, or one of `seekstone study measurements` except {COMMAND}",
             args.measure,
             COMMANDS.join(", ")
         ))

@@ -5,6 +5,7 @@ use archive::{Archive, ArchiveError};
 use procedure::study::{BASE_RUNS_MIN, gate, set_ratios};
 use report::SetSizes;
 use results::{GateLimit, LimitVerdict, Run, Setup};
+use units::format_counted;
 
 use super::import::run_in_file;
 use super::runs::run_of;
@@ -174,8 +175,8 @@ fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyho
     })?;
     let archive = archive.open()?;
     archive.add_to_baseline(name, &ids)?;
-    let count = archive.baseline(name)?.len();
-    let text = format!("\nBaseline {name}: {count} runs.");
+    let count = format_counted(archive.baseline(name)?.len() as u64, "run");
+    let text = format!("\nBaseline {name}: {count}.");
     output::print(&text).map(drop)
 }
 
