@@ -35,6 +35,8 @@ use host::starting_line::StartingLine;
 pub const SLOT_WIDTH: Duration = Duration::from_millis(1);
 /// Base slots between two reports of a worker.
 const SLICE_SLOTS: u64 = 16;
+/// From one report of a worker to the next: no trial is shorter.
+pub const SLICE: Duration = Duration(SLOT_WIDTH.as_nanos() * SLICE_SLOTS);
 /// Reports that may wait for the watcher.
 const REPORTS_MAX: usize = 1024;
 /// How often the watcher looks up when nothing is reported.
@@ -400,8 +402,7 @@ fn run<D: engine::Driver>(
     shared: &Shared,
     reporter: &mut Reporter,
 ) -> Result<(Ending, Duration), DriverError> {
-    let slice = SLOT_WIDTH * SLICE_SLOTS;
-    let mut until = start + slice;
+    let mut until = start + SLICE;
     loop {
         let state = engine.run_until(until)?;
         let now = engine.now();
@@ -431,7 +432,7 @@ fn run<D: engine::Driver>(
         }
         let elapsed = until.min(now).since(start);
         reporter.report(engine.recorder_mut().take_slots(), elapsed);
-        until = now.max(until) + slice;
+        until = now.max(until) + SLICE;
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Requirement {
 
 /// An offered load of which less than this share was done was not carried.
 const CARRIED: f64 = 0.98;
+/// Independent samples beyond a percentile from which it has no mark (`stats::PercentileEstimate`).
+const EVIDENCE_FIRM: f64 = 50.0;
 
 impl FromStr for Requirement {
     type Err = String;
@@ -177,6 +179,7 @@ impl Requirement {
         };
         match (is_met, is_missed) {
             _ if !trust.is_usable() => LimitVerdict::Undecided,
+            (true, _) if is_weak(figure) => LimitVerdict::Undecided,
             (true, _) => LimitVerdict::Kept,
             (_, true) => LimitVerdict::Exceeded,
             _ => LimitVerdict::Undecided,
@@ -200,8 +203,7 @@ impl Requirement {
             }
             Some(it) => {
                 let verdict = self.verdict(&it.figure, it.trust);
-                let why = (!it.trust.is_usable()).then(|| "the figure must not be used".to_owned());
-                (Some(it.figure.value), verdict, why)
+                (Some(it.figure.value), verdict, doubt(&it.figure, it.trust))
             }
             None => {
                 let names = figures
@@ -224,6 +226,24 @@ impl Requirement {
             why,
         }
     }
+}
+
+/// What keeps a figure from proving that a goal is met, whatever its interval.
+fn doubt(figure: &Figure, trust: Trust) -> Option<String> {
+    if !trust.is_usable() {
+        return Some("the figure must not be used".to_owned());
+    }
+    let few = "too few samples beyond the percentile to rely on (?): measure longer";
+    is_weak(figure).then(|| few.to_owned())
+}
+
+/// Whether a percentile is marked `?`, and rests on few samples: of reads or writes of a mix it
+/// always has the mark.
+fn is_weak(figure: &Figure) -> bool {
+    let percent = figure.metric.name.rsplit_once("-p");
+    let share = percent.and_then(|(_, percent)| Some(percent.parse::<f64>().ok()? / 100.0));
+    let beyond = share.map(|p| figure.value.samples * p.min(1.0 - p));
+    figure.is_indicative && beyond.is_none_or(|it| it < EVIDENCE_FIRM)
 }
 
 #[cfg(test)]
@@ -326,5 +346,24 @@ mod tests {
         check("p99 <= 2ms", 0.0010, 0.0011, Trust::Shaky, Undecided);
         check("p99 <= 2ms", 0.0010, 0.0011, Trust::Void, Undecided);
         check("p99 <= 2ms", 0.0, f64::INFINITY, Trust::Sound, Undecided);
+    }
+
+    /// Bug: a goal PASSed on a p99 that the report marks `?`.
+    #[test]
+    fn a_percentile_of_few_samples_meets_no_goal() {
+        let check = |low: f64, high: f64, expected: LimitVerdict| {
+            let goal: Requirement = "p99 <= 2ms".parse().expect("a goal");
+            let value = Estimate {
+                low,
+                high,
+                ..Estimate::exact(low, 9.0)
+            };
+            let mut figure = Figure::new("latency-p99", Unit::Seconds, Better::Lower, value);
+            figure.is_indicative = true;
+            assert_eq!(goal.verdict(&figure, Trust::Sound), expected);
+            assert!(doubt(&figure, Trust::Sound).is_some_and(|it| it.contains("too few")));
+        };
+        check(0.0010, 0.0011, LimitVerdict::Undecided);
+        check(0.0030, 0.0031, LimitVerdict::Exceeded);
     }
 }

@@ -60,8 +60,9 @@ pub use generate::{CompletionsArgs, ManArgs};
 pub use inspect::InspectArgs;
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
-    LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
-    parse_precision, parse_processors, parse_rate, parse_share, parse_size, parse_span,
+    LevelArg, parse_budget, parse_duration, parse_interval, parse_level, parse_level_at,
+    parse_pattern, parse_precision, parse_processors, parse_rate, parse_share, parse_size,
+    parse_span,
 };
 pub use positioning::PositioningArgs;
 pub use profile_choice::{ProfileChoice, profile_names};
@@ -388,7 +389,7 @@ pub struct TrialArgs {
     pub precision: f64,
     /// Run for exactly this long, precise or not.
     #[arg(
-        long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true,
+        long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true,
         conflicts_with_all = ["precision", "budget"]
     )]
     pub duration: Option<Duration>,

@@ -28,6 +28,11 @@ fn check_usage(cases: &[(&[&str], &str)]) {
 #[test]
 fn wrong_units_and_values_are_wrong_usage() {
     check_usage(&[
+        // Bug: it ran 16 ms, "for the time that was asked for".
+        (
+            &["trial", "sim:mm1", "--duration", "1ns"],
+            "is shorter than the shortest trial, 16.0 ms",
+        ),
         (
             &["run", "--size", "4x"],
             "unknown unit \"x\"; sizes take B, k or KiB",

@@ -23,7 +23,7 @@ fn a_target_is_not_written_over_by_the_result() {
     fs::write(&definition, "based_on = \"st15150n\"\n").expect("a definition");
     let belongings = Belongings::of(&scratch.path("target"));
     let read = "(which is read or measured): name another file";
-    let trial = ["trial", "--no-save", "--duration", "1ms", "target/named"];
+    let trial = ["trial", "--no-save", "--duration", "20ms", "target/named"];
     for json in ["target/named", "link", "second", "./target/../link"] {
         let args = [&trial[..], &["--json", json]].concat();
         scratch.check(&args, 2, read);
@@ -71,13 +71,13 @@ const STUDY: &str = "title = \"a study\"\ntarget = \".\"\n\n[measurement]\nkind 
 fn the_archive_and_other_outputs_are_not_written_over() {
     let scratch = Scratch::new();
     fs::write(scratch.path("named"), vec![7; 2 << 20]).expect("a file");
-    let trial = ["trial", "--duration", "1ms", "named"];
+    let trial = ["trial", "--duration", "20ms", "named"];
     scratch.check(&trial, 0, "Saved as run 1");
     let archive = "(the archive of runs): name another file";
     let to_archive = [&trial[..], &["--json", "archive.db"]].concat();
     scratch.check(&to_archive, 2, archive);
     scratch.check(&["runs", "export", "1", "-o", "archive.db"], 2, archive);
-    let measured = ["trial", "--duration", "1ms", "archive.db", "--overwrite"];
+    let measured = ["trial", "--duration", "20ms", "archive.db", "--overwrite"];
     scratch.check(
         &measured,
         2,

@@ -2,6 +2,8 @@
 
 use units::{Bytes, Duration, Rate};
 
+use lab::workers::SLICE;
+
 use super::BUDGET_MAX;
 use crate::exit::UsageError;
 
@@ -80,6 +82,14 @@ pub fn parse_budget(text: &str) -> Result<Duration, String> {
             Err("is too short to measure anything: use at least 1s".into())
         }
         span if span > BUDGET_MAX => Err("is longer than a week".into()),
+        span => Ok(span),
+    }
+}
+
+/// A trial ends at the end of a slice.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    match parse_level(text)? {
+        span if span < SLICE => Err(format!("is shorter than the shortest trial, {SLICE}")),
         span => Ok(span),
     }
 }
