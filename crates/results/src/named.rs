@@ -5,12 +5,17 @@ use crate::reading::Reading;
 use crate::run::Run;
 use crate::table::{Figure, Row, Table, Trust};
 use crate::tables::{OPERATIONS, POINTS};
+use crate::warning_code::WarningCode;
+
+/// The row of a rank has this name with its number, behind the name of its trial where a run has
+/// several.
+const RANK: &str = "rank-";
 
 /// A figure with a name that no other figure of its run has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
     /// `row.metric`, or the metric alone where the run has but one row of its own: reads and writes
-    /// of a mix, and what goals added, are none.
+    /// of a mix, what goals added, and the hosts of a fleet are none.
     pub name: String,
     /// Name of its row, which the name has in front, or leaves out.
     pub row: String,
@@ -42,7 +47,7 @@ impl Run {
                 .levels
                 .first()
                 .is_some_and(|it| added.contains(&it.as_str()));
-            table.name != OPERATIONS && !is_added
+            table.name != OPERATIONS && !is_added && !self.is_of_one_host(row)
         };
         let own = tables
             .iter()
@@ -66,6 +71,16 @@ impl Run {
             })
         });
         named.collect()
+    }
+
+    /// Whether a row is what one of several hosts did of another row.
+    fn is_of_one_host(&self, row: &Row) -> bool {
+        let mut warnings = self.warnings.iter();
+        let name = row.levels.first().and_then(|it| it.rsplit_once(RANK));
+        let is_rank = name.is_some_and(|(trial, number)| {
+            (trial.is_empty() || trial.ends_with('-')) && number.parse::<u32>().is_ok()
+        });
+        is_rank && warnings.any(|it| it.code == WarningCode::Hosts)
     }
 
     /// Names of the trials that goals asked for.

@@ -31,8 +31,12 @@ fn check_trial(test: &str, library: &Library) {
     };
     let target = scratch.target();
     let args = [&TRIAL[..], &["--quiet", "--json", "run.json"]].concat();
+    let args = [&args[..], &["--goal", "iops >= 1/s"]].concat();
     let ended = finish(ranks(&scratch, library, 2, &args));
     ended.check(&args, 0, "Saved as run 1");
+    // The figure is the fleet's: rows of its hosts once made its name ambiguous.
+    let judged = "iops >= 1/s: iops is";
+    assert!(ended.stdout.contains(judged), "{ended:?}");
     scratch.assert_clean(&target);
     let run = json(&scratch.path("run.json"));
     let rows = run["measurements"].as_array().expect("measurements");
