@@ -47,7 +47,7 @@ impl Run {
                 .levels
                 .first()
                 .is_some_and(|it| added.contains(&it.as_str()));
-            table.name != OPERATIONS && !is_added && !self.is_of_one_host(row)
+            table.name != OPERATIONS && !is_added && !self.is_of_one_host(&table.row_name(row))
         };
         let own = tables
             .iter()
@@ -74,10 +74,9 @@ impl Run {
     }
 
     /// Whether a row is what one of several hosts did of another row.
-    fn is_of_one_host(&self, row: &Row) -> bool {
+    fn is_of_one_host(&self, row: &str) -> bool {
         let mut warnings = self.warnings.iter();
-        let name = row.levels.first().and_then(|it| it.rsplit_once(RANK));
-        let is_rank = name.is_some_and(|(trial, number)| {
+        let is_rank = row.rsplit_once(RANK).is_some_and(|(trial, number)| {
             (trial.is_empty() || trial.ends_with('-')) && number.parse::<u32>().is_ok()
         });
         is_rank && warnings.any(|it| it.code == WarningCode::Hosts)
@@ -89,12 +88,13 @@ impl Run {
         added.map(|it| it.name.as_str())
     }
 
-    /// The same without their intervals; what must not be used is left out.
+    /// The same without their intervals; what must not be used is left out, and what one of several
+    /// hosts did.
     #[must_use]
     pub fn readings(&self) -> Vec<Reading> {
         let usable = self.named_figures().into_iter().filter(|it| {
             let is_known = it.figure.value.value.is_finite();
-            is_known && it.trust != Trust::Void
+            is_known && it.trust != Trust::Void && !self.is_of_one_host(&it.row)
         });
         let readings = usable.map(|it| {
             let metric = it.figure.metric;

@@ -4,7 +4,6 @@
 use std::process::ExitCode;
 
 use host::inspect::InspectError;
-use kinds::measure::MeasureError;
 use kinds::timing::TimingError;
 use lab::bench::BenchError;
 use results::{LimitVerdict, Run, Status};
@@ -82,24 +81,12 @@ impl Exit {
         if error.is::<UsageError>() || matches!(inspected, Some(InspectError::Missing(_))) {
             return Self::Usage;
         }
-        let bench = match error.downcast_ref::<StudyRunError>() {
-            Some(StudyRunError::Usage(_)) => return Self::Usage,
-            Some(StudyRunError::Left { error, .. })
-                if matches!(**error, StudyRunError::Usage(_)) =>
-            {
-                return Self::Usage;
-            }
-            Some(StudyRunError::Measure {
-                source: MeasureError::Usage(_),
-                ..
-            }) => return Self::Usage,
-            Some(
-                StudyRunError::Target(error)
-                | StudyRunError::Measure {
-                    source: MeasureError::Bench(error),
-                    ..
-                },
-            ) => Some(error),
+        let study = error.downcast_ref::<StudyRunError>();
+        if study.is_some_and(StudyRunError::is_usage) {
+            return Self::Usage;
+        }
+        let bench = match study {
+            Some(StudyRunError::Target(error)) => Some(error),
             _ => error.downcast_ref::<BenchError>(),
         };
         match bench {

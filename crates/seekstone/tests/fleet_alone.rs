@@ -9,7 +9,7 @@ use support::{Belongings, Scratch, finish};
 fn commands_of_one_host_say_why_and_touch_nothing() {
     let one_system = "it is defined for a single system";
     let each = "it repeats whole measurements, each of one host";
-    let cases: [(&[&str], &str); 13] = [
+    let cases: [(&[&str], &str); 11] = [
         (
             &["replay", "trace", "target"],
             "its operations follow one clock",
@@ -27,8 +27,6 @@ fn commands_of_one_host_say_why_and_touch_nothing() {
         (&["diskmbps"], one_system),
         (&["diskrand"], one_system),
         (&["transact"], one_system),
-        (&["compare", "target", "target"], each),
-        (&["study", "study.toml"], each),
         (&["wal", "target"], each),
         (&["streams", "target"], each),
         (

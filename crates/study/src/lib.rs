@@ -1,5 +1,6 @@
 //! Runs `study`: from a definition to a [`Run`] with every replicate and what follows from them.
 
+mod hosts;
 mod in_use;
 mod journal;
 mod measures;
@@ -29,6 +30,7 @@ use host::interrupt::Interrupt;
 use kinds::measure::MeasureError;
 use lab::bench::BenchError;
 use lab::cells::Killed;
+use lab::hosts::Party;
 use lab::laboratory::with_causes;
 use preflight::{describe, refuse_missing};
 use session::Session;
@@ -41,6 +43,7 @@ pub use measures::{Measures, OwnMeasurements, study_kinds};
 pub use preflight::missing;
 pub use scratch::LeftScratch;
 pub use script::ScriptError;
+pub use session::mentions_scratch;
 
 /// Whether a study goes on where an earlier one was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +83,8 @@ pub struct StudyRequest<'a> {
     pub limits: &'a [Limit],
     /// What the run records of all this.
     pub setup: Setup,
+    /// The hosts that measure each replicate together, where there are several.
+    pub party: Option<Party>,
 }
 
 /// Where a study stands.
@@ -180,6 +185,27 @@ pub enum StudyRunError {
     },
 }
 
+impl StudyRunError {
+    /// Whether it was asked for wrongly, and nothing was done.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Usage(_)
+            | Self::Measure {
+                source: MeasureError::Usage(_),
+                ..
+            } => true,
+            Self::Target(error)
+            | Self::Measure {
+                source: MeasureError::Bench(error),
+                ..
+            } => error.is_usage(),
+            Self::Left { error, .. } => error.is_usage(),
+            _ => false,
+        }
+    }
+}
+
 /// Run a study. The journal comes back with the run, to be removed once the run is archived; that
 /// of a partial run stays, for the study to go on with, unless it is not to.
 ///
@@ -190,13 +216,16 @@ pub fn run_study(
     interrupt: &Interrupt,
     show: ShowStudy<'_>,
 ) -> Result<(Run, Option<Journal>), StudyRunError> {
-    refuse_missing(&request.definition.needs)?;
-    let (target, cautions) = describe(&request.definition.target)?;
+    let party = request.party.as_ref();
+    let looked = refuse_missing(&request.definition.needs);
+    let looked = looked.and_then(|()| Ok(describe(&request.definition.target)?));
+    let (target, cautions) = hosts::agreed(party, looked)?;
+    hosts::agree_on_study(party, digest(&request.definition.meaning()))?;
     let environment = environment::capture();
     let mut session = Session::open(request, &environment, interrupt, show)?;
     let measured = session.measure_all();
     let ended = session.close();
-    let status = match measured {
+    let status = match hosts::parted(party, measured)? {
         Ok(()) => Status::Complete,
         Err(error) if ended.replicates.is_empty() => {
             // There is nothing to go on with.
@@ -216,6 +245,7 @@ pub fn run_study(
         told => told,
     };
     warnings.extend(ended.warnings);
+    warnings.extend(party.map(hosts::note));
     warnings.extend(unprecise(&study));
     warnings.extend(of_replicates(&study.replicates));
     warnings.extend(without_figures(&study).or_else(|| void_replicates(&study)));

@@ -10,6 +10,7 @@ use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, is_precise}
 use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
 use units::{Duration, format_counted};
 
+use crate::hosts::agreed;
 use crate::journal::{Journal, JournalHead, RecordedStudy, StudyAsked, Undo};
 use crate::measures::is_void;
 use crate::scratch::Scratch;
@@ -203,13 +204,13 @@ impl<'a> Session<'a> {
         loop {
             while round <= self.rounds {
                 self.refuse_late(round)?;
-                if self.is_out_of_time() {
+                if self.is_out_of_time()? {
                     return Ok(());
                 }
                 self.round(round)?;
                 round += 1;
             }
-            if self.is_enough() {
+            if self.is_enough()? {
                 return Ok(());
             }
         }
@@ -217,6 +218,12 @@ impl<'a> Session<'a> {
 
     /// Tell what cannot be measured before anything is: at first what needs no set-up to be seen.
     fn check_cells(&self, is_set_up: bool) -> Result<(), StudyRunError> {
+        let checked = self.check_own_cells(is_set_up);
+        agreed(self.request.party.as_ref(), checked)
+    }
+
+    /// The same on this host.
+    fn check_own_cells(&self, is_set_up: bool) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
         for cell in self.plan.cells() {
             let is_made_later = definition.levels(cell).any(Level::has_scripts);
@@ -258,7 +265,7 @@ impl<'a> Session<'a> {
 
     fn refuse_late(&self, round: u32) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
-        if self.is_out_of_time() && round <= definition.rounds_min {
+        if round <= definition.rounds_min && self.is_out_of_time()? {
             return Err(StudyRunError::OutOfTime {
                 done: round - 1,
                 wanted: definition.rounds_min,
@@ -267,22 +274,33 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn is_out_of_time(&self) -> bool {
-        let budget = self.request.definition.budget;
-        budget.is_some_and(|budget| self.begun.elapsed() >= budget.to_std())
+    fn is_out_of_time(&self) -> Result<bool, StudyRunError> {
+        match self.request.definition.budget {
+            Some(budget) => Ok(self.elapsed()? >= budget),
+            None => Ok(false),
+        }
+    }
+
+    /// How long it has taken so far: on all hosts what it is on rank 0.
+    fn elapsed(&self) -> Result<Duration, StudyRunError> {
+        let own = Duration::from(self.begun.elapsed());
+        match &self.request.party {
+            Some(party) => Ok(Duration(party.from_leader(&own.as_nanos())?)),
+            None => Ok(own),
+        }
     }
 
     /// Whether there are enough rounds, now that all before the next look are done.
-    fn is_enough(&mut self) -> bool {
+    fn is_enough(&mut self) -> Result<bool, StudyRunError> {
         let definition = &self.request.definition;
         let rule = *self.rule.rule();
-        let (replicates, elapsed) = (&self.replicates, Duration::from(self.begun.elapsed()));
+        let (replicates, elapsed) = (&self.replicates, self.elapsed()?);
         let end = self.rule.end(self.rounds, elapsed, || {
             let found = analyse(&StudyShape::of(definition), replicates);
             is_precise(&found.cells, rule.precision)
         });
         self.rounds = self.rule.next_look().min(rule.rounds_max);
-        end.is_some()
+        Ok(end.is_some())
     }
 
     fn round(&mut self, round: u32) -> Result<(), StudyRunError> {
@@ -329,8 +347,9 @@ impl<'a> Session<'a> {
         };
         let base = self.undo.len();
         let (before, after) = (definition.before.clone(), definition.after.clone());
-        self.set_up("a replicate", before.as_ref(), after.as_ref(), variables)?;
-        self.look_at(position)?;
+        let is_ready = self.set_up("a replicate", before.as_ref(), after.as_ref(), variables);
+        let is_ready = is_ready.and_then(|()| self.look_at(position));
+        agreed(self.request.party.as_ref(), is_ready)?;
         let started_at = environment::capture().started_at;
         let begun = Instant::now();
         let (kind, measures) = (&definition.measurement, self.request.measures);
@@ -435,6 +454,8 @@ impl<'a> Session<'a> {
     }
 }
 
-fn mentions_scratch(text: &str) -> bool {
+/// Whether something in a study's text stands in its scratch directory.
+#[must_use]
+pub fn mentions_scratch(text: &str) -> bool {
     text.contains("{scratch}") || text.contains("SEEKSTONE_SCRATCH")
 }

@@ -130,7 +130,7 @@ impl Company {
 
     /// How much of the budget is spent: on all hosts what it is on rank 0.
     pub(super) fn agree_on_time(&self, own: Duration) -> Result<Duration, BenchError> {
-        let spent = self.party.from_leader(own.as_nanos())?;
+        let spent = self.party.from_leader(&own.as_nanos())?;
         Ok(Duration::from_nanos(spent))
     }
 

@@ -504,7 +504,7 @@ mod tests {
             fleet = fleet.with(Mover { rank, round: 0 }, clock, Instant::NEVER);
         }
         let party = Party::new(Box::new(fleet), false);
-        party.from_leader(0).expect("the first round");
+        party.from_leader(&0_u64).expect("the first round");
         let mut fellows = Fellows::new(party, Vec::new());
         for kind in [TransferKind::Write, TransferKind::Read, TransferKind::Read] {
             let own = || Ok(summed(1 << 20, 1_000, &[1]));

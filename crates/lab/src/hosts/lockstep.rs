@@ -8,6 +8,7 @@ use std::time::Duration as StdDuration;
 use fleet::{ClockLine, FleetError, Group};
 use results::environment::TargetKind;
 use results::{Access, TargetDescription};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant};
 
@@ -67,13 +68,22 @@ impl Party {
         self.agree(own, |all| judged(&all, self))
     }
 
-    /// The same bytes on all ranks: those of rank 0.
+    /// The same value on all ranks: that of rank 0.
     ///
     /// # Errors
     /// When rank 0 is silent.
-    pub fn from_leader(&self, own: u64) -> Result<u64, BenchError> {
-        let told = self.round(|group| group.broadcast(&to_bytes(&own)))?;
+    pub fn from_leader<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<T, BenchError> {
+        let told = self.round(|group| group.broadcast(&to_bytes(own)))?;
         self.checked(from_bytes(0, &told))
+    }
+
+    /// Go on together after a run in which the ranks parted, with a value of rank 0.
+    ///
+    /// # Errors
+    /// When rank 0 is silent.
+    pub fn meet_again<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<T, BenchError> {
+        self.stay();
+        self.from_leader(own)
     }
 
     /// The largest number of all ranks, on all of them; none when one of them has none.
@@ -251,7 +261,7 @@ mod tests {
             fleet = fleet.with(Servant { answer }, clock, Instant::NEVER);
         }
         let party = Party::new(Box::new(fleet), false);
-        party.from_leader(0).expect("a round");
+        party.from_leader(&0_u64).expect("a round");
         party.furthest(own).expect("a round")
     }
 

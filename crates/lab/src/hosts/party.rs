@@ -300,6 +300,16 @@ impl Party {
         self.has_parted.store(true, Ordering::Relaxed);
     }
 
+    pub(super) fn stay(&self) {
+        self.has_parted.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether a rank was lost.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed)
+    }
+
     /// A rank was lost: the others cannot part from it in order.
     pub(super) fn lose(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
@@ -309,9 +319,7 @@ impl Party {
     /// when they have removed what they made.
     pub fn end(&self, code: u8) {
         let mut group = self.group();
-        let is_whole = self.has_parted()
-            && group.gather(&[]).is_ok()
-            && !self.is_broken.load(Ordering::Relaxed);
+        let is_whole = self.has_parted() && group.gather(&[]).is_ok() && !self.is_broken();
         if !is_whole || group.leave().is_err() {
             group.abort(i32::from(code));
         }

@@ -4,8 +4,8 @@ use clap::Args;
 use procedure::study::Limit;
 use units::{Bytes, Duration};
 
-use super::Common;
 use super::parse::{parse_budget, parse_pair, parse_precision};
+use super::{Common, RankSharing};
 use crate::output::Output;
 
 /// `seekstone compare`.
@@ -74,6 +74,9 @@ pub struct CompareArgs {
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
+    /// Whether the ranks of a fleet share a target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

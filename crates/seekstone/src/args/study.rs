@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand};
 use units::{Bytes, Duration};
 
-use super::Common;
 use super::parse::{parse_budget, parse_pair, parse_precision};
+use super::{Common, RankSharing};
 
 /// `seekstone study`.
 #[derive(Args, Debug)]
@@ -54,6 +54,9 @@ pub struct StudyArgs {
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
+    /// Whether the ranks of a fleet share a target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use ::study::StudyStage;
 use anyhow::Context as _;
 use archive::Archive;
 use host::interrupt::Interrupt;
@@ -14,7 +15,6 @@ use lab::hosts::Party;
 use lab::run_journal::RunJournal;
 use procedure::Requirement;
 use results::{Run, Setup};
-use study::StudyStage;
 
 use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
@@ -24,8 +24,8 @@ use crate::commands::live::{self, Live};
 use crate::commands::offers;
 use crate::commands::setup::open_archive;
 use crate::commands::{
-    curve, files, fio, rab, random, replay, run, ssd, time, transactions, transfer, trial,
-    unfinished,
+    compare, curve, files, fio, rab, random, replay, run, ssd, study, time, transactions, transfer,
+    trial, unfinished,
 };
 use crate::exit::{Exit, UsageError};
 use crate::progress::Progress;
@@ -145,7 +145,7 @@ impl Watcher<'_> {
 ///
 /// # Errors
 /// When its options do not go together, or the command measures in another way, or not at all.
-pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
+pub fn ready(command: &Command, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     offers::check(command)?;
     match command {
         Command::Run(args) => run::ready(args, setup),
@@ -160,6 +160,8 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
         Command::Files(args) => files::ready(args, setup),
         Command::Time(args) => time::ready(args, setup),
         Command::Fio(args) => fio::ready(args, setup),
+        Command::Compare(args) => study::ready(compare::asked(args, &mut setup)?, setup),
+        Command::Study(args) => study::ready(study::asked(args, &mut setup)?, setup),
         _ => Err(UsageError(format!("`{}` produces no run", setup.command)).into()),
     }
 }

@@ -13,12 +13,13 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use sim::SIM_PREFIX;
 
 use crate::args::{
-    Command, Common, FilesArgs, FleetArgs, FleetCommand, ModeChoice, PurgeChoice, RunsCommand,
-    TransferArgs, TrialArgs,
+    Command, Common, CompareArgs, FilesArgs, FleetArgs, FleetCommand, ModeChoice, PurgeChoice,
+    RunSet, RunsCommand, TransferArgs, TrialArgs,
 };
 use crate::commands::files::NO_MEMORY;
 use crate::commands::fleet_launch;
 use crate::commands::setup::fresh_seed;
+use crate::commands::study::STANDARD_INPUT;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::written;
@@ -82,10 +83,10 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
     let Some(launched) = launched().filter(|it| it.ranks != Some(1)) else {
         return Ok(None);
     };
-    let Some((target, is_shared)) = target_of(command, &launched)? else {
+    let Some((targets, is_shared)) = targets_of(command, &launched)? else {
         return Ok(None);
     };
-    refuse_models(&target, &launched)?;
+    targets.iter().try_for_each(|it| refuse_model(it))?;
     let directory = cache().context("there is no home directory to find the shim in")?;
     let fleet = mpi::open(&launched, &directory).map_err(|error| UsageError(error.to_string()))?;
     let party = Party::new(Box::new(fleet), is_shared);
@@ -134,6 +135,11 @@ pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
         }
         Command::Files(args) => check_files(args, ranks),
         Command::Transfer(args) => check_transfer(args, ranks),
+        Command::Compare(args) => check_study(args.resume, args.restart),
+        Command::Study(args) if args.study.as_deref() == Some(STANDARD_INPUT) => Err(UsageError(
+            "study -: a launcher gives standard input to one rank only: name a file".into(),
+        )),
+        Command::Study(args) => check_study(args.resume, args.restart),
         Command::Ssd(args) if args.purge != PurgeChoice::None => Err(UsageError(
             "--purge discards on one host: leave it out, or start one rank".into(),
         )),
@@ -143,6 +149,44 @@ pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
                 .into(),
         )),
         _ => Ok(()),
+    }
+}
+
+/// Of what several hosts measure together nothing is kept before the end.
+fn check_study(resume: bool, restart: bool) -> Result<(), UsageError> {
+    let option = match (resume, restart) {
+        (true, _) => "--resume",
+        (_, true) => "--restart",
+        _ => return Ok(()),
+    };
+    Err(UsageError(format!(
+        "{option} goes on with what one host measured: leave it out, or start one rank"
+    )))
+}
+
+/// A replicate of a study as several hosts measure it: one run of all.
+///
+/// # Errors
+/// When they cannot.
+pub fn check_replicate(
+    command: &mut Command,
+    target: &str,
+    party: &Party,
+) -> Result<(), UsageError> {
+    refuse_model(target)?;
+    join_party(command, party);
+    if let Some((name, why)) = of_one_host(command) {
+        return Err(UsageError(format!(
+            "{name} measures on one host: {why}; use {ON_MANY_HOSTS}"
+        )));
+    }
+    check_options(command, party.share().ranks)
+}
+
+/// Have a command measure with these hosts.
+pub fn join_party(command: &mut Command, party: &Party) {
+    if let Some(common) = common_of(command) {
+        common.party = Some(party.clone());
     }
 }
 
@@ -241,6 +285,8 @@ pub fn party_of(command: &Command) -> Option<&Party> {
         Command::Files(args) => &args.common,
         Command::Transfer(args) => &args.common,
         Command::Fio(args) => &args.common,
+        Command::Compare(args) => &args.common,
+        Command::Study(args) => &args.common,
         _ => return None,
     };
     common.party.as_ref()
@@ -257,32 +303,52 @@ fn common_of(command: &mut Command) -> Option<&mut Common> {
         Command::Files(args) => Some(&mut args.common),
         Command::Transfer(args) => Some(&mut args.common),
         Command::Fio(args) => Some(&mut args.common),
+        Command::Compare(args) => Some(&mut args.common),
+        Command::Study(args) => Some(&mut args.common),
         _ => None,
     }
 }
 
-/// The target of a command that runs on many hosts, and whether they may share it.
-pub fn fleet_target(command: &Command) -> Option<(String, bool)> {
-    Some(match command {
-        Command::Run(args) => (args.target.clone(), args.sharing.shared),
-        Command::Trial(args) => (args.target.clone(), args.workload.sharing.shared),
-        Command::Curve(args) => (args.target.clone(), args.workload.sharing.shared),
-        Command::Random(args) => (args.target.clone(), args.sharing.shared),
-        Command::Ssd(args) => (args.target.clone(), args.sharing.shared),
-        Command::Transactions(args) => (args.target.clone(), args.sharing.shared),
-        Command::Files(args) => (args.target.clone(), false),
-        Command::Transfer(args) => (args.target.clone(), args.sharing.shared),
-        // Its targets are in the job files.
-        Command::Fio(args) if !args.measures_nothing() => (String::new(), args.sharing.shared),
+/// The targets of a command that runs on many hosts, and whether ranks may share one.
+pub fn fleet_targets(command: &Command) -> Option<(Vec<String>, bool)> {
+    let (target, is_shared) = match command {
+        Command::Run(args) => (&args.target, args.sharing.shared),
+        Command::Trial(args) => (&args.target, args.workload.sharing.shared),
+        Command::Curve(args) => (&args.target, args.workload.sharing.shared),
+        Command::Random(args) => (&args.target, args.sharing.shared),
+        Command::Ssd(args) => (&args.target, args.sharing.shared),
+        Command::Transactions(args) => (&args.target, args.sharing.shared),
+        Command::Files(args) => (&args.target, false),
+        Command::Transfer(args) => (&args.target, args.sharing.shared),
+        Command::Compare(args) if !names_runs(args) => {
+            return Some((args.target.clone(), args.sharing.shared));
+        }
+        // Their targets are in files.
+        Command::Fio(args) if !args.measures_nothing() => {
+            return Some((Vec::new(), args.sharing.shared));
+        }
+        Command::Study(args) if args.command.is_none() => {
+            let target = args.target.iter().cloned();
+            return Some((target.collect(), args.sharing.shared));
+        }
         _ => return None,
-    })
+    };
+    Some((vec![target.clone()], is_shared))
 }
 
-/// The target of a command that runs on many hosts, and whether they may share it; `None` for one
-/// that measures nothing.
-fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, bool)>, UsageError> {
-    if let Some(target) = fleet_target(command) {
-        return Ok(Some(target));
+/// Whether archived runs are compared, which measures nothing.
+fn names_runs(args: &CompareArgs) -> bool {
+    args.baseline.is_some() || args.target.iter().any(|it| it.parse::<RunSet>().is_ok())
+}
+
+/// The targets of a command that runs on many hosts, and whether ranks may share one; `None` for
+/// one that measures nothing.
+fn targets_of(
+    command: &Command,
+    launched: &Launched,
+) -> Result<Option<(Vec<String>, bool)>, UsageError> {
+    if let Some(targets) = fleet_targets(command) {
+        return Ok(Some(targets));
     }
     let Some((name, why)) = of_one_host(command) else {
         return Ok(None);
@@ -296,7 +362,7 @@ fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, b
 
 /// Commands that measure on many hosts.
 pub const ON_MANY_HOSTS: &str =
-    "run, trial, curve, random, ssd, transactions, transfer, files or fio";
+    "run, trial, curve, random, ssd, transactions, transfer, files, fio, compare or study";
 
 /// A command that measures on one host only, and why.
 fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
@@ -316,8 +382,9 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Diskrand(_) => ("diskrand", one_system),
         Command::Together(_) => ("together", one_system),
         Command::Transact(_) => ("transact", one_system),
-        Command::Compare(_) => ("compare", each_its_own),
-        Command::Study(_) => ("study", each_its_own),
+        Command::Compare(args) if names_runs(args) => {
+            ("compare of runs", "it reads the archive of this host")
+        }
         Command::Kind(args) => (args.kind.name, each_its_own),
         Command::Runs(args) => match &args.command {
             RunsCommand::Repeat(_) => ("runs repeat", again),
@@ -328,12 +395,12 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn refuse_models(target: &str, launched: &Launched) -> Result<(), UsageError> {
+fn refuse_model(target: &str) -> Result<(), UsageError> {
     if !target.starts_with(SIM_PREFIX) && target != NULL_TARGET {
         return Ok(());
     }
+    let by = launched().map_or("a launcher", |it| it.by);
     Err(UsageError(format!(
-        "{target} is simulated, and {} started this on several hosts: start it without a launcher",
-        launched.by
+        "{target} is simulated, and {by} started this on several hosts: start it without a launcher"
     )))
 }

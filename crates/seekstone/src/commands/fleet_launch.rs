@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use fleet::{Batch, Launch, LaunchError, Mpi, Pods};
 
 use crate::args::{self, LaunchArgs, ManifestArgs, MpiChoice, Seekstone, SlurmArgs};
-use crate::commands::fleet::{ON_MANY_HOSTS, check_options, fleet_target};
+use crate::commands::fleet::{ON_MANY_HOSTS, check_options, fleet_targets};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -14,8 +14,9 @@ use crate::output;
 /// # Errors
 /// When options do not go together.
 pub fn manifest(args: &ManifestArgs) -> anyhow::Result<Exit> {
-    let (launch, target) = launch(&args.launch)?;
-    check_target(&target, &args.mount)?;
+    let (launch, targets) = launch(&args.launch)?;
+    let mut targets = targets.iter();
+    targets.try_for_each(|target| check_target(target, &args.mount))?;
     let pods = Pods {
         image: args.image.clone(),
         claim: args.claim.clone(),
@@ -50,9 +51,9 @@ fn print(text: Result<String, LaunchError>) -> anyhow::Result<Exit> {
     output::print(text.trim_end())
 }
 
-/// What is started, and the target that it names: a mistake in the command is found here, not by
+/// What is started, and the targets that it names: a mistake in the command is found here, not by
 /// the last of a thousand hosts.
-fn launch(args: &LaunchArgs) -> Result<(Launch, String), UsageError> {
+fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<String>), UsageError> {
     let launch = Launch {
         name: args.name.clone(),
         hosts: args.hosts,
@@ -69,7 +70,7 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, String), UsageError> {
         let first = first.trim_start_matches("error: ");
         UsageError(format!("what follows --: {first}"))
     })?;
-    let (target, _) = fleet_target(&command).ok_or_else(|| {
+    let (targets, _) = fleet_targets(&command).ok_or_else(|| {
         UsageError(format!(
             "what follows --: use {ON_MANY_HOSTS}; other commands measure on one host"
         ))
@@ -77,7 +78,7 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, String), UsageError> {
     let ranks = launch.ranks();
     let ranks = ranks.map_err(|error| UsageError(error.to_string()))?;
     check_options(&command, ranks)?;
-    Ok((launch, target))
+    Ok((launch, targets))
 }
 
 /// Pods have nothing else that is worth measuring: what is outside of the volume is a layer of the

@@ -60,11 +60,11 @@ fn check(args: &KindArgs) -> Result<(), UsageError> {
     let with = |name: &str, value: &String| {
         let mut table = base.clone();
         table.insert(name.to_owned(), value.clone().into());
-        Everything.check(args.kind.name, &table)
+        Everything::default().check(args.kind.name, &table)
     };
     let pairs = varied.iter();
     let mut pairs = pairs.flat_map(|(name, values)| values.iter().map(move |it| (*name, it)));
-    Everything
+    Everything::default()
         .check(args.kind.name, &base)
         .and_then(|()| pairs.try_for_each(|(name, value)| with(name, value)))
         .map_err(|mistake| match mistake.key {

@@ -1,8 +1,10 @@
-//! Commands as measurements of a study: every option is a setting, every column a reading.
+//! Commands as measurements of a study: every option is a setting, every column a reading. On
+//! several hosts each of them is one run of all.
 
 use host::inspect::inspect;
 use kinds::measure::{MeasureError, Measured, Medium, Place, Stop};
 use lab::bench::BenchError;
+use lab::hosts::Party;
 use lab::simulated::describe_model;
 use procedure::study::{KindOutline, SettingMistake};
 use results::{Run, RunSetting, SettingOrigin, Setup, Severity, Status, Warning};
@@ -10,7 +12,8 @@ use study::{Measures, OwnMeasurements};
 use units::{did_you_mean, nearest};
 
 use crate::args::{self, Command};
-use crate::commands::drive::{Onlooking, ready};
+use crate::commands::drive::{Onlooking, Ready, ready};
+use crate::commands::fleet;
 use crate::exit::Exit;
 use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
 
@@ -40,7 +43,11 @@ const OF_REPLICATE: [&str; 7] = [
 const ANY_TARGET: &str = ".";
 
 /// All that a study can measure.
-pub struct Everything;
+#[derive(Default)]
+pub struct Everything {
+    /// The hosts that measure together, where there are several.
+    pub party: Option<Party>,
+}
 
 impl Measures for Everything {
     fn outline(&self, kind: &str) -> Option<KindOutline> {
@@ -80,9 +87,14 @@ impl Measures for Everything {
 
     fn check_at(&self, kind: &str, given: &toml::Table, place: &Place) -> Result<(), MeasureError> {
         if command(kind).is_none() {
+            self.refuse_hosts(kind)?;
             return OwnMeasurements.check_at(kind, given, place);
         }
-        let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
+        let (mut command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
+        if let Some(party) = &self.party {
+            let checked = fleet::check_replicate(&mut command, &place.target, party);
+            checked.map_err(|it| MeasureError::Usage(it.0))?;
+        }
         match place.medium() {
             Medium::Model(name) => describe_model(name).map(drop).map_err(BenchError::from)?,
             Medium::Real(path) => inspect(path).map(drop).map_err(BenchError::from)?,
@@ -101,21 +113,9 @@ impl Measures for Everything {
             return OwnMeasurements.measure(kind, given, place, stop);
         }
         let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
-        let ready = ready(&command, setup).map_err(|it| in_words(&it))?;
-        let looking = Onlooking {
-            interrupt: stop,
-            is_quiet: true,
-            all: false,
-            live: None,
-            archive: None,
-        };
-        let (run, _) = (ready.measure)(&looking).map_err(|it| in_words(&it))?;
-        match &run.status {
-            Status::Complete => Ok(Measured {
-                readings: run.readings(),
-                warnings: warnings(&run),
-            }),
-            Status::Partial { reason } => Err(MeasureError::Failed(reason.clone())),
+        match &self.party {
+            None => measured(ready(&command, setup), stop),
+            Some(party) => measured_by_all(party, command, setup, stop),
         }
     }
 
@@ -127,9 +127,64 @@ impl Measures for Everything {
     }
 }
 
+impl Everything {
+    /// Measurements that are no commands know nothing of other hosts.
+    fn refuse_hosts(&self, kind: &str) -> Result<(), MeasureError> {
+        match self.party {
+            None => Ok(()),
+            Some(_) => Err(MeasureError::Usage(format!(
+                "{kind} measures on one host: on several use {}",
+                COMMANDS.join(", ")
+            ))),
+        }
+    }
+}
+
+/// What a command measures that is ready.
+fn measured(ready: anyhow::Result<Ready<'_>>, stop: &Stop) -> Result<Measured, MeasureError> {
+    let ready = ready.map_err(|it| in_words(&it))?;
+    let looking = Onlooking {
+        interrupt: stop,
+        is_quiet: true,
+        all: false,
+        live: None,
+        archive: None,
+    };
+    let (run, _) = (ready.measure)(&looking).map_err(|it| in_words(&it))?;
+    match &run.status {
+        Status::Complete => Ok(Measured {
+            readings: run.readings(),
+            warnings: warnings(&run),
+        }),
+        Status::Partial { reason } => Err(MeasureError::Failed(reason.clone())),
+    }
+}
+
+/// The same as one run of all hosts, whose figures rank 0 tells the others.
+fn measured_by_all(
+    party: &Party,
+    mut command: Command,
+    setup: Setup,
+    stop: &Stop,
+) -> Result<Measured, MeasureError> {
+    fleet::join_party(&mut command, party);
+    let own = measured(fleet::agreed(party, ready(&command, setup)), stop);
+    if !party.leads() && party.is_broken() {
+        return own;
+    }
+    let told = own.as_ref().ok();
+    let told = told.map(|it| serde_json::to_string(&(&it.readings, &it.warnings)));
+    let told = told.transpose().map_err(|it| in_words(&it.into()))?;
+    let Some(told) = party.meet_again(&told)? else {
+        return own;
+    };
+    let read = serde_json::from_str(&told).map_err(|it| in_words(&it.into()));
+    read.map(|(readings, warnings)| Measured { readings, warnings })
+}
+
 /// Whether a study can measure that.
 pub fn is_known(kind: &str) -> bool {
-    Everything.outline(kind).is_some()
+    Everything::default().outline(kind).is_some()
 }
 
 /// The command of that name, if it is a measurement of a study.
@@ -226,6 +281,7 @@ fn in_words(error: &anyhow::Error) -> MeasureError {
     let text = format!("{error:#}");
     match Exit::of_error(error) {
         Exit::Usage => MeasureError::Usage(text),
+        Exit::Done => BenchError::Served.into(),
         _ => MeasureError::Failed(text),
     }
 }

@@ -8,12 +8,13 @@ use anyhow::Context as _;
 use drivers::{ReadFileError, open_regular_file};
 use kinds::measure::{Default as SettingDefault, KINDS, Kind};
 use lab::bench::directory_of;
+use lab::hosts::Party;
 use lab::simulated::{definition_text, keep_texts};
 use procedure::study::{
-    Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
+    Level, Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
 };
 use results::{Run, Setup, Status};
-use study::{Beginning, StudyRequest, missing, run_study, study_kinds};
+use study::{Beginning, StudyRequest, mentions_scratch, missing, run_study, study_kinds};
 use units::{Bytes, format_counted};
 
 use crate::args::{Common, StudyArgs, StudyCommand};
@@ -73,7 +74,7 @@ impl StudyFile {
 pub const STUDY_JOURNAL: &str = ".study-";
 
 /// Stands for standard input.
-const STANDARD_INPUT: &str = "-";
+pub const STANDARD_INPUT: &str = "-";
 
 /// A file, standard input, or a study that comes with the program.
 fn open(name: &str) -> anyhow::Result<StudyFile> {
@@ -171,7 +172,7 @@ fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition,
         &file.source,
         &file.text,
         overrides,
-        &study_kinds(&Everything),
+        &study_kinds(&Everything::default()),
     );
     read.map_err(|error| UsageError(error.to_string()))
 }
@@ -261,9 +262,14 @@ pub fn conduct(asked: Asked<'_>, setup: Setup) -> anyhow::Result<Exit> {
 pub fn ready(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let common = asked.common;
     let definition = read(&asked.file, &asked.overrides)?;
-    check_written(&asked, &definition)?;
+    match &common.party {
+        Some(party) => check_on_hosts(&definition, party, &asked)?,
+        None => check_written(&asked, &definition)?,
+    }
     keep_models(&definition, &mut setup)?;
-    let seed = seeded(common.seed.or(definition.seed), &mut setup);
+    // Ranks agree on a seed in any case; that of the study comes before it.
+    let own = definition.seed.filter(|_| !setup.is_given("seed"));
+    let seed = seeded(own.or(common.seed), &mut setup);
     Ok(Ready {
         common,
         goals: common.goals.clone(),
@@ -282,9 +288,15 @@ fn measure<'a>(
     (setup, seed): (Setup, u64),
     looking: &Onlooking<'_>,
 ) -> anyhow::Result<(Run, Delivery<'a>)> {
-    let journal = looking.archive.map(|it| journal_path(it, &definition));
+    let party = asked.common.party.clone();
+    let measures = Everything {
+        party: party.clone(),
+    };
+    // Of what several hosts measure together nothing goes on.
+    let archive = looking.archive.filter(|_| party.is_none());
+    let journal = archive.map(|it| journal_path(it, &definition));
     let request = StudyRequest {
-        measures: &Everything,
+        measures: &measures,
         seed,
         definition,
         source: asked.file.source,
@@ -295,6 +307,7 @@ fn measure<'a>(
         reserve: asked.reserve,
         limits: asked.limits,
         setup,
+        party,
     };
     let mut watcher = looking.watcher(Progress::new(looking.is_quiet));
     let measured = run_study(&request, looking.interrupt, &mut |stage| {
@@ -302,7 +315,7 @@ fn measure<'a>(
     });
     watcher.finish();
     let (run, journal) = measured?;
-    let is_resumable = looking.archive.is_some();
+    let is_resumable = archive.is_some();
     let (svg, again) = (asked.svg, asked.again);
     let after = move |run: &Run| {
         if let Some(svg) = svg {
@@ -324,6 +337,38 @@ fn measure<'a>(
         Ok(())
     };
     Ok((run, Delivery::report(looking.all).and_after(after)))
+}
+
+/// What several hosts cannot do together.
+fn check_on_hosts(
+    definition: &StudyDefinition,
+    party: &Party,
+    asked: &Asked<'_>,
+) -> anyhow::Result<()> {
+    if has_scripts(definition) {
+        let text = "the study runs commands of its own (set-ups, tear-downs, {scratch}), and \
+                    several ranks would each run them: remove them, or start it without a launcher";
+        return Err(UsageError(text.into()).into());
+    }
+    // Rank 0 alone writes files.
+    match party.leads() {
+        true => check_written(asked, definition),
+        false => Ok(()),
+    }
+}
+
+/// Whether a study runs commands, or has a directory for them.
+fn has_scripts(definition: &StudyDefinition) -> bool {
+    let mut levels = definition.factors.iter().flat_map(|it| &it.levels);
+    let scripts = [
+        &definition.setup,
+        &definition.teardown,
+        &definition.before,
+        &definition.after,
+    ];
+    scripts.into_iter().any(Option::is_some)
+        || levels.any(Level::has_scripts)
+        || mentions_scratch(&definition.meaning())
 }
 
 /// What the study measures and reads is not written over.
