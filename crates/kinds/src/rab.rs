@@ -64,14 +64,17 @@ pub fn measure_rab(
     desk: &mut dyn Desk,
 ) -> Result<Run, BenchError> {
     refuse_long_warm_up(request)?;
-    let opened = open_bench(&request.bench)?;
-    let size = size_wanted(request, &opened.facts)?;
     let Opened {
         mut bench,
         description,
         cautions,
         facts,
-    } = opened;
+    } = open_bench(&request.bench)?;
+    bench.serve(interrupt)?;
+    let size = match size_wanted(request, &facts) {
+        Ok(size) => size,
+        Err(error) => return Err(bench.abandon(error)),
+    };
     let environment = environment::capture();
     let begun = bench.laboratory().now();
     let size = match make_file(request, &mut bench, &facts, size, interrupt, desk) {

@@ -9,7 +9,7 @@ use support::{Belongings, Scratch, finish};
 fn commands_of_one_host_say_why_and_touch_nothing() {
     let one_system = "it is defined for a single system";
     let each = "it repeats whole measurements, each of one host";
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 10] = [
         (
             &["replay", "trace", "target"],
             "its operations follow one clock",
@@ -18,7 +18,6 @@ fn commands_of_one_host_say_why_and_touch_nothing() {
             &["time", "--", "touch", "target/made"],
             "it times a program on this host",
         ),
-        (&["rab", "target"], one_system),
         (
             &["positioning", "data"],
             "it times one device's positioning",

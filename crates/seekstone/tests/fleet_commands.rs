@@ -4,11 +4,15 @@
 mod support;
 
 use serde_json::Value;
-use support::ranks::{MPICH, OPEN_MPI, json, ranks, with_shim};
+use support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
 use support::{Scratch, finish};
 
 /// The run of so many ranks of MPICH, which must leave nothing behind.
 fn run_of(scratch: &Scratch, count: u32, args: &[&str]) -> Value {
+    run_under(&MPICH, scratch, count, args)
+}
+
+fn run_under(library: &Library, scratch: &Scratch, count: u32, args: &[&str]) -> Value {
     let target = scratch.target();
     let options = [
         "--quiet",
@@ -19,7 +23,7 @@ fn run_of(scratch: &Scratch, count: u32, args: &[&str]) -> Value {
         "run.json",
     ];
     let args = [args, &options].concat();
-    let ended = finish(ranks(scratch, &MPICH, count, &args));
+    let ended = finish(ranks(scratch, library, count, &args));
     assert!(ended.error().is_empty(), "{count} ranks: {ended:?}");
     scratch.assert_clean(&target);
     json(&scratch.path("run.json"))
@@ -145,6 +149,44 @@ fn steady_state_of_two_ranks_is_one_report() {
     assert!(count(&rounds[0], "written_bytes") > 32 << 20);
     let said = run["warnings"].to_string();
     assert!(said.contains("2 ranks, 5 trials: rank "), "{said}");
+}
+
+/// Workloads of the RAID Performance Test: the threads of batch workloads are those of the fleet,
+/// also where there are fewer of them than ranks.
+#[track_caller]
+fn check_rab(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let args = ["rab", "target", "--size", "16MiB", "--budget", "3s"];
+    let args = [&args[..], &["--workload", "archive,batch,transaction"]].concat();
+    let run = run_under(library, &scratch, 2, &args);
+    assert_eq!(run["status"]["state"], "complete", "{}", run["status"]);
+    let workloads = run["rab"]["workloads"].as_array().expect("workloads");
+    let clients = |name: &str| {
+        let found = workloads.iter().find(|it| it["name"] == name);
+        found.expect(name)["measurement"]["clients"].clone()
+    };
+    assert_eq!([clients("archive"), clients("batch")], [1, 5]);
+    let points = &workloads.iter().find(|it| it["name"] == "transaction");
+    let points = points.expect("a curve")["curve"]["points"].as_array();
+    assert!(points.is_some_and(|it| it.len() > 2), "{points:?}");
+    let said = run["warnings"].to_string();
+    assert!(said.contains("1 host, 2 ranks, "), "{said}");
+}
+
+#[test]
+fn marks_of_two_ranks_are_those_of_one_system_under_mpich() {
+    check_rab(
+        "marks_of_two_ranks_are_those_of_one_system_under_mpich",
+        &MPICH,
+    );
+}
+
+#[test]
+fn marks_of_two_ranks_are_those_of_one_system_under_open_mpi() {
+    let test = "marks_of_two_ranks_are_those_of_one_system_under_open_mpi";
+    check_rab(test, &OPEN_MPI);
 }
 
 /// A curve deals its clients, and has a row for each rank at its highest point.

@@ -18,6 +18,7 @@ use crate::check_up::Stage;
 use crate::random_access::is_silence;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError};
+use lab::hosts::Party;
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
 use lab::test_file::stopped;
 
@@ -321,6 +322,7 @@ impl<'a> Session<'a> {
                 Some(command) => self.take(command, now),
                 None if self.picture.state == LiveState::Stopped => {
                     self.show("stopped", None, now.since(self.begun));
+                    self.request.bench.party.iter().for_each(Party::beat);
                     std::thread::sleep(PAUSE);
                 }
                 None => return None,

@@ -3,10 +3,11 @@
 use engine::{Clock as _, DriverError};
 use fleet::{FleetError, Group, Share};
 use host::interrupt::Interrupt;
-use procedure::{Ending, Monitor, Preparation, Trial};
+use procedure::{Ending, Monitor, Preparation, Trial, TrialError};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
+use workload::ClientSpec;
 
 use super::party::Party;
 use super::step::take_step;
@@ -98,9 +99,32 @@ fn carry_out(
         {
             serving.refuse(&reason_of(error))?;
         }
-        serving.found = Some(measured);
+        // Clients of slow programs may have nothing to do on one host for as long as a trial.
+        let is_idle = measured
+            .as_ref()
+            .is_err_and(|it| is_silence(it) && waits(&trial.spec));
+        serving.found = (!is_idle).then_some(measured);
     }
     serving.report()
+}
+
+/// Whether a trial ended without a single completion.
+const fn is_silence(error: &LaboratoryError) -> bool {
+    matches!(
+        error,
+        LaboratoryError::Trial {
+            error: TrialError::Nothing { .. },
+            ..
+        }
+    )
+}
+
+/// Whether clients wait by a clock of their own.
+fn waits(spec: &ClientSpec) -> bool {
+    match spec {
+        ClientSpec::Control(control) => control.types.iter().any(|it| !it.is_batch()),
+        _ => false,
+    }
 }
 
 /// How far this rank has been brought.

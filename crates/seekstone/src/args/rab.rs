@@ -8,7 +8,7 @@ use super::parse::{
     LevelArg, parse_budget, parse_level, parse_level_at, parse_precision, parse_rate, parse_size,
     parse_span,
 };
-use super::{Common, RAB_BUDGET, Reach};
+use super::{Common, RAB_BUDGET, RankSharing, Reach};
 
 /// `seekstone rab`.
 #[derive(Args, Debug)]
@@ -113,6 +113,9 @@ pub struct RabArgs {
     /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether the ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

@@ -175,11 +175,6 @@ pub fn check_replicate(
 ) -> Result<(), UsageError> {
     refuse_model(target)?;
     join_party(command, party);
-    if let Some((name, why)) = of_one_host(command) {
-        return Err(UsageError(format!(
-            "{name} measures on one host: {why}; use {ON_MANY_HOSTS}"
-        )));
-    }
     check_options(command, party.share().ranks)
 }
 
@@ -287,6 +282,7 @@ pub fn party_of(command: &Command) -> Option<&Party> {
         Command::Fio(args) => &args.common,
         Command::Compare(args) => &args.common,
         Command::Study(args) => &args.common,
+        Command::Rab(args) => &args.common,
         _ => return None,
     };
     common.party.as_ref()
@@ -305,6 +301,7 @@ fn common_of(command: &mut Command) -> Option<&mut Common> {
         Command::Fio(args) => Some(&mut args.common),
         Command::Compare(args) => Some(&mut args.common),
         Command::Study(args) => Some(&mut args.common),
+        Command::Rab(args) => Some(&mut args.common),
         _ => None,
     }
 }
@@ -317,6 +314,7 @@ pub fn fleet_targets(command: &Command) -> Option<(Vec<String>, bool)> {
         Command::Curve(args) => (&args.target, args.workload.sharing.shared),
         Command::Random(args) => (&args.target, args.sharing.shared),
         Command::Ssd(args) => (&args.target, args.sharing.shared),
+        Command::Rab(args) if args.print_workload.is_none() => (&args.target, args.sharing.shared),
         Command::Transactions(args) => (&args.target, args.sharing.shared),
         Command::Files(args) => (&args.target, false),
         Command::Transfer(args) => (&args.target, args.sharing.shared),
@@ -362,7 +360,7 @@ fn targets_of(
 
 /// Commands that measure on many hosts.
 pub const ON_MANY_HOSTS: &str =
-    "run, trial, curve, random, ssd, transactions, transfer, files, fio, compare or study";
+    "run, trial, curve, random, rab, ssd, transactions, transfer, files, fio, compare or study";
 
 /// A command that measures on one host only, and why.
 fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
@@ -373,7 +371,6 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     Some(match command {
         Command::Replay(_) => ("replay", one_clock),
         Command::Time(_) => ("time", "it times a program on this host"),
-        Command::Rab(_) => ("rab", one_system),
         Command::Verify(_) => ("verify", "it reads back what one host has written"),
         Command::Wire(_) => ("wire", "it simulates a single link"),
         Command::Positioning(_) => ("positioning", "it times one device's positioning"),
