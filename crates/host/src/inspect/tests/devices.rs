@@ -74,7 +74,7 @@ fn a_disk_shared_with_root_and_swap_and_busy() {
         cautions[0].cause
     );
     assert!(
-        cautions[1].cause.starts_with("3 foreign requests"),
+        cautions[1].cause.starts_with("3 requests of others"),
         "{}",
         cautions[1].cause
     );
