@@ -516,7 +516,7 @@ fn wrong_usage_is_told() {
     ] {
         // What is not there was said to be a file that only TEST11 reads.
         let args = [&["files", "nowhere"], more].concat();
-        scratch.check(&args, 1, "nowhere");
+        scratch.check(&args, 2, "nowhere");
     }
     let large = [
         "files",

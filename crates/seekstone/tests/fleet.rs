@@ -94,7 +94,7 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
         "--clients 1: each of 2 ranks needs at least one client",
     );
     let missing = ["trial", "missing", "--clients", "2", "--duration", "1s"];
-    check_refused(&scratch, &missing, 1, "rank 0 on ");
+    check_refused(&scratch, &missing, 2, "rank 0 on ");
     check(
         &["trial", "sim:hdd", "--clients", "2", "--duration", "1s"],
         "sim:hdd is simulated, and a launcher with PMI (PMI_RANK) started this on several hosts",

@@ -306,7 +306,7 @@ fn what_no_cluster_could_run_is_one_sentence() {
     check(
         &[],
         &["replay", "trace", "/data"],
-        "what follows --: use run, trial, curve, random, ssd, transactions, transfer, files",
+        "what follows --: use run, trial, curve, random, rab, ssd, transactions, transfer, files",
     );
     check(
         &[],

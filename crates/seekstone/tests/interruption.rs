@@ -269,8 +269,9 @@ fn two_check_ups_in_one_directory_do_not_disturb_each_other() {
             ended.stdout
         );
     }
-    let listed = scratch.check(&["runs", "list"], 0, "complete");
-    assert_eq!(listed.stdout.matches("complete").count(), 2);
+    let listed = scratch.check(&["runs", "list"], 0, "random-read");
+    assert_eq!(listed.stdout.matches("random-read").count(), 2);
+    assert!(!listed.stdout.contains("partial"), "{}", listed.stdout);
     belongings.assert_untouched();
     scratch.assert_clean(&target);
 }
