@@ -171,6 +171,7 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for job in &mut *jobs {
         refill(job);
+        count_anew(job);
         faults.extend(sizes_by_order(job));
     }
     faults.extend(waits(jobs));
@@ -330,6 +331,13 @@ fn sizes_by_order(job: &mut Job) -> Option<Fault> {
     let sizes = job.blocks[usize::from(job.pattern.is_random)].clone();
     job.blocks = [sizes.clone(), sizes.clone(), sizes];
     None
+}
+
+/// With `time_based` fio begins anew when `number_ios` are done, until the time is over.
+fn count_anew(job: &mut Job) {
+    if job.limits.is_time_based && job.limits.runtime > Duration::ZERO {
+        job.limits.requests = None;
+    }
 }
 
 /// So many completions at once leave as many fewer outstanding before the depth is filled again.

@@ -59,8 +59,7 @@ pub(super) fn end_of(
     }
     Ok(JobEnd {
         bytes: (!is_timed).then(|| bytes_of(job, pattern, has_gaps, asked)),
-        // With time_based fio begins anew when they are done.
-        requests: job.limits.requests.filter(|_| !is_timed),
+        requests: job.limits.requests,
         file: has_end.then(|| FileEnd {
             bytes: asked.bytes,
             wraps: is_whole(job, &regions[0], asked),
