@@ -349,7 +349,7 @@ fn targets_that_cannot_be_measured_are_told() {
     let scratch = Scratch::new();
     let file = scratch.target().join("main").display().to_string();
     let mistakes: &[Mistake<'_>] = &[
-        (&["/missing/place"], 1, "/missing/place"),
+        (&["/missing/place"], 2, "/missing/place"),
         (&[&file], 2, "at least 1 MiB"),
         (&["null:"], 2, "has no blocks"),
         (
