@@ -293,7 +293,7 @@ fn mistakes_are_told_before_anything_is_made() {
         ),
         (&["--compare-alone"], 2, "add --streams N or --beside"),
         (&["--size", "9999999GiB"], 1, "has no space"),
-        (&["/missing/place"], 1, "/missing/place"),
+        (&["/missing/place"], 2, "/missing/place"),
         (&[&file, "--streams", "2"], 2, "at least 1 MiB"),
         (
             &["sim:mm1", "--mode", "cold"],
