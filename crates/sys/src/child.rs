@@ -46,6 +46,10 @@ pub struct Reads {
 /// When it is no child of this process, or was waited for before.
 pub fn reap(pid: u32) -> io::Result<Option<Reaped>> {
     let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
+    // Whoever ends after this look is found by the next: its counts go with it.
+    if !has_ended(pid)? {
+        return Ok(None);
+    }
     let reads = reads_of_ended(pid);
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
@@ -69,21 +73,26 @@ pub fn reap(pid: u32) -> io::Result<Option<Reaped>> {
     }))
 }
 
-/// What a child has read, with all that it waited for; only once it has ended, and is not yet off
-/// the kernel's list.
-fn reads_of_ended(pid: libc::pid_t) -> Option<Reads> {
-    let id = libc::id_t::try_from(pid).ok()?;
+/// Whether a child has ended, which then stays on the kernel's list.
+fn has_ended(pid: libc::pid_t) -> io::Result<bool> {
+    let id = libc::id_t::try_from(pid).map_err(io::Error::other)?;
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: the pointer lives through the call; all zeroes are a valid `siginfo_t`, and stand for
     // no child where none has ended.
-    let ended = unsafe {
+    let (asked, info) = unsafe {
         let asked = libc::waitid(libc::P_PID, id, info.as_mut_ptr(), how);
-        asked == 0 && info.assume_init().si_pid() == pid
+        (asked, info.assume_init())
     };
-    if !ended {
-        return None;
+    match asked {
+        // SAFETY: what the kernel filled in is about a child.
+        0 => Ok(unsafe { info.si_pid() } == pid),
+        _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// What a child has read, with all that it waited for, while it is still on the kernel's list.
+fn reads_of_ended(pid: libc::pid_t) -> Option<Reads> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let value = |name: &str| {
         let mut lines = text.lines();
