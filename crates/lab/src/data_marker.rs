@@ -12,12 +12,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use drivers::{Found, Identity, Proof, Removal, Seal, remove_proven};
+use drivers::{Found, Identity, NewFile, Proof, Removal, Seal, remove_proven};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 /// What stands behind the name of a data file in the name of its marker.
 pub const MARKER_SUFFIX: &str = ".seekstone";
 const HEAD: &str = "seekstone data file";
+/// Only its owner may read or write a marker.
+const MODE: u32 = 0o600;
 /// Bytes of a marker, at most.
 const BYTES_MAX: u64 = 4096;
 
@@ -64,24 +66,20 @@ impl DataMarker {
             old.remove()?;
         }
         let path = marker_path(data);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)?;
+        let (directory, name) = place_of(&path)?;
+        // It is never seen without its content: of an empty one nobody knows whose it is.
+        let mut new = NewFile::create(directory.into(), MODE)?;
         // Where there are no locks, nobody can tell that we are alive.
-        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        let _ = flock(new.file(), FlockOperation::NonBlockingLockExclusive);
         let made = Self {
             path,
-            file,
+            file: new.file().try_clone()?,
             seal: Seal::of_this_run(),
             size,
             state: State::Unfinished,
         };
-        made.write().inspect_err(|_| {
-            let _ = made.remove_file();
-        })?;
+        made.write()?;
+        new.publish(&name)?;
         Ok(made)
     }
 
