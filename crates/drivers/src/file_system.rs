@@ -58,7 +58,7 @@ pub struct FileSystemOptions {
     pub drop: CacheDrop,
     /// Whether clients share one directory.
     pub directories: DirectoryUse,
-    /// Whether blocks carry headers, and wrong data is told by class instead of ending the run.
+    /// Whether blocks carry headers, and wrong data is reported by class and does not end the run.
     /// Reads and writes are whole blocks then, each file is read as it was written, call by call,
     /// and none is written twice.
     pub verify: bool,

@@ -1,5 +1,5 @@
-//! Files with headers: each way in which a file system can lose data is told by class and path, in
-//! files of one client, of another one and of all; nothing is told of honest ones.
+//! Files with headers: each way in which a file system can lose data is reported by class and path,
+//! in files of one client, of another one and of all; honest ones are not accused.
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;

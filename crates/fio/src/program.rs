@@ -49,8 +49,13 @@ const NO_TRIGGER: &str = "an outside program stops a run with SIGINT";
 const NO_CHECK: &str = "it tests fio, not storage";
 const HELP: &str = "docs/fio.md has the answer to every option";
 
-/// In the order of fio's own help.
-pub const PROGRAM_OPTIONS: [ProgramOption; 34] = [
+/// By name.
+pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
+    row(
+        "alloc-size",
+        Value,
+        NoEffect("memory is taken as jobs need it"),
+    ),
     row("append-terse", Nothing, Ours),
     row(
         "aux-path",
@@ -83,7 +88,7 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 34] = [
     row(
         "idle-prof",
         Value,
-        Refused("the report has the CPU time of the jobs and of the machine"),
+        Refused("the report has the CPU time of the jobs"),
     ),
     row("inflate-log", Value, Refused("logs are not compressed")),
     row(
@@ -93,11 +98,6 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 34] = [
     ),
     row(
         "max-jobs",
-        Value,
-        NoEffect("memory is taken as jobs need it"),
-    ),
-    row(
-        "alloc-size",
         Value,
         NoEffect("memory is taken as jobs need it"),
     ),
@@ -123,7 +123,13 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 34] = [
     ),
     row("trigger", Value, Refused(NO_TRIGGER)),
     row("trigger-file", Value, Refused(NO_TRIGGER)),
+    row("trigger-remote", Value, Refused(NO_TRIGGER)),
     row("trigger-timeout", Value, Refused(NO_TRIGGER)),
+    row(
+        "version",
+        Nothing,
+        Refused("seekstone --version prints ours"),
+    ),
     row(
         "warnings-fatal",
         Nothing,

@@ -32,6 +32,7 @@ const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requ
 const OFFLOADED: &str = "a synchronous engine then has iodepth requests outstanding";
 const ONE_LOOP: &str = "where size is done once: files of ours are removed at the end";
 const ADDRESSES: &str = "this way to choose offsets is not supported";
+const NOT_IN_LOOPS: &str = "refused with loops, where fio counts anew in each";
 const NO_BARRIER: &str = "no engine for files and devices sends any, in fio either";
 const NO_NETWORK: &str = "it separates jobs of several hosts, and there is one here";
 const NO_SPIN: &str = "a pause lasts as long, and takes no processor time";
@@ -161,7 +162,7 @@ pub const GENERIC: &[FioOption] = &[
     row("offset", "fileoffset", Amount, DONE),
     row("offset_align", "", Int(0, MANY), Refused(ADDRESSES)),
     row("offset_increment", "", Amount, DONE),
-    row("number_ios", "", Size, DONE),
+    row("number_ios", "", Size, Done(NOT_IN_LOOPS)),
     row("num_range", "", Int(0, MANY), Refused(ADDRESSES)),
     row("bs", "blocksize", Sizes, DONE),
     row("ba", "blockalign", Sizes, Done("one for reads and writes")),

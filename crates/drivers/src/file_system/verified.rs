@@ -1,5 +1,5 @@
-//! Files whose blocks carry headers: a block that is not what was written is told by its class and
-//! path, and ends nothing.
+//! Files whose blocks carry headers: a block that is not what was written is reported with its
+//! class and path, and the run goes on.
 
 use std::fs::File;
 
