@@ -441,6 +441,8 @@ fn one_dash_is_as_good_as_two() {
         "-name=a",
     ]);
     assert_eq!(one, two);
+    let words = ["fio", "-iodepht=4", "-name=a", "-size=1m"];
+    scratch.check(&words, 2, "iodepth");
 }
 
 #[test]

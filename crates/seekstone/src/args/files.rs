@@ -30,7 +30,7 @@ seekstone files /dev/sdb                           test 11: its figure of merit\
 seekstone files 'sim:rt11?disk=ra80' --space 2,8   on a simulated PDP-11, in virtual time\n  \
 seekstone files /data --workload metadata --files 10000 --depth 2 --fan-out 10 --clients 4\n  \
 seekstone files /data --workload bandwidth --layout hard --clients 4 --state cold\n  \
-seekstone files /data --workload bandwidth --verify is what was written what comes back?\n  \
+seekstone files /data --workload bandwidth --verify\n  \
 seekstone runs compare --table files 3 5 8         systems compared"
 )]
 pub struct FilesArgs {
@@ -124,8 +124,8 @@ pub struct FilesArgs {
         allow_hyphen_values = true
     )]
     pub stonewall: Option<Duration>,
-    /// Read back all that was written, after each pass and from the disk, and name what is lost,
-    /// stale, misplaced, torn or flipped.
+    /// Read back from the disk what each pass wrote, and name what is lost, stale, misplaced, torn
+    /// or flipped.
     #[arg(long, requires = "workload")]
     pub verify: bool,
     /// The memory disk for comparison: a directory on a tmpfs, or `none` [default: the first one

@@ -136,8 +136,12 @@ fn fio_option(word: &str) -> Option<FioWord<'_>> {
         let is_ours = option.answer == fio::ProgramAnswer::Ours;
         return Some(typed(is_ours, option.takes == fio::Takes::Value));
     }
-    let option = fio::find_option(name)?;
-    Some(typed(false, option.value != fio::ValueKind::Flag))
+    // What is no option at all is answered as in a job file.
+    let is_fio_s = |text: &str| text.len() > 1 && !word.starts_with("--");
+    match fio::find_option(name) {
+        Some(option) => Some(typed(false, option.value != fio::ValueKind::Flag)),
+        None => is_fio_s(text).then(|| typed(false, false)),
+    }
 }
 
 fn is_option(word: &OsString) -> bool {
