@@ -29,7 +29,7 @@ check-static:
 nightly:
 	$(CARGO) test --release -p stats -p engine -p sim -p procedure -- --ignored --nocapture
 	$(CARGO) test --release -p validation --test classic_and_modern --test detection -- --ignored --nocapture
-	$(CARGO) test --release -p seekstone --test simulations --test compare -- --ignored --nocapture
+	$(CARGO) test --release -p seekstone --test interface --test measure -- --ignored --nocapture
 
 # An attack on the safety promises: kills, damaged archives, limits, signals, broken storage, swapped
 # files. Ends with a table of what was tried. SEEKSTONE_FAULTS_SEED=N tries other instants,
@@ -39,8 +39,7 @@ faults: export SEEKSTONE_FAULTS = full
 faults: export SEEKSTONE_FAULTS_TABLE = $(FAULTS)
 faults: install-test-tools
 	@mkdir -p target && rm -f $(FAULTS)
-	$(CARGO) test --release -p seekstone --no-fail-fast $(patsubst \
-		crates/seekstone/tests/%.rs,--test %,$(wildcard crates/seekstone/tests/campaign_*.rs)) -- \
+	$(CARGO) test --release -p seekstone --no-fail-fast --test campaign -- \
 		--test-threads=2; ended=$$?; cat $(FAULTS); exit $$ended
 
 # Each reader of text from outside, one after the other; fuzz/README.md says what that needs.
@@ -50,7 +49,7 @@ fuzz:
 
 # What docs/simulations.md and its pictures show, written anew. Look at the difference.
 simulations:
-	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test simulations -- \
+	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test interface simulations:: -- \
 		--include-ignored --test-threads=1
 
 # Beside fio, in one interleaved run; needs fio and an otherwise quiet machine.

@@ -9,7 +9,7 @@
 //! collected per client overlap in time and hide their correlation. It estimates the long-run
 //! variance by Geyer's initial positive sequence at two levels, adjusts Student's t for skewness,
 //! and looks only at a geometric schedule, since looking often enough always finds a lucky moment.
-//! `tests/coverage.rs` checks in virtual time that the intervals cover what they claim.
+//! `tests/stats/coverage.rs` checks in virtual time that the intervals cover what they claim.
 //!
 //! Knows nothing about clocks, files, threads or clients: the same slots give the same answer.
 //!

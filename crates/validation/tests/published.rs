@@ -1,5 +1,5 @@
 //! Which machines have published figures. That every row keeps its bar is checked by the test of
-//! the command in `crates/seekstone/tests/validate.rs`, which runs all experiments once.
+//! the command in `crates/seekstone/tests/vintage/validate.rs`, which runs all experiments once.
 
 use host::interrupt::Interrupt;
 use results::Standing;

@@ -1,7 +1,7 @@
 //! Runs the program as a user does: with arguments, signals and broken storage, and looks at what
 //! it says, how it ends and what it leaves.
 
-// Each test file is a program of its own and uses its own part of this.
+// Each group of tests is a program of its own and uses its own part of this.
 #![allow(dead_code)]
 // Cargo shows what a skipped test says only if it is printed.
 #![allow(clippy::print_stderr)]

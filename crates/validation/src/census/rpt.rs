@@ -11,7 +11,7 @@ const fn table(place: &'static str, figures: usize, parts: &'static [TablePart])
     }
 }
 
-const ADVICE: &str = "crates/workload/tests/document_tables.rs";
+const ADVICE: &str = "crates/workload/tests/workload/document_tables.rs";
 const LOG: &str = "RPT, the log file: figures from the third sums of the sample log";
 const OWN: &str = "found on \"this system\", which the manual does not describe";
 

@@ -1,0 +1,59 @@
+//! docs/fio.md holds the answer to every option, as the table of options has it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use fio::{Answer, PROGRAM_OPTIONS, ProgramAnswer, options};
+
+const BEGIN: &str = "<!-- options: written by the test `document` of crates/fio -->\n";
+const END: &str = "<!-- end of options -->\n";
+
+fn table() -> String {
+    let mut text = String::from("\n| option | answer | why |\n| --- | --- | --- |\n");
+    for option in options() {
+        let name = match option.alias {
+            "" => format!("`{}`", option.name),
+            alias => format!("`{}`, `{alias}`", option.name),
+        };
+        let (answer, why) = match option.answer {
+            Answer::Done(note) => ("done", note.to_owned()),
+            Answer::NoEffect(why) => ("no effect", why.to_owned()),
+            Answer::Refused(why) => ("refused", why.to_owned()),
+            Answer::OfEngine(engine) => ("refused", format!("it belongs to the engine {engine}")),
+        };
+        let _ = writeln!(text, "| {name} | {answer} | {why} |");
+    }
+    text.push_str(
+        "\nOptions of fio's command line, with one dash or two; no job file has them:\n\n\
+         | option | answer | why |\n| --- | --- | --- |\n",
+    );
+    for option in PROGRAM_OPTIONS {
+        let (answer, why) = match option.answer {
+            ProgramAnswer::Ours => ("done", ""),
+            ProgramAnswer::NoEffect(why) => ("no effect", why),
+            ProgramAnswer::Refused(why) => ("refused", why),
+        };
+        let _ = writeln!(text, "| `--{}` | {answer} | {why} |", option.name);
+    }
+    text.push('\n');
+    text
+}
+
+/// With `WRITE_DOCUMENTS=1` the table is written and not compared.
+#[test]
+fn the_document_has_the_answer_to_every_option() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fio.md");
+    let text = std::fs::read_to_string(&path).expect("docs/fio.md");
+    let (before, rest) = text.split_once(BEGIN).expect("where the options begin");
+    let (found, after) = rest.split_once(END).expect("where they end");
+    let expected = table();
+    if std::env::var_os("WRITE_DOCUMENTS").is_some() {
+        let text = format!("{before}{BEGIN}{expected}{END}{after}");
+        std::fs::write(&path, text).expect("docs/fio.md can be written");
+        return;
+    }
+    assert_eq!(
+        found, expected,
+        "WRITE_DOCUMENTS=1 cargo test -p fio document:: writes it"
+    );
+}

@@ -1,0 +1,422 @@
+//! The page of a run: well formed, whole, true to the JSON, and safe whatever names it holds.
+
+use std::collections::BTreeSet;
+
+use crate::kinds::kinds;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use report::{comparison_html, html, run_in_page};
+use results::{Role, Run, Warning, WarningCode, compare, json};
+use scraper::{ElementRef, Html, Selector};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+fn parsed(page: &str) -> Html {
+    let found = Html::parse_document(page);
+    assert!(found.errors.is_empty(), "{:?}", found.errors);
+    found
+}
+
+/// All that a page holds of a run.
+fn without_histograms(mut run: Run) -> Run {
+    for measurement in &mut run.measurements {
+        measurement.intervals.clear();
+        for kind in &mut measurement.kinds {
+            kind.response_histogram.clear();
+            kind.service_histogram.clear();
+        }
+    }
+    run
+}
+
+fn all<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+    let selector = Selector::parse(selector).expect("a selector");
+    page.select(&selector).collect()
+}
+
+fn text(element: ElementRef<'_>) -> String {
+    element.text().collect()
+}
+
+/// Every figure of the JSON's tables that is a number: value and unit, in the order of a page, on
+/// which the details of a table follow the rest of it.
+fn figures(run: &Value) -> Vec<(f64, String)> {
+    let mut found = Vec::new();
+    for table in run["tables"].as_array().expect("tables") {
+        let rows = table["rows"].as_array().expect("rows");
+        let figures = rows.iter().flat_map(|row| row["figures"].as_array());
+        let mut metrics: Vec<(&Value, bool)> = Vec::new();
+        for figure in figures.flatten() {
+            if !metrics.iter().any(|(name, _)| *name == &figure["name"]) {
+                metrics.push((&figure["name"], figure["role"] == "detail"));
+            }
+        }
+        for is_detail in [false, true] {
+            for row in rows {
+                let shown = metrics.iter().filter(|(_, detail)| *detail == is_detail);
+                for (name, _) in shown {
+                    let mut figures = row["figures"].as_array().expect("figures").iter();
+                    let figure = figures.find(|it| &it["name"] == *name);
+                    let value = figure.and_then(|it| it["value"].as_f64());
+                    let unit = figure.map(|it| it["unit"].as_str().expect("a unit").to_owned());
+                    found.extend(value.zip(unit));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What a printed number with its unit is in the unit of the JSON.
+fn read_back(printed: &str, unit: &str) -> f64 {
+    let printed = printed.trim_end_matches('?').trim_end_matches("/MiB");
+    let number = |text: &str| -> f64 {
+        let digits = text.replace(',', "");
+        digits.parse().unwrap_or_else(|_| panic!("{printed}"))
+    };
+    let factor = |unit: &str| match unit {
+        "ns" => 1e-9,
+        "µs" => 1e-6,
+        "ms" | "kB/s" => {
+            if unit == "ms" {
+                1e-3
+            } else {
+                1e3
+            }
+        }
+        "s" | "B/s" | "B" | "" => 1.0,
+        "min" => 60.0,
+        "h" => 3_600.0,
+        "MB/s" => 1e6,
+        "GB/s" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
+        "%" => 1e-2,
+        other => panic!("{printed}: {other}"),
+    };
+    if ["per-second", "count", "ratio"].contains(&unit) {
+        return number(printed.trim_end_matches("/s"));
+    }
+    let words: Vec<&str> = printed.split(' ').collect();
+    words
+        .chunks(2)
+        .map(|pair| number(pair[0]) * factor(pair.get(1).unwrap_or(&"")))
+        .sum()
+}
+
+#[test]
+fn every_kind_is_a_page_whose_values_are_those_of_the_json() {
+    for (kind, run, _) in kinds() {
+        let page = html(&run);
+        let document = parsed(&page);
+        let held = results::from_json(&run_in_page(&page).expect("a run")).expect("a run");
+        assert!(
+            held == without_histograms(run.clone()),
+            "{kind}: another run"
+        );
+        let value: Value = serde_json::from_str(&json(&held)).expect("JSON");
+
+        let mut ids = BTreeSet::new();
+        for element in all(&document, "[id]") {
+            let id = element.value().id().expect("an id").to_owned();
+            assert!(ids.insert(id.clone()), "{kind}: {id} is given twice");
+        }
+        for link in all(&document, "a") {
+            let target = link.attr("href").and_then(|it| it.strip_prefix('#'));
+            assert!(
+                target.is_some_and(|it| ids.contains(it)),
+                "{kind}: {}",
+                link.html()
+            );
+        }
+        let shown: Vec<(f64, String)> = all(&document, "#figures data")
+            .into_iter()
+            .map(|it| {
+                (
+                    it.attr("value")
+                        .and_then(|it| it.parse().ok())
+                        .expect("a value"),
+                    text(it),
+                )
+            })
+            .collect();
+        let expected = figures(&value);
+        assert_eq!(shown.len(), expected.len(), "{kind}");
+        for ((shown, printed), (value, unit)) in shown.iter().zip(&expected) {
+            assert_eq!(shown, value, "{kind}: {printed}");
+            let back = read_back(printed, unit);
+            let off = (back - value).abs() / value.abs().max(1e-12);
+            assert!(
+                off < 6e-3 || (back - value).abs() < 6e-4,
+                "{kind}: {printed} is {value} {unit}"
+            );
+        }
+        let rows: usize = run.tables().iter().map(|table| table.rows.len()).sum();
+        let words = all(&document, "#figures > .wide tbody tr > td:last-child > .t");
+        assert_eq!(words.len(), rows, "{kind}: a word of trust in each row");
+    }
+}
+
+#[test]
+fn the_verdict_comes_first() {
+    let (_, run, _) = &kinds()[0];
+    let page = html(run);
+    let document = parsed(&page);
+    let lead = text(all(&document, "header .lead")[0]);
+    assert!(
+        lead.contains("47.1 µs") && lead.contains("103,000/s"),
+        "{lead}"
+    );
+    let findings = text(all(&document, "header .findings")[0]);
+    assert!(
+        findings.starts_with("Random reads: one client waits 47 µs"),
+        "{findings}"
+    );
+    assert!(page.find("class=\"lead\"") < page.find("<table "));
+}
+
+/// A page is sent to others: names in it must not become part of it.
+#[test]
+fn names_from_outside_are_never_markup() {
+    let hostile = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\
+                   \u{1b}[2J\u{fffd}\u{2028}<!--";
+    for (kind, mut run, _) in kinds() {
+        let before = parsed(&html(&run))
+            .tree
+            .nodes()
+            .filter(|it| it.value().is_element())
+            .count();
+        let taint = |text: &mut String| *text = hostile.to_owned();
+        taint(&mut run.target.given);
+        taint(&mut run.environment.host_name);
+        taint(&mut run.environment.kernel);
+        for setting in &mut run.settings.settings {
+            taint(&mut setting.name);
+            setting.values = vec![hostile.to_owned()];
+        }
+        run.settings
+            .files
+            .iter_mut()
+            .for_each(|it| taint(&mut it.text));
+        run.findings.iter_mut().for_each(taint);
+        for measurement in &mut run.measurements {
+            taint(&mut measurement.title);
+        }
+        run.curve.iter_mut().for_each(|it| taint(&mut it.title));
+        let page = html(&run);
+        let document = parsed(&page);
+        let after = document
+            .tree
+            .nodes()
+            .filter(|it| it.value().is_element())
+            .count();
+        // A path that differs from what was given is a fact more.
+        assert!(
+            after <= before + 2,
+            "{kind}: {before} elements became {after}"
+        );
+        assert_eq!(all(&document, "script").len(), 2, "{kind}");
+        for element in all(&document, "*") {
+            let mut attributes = element.value().attrs();
+            assert!(
+                attributes.all(|(name, _)| !name.starts_with("on")),
+                "{kind}"
+            );
+            assert_ne!(element.value().name(), "img", "{kind}");
+        }
+        let title = text(all(&document, "h1")[0]);
+        assert!(
+            title.contains("</script><script>alert(1)"),
+            "{kind}: {title}"
+        );
+        assert!(!title.contains('\u{1b}'), "{kind}: {title}");
+        let held = results::from_json(&run_in_page(&page).expect("a run")).expect("a run");
+        assert!(held == without_histograms(run), "{kind}: another run");
+    }
+}
+
+#[test]
+fn a_page_asks_for_nothing_from_elsewhere() {
+    for (kind, run, _) in kinds() {
+        let page = html(&run);
+        let document = parsed(&page);
+        for name in ["src", "srcset", "data", "action", "xlink:href"] {
+            assert!(
+                all(&document, "*").iter().all(|it| it.attr(name).is_none()),
+                "{kind}"
+            );
+        }
+        assert!(
+            all(&document, "link, iframe, object, embed").is_empty(),
+            "{kind}"
+        );
+        let style = text(all(&document, "style")[0]);
+        let script = text(all(&document, "body > script:not([type])")[0]);
+        for word in [
+            "url(", "@import", "http:", "https:", "fetch(", "XMLHttp", "import(",
+        ] {
+            assert!(
+                !style.contains(word) && !script.contains(word),
+                "{kind}: {word}"
+            );
+        }
+        // What the page lets itself do is its own style and script, to the byte.
+        let policy = all(&document, "meta[http-equiv=Content-Security-Policy]")[0];
+        let policy = policy.attr("content").expect("a policy");
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+        for (kind, text) in [("style", style), ("script", script)] {
+            let digest = STANDARD.encode(Sha256::digest(text));
+            assert!(
+                policy.contains(&format!("{kind}-src 'sha256-{digest}'")),
+                "{policy}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_curve_is_drawn_with_its_points_levels_and_highest_load() {
+    let (_, run, _) = &kinds()[2];
+    let page = html(run);
+    let document = parsed(&page);
+    let curve = run.curve.as_ref().expect("a curve");
+    let cited = curve.points.iter().filter(|point| !point.is_scout).count();
+    let dots = all(&document, "#load .s0 circle");
+    assert_eq!(dots.len(), cited);
+    assert_eq!(
+        text(dots[2]),
+        "8 clients: 86,000/s (84,300 – 87,700), mean latency 93.0 µs (90.2 – 95.8)"
+    );
+    let labels: Vec<String> = all(&document, "#load .guide text")
+        .into_iter()
+        .map(text)
+        .collect();
+    assert_eq!(
+        labels,
+        ["40.0 µs mean", "100 µs mean", "250 µs mean", "1.00 ms mean"]
+    );
+    let found = all(&document, "#load .guide circle").into_iter().map(text);
+    assert_eq!(
+        found.collect::<Vec<String>>(),
+        [
+            "87,300/s (85,600 – 89,000) at 100 µs mean",
+            "101,000/s (97,000 – 105,000) at 250 µs mean",
+            "between 101,000 and 104,000/s at 1.00 ms mean"
+        ]
+    );
+    let top = text(all(&document, "#load .range circle")[0]);
+    assert!(
+        top.starts_with("highest load: 103,000/s") && top.ends_with("64 clients"),
+        "{top}"
+    );
+}
+
+#[test]
+fn what_to_mind_is_ordered_by_weight_and_told_once() {
+    let (_, mut run, _) = kinds().swap_remove(1);
+    run.warnings = vec![
+        Warning::note(WarningCode::SmallFile, "A note."),
+        Warning::void(WarningCode::WrongData, "Do not use it."),
+    ];
+    for measurement in &mut run.measurements {
+        measurement.warnings = vec![
+            Warning::doubt(WarningCode::Stall, "One."),
+            Warning::doubt(WarningCode::Stall, "Two."),
+        ];
+    }
+    let page = html(&run);
+    let document = parsed(&page);
+    let words = all(&document, "#mind > .mind > li > .t")
+        .into_iter()
+        .map(text);
+    assert_eq!(words.collect::<Vec<String>>(), ["void", "doubt"]);
+    let folded = all(&document, "#mind > details > summary")
+        .into_iter()
+        .map(text);
+    assert_eq!(folded.collect::<Vec<String>>(), ["1 note"]);
+    let alike = text(all(&document, "#mind .mind details")[0]);
+    assert_eq!(alike, "1 remark alikeTwo.");
+}
+
+/// Runs side by side: each ratio is the comparison's own, and all curves are in one chart.
+#[test]
+fn a_comparison_is_a_page_whose_ratios_are_those_of_the_comparison() {
+    for (kind, base, _) in kinds() {
+        let mut new = base.clone();
+        new.id = Some(8);
+        new.environment.kernel = "</dd><script>".into();
+        for measurement in &mut new.measurements {
+            measurement.response.mean = measurement.response.mean.scale(1.5);
+        }
+        let runs = [base.clone(), new.clone(), new.clone()];
+        let page = comparison_html(&runs).expect("a comparison");
+        let document = parsed(&page);
+        let ids: Vec<&str> = all(&document, "[id]")
+            .iter()
+            .filter_map(|it| it.attr("id"))
+            .collect();
+        let unique: BTreeSet<&&str> = ids.iter().collect();
+        assert_eq!(ids.len(), unique.len(), "{kind}: {ids:?}");
+        assert_eq!(all(&document, "script").len(), 1, "{kind}");
+        let found = compare(&base, &new);
+        let (details, main): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|it| it.role == Role::Detail);
+        let mut expected: Vec<String> = main
+            .iter()
+            .chain(&details)
+            .map(|it| it.ratio.value.to_string())
+            .collect();
+        expected.extend(expected.clone());
+        let shown = all(&document, "#figures td.h data").into_iter();
+        let shown: Vec<String> = shown
+            .filter_map(|it| it.attr("value").map(str::to_owned))
+            .collect();
+        assert_eq!(shown, expected, "{kind}");
+        let drawn = all(&document, "#load .plot");
+        assert_eq!(drawn.len(), base.curves().count(), "{kind}");
+        for plot in drawn {
+            let keys = Selector::parse(".keys button").expect("a selector");
+            assert_eq!(
+                plot.select(&keys).count(),
+                3,
+                "{kind}: a series for each run"
+            );
+        }
+    }
+    let (_, run, _) = kinds().swap_remove(1);
+    let mut slower = run.clone();
+    slower.measurements[0].response.mean = run.measurements[0].response.mean.scale(1.5);
+    let page = comparison_html(&[run.clone(), slower]).expect("a comparison");
+    let document = parsed(&page);
+    assert_eq!(text(all(&document, "#figures .t.void")[0]), "worse");
+    assert!(text(all(&document, ".lead")[0]).contains("1 worse"));
+    comparison_html(&[run]).expect_err("one run");
+}
+
+/// A check-up's page fits into a mail, its run and all charts included.
+#[test]
+fn a_page_is_small() {
+    let (_, run, _) = &kinds()[0];
+    let page = html(run);
+    assert!(page.len() < 100_000, "{} bytes", page.len());
+}
+
+/// What was stopped early says so above everything else that it says of its figures.
+#[test]
+fn a_run_that_was_stopped_says_so() {
+    let partial = |run: &mut Run| {
+        run.status = results::Status::Partial {
+            reason: "interrupted".into(),
+        };
+    };
+    let (_, mut run, _) = kinds().swap_remove(1);
+    partial(&mut run);
+    let page = html(&run);
+    let document = parsed(&page);
+    let said = text(all(&document, "header .partial")[0]);
+    assert_eq!(
+        said,
+        "Partial. interrupted. What had been measured by then is shown."
+    );
+}

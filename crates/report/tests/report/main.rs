@@ -1,0 +1,23 @@
+//! Every form of every kind of run.
+
+mod files;
+mod forms;
+mod html;
+mod indicative;
+mod json;
+mod rab;
+mod random_access;
+mod schema;
+mod screen;
+mod study;
+mod tables;
+mod timing;
+mod transfer;
+mod validation;
+mod what_if;
+
+#[path = "../support/kinds.rs"]
+mod kinds;
+
+#[path = "../support/mod.rs"]
+mod support;

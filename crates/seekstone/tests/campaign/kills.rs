@@ -1,0 +1,179 @@
+//! Kills at random instants: the archive stays whole, each run is there or is not, `clean` removes
+//! all that was left, and nothing of the user's is touched.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::bounded::Bounded;
+use crate::cases::{self, Case};
+use crate::place::Place;
+use crate::table::Table;
+use crate::{random, scaled};
+use rustix::process::Signal;
+
+/// Kill a command at an instant of its own; `false` when it was done before.
+fn kill(case: &Case, place: &Place, random: &mut fastrand::Rng) -> bool {
+    let running = Bounded::start(place.command(case.args));
+    // Most is made in the beginning.
+    let share = random.f64().powi(2);
+    let instant = Duration::from_millis(case.span_ms).mul_f64(share);
+    if running.ends_within(instant) {
+        return false;
+    }
+    running.signal(Signal::KILL);
+    running.end().signal == Some(Signal::KILL.as_raw())
+}
+
+/// Whether the archive is sound, and every run in it a whole document.
+fn archive_faults(path: &Path) -> Vec<String> {
+    if !path.exists() {
+        return Vec::new();
+    }
+    let checked = rusqlite::Connection::open(path).and_then(|database| {
+        database.query_row("pragma integrity_check", [], |row| row.get::<_, String>(0))
+    });
+    let mut faults = match checked {
+        Ok(text) if text == "ok" => Vec::new(),
+        Ok(text) => vec![format!("the archive is damaged: {text}")],
+        Err(error) => vec![format!("the archive cannot be read: {error}")],
+    };
+    // It may have been killed before there was a table.
+    if let Err(error) = every_run(path)
+        && fs::metadata(path).is_ok_and(|found| found.len() > 0)
+    {
+        faults.push(format!("a run cannot be read: {error}"));
+    }
+    faults
+}
+
+fn every_run(path: &Path) -> Result<(), archive::ArchiveError> {
+    let archive = archive::Archive::open_existing(path)?;
+    for run in archive.list(1000)? {
+        archive.load(run.id)?;
+    }
+    Ok(())
+}
+
+/// All that is wrong after a kill.
+fn faults_after(place: &Place) -> Vec<String> {
+    let mut faults = archive_faults(&place.scratch.archive());
+    let own = place.work.join("new.db");
+    faults.extend(archive_faults(&own));
+    faults.extend(place.harm());
+    faults.extend(place.clean().fault(&[0]));
+    forget_stubs(place);
+    faults.extend(place.changes());
+    faults
+}
+
+/// A directory that was killed before anything lay in it is nobody's, and stays.
+fn forget_stubs(place: &Place) {
+    for path in place.left() {
+        // Only an empty one goes.
+        let _ = fs::remove_dir(path);
+    }
+}
+
+#[track_caller]
+fn kill_each(cases: &[Case]) {
+    let mut table = Table::new("kills");
+    for case in cases {
+        let wanted = scaled(if case.span_ms > 500 { 1 } else { 3 }, 12);
+        let (mut kills, mut tries) = (0, 0);
+        let mut faults = Vec::new();
+        while kills < wanted && tries < 4 * wanted {
+            let place = Place::new(case);
+            let mut random = random(case.name, tries);
+            tries += 1;
+            kills += u64::from(kill(case, &place, &mut random));
+            let found = faults_after(&place).into_iter();
+            faults.extend(found.map(|fault| format!("try {tries}: {fault}")));
+        }
+        table.row(case.name, &format!("{kills} kills, {tries} runs"), &faults);
+    }
+    table.finish();
+}
+
+#[test]
+fn a_kill_leaves_what_clean_removes_and_a_whole_archive() {
+    kill_each(&cases::KILLED[..8]);
+}
+
+#[test]
+fn a_kill_of_a_study_or_classic_program_leaves_what_is_known() {
+    kill_each(&cases::KILLED[8..]);
+}
+
+/// What a user puts into a directory that a killed run left may have a name that we give, and be as
+/// private as ours. Then `clean` has to leave it, and say so.
+#[test]
+fn what_somebody_put_into_a_left_directory_stays() {
+    let mut table = Table::new("kills");
+    for (name, mode) in [
+        ("a.txt", 0o644),
+        ("f0000099", 0o644),
+        ("cache", 0o644),
+        ("f0000099", 0o600),
+        ("cache", 0o600),
+        ("t00000099/a0001", 0o600),
+    ] {
+        let mut faults = Vec::new();
+        for _ in 0..scaled(1, 10) {
+            faults.extend(planted(name, mode));
+        }
+        let case = format!("planted {name}");
+        table.row(
+            &case,
+            &format!("mode {mode:o}, {} times", scaled(1, 10)),
+            &faults,
+        );
+    }
+    table.finish();
+}
+
+/// Kill a run once its file is there, put something beside that, and clean.
+fn planted(name: &str, mode: u32) -> Vec<String> {
+    let place = Place::new(&cases::TRIAL);
+    let args = [
+        "trial",
+        "--duration",
+        "60s",
+        "--size",
+        "4MiB",
+        "--reserve",
+        "0",
+        "-q",
+        ".",
+    ];
+    let running = Bounded::start(place.command(&args));
+    let has_file = |path: &std::path::PathBuf| path.join("main").exists();
+    while running.is_running() && !place.left().iter().any(has_file) {
+        std::thread::yield_now();
+    }
+    drop(running);
+    let left = place.left();
+    let path = left.first().expect("a work directory").join(name);
+    let parent = path.parent().expect("a directory");
+    fs::create_dir_all(parent).expect("a directory");
+    if parent != left[0] {
+        fs::set_permissions(parent, fs::Permissions::from_mode(0o700)).expect("a mode");
+    }
+    fs::write(&path, "of the user").expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
+    let mut faults: Vec<String> = place.clean().fault(&[0, 1]).into_iter().collect();
+    if fs::read(&path).ok().as_deref() != Some(b"of the user") {
+        faults.push(format!("{name} of mode {mode:o} was removed by clean"));
+        return faults;
+    }
+    // Once it is moved away, the rest can go.
+    fs::rename(&path, place.work.join("moved")).expect("a rename");
+    if parent != left[0] {
+        fs::remove_dir(parent).expect("an empty directory");
+    }
+    faults.extend(place.clean().fault(&[0]));
+    fs::remove_file(place.work.join("moved")).expect("the moved file");
+    faults.extend(place.changes());
+    faults
+}

@@ -1,0 +1,13 @@
+//! fio's job files, run here and by fio.
+
+mod addresses;
+mod amounts;
+mod content;
+mod iolog;
+mod jobs;
+mod output;
+mod steady;
+mod verify;
+
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,432 @@
+//! Ranks that freeze, die, or cannot do what the others can.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, launcher, ranks, rows, with_shim};
+use crate::support::{Ended, PROGRAM, Running, Scratch, finish, leftovers, skipped};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// For how long a rank is frozen: no wait for anything, but the fault itself.
+const FREEZE: Duration = Duration::from_secs(2);
+
+/// The process of a rank that was started in a scratch.
+fn process_of(scratch: &Scratch, rank: u32) -> Pid {
+    let here = fs::canonicalize(scratch.path("")).expect("a directory");
+    let program = fs::canonicalize(PROGRAM).expect("the program");
+    let names = ["PMI_RANK", "OMPI_COMM_WORLD_RANK"];
+    let wanted: Vec<String> = names.iter().map(|it| format!("{it}={rank}")).collect();
+    let is_it = |process: &Path| {
+        let link = |name| fs::read_link(process.join(name)).ok();
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        link("cwd").as_ref() == Some(&here)
+            && link("exe").as_ref() == Some(&program)
+            && variables.any(|it| wanted.iter().any(|wanted| it == wanted.as_bytes()))
+    };
+    let processes = fs::read_dir("/proc").expect("processes");
+    let mut processes = processes.filter_map(|entry| Some(entry.ok()?.path()));
+    let found = processes.find(|it| is_it(it)).expect("the rank's process");
+    let name = found
+        .file_name()
+        .and_then(|it| it.to_str())
+        .expect("a name");
+    let number = name.parse().expect("a process");
+    Pid::from_raw(number).expect("a process")
+}
+
+/// Wait until every thread of a process stands still: on a busy machine some go on for a while
+/// after the signal.
+fn await_stop(process: Pid) {
+    let threads = format!("/proc/{}/task", process.as_raw_nonzero());
+    let stands = |thread: &Path| {
+        let status = fs::read_to_string(thread.join("status")).unwrap_or_default();
+        status.contains("State:\tT")
+    };
+    loop {
+        let all = fs::read_dir(&threads).expect("threads");
+        let mut all = all.filter_map(|entry| Some(entry.ok()?.path()));
+        if all.all(|it| stands(&it)) {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn trial(scratch: &Scratch, duration: &str) -> Vec<String> {
+    scratch.target();
+    let args = ["trial", "target", "--size", "4MiB", "--clients", "6"];
+    let rest = [
+        "--duration",
+        duration,
+        "--reserve",
+        "0",
+        "--json",
+        "run.json",
+    ];
+    args.iter()
+        .chain(&rest)
+        .map(|it| (*it).to_owned())
+        .collect()
+}
+
+fn start(scratch: &Scratch, mut command: Command, duration: &str) -> Running {
+    command.args(trial(scratch, duration));
+    let mut running = Running::start(command);
+    running.wait_for("random read 4 KiB");
+    running
+}
+
+/// The freeze is that host's latency and no one else's, and the run is whole.
+#[test]
+fn a_frozen_rank_shows_in_its_row() {
+    let test = "a_frozen_rank_shows_in_its_row";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let command = launcher(&scratch, &MPICH, &["-n", "3", PROGRAM]);
+    let running = start(&scratch, command, "5s");
+    let rank = process_of(&scratch, 1);
+    // It has begun when its first operation is done, which takes less than this.
+    std::thread::sleep(FREEZE / 2);
+    kill_process(rank, Signal::STOP).expect("a signal");
+    await_stop(rank);
+    std::thread::sleep(FREEZE);
+    kill_process(rank, Signal::CONT).expect("a signal");
+    let ended = running.end();
+    ended.check(&["a frozen rank"], 0, "Saved as run 1");
+    assert!(!ended.stdout.contains("partial"), "{ended:?}");
+    let run = json(&scratch.path("run.json"));
+    let longest: Vec<u64> = rows(&run)
+        .iter()
+        .map(|row| row["response"]["max_ns"].as_u64().expect("a time"))
+        .collect();
+    let [all, first, frozen, last] = longest[..] else {
+        panic!("{longest:?}");
+    };
+    assert!(u128::from(frozen) >= FREEZE.as_nanos(), "{longest:?}");
+    assert!(
+        all == frozen && first < frozen && last < frozen,
+        "{longest:?}"
+    );
+    let said = rows(&run)[2]["warnings"].to_string();
+    let gap = said.split_once("nothing completed for ");
+    let gap = gap.and_then(|(_, rest)| rest.split_once(" s")?.0.parse::<f64>().ok());
+    // The gap begins and ends at operations that were done before and after the freeze, to a slot.
+    let frozen = FREEZE.as_secs_f64();
+    assert!(
+        said.contains("rank 1 on ") && gap.is_some_and(|gap| gap > frozen - 0.01),
+        "{said}"
+    );
+    scratch.assert_clean(&scratch.path("target"));
+}
+
+/// Open MPI's launcher lets the others go on where it is asked to recover.
+#[test]
+fn a_killed_rank_is_named_and_what_was_measured_is_kept() {
+    let test = "a_killed_rank_is_named_and_what_was_measured_is_kept";
+    let Some(scratch) = with_shim(test, &OPEN_MPI) else {
+        return;
+    };
+    let options = ["--enable-recovery", "-n", "3", PROGRAM];
+    let command = launcher(&scratch, &OPEN_MPI, &options);
+    let running = start(&scratch, command, "60s");
+    kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    let silent = "rank 1 on ";
+    assert!(ended.error().contains(silent), "{ended:?}");
+    assert!(
+        ended.error().contains("has been silent for 8."),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("partial"), "{ended:?}");
+    let run = json(&scratch.path("run.json"));
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
+    assert_eq!(names, ["trial", "rank-0", "rank-2"]);
+    check_cleaned(&scratch, 1);
+}
+
+/// MPICH's launcher ends all ranks with the one that was killed.
+#[test]
+fn what_killed_ranks_left_is_cleaned() {
+    let test = "what_killed_ranks_left_is_cleaned";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let command = launcher(&scratch, &MPICH, &["-n", "3", PROGRAM]);
+    let running = start(&scratch, command, "60s");
+    kill_process(process_of(&scratch, 2), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    check_cleaned(&scratch, 3);
+}
+
+/// What so many ranks left is named and removed.
+#[track_caller]
+fn check_cleaned(scratch: &Scratch, count: usize) {
+    let target = scratch.path("target");
+    assert_eq!(leftovers(&target).len(), count);
+    let clean = ["clean", "target", "--yes"];
+    let cleaned = scratch.check(&clean, 0, "A killed run (process ");
+    assert!(cleaned.stdout.contains("Removed ") || cleaned.stderr.contains("Removed "));
+    scratch.assert_clean(&target);
+}
+
+#[track_caller]
+fn check_interrupted(test: &str, library: &Library, by: &str) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let command = launcher(&scratch, library, &["-n", "3", PROGRAM]);
+    let running = start(&scratch, command, "100s");
+    running.signal(Signal::INT);
+    let ended = running.end();
+    let expected = format!("error: stopped by {by}; what was measured before is above");
+    assert_eq!(ended.error(), expected, "{ended:?}");
+    assert!(
+        ended.stdout.contains(&format!("stopped by {by}.")),
+        "{ended:?}"
+    );
+    scratch.assert_clean(&scratch.path("target"));
+}
+
+#[test]
+fn ctrl_c_ends_all_ranks_in_order_under_mpich() {
+    let test = "ctrl_c_ends_all_ranks_in_order_under_mpich";
+    check_interrupted(test, &MPICH, "SIGINT");
+}
+
+/// Open MPI's launcher passes another signal on.
+#[test]
+fn ctrl_c_ends_all_ranks_in_order_under_open_mpi() {
+    let test = "ctrl_c_ends_all_ranks_in_order_under_open_mpi";
+    check_interrupted(test, &OPEN_MPI, "SIGTERM");
+}
+
+/// The target of rank 1 is a file system of 4 MiB, that of rank 0 one of 64 MiB.
+#[test]
+fn a_host_whose_disk_is_full_is_named() {
+    let test = "a_host_whose_disk_is_full_is_named";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    let mount = "unshare -m mount -t tmpfs none target";
+    let can_mount = finish({
+        let mut command = Command::new("sh");
+        command.args(["-c", mount]);
+        scratch.settle(&mut command);
+        command
+    });
+    if can_mount.code != Some(0) {
+        skipped(test, "no mount namespace can be made");
+        return;
+    }
+    let script = "[ $PMI_RANK = 1 ] && size=4M || size=64M\n\
+                  exec unshare -m sh -c 'mount -t tmpfs -o size='$size' none target && \
+                  exec \"$0\" \"$@\"' \"$0\" \"$@\"";
+    let command = |more: &[&str]| {
+        let mut command = launcher(&scratch, &MPICH, &["-n", "2", "sh", "-c", script, PROGRAM]);
+        let args = ["trial", "target", "--clients", "2", "--duration", "1s"];
+        command.args(args).args(more);
+        finish(command)
+    };
+    let ended: Ended = command(&["--size", "16MiB", "--reserve", "1MiB"]);
+    ended.check(&["a full disk"], 2, "rank 1 on ");
+    let expected = "target has no space for 16 MiB: 4 MiB are free";
+    assert!(ended.error().contains(expected), "{ended:?}");
+    scratch.assert_clean(&target);
+}
+
+/// Ranks with different files have different command lines; one would be shown for both.
+#[test]
+fn ranks_with_different_files_are_named() {
+    let test = "ranks_with_different_files_are_named";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    for name in ["one", "other"] {
+        fs::write(scratch.path(name), vec![1; 4 << 20]).expect("a file");
+    }
+    let mut command = ranks(&scratch, &MPICH, 1, &["trial", "one", "--clients", "2"]);
+    command.args([":", "-n", "1", PROGRAM, "trial", "other", "--clients", "2"]);
+    let ended = finish(command);
+    let expected = "rank 1: the command line is `trial other --clients 2` here, and `trial one";
+    ended.check(&["two files"], 2, expected);
+}
+
+/// Files up to a wall, in rounds: what was measured in the first is a result.
+const WALLED: [&str; 18] = [
+    "files",
+    "target",
+    "--workload",
+    "metadata",
+    "--layout",
+    "easy",
+    "--state",
+    "as-is",
+    "--memory",
+    "none",
+    "--reserve",
+    "0",
+    "--stonewall",
+    "200ms",
+    "--passes",
+    "500",
+    "--json",
+    "run.json",
+];
+
+/// A run of files up to a wall that is in its second round.
+fn walled(scratch: &Scratch, mut command: Command) -> Running {
+    scratch.target();
+    command.args(WALLED);
+    command.args(["--clients", "3", "--files", "300000"]);
+    let mut running = Running::start(command);
+    running.wait_for("round 2 of the tests");
+    running
+}
+
+/// What the first round found is kept, and the rank is named.
+#[track_caller]
+fn check_partial_files(scratch: &Scratch, ended: &Ended, expected: &str) {
+    assert!(ended.error().contains("rank 1 on "), "{ended:?}");
+    assert!(ended.error().contains(expected), "{ended:?}");
+    assert!(ended.stdout.contains("partial"), "{ended:?}");
+    let run = json(&scratch.path("run.json"));
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    let passes = |test: &serde_json::Value| test["passes"].as_array().map_or(0, Vec::len);
+    assert!(tests.iter().any(|test| passes(test) > 0), "{run}");
+}
+
+/// Of what several hosts measure nothing goes on: what they left is removed, and a new run is
+/// whole.
+#[test]
+fn a_walled_run_that_was_killed_is_cleaned_and_begun_anew() {
+    let test = "a_walled_run_that_was_killed_is_cleaned_and_begun_anew";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let command = launcher(&scratch, &MPICH, &["-n", "3", PROGRAM]);
+    let running = walled(&scratch, command);
+    kill_process(process_of(&scratch, 0), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    check_cleaned(&scratch, 3);
+    let resumed = scratch.check(&["runs", "resume", "--list"], 0, "");
+    assert!(!resumed.stdout.contains("files target"), "{resumed:?}");
+    let again = [
+        &WALLED[..14],
+        &["--clients", "3", "--files", "30000", "--passes", "1"],
+    ]
+    .concat();
+    let ended = finish(ranks(&scratch, &MPICH, 3, &again));
+    ended.check(&again, 0, "At the stonewall");
+    scratch.assert_clean(&scratch.path("target"));
+}
+
+/// The file system of rank 1 is filled by somebody else in the second round. Each rank has one of
+/// its own, and lists in the end what it left there.
+#[test]
+fn a_rank_out_of_space_before_the_wall_is_named_and_what_was_measured_is_kept() {
+    let test = "a_rank_out_of_space_before_the_wall_is_named_and_what_was_measured_is_kept";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    scratch.target();
+    let mut can_mount = Command::new("sh");
+    can_mount.args(["-c", "unshare -m mount -t tmpfs none target"]);
+    scratch.settle(&mut can_mount);
+    if finish(can_mount).code != Some(0) {
+        skipped(test, "no mount namespace can be made");
+        return;
+    }
+    // The one that fills waits until files of the first round have come and gone.
+    let script = "exec unshare -m sh -c '
+        mount -t tmpfs -o size=256M none target
+        count() { find target -type f | wc -l; }
+        [ $PMI_RANK = 0 ] || {
+            until [ $(count) -gt 20 ]; do :; done
+            until [ $(count) -lt 20 ]; do :; done
+            cat /dev/zero > target/ballast 2> /dev/null
+        } &
+        \"$0\" \"$@\"; code=$?
+        wait
+        find target -mindepth 1 ! -name ballast > left-$PMI_RANK
+        exit $code' \"$0\" \"$@\"";
+    let mut command = launcher(&scratch, &MPICH, &["-n", "2", "sh", "-c", script, PROGRAM]);
+    command.args(WALLED);
+    command.args(["--clients", "2", "--files", "6000", "--file-size", "16KiB"]);
+    let ended = finish(command);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    check_partial_files(&scratch, &ended, "No space left on device");
+    for rank in 0..2 {
+        let left = fs::read_to_string(scratch.path(&format!("left-{rank}")));
+        assert_eq!(left.expect("a list"), "", "rank {rank}: {ended:?}");
+    }
+}
+
+/// Rank 2 lives and is waiting for the others when rank 1 is gone.
+#[test]
+fn a_rank_killed_before_the_wall_is_named_and_what_was_measured_is_kept() {
+    let test = "a_rank_killed_before_the_wall_is_named_and_what_was_measured_is_kept";
+    let Some(scratch) = with_shim(test, &OPEN_MPI) else {
+        return;
+    };
+    let options = ["--enable-recovery", "-n", "3", PROGRAM];
+    let running = walled(&scratch, launcher(&scratch, &OPEN_MPI, &options));
+    kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    check_partial_files(&scratch, &ended, "has been silent for ");
+    check_cleaned(&scratch, 1);
+}
+
+/// Jobs of fio have rows of the hosts that are left.
+#[test]
+fn a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept() {
+    let test = "a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept";
+    let Some(scratch) = with_shim(test, &OPEN_MPI) else {
+        return;
+    };
+    scratch.target();
+    let options = ["--enable-recovery", "-n", "3", PROGRAM];
+    let mut command = launcher(&scratch, &OPEN_MPI, &options);
+    command.args([
+        "fio",
+        "--name=look",
+        "--rw=randread",
+        "--size=4m",
+        "--directory=target",
+    ]);
+    command.args([
+        "--time_based",
+        "--runtime=60",
+        "--reserve",
+        "0",
+        "--json",
+        "run.json",
+    ]);
+    let mut running = Running::start(command);
+    running.wait_for("look");
+    kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    assert!(ended.error().contains("rank 1 on "), "{ended:?}");
+    assert!(
+        ended.error().contains("has been silent for 8."),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("<rank 2 on "), "{ended:?}");
+    assert!(!ended.stdout.contains("<rank 1 on "), "{ended:?}");
+    let run = json(&scratch.path("run.json"));
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
+    assert_eq!(names, ["look", "look-rank-0", "look-rank-2"]);
+    check_cleaned(&scratch, 1);
+}

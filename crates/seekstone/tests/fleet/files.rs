@@ -1,0 +1,368 @@
+//! File tests on several ranks: files of each rank's own, passes of all together, one run.
+
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use crate::support::{Scratch, finish};
+use serde_json::Value;
+
+const METADATA: [&str; 12] = [
+    "files",
+    "target",
+    "--workload",
+    "metadata",
+    "--files",
+    "240",
+    "--passes",
+    "2",
+    "--state",
+    "as-is",
+    "--clients",
+    "6",
+];
+
+fn metadata(scratch: &Scratch, library: &Library, count: u32) -> Value {
+    let target = scratch.target();
+    let options = [
+        "--memory",
+        "none",
+        "--reserve",
+        "0",
+        "--quiet",
+        "--no-save",
+        "--json",
+        "run.json",
+    ];
+    let args = [&METADATA[..], &options].concat();
+    let ended = finish(ranks(scratch, library, count, &args));
+    assert!(ended.error().is_empty(), "{count} ranks: {ended:?}");
+    scratch.assert_clean(&target);
+    json(&scratch.path("run.json"))
+}
+
+/// Phase, and the calls and bytes of each pass.
+fn work(run: &Value) -> Vec<(String, Vec<(u64, u64)>)> {
+    let tests = run["files"]["tests"].as_array().expect("rows").iter();
+    let number = |pass: &Value, key: &str| pass[key].as_u64().expect("a number");
+    let row = |row: &Value| {
+        let passes = row["passes"].as_array().expect("passes").iter();
+        let passes = passes.map(|it| (number(it, "calls"), number(it, "bytes")));
+        (row["test"].to_string(), passes.collect())
+    };
+    tests.map(row).collect()
+}
+
+fn check_same_work(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let alone = metadata(&scratch, library, 1);
+    let together = metadata(&scratch, library, 3);
+    assert_eq!(work(&alone), work(&together));
+    assert!(work(&alone).len() >= 9, "{alone}");
+    assert_eq!(together["files"]["clients"], 6);
+    let said = together["warnings"].to_string();
+    assert!(said.contains("1 host, 3 ranks: rank "), "{said}");
+    assert!(!alone["warnings"].to_string().contains("ranks"));
+}
+
+#[test]
+fn three_ranks_make_the_files_that_one_would_under_mpich() {
+    check_same_work(
+        "three_ranks_make_the_files_that_one_would_under_mpich",
+        &MPICH,
+    );
+}
+
+#[test]
+fn three_ranks_make_the_files_that_one_would_under_open_mpi() {
+    let test = "three_ranks_make_the_files_that_one_would_under_open_mpi";
+    check_same_work(test, &OPEN_MPI);
+}
+
+/// In one directory of all ranks, and in directories of their own, each reads what a client of
+/// another rank made; whatever is read is compared with what that one must have written.
+fn check_files_of_others(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let target = scratch.target();
+    for (layout, phases) in [("hard", 7), ("easy", 6), ("tree", 9)] {
+        let args = [
+            "files",
+            "target",
+            "--workload",
+            "metadata",
+            "--layout",
+            layout,
+            "--reorder",
+            "--files",
+            "120",
+            "--clients",
+            "6",
+            "--passes",
+            "2",
+            "--state",
+            "as-is,cold",
+            "--reserve",
+            "0",
+            "--quiet",
+            "--no-save",
+            "--json",
+            "run.json",
+        ];
+        let ended = finish(ranks(&scratch, library, 3, &args));
+        assert!(ended.error().is_empty(), "{layout}: {ended:?}");
+        scratch.assert_clean(&target);
+        let run = json(&scratch.path("run.json"));
+        let files = &run["files"];
+        assert_eq!(work(&run).len(), 2 * phases, "{layout}: {files}");
+        assert_eq!(files["tree"]["is_reordered"], true);
+        let hosts = files["hosts"].as_array().expect("a row for each rank");
+        let calls = |rows: &[Value]| -> u64 {
+            rows.iter()
+                .map(|it| it["calls"].as_u64().expect("calls"))
+                .sum()
+        };
+        let tests = files["tests"].as_array().expect("rows").iter();
+        let passes: u64 = tests
+            .map(|test| calls(test["passes"].as_array().expect("passes")))
+            .sum();
+        assert_eq!((hosts.len(), calls(hosts)), (3, passes), "{layout}");
+    }
+}
+
+#[test]
+fn ranks_read_each_others_files_under_mpich() {
+    check_files_of_others("ranks_read_each_others_files_under_mpich", &MPICH);
+}
+
+#[test]
+fn ranks_read_each_others_files_under_open_mpi() {
+    check_files_of_others("ranks_read_each_others_files_under_open_mpi", &OPEN_MPI);
+}
+
+#[test]
+fn decus_tests_are_one_run_of_two_ranks() {
+    let test = "decus_tests_are_one_run_of_two_ranks";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    let args = [
+        "files",
+        "target",
+        "--tests",
+        "1,4",
+        "--passes",
+        "2",
+        "--clients",
+        "2",
+    ];
+    let args = [&args[..], &["--reserve", "0", "--quiet"]].concat();
+    let ended = finish(ranks(&scratch, &MPICH, 2, &args));
+    ended.check(&args, 0, "Saved as run 1");
+    scratch.assert_clean(&target);
+}
+
+/// What cannot be done is said before any file is made, once, and by rank 0.
+#[test]
+fn what_ranks_cannot_do_with_files_is_one_sentence() {
+    let test = "what_ranks_cannot_do_with_files_is_one_sentence";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    std::fs::write(scratch.path("data"), vec![1; 4 << 20]).expect("a file");
+    let check = |args: &[&str], expected: &str| {
+        let ended = finish(ranks(&scratch, &MPICH, 2, args));
+        ended.check(args, 2, expected);
+        scratch.assert_clean(&target);
+    };
+    check(
+        &["files", "target"],
+        "--clients 1: each of 2 ranks needs at least one client",
+    );
+    let two = ["--clients", "2"];
+    check(
+        &[&["files", "data", "--tests", "11"], &two[..]].concat(),
+        "is no directory: on several hosts files are made",
+    );
+    let memory = ["files", "target", "--memory", "/dev/shm"];
+    check(
+        &[&memory, &two[..]].concat(),
+        "--memory compares one host with its memory",
+    );
+    let device = ["files", "target", "--device", "data"];
+    check(
+        &[&device, &two[..]].concat(),
+        "--device works on one host: leave it out, or start one rank",
+    );
+    let uneven = [
+        "files",
+        "target",
+        "--workload",
+        "metadata",
+        "--reorder",
+        "--clients",
+        "3",
+    ];
+    check(
+        &uneven,
+        "with --reorder all 2 ranks have the same number of clients",
+    );
+    let sim = ["files", "sim:rt11"];
+    check(&[&sim[..], &two].concat(), "sim:rt11 is simulated");
+}
+
+/// Every client makes files for 60 ms, then all of all ranks go on to as many as the furthest made;
+/// what comes after finds exactly those.
+fn check_stonewall(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let target = scratch.target();
+    for layout in ["easy", "hard"] {
+        let args = [
+            "files",
+            "target",
+            "--workload",
+            "metadata",
+            "--layout",
+            layout,
+            "--reorder",
+            "--stonewall",
+            "60ms",
+            "--files",
+            "600000",
+            "--clients",
+            "6",
+            "--passes",
+            "2",
+            "--state",
+            "as-is",
+            "--reserve",
+            "0",
+            "--quiet",
+            "--no-save",
+            "--json",
+            "run.json",
+        ];
+        let ended = finish(ranks(&scratch, library, 3, &args));
+        assert!(ended.error().is_empty(), "{layout}: {ended:?}");
+        scratch.assert_clean(&target);
+        let files = &json(&scratch.path("run.json"))["files"];
+        assert_eq!(files["stonewall_ns"], 60_000_000);
+        let tests = files["tests"].as_array().expect("rows");
+        let items = |row: &Value| -> Vec<u64> {
+            let passes = row["passes"].as_array().expect("passes").iter();
+            passes
+                .map(|it| it["items"].as_u64().expect("items"))
+                .collect()
+        };
+        let row = |name: &str| tests.iter().find(|it| it["test"] == name);
+        let create = row("create").expect("files are made");
+        for pass in create["passes"].as_array().expect("passes") {
+            let wall = &pass["stonewall"];
+            let number = |value: &Value| value.as_u64().expect("a number");
+            let most = number(&wall["items_most"]);
+            assert_eq!(
+                number(&pass["items"]),
+                6 * most,
+                "all caught up with the furthest"
+            );
+            assert!(number(&wall["items_least"]) <= most && most > 0);
+            assert!(number(&wall["items"]) <= 6 * most);
+            let wall_ns = number(&wall["elapsed_ns"]);
+            assert!((60_000_000..=number(&pass["elapsed_ns"])).contains(&wall_ns));
+        }
+        assert!(create["stonewall"]["items_per_second"]["value"].is_number());
+        for name in ["stat", "open", "rename", "remove"] {
+            let row = row(name).expect("a row");
+            assert_eq!(
+                items(row),
+                items(create),
+                "{layout}: {name} covers what exists"
+            );
+        }
+    }
+}
+
+#[test]
+fn ranks_go_on_to_what_the_furthest_made_under_mpich() {
+    let test = "ranks_go_on_to_what_the_furthest_made_under_mpich";
+    check_stonewall(test, &MPICH);
+}
+
+#[test]
+fn ranks_go_on_to_what_the_furthest_made_under_open_mpi() {
+    let test = "ranks_go_on_to_what_the_furthest_made_under_open_mpi";
+    check_stonewall(test, &OPEN_MPI);
+}
+
+/// What each rank wrote, to files of its own or to one of all, another rank reads, and every byte
+/// is compared; with a stonewall all write as much as the furthest.
+fn check_bandwidth(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let target = scratch.target();
+    for (layout, transfer) in [("easy", 2 << 20), ("hard", 47_008)] {
+        for wall in [None, Some("30ms")] {
+            let args = [
+                "files",
+                "target",
+                "--workload",
+                "bandwidth",
+                "--layout",
+                layout,
+                "--reorder",
+                "--clients",
+                "6",
+                "--passes",
+                "2",
+                "--state",
+                "as-is,cold",
+                "--reserve",
+                "0",
+                "--quiet",
+                "--no-save",
+                "--json",
+                "run.json",
+            ];
+            let size = [
+                "--file-size",
+                if wall.is_some() { "256MiB" } else { "4MiB" },
+            ];
+            let wall: Vec<&str> = wall.iter().flat_map(|wall| ["--stonewall", wall]).collect();
+            let args = [&args[..], &size, &wall].concat();
+            let ended = finish(ranks(&scratch, library, 3, &args));
+            assert!(ended.error().is_empty(), "{layout}: {ended:?}");
+            scratch.assert_clean(&target);
+            let run = json(&scratch.path("run.json"));
+            let moved = work(&run);
+            let names: Vec<&str> = moved.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["\"write\"", "\"read\""].repeat(2), "{layout}");
+            for pair in moved.chunks(2) {
+                let (written, read) = (&pair[0].1, &pair[1].1);
+                assert_eq!(written.len(), read.len());
+                for ((_, written), (_, read)) in written.iter().zip(read) {
+                    assert_eq!(written, read, "{layout}: all that was written is read");
+                    assert_eq!(written % (6 * transfer), 0, "{layout}: by each as much");
+                    let whole = (4_u64 << 20) / transfer * 6 * transfer;
+                    assert!(!wall.is_empty() || *written == whole, "{layout}: {written}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_read_back_each_others_transfers_under_mpich() {
+    let test = "ranks_read_back_each_others_transfers_under_mpich";
+    check_bandwidth(test, &MPICH);
+}
+
+#[test]
+fn ranks_read_back_each_others_transfers_under_open_mpi() {
+    let test = "ranks_read_back_each_others_transfers_under_open_mpi";
+    check_bandwidth(test, &OPEN_MPI);
+}

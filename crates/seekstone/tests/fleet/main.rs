@@ -1,0 +1,17 @@
+//! Many hosts, one run: the program under launchers of MPI.
+
+mod alone;
+mod commands;
+mod compare;
+mod faults;
+mod files;
+mod fio;
+mod launch;
+mod nfs;
+mod ranks;
+mod same;
+mod transfer;
+mod versions;
+
+#[path = "../support/mod.rs"]
+mod support;

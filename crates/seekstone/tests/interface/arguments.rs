@@ -1,0 +1,106 @@
+//! Arguments that are no text, and limits that the program is started under.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::Command;
+
+use crate::support::{self, Scratch, finish};
+
+/// A name in Latin-1, say.
+fn odd(end: &str) -> OsString {
+    OsStr::from_bytes(&[b"\xff", end.as_bytes()].concat()).to_owned()
+}
+
+/// `--json $'\xff.json'` was a panic after the measurement: the run was lost.
+#[test]
+fn files_whose_names_are_no_text_are_written() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let (json, archive) = (odd(".json"), odd(".db"));
+    let trial = [
+        "trial",
+        "--size",
+        "8MiB",
+        "--reserve",
+        "0",
+        "--duration",
+        "100ms",
+        "-y",
+    ];
+    let sim = ["trial", "sim:mm1?mean=100us", "--duration", "50ms"];
+    let time = ["time", "--runs", "2", "true"];
+    let files = ["files", "sim:rt11?disk=st15150n", "--passes", "2"];
+    for (args, target) in [
+        (&trial[..], Some(target.as_os_str())),
+        (&sim, None),
+        (&time, None),
+        (&files, None),
+    ] {
+        let mut command = scratch.seekstone(args);
+        command.args(target);
+        command.args([
+            OsStr::new("--json"),
+            &json,
+            OsStr::new("--archive"),
+            &archive,
+        ]);
+        command.arg("--force");
+        if args == time {
+            // What follows the program's name is the program's.
+            command = scratch.seekstone(["time", "--runs", "2", "--force", "--json"]);
+            command.args([
+                &*json,
+                OsStr::new("--archive"),
+                &*archive,
+                OsStr::new("true"),
+            ]);
+        }
+        finish(command).check(args, 0, "Saved as run ");
+        let text = fs::read_to_string(scratch.path("").join(&json)).expect("a file");
+        let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(run["setup"]["command"], args[0]);
+    }
+    let mut list = scratch.seekstone(["runs", "list", "--archive"]);
+    list.arg(&archive);
+    finish(list).check(&["runs"], 0, "\n  4  ");
+}
+
+#[test]
+fn words_that_are_no_text_are_wrong_usage() {
+    let scratch = Scratch::new();
+    for args in [
+        &["trial"][..],
+        &["run"],
+        &["study"],
+        &["rab", "--workload"],
+        &["runs", "show"],
+        &["transact", "-f"],
+        &["diskmbps"],
+        &["diskrand"],
+        &["trial", "sim:mm1?mean=100us", "--confirm"],
+    ] {
+        let mut command = scratch.seekstone(args);
+        command.arg(odd(""));
+        let ended = finish(command);
+        ended.check(args, 2, "UTF-8");
+    }
+    let mut command = scratch.seekstone(["rpt", "-t"]);
+    command.arg(odd(""));
+    finish(command).check(&["rpt"], 2, "cannot read");
+}
+
+/// Under `ulimit -s 64` the program ended with a stack overflow before it did anything.
+#[test]
+fn a_small_stack_is_enough() {
+    let scratch = Scratch::new();
+    for kilobytes in [64, 128, 1024] {
+        let script = format!(
+            "ulimit -s {kilobytes} && \"$0\" trial 'sim:mm1?mean=100us' --duration 50ms --no-save"
+        );
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &script, support::PROGRAM]);
+        scratch.settle(&mut shell);
+        finish(shell).check(&["ulimit"], 0, "");
+    }
+}

@@ -1,0 +1,108 @@
+//! Every command line that README.md, the tour and the reference show is run, in a small and short
+//! form.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use crate::support::{PROGRAM, Scratch, finish};
+
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/tour.md", "docs/reference.md"];
+
+/// The lines of the documents' shell blocks that begin with the program's name, without comments,
+/// each once.
+fn examples() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut lines = Vec::new();
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(root.join(document)).expect("a document");
+        let blocks = text.split("```sh\n").skip(1);
+        let examples = blocks
+            .filter_map(|block| block.split("```").next())
+            .flat_map(str::lines)
+            .filter(|line| line.starts_with("seekstone "))
+            .map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned());
+        for example in examples {
+            if !lines.contains(&example) {
+                lines.push(example);
+            }
+        }
+    }
+    lines
+}
+
+/// What keeps an example short: a small file, a second of time, no more.
+fn shortened(example: &str) -> String {
+    let limits = match example.split(' ').nth(1) {
+        Some("run") if example.contains("sim:") => " --budget 2s",
+        Some("curve") if example.contains("sim:") => " --budget 5s",
+        Some("run") if example.contains("big.file") => " --budget 2s",
+        Some("curve") if example.contains("--level") => " --budget 4s --size 16MiB --reserve 0",
+        Some("run" | "/data" | "curve") => " --budget 2s --size 16MiB --reserve 0",
+        Some("trial") if example.contains("null:") || example.contains("--goal") => "",
+        Some("trial") if example.contains("sim:") => " --budget 5s",
+        Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
+        Some("ssd") => " --budget 1s --round 100ms --size 16MiB --reserve 0",
+        Some("files") if example.contains("sim:") => " --passes 2",
+        Some("files") if example.contains("metadata") => {
+            return format!("{example} --passes 1 --state as-is --memory none --reserve 0")
+                .replace("10000", "100");
+        }
+        Some("files") => " --passes 1 --state as-is --tests 1,3,4 --memory none --reserve 0",
+        Some("transfer") => " --budget 2s --size 16MiB --reserve 0",
+        Some("study") if example.contains("--target") => {
+            " --replicates 1 --set size=1MiB --reserve 0"
+        }
+        Some("compare") if example.contains("sim:") => " --rounds 2 --set duration=2s",
+        Some("compare") => " --rounds 2 --set duration=100ms --set size=16MiB --reserve 0",
+        Some("wal") => " --replicates 2 --time 200ms --size 16MiB --reserve 0",
+        Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
+        Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
+        Some("time") => " --runs 2",
+        Some("trial") => " --budget 1s --size 16MiB --reserve 0",
+        _ => "",
+    };
+    format!("{example}{limits}")
+}
+
+#[test]
+fn the_examples_of_the_documents_run() {
+    let scratch = Scratch::new();
+    let data = scratch.path("data");
+    fs::create_dir(&data).expect("a directory");
+    fs::write(data.join("big.file"), vec![7; 16 << 20]).expect("a file");
+    let data = data.display().to_string();
+    let first = finish(scratch.seekstone(["run", "sim:delay", "--budget", "1s", "--quiet"]));
+    first.check(&["run"], 0, "Saved as run 1");
+    let curve = ["curve", "sim:mmc?servers=4&mean=5ms", "--think", "50ms"];
+    let curve = [&curve[..], &["--seed", "1", "--quiet"]].concat();
+    finish(scratch.seekstone(&curve)).check(&curve, 0, "Saved as run 2");
+    let examples = examples();
+    assert!(examples.len() >= 10, "{examples:?}");
+    // Two at once: most of their time is waiting.
+    let (first_half, second_half) = examples.split_at(examples.len() / 2);
+    let (scratch_of_both, data) = (&scratch, data.as_str());
+    thread::scope(|scope| {
+        for half in [first_half, second_half] {
+            scope.spawn(move || {
+                for example in half {
+                    run_example(scratch_of_both, data, example);
+                }
+            });
+        }
+    });
+    scratch.assert_clean(Path::new(data));
+}
+
+fn run_example(scratch: &Scratch, data: &str, example: &str) {
+    let line = shortened(example)
+        .replace("/data", data)
+        .replace(" 12", " 1")
+        .replace(" 1 15", " 1 1")
+        .replace(" 34", " 2");
+    let line = line.replacen("seekstone", PROGRAM, 1);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &line]);
+    scratch.settle(&mut command);
+    finish(command).check(&[example], 0, "");
+}

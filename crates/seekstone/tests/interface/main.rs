@@ -1,0 +1,26 @@
+//! What users type, read, send and script, whatever is measured.
+
+mod arguments;
+mod baselines;
+mod browser;
+mod cli;
+mod container;
+mod devices;
+mod documents;
+mod environments;
+mod exports;
+mod goals;
+mod homeless;
+mod interruption;
+mod kinds;
+mod limits;
+mod outputs;
+mod repeat;
+mod serve;
+mod signals;
+mod simulations;
+mod systems;
+mod written;
+
+#[path = "../support/mod.rs"]
+mod support;

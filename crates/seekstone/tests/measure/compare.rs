@@ -1,0 +1,391 @@
+//! Targets side by side: ratios of known truth, and limits that fail a build.
+
+use crate::support::{self, Belongings, Ended, Scratch};
+use serde_json::Value;
+
+const BASE: &str = "sim:mm1?mean=1ms";
+const SLOWER: &str = "sim:mm1?mean=1.2ms";
+
+fn compare(more: &[&str], code: i32, expected: &str) -> Ended {
+    let args = ["compare", BASE, "--set", "duration=20s", "-q", "--no-save"];
+    let ended = Scratch::new().check(&[&args[..], more].concat(), code, "");
+    let told = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(
+        on_one_line(&told).contains(expected),
+        "{expected:?}: {told}"
+    );
+    ended
+}
+
+/// A page without its line breaks.
+fn on_one_line(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn number(value: &Value) -> f64 {
+    let found = value.as_f64();
+    found.unwrap_or_else(|| panic!("a number was expected, not {value}"))
+}
+
+/// One client on M/M/1 waits for its own service alone: 1.2 times as long.
+#[test]
+fn a_slower_target_is_told_with_its_ratio() {
+    let ended = compare(&[SLOWER, "--seed", "1", "--json", "-"], 0, "");
+    let run = ended.json();
+    let comparisons = run["study"]["comparisons"].as_array().expect("comparisons");
+    for (reading, truth, verdict) in [("latency", 1.2, "higher"), ("iops", 1.0 / 1.2, "lower")] {
+        let found = comparisons.iter().find(|it| it["reading"] == reading);
+        let found = found.expect("a comparison");
+        let [low, high] = ["low", "high"].map(|key| number(&found["value"][key]));
+        assert!(low < truth && truth < high, "{reading}: {low} .. {high}");
+        assert!(high / low < 1.1, "{reading}: {low} .. {high} is wide");
+        assert_eq!(found["verdict"], verdict);
+    }
+    let page = compare(&[SLOWER, "--seed", "1"], 0, " times slower at p99").stdout;
+    let [low, high] = named(&page, " times the IOPS");
+    let iops = comparisons.iter().find(|it| it["reading"] == "iops");
+    let iops = &iops.expect("a comparison")["value"];
+    assert!((low - number(&iops["low"])).abs() < 1e-3, "{page}");
+    assert!((high - number(&iops["high"])).abs() < 1e-3, "{page}");
+    assert!(page.lines().count() <= 40, "{page}");
+    assert!(
+        page.contains("sim:mm1?mean=1.2ms against sim:mm1?mean=1ms"),
+        "{page}"
+    );
+}
+
+/// The ends of a range that stands between two texts, as in `0.81 to 0.85`.
+fn named(text: &str, after: &str) -> [f64; 2] {
+    let before = text.split(after).next().unwrap_or_default();
+    let is_of_number = |it: char| it.is_ascii_digit() || it == '.';
+    let (rest, high) = before.rsplit_once(" to ").expect("a range");
+    let begin = rest
+        .rfind(|it: char| !is_of_number(it))
+        .map_or(0, |at| at + 1);
+    [&rest[begin..], high].map(|it| it.parse().unwrap_or_else(|_| panic!("{after}: {text}")))
+}
+
+/// One line a figure on the picture and on the page, and the same ratios as JSON.
+#[test]
+fn targets_are_drawn_around_no_change() {
+    let scratch = Scratch::new();
+    let args = [
+        "compare",
+        BASE,
+        SLOWER,
+        "--set",
+        "duration=20s",
+        "-q",
+        "--seed",
+        "1",
+    ];
+    let files = [
+        "--svg",
+        "ratios.svg",
+        "--html",
+        "page.html",
+        "--json",
+        "run.json",
+    ];
+    scratch.check(&[&args[..], &files].concat(), 0, "Saved as run 1");
+    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect(name);
+    let (drawn, page) = (read("ratios.svg"), read("page.html"));
+    let run: Value = serde_json::from_str(&read("run.json")).expect("JSON");
+    let comparisons = run["study"]["comparisons"].as_array().expect("comparisons");
+    let ratios: Vec<&Value> = comparisons
+        .iter()
+        .filter(|it| it["scale"] == "ratio")
+        .collect();
+    assert!(ratios.len() >= 3, "{comparisons:?}");
+    assert_eq!(drawn.matches("<circle").count(), ratios.len(), "{drawn}");
+    for ratio in ratios {
+        let name = ratio["reading"].as_str().expect("a name");
+        assert!(
+            drawn.contains(&format!(">{name}</text>")),
+            "{name}: {drawn}"
+        );
+        let value = format!("<data value=\"{}\">", number(&ratio["value"]["value"]));
+        assert!(page.contains(&value), "{name}: {value}");
+    }
+    assert!(drawn.contains("worse</text>"), "{drawn}");
+    let section = page.split("id=\"compared\"").nth(1).expect("a section");
+    let [low, high] = named(section, " times the IOPS");
+    assert!(low < 1.0 / 1.2 && 1.0 / 1.2 < high, "{section}");
+
+    // The same from the archive; and of two runs.
+    let exported = scratch.check(&["runs", "export", "1", "--form", "svg"], 0, "");
+    assert_eq!(exported.stdout, drawn);
+    for target in [BASE, SLOWER] {
+        let args = ["trial", target, "--duration", "20s", "-q", "--seed", "1"];
+        scratch.check(&args, 0, "Saved as run");
+    }
+    let of_runs = scratch
+        .check(&["compare", "2", "3", "--svg", "-"], 0, "")
+        .stdout;
+    assert!(
+        of_runs.starts_with("<svg") && of_runs.contains("run 3 (trial"),
+        "{of_runs}"
+    );
+    assert!(of_runs.contains("worse</text>"), "{of_runs}");
+    scratch.check(&["compare", BASE, SLOWER, "--svg", "-"], 2, "name a file");
+}
+
+#[test]
+fn a_limit_is_kept_exceeded_or_undecided() {
+    let cases = [
+        ("mean > +10%", 4, "FAIL"),
+        ("mean > +30%", 0, "PASS"),
+        ("iops < -10%", 4, "FAIL"),
+        ("iops < -30%", 0, "PASS"),
+        ("mean > +20%", 5, "UNDECIDED"),
+    ];
+    for (limit, code, word) in cases {
+        let ended = compare(&[SLOWER, "--seed", "1", "--fail", limit], code, word);
+        let line = format!("{word} {limit}: {SLOWER} is ");
+        assert!(
+            on_one_line(&ended.stdout).contains(&line),
+            "{}",
+            ended.stdout
+        );
+    }
+    let both = ["--fail", "mean > +30%", "--fail", "mean > +10%"];
+    compare(&[&[SLOWER, "--seed", "1"][..], &both].concat(), 4, "PASS");
+}
+
+#[test]
+fn too_few_rounds_never_pass_or_fail() {
+    let few = [SLOWER, "--rounds", "4", "--fail", "mean > +1%"];
+    compare(&few, 5, "about 5 rounds would tell (--rounds 5)");
+}
+
+#[test]
+fn the_evidence_is_a_markdown_table() {
+    let more = [
+        SLOWER,
+        "--seed",
+        "1",
+        "--fail",
+        "mean > +10%",
+        "--markdown",
+        "-",
+    ];
+    let ended = compare(&more, 4, "| FAIL | mean > +10% | ");
+    assert!(ended.stdout.contains("## Limits"), "{}", ended.stdout);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
+    let cases: [(&[&str], i32, &str); 13] = [
+        (
+            &[SLOWER, "--fail", "p77 > +10%"],
+            2,
+            "--fail \"p77 > +10%\": trial gives no p77. It gives iops, throughput, latency,",
+        ),
+        (
+            &[SLOWER, "--figures", "p99,p77"],
+            2,
+            "--figures p77: trial gives no p77",
+        ),
+        (&[SLOWER, "--goal", "p77 <= 2ms"], 2, "trial gives no p77"),
+        (
+            &[SLOWER, "--goal", "p99 <= 2ms"],
+            2,
+            "name the target, as in sim:mm1?mean=1ms.latency-p99",
+        ),
+        (
+            &[SLOWER, "--fail", "p99 10%"],
+            2,
+            "is not a limit: write a figure",
+        ),
+        (
+            &[SLOWER, "--fail", "p99 > -5%"],
+            2,
+            "would fail where nothing changed",
+        ),
+        (&["sim:nothing"], 2, "sim:nothing"),
+        (&["/no/such/place"], 2, "/no/such/place"),
+        (
+            &[SLOWER, "--measure", "command"],
+            2,
+            "--measure command: use run, trial, curve",
+        ),
+        (
+            &[SLOWER, "--measure", "trail"],
+            2,
+            "--measure trail: use run, trial, curve",
+        ),
+        (
+            &[SLOWER, "--set", "clinets=3"],
+            2,
+            "trial has no setting \"clinets\"",
+        ),
+        (
+            &[SLOWER, "--set", "parquet=x.parquet"],
+            2,
+            "trial has no setting \"parquet\"",
+        ),
+        (
+            &[SLOWER, "--set", "overwrite=true"],
+            2,
+            "a study never overwrites anything that was there before",
+        ),
+    ];
+    for (more, code, expected) in cases {
+        compare(more, code, expected);
+    }
+    Scratch::new().check(
+        &["compare", BASE],
+        2,
+        "has nothing to compare with: name two or more targets",
+    );
+}
+
+#[test]
+fn a_directory_is_compared_with_itself_and_left_as_it_was() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let before = Belongings::of(&target);
+    let place = target.display().to_string();
+    let args = [
+        "compare",
+        &place,
+        &place,
+        "--set",
+        "size=4MiB",
+        "--set",
+        "duration=50ms",
+        "-q",
+    ];
+    let ended = scratch.check(
+        &[&args[..], &["--rounds", "2"]].concat(),
+        0,
+        "Fewer than 5 rounds",
+    );
+    assert!(
+        on_one_line(&ended.stdout).contains("[2] against"),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
+    before.assert_untouched();
+    scratch.assert_clean(&target);
+    scratch.check(&["runs", "show"], 0, "Fewer than 5 rounds");
+    scratch.check(&["runs", "export", "1", "--form", "csv"], 0, "latency-p99");
+}
+
+/// At a true +20 % a limit of +10 % is caught in 95 of 100, at a true 0 % it is raised in none but
+/// by chance: with 8 rounds of 20 s each, seeds 1 to 100.
+#[test]
+#[ignore = "two hundred comparisons: `make nightly`"]
+fn a_limit_has_the_power_that_is_promised() {
+    let failed = |target: &str| {
+        let seeds = 1..=100;
+        let caught = seeds.filter(|seed| {
+            let seed = seed.to_string();
+            let args = [
+                "compare",
+                BASE,
+                target,
+                "--set",
+                "duration=20s",
+                "-q",
+                "--no-save",
+            ];
+            let more = ["--seed", &seed, "--fail", "mean > +10%"];
+            let ended = support::finish(Scratch::new().seekstone([&args[..], &more].concat()));
+            ended.code == Some(4)
+        });
+        caught.count()
+    };
+    let (caught, false_alarms) = (failed(SLOWER), failed(BASE));
+    #[allow(clippy::print_stdout)]
+    {
+        println!("true +20 %: {caught} of 100 caught; true 0 %: {false_alarms} of 100 raised");
+    }
+    assert!(caught >= 95, "{caught}");
+    assert!(false_alarms <= 5, "{false_alarms}");
+}
+
+/// Story: a target on which everything failed ended with 0, and its row was called sound.
+#[test]
+fn a_target_that_always_fails_voids_the_comparison() {
+    let failing = "sim:delay?time=5ms&error=EIO@100%";
+    let args = [
+        "compare",
+        failing,
+        BASE,
+        "--set",
+        "errors=count",
+        "--rounds",
+        "3",
+    ];
+    let more = ["--set", "duration=200ms", "-q", "--no-save", "--json", "-"];
+    let ended = Scratch::new().check(&[&args[..], &more].concat(), 3, "");
+    let run = ended.json();
+    assert_eq!(run["summary"]["trust"], "void", "{}", run["summary"]);
+    assert!(on_one_line(&ended.stdout).contains("there is nothing to compare"));
+}
+
+/// Bug: with most replicates void, the page spoke of "one replicate" and "too few rounds" at best,
+/// and the command ended with 0.
+#[test]
+fn rounds_that_count_are_counted_for_each_target() {
+    let shaky = "sim:delay?time=1ms&error=EIO@3%";
+    let args = ["compare", BASE, shaky, "--set=errors=count", "--rounds=8"];
+    let more = ["--set=duration=500ms", "-q", "--seed=1"];
+    let scratch = Scratch::new();
+    let ended = scratch.check(&[&args[..], &more].concat(), 3, "");
+    let page = on_one_line(&ended.stdout);
+    let run = scratch.check(&["runs", "export", "1"], 0, "").json();
+    let cell = &run["study"]["cells"][1];
+    let usable = cell["usable"].as_u64().expect("a count");
+    assert!(usable < 5, "{cell}");
+    assert_eq!(run["study"]["cells"][0]["usable"], 8);
+    let counts = format!("Fewer than 5 rounds, {shaky} has {usable} that count: no difference");
+    assert!(page.contains(&counts), "{page}");
+    let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8; a difference needs 5 of each");
+    assert!(page.contains(&told), "{page}");
+    let markdown = scratch.check(&["runs", "export", "1", "--form", "markdown"], 0, "");
+    let markdown = on_one_line(&markdown.stdout);
+    assert!(markdown.contains(&told), "{markdown}");
+}
+
+/// Bug: a comparison of three targets took 24 minutes without saying so.
+#[test]
+fn a_comparison_says_first_how_long_it_may_take() {
+    let scratch = Scratch::new();
+    let args = ["compare", "a", "b", "--set=duration=50ms", "--rounds=2"];
+    for name in ["a", "b"] {
+        std::fs::create_dir(scratch.path(name)).expect("a directory");
+    }
+    let more = ["--no-save", "--set=size=4MiB"];
+    let plan = "4 replicates of trial, each up to 50.0 ms: up to 200 ms in all";
+    let ended = scratch.check(&[&args[..], &more].concat(), 0, "");
+    assert!(ended.stderr.starts_with(plan), "{}", ended.stderr);
+    let virtual_time = [BASE, SLOWER, "--set=duration=50ms", "--rounds=2"];
+    let virtual_time = [&["compare", "--no-save"][..], &virtual_time].concat();
+    let ended = scratch.check(&virtual_time, 0, "");
+    assert!(!ended.stderr.contains("in all"), "{}", ended.stderr);
+}
+
+/// Bug: where the first replicate was void, a limit ended the comparison with "trial gives none of
+/// the readings wanted (latency-p99); it gives ".
+#[test]
+fn a_limit_on_void_replicates_is_undecided_and_void() {
+    let scratch = Scratch::new();
+    for name in ["a", "b"] {
+        let file = std::fs::File::create(scratch.path(name));
+        let made = file.and_then(|file| file.set_len(16 << 20));
+        made.expect("a file that is a hole");
+    }
+    let of = ["compare", "a", "b", "-q", "--no-save", "--rounds=2"];
+    let more = ["--set=duration=200ms", "--fail=p99 > +10%"];
+    let ended = scratch.check(&[&of[..], &more].concat(), 3, "every replicate failed");
+    let page = on_one_line(&ended.stdout);
+    assert!(
+        page.contains("UNDECIDED p99 > +10%: b and a have no two rounds with latency-p99 "),
+        "{page}"
+    );
+    assert!(!page.contains("too close"), "{page}");
+}

@@ -1,0 +1,562 @@
+//! Programs that use files: what is measured, kept, exported and compared, and what is refused.
+
+use std::fs;
+
+use crate::support::{self, Belongings, Scratch, finish};
+use serde_json::Value;
+
+/// One pass of each test, and nothing beside.
+const ONCE: [&str; 7] = [
+    "files",
+    "--passes",
+    "1",
+    "--reserve",
+    "0",
+    "--memory",
+    "none",
+];
+
+fn once<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&ONCE[..], more].concat()
+}
+
+fn rows(run: &Value) -> Vec<(String, String, String)> {
+    let word = |row: &Value, key: &str| row[key].as_str().expect("a word").to_owned();
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    let row = |row: &Value| (word(row, "test"), word(row, "spacing"), word(row, "state"));
+    tests.iter().map(row).collect()
+}
+
+#[test]
+fn every_test_is_measured_and_nothing_is_left() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    let args = once(&["target", "--state", "as-is", "--space", "2", "--json", "-"]);
+    let run = scratch.check(&args, 0, "").json();
+    let rows = rows(&run);
+    assert_eq!(rows.len(), 14 + 5, "{rows:?}");
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    for row in tests {
+        let passes = row["passes"].as_array().expect("passes");
+        let warm_up: Vec<bool> = passes
+            .iter()
+            .map(|pass| pass["is_warm_up"].as_bool().expect("a flag"))
+            .collect();
+        assert_eq!(warm_up, [true, false], "{row}");
+        assert!(
+            row["elapsed_seconds"]["value"].as_f64() > Some(0.0),
+            "{row}"
+        );
+        if row["test"] == "4" {
+            assert_eq!(passes[1]["bytes"], 307_200);
+            assert_eq!(passes[1]["calls"], 300 * 6);
+        }
+    }
+    assert_eq!(run["files"]["device"], "own file");
+    let args = once(&[
+        "target",
+        "--state",
+        "cold,durable",
+        "--tests",
+        "2,7",
+        "--json",
+        "-",
+    ]);
+    let run = scratch.check(&args, 0, "").json();
+    let found = self::rows(&run);
+    let found: Vec<(&str, &str)> = found.iter().map(|row| (&*row.0, &*row.2)).collect();
+    let expected = [
+        ("2", "cold"),
+        ("7", "cold"),
+        ("2", "durable"),
+        ("7", "durable"),
+    ];
+    assert_eq!(found, expected);
+    scratch.assert_clean(&target);
+    belongings.assert_untouched();
+}
+
+#[test]
+fn a_run_is_kept_shown_exported_and_compared() {
+    let scratch = Scratch::new();
+    scratch.target();
+    let args = once(&["target", "--tests", "2,6", "--state", "as-is", "--quiet"]);
+    for number in ["1", "2"] {
+        let ended = scratch.check(&args, 0, &format!("Saved as run {number}"));
+        for expected in ["As is", "TEST6", "TEST2: make one 150-block file"] {
+            assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+        }
+    }
+    scratch.check(&["runs", "show", "1", "--all"], 0, "TEST6: create");
+    let csv = scratch.check(&["runs", "export", "2", "--form", "csv"], 0, "");
+    let elapsed = csv.stdout.lines().filter(|it| it.contains(",elapsed,"));
+    assert_eq!(elapsed.count(), 2, "{}", csv.stdout);
+    let compare = [
+        "runs",
+        "compare",
+        "--table",
+        "files",
+        "1",
+        "2",
+        "--against",
+        "2",
+    ];
+    let table = scratch.check(&compare, 0, "ratio to system [2]");
+    for expected in [
+        "[1] ",
+        "[2] ",
+        "host ",
+        "mounted ",
+        "TEST2 as-is",
+        "TEST6 as-is",
+    ] {
+        assert!(table.stdout.contains(expected), "{}", table.stdout);
+    }
+    let wrong = ["runs", "compare", "--table", "files", "1", "--against", "9"];
+    scratch.check(&wrong, 2, "no such system; they are numbered");
+}
+
+#[test]
+fn a_run_is_carried_to_another_site_and_replaces_nothing() {
+    let scratch = Scratch::new();
+    scratch.target();
+    let simulated = ["run", "sim:delay", "--budget", "1s", "--quiet"];
+    scratch.check(&simulated, 0, "Saved as run 1");
+    let args = once(&["target", "--tests", "2", "--state", "as-is", "--quiet"]);
+    scratch.check(&args, 0, "Saved as run 2");
+    let exported = scratch.path("run.json");
+    let file = exported.to_str().expect("a plain path");
+    scratch.check(&["runs", "export", "2", "--output", file], 0, "");
+    let elsewhere = scratch.path("other.db");
+    let elsewhere = elsewhere.to_str().expect("a plain path");
+    let import = ["runs", "import", file, "--archive", elsewhere];
+    scratch.check(&import, 0, "run 1: files of target on ");
+    scratch.check(&import, 2, "is already in the archive, as run 1");
+    scratch.check(
+        &["runs", "import", file],
+        2,
+        "is already in the archive, as run 2",
+    );
+    let show = ["runs", "show", "1", "--all", "--archive", elsewhere];
+    scratch.check(&show, 0, "where it was run 2");
+    let strange = scratch.path("strange.json");
+    fs::write(&strange, "{}").expect("a file");
+    let strange = strange.to_str().expect("a plain path");
+    scratch.check(
+        &["runs", "import", strange],
+        2,
+        "this is not the JSON form of a run",
+    );
+    let none = ["runs", "compare", "--table", "files", "1", "2"];
+    scratch.check(&none, 2, "run 1 holds no file tests");
+}
+
+#[test]
+fn clients_and_scales_multiply_the_counts() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = once(&["target", "--tests", "3", "--state", "as-is", "--json", "-"]);
+    let args = [&args[..], &["--clients", "3", "--scale", "2"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    assert_eq!(tests.len(), 2, "a scale of 2 is compared with 1");
+    for (row, scale) in tests.iter().zip([1, 2]) {
+        assert_eq!(
+            (&row["scale"], &row["items"]),
+            (&scale.into(), &(300 * scale).into())
+        );
+        assert_eq!(row["passes"][1]["bytes"], 3 * 153_600 * scale);
+    }
+    assert_eq!(run["files"]["growth"].as_array().expect("ratios").len(), 1);
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn phases_of_metadata_count_files_or_directories() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let tree = ["--workload", "metadata", "--files", "50", "--depth", "2"];
+    let args = once(&[
+        "target",
+        "--fan-out",
+        "3",
+        "--clients",
+        "2",
+        "--state",
+        "as-is",
+    ]);
+    let args = [&args[..], &tree[..], &["--json", "-"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let names: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
+    let expected = [
+        "mkdir", "create", "stat", "open", "read", "rename", "list", "remove", "rmdir",
+    ];
+    assert_eq!(names, expected);
+    let items: Vec<u64> = run["files"]["tests"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["items"].as_u64().expect("a number"))
+        .collect();
+    assert_eq!(items, [12, 25, 25, 25, 25, 25, 9, 25, 12]);
+    scratch.assert_clean(&target);
+}
+
+/// In one directory each client reads what the next one made.
+#[test]
+fn clients_share_one_directory_and_read_each_others_files() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let hard = [
+        "--workload",
+        "metadata",
+        "--layout",
+        "hard",
+        "--reorder",
+        "--files",
+        "60",
+    ];
+    let args = once(&["target", "--clients", "3", "--state", "as-is,cold"]);
+    let args = [&args[..], &hard, &["--json", "-"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let names: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
+    let phases = ["create", "stat", "open", "read", "rename", "list", "remove"];
+    assert_eq!(names, [phases, phases].concat());
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    let read = |row: &&Value| row["test"] == "read";
+    let bytes = tests
+        .iter()
+        .filter(read)
+        .map(|row| &row["passes"][1]["bytes"]);
+    assert_eq!(bytes.collect::<Vec<_>>(), [60 * 3901; 2]);
+    assert!(
+        run["files"]["hosts"].is_null(),
+        "one host has no rows of hosts"
+    );
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn test_11_reads_a_file_and_leaves_it_as_it_is() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let file = target.join("of the user");
+    fs::write(&file, vec![9; 100_000]).expect("a file");
+    let belongings = Belongings::of(&target);
+    let path = file.to_str().expect("a plain path");
+    let args = ["files", "--passes", "2", "--json", "-", path];
+    let run = scratch.check(&args, 0, "").json();
+    let found = rows(&run);
+    let states: Vec<&str> = found.iter().map(|row| row.2.as_str()).collect();
+    assert_eq!(states, ["as-is", "cold"], "durable means nothing here");
+    assert_eq!(run["files"]["tests"][0]["passes"][0]["bytes"], 100_000);
+    assert_eq!(run["files"]["tests"][0]["passes"][0]["calls"], 7);
+    let args = once(&[
+        "target", "--tests", "2,11", "--state", "as-is", "--json", "-",
+    ]);
+    let args = [&args[..], &["--device", path]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    assert_eq!(run["files"]["device"], path);
+    assert_eq!(run["files"]["tests"][1]["passes"][0]["bytes"], 100_000);
+    belongings.assert_untouched();
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn a_memory_disk_runs_beside_where_there_is_one() {
+    let scratch = Scratch::new();
+    scratch.target();
+    let args = [
+        "files",
+        "--passes",
+        "2",
+        "--reserve",
+        "0",
+        "--tests",
+        "2",
+        "--json",
+        "-",
+    ];
+    let args = [&args[..], &["--state", "as-is", "target"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let files = &run["files"];
+    if files["memory"].is_null() {
+        return support::skipped(
+            "a_memory_disk_runs_beside_where_there_is_one",
+            "no tmpfs can be written",
+        );
+    }
+    let tests = files["tests"].as_array().expect("rows");
+    let systems: Vec<&Value> = tests.iter().map(|row| &row["system"]).collect();
+    assert_eq!(systems, ["target", "memory"]);
+    assert_eq!(files["over_memory"][0]["test"], "2");
+    let place = files["memory"]["path"].as_str().expect("a path");
+    scratch.assert_clean(place.as_ref());
+}
+
+/// With durable or cold rows alone no memory disk ran, and nothing said why.
+#[test]
+fn the_memory_disk_stands_beside_any_state() {
+    let scratch = Scratch::new();
+    scratch.target();
+    for state in ["durable", "cold"] {
+        let args = ["files", "--passes", "1", "--reserve", "0B", "--tests", "2"];
+        let args = [&args[..], &["--json", "-", "--state", state, "target"]].concat();
+        let run = scratch.check(&args, 0, "").json();
+        let files = &run["files"];
+        if files["memory"].is_null() {
+            return support::skipped(
+                "the_memory_disk_stands_beside_any_state",
+                "no tmpfs can be written",
+            );
+        }
+        let states: Vec<String> = rows(&run).into_iter().map(|row| row.2).collect();
+        assert_eq!(states, [state, "as-is"]);
+        let over = files["over_memory"].as_array().expect("ratios");
+        assert_eq!((over.len(), &over[0]["state"]), (1, &state.into()));
+    }
+}
+
+/// TEST11 was measured again under "counts times 2", and durable where it only reads a device.
+#[test]
+fn test_11_is_measured_where_it_says_something() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = once(&["target", "--tests", "2,11", "--json", "-"]);
+    let scaled = [&args[..], &["--scale", "2", "--state", "as-is"]].concat();
+    let run = scratch.check(&scaled, 0, "").json();
+    let found: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
+    assert_eq!(found, ["2", "11", "2"]);
+    let device = ["--state", "as-is,durable", "--device", "target/main"];
+    let run = scratch.check(&[&args[..], &device].concat(), 0, "").json();
+    let found: Vec<(String, String)> = rows(&run).into_iter().map(|it| (it.0, it.2)).collect();
+    let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, &*it.1)).collect();
+    assert_eq!(found, [("2", "as-is"), ("11", "as-is"), ("2", "durable")]);
+    let notes = run["warnings"].as_array().expect("notes").iter();
+    let mut left = notes.filter(|note| note["code"] == "test-left-out");
+    let text = left.next().expect("a note")["text"].as_str();
+    let expected = "TEST11 durable is left out: target/main is only read";
+    assert!(text.is_some_and(|text| text.contains(expected)), "{text:?}");
+    scratch.assert_clean(&target);
+}
+
+/// The advice named the disk that was there already, and the volume had the size of its drive.
+#[test]
+fn a_volume_that_is_too_small_gets_advice_that_helps() {
+    let scratch = Scratch::new();
+    for (target, more, expected) in [
+        (
+            "sim:rt11",
+            &["--state", "cold"][..],
+            "cold: the system has no cache; give it one",
+        ),
+        (
+            "sim:rt11?disk=rx01",
+            &["--tests", "10"],
+            "name a larger disk, as in 'sim:rt11?disk=ra80'",
+        ),
+        (
+            "sim:rt11?disk=ra80",
+            &["--tests", "10", "--scale", "100"],
+            "a volume of 32.0 MiB does not hold the files of TEST10: give a smaller --scale",
+        ),
+        (
+            "sim:rt11?disk=ra80&directory-segments=1",
+            &["--tests", "3"],
+            "give it more directory-segments",
+        ),
+        (
+            "sim:rt11?disk=nonsense",
+            &[],
+            "disk=nonsense: there is no device",
+        ),
+        ("sim:rt11?disk=rl02&disk=ra80", &[], "disk is given twice"),
+    ] {
+        scratch.check(&[&["files", target][..], more].concat(), 2, expected);
+    }
+}
+
+/// Options that make no sense, and what is said of them.
+const WRONG: &[(&[&str], &str)] = &[
+    (
+        &["--tests", "12", "target"],
+        "is none of 1, 2, 3, 4, 4A, 4B",
+    ),
+    (&["--scale", "0", "target"], "0 is not in 1..=1000"),
+    (
+        &["--scale", "9", "target/main"],
+        "--scale multiplies the counts of tests 1 to 10",
+    ),
+    (
+        &["--tests", "11", "--scale", "9", "target"],
+        "not of test 11",
+    ),
+    (
+        &[
+            "--tests",
+            "11",
+            "--state",
+            "durable",
+            "--device",
+            "target/main",
+            "target",
+        ],
+        "durable: TEST11 alone reads the device, and nothing is written",
+    ),
+    (&["--clients", "0", "target"], "0 is not in 1..=256"),
+    (&["--space", "3", "target"], "[possible values: 2, 8]"),
+    (
+        &["--state", "warm", "target"],
+        "[possible values: as-is, cold, durable]",
+    ),
+    (
+        &["--space", "2", "--tests", "1", "target"],
+        "--space applies to tests 4, 4A, 4B, 5 and 5A",
+    ),
+    (
+        &["--tests", "1", "--device", "target/main", "target"],
+        "--device applies to test 11",
+    ),
+    (
+        &["--tests", "1", "target/main"],
+        "on a file or device only test 11 can run",
+    ),
+    (&["--state", "durable", "target/main"], "nothing is written"),
+    (
+        &["--memory", "target", "target"],
+        "not a directory on a memory file system",
+    ),
+    (
+        &["--reserve", "0", "target/main"],
+        "--reserve applies to a directory",
+    ),
+    (
+        &["--drop-caches", "--state", "as-is", "target"],
+        "--drop-caches applies to the cold state",
+    ),
+    (&["--files", "10", "target"], "--workload"),
+    (
+        &["--workload", "metadata", "--tests", "1", "target"],
+        "cannot be used with",
+    ),
+    (
+        &["--workload", "metadata", "target/main"],
+        "--workload metadata needs a directory",
+    ),
+    (
+        &[
+            "--workload",
+            "metadata",
+            "--depth",
+            "16",
+            "--fan-out",
+            "9",
+            "target",
+        ],
+        "more than 1000000 directories",
+    ),
+    (
+        &[
+            "--workload",
+            "metadata",
+            "--files",
+            "1",
+            "--clients",
+            "2",
+            "target",
+        ],
+        "clients need at least one file each",
+    ),
+    (
+        &[
+            "--workload",
+            "metadata",
+            "--layout",
+            "hard",
+            "--depth",
+            "1",
+            "target",
+        ],
+        "with --layout hard all files are in one directory; leave --depth out",
+    ),
+    (
+        &["--workload", "metadata", "--reorder", "target"],
+        "--reorder reads what another client created: use at least",
+    ),
+    (
+        &["--workload", "metadata", "--file-size", "2GiB", "target"],
+        "files of this workload have at most 1 GiB",
+    ),
+    (&["--layout", "easy", "target"], "--workload"),
+];
+
+/// What makes no sense is refused before anything is made.
+#[test]
+fn wrong_usage_is_told() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    for (args, expected) in WRONG {
+        let args = [&["files"][..], *args].concat();
+        let ended = finish(scratch.seekstone(&args));
+        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains(*expected),
+            "{args:?}: {}",
+            ended.stderr
+        );
+    }
+    for more in [
+        &[][..],
+        &["--tests", "1"],
+        &["--workload", "metadata"],
+        &["--reserve", "0"],
+    ] {
+        // What is not there was said to be a file that only TEST11 reads.
+        let args = [&["files", "nowhere"], more].concat();
+        scratch.check(&args, 2, "nowhere");
+    }
+    let large = [
+        "files",
+        "--tests",
+        "10",
+        "--scale",
+        "1000",
+        "--clients",
+        "256",
+        "target",
+    ];
+    let ended = finish(scratch.seekstone(large));
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("has no space for"),
+        "{}",
+        ended.stderr
+    );
+    scratch.assert_clean(&target);
+}
+
+/// What the paper asks of SPACE2 and SPACE8 is the time after over the time before; there were rows
+/// and nothing else.
+#[test]
+fn the_effect_of_spacing_is_told() {
+    let scratch = Scratch::new();
+    let args = [
+        "files",
+        "sim:rt11?disk=ra80",
+        "--tests",
+        "4,5a",
+        "--space",
+        "2,8",
+        "--seed",
+        "1",
+    ];
+    let run = scratch
+        .check(&[&args[..], &["--json", "-", "-q"]].concat(), 0, "")
+        .json();
+    let findings = run["findings"].to_string();
+    for (name, first) in [("SPACE2", "TEST4 as-is 0.8"), ("SPACE8", "TEST4 as-is 0.8")] {
+        let expected = format!("Time after {name} over the time before: {first}");
+        assert!(findings.contains(&expected), "{findings}");
+    }
+}

@@ -1,0 +1,145 @@
+//! I/O of others on the measured device is told from our own, on a file system of the test's own.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::support::storage::FileSystem;
+use crate::support::{Scratch, finish};
+use serde_json::Value;
+
+/// Little enough for any neighbour to do more.
+const RATE: [&str; 4] = ["--rate", "200/s", "--duration", "1s"];
+const LEN: usize = 1 << 20;
+
+fn measure(scratch: &Scratch, target: &str, is_shared: bool) -> (Option<i32>, Value, String) {
+    let json = scratch.path("run.json");
+    let args = ["trial", target, "--no-save", "--force", "--json"];
+    let mut command = scratch.seekstone(args.iter().chain(&[json.to_str().expect("a path")]));
+    command.args(RATE);
+    if !is_shared {
+        command.env_remove("SEEKSTONE_SHARED");
+    }
+    let ended = finish(command);
+    let run = fs::read_to_string(&json).expect("the run as JSON");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    let measurement = run["measurements"][0].clone();
+    let screen: Vec<&str> = ended.stdout.split_whitespace().collect();
+    (ended.code, measurement, screen.join(" "))
+}
+
+fn share(measurement: &Value) -> f64 {
+    let share = &measurement["counters"]["foreign"]["share"];
+    share.as_f64().expect("a share")
+}
+
+/// Read `path` past the page cache until told to stop.
+fn disturb(path: &std::path::Path, stop: &AtomicBool) {
+    let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
+    let mut options = File::options();
+    let file = options.read(true).custom_flags(direct).open(path);
+    let file = file.expect("direct I/O");
+    let mut memory = vec![0_u8; LEN + 4096];
+    let start = memory.as_ptr().align_offset(4096);
+    while !stop.load(Ordering::Relaxed) {
+        let block = &mut memory[start..start + LEN];
+        file.read_exact_at(block, 0).expect("a read");
+    }
+}
+
+/// 94 % of the requests were others', which was a line at the end and no word at the number.
+#[test]
+fn a_neighbour_that_does_most_of_the_io_voids_the_number() {
+    let test = "a_neighbour_that_does_most_of_the_io_voids_the_number";
+    let scratch = Scratch::new();
+    let Some(made) = FileSystem::ext4(test, &scratch, 64, &["-E", "lazy_itable_init=0"]) else {
+        return;
+    };
+    for name in ["mine", "others"] {
+        let path = made.root.join(name);
+        fs::write(&path, vec![7; 4 << 20]).expect("a file");
+        File::open(&path)
+            .and_then(|it| it.sync_all())
+            .expect("a synced file");
+    }
+    let mine = made.root.join("mine");
+    let mine = mine.to_str().expect("a plain path");
+    let (code, quiet, _) = measure(&scratch, mine, false);
+    assert!(share(&quiet) < 0.1, "{quiet}");
+    assert_eq!(code, Some(0), "{quiet}");
+    let stop = AtomicBool::new(false);
+    let (voided, marked) = std::thread::scope(|scope| {
+        scope.spawn(|| disturb(&made.root.join("others"), &stop));
+        let voided = std::panic::catch_unwind(|| measure(&scratch, mine, false));
+        let marked = std::panic::catch_unwind(|| measure(&scratch, mine, true));
+        stop.store(true, Ordering::Relaxed);
+        (voided.expect("a run"), marked.expect("a run"))
+    });
+    let (code, measurement, screen) = voided;
+    assert!(share(&measurement) > 0.5, "{measurement}");
+    assert_eq!(code, Some(3), "{screen}");
+    assert!(screen.contains("% foreign I/O"), "{screen}");
+    let (code, _, screen) = marked;
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("was foreign"), "{screen}");
+}
+
+/// What the device took is a part of what the kernel was entered for, and is told where its work
+/// was ours.
+#[test]
+fn the_time_of_the_device_is_told_unless_others_use_it() {
+    let test = "the_time_of_the_device_is_told_unless_others_use_it";
+    let scratch = Scratch::new();
+    let Some(made) = FileSystem::ext4(test, &scratch, 64, &["-E", "lazy_itable_init=0"]) else {
+        return;
+    };
+    let path = made.root.join("mine");
+    let file = File::create_new(&path).expect("a file");
+    file.write_all_at(&vec![7; 16 << 20], 0).expect("space");
+    file.sync_all().expect("a synced file");
+    let target = path.to_str().expect("a plain path");
+    let args = ["trial", target, "--clients=4", "--duration=500ms"];
+    let run = || {
+        let rest = ["--no-save", "--quiet", "--json", "-"];
+        finish(scratch.seekstone(args.iter().chain(&rest))).json()["measurements"][0].clone()
+    };
+    let quiet = run();
+    let time = &quiet["counters"]["device_time"]["read_mean_ns"];
+    let time = time.as_f64().expect("a time of the device");
+    let service = quiet["service"]["mean"]["value"].as_f64();
+    let service = service.expect("a service time");
+    assert!(time > 0.0 && time <= service * 1.05, "{time} of {service}");
+    assert_eq!(
+        quiet["counters"]["device_time"]["write_mean_ns"],
+        Value::Null
+    );
+
+    let stop = AtomicBool::new(false);
+    let disturbed = std::thread::scope(|scope| {
+        scope.spawn(|| disturb(&path, &stop));
+        let disturbed = std::panic::catch_unwind(run);
+        stop.store(true, Ordering::Relaxed);
+        disturbed.expect("a run")
+    });
+    assert!(share(&disturbed) > 0.1, "{disturbed}");
+    assert_eq!(disturbed["counters"]["device_time"], Value::Null);
+}
+
+/// A sparse file was read at 63 GB/s, with a note.
+#[test]
+fn what_is_read_from_holes_is_void() {
+    let scratch = Scratch::new();
+    let file = File::create_new(scratch.path("sparse")).expect("a file");
+    file.set_len(16 << 20).expect("a size");
+    let args = ["trial", "sparse", "--duration", "200ms", "--no-save", "-q"];
+    scratch.check(&args, 3, "only 0 B of the file's 16 MiB are allocated");
+    // Without a hole it says nothing of the kind.
+    file.write_all_at(&vec![7; 16 << 20], 0).expect("space");
+    file.sync_all().expect("a synced file");
+    let ended = scratch.check(&args, 0, "random read");
+    assert!(
+        !ended.stdout.contains("not-from-device"),
+        "{}",
+        ended.stdout
+    );
+}

@@ -1,0 +1,16 @@
+//! Known rates, neighbours and limits on real storage. A program of its own, so that no other
+//! test disturbs them.
+
+mod bench;
+mod fio_pace;
+mod fleet_device;
+mod foreign;
+mod own_limits;
+mod polling;
+mod rates;
+mod room;
+mod time;
+mod warm_up;
+
+#[path = "../support/mod.rs"]
+mod support;

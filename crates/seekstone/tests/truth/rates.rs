@@ -1,0 +1,181 @@
+//! What is printed is true where the truth is known: a device throttled to a known rate, and a
+//! program that was stopped in the middle of a run.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use crate::support::group::Group;
+use crate::support::storage::Loop;
+use crate::support::{Running, Scratch, finish, skipped};
+use serde_json::Value;
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("a number was expected, not {value}"))
+}
+
+/// 1000 reads per second, and nothing else, is what a device throttled to that carries.
+#[test]
+fn a_throttled_device_saturates_at_its_limit() {
+    let test = "a_throttled_device_saturates_at_its_limit";
+    let limit = 1000.0;
+    let scratch = Scratch::new();
+    let Some(device) = Loop::new(test, &scratch, 64) else {
+        return;
+    };
+    let Some(group) = Group::new(test, "blkio") else {
+        return;
+    };
+    let number_path = format!("/sys/block/{}/dev", device.name());
+    let numbers = fs::read_to_string(number_path).expect("a device's numbers");
+    let rule = format!("{} {limit}", numbers.trim());
+    if !group.set("blkio.throttle.read_iops_device", &rule) {
+        return skipped(test, "the control group does not limit reads");
+    }
+    let args = [
+        "curve",
+        device.path(),
+        "--budget",
+        "20s",
+        "--clients-max",
+        "8",
+    ];
+    let args = [
+        &args[..],
+        &["--json", "-", "--no-save", "--quiet", "--seed", "7"],
+    ]
+    .concat();
+    let ended = finish(group.command(&scratch, &args));
+    let document = ended.json();
+    let load = &document["curve"]["saturation"]["load"];
+    let found = number(&load["value"]);
+    assert!(
+        (found / limit - 1.0).abs() <= 0.02,
+        "seed 7: {found} instead of {limit} per second"
+    );
+    let is_covered = number(&load["low"]) <= limit && limit <= number(&load["high"]);
+    assert!(is_covered, "seed 7: {load} does not hold {limit}");
+}
+
+/// 100 reads per second, of which each transaction takes five. The loads are measured side by side,
+/// each on a device of its own.
+#[test]
+fn a_throttled_device_carries_its_limit_by_the_ios_of_a_transaction() {
+    let test = "a_throttled_device_carries_its_limit_by_the_ios_of_a_transaction";
+    thread::scope(|scope| {
+        for users in ["1", "2", "4", "8"] {
+            scope.spawn(move || check_five_reads_a_transaction(test, users));
+        }
+    });
+}
+
+fn check_five_reads_a_transaction(test: &str, users: &str) {
+    let scratch = Scratch::new();
+    let Some(device) = Loop::new(test, &scratch, 64) else {
+        return;
+    };
+    let Some(group) = Group::new(&format!("{test}-{users}"), "blkio") else {
+        return;
+    };
+    let number_path = format!("/sys/block/{}/dev", device.name());
+    let numbers = fs::read_to_string(number_path).expect("a device's numbers");
+    if !group.set(
+        "blkio.throttle.read_iops_device",
+        &format!("{} 100", numbers.trim()),
+    ) {
+        return skipped(test, "the control group does not limit reads");
+    }
+    let args = [
+        "transactions",
+        device.path(),
+        "--users",
+        users,
+        "--ios",
+        "5",
+        "--think",
+        "0",
+        "--duration",
+        "10s",
+        "--json",
+        "-",
+        "--no-save",
+        "--quiet",
+        "--seed",
+        "7",
+    ];
+    let rate = || {
+        let run = finish(group.command(&scratch, &args)).json();
+        number(&run["transactions"]["loads"][0]["per_second_steady"]["value"])
+    };
+    // The machine may stall once in ten seconds: then a run is too slow, never too fast.
+    let is_right = |rate: f64| {
+        assert!(
+            rate <= 20.4,
+            "{users} users, seed 7: {rate} is above the limit"
+        );
+        rate >= 19.6
+    };
+    assert!(
+        (0..3).any(|_| is_right(rate())),
+        "{users} users, seed 7: not 20 per second in three runs"
+    );
+}
+
+/// Response time counts from when a request was due: one second in which this program did not run
+/// shows in the 99th percentile and as our own lateness, and not as the storage's service time.
+#[test]
+fn a_program_that_was_stopped_says_so() {
+    let test = "a_program_that_was_stopped_says_so";
+    let scratch = Scratch::new();
+    let Some(group) = Group::new(test, "freezer") else {
+        return;
+    };
+    let target = scratch.path("data");
+    fs::write(&target, vec![7; 8 << 20]).expect("a file");
+    let target = target.display().to_string();
+    let title = "random read 4 KiB";
+    let json = scratch.path("out.json").display().to_string();
+    let args = [
+        "trial",
+        &target,
+        "--rate",
+        "500/s",
+        "--duration",
+        "5s",
+        "--buffered",
+    ];
+    let args = [&args[..], &["--json", &json, "--no-save", "--seed", "7"]].concat();
+    let mut running = Running::start(group.command(&scratch, &args));
+    running.wait_for(title);
+    assert!(
+        group.set("freezer.state", "FROZEN"),
+        "the control group freezes its processes"
+    );
+    // The stop itself is what is tested; nothing is waited for.
+    thread::sleep(Duration::from_secs(1));
+    assert!(
+        group.set("freezer.state", "THAWED"),
+        "the control group thaws its processes"
+    );
+    let ended = running.end();
+    let text = fs::read_to_string(&json).unwrap_or_else(|_| panic!("no result: {}", ended.error()));
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let measurement = &document["measurements"][0];
+    let reads = &measurement["kinds"][0];
+    let p99 = number(&reads["response_p99_ns"]);
+    assert!(p99 > 0.5e9, "seed 7: a p99 of {p99} ns hides the stop");
+    let late = number(&measurement["lateness"]["p99_ns"]);
+    assert!(
+        late > 0.5e9,
+        "seed 7: a p99 lateness of {late} ns hides the stop"
+    );
+    let service = number(&reads["service_p99_ns"]);
+    assert!(
+        service < 0.5e9,
+        "seed 7: the storage is blamed with {service} ns"
+    );
+    let warnings = measurement["warnings"].to_string();
+    assert!(warnings.contains("late-generator"), "seed 7: {warnings}");
+}

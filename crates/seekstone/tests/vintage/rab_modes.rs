@@ -1,0 +1,156 @@
+//! The state of a RAID is found out, stamped on what is measured, and compared.
+
+use crate::support::storage::{Mirror, succeed};
+use crate::support::{Running, Scratch, finish};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// Members of a mirror, sparse. Blocks that were rewritten count as used until the next commit, and
+/// a replacement keeps a tenth of a member from being written: a faster disk takes more.
+const MEMBER_MIB: usize = 4096;
+const SMALL: [&str; 6] = ["--size", "32MiB", "--reserve", "0", "--workload", "archive"];
+
+/// The modes of the workloads of a run, and whether each change was found out.
+fn modes(run: &Value) -> (Vec<&str>, Vec<(&str, bool)>) {
+    let rab = &run["rab"];
+    let workloads = rab["workloads"].as_array().expect("workloads").iter();
+    let changes = rab["modes"].as_array().expect("modes").iter();
+    (
+        workloads
+            .map(|it| it["mode"].as_str().expect("a mode"))
+            .collect(),
+        changes
+            .map(|it| {
+                let mode = it["mode"].as_str().expect("a mode");
+                (mode, it["is_detected"].as_bool().expect("a truth"))
+            })
+            .collect(),
+    )
+}
+
+#[test]
+fn a_mirror_without_a_member_is_reduced() {
+    let test = "a_mirror_without_a_member_is_reduced";
+    let scratch = Scratch::new();
+    let Some(mut mirror) = Mirror::new(test, &scratch, MEMBER_MIB) else {
+        return;
+    };
+    let measure = |mirror: &Mirror| {
+        let mut args = vec!["rab", mirror.path(), "--budget", "1s", "--json", "-"];
+        args.extend(SMALL);
+        let ended = finish(scratch.seekstone(args));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.json()
+    };
+    let whole = measure(&mirror);
+    assert_eq!(modes(&whole), (vec!["normal"], vec![("normal", false)]));
+    if !mirror.lose_member(test) {
+        return;
+    }
+    let reduced = measure(&mirror);
+    assert_eq!(modes(&reduced), (vec!["reduced"], vec![("reduced", true)]));
+    let text = reduced["rab"]["modes"][0]["text"].as_str().expect("a text");
+    assert!(
+        text.contains("btrfs raid1") && text.contains("1 missing: degraded"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_exchange_in_a_continuous_run_is_stamped_and_compared() {
+    let test = "an_exchange_in_a_continuous_run_is_stamped_and_compared";
+    let scratch = Scratch::new();
+    let Some(mut mirror) = Mirror::new(test, &scratch, MEMBER_MIB) else {
+        return;
+    };
+    if !mirror.lose_member(test) {
+        return;
+    }
+    let Some(spare) = Mirror::device(test, &scratch, "spare", MEMBER_MIB) else {
+        return;
+    };
+    let json = scratch.path("run.json");
+    let mut args = vec![
+        "rab",
+        mirror.path(),
+        "--budget",
+        "1s",
+        "--mode",
+        "continuous",
+    ];
+    args.extend(&SMALL[..4]);
+    // Two workloads, because a stage is announced when its title changes.
+    args.extend(["--workload", "archive,scientific"]);
+    args.extend(["--json", json.to_str().expect("a plain path")]);
+    let mut running = Running::start(scratch.seekstone(args));
+    running.wait_for("Scientific");
+    // Without -B it goes on by itself; with it, the state is whole again once the command ends.
+    let replace = [
+        "replace",
+        "start",
+        "-f",
+        "-B",
+        "2",
+        spare.path(),
+        mirror.path(),
+    ];
+    succeed("btrfs", &replace);
+    for workload in ["Archive save", "Scientific", "Archive save", "Scientific"] {
+        running.wait_for(workload);
+    }
+    running.signal(Signal::INT);
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "stopped by a signal: {}", ended.stderr);
+    let text = std::fs::read_to_string(&json).expect("the run as JSON");
+    let run: Value = serde_json::from_str(&text).expect("JSON");
+    let (_, changes) = modes(&run);
+    assert_eq!(changes.first(), Some(&("reduced", true)), "{changes:?}");
+    assert_eq!(changes.last(), Some(&("continuous", false)), "{changes:?}");
+    let comparisons = run["rab"]["comparisons"].as_array().expect("comparisons");
+    let pairs: Vec<(&str, &str)> = comparisons
+        .iter()
+        .filter_map(|it| Some((it["base"].as_str()?, it["mode"].as_str()?)))
+        .collect();
+    assert!(pairs.contains(&("reduced", "continuous")), "{pairs:?}");
+}
+
+/// A small array, so that its rebuild ends while it is measured.
+const SMALL_DISK: &str = r#"kind = "disk"
+title = "a small disk"
+rpm = 7200
+heads = 4
+cylinders = 100
+sectors-outer = 200
+seek = "data-sheet"
+seek-min = "1 ms"
+seek-avg = "8 ms"
+seek-max = "17 ms"
+"#;
+
+/// A model knows what its array is doing: nobody need say so, and nobody can say otherwise.
+#[test]
+fn a_simulated_array_stamps_its_own_state() {
+    let scratch = Scratch::new();
+    let disk = scratch.path("small.toml");
+    std::fs::write(&disk, SMALL_DISK).expect("a file");
+    let measure = |mode: &str| {
+        let target = format!("sim:{}?raid=5&disks=5&unit=16K&{mode}", disk.display());
+        let args = [
+            "rab", &target, "--budget", "2min", "--seed", "1", "--json", "-",
+        ];
+        let small = ["--workload", "archive", "--no-save"];
+        let ended = finish(scratch.seekstone(args.iter().chain(&small)));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.json()
+    };
+    let reduced = measure("mode=reduced");
+    assert_eq!(modes(&reduced), (vec!["reduced"], vec![("reduced", true)]));
+    let held = measure("mode=rebuild&rebuild-held-at=50%");
+    assert_eq!(modes(&held), (vec!["rebuild"], vec![("rebuild", true)]));
+    let text = held["rab"]["modes"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("simulated raid5 of 5 members, 1 missing: rebuilding, 50 % done"));
+    // The trial in which the rebuild ended is neither's: it is measured again.
+    let ended = measure("mode=rebuild");
+    let expected = vec![("rebuild", true), ("normal", false)];
+    assert_eq!(modes(&ended), (vec!["normal"], expected));
+}

@@ -1,0 +1,24 @@
+//! Queues and models of hardware against known answers.
+
+mod arrays;
+mod caches_and_units;
+mod conformance;
+mod definitions;
+mod disks;
+mod faults;
+mod file_systems;
+mod group;
+mod jobs;
+mod machine_faults;
+mod other_devices;
+mod queues;
+mod rt11;
+mod slower_than_trials;
+mod transport;
+mod users;
+
+#[path = "../../../procedure/tests/support/mod.rs"]
+mod procedures;
+
+#[path = "../support/mod.rs"]
+mod support;

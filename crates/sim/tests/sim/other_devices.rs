@@ -1,0 +1,529 @@
+//! Flash, CD-ROM, tape, links and hosts against their laws.
+
+use crate::support::{MS, WRITE, command, disk, finish, one_by_one, outstanding};
+use random::{Purpose, Stream};
+use sim::{
+    Action, Cd, CdSpec, Cleaning, Command, Content, Device, Disk, Flash, FlashSpec, Host, HostSpec,
+    Link, LinkSpec, ServiceLaw, Station, Tape, TapeSpec, Waiting, WritePolicy,
+    fifo_write_amplification,
+};
+use units::{Duration, Instant};
+
+const SECOND: u64 = 1000 * MS;
+
+fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!(
+        (found / expected - 1.0).abs() <= tolerance,
+        "{what}: {found} and not {expected}"
+    );
+}
+
+fn flash(spare: f64) -> FlashSpec {
+    FlashSpec {
+        channels: 2,
+        dies: 2,
+        blocks: 256,
+        pages_per_block: 32,
+        page: 4096,
+        read: 75_000,
+        program: 600_000,
+        erase: 3_800_000,
+        channel_rate: 333e6,
+        spare,
+        reserve: 1,
+        cleaning: Cleaning::Fifo,
+        write_buffer: 0,
+        overhead: 0,
+        content: Content::Full,
+    }
+}
+
+fn random_pages(
+    action: Action,
+    size: u64,
+    page: u64,
+    count: usize,
+) -> impl Iterator<Item = Command> {
+    let mut stream = Stream::new(11, 0, Purpose::Address);
+    let place = move || stream.below(size / page) * page;
+    let places = std::iter::repeat_with(place).take(count);
+    places.map(move |offset| command(action, offset, page))
+}
+
+#[test]
+fn flash_reads_stay_below_their_bound_and_come_near_it() {
+    let spec = flash(0.2);
+    for depth in [1_u32, 2, 8, 64] {
+        let mut device = Flash::new(spec.clone());
+        let count = 20_000;
+        let reads = random_pages(Action::Read, spec.size(), 4096, count);
+        let spent = outstanding(&mut device, depth as usize, reads);
+        let found = count as f64 / spent.as_secs_f64();
+        let bound = spec.read_bound(depth);
+        assert!(
+            found <= bound * 1.001,
+            "depth {depth}: {found} is above {bound}"
+        );
+        let share = if depth == 1 { 0.999 } else { 0.55 };
+        assert!(found >= bound * share, "depth {depth}: {found} of {bound}");
+    }
+}
+
+/// Fresh, a page costs a program; after the spare pages are used once, cleaning makes it cost
+/// W programs, W - 1 reads and W shares of an erase.
+#[test]
+fn the_write_cliff_is_as_deep_as_theory_says() {
+    let spec = FlashSpec {
+        channels: 1,
+        dies: 1,
+        ..flash(0.22)
+    };
+    let mut device = Flash::new(FlashSpec {
+        content: Content::Fresh,
+        ..spec.clone()
+    });
+    let user = spec.user_pages() as usize;
+    let mut rate = |count| {
+        let writes = random_pages(WRITE, spec.size(), 4096, count);
+        count as f64 / outstanding(&mut device, 4, writes).as_secs_f64()
+    };
+    let fresh = rate(user / 4);
+    rate(8 * user);
+    let steady = rate(4 * user);
+    let w = fifo_write_amplification(spec.spare_factor());
+    let (program, read, erase) = (spec.program as f64, spec.read as f64, spec.erase as f64);
+    let cost = w * program + (w - 1.0) * read + w * erase / f64::from(spec.pages_per_block);
+    close(steady / fresh, program / cost, 0.05, "the cliff");
+    let [by_law_fresh, by_law] = spec.write_rates();
+    close(by_law, 1e9 / cost, 1e-9, "the law of one die");
+    close(fresh, by_law_fresh, 0.05, "fresh");
+    close(steady, by_law, 0.05, "steady");
+}
+
+/// Bug: a read after a burst of writes waited until all of them were in flash, seconds later. Now
+/// it waits for what its die and channel have begun; a flush still waits for all.
+#[test]
+fn a_read_does_not_wait_for_writes_that_were_answered_from_the_buffer() {
+    let spec = FlashSpec {
+        write_buffer: 16 << 20,
+        content: Content::Fresh,
+        ..flash(0.2)
+    };
+    let writes = 2000_u64;
+    let mut device = Flash::new(spec.clone());
+    let burst = (0..writes).map(|page| command(WRITE, page * 4096, 4096));
+    let answered = one_by_one(&mut device, Duration::ZERO, burst);
+    let begun = answered[writes as usize - 1];
+    assert_eq!(begun, Instant(MS), "the buffer takes them all");
+    let read = finish(&mut device, begun, command(Action::Read, 0, 4096));
+    let alone = spec.read + (4096.0 * 1e9 / spec.channel_rate).round() as u64;
+    let transfer = (4096.0 * 1e9 / spec.channel_rate).round() as u64;
+    let longest = spec.program + transfer + alone;
+    let waited = read.since(begun).as_nanos();
+    assert!((alone..=longest).contains(&waited), "{waited} ns");
+    let flushed = finish(&mut device, read, command(Action::Flush, 0, 0));
+    let all = writes * spec.program / u64::from(spec.die_count());
+    close(
+        flushed.since(begun).as_nanos() as f64,
+        all as f64,
+        0.02,
+        "all programmed",
+    );
+}
+
+/// Bug: while a die cleaned a block, a read waited until all its pages were moved. Now it waits for
+/// one page that is moved; after the last of them, for the erasure and the page that follow, too.
+#[test]
+fn a_read_waits_for_one_page_of_a_block_that_is_cleaned() {
+    let spec = FlashSpec {
+        write_buffer: 4 << 20,
+        ..flash(0.1)
+    };
+    let mut device = Flash::new(spec.clone());
+    // Until each die has no free block left.
+    let writes = random_pages(WRITE, spec.size(), 4096, 40_000);
+    let mut now = Instant(MS) + outstanding(&mut device, 64, writes);
+    let transfer = (4096.0 * 1e9 / spec.channel_rate).round() as u64;
+    let alone = spec.read + transfer;
+    let last_move = spec.read + spec.program;
+    let longest = last_move + spec.erase + spec.program + transfer + alone;
+    let mut waits = Vec::new();
+    for read in random_pages(Action::Read, spec.size(), 4096, 500) {
+        let done = finish(&mut device, now, read);
+        waits.push(done.since(now).as_nanos());
+        now = done;
+    }
+    let worst = waits.iter().copied().max().unwrap_or(0);
+    assert!(worst > alone, "some read met a die that cleans");
+    assert!(worst <= longest, "{worst} ns of {longest}");
+}
+
+fn cd() -> CdSpec {
+    CdSpec {
+        rate: 1.2288e6,
+        blocks: 333_000,
+        turn_inner: 14_150_943,
+        turn_outer: 37_500_000,
+        seek_short: 112 * MS,
+        seek_full: 675 * MS,
+        near: 2000,
+        buffer: 256 << 10,
+        overhead: 0,
+    }
+}
+
+#[test]
+fn a_cd_reads_at_one_rate_and_turns_slower_outside() {
+    let spec = cd();
+    assert_eq!((spec.turn(0), spec.turn(333_000)), (14_150_943, 37_500_000));
+    // Half of the area lies inside of the radius that is the root of the mean square.
+    let half = (14.150_943_f64.powi(2) + 37.5_f64.powi(2)) / 2.0;
+    close(
+        spec.turn(166_500) as f64 / 1e6,
+        half.sqrt(),
+        1e-6,
+        "a turn in the middle",
+    );
+    for start in [0, 300 << 20] {
+        let mut cd = Cd::new(spec.clone());
+        let reads = (0..200).map(|n| command(Action::Read, start + n * 65_536, 65_536));
+        let ends = one_by_one(&mut cd, Duration::from_millis(5), reads);
+        let rate = 199.0 * 65_536.0 / ends[199].since(ends[0]).as_secs_f64();
+        close(rate, 1.2288e6, 1e-3, "the rate");
+    }
+    let mut cd = Cd::new(spec.clone());
+    let first = finish(&mut cd, Instant(0), command(Action::Read, 0, 2048));
+    let far = finish(
+        &mut cd,
+        first + Duration(SECOND),
+        command(Action::Read, 600 << 20, 2048),
+    );
+    let seek = far.since(first + Duration(SECOND)).as_nanos() as f64 / 1e6;
+    assert!((700.0..800.0).contains(&seek), "{seek}");
+}
+
+/// Bug: what was to be read ahead at one place was still believed in at another, so that a read in
+/// between passed all that lies between both: two readers had a hundredth of what the drive gives.
+#[test]
+fn a_cd_that_two_programs_read_pays_a_seek_for_each_read() {
+    let spec = cd();
+    let reads = 40;
+    let (near, far, bytes) = (0, 40 << 20, 65_536);
+    let places = (0..reads).map(|n| [near, far][n % 2] + (n as u64 / 2) * bytes);
+    let mut device = Cd::new(spec.clone());
+    let commands = places.map(|offset| command(Action::Read, offset, bytes));
+    let ends = one_by_one(&mut device, Duration::ZERO, commands);
+    let block = |bytes: u64| bytes / 2048;
+    let transfer = bytes as f64 / spec.rate * 1e9;
+    let expected: f64 = (1..reads as u64)
+        .map(|n| {
+            let (here, there) = if n % 2 == 1 { (far, near) } else { (near, far) };
+            let (to, from) = (here + n / 2 * bytes, there + (n - 1) / 2 * bytes + bytes);
+            spec.overhead as f64 + spec.access(block(from), block(to)) as f64 + transfer
+        })
+        .sum();
+    let found = ends[reads - 1].since(ends[0]).as_nanos() as f64;
+    // The drive reads ahead while the next command comes, so that its way back is a little longer.
+    close(found, expected, 0.01, "39 reads in turn");
+}
+
+fn tape() -> TapeSpec {
+    TapeSpec {
+        passes: 64,
+        pass_bytes: 156_250_000,
+        rate: 1.25e6,
+        search: 92 * SECOND,
+        locate: 0,
+        reposition: 3 * SECOND,
+        buffer: 2 << 20,
+        compression: 1.0,
+        bus: 1e9,
+        overhead: 0,
+    }
+}
+
+/// Bytes per second of writes of 32 KiB with `gap` between them.
+fn tape_rate(spec: &TapeSpec, gap: Duration) -> f64 {
+    let mut tape = Tape::new(spec.clone());
+    let writes = (0..20_000).map(|number| command(WRITE, number * 32_768, 32_768));
+    let ends = one_by_one(&mut tape, gap, writes);
+    // Without the first buffer-full, which costs nothing.
+    let (from, to) = (2000, 19_999);
+    (to - from) as f64 * 32_768.0 / ends[to].since(ends[from]).as_secs_f64()
+}
+
+#[test]
+fn a_tape_streams_for_a_fast_host_and_stops_for_a_slow_one() {
+    let spec = tape();
+    close(tape_rate(&spec, Duration::ZERO), 1.25e6, 0.01, "streaming");
+    let compressed = TapeSpec {
+        compression: 1.6,
+        ..spec.clone()
+    };
+    close(
+        tape_rate(&compressed, Duration::ZERO),
+        2e6,
+        0.01,
+        "compressed",
+    );
+    // A host of 1 MB/s fills the buffer in 2.1 s, and waits for the end of the repositioning, 3 s.
+    let (h, r, b, p) = (1e6, 1.25e6, f64::from(2 << 20), 3.0);
+    let gap = |rate: f64| Duration::from_secs_f64(32_768.0 / rate);
+    let streaming = b / (r - h);
+    let cycle = f64::max(p, b / h) + streaming;
+    let expected = (b + h * streaming) / cycle;
+    close(tape_rate(&spec, gap(h)), expected, 0.02, "stop and go");
+    // A slower one fills it in 4.2 s, and loses nothing.
+    close(tape_rate(&spec, gap(0.5e6)), 0.5e6, 0.01, "a slow host");
+}
+
+#[test]
+fn locating_on_tape_follows_the_serpentine() {
+    let spec = tape();
+    // The end of the first pass is where the second begins.
+    let end = spec.pass_bytes;
+    assert!(spec.locate_ns(end - 1000, end + 1000) < SECOND / 100);
+    close(
+        spec.locate_ns(0, end - 1) as f64,
+        92.0 * SECOND as f64,
+        1e-6,
+        "from end to end",
+    );
+    assert!(
+        spec.locate_ns(0, 2 * end) < SECOND / 100,
+        "two passes further is right here"
+    );
+    // 46 s on average from the beginning.
+    let mean = (0..10_000)
+        .map(|n| spec.locate_ns(0, n * 1_000_000) as f64)
+        .sum::<f64>()
+        / 1e4;
+    close(mean, 46.0 * SECOND as f64, 0.01, "the mean");
+}
+
+/// A locate takes the short way from pass to pass; a skip over marks sees every inch.
+#[test]
+fn skipping_file_marks_goes_along_the_whole_tape() {
+    let spec = tape();
+    let two_passes = 2 * spec.pass_bytes;
+    assert!(spec.locate_ns(0, two_passes) < SECOND / 100);
+    assert_eq!(spec.skip_ns(0, two_passes), 2 * 92 * SECOND);
+    assert_eq!(spec.skip_ns(5000, 5000), 0);
+    // Bytes over rate, times the speed of reading over that of searching: 110 to 150 inches.
+    let seconds = spec.skip_ns(0, 1_000_000_000) as f64 / 1e9;
+    let reading = 1e9 / spec.rate;
+    close(seconds, reading * 110.0 / 150.0, 0.01, "a skip");
+}
+
+#[test]
+fn a_tape_counts_how_often_it_stopped() {
+    let stops = |gap: Duration| {
+        let mut tape = Tape::new(tape());
+        let writes = (0..5000).map(|number| command(WRITE, number * 32_768, 32_768));
+        one_by_one(&mut tape, gap, writes);
+        tape.tape_stops().expect("a tape")
+    };
+    assert_eq!(stops(Duration::ZERO), 0, "a fast host keeps it streaming");
+    // A buffer of 2 MiB at 1 MB/s, emptied at 1.25 MB/s: one stop for each 10 MB.
+    let found = stops(Duration::from_secs_f64(32_768.0 / 1e6));
+    assert!((13..=17).contains(&found), "{found}");
+}
+
+fn link(window: u64) -> LinkSpec {
+    LinkSpec {
+        bandwidth: 1.25e6,
+        round_trip: 4 * MS,
+        packet: 1500,
+        header: 0,
+        window,
+        request: 1 << 30,
+    }
+}
+
+/// A server that answers at once.
+fn server() -> Box<dyn Device> {
+    Box::new(Station::new(
+        ServiceLaw::Constant { time_ns: 0.0 },
+        Some(1),
+        1,
+    ))
+}
+
+/// W / (L + W / B).
+#[test]
+fn a_window_limits_a_link() {
+    for window in [4096, 9216, 24_576] {
+        for action in [Action::Read, WRITE] {
+            let mut link = Link::new(link(window), server());
+            let bytes = 100 * window;
+            let end = finish(&mut link, Instant(0), command(action, 0, bytes));
+            let found = bytes as f64 * 1e9 / end.0 as f64;
+            let w = window as f64;
+            close(found, w / (0.004 + w / 1.25e6), 0.001, "the rate");
+        }
+    }
+}
+
+#[test]
+fn requests_on_a_link_come_one_after_the_other_with_the_server_in_series() {
+    let spec = LinkSpec {
+        request: 8192,
+        window: 65_536,
+        ..link(0)
+    };
+    let time_ns = 10e6;
+    let server = Box::new(Station::new(ServiceLaw::Constant { time_ns }, Some(1), 1));
+    let mut link = Link::new(spec, server);
+    let end = finish(&mut link, Instant(0), command(Action::Read, 0, 81_920));
+    let each = 0.010 + 0.004 + 8192.0 / 1.25e6;
+    close(end.0 as f64 / 1e9, 10.0 * each, 1e-6, "ten requests");
+}
+
+fn host() -> HostSpec {
+    HostSpec {
+        cpus: 1,
+        cpu_unit: None,
+        cpu_hit: MS,
+        cpu_overlapped: MS,
+        cpu_serial: 2 * MS,
+        cpu_byte: 0.0,
+        waiting: Waiting::Free,
+        memory: 64 << 20,
+        system: 0,
+        cache: 4 << 20,
+        cache_max: 4 << 20,
+        cache_growth: 0,
+        page: 4096,
+        read_ahead: 0,
+        writes: WritePolicy::Back {
+            dirty_share: 0.5,
+            interval: 5 * SECOND,
+        },
+        write_run: 65_536,
+    }
+}
+
+fn slow_storage() -> Box<dyn Device> {
+    let law = ServiceLaw::Constant { time_ns: 1e7 };
+    Box::new(Station::new(law, Some(1), 1))
+}
+
+#[test]
+fn a_host_answers_from_memory_and_charges_its_processor() {
+    let mut host = Host::new(host(), Box::new(Disk::new(disk(), 0)));
+    let mut storage = Host::new(self::host(), slow_storage());
+    let first = finish(&mut storage, Instant(0), command(Action::Read, 0, 4096));
+    assert_eq!(first, Instant(12 * MS), "the storage, and what comes after");
+    let again = finish(&mut storage, first, command(Action::Read, 0, 4096));
+    assert_eq!(again.since(first), Duration(MS));
+    // Hits C / F of uniform reads, with a cache of 1024 pages and a file of 4096.
+    let count = 20_000;
+    let warm = random_pages(Action::Read, 16 << 20, 4096, count);
+    outstanding(&mut host, 1, warm);
+    let mut hits = 0;
+    let mut now = Instant(1000 * SECOND);
+    for command in random_pages(Action::Read, 16 << 20, 4096, count) {
+        let end = finish(&mut host, now, command);
+        hits += usize::from(end.since(now) == Duration(MS));
+        now = end;
+    }
+    close(hits as f64 / count as f64, 0.25, 0.03, "the share of hits");
+}
+
+/// Reads in order bring 64 KiB more each time they go to the storage: one in seventeen does.
+#[test]
+fn reading_ahead_into_memory_saves_the_way_to_the_storage() {
+    let spec = HostSpec {
+        read_ahead: 65_536,
+        ..host()
+    };
+    let mut host = Host::new(spec, slow_storage());
+    let reads = (0..170).map(|number| command(Action::Read, number * 4096, 4096));
+    let ends = one_by_one(&mut host, Duration::ZERO, reads);
+    let is_slow = |pair: &&[Instant]| pair[1].since(pair[0]) > Duration(MS);
+    assert_eq!(ends.windows(2).filter(is_slow).count(), 10);
+}
+
+/// Two tasks: free, the processor works for one while the storage works for the other; spinning,
+/// nothing overlaps.
+#[test]
+fn a_spinning_processor_serves_one_task_at_a_time() {
+    let time = |waiting, tasks| {
+        let spec = HostSpec {
+            waiting,
+            cache: 0,
+            cache_max: 0,
+            cpu_overlapped: 0,
+            cpu_serial: 5 * MS,
+            ..host()
+        };
+        let mut host = Host::new(spec, slow_storage());
+        let reads = (0..200).map(|number| command(Action::Read, number * 4096, 4096));
+        outstanding(&mut host, tasks, reads).as_nanos() / MS
+    };
+    assert_eq!(time(Waiting::Free, 1), 200 * 15);
+    assert_eq!(time(Waiting::Free, 2), 200 * 10 + 5);
+    assert_eq!(time(Waiting::Spinning, 1), 200 * 15);
+    let spun = time(Waiting::Spinning, 2);
+    assert!(spun.abs_diff(200 * 15) <= 5, "{spun}");
+}
+
+#[test]
+fn writes_are_kept_until_too_much_is_dirty_or_somebody_asks() {
+    let mut host = Host::new(host(), slow_storage());
+    let mut now = Instant(0);
+    for number in 0..100 {
+        let end = finish(&mut host, now, command(WRITE, number * 4096, 4096));
+        assert_eq!(end.since(now), Duration(MS), "write {number}");
+        now = end;
+    }
+    // 100 pages in runs of 16, of 10 ms each; then the storage's own flush.
+    let flushed = finish(&mut host, now, command(Action::Flush, 0, 0));
+    assert_eq!(flushed.since(now), Duration(80 * MS));
+    // More than twice half of the cache is dirty: the writer gets the rate of the storage.
+    let count = 20_000;
+    let writes = (0..count).map(|number| command(WRITE, number * 8192, 4096));
+    let spent = outstanding(&mut host, 1, writes.skip(100));
+    close(
+        spent.as_secs_f64(),
+        (count as f64 - 1100.0) / 100.0,
+        0.06,
+        "throttled",
+    );
+}
+
+#[test]
+fn memory_of_programs_takes_the_file_cache_away() {
+    let spec = HostSpec {
+        memory: 8 << 20,
+        ..host()
+    };
+    let mut host = Host::new(spec, slow_storage());
+    let read_all = |host: &mut Host, now| {
+        let mut now = now;
+        let mut hits = 0;
+        for number in 0..1024_u64 {
+            let end = finish(host, now, command(Action::Read, number * 4096, 4096));
+            hits += usize::from(end.since(now) == Duration(MS));
+            now = end;
+        }
+        (now, hits)
+    };
+    let (now, _) = read_all(&mut host, Instant(0));
+    let (now, hits) = read_all(&mut host, now);
+    assert_eq!(hits, 1024, "all of it fits");
+    let work = Action::Compute {
+        work_ns: MS,
+        touched: 6 << 20,
+    };
+    let work = Command {
+        client: Some(workload::ClientId(1)),
+        ..command(work, 0, 0)
+    };
+    let now = finish(&mut host, now, work);
+    let (_, hits) = read_all(&mut host, now);
+    assert_eq!(
+        hits, 0,
+        "LRU and a loop: half of it in memory is none of it"
+    );
+}

@@ -1,0 +1,99 @@
+//! Trials whose time was up long before the stopping rule was content: the intervals that they
+//! print must cover all the same, unless the verdict says that there is no single mean.
+//!
+//! `cargo test -p stats short_trials:: -- --nocapture` prints the table.
+
+use std::ops::RangeInclusive;
+
+use crate::support::acceptance::goal;
+use crate::support::processes::{Kind, Process};
+use crate::support::table::Table;
+use crate::support::{PER_SLOT, UNIT_NS, replicate, share, slot_of};
+use stats::{Channel, SlotStore, Verdict, evaluate, mean_interval};
+
+const REPLICATIONS: u64 = 400;
+/// Slots of a trial, 10,000 operations.
+const SLOTS: u64 = 400;
+/// What the claim of .95 may come to in so many replications, where there is enough to go by ...
+const SOUND: RangeInclusive<f64> = 0.905..=0.995;
+/// ... and where a trial is hardly longer than what it should average over.
+const HARD: RangeInclusive<f64> = 0.84..=0.995;
+const HARDEST: RangeInclusive<f64> = 0.78..=0.995;
+
+/// What a trial gave.
+struct ShortTrial {
+    is_settled: bool,
+    is_correlated: bool,
+    covers: bool,
+    /// Whether the interval covers that long trials have.
+    covers_as_if_long: bool,
+}
+
+fn short_trial(process: &Process, replication: u64) -> ShortTrial {
+    let mut series = process.start(replication);
+    let mut store = SlotStore::with_grouping(25_000_000, 0, 1);
+    for epoch in 0..SLOTS {
+        store.push(slot_of(epoch, (0..PER_SLOT).map(|_| series.next_time())));
+    }
+    let found = evaluate(&store, Channel::Response, &goal(0.03)).expect("400 slots");
+    let window = found.window(&store).expect("a window");
+    let truth = process.mean() * UNIT_NS;
+    ShortTrial {
+        is_settled: found.verdict != Verdict::NotStationary,
+        is_correlated: found.verdict == Verdict::Correlated,
+        covers: found.mean.contains(truth),
+        covers_as_if_long: mean_interval(&window.response_influence).contains(truth),
+    }
+}
+
+/// An autoregressive process of which a trial is `times` correlation times long.
+fn autoregressive(times: f64) -> Kind {
+    Kind::Autoregressive {
+        rho: (-times / (SLOTS * PER_SLOT) as f64).exp(),
+    }
+}
+
+#[test]
+fn intervals_of_short_trials_cover() {
+    let mut table = Table::new("coverage after 10,000 operations, whatever was reached by then");
+    for (name, kind, band) in [
+        ("AR(1), 200 correlation times", autoregressive(200.0), SOUND),
+        ("AR(1), 50", autoregressive(50.0), SOUND),
+        ("AR(1), 20", autoregressive(20.0), SOUND),
+        ("AR(1), 12", autoregressive(12.0), SOUND),
+        ("AR(1), 8", autoregressive(8.0), HARD),
+        ("AR(1), 5", autoregressive(5.0), HARD),
+        ("AR(1), 3", autoregressive(3.0), HARDEST),
+        ("M/M/1 .8", Kind::Queue { load: 0.8 }, SOUND),
+        ("M/M/1 .9", Kind::Queue { load: 0.9 }, HARD),
+        ("M/M/1 .95", Kind::Queue { load: 0.95 }, HARD),
+        ("i.i.d.", Kind::Exponential, SOUND),
+        ("lognormal", Kind::Lognormal { sigma: 1.5 }, SOUND),
+    ] {
+        let process = Process::new(name, kind);
+        let trials = replicate(REPLICATIONS, |i| short_trial(&process, i));
+        let settled = || trials.iter().filter(|it| it.is_settled);
+        let note = format!(
+            "as if long {:.3}; correlated {:.2}, settled {:.2}",
+            share(settled().map(|it| it.covers_as_if_long)),
+            share(trials.iter().map(|it| it.is_correlated)),
+            share(trials.iter().map(|it| it.is_settled)),
+        );
+        table.cell(name, share(settled().map(|it| it.covers)), band, &note);
+    }
+    table.finish();
+}
+
+/// The interval of long trials does not cover in short ones, and this harness sees that.
+#[test]
+fn intervals_of_long_trials_are_seen_to_fail() {
+    let mut table = Table::new("negative control: the interval of long trials");
+    for times in [8.0, 3.0] {
+        let process = Process::new("AR(1), short", autoregressive(times));
+        let trials = replicate(REPLICATIONS, |i| short_trial(&process, i));
+        let covered = share(trials.iter().map(|it| it.covers_as_if_long));
+        let name = format!("AR(1), {times} correlation times");
+        table.cell(&name, covered, 0.0..=0.84, "");
+    }
+    table.finish();
+}
