@@ -12,8 +12,6 @@ const WIDE: [WarningCode; 4] = [
     WarningCode::Correlated,
     WarningCode::LevelNotSettled,
 ];
-/// A level that was not found.
-const UNSETTLED: WarningCode = WarningCode::LevelNotSettled;
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
@@ -108,10 +106,6 @@ fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
             .find(|(first, _)| first.code == warning.code && first.severity == warning.severity);
         match (title_of(warning), place) {
             (Some(title), Some((first, others))) if title_of(first).is_some() => others.push(title),
-            // Levels that lie between two loads stand in the panel, each with them.
-            (None, Some((_, others))) if warning.code == UNSETTLED => {
-                others.push("another level".to_owned());
-            }
             _ => gathered.push((warning, Vec::new())),
         }
     }

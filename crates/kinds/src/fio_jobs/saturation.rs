@@ -111,7 +111,8 @@ impl TargetLoads {
             said.push(format!("then {}", then.join(", ")));
         }
         if !growing.is_empty() {
-            said.push(format!("Not saturated: {}", growing.join(", ")));
+            let begin = if said.is_empty() { "Not" } else { "not" };
+            said.push(format!("{begin} saturated: {}", growing.join(", ")));
         }
         (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
     }
@@ -219,7 +220,7 @@ mod tests {
             loads.add(rows.into_iter().map(|(name, at)| (name.to_owned(), at)));
         }
         let said = "Saturates first: slow at 1 client of its own, 2 in all (1,000 IOPS); \
-                    Not saturated: fast.";
+                    not saturated: fast.";
         assert_eq!(loads.finding().as_deref(), Some(said));
     }
 }

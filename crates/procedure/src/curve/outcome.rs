@@ -206,41 +206,7 @@ impl LoadCurve {
             return warnings;
         }
         warnings.extend(self.levels_too_low());
-        for level in levels {
-            let name = format_duration_ns(level.level_ns as f64);
-            if let LevelOutcome::Between { low, high } = level.outcome
-                && !self.is_close(low, high)
-            {
-                warnings.push(
-                    Warning::doubt(
-                        WarningCode::LevelNotSettled,
-                        format!(
-                            "the level {name} lies between {low:.0} and {high:.0} operations per \
-                         second: too little time, or too much noise, to narrow it down."
-                        ),
-                    )
-                    .advise("Allow more time with --budget."),
-                );
-            }
-            if let LevelOutcome::NotReached { clients, load, .. } = level.outcome
-                && clients < self.options.clients_max
-            {
-                let with = match self.options.arrivals {
-                    Arrivals::Closed => format!("with {}", self.counted(clients)),
-                    Arrivals::Open => format!("at {}/s", format_count(load.value)),
-                };
-                warnings.push(
-                    Warning::doubt(
-                        WarningCode::LevelNotSettled,
-                        format!(
-                            "the latency stayed below {name} {with}, and there was \
-                         no time for more."
-                        ),
-                    )
-                    .advise("Allow more time with --budget."),
-                );
-            }
-        }
+        warnings.extend(self.unsettled(levels));
         warnings.extend(self.load_that_falls());
         warnings.extend(self.own_share());
         if self.visits.iter().any(|visit| self.tells_drift(visit)) {
@@ -261,6 +227,55 @@ impl LoadCurve {
             ));
         }
         warnings
+    }
+
+    /// The levels that were not found for want of time, all in one sentence.
+    fn unsettled(&self, levels: &[Level]) -> Vec<Warning> {
+        let (mut between, mut below) = (Vec::new(), Vec::new());
+        for level in levels {
+            let name = format_duration_ns(level.level_ns as f64);
+            match &level.outcome {
+                LevelOutcome::Between { low, high } if !self.is_close(*low, *high) => {
+                    between.push(format!(
+                        "{name} lies between {} and {}/s",
+                        format_count(*low),
+                        format_count(*high)
+                    ));
+                }
+                LevelOutcome::NotReached { clients, load, .. }
+                    if *clients < self.options.clients_max =>
+                {
+                    below.push(match self.options.arrivals {
+                        Arrivals::Closed => {
+                            format!("{name} with {}", self.counted(*clients))
+                        }
+                        Arrivals::Open => format!("{name} at {}/s", format_count(load.value)),
+                    });
+                }
+                _ => {}
+            }
+        }
+        let causes = [
+            (
+                "the level ",
+                between,
+                ": too little time, or too much noise, to narrow it down.",
+            ),
+            (
+                "the latency stayed below ",
+                below,
+                ", and there was no time for more.",
+            ),
+        ];
+        let told = causes
+            .into_iter()
+            .filter(|(_, levels, _)| !levels.is_empty());
+        told.map(|(begin, levels, end)| {
+            let cause = format!("{begin}{}{end}", levels.join(", "));
+            Warning::doubt(WarningCode::LevelNotSettled, cause)
+                .advise("Allow more time with --budget.")
+        })
+        .collect()
     }
 
     /// Where one client already waits longer than the highest level, there is none to measure.
