@@ -9,8 +9,6 @@ use workload::{ClientId, Op, Request, TargetId};
 
 use crate::simulated::open_recorded_model;
 
-/// A model whose operations take no longer gets a command's default budget as it is.
-const BRIEF: Duration = Duration::from_millis(1);
 /// Reads by which a model's response time is found: few, since some models are slow to compute.
 const READS: usize = 101;
 const READ_BYTES: u32 = 4096;
@@ -24,13 +22,15 @@ pub struct TimeSetting {
     pub default: &'static str,
     /// The most that can be asked for, and that it grows to.
     pub longest: Duration,
+    /// A model whose operations take no longer gets the default as it is.
+    pub brief: Duration,
 }
 
 impl TimeSetting {
     /// What it comes to for `targets`: what was asked for, or, where `time` is the default, time
     /// for as many operations on models as on real storage. A model's time costs nothing, and its
-    /// operations do: where all targets are models and the slowest takes more than a millisecond
-    /// for an operation, the default grows by as much, by the same in every run. `setup` keeps it,
+    /// operations do: where all targets are models and the slowest takes more than `brief` for an
+    /// operation, the default grows by as much, by the same in every run. `setup` keeps it,
     /// and a repeated run takes it from there.
     #[must_use]
     pub fn fit<'a>(
@@ -49,10 +49,10 @@ impl TimeSetting {
         let responses = targets.into_iter().map(|it| response_of_model(it, setup));
         let slowest = responses.collect::<Option<Vec<_>>>();
         let slowest = slowest.and_then(|them| them.into_iter().max());
-        let Some(slowest) = slowest.filter(|it| *it > BRIEF) else {
+        let Some(slowest) = slowest.filter(|it| *it > self.brief) else {
             return time;
         };
-        let times = slowest.as_nanos().div_ceil(BRIEF.as_nanos());
+        let times = slowest.as_nanos().div_ceil(self.brief.as_nanos());
         let grown = Duration(time.as_nanos().saturating_mul(times)).min(self.longest);
         setup.resolve(self.name, [grown.to_exact_string()]);
         grown
@@ -98,6 +98,7 @@ mod tests {
         name: "budget",
         default: "60s",
         longest: Duration::from_secs(7 * 86_400),
+        brief: Duration::from_millis(1),
     };
     const DEFAULT: Duration = Duration::from_secs(60);
 
