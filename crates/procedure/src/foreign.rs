@@ -10,10 +10,6 @@ use results::{Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, format_count};
 
-/// Fewer bytes of others by the second than this disturb nobody: a log, a journal.
-const BYTES_MIN: f64 = 1024.0 * 1024.0;
-/// The same for requests.
-const REQUESTS_MIN: f64 = 100.0;
 /// Of fewer milliseconds the kernel's steps of one are more than a tenth.
 const DEVICE_MS_MIN: u64 = 10;
 /// The least that a request moves, where operations are not smaller.
@@ -114,10 +110,8 @@ pub fn foreign_warning(
     foreign: &ForeignIo,
     elapsed: Duration,
 ) -> Option<Warning> {
-    let seconds = elapsed.as_secs_f64().max(1.0);
-    let is_little = (foreign.bytes as f64) < BYTES_MIN * seconds
-        && (foreign.requests as f64) < REQUESTS_MIN * seconds;
-    if foreign.share < ForeignIo::MARKED_SHARE || is_little {
+    let is_negligible = foreign.is_negligible(elapsed.as_secs_f64());
+    if foreign.share < ForeignIo::MARKED_SHARE || is_negligible {
         return None;
     }
     let all = (device.read_bytes + device.written_bytes).max(1);

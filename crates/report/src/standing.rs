@@ -7,6 +7,9 @@ use crate::figure::{percent, trust};
 use crate::page::Page;
 use crate::style::Tone;
 
+/// A smaller share of foreign I/O is none.
+const LEAST: f64 = 0.005;
+
 /// Rows that can be used, foreign I/O, and what was too slow or too rare to be seen.
 pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     let measurements = shown(run);
@@ -82,15 +85,21 @@ fn curve(curve: &Curve) -> Option<String> {
 
 /// What others did on the device while rows were measured, where it could be seen.
 pub(crate) fn foreign(measurements: &[Measurement]) -> Option<String> {
-    let shares = measurements
-        .iter()
-        .filter_map(|it| Some(it.counters.as_ref()?.foreign?.share));
-    let highest = shares.fold(None, |highest: Option<f64>, share| {
-        Some(highest.map_or(share, |it| it.max(share)))
-    })?;
-    Some(match highest < 0.005 {
-        true => "no foreign I/O".to_owned(),
-        false => format!("up to {} foreign I/O", percent(highest)),
+    let seen = measurements.iter().filter_map(|it| {
+        let foreign = it.counters.as_ref()?.foreign?;
+        let is_negligible = foreign.is_negligible(it.duration_ns as f64 / 1e9);
+        Some((foreign.share, is_negligible))
+    });
+    let seen: Vec<(f64, bool)> = seen.collect();
+    let highest = |wanted: &dyn Fn(bool) -> bool| {
+        let wanted = seen.iter().filter(|(_, is_negligible)| wanted(*is_negligible));
+        wanted.map(|(share, _)| *share).reduce(f64::max)
+    };
+    // Of a device with hardly anything to do a log is a large share.
+    Some(match (highest(&|_| true)?, highest(&|it| !it)) {
+        (all, _) if all < LEAST => "no foreign I/O".to_owned(),
+        (_, Some(share)) if share >= LEAST => format!("up to {} foreign I/O", percent(share)),
+        _ => "negligible foreign I/O".to_owned(),
     })
 }
 

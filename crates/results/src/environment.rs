@@ -341,6 +341,19 @@ impl ForeignIo {
     pub const MARKED_SHARE: f64 = 0.1;
     /// ... and from this one on it says more about others than about the storage.
     pub const VOID_SHARE: f64 = 0.5;
+    /// Fewer bytes a second than this disturb nobody: a log, a journal.
+    const BYTES_MIN: f64 = 1024.0 * 1024.0;
+    /// The same for requests.
+    const REQUESTS_MIN: f64 = 100.0;
+
+    /// Whether it is so little over `seconds` that it disturbs nobody, whatever its share of a
+    /// device that had hardly anything to do.
+    #[must_use]
+    pub fn is_negligible(&self, seconds: f64) -> bool {
+        let seconds = seconds.max(1.0);
+        (self.bytes as f64) < Self::BYTES_MIN * seconds
+            && (self.requests as f64) < Self::REQUESTS_MIN * seconds
+    }
 }
 
 /// I/O of the whole process between two looks (`/proc/self/io`).

@@ -84,13 +84,14 @@ pub(super) fn rate(work: Work) -> SampleOf {
 
 /// What others did meanwhile, where it was enough to disturb.
 fn foreign(measurement: Option<&Measurement>) -> String {
-    let share = measurement.and_then(|it| Some(it.counters.as_ref()?.foreign?.share));
-    match share {
-        Some(share) if share >= ForeignIo::MARKED_SHARE => {
-            format!(" {:.0} % of the device's I/O was foreign.", share * 100.0)
-        }
-        _ => String::new(),
-    }
+    let disturbing = measurement.and_then(|it| {
+        let foreign = it.counters.as_ref()?.foreign?;
+        let is_negligible = foreign.is_negligible(it.duration_ns as f64 / 1e9);
+        (foreign.share >= ForeignIo::MARKED_SHARE && !is_negligible).then_some(foreign.share)
+    });
+    disturbing.map_or_else(String::new, |share| {
+        format!(" {:.0} % of the device's I/O was foreign.", share * 100.0)
+    })
 }
 
 /// One value over all intervals; `None` where no interval has it.
