@@ -209,6 +209,7 @@ warning_codes! {
     MemoryLimited "memory-limited" [Note] "what the machine has and gives";
     SingleCpu "single-cpu" [Note] "what the machine has and gives";
     DataJournalled "data-journalled" [Note] "what mount options do to writes";
+    NoJournal "no-journal" [Note] "what the file system does after files were removed";
     DurabilityWeakened "durability-weakened" [Note] "what mount options do to writes";
     SynchronousMount "synchronous-mount" [Note] "what mount options do to writes";
     CouldNotLook "could-not-look" [Note, Doubt]

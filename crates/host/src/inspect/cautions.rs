@@ -106,6 +106,7 @@ pub(crate) fn of_file_system(evidence: &Evidence<'_>) -> Vec<Caution> {
         room(&mut found, evidence);
         layout(&mut found, mount, evidence.is_compressed);
         durability(&mut found, mount);
+        journal(&mut found, evidence, mount);
     }
     if evidence.target.kind == TargetKind::File {
         file(&mut found, evidence);
@@ -251,6 +252,26 @@ fn durability(found: &mut Cautions, mount: &Mount) {
             WarningCode::DataJournalled,
             "mount option `data=journal` writes all data twice",
             "remount with `data=ordered` to measure the device",
+        );
+    }
+}
+
+/// Without a journal ext4 takes no inode that was deleted less than five minutes ago, and looks at
+/// each of them whenever it makes a file (`recently_deleted` in the kernel's fs/ext4/ialloc.c).
+fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
+    let options = || {
+        let device = &evidence.target.devices.first()?.name;
+        evidence.facts.proc_text(&format!("fs/ext4/{device}/options"))
+    };
+    let (true, Some(options)) = (mount.kind == "ext4", options()) else {
+        return;
+    };
+    if !options.lines().any(|option| option.starts_with("data=")) {
+        found.add(
+            WarningCode::NoJournal,
+            "ext4 has no journal here: for five minutes after many files were removed, creating \
+             files is many times slower",
+            "wait that long before you measure file creation again",
         );
     }
 }
