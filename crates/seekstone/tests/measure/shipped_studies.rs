@@ -59,8 +59,8 @@ fn shortened(name: &str) -> Option<&'static [&'static str]> {
 
 /// The test of the studies that need servers.
 fn network_studies() -> String {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    fs::read_to_string(tests.join("network_studies.rs")).unwrap_or_default()
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/measure/network_studies.rs");
+    fs::read_to_string(path).expect("the test")
 }
 
 #[test]
