@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::pressure::Pressure;
 use crate::support::{Ended, Running, Scratch, finish, leftovers, skipped};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -130,6 +131,7 @@ fn ftp_over_a_link_is_as_fast_as_its_window_allows() {
     let short = [&["--replicates", "1"][..], &file].concat();
     let windows = ["--only", "window=9216,32768", "--only", "transfers=1"];
     let windows = [&short[..], &windows].concat();
+    let pressure = Pressure::new();
     let Some(ended) = run(&scratch, "fddi-ftp", spaces, &windows) else {
         return;
     };
@@ -138,8 +140,7 @@ fn ftp_over_a_link_is_as_fast_as_its_window_allows() {
     let large = mean(&first, "rate", &["32768"]);
     // 128 KiB at window by round trip, and two round trips to ask for the file and hear of its end.
     let expected = 131_072.0 / (131_072.0 / (9216.0 / 0.020) + 2.0 * 0.020);
-    let ratio = small / expected;
-    assert!((0.9..=1.1).contains(&ratio), "{small} of {expected}");
+    pressure.assert_rate("ftp over a link", small, expected, 0.1);
     assert!(large < 1.25e6 && large > small, "{small} {large}");
     // One that follows a late packet looks shorter by as much as that was late.
     let round_trips = values(&first, "round trip", &[]);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::support::pressure::Pressure;
 use crate::support::storage::Mirror;
 use crate::support::{Scratch, finish, skipped};
 use serde_json::Value;
@@ -314,6 +315,7 @@ fn two_devices_in_one_trial_each_find_their_own_limit() {
     let args = ["trial", slow.path(), fast.path(), "--clients", "8"];
     let time = ["--duration", "7s", "--warm-up", "1s"];
     let command = scratch.seekstone([&args[..], &time, &OUTPUT].concat());
+    let pressure = Pressure::new();
     let ended = finish(throttle.of(&scratch, &command));
     assert!(ended.error().is_empty(), "{ended:?}");
     let run = json(&scratch);
@@ -321,10 +323,6 @@ fn two_devices_in_one_trial_each_find_their_own_limit() {
     for (row, (name, limit)) in rows(&run)[1..].iter().zip(limits) {
         assert_eq!(row["name"], name);
         let rate = number(row, "/throughput/value");
-        let error = rate / f64::from(limit) - 1.0;
-        assert!(
-            error.abs() < 0.02,
-            "{name}: {rate} of {limit} reads a second"
-        );
+        pressure.assert_rate(test, rate, f64::from(limit), 0.02);
     }
 }

@@ -10,6 +10,7 @@ pub mod data_files;
 pub mod group;
 pub mod http;
 pub mod network;
+pub mod pressure;
 pub mod ranks;
 pub mod storage;
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::support::pressure::Pressure;
 use crate::support::ranks::{MPICH, json, launcher, ranks, rows, with_shim};
 use crate::support::storage::{FileSystem, Loop};
 use crate::support::{PROGRAM, Scratch, finish, skipped};
@@ -154,14 +155,14 @@ fn ranks_that_share_a_throttled_device_find_its_rate() {
     command.args(["trial", device.path(), "--shared", "--clients", "8"]);
     command.args(["--duration", "7s", "--warm-up", "1s"]);
     command.args(["--json", "run.json", "--no-save", "--quiet"]);
+    let pressure = Pressure::new();
     let ended = finish(throttle.of(&scratch, &command));
     assert!(ended.error().is_empty(), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let rate = rows(&run)[0]["throughput"]["value"]
         .as_f64()
         .expect("a rate");
-    let error = rate / f64::from(RATE) - 1.0;
-    assert!(error.abs() < 0.02, "{rate} of {RATE} reads a second");
+    pressure.assert_rate(test, rate, f64::from(RATE), 0.02);
     let found = shares(&run);
     assert!(found.iter().all(|share| *share < 0.1), "{found:?}");
 }
