@@ -92,7 +92,9 @@ pub(crate) fn foreign(measurements: &[Measurement]) -> Option<String> {
     });
     let seen: Vec<(f64, bool)> = seen.collect();
     let highest = |wanted: &dyn Fn(bool) -> bool| {
-        let wanted = seen.iter().filter(|(_, is_negligible)| wanted(*is_negligible));
+        let wanted = seen
+            .iter()
+            .filter(|(_, is_negligible)| wanted(*is_negligible));
         wanted.map(|(share, _)| *share).reduce(f64::max)
     };
     // Of a device with hardly anything to do a log is a large share.

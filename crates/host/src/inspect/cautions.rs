@@ -261,7 +261,9 @@ fn durability(found: &mut Cautions, mount: &Mount) {
 fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
     let options = || {
         let device = &evidence.target.devices.first()?.name;
-        evidence.facts.proc_text(&format!("fs/ext4/{device}/options"))
+        evidence
+            .facts
+            .proc_text(&format!("fs/ext4/{device}/options"))
     };
     let (true, Some(options)) = (mount.kind == "ext4", options()) else {
         return;
