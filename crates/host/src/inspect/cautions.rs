@@ -271,8 +271,8 @@ fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
     if !options.lines().any(|option| option.starts_with("data=")) {
         found.add(
             WarningCode::NoJournal,
-            "ext4 has no journal here: for five minutes after many files were removed, creating \
-             files is many times slower",
+            "ext4 has no journal here: for up to five minutes after many files were removed, \
+             creating files may be many times slower",
             "wait that long before you measure file creation again",
         );
     }
