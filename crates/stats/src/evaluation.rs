@@ -9,13 +9,20 @@ use crate::findings::{Finding, findings};
 use crate::goal::{Aim, CITABLE_SAMPLES, Goal, GoalKind, Verdict};
 use crate::quantile::{PercentileEstimate, percentiles};
 use crate::store::SlotStore;
-use crate::variance::{LongRun, cautious_variance, interval_around, long_run_variance};
+use crate::variance::{
+    LongRun, cautious_variance, group_means, interval_around, long_run_variance, mean,
+};
 use crate::window::{Channel, Window, slot_counts, slot_means};
 
 /// Fewest slots from which anything is concluded.
 const SLOTS_MIN: usize = 16;
 /// Fewest completions from which anything is concluded.
 const COMPLETIONS_MIN: u64 = 8;
+/// Parts of a window whose levels are compared.
+const PARTS: usize = 5;
+/// Levels that differ by less than this many times the precision wanted are one value: that of a
+/// drift that is called steady.
+const NEAR: f64 = 4.0;
 /// The trial must be this many times longer than a time scale that it can resolve.
 pub const RESOLVABLE: u64 = 30;
 
@@ -85,15 +92,21 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     let spread = Spread::of(store, channel, &window, long_run_variance);
     let drift = Drift::of(&window, goal.precision);
     let standing = Standing::of(store, goal, &window, &spread, &drift);
+    let levels = PartLevels::of(&window);
     let verdict = match cut.is_settled {
         true => judge(&standing),
+        false if levels.are_within(NEAR * goal.precision) => Verdict::Correlated,
         false => Verdict::NotStationary,
     };
     let lag = spread.lag(goal.aim);
     let spread = match verdict {
         // A scout's interval is never cited, and has to tell on which side of a level it lies.
         Verdict::Correlated if goal.kind == GoalKind::Result => {
-            Spread::of(store, channel, &window, cautious_variance)
+            let cautious = Spread::of(store, channel, &window, cautious_variance);
+            match cut.is_settled {
+                true => cautious,
+                false => cautious.holding(&levels),
+            }
         }
         _ => spread,
     };
@@ -159,6 +172,13 @@ impl Spread {
         }
     }
 
+    /// The same with intervals that hold all of `levels`.
+    const fn holding(mut self, levels: &PartLevels) -> Self {
+        self.mean = holding(self.mean, levels.of_mean);
+        self.throughput = holding(self.throughput, levels.of_rate);
+        self
+    }
+
     /// The longest lag at which what is wanted was found correlated.
     const fn lag(&self, aim: Aim) -> usize {
         let (time, rate) = (self.of_mean.lag, self.of_rate.lag);
@@ -167,6 +187,42 @@ impl Spread {
             Aim::TimeAndLoad | Aim::LoadAtTime(_) if rate > time => rate,
             Aim::TimeAndLoad | Aim::LoadAtTime(_) => time,
         }
+    }
+}
+
+/// The lowest and highest level of the parts of a window, over its mean. One that moves, but
+/// hardly, has a value all the same: the interval that holds its levels says how far it is known.
+struct PartLevels {
+    of_mean: (f64, f64),
+    of_rate: (f64, f64),
+}
+
+impl PartLevels {
+    fn of(window: &Window) -> Self {
+        let ends = |series: &[f64]| {
+            let (levels, centre) = (group_means(series, PARTS), mean(series));
+            let levels = || levels.iter().map(|level| level / centre);
+            let least = levels().fold(f64::INFINITY, f64::min);
+            (least, levels().fold(f64::NEG_INFINITY, f64::max))
+        };
+        Self {
+            of_mean: ends(&window.response_influence),
+            of_rate: ends(&window.throughput),
+        }
+    }
+
+    /// Whether the levels differ by no more than this share.
+    fn are_within(&self, share: f64) -> bool {
+        let is_near = |(low, high): (f64, f64)| high - low <= share * low;
+        is_near(self.of_mean) && is_near(self.of_rate)
+    }
+}
+
+const fn holding(estimate: Estimate, (low, high): (f64, f64)) -> Estimate {
+    Estimate {
+        low: estimate.low.min(low * estimate.value),
+        high: estimate.high.max(high * estimate.value),
+        ..estimate
     }
 }
 
