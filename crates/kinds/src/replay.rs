@@ -5,9 +5,11 @@
 //! the replay, ahead of it. It is never loaded.
 
 mod client;
+mod dealing;
 mod doubts;
 mod file;
 mod fitting;
+mod hosts;
 mod scan;
 mod source;
 
@@ -21,8 +23,8 @@ use lab::kept::KeptOutcome;
 use lab::laboratory::{Glimpse, Outcome};
 use lab::test_file::{make_test_file, stop_of, stopped, whole_size};
 use procedure::{Ending, MAIN_DIRECT, Preparation, Trial};
-use results::{Access, Behind, Replay, ReplayPace, Run, Setup, Status};
-use stats::{Channel, Histogram};
+use results::{Access, Replay, ReplayPace, Run, Setup, Status};
+use stats::Channel;
 use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
@@ -33,14 +35,18 @@ pub use self::file::TraceFile;
 pub use self::fitting::Fit;
 
 use self::client::{MakeReplay, Seen};
+use self::dealing::Dealing;
 use self::fitting::Fitting;
-use self::scan::Scan;
+use self::hosts::Parts;
+use self::scan::{Scan, TraceLayout};
 use self::source::{Patience, Source};
 
 /// The kind, and its one trial.
 const KIND: &str = "replay";
 /// A replay that is slower than its trace goes on for this long at most.
 const DURATION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+/// A trace is taken to last at least this long when its rate is asked for, seconds.
+const SECONDS_MIN: f64 = 1e-3;
 /// A test file is made larger by this until it holds the trace.
 const SIZE_STEP: u64 = 4 << 20;
 
@@ -53,7 +59,8 @@ pub struct ReplayRequest {
     pub trace: TraceFile,
     /// When requests are due.
     pub pace: ReplayPace,
-    /// Requests outstanding at the target at most; chosen from the trace's rate when absent.
+    /// Requests outstanding at the target at most, of all hosts; chosen from the trace's rate when
+    /// absent.
     pub depth: Option<u32>,
     /// What becomes of requests beyond the target's end.
     pub fit: Fit,
@@ -77,7 +84,8 @@ pub fn measure_replay(
         left: Duration::ZERO,
         glimpse: None,
     });
-    let scan = Scan::of(&request.trace, interrupt)?;
+    let party = request.bench.party.as_ref();
+    let (scan, dealing) = hosts::scan_on_all(party, request, interrupt)?;
     let mut opened = open_bench(&request.bench)?;
     let environment = environment::capture();
     let begun = opened.bench.laboratory_itself().now();
@@ -86,11 +94,17 @@ pub fn measure_replay(
         interrupt,
         show,
         scan,
+        dealing,
+        parts: Parts::default(),
     };
-    let replayed = session
-        .lay_out(&mut opened)
-        .and_then(|size| Ok((size, session.replay(&mut opened, size)?)));
-    let (size, (outcome, mut seen, told)) = match replayed {
+    let (size, listed) = match session.prepare(&mut opened) {
+        Ok(prepared) => prepared,
+        Err(error) => return Err(opened.bench.abandon(error)),
+    };
+    opened.bench.serve_listed(listed.as_slice(), interrupt)?;
+    let made = session.make_file(&mut opened, size);
+    let replayed = made.and_then(|()| session.replay(&mut opened, size));
+    let (outcome, mut seen, told) = match replayed {
         Ok(replayed) => replayed,
         Err(error) => return Err(opened.bench.abandon(error)),
     };
@@ -107,12 +121,15 @@ pub fn measure_replay(
     let own_ns = outcome.measurement.lateness.mean_ns;
     let mut warnings = bench.warnings(&cautions);
     warnings.extend(doubts::doubts(&found, &seen, &session.scan.notes, own_ns));
+    warnings.extend(party.map(|it| hosts::note(&session.dealing, &session.scan, it)));
     warnings.extend(bench.clean_up());
     let findings = vec![doubts::sentence(&found, own_ns)];
+    let mut measurements = vec![outcome.measurement];
+    measurements.append(&mut session.parts.rows);
     Ok(Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
-        measurements: vec![outcome.measurement],
+        measurements,
         replay: Some(found),
         findings,
         warnings,
@@ -125,12 +142,28 @@ struct Session<'a> {
     interrupt: &'a Interrupt,
     show: Show<'a>,
     scan: Scan,
+    dealing: Dealing,
+    /// What each of several hosts did.
+    parts: Parts,
 }
 
 impl Session<'_> {
-    /// Refuse what cannot be replayed here, and make the test file of a directory; returns the
-    /// bytes that are used.
-    fn lay_out(&mut self, opened: &mut Opened) -> Result<u64, BenchError> {
+    /// Refuse what cannot be replayed on some host. Returns the bytes that are used and, where
+    /// another rank leads, this one's part of the replay.
+    fn prepare(&self, opened: &mut Opened) -> Result<(u64, Option<Trial>), BenchError> {
+        let Some(party) = &self.request.bench.party else {
+            return Ok((self.size_on(opened)?, None));
+        };
+        let own = party.beating(|| {
+            let size = self.size_on(opened)?;
+            let served = (!party.leads()).then(|| self.trial_on(opened, size));
+            Ok((size, served.transpose()?.map(|(trial, _)| trial)))
+        });
+        hosts::agreed(party, own)
+    }
+
+    /// The bytes of the target that are used: of a directory, those of the test file to be made.
+    fn size_on(&self, opened: &Opened) -> Result<u64, BenchError> {
         let (request, scan, facts) = (self.request, &self.scan, &opened.facts);
         let target = &request.bench.target;
         if scan.writes() && !facts.makes_files && !facts.may_overwrite {
@@ -141,10 +174,7 @@ impl Session<'_> {
                 format_counted(scan.syncs, "sync"),
             )));
         }
-        let unit = match &opened.bench {
-            Bench::Real(real) => real.unit(),
-            _ => 1,
-        };
+        let unit = opened.bench.unit();
         if !scan.unit.is_multiple_of(u64::from(unit)) {
             return Err(BenchError::Usage(format!(
                 "the trace has requests at multiples of {} bytes, and direct I/O on {target} \
@@ -152,30 +182,47 @@ impl Session<'_> {
                 scan.unit
             )));
         }
-        if let Some(existing) = facts.existing {
-            let size = existing.0 / scan.unit * scan.unit;
-            self.refuse_beyond(size)?;
-            return Ok(size);
+        let extent = match facts.existing {
+            Some(_) => scan.places.extent,
+            // One size for the test files of all ranks.
+            None => self.dealing.extent(scan),
+        };
+        let size = match facts.existing {
+            Some(existing) => existing,
+            None => {
+                let asked = request.bench.size.unwrap_or(holding(extent)?);
+                whole_size(asked.min(facts.room))?
+            }
+        };
+        self.refuse_beyond(extent, size.0)?;
+        Ok(size.0 / scan.unit * scan.unit)
+    }
+
+    /// Make the test file of a directory.
+    fn make_file(&mut self, opened: &mut Opened, size: u64) -> Result<(), BenchError> {
+        if opened.facts.existing.is_some() {
+            return Ok(());
         }
-        let asked = request.bench.size.unwrap_or(holding(scan.extent)?);
-        let asked = asked.min(facts.room);
-        let size = whole_size(asked)?;
-        self.refuse_beyond(size.0)?;
-        let access = facts.access;
+        let access = opened.facts.access;
         let show = &mut self.show;
         let mut shown = |title: &str, glimpse: &Glimpse| {
             show(&Stage::of_filling(title, glimpse));
         };
         let bench = &mut opened.bench;
-        let made = make_test_file(bench, asked, access, self.interrupt, &mut shown)?;
-        if let Bench::Real(real) = bench {
-            real.settle_main()?;
-        }
-        Ok(made.0 / self.scan.unit * self.scan.unit)
+        make_test_file(bench, Bytes(size), access, self.interrupt, &mut shown)?;
+        Ok(bench.settle()?)
     }
 
-    fn refuse_beyond(&self, size: u64) -> Result<(), BenchError> {
-        let extent = self.scan.extent;
+    /// Where the files of the trace lie on this host: all of them, unless each rank has a test file
+    /// of its own for some of them.
+    fn places_on(&self, opened: &Opened) -> TraceLayout {
+        match opened.facts.existing {
+            Some(_) => self.scan.places.clone(),
+            None => self.scan.part_of(|file| self.dealing.has_file(file)),
+        }
+    }
+
+    fn refuse_beyond(&self, extent: u64, size: u64) -> Result<(), BenchError> {
         if self.request.fit != Fit::Refuse || extent <= size {
             return Ok(());
         }
@@ -221,9 +268,11 @@ impl Session<'_> {
     fn cell(&self, size: u64, access: Access) -> String {
         let (request, scan) = (self.request, &self.scan);
         format!(
-            "{KIND} {} {} {scan:?} {size} {} {access:?} {:?} {:?} {:?}",
+            "{KIND} {} {} {} {} {size} {} {access:?} {:?} {:?} {:?}",
             request.bench.storage.seed,
             self.trace_name(),
+            scan.requests() + scan.trims,
+            scan.digest,
             self.depth(),
             request.pace,
             request.fit,
@@ -238,11 +287,12 @@ impl Session<'_> {
         recorded.map_or_else(|| request.trace.name(), str::to_owned)
     }
 
-    fn replay_now(
-        &mut self,
-        opened: &mut Opened,
+    /// This host's part of the replay, and where what becomes of its requests is told.
+    fn trial_on(
+        &self,
+        opened: &Opened,
         size: u64,
-    ) -> Result<(Outcome, Seen), BenchError> {
+    ) -> Result<(Trial, Arc<Mutex<Seen>>), BenchError> {
         let patience = match &opened.bench {
             Bench::Simulated(_) => Patience::Wait,
             _ => Patience::Never,
@@ -252,16 +302,29 @@ impl Session<'_> {
             target: MAIN_DIRECT,
             size,
             unit: self.scan.unit,
-            bases: self.scan.bases.clone(),
+            bases: self.places_on(opened).bases,
         };
-        let source = Source::begin(self.request.trace.read()?, fitting, patience)?;
+        let part = (fitting, self.dealing.clone());
+        let source = Source::begin(self.request.trace.read()?, part, patience)?;
         let told = Arc::new(Mutex::new(Seen::default()));
         let maker = MakeReplay {
-            pace: self.request.pace,
+            pace: self.dealing.pace(self.request.pace),
             source: Mutex::new(Some(source)),
             seen: Arc::clone(&told),
         };
-        let trial = self.trial(maker, size, opened.facts.access);
+        Ok((self.trial(maker, size, opened.facts.access), told))
+    }
+
+    fn replay_now(
+        &mut self,
+        opened: &mut Opened,
+        size: u64,
+    ) -> Result<(Outcome, Seen), BenchError> {
+        let begun = match &self.request.bench.party {
+            Some(party) => party.beating(|| self.trial_on(opened, size)),
+            None => self.trial_on(opened, size),
+        };
+        let (trial, told) = begun?;
         let expected = self.expected();
         let all = self.scan.requests().max(1) as f64;
         let (interrupt, show) = (self.interrupt, &mut self.show);
@@ -284,7 +347,12 @@ impl Session<'_> {
         let measured = opened.bench.laboratory_itself().measure(&trial, &mut watch);
         drop(trial);
         let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
-        let seen = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut seen = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+        let rate = |rank| {
+            let requests = self.dealing.requests(&self.scan, rank) as f64;
+            Some(requests / expected?.as_secs_f64().max(SECONDS_MIN))
+        };
+        self.parts = Parts::of(&mut opened.bench, &mut seen, rate);
         Ok((outcome, seen))
     }
 
@@ -298,20 +366,23 @@ impl Session<'_> {
         }
     }
 
+    /// Requests that may be outstanding, of all hosts.
     fn depth(&self) -> u32 {
         if let ReplayPace::Fast { depth } = self.request.pace {
             return depth;
         }
         let driver = self.request.bench.storage.driver;
         let block = Bytes(self.scan.length_max);
-        let chosen = || open_depth(driver, 1, self.per_second(), block);
+        // Files may be busy at different times: each host has room for all of it.
+        let of_all = |depth: u32| depth.saturating_mul(self.dealing.ranks());
+        let chosen = || of_all(open_depth(driver, 1, self.per_second(), block));
         self.request.depth.unwrap_or_else(chosen)
     }
 
     /// Requests per second of the schedule, on average.
     fn per_second(&self) -> f64 {
         let seconds = self.expected().unwrap_or_default().as_secs_f64();
-        self.scan.requests() as f64 / seconds.max(1e-3)
+        self.scan.requests() as f64 / seconds.max(SECONDS_MIN)
     }
 
     fn trial(&self, maker: MakeReplay, size: u64, access: Access) -> Trial {
@@ -325,7 +396,7 @@ impl Session<'_> {
         Trial {
             name: KIND.into(),
             title: KIND.into(),
-            clients: 1,
+            clients: self.dealing.ranks(),
             depth: self.depth(),
             access,
             preparation: Preparation::None,
@@ -371,12 +442,12 @@ impl Session<'_> {
     fn found(&self, seen: &Seen) -> Replay {
         let scan = &self.scan;
         let has_schedule = matches!(self.request.pace, ReplayPace::Recorded { .. });
-        let quantile = |p| quantile_of_all(&seen.behind, p);
+        let hosts = self.parts.hosts.clone();
         Replay {
             format: self.request.trace.recognised.name.into(),
             pace: self.request.pace,
-            files: scan.bases.len() as u32,
-            extent_bytes: scan.extent,
+            files: scan.places.bases.len() as u32,
+            extent_bytes: scan.places.extent,
             recorded: scan.requests() + scan.trims,
             requests: seen.requests,
             bytes: seen.bytes,
@@ -387,13 +458,9 @@ impl Session<'_> {
                 false => 0,
             },
             took_ns: seen.last_issued.as_nanos(),
-            behind: has_schedule.then(|| Behind {
-                mean_ns: seen.behind.mean(),
-                p50_ns: quantile(0.5),
-                p99_ns: quantile(0.99),
-                longest_ns: seen.behind.max(),
-                late_share: seen.late as f64 / seen.requests.max(1) as f64,
-            }),
+            behind: has_schedule.then(|| seen.behind()),
+            dealt: (!hosts.is_empty()).then(|| self.dealing.unit()),
+            hosts,
         }
     }
 
@@ -408,18 +475,6 @@ impl Session<'_> {
 fn hand_over(outcome: &mut Outcome) {
     outcome.measurement.series = outcome.series.take();
     outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
-}
-
-/// The time within which a share of all requests lies. These are all there are, no sample.
-fn quantile_of_all(times: &Histogram, share: f64) -> u64 {
-    let wanted = (share * times.len() as f64).ceil() as u64;
-    let mut counted = 0;
-    let mut buckets = times.iter_recorded();
-    let bucket = buckets.find(|bucket| {
-        counted += bucket.count;
-        counted >= wanted
-    });
-    bucket.map_or(0, |bucket| bucket.high.min(times.max()))
 }
 
 /// The size of a test file that holds `extent` bytes: it has whole passes of its writers.

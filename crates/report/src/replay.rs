@@ -1,10 +1,11 @@
 //! A trace that was replayed.
 
-use results::{Behind, Replay, ReplayPace};
+use results::{Behind, Replay, ReplayDeal, ReplayPace};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::page::Page;
 use crate::style::Tone;
+use crate::table::{Align, Table};
 
 /// What the trace is, and how far the replay was from it.
 pub(crate) fn section(page: &mut Page<'_>, found: &Replay) {
@@ -18,6 +19,53 @@ pub(crate) fn section(page: &mut Page<'_>, found: &Replay) {
             "behind: from when a request was due to when it was issued, over all requests",
         );
     }
+    hosts(page, found);
+}
+
+/// What each rank did.
+fn hosts(page: &mut Page<'_>, found: &Replay) {
+    let Some(dealt) = found.dealt else { return };
+    let mut table = Table::new(&[
+        ("rank", Align::Right, 9),
+        ("host", Align::Left, 8),
+        ("requests", Align::Right, 6),
+        ("bytes", Align::Right, 5),
+        ("behind: mean", Align::Right, 8),
+        ("p99", Align::Right, 8),
+        ("longest", Align::Right, 7),
+        ("late", Align::Right, 8),
+    ]);
+    for host in &found.hosts {
+        let behind = |of: fn(&Behind) -> f64| {
+            let behind = host.behind.as_ref().map(of);
+            behind.map_or_else(String::new, format_duration_ns)
+        };
+        let late = host
+            .behind
+            .map(|it| format!("{:.2} %", it.late_share * 100.0));
+        table.row(
+            Tone::Plain,
+            [
+                host.rank.to_string(),
+                host.host.clone(),
+                format_count(host.requests as f64),
+                Bytes(host.bytes).to_string(),
+                behind(|it| it.mean_ns),
+                behind(|it| it.p99_ns as f64),
+                behind(|it| it.longest_ns as f64),
+                late.unwrap_or_default(),
+            ],
+        );
+    }
+    page.blank();
+    page.table(&table);
+    let dealt = match dealt {
+        ReplayDeal::Files => "Files of the trace were dealt to ranks in turn",
+        ReplayDeal::Requests => "Requests of the trace were dealt to ranks in turn",
+    };
+    let late = format_duration_ns(Behind::LATE_NS as f64);
+    let text = format!("{dealt}; late: more than {late} behind.");
+    page.paragraph(Tone::Quiet, &text);
 }
 
 fn trace(found: &Replay) -> String {

@@ -56,7 +56,7 @@ pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
-pub use replay::{Behind, Replay, ReplayPace};
+pub use replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
 pub use run::{Run, SCHEMA_VERSION, Status};
 pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeries};
 pub use setup::{FileText, RunSetting, SettingOrigin, Setup};

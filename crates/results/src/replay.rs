@@ -71,6 +71,40 @@ pub struct Replay {
     pub took_ns: u64,
     /// How far behind the schedule requests were; absent where there is none.
     pub behind: Option<Behind>,
+    /// What was dealt to the ranks, where there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dealt: Option<ReplayDeal>,
+    /// What each rank did, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<ReplayHost>,
+}
+
+/// What of a trace was dealt to ranks in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplayDeal {
+    /// Its files or devices, each with all of its requests.
+    Files,
+    /// Its requests.
+    Requests,
+}
+
+/// What one rank did of a replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReplayHost {
+    /// Its rank.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Requests that were done, failed ones included.
+    pub requests: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+    /// From the common start to its last issue, by its own clock, nanoseconds.
+    pub took_ns: u64,
+    /// How far behind the schedule its requests were; absent where there is none, and where it had
+    /// none of them.
+    pub behind: Option<Behind>,
 }
 
 impl Replay {

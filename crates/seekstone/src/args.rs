@@ -69,7 +69,7 @@ pub use profile_choice::{ProfileChoice, profile_names};
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
 pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
-pub use replay::{ReplayArgs, TraceFormat};
+pub use replay::{DEPTH_FAST, ReplayArgs, TraceFormat};
 pub use run_choice::RunChoice;
 pub use run_sets::{RunPart, RunSet};
 pub use runs::{CompareRunsArgs, RunsArgs, RunsCommand, TableChoice};

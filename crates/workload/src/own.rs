@@ -33,6 +33,11 @@ pub trait MakeClient: fmt::Debug + Send + Sync {
     /// When the client has nothing to do there.
     fn client(&self, seed: u64, client: u32, clients: u32)
     -> Result<Box<dyn Client>, AddressError>;
+
+    /// What its clients saw besides their operations, for the host that adds up what several did.
+    fn told(&self) -> Vec<u8> {
+        Vec::new()
+    }
 }
 
 /// What must be known of clients without knowing them.
@@ -90,6 +95,12 @@ impl PartialEq for OwnSpec {
 }
 
 impl OwnSpec {
+    /// What its clients saw besides their operations, once they are done.
+    #[must_use]
+    pub fn told(&self) -> Vec<u8> {
+        self.maker.as_ref().map_or_else(Vec::new, |it| it.told())
+    }
+
     pub(crate) fn client(
         &self,
         seed: u64,

@@ -7,12 +7,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lab::bench::BenchError;
-use results::ReplayPace;
+use results::{Behind, ReplayPace};
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use units::{Duration, Instant};
 use workload::{AddressError, Agenda, Client, Completion, Event, MakeClient};
 
+use super::hosts;
 use super::source::{Next, Source};
 
 /// Requests that are due and not done, at most: further ones keep their due instants.
@@ -41,6 +42,46 @@ pub(super) struct Seen {
     /// Why the trace could not be read to its end.
     #[serde(skip)]
     pub broken: Option<BenchError>,
+}
+
+impl Seen {
+    /// Add what was seen on another host.
+    pub fn merge(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.behind.merge(&other.behind);
+        self.late += other.late;
+        self.last_due = self.last_due.max(other.last_due);
+        self.last_issued = self.last_issued.max(other.last_issued);
+        self.moved += other.moved;
+        self.left_out += other.left_out;
+        self.held += other.held;
+        self.held_longest = self.held_longest.max(other.held_longest);
+    }
+
+    /// How far behind the schedule its requests were.
+    pub fn behind(&self) -> Behind {
+        let quantile = |p| quantile_of_all(&self.behind, p);
+        Behind {
+            mean_ns: self.behind.mean(),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            longest_ns: self.behind.max(),
+            late_share: self.late as f64 / self.requests.max(1) as f64,
+        }
+    }
+}
+
+/// The time within which a share of all requests lies. These are all there are, no sample.
+fn quantile_of_all(times: &Histogram, share: f64) -> u64 {
+    let wanted = (share * times.len() as f64).ceil() as u64;
+    let mut counted = 0;
+    let mut buckets = times.iter_recorded();
+    let bucket = buckets.find(|bucket| {
+        counted += bucket.count;
+        counted >= wanted
+    });
+    bucket.map_or(0, |bucket| bucket.high.min(times.max()))
 }
 
 /// A histogram in a journal.
@@ -85,6 +126,11 @@ impl MakeClient for MakeReplay {
             seen: Seen::default(),
             told: Arc::clone(&self.seen),
         }))
+    }
+
+    fn told(&self) -> Vec<u8> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        hosts::told(&seen)
     }
 }
 
@@ -134,7 +180,7 @@ impl ReplayClient {
         let due = done.request.due;
         let behind = done.issued.since(due);
         seen.behind.record(behind.as_nanos());
-        seen.late += u64::from(behind.as_nanos() > results::Behind::LATE_NS);
+        seen.late += u64::from(behind.as_nanos() > Behind::LATE_NS);
         seen.last_due = seen.last_due.max(due.since(self.start));
         seen.last_issued = seen.last_issued.max(done.issued.since(self.start));
     }

@@ -1,6 +1,8 @@
 //! The first pass over a trace: what it asks for, so that everything that can be refused is refused
 //! before anything is written.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::test_file::stopped;
@@ -31,11 +33,26 @@ pub(super) struct Scan {
     pub length_max: u64,
     /// All offsets and lengths are multiples of this, at most [`UNIT_MAX`].
     pub unit: u64,
-    /// Where the part of each file begins in the target.
+    /// The byte behind the last that is asked for of each file.
+    pub ends: Vec<u64>,
+    /// Requests of each file that are replayed.
+    pub requests_of: Vec<u64>,
+    /// Files that have some, in the order of their first.
+    pub order: Vec<u32>,
+    /// All files side by side.
+    pub places: TraceLayout,
+    pub notes: Notes,
+    /// The same for the same records.
+    pub digest: u64,
+}
+
+/// Where files of a trace lie in the target.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TraceLayout {
+    /// Where the part of each begins.
     pub bases: Vec<u64>,
     /// Where the last one ends.
     pub extent: u64,
-    pub notes: Notes,
 }
 
 impl Scan {
@@ -43,20 +60,23 @@ impl Scan {
     pub fn of(file: &TraceFile, interrupt: &Interrupt) -> Result<Self, BenchError> {
         let mut reader = file.read()?;
         let mut scan = Self::default();
-        let mut ends: Vec<u64> = Vec::new();
+        let mut hasher = DefaultHasher::new();
         let mut count = 0_u64;
         while let Some(record) = reader.next_record().map_err(|error| mistake(&error))? {
-            scan.add(&record, &mut ends)
+            let Record { at, op, .. } = record;
+            (at, op as u8, record.offset, record.length, record.file).hash(&mut hasher);
+            scan.add(&record)
                 .map_err(|text| BenchError::Usage(format!("{}: {text}", file.name())))?;
             count += 1;
             if count.is_multiple_of(RECORDS_TOGETHER) {
                 stopped(interrupt).map_or(Ok(()), Err)?;
             }
         }
-        scan.finish(file, reader.as_ref(), &ends)
+        scan.digest = hasher.finish();
+        scan.finish(file, reader.as_ref())
     }
 
-    fn add(&mut self, record: &Record, ends: &mut Vec<u64>) -> Result<(), String> {
+    fn add(&mut self, record: &Record) -> Result<(), String> {
         match record.op {
             Op::Read => self.reads += 1,
             Op::Write => self.writes += 1,
@@ -67,6 +87,14 @@ impl Scan {
             }
         }
         self.span_ns = record.at;
+        let file = record.file as usize;
+        if self.requests_of.len() <= file {
+            self.requests_of.resize(file + 1, 0);
+        }
+        if self.requests_of[file] == 0 {
+            self.order.push(record.file);
+        }
+        self.requests_of[file] += 1;
         if record.op == Op::Sync {
             return Ok(());
         }
@@ -86,20 +114,14 @@ impl Scan {
         } else {
             self.unit.min(unit)
         };
-        let file = record.file as usize;
-        if ends.len() <= file {
-            ends.resize(file + 1, 0);
+        if self.ends.len() <= file {
+            self.ends.resize(file + 1, 0);
         }
-        ends[file] = ends[file].max(record.end());
+        self.ends[file] = self.ends[file].max(record.end());
         Ok(())
     }
 
-    fn finish(
-        mut self,
-        file: &TraceFile,
-        reader: &dyn TraceReader,
-        ends: &[u64],
-    ) -> Result<Self, BenchError> {
+    fn finish(mut self, file: &TraceFile, reader: &dyn TraceReader) -> Result<Self, BenchError> {
         if self.reads + self.writes == 0 {
             let which = match file.devices.as_slice() {
                 [] => String::new(),
@@ -108,21 +130,38 @@ impl Scan {
             let text = format!("{}: there is no read or write{which} in it", file.name());
             return Err(BenchError::Usage(text));
         }
-        for end in ends {
-            self.bases.push(self.extent);
-            let next = end.checked_next_multiple_of(PART_UNIT);
-            let next = next.and_then(|it| it.checked_add(self.extent));
-            self.extent = next.ok_or_else(|| {
-                let text = "its files side by side do not fit into 64 bits; choose with --device";
-                BenchError::Usage(format!("{}: {text}", file.name()))
-            })?;
-        }
-        // A single file needs no whole part.
-        if let [end] = ends {
-            self.extent = *end;
-        }
+        self.places = self.places_of(|_| true).ok_or_else(|| {
+            let text = "its files side by side do not fit into 64 bits; choose with --device";
+            BenchError::Usage(format!("{}: {text}", file.name()))
+        })?;
         self.notes = reader.notes().clone();
         Ok(self)
+    }
+
+    /// Those files side by side, without the others.
+    ///
+    /// # Panics
+    /// Never once the trace was read: all files together fit.
+    pub fn part_of(&self, has_file: impl Fn(u32) -> bool) -> TraceLayout {
+        let places = self.places_of(has_file);
+        places.expect("some of the files fit where all do")
+    }
+
+    /// The same; `None` where it is beyond 64 bits.
+    fn places_of(&self, has_file: impl Fn(u32) -> bool) -> Option<TraceLayout> {
+        let mut places = TraceLayout::default();
+        for (file, end) in (0..).zip(&self.ends) {
+            places.bases.push(places.extent);
+            if has_file(file) {
+                let next = end.checked_next_multiple_of(PART_UNIT)?;
+                places.extent = places.extent.checked_add(next)?;
+            }
+        }
+        // A single file needs no whole part.
+        if let [end] = self.ends[..] {
+            places.extent = end;
+        }
+        Some(places)
     }
 
     /// Requests that are replayed, where all fit.

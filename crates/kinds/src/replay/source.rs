@@ -7,12 +7,16 @@ use lab::bench::BenchError;
 use trace::TraceReader;
 use workload::Op;
 
+use super::dealing::Dealing;
 use super::fitting::{Fitted, Fitting};
 
 /// Requests that are handed over together ...
 const TOGETHER: usize = 1024;
 /// ... and how many such lists wait at most.
 const LISTS_MAX: usize = 256;
+/// Of a trace that falls to other hosts, this many records are read at most before what was found
+/// is handed over.
+const READ_TOGETHER: usize = 1 << 20;
 
 /// A request, with its instant in nanoseconds since the trace's first.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +31,23 @@ pub(super) struct List {
     requests: Vec<Timed>,
     pub moved: u64,
     pub left_out: u64,
+}
+
+impl List {
+    fn add(&mut self, at: u64, fitted: Fitted) {
+        let op = match fitted {
+            Fitted::Kept(op) => op,
+            Fitted::Moved(op) => {
+                self.moved += 1;
+                op
+            }
+            Fitted::LeftOut => {
+                self.left_out += 1;
+                return;
+            }
+        };
+        self.requests.push(Timed { at, op });
+    }
 }
 
 /// Who waits when the buffer is empty.
@@ -66,14 +87,14 @@ impl Source {
     /// Begin to read; returns when the first requests are there.
     pub fn begin(
         mut reader: Box<dyn TraceReader>,
-        fitting: Fitting,
+        (fitting, dealing): (Fitting, Dealing),
         patience: Patience,
     ) -> Result<Self, BenchError> {
         let (sender, receiver) = sync_channel(LISTS_MAX);
         // It ends with the trace, or when nobody listens any more.
         let begun = thread::Builder::new()
             .name("trace".into())
-            .spawn(move || read_all(reader.as_mut(), &fitting, &sender));
+            .spawn(move || read_all(reader.as_mut(), (&fitting, dealing), &sender));
         if let Err(error) = begun {
             let text = format!("a thread that reads the trace cannot be started: {error}");
             return Err(BenchError::Refused(text));
@@ -133,10 +154,11 @@ impl Source {
 
 fn read_all(
     reader: &mut dyn TraceReader,
-    fitting: &Fitting,
+    (fitting, mut dealing): (&Fitting, Dealing),
     sender: &SyncSender<Result<List, BenchError>>,
 ) {
     let mut list = List::default();
+    let mut read = 0;
     loop {
         let record = match reader.next_record() {
             Ok(record) => record,
@@ -148,22 +170,15 @@ fn read_all(
             }
         };
         let is_last = record.is_none();
+        read += 1;
         if let Some(record) = record {
-            let op = match fitting.place(&record) {
-                Fitted::Kept(op) => Some(op),
-                Fitted::Moved(op) => {
-                    list.moved += 1;
-                    Some(op)
-                }
-                Fitted::LeftOut => {
-                    list.left_out += 1;
-                    None
-                }
-            };
-            let at = record.at;
-            list.requests.extend(op.map(|op| Timed { at, op }));
+            let fitted = fitting.place(&record);
+            if dealing.takes(record.file, fitted) {
+                list.add(record.at, fitted);
+            }
         }
-        if is_last || list.requests.len() == TOGETHER {
+        if is_last || list.requests.len() == TOGETHER || read == READ_TOGETHER {
+            read = 0;
             let full = std::mem::take(&mut list);
             if sender.send(Ok(full)).is_err() || is_last {
                 return;

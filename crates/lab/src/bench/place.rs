@@ -3,7 +3,7 @@
 use engine::OnError;
 use host::inspect;
 use host::interrupt::Interrupt;
-use procedure::{MAIN_DIRECT, cached_part};
+use procedure::{MAIN_DIRECT, Trial, cached_part};
 use results::environment::{RaidActivity, RaidState};
 use results::{Access, Caution, Measurement, Severity, Warning, WarningCode};
 use sim::{ArrayActivity, Level};
@@ -102,15 +102,35 @@ impl Bench {
         }
     }
 
+    /// What clients of a kind saw on each other rank in the last trial, in the kind's own form.
+    pub fn take_told(&mut self) -> Vec<(u32, Vec<u8>)> {
+        match self {
+            Self::Fleet(fleet) => fleet.take_told(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Where another rank leads, do as it says, to the end.
     ///
     /// # Errors
     /// [`BenchError::Served`] when all is done, or why it is not.
     pub fn serve(&mut self, interrupt: &Interrupt) -> Result<(), BenchError> {
+        self.serve_listed(&[], interrupt)
+    }
+
+    /// The same with trials that every rank has made for itself, which rank 0 names by their salt.
+    ///
+    /// # Errors
+    /// Those of [`Bench::serve`].
+    pub fn serve_listed(
+        &mut self,
+        listed: &[Trial],
+        interrupt: &Interrupt,
+    ) -> Result<(), BenchError> {
         let Self::Served(local, party) = self else {
             return Ok(());
         };
-        match serve(party, local, (&[], interrupt)) {
+        match serve(party, local, (listed, interrupt)) {
             Ok(()) => Err(BenchError::Served),
             Err(error) => Err(self.abandon(error)),
         }

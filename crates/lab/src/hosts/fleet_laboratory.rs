@@ -38,6 +38,7 @@ pub struct FleetLaboratory {
     on_error: OnError,
     rows: Vec<Measurement>,
     by_rank: Vec<HostRows>,
+    told: Vec<(u32, Vec<u8>)>,
     log: HostsLog,
 }
 
@@ -67,6 +68,7 @@ impl FleetLaboratory {
             on_error,
             rows: Vec::new(),
             by_rank: Vec::new(),
+            told: Vec::new(),
         }
     }
 
@@ -84,6 +86,11 @@ impl FleetLaboratory {
     /// What the workloads of the last trial did on each host, where it had several.
     pub fn take_host_rows(&mut self) -> Vec<HostRows> {
         mem::take(&mut self.by_rank)
+    }
+
+    /// What clients of a kind saw on each other rank in the last trial, in the kind's own form.
+    pub fn take_told(&mut self) -> Vec<(u32, Vec<u8>)> {
+        mem::take(&mut self.told)
     }
 
     /// What the run should say of its hosts.
@@ -163,7 +170,7 @@ impl FleetLaboratory {
         watch: Watch<'_>,
     ) -> Result<Outcome, LaboratoryError> {
         let order = match trial.spec {
-            ClientSpec::Jobs(_) => Order::Listed(trial.salt, scope),
+            ClientSpec::Jobs(_) | ClientSpec::Own(_) => Order::Listed(trial.salt, scope),
             _ => Order::Measure(TrialForm::of(trial), scope),
         };
         let order = to_bytes(&order);
@@ -175,6 +182,7 @@ impl FleetLaboratory {
         let whole = scope.whole(trial, self.party.share().ranks);
         let mut leading = Leading::new(&self.party, &whole, scope);
         let own = self.party.own_part(trial);
+        self.told.clear();
         match self.local.measure_among(&own, &mut leading, watch) {
             Ok(own) => {
                 if own.outcome.ending == Ending::Finished {
@@ -227,8 +235,9 @@ impl FleetLaboratory {
         let Some(mut monitor) = leading.monitor.take() else {
             return Err(fail(system_error("starting", "no rank was ready".into())));
         };
-        // Later not all hosts were at work.
-        monitor.finish(first);
+        // Later not all hosts were at work, unless a schedule leaves them nothing to do then.
+        let is_on_schedule = matches!(trial.spec, ClientSpec::Own(_)) && trial.offered().is_some();
+        monitor.finish(if is_on_schedule { last } else { first });
         let circumstances = Circumstances {
             driver: outcome.measurement.driver.clone(),
             workers: self.rows.iter().map(|row| row.workers).sum(),
@@ -317,6 +326,7 @@ impl FleetLaboratory {
         };
         record.merge(&there);
         self.keep_rows(rank, &there);
+        self.told.push((rank, report.told.clone()));
         let row = report.measurement().map(|row| RankRow {
             rank,
             measurement: self.row(rank, row),

@@ -103,7 +103,11 @@ fn carry_out(
         let is_idle = measured
             .as_ref()
             .is_err_and(|it| is_silence(it) && waits(&trial.spec));
+        serving.is_done = is_idle && interrupt.is_raised().is_none();
         serving.found = (!is_idle).then_some(measured);
+        if let ClientSpec::Own(own) = &trial.spec {
+            serving.told = own.told();
+        }
     }
     serving.report()
 }
@@ -119,10 +123,11 @@ const fn is_silence(error: &LaboratoryError) -> bool {
     )
 }
 
-/// Whether clients wait by a clock of their own.
+/// Whether clients wait by a clock of their own, or may have nothing to do on this host.
 fn waits(spec: &ClientSpec) -> bool {
     match spec {
         ClientSpec::Control(control) => control.types.iter().any(|it| !it.is_batch()),
+        ClientSpec::Own(_) => true,
         _ => false,
     }
 }
@@ -147,6 +152,9 @@ struct Serving {
     sent: Instant,
     lost: Option<FleetError>,
     found: Option<Result<Part, LaboratoryError>>,
+    /// Whether its clients had nothing to do, and the others go on.
+    is_done: bool,
+    told: Vec<u8>,
 }
 
 impl Serving {
@@ -160,6 +168,8 @@ impl Serving {
             sent: Instant::START,
             lost: None,
             found: None,
+            is_done: false,
+            told: Vec::new(),
         }
     }
 
@@ -247,6 +257,7 @@ impl Serving {
     fn last_word(&self) -> Note {
         match &self.found {
             Some(Ok(part)) if part.outcome.ending == Ending::Finished => Note::Finished,
+            None if self.is_done => Note::Finished,
             _ => Note::Ended,
         }
     }
@@ -272,6 +283,10 @@ impl Serving {
             Some(Err(error)) => Ok(Report::of_nothing(Some(reason_of(&error)))),
         };
         let report = report.unwrap_or_else(|error| Report::of_nothing(Some(error)));
+        let report = Report {
+            told: self.told,
+            ..report
+        };
         group.gather(&to_bytes(&report)).map(drop)
     }
 }
@@ -296,6 +311,7 @@ impl Report {
             elapsed: outcome.elapsed,
             record: RecordForm::of(record).map_err(|error| error.to_string())?,
             row: serde_json::to_string(&outcome.measurement).ok(),
+            told: Vec::new(),
             failure: outcome.failure.as_ref().map(ToString::to_string),
         })
     }
@@ -306,6 +322,7 @@ impl Report {
             record: RecordForm::default(),
             row: None,
             own: None,
+            told: Vec::new(),
             failure,
         }
     }

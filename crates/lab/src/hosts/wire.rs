@@ -106,6 +106,8 @@ pub struct Report {
     pub row: Option<String>,
     /// What the rank can have caused on its device; `None` where that is not known.
     pub own: Option<OwnWork>,
+    /// What clients that a kind brings itself saw, in the kind's own form.
+    pub told: Vec<u8>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
 }

@@ -8,7 +8,10 @@ use trace::Format;
 use units::{Bytes, Duration};
 
 use super::parse::{parse_level, parse_size};
-use super::{Common, Reach};
+use super::{Common, RankSharing, Reach};
+
+/// Requests outstanding where the trace's times are ignored.
+pub const DEPTH_FAST: u32 = 32;
 
 /// `seekstone replay`.
 #[derive(Args, Debug)]
@@ -65,12 +68,23 @@ pub struct ReplayArgs {
     /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
+    /// Whether the ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
+}
+
+impl ReplayArgs {
+    /// Requests that may be outstanding, unless they are chosen from the trace's rate.
+    pub fn depth_known(&self) -> Option<u32> {
+        let fast = self.as_fast_as_possible.then_some(DEPTH_FAST);
+        self.depth.or(fast)
+    }
 }
 
 /// Speed relative to the recording.

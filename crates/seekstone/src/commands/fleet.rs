@@ -14,7 +14,7 @@ use sim::SIM_PREFIX;
 
 use crate::args::{
     Command, Common, CompareArgs, FilesArgs, FleetArgs, FleetCommand, ModeChoice, PurgeChoice,
-    RunSet, RunsCommand, TransferArgs, TrialArgs,
+    ReplayArgs, RunSet, RunsCommand, TransferArgs, TrialArgs,
 };
 use crate::commands::files::NO_MEMORY;
 use crate::commands::fleet_launch;
@@ -135,6 +135,7 @@ pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
         }
         Command::Files(args) => check_files(args, ranks),
         Command::Transfer(args) => check_transfer(args, ranks),
+        Command::Replay(args) => check_replay(args, ranks),
         Command::Compare(args) => check_study(args.resume, args.restart),
         Command::Study(args) if args.study.as_deref() == Some(STANDARD_INPUT) => Err(UsageError(
             "study -: a launcher gives standard input to one rank only: name a file".into(),
@@ -221,6 +222,16 @@ fn check_transfer(args: &TransferArgs, ranks: u32) -> Result<(), UsageError> {
     Ok(())
 }
 
+fn check_replay(args: &ReplayArgs, ranks: u32) -> Result<(), UsageError> {
+    match args.depth_known() {
+        Some(depth) if depth < ranks => Err(UsageError(format!(
+            "--depth {depth}: each of {ranks} ranks needs at least one request: use --depth \
+             {ranks} or more"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
     if args.interval.is_some() {
         return Err(UsageError(
@@ -275,6 +286,7 @@ pub fn party_of(command: &Command) -> Option<&Party> {
         Command::Trial(args) => &args.common,
         Command::Curve(args) => &args.common,
         Command::Random(args) => &args.common,
+        Command::Replay(args) => &args.common,
         Command::Ssd(args) => &args.common,
         Command::Transactions(args) => &args.common,
         Command::Files(args) => &args.common,
@@ -294,6 +306,7 @@ fn common_of(command: &mut Command) -> Option<&mut Common> {
         Command::Trial(args) => Some(&mut args.common),
         Command::Curve(args) => Some(&mut args.common),
         Command::Random(args) => Some(&mut args.common),
+        Command::Replay(args) => Some(&mut args.common),
         Command::Ssd(args) => Some(&mut args.common),
         Command::Transactions(args) => Some(&mut args.common),
         Command::Files(args) => Some(&mut args.common),
@@ -313,6 +326,7 @@ pub fn fleet_targets(command: &Command) -> Option<(Vec<String>, bool)> {
         Command::Trial(args) => (&args.target, args.workload.sharing.shared),
         Command::Curve(args) => (&args.target, args.workload.sharing.shared),
         Command::Random(args) => (&args.target, args.sharing.shared),
+        Command::Replay(args) => (&args.target, args.sharing.shared),
         Command::Ssd(args) => (&args.target, args.sharing.shared),
         Command::Rab(args) if args.print_workload.is_none() => (&args.target, args.sharing.shared),
         Command::Transactions(args) => (&args.target, args.sharing.shared),
@@ -359,17 +373,17 @@ fn targets_of(
 }
 
 /// Commands that measure on many hosts.
-pub const ON_MANY_HOSTS: &str =
-    "run, trial, curve, random, rab, ssd, transactions, transfer, files, fio, compare or study";
+pub const ON_MANY_HOSTS: &str = concat!(
+    "run, trial, curve, random, rab, ssd, transactions, transfer, ",
+    "files, fio, replay, compare or study"
+);
 
 /// A command that measures on one host only, and why.
 fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     let one_system = "it is defined for a single system";
-    let one_clock = "its operations follow one clock";
     let again = "it measures again what one host did; start the command itself";
     let each_its_own = "it repeats whole measurements, each of one host";
     Some(match command {
-        Command::Replay(_) => ("replay", one_clock),
         Command::Time(_) => ("time", "it times a program on this host"),
         Command::Verify(_) => ("verify", "it reads back what one host has written"),
         Command::Wire(_) => ("wire", "it simulates a single link"),

@@ -5,12 +5,9 @@ use kinds::check_up::Show;
 use kinds::replay::{ReplayRequest, TraceFile, measure_replay};
 use results::{ReplayPace, Setup};
 
-use crate::args::{ReplayArgs, TraceFormat};
+use crate::args::{DEPTH_FAST, ReplayArgs, TraceFormat};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
-
-/// Requests outstanding where the trace's times are ignored.
-const DEPTH_FAST: u32 = 32;
 
 /// Replay a trace.
 ///

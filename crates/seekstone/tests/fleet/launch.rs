@@ -303,7 +303,7 @@ fn what_no_cluster_could_run_is_one_sentence() {
     };
     check(
         &[],
-        &["replay", "trace", "/data"],
+        &["verify", "/data"],
         "what follows --: use run, trial, curve, random, rab, ssd, transactions, transfer, files",
     );
     check(

@@ -9,6 +9,7 @@ mod fio;
 mod launch;
 mod nfs;
 mod ranks;
+mod replay;
 mod same;
 mod transfer;
 mod versions;

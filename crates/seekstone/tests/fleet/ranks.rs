@@ -104,12 +104,7 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
 fn other_commands_are_refused_before_mpi_is_looked_for() {
     for (command, name, why) in [
         (
-            &["replay", "trace", "target"][..],
-            "replay",
-            "its operations follow one clock",
-        ),
-        (
-            &["runs", "resume"],
+            &["runs", "resume"][..],
             "runs resume",
             "it measures again what one host did",
         ),

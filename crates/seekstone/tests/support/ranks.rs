@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use rustix::process::Pid;
 use serde_json::Value;
 
 use super::{PROGRAM, Scratch, finish, is_installed, skipped};
@@ -50,6 +51,31 @@ pub fn ranks(scratch: &Scratch, library: &Library, count: u32, args: &[&str]) ->
     let mut command = launcher(scratch, library, &["-n", &count.to_string(), PROGRAM]);
     command.args(args);
     command
+}
+
+/// The process of a rank that was started in a scratch.
+pub fn process_of(scratch: &Scratch, rank: u32) -> Pid {
+    let here = fs::canonicalize(scratch.path("")).expect("a directory");
+    let program = fs::canonicalize(PROGRAM).expect("the program");
+    let names = ["PMI_RANK", "OMPI_COMM_WORLD_RANK"];
+    let wanted: Vec<String> = names.iter().map(|it| format!("{it}={rank}")).collect();
+    let is_it = |process: &Path| {
+        let link = |name| fs::read_link(process.join(name)).ok();
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        link("cwd").as_ref() == Some(&here)
+            && link("exe").as_ref() == Some(&program)
+            && variables.any(|it| wanted.iter().any(|wanted| it == wanted.as_bytes()))
+    };
+    let processes = fs::read_dir("/proc").expect("processes");
+    let mut processes = processes.filter_map(|entry| Some(entry.ok()?.path()));
+    let found = processes.find(|it| is_it(it)).expect("the rank's process");
+    let name = found
+        .file_name()
+        .and_then(|it| it.to_str())
+        .expect("a name");
+    let number = name.parse().expect("a process");
+    Pid::from_raw(number).expect("a process")
 }
 
 /// What rank 0 wrote as JSON.

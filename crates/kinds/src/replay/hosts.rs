@@ -1,0 +1,162 @@
+//! A replay on several hosts: each rank reads the whole trace, and asks for its part of it at the
+//! recorded times after the common start.
+
+use host::interrupt::Interrupt;
+use lab::bench::{Bench, BenchError};
+use lab::hosts::Party;
+use lab::test_file::stopped;
+use results::{Measurement, ReplayDeal, ReplayHost, Warning, WarningCode};
+use serde::{Deserialize, Serialize};
+use units::format_count;
+
+use super::ReplayRequest;
+use super::client::Seen;
+use super::dealing::Dealing;
+use super::scan::Scan;
+
+/// What one rank saw, as it travels.
+#[derive(Serialize, Deserialize)]
+struct SeenForm {
+    seen: Seen,
+    /// Why the trace could not be read to its end there.
+    broken: Option<String>,
+}
+
+/// Write down what was seen on this host.
+pub(super) fn told(seen: &Seen) -> Vec<u8> {
+    let form = SeenRef {
+        seen,
+        broken: seen.broken.as_ref().map(BenchError::reason),
+    };
+    postcard::to_stdvec(&form).expect("numbers and text can be written")
+}
+
+/// The same before it travels.
+#[derive(Serialize)]
+struct SeenRef<'a> {
+    seen: &'a Seen,
+    broken: Option<String>,
+}
+
+/// Read the trace, and what of it falls to this host. All ranks must have the same.
+///
+/// # Errors
+/// When a rank cannot read it, has another, or has no part in it.
+pub(super) fn scan_on_all(
+    party: Option<&Party>,
+    request: &ReplayRequest,
+    interrupt: &Interrupt,
+) -> Result<(Scan, Dealing), BenchError> {
+    let read = || Scan::of(&request.trace, interrupt);
+    let Some(party) = party else {
+        return Ok((read()?, Dealing::WHOLE));
+    };
+    let own = party.beating(read).and_then(|scan| {
+        let dealing = Dealing::of(&scan, party.share(), request.pace)?;
+        Ok((scan, dealing))
+    });
+    let (told, own) = match own {
+        Ok(own) => (Ok(own.0.digest), Some(own)),
+        Err(error) => (Err(error), None),
+    };
+    let judged = party.agree(told, |all: Vec<u64>| {
+        let other = (0..).zip(&all).find(|(_, it)| **it != all[0]);
+        other.map_or(Ok(()), |(rank, _)| {
+            Err(BenchError::Usage(format!(
+                "{}: the trace differs from that on {}: use one file on all hosts",
+                party.name(rank),
+                party.name(0)
+            )))
+        })
+    });
+    match (judged, own) {
+        (Ok(()), Some(own)) => Ok(own),
+        (Err(BenchError::Served), _) | (Ok(()), None) => Err(BenchError::Served),
+        // A signal goes to all ranks, and each takes another's for a failure.
+        (Err(error), _) => Err(stopped(interrupt).unwrap_or(error)),
+    }
+}
+
+/// All ranks can replay their part, or none goes on.
+///
+/// # Errors
+/// When one cannot.
+pub(super) fn agreed<T>(party: &Party, own: Result<T, BenchError>) -> Result<T, BenchError> {
+    let (said, own) = match own {
+        Ok(own) => (Ok(()), Some(own)),
+        Err(error) => (Err(error), None),
+    };
+    match (party.agree(said, |_| Ok(())), own) {
+        (Ok(()), Some(own)) => Ok(own),
+        (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
+    }
+}
+
+/// What each rank did, and the rows of their trials.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub hosts: Vec<ReplayHost>,
+    pub rows: Vec<Measurement>,
+}
+
+impl Parts {
+    /// Add what the other ranks saw to what rank 0 did. `per_second` is the rate of a rank's
+    /// schedule, where it has one.
+    pub fn of(bench: &mut Bench, seen: &mut Seen, per_second: impl Fn(u32) -> Option<f64>) -> Self {
+        let rows = bench.take_rows();
+        let told = bench.take_told();
+        let Some(party) = bench.party().cloned() else {
+            return Self::default();
+        };
+        let host = |rank: u32, seen: &Seen| ReplayHost {
+            rank,
+            host: party.host(rank).unwrap_or_default(),
+            requests: seen.requests,
+            bytes: seen.bytes,
+            took_ns: seen.last_issued.as_nanos(),
+            behind: (seen.requests > 0 && per_second(rank).is_some()).then(|| seen.behind()),
+        };
+        let mut hosts = vec![host(0, seen)];
+        for (rank, bytes) in told {
+            let Ok(form) = postcard::from_bytes::<SeenForm>(&bytes) else {
+                continue;
+            };
+            hosts.push(host(rank, &form.seen));
+            seen.merge(&form.seen);
+            let broken = form.broken.map(|reason| {
+                let name = party.name(rank);
+                BenchError::Refused(format!("{name}: {reason}"))
+            });
+            seen.broken = seen.broken.take().or(broken);
+        }
+        let rows = rows.into_iter().map(|row| {
+            let rank = row.name.rsplit('-').next().and_then(|it| it.parse().ok());
+            Measurement {
+                offered: rank.and_then(&per_second),
+                ..row
+            }
+        });
+        Self {
+            rows: rows.collect(),
+            hosts,
+        }
+    }
+}
+
+/// How the trace was dealt, and what that does to it.
+pub(super) fn note(dealing: &Dealing, scan: &Scan, party: &Party) -> Warning {
+    let ranks = party.share().ranks;
+    let text = match dealing.unit() {
+        ReplayDeal::Files => format!(
+            "{} files or devices of the trace were dealt to {ranks} ranks in turn, in the order of \
+             their first use: each rank replayed all requests of its own.",
+            format_count(scan.order.len() as f64)
+        ),
+        ReplayDeal::Requests => format!(
+            "The trace has fewer files than ranks, so its requests were dealt to {ranks} ranks in \
+             turn: between hosts only their times keep requests in order, and a sync covers what \
+             its own host wrote."
+        ),
+    };
+    Warning::note(WarningCode::Hosts, text)
+}
