@@ -159,7 +159,7 @@ impl Session<'_> {
             let served = (!party.leads()).then(|| self.trial_on(opened, size));
             Ok((size, served.transpose()?.map(|(trial, _)| trial)))
         });
-        hosts::agreed(party, own)
+        party.if_all_can(own)
     }
 
     /// The bytes of the target that are used: of a directory, those of the test file to be made.

@@ -80,7 +80,8 @@ pub fn measure_load(
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
     let offer = request.offer();
-    offer.check(&request.goals).map_err(BenchError::Usage)?;
+    let goals = offer.check(&request.goals).map_err(BenchError::Usage);
+    request.bench.checked_on_all(goals)?;
     if request.bench.target == NULL_TARGET {
         return on_null(request, interrupt, show);
     }

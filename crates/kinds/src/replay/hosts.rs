@@ -77,21 +77,6 @@ pub(super) fn scan_on_all(
     }
 }
 
-/// All ranks can replay their part, or none goes on.
-///
-/// # Errors
-/// When one cannot.
-pub(super) fn agreed<T>(party: &Party, own: Result<T, BenchError>) -> Result<T, BenchError> {
-    let (said, own) = match own {
-        Ok(own) => (Ok(()), Some(own)),
-        Err(error) => (Err(error), None),
-    };
-    match (party.agree(said, |_| Ok(())), own) {
-        (Ok(()), Some(own)) => Ok(own),
-        (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
-    }
-}
-
 /// What each rank did, and the rows of their trials.
 #[derive(Default)]
 pub(super) struct Parts {

@@ -261,6 +261,21 @@ impl Party {
         }
     }
 
+    /// Go on with what this rank has if all ranks can.
+    ///
+    /// # Errors
+    /// Those of [`Party::agree`].
+    pub fn if_all_can<T>(&self, own: Result<T, BenchError>) -> Result<T, BenchError> {
+        let (said, own) = match own {
+            Ok(own) => (Ok(()), Some(own)),
+            Err(error) => (Err(error), None),
+        };
+        match (self.agree(said, |_| Ok(())), own) {
+            (Ok(()), Some(own)) => Ok(own),
+            (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
+        }
+    }
+
     fn judged<T: DeserializeOwned, U>(
         &self,
         all: &[Vec<u8>],

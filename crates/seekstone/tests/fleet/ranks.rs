@@ -99,6 +99,22 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
     );
 }
 
+/// All ranks find the mistake; Open MPI's launcher once added what it says of an MPI_Abort.
+#[test]
+fn a_goal_that_nothing_is_measured_for_ends_all_ranks_in_order() {
+    let test = "a_goal_that_nothing_is_measured_for_ends_all_ranks_in_order";
+    let Some(scratch) = with_shim(test, &OPEN_MPI) else {
+        return;
+    };
+    let target = scratch.target();
+    let args = ["trial", "target", "--clients", "2", "--goal", "tps >= 3/s"];
+    let ended = finish(ranks(&scratch, &OPEN_MPI, 2, &args));
+    ended.check(&args, 2, "this command gives no tps");
+    let said = [ended.stdout, ended.stderr].concat();
+    assert!(!said.contains("MPI_ABORT"), "{said}");
+    scratch.assert_clean(&target);
+}
+
 /// Each rank would else measure for itself, and disturb the others.
 #[test]
 fn other_commands_are_refused_before_mpi_is_looked_for() {
