@@ -258,7 +258,12 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
             let (journal, told, _) = cells.done();
             // A run that went on may do so once more.
             unfinished::remove(journal.filter(|_| told == 0 && !is_resumed));
-            return Err(error);
+            // MPICH's launcher may end with the code of any rank that it has stopped.
+            let is_served = Exit::of_error(&error) == Exit::Done;
+            return match interrupt.is_raised() {
+                Some(_) if is_served => Ok(Exit::Failed),
+                _ => Err(error),
+            };
         }
     };
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();

@@ -165,6 +165,7 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     let ended = running.end();
     let expected = format!("error: stopped by {by}; what was measured before is above");
     assert_eq!(ended.error(), expected, "{ended:?}");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
         ended.stdout.contains(&format!("stopped by {by}.")),
         "{ended:?}"
