@@ -1,5 +1,7 @@
 //! Times commands side by side: `seekstone time`.
 
+mod hosts;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -7,7 +9,7 @@ use std::time::Instant;
 use procedure::{
     RoundsEnd, RoundsRule, TimingProcedure, TimingStep, compare_commands, summarise_command,
 };
-use results::{Run, Setup, Status, TimedRun, Timing};
+use results::{Run, Setup, Status, TargetDescription, TimedRun, Timing};
 use stats::median;
 use units::{Bytes, Duration};
 
@@ -18,7 +20,11 @@ use host::interrupt::Interrupt;
 use host::process::{
     DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, quoted, run_process, shown,
 };
+use lab::bench::BenchError;
 use lab::cells::{Cells, Killed};
+use lab::hosts::Party;
+
+use self::hosts::{Ranks, agreed, parted};
 
 /// Runs of an empty command that show what the shell itself takes.
 const SHELL_RUNS: usize = 9;
@@ -92,6 +98,8 @@ pub struct TimingRequest {
     pub setup: Setup,
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
+    /// The hosts that run each command together, where there are several.
+    pub party: Option<Party>,
 }
 
 /// Why nothing was timed, or why it ended early.
@@ -109,6 +117,9 @@ pub enum TimingError {
     /// The run is only told, and nothing more was kept of it.
     #[error(transparent)]
     Killed(#[from] Killed),
+    /// Several hosts cannot go on together.
+    #[error(transparent)]
+    Hosts(#[from] BenchError),
     /// A command ended with another status than 0.
     #[error("{command} failed: {status}{said}{hint}")]
     Failed {
@@ -136,11 +147,9 @@ pub fn time_commands(
     show: Show<'_>,
 ) -> Result<Run, TimingError> {
     let environment = environment::capture();
-    let (target, _) = inspect(&request.directory)?;
-    if !request.directory.is_dir() {
-        let name = request.directory.display().to_string();
-        return Err(TimingError::NoDirectory(name));
-    }
+    let party = request.party.as_ref();
+    let target = agreed(party, directory_of(request))?;
+    let ranks = party.map(|it| Ranks::new(it.clone(), request.commands.len()));
     let mut session = Session {
         request,
         interrupt,
@@ -148,8 +157,11 @@ pub fn time_commands(
         begun: Instant::now(),
         runs: vec![Vec::new(); request.commands.len()],
         shell_s: None,
+        variables: Ranks::variables(party),
+        ranks,
     };
     let ended = session.measure();
+    parted(party)?;
     let elapsed: Duration = session.begun.elapsed().into();
     let (status, ended_by) = match ended {
         Ok(end) => (Status::Complete, end.name()),
@@ -159,12 +171,24 @@ pub fn time_commands(
             (Status::Partial { reason }, "stopped")
         }
     };
+    let ranks = session.ranks.as_ref();
     Ok(Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
+        warnings: ranks.map_or_else(Vec::new, |it| it.notes(&request.commands)),
         timing: Some(session.found(ended_by)),
         ..Run::empty(request.setup.clone(), environment, target)
     })
+}
+
+/// The directory in which commands run.
+fn directory_of(request: &TimingRequest) -> Result<TargetDescription, TimingError> {
+    let (target, _) = inspect(&request.directory)?;
+    if !request.directory.is_dir() {
+        let name = request.directory.display().to_string();
+        return Err(TimingError::NoDirectory(name));
+    }
+    Ok(target)
 }
 
 struct Session<'a> {
@@ -174,14 +198,24 @@ struct Session<'a> {
     begun: Instant,
     runs: Vec<Vec<TimedRun>>,
     shell_s: Option<f64>,
+    /// What commands find in their environment.
+    variables: Vec<(String, String)>,
+    /// The ranks, where there are several.
+    ranks: Option<Ranks>,
 }
 
 impl Session<'_> {
     fn measure(&mut self) -> Result<RoundsEnd, TimingError> {
         let cells = &self.request.cells;
-        self.shell_s = cells.result("shell", || self.measure_shell())?;
+        let shell = cells.result("shell", || self.measure_shell());
+        let party = self.request.party.as_ref();
+        self.shell_s = agreed(party, shell)?;
         if !cells.is_only_told() {
-            self.warm_up()?;
+            let warmed = match party {
+                Some(party) => party.beating(|| self.warm_up()),
+                None => self.warm_up(),
+            };
+            agreed(party, warmed)?;
         }
         let commands = self.request.commands.len();
         let mut procedure = TimingProcedure::new(commands, self.request.rule, self.request.seed);
@@ -189,6 +223,10 @@ impl Session<'_> {
         let mut told = Duration::ZERO;
         loop {
             let elapsed = told + first.elapsed().into();
+            let elapsed = match &self.ranks {
+                Some(ranks) => ranks.agree_on_time(elapsed)?,
+                None => elapsed,
+            };
             match procedure.next(elapsed) {
                 TimingStep::Finish(end) => return Ok(end),
                 TimingStep::Run { command, round } => {
@@ -197,11 +235,19 @@ impl Session<'_> {
                     self.tell(&title, procedure.progress(elapsed), elapsed);
                     let begun = Instant::now();
                     let of = format!("{command}, {title}");
-                    let (run, took) = cells.result(&of, || -> Result<_, TimingError> {
-                        let ended = self.run(line)?;
+                    let mut ranks = self.ranks.take();
+                    let ran = cells.result(&of, || -> Result<_, TimingError> {
+                        let run = match &mut ranks {
+                            None => self.before().and_then(|()| self.run(line, round)),
+                            Some(ranks) => {
+                                ranks.run(command, || self.before(), || self.run(line, round))
+                            }
+                        };
                         let took: Duration = begun.elapsed().into();
-                        Ok((timed(round, &ended), took))
-                    })?;
+                        Ok((run?, took))
+                    });
+                    self.ranks = ranks;
+                    let (run, took) = ran?;
                     told += took.saturating_sub(begun.elapsed().into());
                     procedure.record(run.real_s);
                     self.runs[command].push(run);
@@ -215,7 +261,8 @@ impl Session<'_> {
         for _ in 0..self.request.warm_ups {
             for command in &self.request.commands {
                 self.tell(&format!("warm-up: {}", command.name), 0.0, Duration::ZERO);
-                self.run(command)?;
+                self.before()?;
+                self.run(command, 0)?;
             }
         }
         Ok(())
@@ -235,14 +282,19 @@ impl Session<'_> {
         Ok(Some(median(&seconds)))
     }
 
-    /// One run with what goes before and after it.
-    fn run(&self, command: &CommandLine) -> Result<Ended, TimingError> {
+    /// What goes before a run.
+    fn before(&self) -> Result<(), TimingError> {
         if let Some(text) = &self.request.prepare {
             self.beside(text)?;
         }
         if self.request.is_cold {
             drop_all_caches().map_err(TimingError::Caches)?;
         }
+        Ok(())
+    }
+
+    /// One run with what goes after it.
+    fn run(&self, command: &CommandLine, round: u32) -> Result<TimedRun, TimingError> {
         let ended = run_process(&self.spec(&command.words), self.interrupt)?;
         if let Some(text) = &self.request.conclude {
             self.beside(text)?;
@@ -250,7 +302,7 @@ impl Session<'_> {
         let is_fine = ended.reaped.status.success() || self.request.counts_failures;
         let hint = "; --ignore-failure counts such runs";
         if is_fine {
-            Ok(ended)
+            Ok(timed(round, &ended))
         } else {
             Err(failed(&command.words, &ended, hint))
         }
@@ -274,7 +326,7 @@ impl Session<'_> {
     fn spec<'s>(&'s self, words: &'s [String]) -> ProcessSpec<'s> {
         ProcessSpec {
             words,
-            variables: &[],
+            variables: &self.variables,
             directory: &self.request.directory,
             input: self.request.input.as_deref().map(Path::new),
             shows_output: self.request.shows_output,
@@ -304,7 +356,10 @@ impl Session<'_> {
                 summarise_command(line.name.clone(), line.shown.clone(), runs, shell_s)
             })
             .collect();
+        let ranks = self.ranks.as_ref();
+        let hosts = ranks.map_or_else(Vec::new, |it| it.hosts(&self.request.commands));
         Timing {
+            hosts,
             comparisons: compare_commands(&commands, self.request.margin),
             commands,
             warm_ups: self.request.warm_ups,

@@ -31,8 +31,43 @@ pub(crate) fn section(page: &mut Page<'_>, timing: &Timing) {
         }
     }
     outliers(page, timing);
+    hosts(page, timing);
     page.blank();
     page.paragraph(Tone::Quiet, &legend(timing));
+}
+
+/// What each rank took.
+fn hosts(page: &mut Page<'_>, timing: &Timing) {
+    if timing.hosts.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("command", Align::Left, 9),
+        ("rank", Align::Right, 9),
+        ("host", Align::Left, 8),
+        ("real", Align::Right, 9),
+        ("first in", Align::Right, 5),
+        ("last in", Align::Right, 7),
+    ]);
+    for host in &timing.hosts {
+        table.row(
+            Tone::Plain,
+            [
+                host.command.clone(),
+                host.rank.to_string(),
+                host.host.clone(),
+                format_duration_ns(host.real_s * 1e9),
+                host.first_in.to_string(),
+                host.last_in.to_string(),
+            ],
+        );
+    }
+    page.blank();
+    page.table(&table);
+    let text = "By rank: real is the mean time on that rank; first in, last in: runs in which it \
+                was done first, or last. Above, real is from the first start to the last end, and \
+                processor times are sums over ranks.";
+    page.paragraph(Tone::Quiet, text);
 }
 
 fn how(timing: &Timing) -> String {

@@ -70,7 +70,7 @@ pub use study::{
 };
 pub use summary::{Entries, GoalSummary, Summary};
 pub use table::{Figure, Metric, Replicate, Role, Row, Table, Trust, percentile_name};
-pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
+pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchOutcome, UserSearchResult,
     UserSearchStep, UserTimes,

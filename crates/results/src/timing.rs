@@ -23,6 +23,29 @@ pub struct Timing {
     pub ended_by: String,
     /// What the shell itself takes, seconds: the median of some runs of an empty command.
     pub shell_s: Option<f64>,
+    /// What each rank took for each command; empty where one host ran them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<TimingHost>,
+}
+
+/// What one rank took for a command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimingHost {
+    /// The name of the command.
+    pub command: String,
+    /// The rank.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Runs that count.
+    pub runs: u32,
+    /// Mean elapsed time there, seconds.
+    #[serde(with = "stats::undefined")]
+    pub real_s: f64,
+    /// Runs in which it was done first.
+    pub first_in: u32,
+    /// Runs in which it was done last.
+    pub last_in: u32,
 }
 
 /// One command.

@@ -1,7 +1,8 @@
 //! Invented times of commands.
 
 use results::{
-    CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict, Warning, WarningCode,
+    CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict, Warning,
+    WarningCode,
 };
 
 use super::estimate;
@@ -27,6 +28,19 @@ pub fn timing() -> Timing {
         margin: 0.02,
         ended_by: "rounds".into(),
         shell_s: Some(0.000_9),
+        hosts: vec![host(0, "node1", 1.52), host(1, "node2", 1.58)],
+    }
+}
+
+fn host(rank: u32, host: &str, real_s: f64) -> TimingHost {
+    TimingHost {
+        command: "gzip".into(),
+        rank,
+        host: host.into(),
+        runs: 5,
+        real_s,
+        first_in: 5 * (1 - rank),
+        last_in: 5 * rank,
     }
 }
 

@@ -85,8 +85,10 @@ impl Exit {
         if study.is_some_and(StudyRunError::is_usage) {
             return Self::Usage;
         }
-        let bench = match study {
-            Some(StudyRunError::Target(error)) => Some(error),
+        let bench = match (study, error.downcast_ref::<TimingError>()) {
+            (Some(StudyRunError::Target(error)), _) | (_, Some(TimingError::Hosts(error))) => {
+                Some(error)
+            }
             _ => error.downcast_ref::<BenchError>(),
         };
         match bench {

@@ -287,6 +287,7 @@ pub fn party_of(command: &Command) -> Option<&Party> {
         Command::Curve(args) => &args.common,
         Command::Random(args) => &args.common,
         Command::Replay(args) => &args.common,
+        Command::Time(args) => &args.common,
         Command::Ssd(args) => &args.common,
         Command::Transactions(args) => &args.common,
         Command::Files(args) => &args.common,
@@ -307,6 +308,7 @@ fn common_of(command: &mut Command) -> Option<&mut Common> {
         Command::Curve(args) => Some(&mut args.common),
         Command::Random(args) => Some(&mut args.common),
         Command::Replay(args) => Some(&mut args.common),
+        Command::Time(args) => Some(&mut args.common),
         Command::Ssd(args) => Some(&mut args.common),
         Command::Transactions(args) => Some(&mut args.common),
         Command::Files(args) => Some(&mut args.common),
@@ -335,6 +337,8 @@ pub fn fleet_targets(command: &Command) -> Option<(Vec<String>, bool)> {
         Command::Compare(args) if !names_runs(args) => {
             return Some((args.target.clone(), args.sharing.shared));
         }
+        // They have none.
+        Command::Time(_) => return Some((Vec::new(), false)),
         // Their targets are in files.
         Command::Fio(args) if !args.measures_nothing() => {
             return Some((Vec::new(), args.sharing.shared));
@@ -375,7 +379,7 @@ fn targets_of(
 /// Commands that measure on many hosts.
 pub const ON_MANY_HOSTS: &str = concat!(
     "run, trial, curve, random, rab, ssd, transactions, transfer, ",
-    "files, fio, replay, compare or study"
+    "files, fio, replay, time, compare or study"
 );
 
 /// A command that measures on one host only, and why.
@@ -384,7 +388,6 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     let again = "it measures again what one host did; start the command itself";
     let each_its_own = "it repeats whole measurements, each of one host";
     Some(match command {
-        Command::Time(_) => ("time", "it times a program on this host"),
         Command::Verify(_) => ("verify", "it reads back what one host has written"),
         Command::Wire(_) => ("wire", "it simulates a single link"),
         Command::Positioning(_) => ("positioning", "it times one device's positioning"),

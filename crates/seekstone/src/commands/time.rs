@@ -49,6 +49,7 @@ pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         seed: seeded(args.common.seed, &mut setup),
         setup,
         cells: Cells::default(),
+        party: args.common.party.clone(),
     };
     Ok(Ready {
         common: &args.common,

@@ -7,11 +7,7 @@ use crate::support::{Belongings, Scratch, finish};
 fn commands_of_one_host_say_why_and_touch_nothing() {
     let one_system = "it is defined for a single system";
     let each = "it repeats whole measurements, each of one host";
-    let cases: [(&[&str], &str); 9] = [
-        (
-            &["time", "--", "touch", "target/made"],
-            "it times a program on this host",
-        ),
+    let cases: [(&[&str], &str); 8] = [
         (
             &["positioning", "data"],
             "it times one device's positioning",

@@ -1,0 +1,99 @@
+//! Commands that several ranks run at once: the time of a run is that from the first start to the
+//! last end, and each rank has a row.
+
+use std::fs;
+
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use crate::support::{Scratch, finish};
+use serde_json::Value;
+
+/// What each rank runs: it notes that it did, and takes longer the higher its rank is.
+const COMMAND: &str = "echo $SEEKSTONE_RANKS >> ran-$SEEKSTONE_RANK; sleep 0.$SEEKSTONE_RANK";
+
+fn number(value: &Value) -> f64 {
+    let number = value.as_f64();
+    number.unwrap_or_else(|| panic!("a number was expected, not {value}"))
+}
+
+/// What was noted by a rank.
+fn ran(scratch: &Scratch, rank: u32) -> String {
+    fs::read_to_string(scratch.path(&format!("ran-{rank}"))).expect("a note")
+}
+
+#[track_caller]
+fn check_rows(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let args = ["time", "--runs", "5", "--quiet", "--json", "run.json"];
+    let args = [&args[..], &[COMMAND]].concat();
+    let ended = finish(ranks(&scratch, library, 3, &args));
+    ended.check(&args, 0, "Saved as run 1");
+    let run = json(&scratch.path("run.json"));
+    let hosts = run["timing"]["hosts"].as_array().expect("rows");
+    assert_eq!(hosts.len(), 3, "{hosts:?}");
+    let runs = run["timing"]["commands"][0]["runs"]
+        .as_array()
+        .expect("runs");
+    assert_eq!(runs.len(), 5);
+    for (rank, host) in (0..).zip(hosts) {
+        assert_eq!(host["rank"], rank);
+        assert_eq!(host["runs"], 5);
+        assert!(number(&host["real_s"]) >= 0.1 * f64::from(rank), "{host}");
+        // The warm-up, and what counts.
+        assert_eq!(ran(&scratch, rank), "3\n".repeat(6));
+    }
+    // Whichever rank is last, it is waited for.
+    let longest = hosts
+        .iter()
+        .map(|it| number(&it["real_s"]))
+        .fold(0.0, f64::max);
+    let mean = runs.iter().map(|it| number(&it["real_s"])).sum::<f64>() / 5.0;
+    assert!(mean >= longest - 1e-6, "{mean} s, {longest} s");
+    let last: f64 = hosts.iter().map(|it| number(&it["last_in"])).sum();
+    assert!(last >= 5.0, "{hosts:?}");
+    let said = run["warnings"].to_string();
+    assert!(said.contains("1 host, 3 ranks: "), "{said}");
+    assert!(said.contains("apart on average"), "{said}");
+}
+
+#[test]
+fn commands_of_three_ranks_are_one_time_under_mpich() {
+    check_rows("commands_of_three_ranks_are_one_time_under_mpich", &MPICH);
+}
+
+#[test]
+fn commands_of_three_ranks_are_one_time_under_open_mpi() {
+    check_rows(
+        "commands_of_three_ranks_are_one_time_under_open_mpi",
+        &OPEN_MPI,
+    );
+}
+
+/// One rank cannot: it is named, all stop, and no rank starts another round.
+#[test]
+fn a_command_that_fails_on_one_rank_is_named_with_it() {
+    let test = "a_command_that_fails_on_one_rank_is_named_with_it";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let check = |command: &str, code, expected: &str| {
+        let args = ["time", "--runs", "5", "--warm-ups", "0", "--quiet", command];
+        let ended = finish(ranks(&scratch, &MPICH, 3, &args));
+        ended.check(&args, code, expected);
+        ended
+    };
+    let ended = check(
+        "echo x >> ran-$SEEKSTONE_RANK; [ $SEEKSTONE_RANK != 1 ]",
+        1,
+        "rank 1 on ",
+    );
+    assert!(
+        ended.error().contains("failed: exit status: 1"),
+        "{ended:?}"
+    );
+    for rank in 0..3 {
+        assert_eq!(ran(&scratch, rank), "x\n");
+    }
+    check("[ $SEEKSTONE_RANK != 0 ]", 1, "failed: exit status: 1");
+}
