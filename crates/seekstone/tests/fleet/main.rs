@@ -11,6 +11,7 @@ mod nfs;
 mod ranks;
 mod replay;
 mod same;
+mod study_faults;
 mod time;
 mod transfer;
 mod versions;
