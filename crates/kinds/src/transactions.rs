@@ -12,7 +12,6 @@ use procedure::{
 use results::{
     Access, Measurement, Run, Setup, Status, TransactionLoad, Transactions, Warning, WarningCode,
 };
-use sim::SIM_PREFIX;
 use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
@@ -21,9 +20,9 @@ use crate::check_up::{Show, Stage};
 use crate::single_load::{DEPTH_MAX, NULL_TARGET};
 use host::environment;
 use host::interrupt::Interrupt;
-use host::limits::{Excess, LimitError, check_budget};
-use host::processors::processors;
+use host::limits::{Excess, LimitError};
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::client_machine::ClientMachine;
 use lab::hosts::Party;
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
 use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
@@ -200,27 +199,20 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
         let text = format!("{NULL_TARGET} has no users: name a directory, a file or a model");
         return Err(BenchError::Usage(text));
     }
+    let machine = ClientMachine::of(&request.bench.target, &request.bench.setup)?;
     for (profiles, users) in request.known_loads() {
-        let spec = spec(profiles, None)?;
-        if !request.bench.target.starts_with(SIM_PREFIX) {
-            let memory = spec.memory_bytes(users);
-            check_budget(FILES_NEEDED, memory).map_err(|error| too_much(error, users, memory))?;
-        }
+        let memory = spec(profiles, None)?.memory_bytes(users);
+        let checked = machine.check_budget(FILES_NEEDED, memory);
+        checked.map_err(|error| too_much(error, users, memory))?;
     }
-    if request.bench.target.starts_with(SIM_PREFIX) {
-        if request.start_at.is_some_and(|it| it != StartAt::NOW) {
-            return Err(BenchError::Usage(format!(
-                "{}: a model's time is virtual, and no instant of ours is one of it: use \
-                 --synchronise alone",
-                request.bench.target
-            )));
-        }
-        return Ok(
-            lab::simulated::open_recorded_model(&request.bench.target, &request.bench.setup)?.cpus
-                as u32,
-        );
+    if request.start_at.is_some_and(|it| it != StartAt::NOW) && !machine.keeps_our_time() {
+        return Err(BenchError::Usage(format!(
+            "{}: a model's time is virtual, and no instant of ours is one of it: use \
+             --synchronise alone",
+            request.bench.target
+        )));
     }
-    Ok(processors().len() as u32)
+    Ok(machine.processors())
 }
 
 /// What users ask for in the words of the command line; the limit's own advice is for depth and
@@ -255,7 +247,8 @@ struct Asker<'a> {
     size: Bytes,
     access: Access,
     cpus: u32,
-    is_simulated: bool,
+    /// Whether the preparation of a trial fills what keeps data in memory.
+    has_page_cache: bool,
     /// Time spent in trials that are over.
     spent: Duration,
     measurements: Vec<Measurement>,
@@ -279,7 +272,7 @@ impl<'a> Asker<'a> {
             size: facts.existing.unwrap_or(asked.min(facts.room)),
             access: facts.access,
             cpus,
-            is_simulated: request.bench.target.starts_with(SIM_PREFIX),
+            has_page_cache: facts.has_page_cache,
             spent: Duration::ZERO,
             measurements: Vec::new(),
             warnings: Vec::new(),
@@ -353,9 +346,9 @@ impl<'a> Asker<'a> {
         Ok(found)
     }
 
-    /// A model's file cache is set up by reading; that of real storage was filled.
+    /// What keeps data in memory and is no page cache is filled by reading.
     fn set_up(&mut self, bench: &mut Bench, load: &UserLoad) -> Result<(), BenchError> {
-        let Some(profile) = load.before.clone().filter(|_| self.is_simulated) else {
+        let Some(profile) = load.before.clone().filter(|_| !self.has_page_cache) else {
             return Ok(());
         };
         let before = UserLoad {
@@ -378,7 +371,6 @@ impl<'a> Asker<'a> {
             units: &outcome.units,
             elapsed: outcome.elapsed,
             processors: self.cpus,
-            is_simulated: self.is_simulated,
             series: outcome.series.as_ref(),
             model_cpu_ns: outcome.model_cpu_ns,
         };

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod budget;
 pub mod cells;
+pub mod client_machine;
 pub mod company;
 pub mod data_marker;
 pub mod deal;
@@ -10,6 +11,7 @@ pub mod hosts;
 pub mod kept;
 pub mod laboratory;
 pub mod left_over;
+pub mod medium;
 mod models;
 pub mod run_journal;
 pub mod simulated;

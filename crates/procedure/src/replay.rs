@@ -242,7 +242,6 @@ mod tests {
             units: &found.units,
             elapsed: found.elapsed,
             processors: 1,
-            is_simulated: false,
             series: None,
             model_cpu_ns: None,
         };

@@ -31,8 +31,6 @@ pub struct UnitCounts<'a> {
     pub elapsed: Duration,
     /// Processors of the machine, or of the model.
     pub processors: u32,
-    /// Whether the processors are a model, which works for nobody else.
-    pub is_simulated: bool,
     /// What the machine did, interval by interval.
     pub series: Option<&'a SystemSeries>,
     /// What a model's processors worked, nanoseconds.
@@ -110,18 +108,17 @@ pub fn transaction_load(
     (load, warnings)
 }
 
-/// What the device did over the whole trial: by the kernel's counters, or by what a model, which
-/// has no kernel that counts, knows of itself and of its processors.
+/// What the device did over the whole trial: by the kernel's counters, or, where no kernel counted,
+/// by what a model knows of itself and of its processors.
 fn device_figures(
     m: &Measurement,
     counts: &UnitCounts<'_>,
     total: Option<&SystemSample>,
 ) -> SystemSample {
-    if counts.is_simulated {
+    let Some(counters) = &m.counters else {
         return total.cloned().unwrap_or_default();
-    }
-    let counters = m.counters.as_ref();
-    let Some(device) = counters.and_then(|counters| counters.device.as_ref()) else {
+    };
+    let Some(device) = &counters.device else {
         return SystemSample::default();
     };
     let seconds = counts.elapsed.as_secs_f64().max(1e-9);

@@ -15,11 +15,12 @@ use units::Bytes;
 use super::Stop;
 use super::applies::Applies;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Medium, Place, go_on};
+use super::place::{MeasureError, Place, go_on};
 use super::records;
 use super::settings::{SettingFault, Settings};
 use buffer::Buffer;
 use lab::bench::BenchError;
+use lab::medium::Medium;
 use lab::simulated::open_model;
 use reads::{FileReads, ModelReads, RecordReads};
 

@@ -12,13 +12,14 @@ use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{ModelPair, Part, TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, Medium, Place};
+use super::place::{MeasureError, Place};
 use super::records::{Spent, Synced};
 use super::settings::{SettingFault, Settings};
 use super::steps::{Carrier, IoAction, IoStep, IoSteps, Passage, sequence, write_action};
 use super::transfer::synced;
 pub(super) use files::cool;
 use files::{FileCarrier, open_source};
+use lab::medium::Medium;
 
 /// The kind.
 pub const KIND: Kind = Kind {

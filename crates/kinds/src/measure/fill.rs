@@ -18,9 +18,10 @@ use super::applies::NO_CONTENT;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_read_only};
 use super::mount_guard::refuse_mount;
-use super::place::{MeasureError, Medium, Place, go_on};
+use super::place::{MeasureError, Place, go_on};
 use super::records::{Flow, Spent};
 use super::settings::{SettingFault, Settings};
+use lab::medium::Medium;
 use vessel::{Content, FileVessel, ModelVessel, Vessel};
 
 /// The kind.

@@ -11,8 +11,9 @@ use units::Bytes;
 
 use super::Stop;
 use super::kind::Setting;
-use super::place::{MeasureError, Medium, Place, go_on, no_model};
+use super::place::{MeasureError, Place, go_on, no_model};
 use super::settings::{SettingFault, Settings};
+use lab::medium::Medium;
 
 /// The setting `namespace`.
 pub const NAMESPACE: Setting = Setting::optional(

@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use drivers::{Owner, TargetError, WorkDirectory, check_room, free_space};
-use sim::SIM_PREFIX;
 use units::Bytes;
 
 use super::store_s3::S3_PREFIX;
@@ -12,6 +11,7 @@ use super::{Stop, kind_named};
 use host::environment;
 use host::inspect::inspect;
 use lab::bench::BenchError;
+use lab::medium::Medium;
 
 /// Where one replicate is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,26 +24,6 @@ pub struct Place {
     pub reserve: Option<Bytes>,
     /// What a command that is measured finds in its environment besides this program's.
     pub variables: Vec<(String, String)>,
-}
-
-/// What a target is: asked once, where it is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Medium<'a> {
-    /// A model in virtual time, by its name.
-    Model(&'a str),
-    /// What the system knows by a path.
-    Real(&'a Path),
-}
-
-impl<'a> Medium<'a> {
-    /// What a target of that name is.
-    #[must_use]
-    pub fn of(target: &'a str) -> Self {
-        if target.starts_with(SIM_PREFIX) {
-            return Self::Model(target);
-        }
-        Self::Real(Path::new(target))
-    }
 }
 
 /// Why there are no readings.

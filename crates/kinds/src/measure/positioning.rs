@@ -13,7 +13,7 @@ use super::Stop;
 use super::applies::Applies;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::made::MadeFiles;
-use super::place::{MeasureError, Medium, Place, go_on};
+use super::place::{MeasureError, Place, go_on};
 use super::records::wrong_data;
 use super::settings::{SettingFault, Settings};
 use lab::bench::BenchError;
@@ -54,6 +54,7 @@ pub const KIND: Kind = Kind {
     is_command: false,
     make: |settings| made(Positioning::from_settings(settings)),
 };
+use lab::medium::Medium;
 
 const FILLED: Applies = Applies::ToFiles("the files fill a model, which has no page cache");
 const FILES_MAX: u64 = 1_000_000;

@@ -13,9 +13,10 @@ use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, Medium, Place};
+use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
 use super::steps::{IoAction, IoStep, IoSteps, sequence};
+use lab::medium::Medium;
 use lanes::{FileLanes, Lanes, ModelLanes};
 
 /// The kind.

@@ -16,12 +16,13 @@ use units::{Bytes, Duration};
 use super::Stop;
 use super::applies::Applies;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Medium, Place};
+use super::place::{MeasureError, Place};
 use super::records::{Named, Pattern, Synced, read_records, write_records};
 use super::settings::{SettingFault, Settings};
 use crate::transfer::{Sharing, TransferRequest, measure_transfer};
 use host::counters::{Counters, page_cache_share};
 use lab::bench::{BenchRequest, default_settings};
+use lab::medium::Medium;
 
 /// The kind.
 pub const KIND: Kind = Kind {

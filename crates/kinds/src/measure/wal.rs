@@ -22,8 +22,9 @@ use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 use super::Stop;
 use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, Medium, Place};
+use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
+use lab::medium::Medium;
 use log::LogSpec;
 
 /// The kind.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kinds::measure::Medium;
+use lab::medium::Medium;
 use procedure::study::StudyOverrides;
 use procedure::whole_name;
 use results::Setup;

@@ -2,7 +2,7 @@
 //! several hosts each of them is one run of all.
 
 use host::inspect::inspect;
-use kinds::measure::{MeasureError, Measured, Medium, Place, Stop};
+use kinds::measure::{MeasureError, Measured, Place, Stop};
 use lab::bench::BenchError;
 use lab::hosts::Party;
 use lab::simulated::describe_model;
@@ -16,6 +16,7 @@ use crate::commands::drive::{Onlooking, Ready, ready};
 use crate::commands::fleet;
 use crate::exit::Exit;
 use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
+use lab::medium::Medium;
 
 /// Commands that measure one target. `transfer` is among a study's own measurements, and so is what
 /// `time` does.

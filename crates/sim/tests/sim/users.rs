@@ -114,7 +114,6 @@ fn measure_seeded(
         units: &record.units,
         elapsed,
         processors: device.cpus as u32,
-        is_simulated: true,
         series: series.as_ref(),
         model_cpu_ns: driver.activity().and_then(|done| done.cpu_busy_ns),
     };

@@ -268,7 +268,6 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
         units: &found.units,
         elapsed: found.elapsed,
         processors: 1,
-        is_simulated: false,
         series: None,
         model_cpu_ns: None,
     };
