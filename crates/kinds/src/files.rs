@@ -15,15 +15,14 @@ use drivers::CacheDrop;
 use engine::Clock as _;
 use fleet::Share;
 use procedure::{
-    DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
-    RoundsRule, file_test, files_findings, growth, over_memory,
+    DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundsRule,
+    file_test, files_findings, growth, over_memory,
 };
 use results::environment::TargetKind;
 use results::{
     Environment, FileState, FileSystemRole, FileTests, FileTransfers, MetadataTree, Run, Setup,
     Status, TargetDescription, Warning, WarningCode,
 };
-use sim::SIM_PREFIX;
 use sys::MonotonicClock;
 use units::{Bytes, Duration};
 use verify::FileFindings;
@@ -36,7 +35,7 @@ use hosts::Company;
 use lab::bench::BenchError;
 use lab::cells::Cells;
 use lab::hosts::Party;
-use subject::{Subject, check_cache_drop, open_memory, open_target};
+use subject::{ColdReach, Subject, check_cache_drop, fitting, open_memory, open_target};
 
 pub use subject::memory_disk;
 
@@ -111,12 +110,6 @@ pub struct FilesRequest {
 }
 
 impl FilesRequest {
-    /// Whether time is virtual.
-    #[must_use]
-    pub fn is_simulated(&self) -> bool {
-        self.target.starts_with(SIM_PREFIX)
-    }
-
     /// Which of the clients are on this host.
     pub(crate) fn share(&self) -> Share {
         self.party.as_ref().map_or(Share::WHOLE, Party::share)
@@ -165,7 +158,7 @@ impl FilesRequest {
         self.share().count(self.clients)
     }
 
-    fn plan(&self, roles: Vec<FileSystemRole>, states: Vec<FileState>) -> FilesPlan {
+    fn plan(&self, subjects: &[Subject], states: Vec<FileState>) -> FilesPlan {
         let (items, scales) = match &self.work {
             FileWork::Decus {
                 tests,
@@ -177,7 +170,7 @@ impl FilesRequest {
         };
         FilesPlan {
             items,
-            roles,
+            roles: subjects.iter().map(|subject| subject.role).collect(),
             states,
             scales,
             device: match self.device {
@@ -185,11 +178,7 @@ impl FilesRequest {
                 None => DeviceRead::OwnFile,
             },
             rule: self.rule,
-            order: if self.is_simulated() {
-                RoundOrder::Paper
-            } else {
-                RoundOrder::Random
-            },
+            order: subjects[0].order,
             seed: self.seed,
         }
     }
@@ -237,11 +226,7 @@ pub fn measure_files(
 ) -> Result<Run, BenchError> {
     let environment = environment::capture();
     let clock = MonotonicClock::start();
-    let (request, left_out) = &if request.is_simulated() {
-        model::fitting(request)?
-    } else {
-        (request.clone(), None)
-    };
+    let (request, left_out) = &fitting(request)?;
     let opened = open(request, clock, left_out.clone());
     let OpenedSubjects {
         subjects,
@@ -251,14 +236,14 @@ pub fn measure_files(
         Some(party) => hosts::agreed(party, request, opened)?,
         None => opened?,
     };
-    let roles = subjects.iter().map(|subject| subject.role).collect();
+    let procedure = FilesProcedure::new(request.plan(&subjects, states));
     let mut session = Session {
         request,
         interrupt,
         show,
         clock,
         subjects,
-        procedure: FilesProcedure::new(request.plan(roles, states)),
+        procedure,
         played: BTreeMap::new(),
         kept: 0.0,
         made: stonewall::Made::new(),
@@ -352,15 +337,9 @@ fn states_of(
     target: &Subject,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<FileState>, BenchError> {
-    let has_no_cache = request.is_simulated() && !model::has_cache(request)?;
     let is_impossible = |state: FileState| match state {
         FileState::AsIs => None,
-        FileState::Cold if has_no_cache => {
-            Some("the system has no cache; give it one, as in 'sim:rt11?system-cache=64KiB'")
-        }
-        FileState::Cold if target.description.memory_backed => {
-            Some("the files are in memory, so no cache can be dropped")
-        }
+        FileState::Cold => target.cold.why_nothing(),
         FileState::Durable if target.description.kind != TargetKind::Directory => {
             Some("nothing is written")
         }
@@ -445,11 +424,11 @@ impl Session<'_> {
 
     /// How long the run took, in the time of its target.
     fn elapsed(&self) -> Duration {
-        let now = match self.subjects[0].hands.first() {
-            Some(model) if self.request.is_simulated() => model.now(),
-            _ => self.clock.now() + self.told,
-        };
-        now.since(units::Instant::START)
+        let now = self.subjects[0]
+            .hands
+            .first()
+            .map_or_else(|| self.clock.now(), |hand| hand.now());
+        (now + self.told).since(units::Instant::START)
     }
 
     fn tell(&mut self, elapsed: Duration) {
@@ -488,8 +467,7 @@ impl Session<'_> {
             doubts.push(Warning::doubt(WarningCode::SameDevice, text));
         }
         let is_cold = self.played.keys().any(|cell| cell.state == FileState::Cold);
-        if is_cold && self.request.cache_drop == CacheDrop::OwnFiles && !self.request.is_simulated()
-        {
+        if is_cold && target.cold == ColdReach::OwnPages {
             let text = "Cold means that the pages of the test's own files were dropped; names and \
                         inodes stayed in memory. As root, --drop-caches drops them, too.";
             doubts.push(Warning::note(WarningCode::NamesStayCached, text));

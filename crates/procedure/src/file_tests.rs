@@ -81,6 +81,12 @@ pub enum RoundOrder {
     Paper,
 }
 
+impl RoundOrder {
+    const fn has_warm_up(self) -> bool {
+        matches!(self, Self::Random)
+    }
+}
+
 /// What TEST11 reads on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceRead {
@@ -232,7 +238,7 @@ impl FilesProcedure {
             budget: Duration(u64::MAX),
             ..plan.rule
         };
-        let warm_ups = u32::from(plan.order == RoundOrder::Random);
+        let warm_ups = u32::from(plan.order.has_warm_up());
         let count = Count {
             passes: PassCount::new(rule),
             counted: 0,
@@ -250,6 +256,12 @@ impl FilesProcedure {
             visits: VecDeque::new(),
             steps: VecDeque::new(),
         }
+    }
+
+    /// Whether the first pass of each test is left out.
+    #[must_use]
+    pub const fn has_warm_up(&self) -> bool {
+        self.plan.order.has_warm_up()
     }
 
     /// What to do next, `spent` after the start; `None` when every test is known well enough, or
@@ -433,8 +445,7 @@ impl FilesProcedure {
             steps.push(FileStep::DropCaches(*cell));
         }
         let count = &self.counts[cell];
-        let is_random = self.plan.order == RoundOrder::Random;
-        let warm = u32::from(is_random && count.warm_ups == 0);
+        let warm = u32::from(self.has_warm_up() && count.warm_ups == 0);
         steps.push(FileStep::Measure {
             cell: *cell,
             pass: count.counted + warm + 1,

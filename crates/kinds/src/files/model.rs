@@ -1,12 +1,13 @@
 //! A simulated file system under test, and which of the tests its volume holds.
 
 use engine::{FileDriver as _, PlayEnd, play};
+use procedure::RoundOrder;
 use results::{FileSystemRole, Setup, TargetDescription, Warning, WarningCode};
 use sim::{FileSystemSpec, Rt11};
 use units::{Bytes, Instant};
 use workload::{DecusTest, Errno, FileOp, FileOrder, FileScript, Spacing};
 
-use super::subject::{Hand, Subject};
+use super::subject::{ColdReach, Hand, Subject};
 use super::{FileWork, FilesRequest};
 use lab::bench::BenchError;
 use lab::simulated::open_file_system;
@@ -21,15 +22,27 @@ const LARGER: &str = "sim:rt11?disk=ra80";
 /// # Errors
 /// When it does not exist or has no file system.
 pub fn open_model(request: &FilesRequest) -> Result<Subject, BenchError> {
-    let model =
-        open_file_system(&request.target, &request.setup)?.build(request.seed, Instant::START);
+    let spec = open_file_system(&request.target, &request.setup)?;
+    let model = spec.build(request.seed, Instant::START);
     let target = &request.target;
     let description = TargetDescription::simulated(target, target, model.device_bytes());
-    Ok(Subject::simulated(
-        FileSystemRole::Target,
-        description,
-        Hand::Model(Box::new(model)),
-    ))
+    let system = spec.machine().file_system.as_ref();
+    let has_cache = system.is_some_and(|system| system.cache > 0);
+    let hands = vec![Hand::Model(Box::new(model))];
+    let role = FileSystemRole::Target;
+    let mut subject = Subject::new(role, description, hands, request.cache_drop);
+    // Nothing happens to it by chance, and it begins as its definition says.
+    subject.order = RoundOrder::Paper;
+    // What passes do to it is in the memory of this process.
+    subject.forgets = false;
+    subject.cold = if has_cache {
+        ColdReach::All
+    } else {
+        ColdReach::Nothing(
+            "the system has no cache; give it one, as in 'sim:rt11?system-cache=64KiB'",
+        )
+    };
+    Ok(subject)
 }
 
 /// The request without the tests that the model's volume does not hold, and a note that names
@@ -90,16 +103,6 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
         ..request.clone()
     };
     Ok((request, note))
-}
-
-/// Whether the system keeps blocks in memory.
-///
-/// # Errors
-/// When the model does not exist.
-pub fn has_cache(request: &FilesRequest) -> Result<bool, BenchError> {
-    let spec = open_file_system(&request.target, &request.setup)?;
-    let system = spec.machine().file_system.as_ref();
-    Ok(system.is_some_and(|system| system.cache > 0))
 }
 
 /// What to do about tests that a volume of `bytes` does not hold.

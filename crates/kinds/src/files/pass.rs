@@ -130,11 +130,11 @@ impl Session<'_> {
     }
 
     /// A pass, or what was kept of it before a kill. What comes before a pass is put off until one
-    /// is measured; a model stays as passes leave it, so all of its passes are.
+    /// is measured; where passes leave behind what no next one would make, all of them are.
     fn measure(&mut self, cell: &FileCell, pass: u32) -> Result<(), BenchError> {
         let cells = self.request.cells.clone();
         let of = format!("{cell:?}, pass {pass}");
-        let may_be_told = !self.request.is_simulated() || cells.is_only_told();
+        let may_be_told = self.subject(cell.role).forgets || cells.is_only_told();
         let told: Option<KeptPass> = cells.told(&of).filter(|_| may_be_told);
         let kept = match told {
             Some(kept) => {
@@ -156,7 +156,7 @@ impl Session<'_> {
         }
         self.found.merge(&kept.found);
         self.procedure.record(cell, time_alike(&kept.pass));
-        let has_warm_up = !self.request.is_simulated();
+        let has_warm_up = self.procedure.has_warm_up();
         let row = self.played.entry(*cell);
         let row = row.or_insert_with(|| FilePlayed::new(has_warm_up));
         row.add(kept.pass, &kept.times);

@@ -10,7 +10,7 @@ use drivers::{
     WorkDirectory, free_space,
 };
 use engine::{Activity, Clock, FileDriver, ProcessorTime};
-use procedure::FileItem;
+use procedure::{FileItem, RoundOrder};
 use results::environment::TargetKind;
 use results::{Caution, FileSystemRole, TargetDescription, Warning, WarningCode};
 use sys::MonotonicClock;
@@ -18,12 +18,13 @@ use units::Instant;
 use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
-use super::model::open_model;
+use super::model::{self, open_model};
 use super::{FileWork, FilesRequest};
 use host::environment;
 use host::inspect::inspect;
 use lab::bench::BenchError;
 use lab::laboratory::{LaboratoryError, with_causes};
+use lab::medium::Medium;
 
 /// Where a memory disk usually is.
 const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run", "/tmp"];
@@ -110,6 +111,38 @@ impl FileDriver for Hand {
     }
 }
 
+/// What is dropped in the cold state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColdReach {
+    /// Nothing can be, and why.
+    Nothing(&'static str),
+    /// Pages of the test's own files; names and inodes stay in memory.
+    OwnPages,
+    /// All that caches hold.
+    All,
+}
+
+impl ColdReach {
+    /// Why there is no cold state.
+    pub const fn why_nothing(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing(why) => Some(why),
+            Self::OwnPages | Self::All => None,
+        }
+    }
+
+    /// Of files on this machine.
+    const fn here(description: &TargetDescription, drop: CacheDrop) -> Self {
+        match drop {
+            _ if description.memory_backed => {
+                Self::Nothing("the files are in memory, so no cache can be dropped")
+            }
+            CacheDrop::OwnFiles => Self::OwnPages,
+            CacheDrop::Machine => Self::All,
+        }
+    }
+}
+
 /// A file system and its clients.
 pub struct Subject {
     /// Whose it is.
@@ -124,21 +157,35 @@ pub struct Subject {
     pub device: Option<String>,
     /// What TEST11 reads in the place of a file of our own.
     pub named: Option<TargetDescription>,
+    /// In which order its tests come, and whether a first pass finds what others left.
+    pub order: RoundOrder,
+    /// Whether a pass that was kept need not be made again for the sake of the next ones.
+    pub forgets: bool,
+    /// What is dropped in the cold state.
+    pub cold: ColdReach,
     work: Option<Arc<WorkDirectory>>,
     /// How often it is tried again to remove the work directory.
     patience: u32,
 }
 
 impl Subject {
-    /// A model with its one client.
-    pub fn simulated(role: FileSystemRole, description: TargetDescription, hand: Hand) -> Self {
+    /// A file system of this machine, which others use as well, with nothing of ours on it.
+    pub fn new(
+        role: FileSystemRole,
+        description: TargetDescription,
+        hands: Vec<Hand>,
+        drop: CacheDrop,
+    ) -> Self {
         Self {
             role,
+            cold: ColdReach::here(&description, drop),
             description,
             cautions: Vec::new(),
-            hands: vec![hand],
+            hands,
             device: None,
             named: None,
+            order: RoundOrder::Random,
+            forgets: true,
             work: None,
             patience: 0,
         }
@@ -204,15 +251,28 @@ fn first_device(description: &TargetDescription) -> Option<String> {
     description.devices.first().map(|it| it.name.clone())
 }
 
+/// The request without the tests that the target is known not to hold, and a note that names them.
+/// What a file system of this machine does not hold is refused where it is opened.
+///
+/// # Errors
+/// When it does not exist, or holds none of the tests.
+pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>), BenchError> {
+    match Medium::of(&request.target) {
+        Medium::Model(_) => model::fitting(request),
+        Medium::Real(_) => Ok((request.clone(), None)),
+    }
+}
+
 /// Open the target that was named.
 ///
 /// # Errors
 /// When it does not exist, must not be used that way, or has no room.
 pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subject, BenchError> {
-    if request.is_simulated() {
-        return open_model(request);
-    }
-    let path = Path::new(&request.target);
+    let path = match Medium::of(&request.target) {
+        Medium::Model(_) => return open_model(request),
+        Medium::Real(path) => path,
+    };
+    let role = FileSystemRole::Target;
     let (description, cautions) = inspect(path)?;
     let device = first_device(&description);
     if description.kind != TargetKind::Directory {
@@ -221,14 +281,9 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
             .map(|_| reader().map(Hand::Reader))
             .collect();
         return Ok(Subject {
-            role: FileSystemRole::Target,
-            description,
             cautions,
-            hands: hands?,
             device,
-            named: None,
-            work: None,
-            patience: 0,
+            ..Subject::new(role, description, hands?, request.cache_drop)
         });
     }
     refuse_read_only(&description)?;
@@ -241,10 +296,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
     let (work, hands) = open_directory(path, request, named, clock)?;
     let named = named.map(inspect).transpose()?;
     Ok(Subject {
-        role: FileSystemRole::Target,
-        description,
         cautions,
-        hands,
         device,
         named: named.map(|(description, _)| description),
         work: Some(work),
@@ -253,6 +305,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
         } else {
             0
         },
+        ..Subject::new(role, description, hands, request.cache_drop)
     })
 }
 
@@ -299,14 +352,13 @@ fn open_memory_at(
     check_needs(path, request, 0)?;
     let (work, hands) = open_directory(path, request, None, clock)?;
     Ok(Subject {
-        role: FileSystemRole::Memory,
-        description,
-        cautions: Vec::new(),
-        hands,
-        device: None,
-        named: None,
         work: Some(work),
-        patience: 0,
+        ..Subject::new(
+            FileSystemRole::Memory,
+            description,
+            hands,
+            request.cache_drop,
+        )
     })
 }
 

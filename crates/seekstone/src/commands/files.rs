@@ -7,6 +7,7 @@ use host::inspect::inspect;
 use kinds::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
 use lab::bench::directory_of;
 use lab::cells::Cells;
+use lab::medium::Medium;
 use lab::simulated::keep_texts;
 use procedure::RoundsRule;
 use results::{FileState, FileTransfers, MetadataTree, Setup};
@@ -48,9 +49,9 @@ pub const NO_MEMORY: &str = "none";
 /// # Errors
 /// When options do not go together, or the target is not there.
 pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    if !args.target.starts_with(sim::SIM_PREFIX) {
+    if let Medium::Real(path) = Medium::of(&args.target) {
         // What is not there, or out of reach, is no file that only some tests could read.
-        inspect(Path::new(&args.target))?;
+        inspect(path)?;
     }
     let request = request(args, setup)?;
     let places = [directory_of(&args.target), memory_place(&request)];
@@ -68,24 +69,52 @@ pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
 
 /// Where killed runs may have left something beside the target.
 fn memory_place(request: &FilesRequest) -> Option<PathBuf> {
-    let is_wanted = request.memory == MemoryDisk::Beside && !request.is_simulated();
+    let is_wanted = request.memory == MemoryDisk::Beside;
     let named = request.memory_directory.clone();
     is_wanted.then(|| named.or_else(memory_disk)).flatten()
 }
 
+/// What a target is for these tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FilesTarget {
+    /// A directory, in which files are made.
+    Directory,
+    /// A file or device, which is only read.
+    Device,
+    /// A simulated file system.
+    Model,
+}
+
+impl FilesTarget {
+    fn of(target: &str) -> Self {
+        match Medium::of(target) {
+            Medium::Model(_) => Self::Model,
+            Medium::Real(path) if path.is_dir() => Self::Directory,
+            Medium::Real(_) => Self::Device,
+        }
+    }
+
+    /// The states that are measured where none is asked for.
+    fn usual_states(self) -> Vec<FileState> {
+        match self {
+            Self::Model => vec![FileState::AsIs],
+            Self::Directory | Self::Device => FileState::ALL.to_vec(),
+        }
+    }
+}
+
 fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageError> {
-    let is_simulated = args.target.starts_with(sim::SIM_PREFIX);
-    let is_directory = is_simulated || Path::new(&args.target).is_dir();
+    let target = FilesTarget::of(&args.target);
     let work = match args.workload {
         Some(WorkloadChoice::Metadata) => metadata(args)?,
         Some(WorkloadChoice::Bandwidth) => bandwidth(args)?,
-        None => decus(args, is_directory)?,
+        None => decus(args, target)?,
     };
-    check_together(args, is_directory, is_simulated)?;
+    check_together(args, target)?;
     if args.verify {
         check_whole_sectors(&work)?;
     }
-    let states = states(args, is_simulated);
+    let states = states(args, target);
     resolve(&mut setup, &work, &states);
     keep_texts(&args.target, &mut setup);
     let memory = args.memory.clone();
@@ -114,17 +143,22 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         } else {
             CacheDrop::OwnFiles
         },
-        // What several hosts do is compared with one another, not with their memory, and up to a
-        // stonewall memory makes other files.
-        memory: if is_without || args.common.party.is_some() || args.stonewall.is_some() {
-            MemoryDisk::Without
-        } else {
-            MemoryDisk::Beside
-        },
+        memory: memory_beside(args, target),
         memory_directory: memory.filter(|_| !is_without),
         cells: Cells::default(),
         party: args.common.party.clone(),
     })
+}
+
+/// What several hosts do is compared with one another, not with their memory, and up to a stonewall
+/// memory makes other files.
+fn memory_beside(args: &FilesArgs, target: FilesTarget) -> MemoryDisk {
+    let is_without = args.memory.as_deref() == Some(Path::new(NO_MEMORY));
+    let is_other = args.common.party.is_some() || args.stonewall.is_some();
+    if target != FilesTarget::Directory || is_without || is_other {
+        return MemoryDisk::Without;
+    }
+    MemoryDisk::Beside
 }
 
 /// What was left to the program.
@@ -158,26 +192,49 @@ fn resolve(setup: &mut Setup, work: &FileWork, states: &[FileState]) {
 }
 
 /// An option that would do nothing is refused, not ignored.
-fn check_together(
-    args: &FilesArgs,
-    is_directory: bool,
-    is_simulated: bool,
-) -> Result<(), UsageError> {
+fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageError> {
+    use FilesTarget::{Device, Model};
+    let idle: [(bool, &[FilesTarget], &str); 6] = [
+        (
+            args.state.contains(&StateChoice::Durable),
+            &[Model],
+            "--state durable: a simulated RT-11 writes nothing late, so every write is durable \
+             anyway",
+        ),
+        (
+            args.clients > 1,
+            &[Model],
+            "--clients: a simulated file system serves a single program; leave it out",
+        ),
+        (
+            args.drop_caches,
+            &[Model],
+            "--drop-caches applies to this machine's caches: leave it out for a simulated one",
+        ),
+        (
+            args.device.is_some(),
+            &[Model, Device],
+            "--device applies to a directory: elsewhere test 11 reads the target itself",
+        ),
+        (
+            args.memory.is_some(),
+            &[Model, Device],
+            "--memory applies to a directory: no memory disk runs with other targets",
+        ),
+        (
+            args.reserve.is_some(),
+            &[Model, Device],
+            "--reserve applies to a directory in which files are made",
+        ),
+    ];
+    let is_idle =
+        |(is_given, on, _): &&(bool, &[FilesTarget], &str)| *is_given && on.contains(&target);
+    if let Some((.., why)) = idle.iter().find(is_idle) {
+        return Err(UsageError((*why).into()));
+    }
     let is_disk = |memory: &Path| memory != Path::new(NO_MEMORY);
     let has_cold = args.state.is_empty() || args.state.contains(&StateChoice::Cold);
-    let problem = if is_simulated && args.state.contains(&StateChoice::Durable) {
-        "--state durable: a simulated RT-11 writes nothing late, so every write is durable anyway"
-    } else if is_simulated && args.clients > 1 {
-        "--clients: a simulated file system serves a single program; leave it out"
-    } else if is_simulated && args.drop_caches {
-        "--drop-caches applies to this machine's caches: leave it out for a simulated one"
-    } else if (is_simulated || !is_directory) && args.device.is_some() {
-        "--device applies to a directory: elsewhere test 11 reads the target itself"
-    } else if (is_simulated || !is_directory) && args.memory.is_some() {
-        "--memory applies to a directory: no memory disk runs with other targets"
-    } else if (is_simulated || !is_directory) && args.reserve.is_some() {
-        "--reserve applies to a directory in which files are made"
-    } else if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
+    let problem = if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
         "--memory: with --stonewall, a memory disk would create different files from the target; \
          leave it out"
     } else if args.drop_caches && !has_cold {
@@ -324,7 +381,8 @@ fn uneven(args: &FilesArgs) -> Option<String> {
     })
 }
 
-fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
+fn decus(args: &FilesArgs, target: FilesTarget) -> Result<FileWork, UsageError> {
+    let is_only_read = target == FilesTarget::Device;
     let mut tests = if args.tests.is_empty() {
         DecusTest::ALL.to_vec()
     } else {
@@ -332,10 +390,10 @@ fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
     };
     tests.sort_unstable();
     tests.dedup();
-    if !is_directory && args.tests.is_empty() {
+    if is_only_read && args.tests.is_empty() {
         tests = vec![DecusTest::Test11];
     }
-    if !is_directory && tests != [DecusTest::Test11] {
+    if is_only_read && tests != [DecusTest::Test11] {
         let text = format!(
             "{}: on a file or device only test 11 can run, which reads it; name a directory for \
                 the other tests",
@@ -383,13 +441,9 @@ fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
     })
 }
 
-fn states(args: &FilesArgs, is_simulated: bool) -> Vec<FileState> {
+fn states(args: &FilesArgs, target: FilesTarget) -> Vec<FileState> {
     if args.state.is_empty() {
-        return if is_simulated {
-            vec![FileState::AsIs]
-        } else {
-            FileState::ALL.to_vec()
-        };
+        return target.usual_states();
     }
     let mut states: Vec<FileState> = args
         .state
