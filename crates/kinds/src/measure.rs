@@ -20,7 +20,6 @@ mod models;
 mod mount_guard;
 pub mod net;
 pub mod place;
-pub mod positioning;
 pub mod records;
 mod s3_signature;
 pub mod settings;
@@ -29,7 +28,6 @@ pub mod store;
 mod store_s3;
 pub mod streams;
 pub mod tcp;
-pub mod transfer;
 pub mod wal;
 
 pub use applies::Applies;
@@ -44,9 +42,9 @@ pub type Stop = Interrupt;
 /// All kinds, in the order of their documentation.
 pub const KINDS: &[Kind] = &[
     command::KIND,
-    transfer::KIND,
+    crate::transfer::KIND,
     copy::KIND,
-    positioning::KIND,
+    crate::positioning::KIND,
     streams::KIND,
     archive::ARCHIVE,
     archive::RETRIEVE,

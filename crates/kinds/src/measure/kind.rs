@@ -59,7 +59,7 @@ pub type Made = Result<Box<dyn Measuring>, SettingFault>;
 ///
 /// # Errors
 /// That of `parsed`.
-pub(super) fn made<T: Measuring + 'static>(parsed: Result<T, SettingFault>) -> Made {
+pub(crate) fn made<T: Measuring + 'static>(parsed: Result<T, SettingFault>) -> Made {
     parsed.map(|it| Box::new(it) as Box<dyn Measuring>)
 }
 

@@ -11,10 +11,13 @@ use std::time::Instant;
 
 use drivers::{AlignedBuffer, BLOCK_BYTES, STAMP_BYTES, Seal, fill_incompressible, stamp};
 use results::{Better, Reading, Unit};
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use units::{Bytes, Duration};
 
 use super::Stop;
 use super::place::{MeasureError, go_on};
+use super::settings::{SettingFault, Settings};
 use super::steps::{IoAction, IoStep, sequence, write_action};
 use host::counters::{process_cpu_ns, thread_cpu_ns};
 
@@ -402,6 +405,36 @@ fn look(step: IoStep, stop: &Stop) -> Result<(), MeasureError> {
         go_on(stop)?;
     }
     Ok(())
+}
+
+/// The setting `synced` of kinds that write.
+///
+/// # Errors
+/// When it has no such value.
+pub fn synced(settings: &Settings<'_>) -> Result<Synced, SettingFault> {
+    let choices = [
+        ("no", Synced::No),
+        ("end", Synced::AtEnd),
+        ("each", Synced::EachRecord),
+    ];
+    settings.choice("synced", &choices)
+}
+
+/// Make room for `len` bytes of a file from `start` on, which lengthens it.
+///
+/// # Errors
+/// When there is none, or the file system cannot do it.
+pub fn make_room(file: Named<'_>, start: u64, len: u64) -> Result<(), MeasureError> {
+    match fallocate(file.file, FallocateFlags::empty(), start, len) {
+        Ok(()) => Ok(()),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(MeasureError::Usage(format!(
+            "the file system of {} cannot allocate space beforehand: leave preallocation out",
+            file.path.display()
+        ))),
+        Err(error) => Err(MeasureError::io("allocate space in", file.path)(
+            error.into(),
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -15,10 +15,9 @@ use super::{Copy, KIND};
 use crate::measure::Stop;
 use crate::measure::place::{MeasureError, Place, go_on};
 use crate::measure::records::{
-    Gauge, Named, Pattern, Spent, Synced, Who, buffer, sync, write_records,
+    Gauge, Named, Pattern, Spent, Synced, Who, buffer, make_room, sync, write_records,
 };
 use crate::measure::steps::{Carried, Carrier, IoAction, Passage};
-use crate::measure::transfer::make_room;
 use lab::medium::Medium;
 
 /// How often the page cache is told to forget a file, some pages of which are just in use ...

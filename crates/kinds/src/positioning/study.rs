@@ -1,25 +1,20 @@
-//! `positioning`: files opened in a random order, and the time until the first record is there.
-//!
-//! On a model the files fill the device one after the other, as in `seekstone positioning`.
+//! The measurement of studies: files of our own in a directory, or those that fill a model.
 
 use std::os::unix::fs::FileExt as _;
 
-use procedure::{PositioningPlan, position};
-use random::{Permutation, Purpose, Stream};
+use procedure::positioning_order;
 use results::{Better, Reading, Unit};
-use units::{Bytes, Instant};
+use units::Bytes;
 
-use super::Stop;
-use super::applies::Applies;
-use super::kind::{Kind, Measuring, Setting, made};
-use super::made::MadeFiles;
-use super::place::{MeasureError, Place, go_on};
-use super::records::wrong_data;
-use super::settings::{SettingFault, Settings};
-use lab::bench::BenchError;
-use lab::simulated::open_model;
+use super::filled::FilledModel;
+use crate::measure::kind::{Kind, Measuring, Setting, made};
+use crate::measure::made::MadeFiles;
+use crate::measure::place::{MeasureError, Place, go_on};
+use crate::measure::records::wrong_data;
+use crate::measure::settings::{SettingFault, Settings};
+use crate::measure::{Applies, Stop};
 
-/// The kind.
+/// What studies know of it.
 pub const KIND: Kind = Kind {
     name: "positioning",
     about: "files opened in a random order, each once, until their first record is read",
@@ -64,7 +59,7 @@ const RECORD_MAX: Bytes = Bytes::from_mib(64);
 /// Files opened in a random order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Positioning {
-    files: u64,
+    files: u32,
     size: Bytes,
     record: Bytes,
     cold: bool,
@@ -83,7 +78,7 @@ impl Positioning {
             return Err(SettingFault::at("record", why));
         }
         Ok(Self {
-            files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
+            files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1) as u32,
             size,
             record,
             cold: settings.flag("cold")?,
@@ -91,38 +86,26 @@ impl Positioning {
     }
 
     fn on_model(&self, name: &str, seed: u64) -> Result<Vec<f64>, MeasureError> {
-        let spec = open_model(name).map_err(BenchError::from)?;
-        let file_bytes = spec.size.0 / self.files;
-        if file_bytes < self.record.0 {
-            return Err(MeasureError::Usage(format!(
-                "{name}: {} files on {} have no space for a record of {}",
-                self.files, spec.size, self.record
-            )));
-        }
-        let plan = PositioningPlan {
-            files: self.files as u32,
-            file_bytes,
-            record_bytes: self.record.0 as u32,
-            bin: None,
-            seed,
-        };
-        let mut driver = spec.driver(seed, 1, Instant::START);
-        let times = position(&mut driver, &plan, 0)
+        let model = FilledModel::open(name, self.files, self.record, seed)?;
+        let times = model
+            .round(0)
             .map_err(|error| MeasureError::Failed(format!("{name}: {error}")))?;
         Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }
 
     fn on_files(&self, place: &Place, stop: &Stop) -> Result<Vec<f64>, MeasureError> {
-        let wanted = self.files.saturating_mul(self.size.0);
+        let files = u64::from(self.files);
+        let wanted = files.saturating_mul(self.size.0);
         let directory = place.work_directory(KIND.name, wanted)?;
-        let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
+        let files = MadeFiles::make(&directory, files, self.size, place.seed, stop)?;
         if self.cold {
             files.cool()?;
         }
         let mut record = vec![0; self.record.0 as usize];
         let mut seconds = Vec::new();
-        for number in order(self.files, place.seed) {
+        for number in positioning_order(self.files, place.seed, 0) {
             go_on(stop)?;
+            let number = u64::from(number);
             let begun = std::time::Instant::now();
             let file = files.open(number)?;
             let path = files.path(number);
@@ -156,15 +139,8 @@ impl Measuring for Positioning {
     }
 }
 
-/// Each number once, in an order that the seed fixes.
-pub fn order(count: u64, seed: u64) -> impl Iterator<Item = u64> {
-    let permutation = Permutation::new(count, &mut Stream::new(seed, 0, Purpose::Order));
-    (0..count).map(move |number| permutation.apply(number))
-}
-
 /// What the times of all files, in seconds and in the order of the openings, amount to.
-#[must_use]
-pub fn readings(seconds: Vec<f64>) -> Vec<Reading> {
+fn readings(seconds: Vec<f64>) -> Vec<Reading> {
     let mut sorted = seconds.clone();
     sorted.sort_by(f64::total_cmp);
     let mean = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
@@ -185,17 +161,6 @@ pub fn readings(seconds: Vec<f64>) -> Vec<Reading> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_file_is_opened_once_in_another_order_for_another_seed() {
-        let first: Vec<u64> = order(91, 1).collect();
-        let mut sorted = first.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..91).collect::<Vec<_>>());
-        assert_ne!(first, sorted);
-        assert_ne!(first, order(91, 2).collect::<Vec<_>>());
-        assert_eq!(first, order(91, 1).collect::<Vec<_>>());
-    }
 
     #[test]
     fn times_amount_to_a_mean_a_median_and_a_longest() {

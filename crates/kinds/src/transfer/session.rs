@@ -3,11 +3,7 @@
 //! Each stream is a laboratory of its own, with a file or a target of its own; the streams of a
 //! pass begin together. A model has one laboratory, and as many clients as there are streams.
 
-mod hosts;
-mod pass;
-mod stage;
-mod streams;
-
+use drivers::Checking;
 use procedure::{
     PassCount, RoundsRule, SeriesPlan, TransferShape, alone_together, memory_up_to, transfer_doubts,
 };
@@ -18,16 +14,14 @@ use results::{
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
+use super::hosts::{said_by_all, step};
+use super::stage::Teller;
+use super::streams::{Opened, Streams, clean_up_all, open_streams};
 use crate::check_up::Show;
 use host::environment;
 use host::interrupt::Interrupt;
-use hosts::{said_by_all, step};
 use lab::bench::{BenchError, BenchRequest};
 use lab::test_file::{FILL_MAX, SIZE_DEFAULT};
-use stage::Teller;
-use streams::{Opened, Streams, clean_up_all, open_streams};
-
-pub use drivers::Checking;
 
 /// How streams share storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

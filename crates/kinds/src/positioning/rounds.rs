@@ -1,15 +1,15 @@
-//! Positioning on a simulated device: files that fill it are opened in random order.
+//! The command: round by round on a simulated device, with a histogram of the times.
 
-pub mod kp3;
-
-use procedure::{PositioningPlan, position, positioning_found, wider_bin};
+use procedure::{positioning_found, wider_bin};
 use results::{Positioning, PublishedPositioning};
 use sim::SIM_PREFIX;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration};
 
+use super::filled::FilledModel;
+use super::kp3;
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
-use lab::simulated::open_model;
+use lab::medium::Medium;
 
 /// The model of the drive that times are published of.
 const PUBLISHED_MODEL: &str = "dlt2000";
@@ -53,7 +53,7 @@ pub fn measure_positioning(
     show: &mut dyn FnMut(u32),
 ) -> Result<Positioning, BenchError> {
     let usage = |text: String| Err(BenchError::Usage(text));
-    if !request.target.starts_with(SIM_PREFIX) {
+    if let Medium::Real(_) = Medium::of(&request.target) {
         return usage(format!(
             "{}: files are laid out on simulated devices only, as in sim:dlt2000",
             request.target
@@ -65,25 +65,11 @@ pub fn measure_positioning(
             request.target
         ));
     }
-    let spec = open_model(&request.target)?;
-    let file_bytes = spec.size.0 / u64::from(request.files.max(1));
-    let record = request.record;
-    if file_bytes < record.0 || record.0 == 0 {
-        return usage(format!(
-            "{} files of {} have no first record of {record}: choose fewer files, or a smaller \
-             --record",
-            request.files, spec.size
-        ));
-    }
-    let plan = PositioningPlan {
-        files: request.files,
-        file_bytes,
-        record_bytes: record.0 as u32,
-        bin: match request.published {
-            Published::Nothing => request.bin,
-            Published::Dlt2000 => Some(Duration::from_secs(kp3::POSITIONING_BIN_S)),
-        },
-        seed: request.seed,
+    let mut model =
+        FilledModel::open(&request.target, request.files, request.record, request.seed)?;
+    model.plan.bin = match request.published {
+        Published::Nothing => request.bin,
+        Published::Dlt2000 => Some(Duration::from_secs(kp3::POSITIONING_BIN_S)),
     };
     let mut rounds = Vec::new();
     for round in 0..request.rounds {
@@ -96,21 +82,16 @@ pub fn measure_positioning(
             break;
         }
         show(round);
-        // Every round begins with a device at rest, so that rounds know nothing of each other.
-        let seed = request.seed.wrapping_add(u64::from(round));
-        let mut driver = spec.driver(seed, 1, Instant::START);
-        let times = position(&mut driver, &plan, round)?;
-        if let Some((bin, wider)) = plan
-            .bin
-            .and_then(|bin| Some((bin, wider_bin(bin, &times)?)))
-        {
+        let times = model.round(round)?;
+        let bin = model.plan.bin;
+        if let Some((bin, wider)) = bin.and_then(|bin| Some((bin, wider_bin(bin, &times)?))) {
             return usage(format!(
                 "--bin {bin}: that makes more than a thousand bins; {wider} would do here"
             ));
         }
         rounds.push(times);
     }
-    let mut found = positioning_found(&request.target, &plan, &rounds);
+    let mut found = positioning_found(&request.target, &model.plan, &rounds);
     found.published = published(request.published);
     Ok(found)
 }

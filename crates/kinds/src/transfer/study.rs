@@ -1,4 +1,4 @@
-//! `transfer`: one file, written and read from its first byte to its last, record by record.
+//! The measurement of studies: one file, written and read record by record.
 //!
 //! On a model the passes of `seekstone transfer` are run; on real storage a plain loop, which is
 //! what the programs do whose rates are wanted (dd, FORTRAN input and output).
@@ -8,23 +8,23 @@ use std::path::Path;
 use drivers::{AccessMode, Caching, Target, TargetKind, TargetOptions};
 use procedure::RoundsRule;
 use results::{Better, Reading, Setup, TransferKind, TransferMode, Unit};
-use rustix::fs::{FallocateFlags, fallocate};
-use rustix::io::Errno;
 use sys::drop_cached;
 use units::{Bytes, Duration};
 
-use super::Stop;
-use super::applies::Applies;
-use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Place};
-use super::records::{Named, Pattern, Synced, read_records, write_records};
-use super::settings::{SettingFault, Settings};
-use crate::transfer::{Sharing, TransferRequest, measure_transfer};
+use super::session::{Sharing, TransferRequest, measure_transfer};
+use crate::measure::kind::{Kind, Measuring, Setting, made};
+use crate::measure::place::{MeasureError, Place};
+use crate::measure::records::{
+    Named, Pattern, Synced, make_room, read_records, synced, write_records,
+};
+use crate::measure::settings::{SettingFault, Settings};
+use crate::measure::{Applies, Stop};
 use host::counters::{Counters, page_cache_share};
 use lab::bench::{BenchRequest, default_settings};
+use lab::cells::Cells;
 use lab::medium::Medium;
 
-/// The kind.
+/// What studies know of it.
 pub const KIND: Kind = Kind {
     name: "transfer",
     about: "one file written and read from its first byte to its last",
@@ -206,14 +206,7 @@ impl Transfer {
     }
 
     fn on_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        let too_long = || SettingFault::at("record", "record: at most 1 GiB");
-        let block = u32::try_from(self.record.0)
-            .map_err(|_| MeasureError::Usage(too_long().to_string()))?;
-        let request = TransferRequest {
-            blocks: vec![block],
-            ..model_request(place, self.size)
-        };
-        let run = measure_transfer(&request, stop, &mut |_| {})?;
+        let run = measure_transfer(&self.one_pass(place), stop, &mut |_| {})?;
         let series = run.transfer.map(|transfer| transfer.series);
         let readings = series.unwrap_or_default().into_iter().map(|series| {
             let name = match series.kind {
@@ -224,6 +217,38 @@ impl Transfer {
             Reading::new(name, Unit::BytesPerSecond, rate, Better::Higher)
         });
         Ok(readings.collect())
+    }
+
+    /// Passes over a model as `seekstone transfer` runs them, one of each kind.
+    fn one_pass(&self, place: &Place) -> TransferRequest {
+        TransferRequest {
+            bench: BenchRequest {
+                party: None,
+                target: place.target.clone(),
+                purpose: KIND.name.into(),
+                size: Some(self.size),
+                reserve: None,
+                overwrite: false,
+                confirmed: None,
+                storage: default_settings(place.seed),
+                setup: Setup::new(KIND.name, place.seed),
+                cells: Cells::default(),
+            },
+            beside: None,
+            mode: TransferMode::Simulated,
+            blocks: vec![self.record.0 as u32],
+            streams: 1,
+            sharing: Sharing::OwnFiles,
+            alone: false,
+            rule: RoundsRule {
+                rounds: Some(1),
+                precision: 1.0,
+                rounds_min: 1,
+                rounds_max: 1,
+                budget: Duration::from_secs(3600),
+            },
+            check: None,
+        }
     }
 }
 
@@ -246,64 +271,5 @@ impl Measuring for Transfer {
             Medium::Real(path) if path.is_dir() => self.in_directory(place, stop),
             Medium::Real(path) => self.read(&self.open_existing(path)?, None, stop),
         }
-    }
-}
-
-/// The setting `synced`.
-pub(super) fn synced(settings: &Settings<'_>) -> Result<Synced, SettingFault> {
-    let choices = [
-        ("no", Synced::No),
-        ("end", Synced::AtEnd),
-        ("each", Synced::EachRecord),
-    ];
-    settings.choice("synced", &choices)
-}
-
-/// Passes over a model as `seekstone transfer` runs them, one of each kind.
-pub(super) fn model_request(place: &Place, size: Bytes) -> TransferRequest {
-    TransferRequest {
-        bench: BenchRequest {
-            party: None,
-            target: place.target.clone(),
-            purpose: KIND.name.into(),
-            size: Some(size),
-            reserve: None,
-            overwrite: false,
-            confirmed: None,
-            storage: default_settings(place.seed),
-            setup: Setup::new(KIND.name, place.seed),
-            cells: lab::cells::Cells::default(),
-        },
-        beside: None,
-        mode: TransferMode::Simulated,
-        blocks: Vec::new(),
-        streams: 1,
-        sharing: Sharing::OwnFiles,
-        alone: false,
-        rule: RoundsRule {
-            rounds: Some(1),
-            precision: 1.0,
-            rounds_min: 1,
-            rounds_max: 1,
-            budget: Duration::from_secs(3600),
-        },
-        check: None,
-    }
-}
-
-/// Make room for `len` bytes of a file from `start` on, which lengthens it.
-///
-/// # Errors
-/// When there is none, or the file system cannot do it.
-pub(super) fn make_room(file: Named<'_>, start: u64, len: u64) -> Result<(), MeasureError> {
-    match fallocate(file.file, FallocateFlags::empty(), start, len) {
-        Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(MeasureError::Usage(format!(
-            "the file system of {} cannot allocate space beforehand: leave preallocation out",
-            file.path.display()
-        ))),
-        Err(error) => Err(MeasureError::io("allocate space in", file.path)(
-            error.into(),
-        )),
     }
 }
