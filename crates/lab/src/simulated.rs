@@ -5,9 +5,10 @@ use std::io::{ErrorKind, Read as _};
 use engine::FileDriver as _;
 use results::{Law, QueueLaw, Setup, SteadyLaw, TargetDescription};
 use sim::{
-    Cleaning, Content, Definition, DefinitionError, DeviceSpec, FileSystemSpec, QueueLoad,
-    SIM_PREFIX, SimError, SimSpec,
+    Cleaning, Content, Definition, DeviceSpec, FileSystemSpec, QueueLoad, SIM_PREFIX, SimError,
+    SimSpec,
 };
+use toml_reader::TomlFaults;
 use units::{Duration, Instant};
 use workload::{GapShape, MixSpec, Pacing, Partition, Pattern};
 
@@ -94,7 +95,7 @@ fn recorded(path: &str, setup: &Setup) -> Result<String, String> {
 ///
 /// # Errors
 /// When it does not exist, or something in it is wrong.
-pub fn open_definition(name: &str) -> Result<Definition, DefinitionError> {
+pub fn open_definition(name: &str) -> Result<Definition, TomlFaults> {
     sim::read_definition(name, &[], &mut load)
 }
 

@@ -5,7 +5,6 @@
 
 mod devices;
 mod disk;
-mod fault;
 mod file_system;
 mod form;
 mod parts;
@@ -13,13 +12,13 @@ mod parts;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
+use toml_reader::{TomlFaults, place_in};
 use units::{Bytes, parse_percent, shortened};
 
-pub use fault::{DefinitionError, DefinitionFault, LocatedFault};
 pub use form::Parameter;
 pub use parts::ArrayPart;
 
-use form::{Context, Form, Key, line_of};
+use form::{Context, Form, Key};
 
 use crate::catalogue;
 use crate::machine::{DeviceSpec, MachineSpec};
@@ -120,7 +119,7 @@ pub fn read(
     name: &str,
     options: &[(String, String)],
     load: Load<'_>,
-) -> Result<Definition, DefinitionError> {
+) -> Result<Definition, TomlFaults> {
     let options = options.iter().cloned();
     let mut reader = DefinitionReader {
         context: Context {
@@ -148,7 +147,7 @@ pub fn read(
         }),
         _ => {
             assert!(!faults.is_empty(), "what is not read has a fault");
-            Err(DefinitionError { faults })
+            Err(TomlFaults { faults })
         }
     }
 }
@@ -189,14 +188,15 @@ impl DefinitionReader<'_> {
         if is_file(name) {
             return match (self.load)(name) {
                 Ok(text) if text.len() > BYTES_MAX => {
-                    let (bytes, max) = (text.len(), BYTES_MAX);
-                    self.context
-                        .note(name, DefinitionFault::TooLong { bytes, max });
+                    let bytes = text.len();
+                    let message =
+                        format!("the file has {bytes} bytes, and a device has {BYTES_MAX} at most");
+                    self.context.note(name, message);
                     None
                 }
                 Ok(text) => Some((name.to_owned(), text)),
                 Err(reason) => {
-                    self.context.note(place, DefinitionFault::Missing(reason));
+                    self.context.note(place, reason);
                     None
                 }
             };
@@ -208,7 +208,7 @@ impl DefinitionReader<'_> {
             "there is no device \"{}\": `seekstone devices list` names them",
             shortened(name)
         );
-        self.context.note(place, DefinitionFault::Missing(reason));
+        self.context.note(place, reason);
         None
     }
 
@@ -393,9 +393,8 @@ impl DefinitionReader<'_> {
         if let DeValue::Table(table) = value.get_ref() {
             return Some((table, name.span()));
         }
-        let place = format!("{file}:{}", line_of(text, &name.span()));
         let why = format!("{part} is a table that begins with [{part}]");
-        self.context.note(place, DefinitionFault::Missing(why));
+        self.context.note(place_in(file, text, &name.span()), why);
         None
     }
 
@@ -427,8 +426,7 @@ impl DefinitionReader<'_> {
 
     fn wrong_part(&mut self, source: File<'_>, key: &str, why: &str) {
         let place = self.place_of(source, key);
-        self.context
-            .note(place, DefinitionFault::Missing(format!("{key}: {why}")));
+        self.context.note(place, format!("{key}: {why}"));
     }
 
     /// Where a key got its value: by an option as typed, or on a line of the file.
@@ -437,10 +435,8 @@ impl DefinitionReader<'_> {
         if let Some((_, value, _)) = options.find(|(name, ..)| name == key) {
             return format!("{key}={}", shortened(value));
         }
-        let line = table
-            .get_key_value(key)
-            .map_or(1, |(name, _)| line_of(text, &name.span()));
-        format!("{file}:{line}")
+        let entry = table.get_key_value(key);
+        place_in(file, text, &entry.map_or(0..0, |(name, _)| name.span()))
     }
 }
 
@@ -487,12 +483,10 @@ fn whole<'t, 'c>(
 }
 
 fn parse<'t>(context: &mut Context, file: &str, text: &'t str) -> Option<DeTable<'t>> {
-    match DeTable::parse(text) {
+    match toml_reader::parse(file, text) {
         Ok(document) => Some(document.into_inner()),
-        Err(error) => {
-            let line = line_of(text, &error.span().unwrap_or_default());
-            let fault = DefinitionFault::Syntax(shortened(error.message()));
-            context.note(format!("{file}:{line}"), fault);
+        Err(TomlFaults { faults }) => {
+            context.faults.extend(faults);
             None
         }
     }

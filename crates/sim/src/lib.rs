@@ -33,10 +33,7 @@ mod transport;
 pub use catalogue::{names as device_names, text as device_text};
 pub use cdrom::{Cd, CdSpec};
 pub use controller::{Controller, ControllerSpec};
-pub use definition::{
-    ArrayPart, Definition, DefinitionError, DefinitionFault, Kind, LocatedFault, Parameter,
-    is_file, read as read_definition,
-};
+pub use definition::{ArrayPart, Definition, Kind, Parameter, is_file, read as read_definition};
 pub use device::{Action, Answer, CacheReads, Calendar, Command, Device};
 pub use disk::{
     BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, Split, ZoneSpec,

@@ -1,10 +1,11 @@
 //! What stands after `sim:` on the command line: a queue model, a device, or a machine, with
 //! options that replace its values.
 
+use toml_reader::TomlFaults;
 use units::{Bytes, Duration, Instant};
 
 use crate::catalogue;
-use crate::definition::{self, Definition, DefinitionError, Load};
+use crate::definition::{self, Definition, Load};
 use crate::device::Device;
 use crate::driver::SimDriver;
 use crate::faults::Faults;
@@ -88,7 +89,7 @@ pub enum SimError {
     },
     /// A definition is wrong.
     #[error(transparent)]
-    Definition(#[from] DefinitionError),
+    Definition(#[from] TomlFaults),
     /// Programs that use files are simulated on such a machine, and nothing else.
     #[error(
         "sim:{0} is a machine with a file system, for `seekstone files sim:{0}`; its disk is a \

@@ -1,6 +1,9 @@
 //! What is wrong with a file, all at once, with file and line.
 
 use std::fmt;
+use std::ops::Range;
+
+use units::{did_you_mean, line_at, nearest, shortened};
 
 /// The most mistakes that a message tells.
 const TOLD_MAX: usize = 20;
@@ -12,6 +15,34 @@ pub struct TomlFault {
     pub place: String,
     /// What is wrong, and what is right.
     pub message: String,
+}
+
+/// A line of a file; its name cannot steer the terminal.
+#[must_use]
+pub fn place_at(file: &str, line: usize) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    let file: String = file.chars().map(clean).collect();
+    format!("{file}:{line}")
+}
+
+/// File and line of a part of a text.
+#[must_use]
+pub fn place_in(file: &str, text: &str, span: &Range<usize>) -> String {
+    place_at(file, line_at(text, span.start))
+}
+
+/// That a key has no such value; `typed` is short.
+#[must_use]
+pub fn refused_value(key: &str, typed: &str, wanted: &str) -> String {
+    format!("{key} = {typed}: {key} is {wanted}")
+}
+
+/// That nobody asks for a key, with the one of `known` that was probably meant.
+#[must_use]
+pub fn unknown_key(key: &str, what: &str, known: &[&str]) -> String {
+    let meant = did_you_mean(nearest(key, known.iter().copied()));
+    let (key, known) = (shortened(key), known.join(", "));
+    format!("unknown key {key:?}{meant}: {what} takes {known}")
 }
 
 /// The mistakes of a file; one line of text for each.

@@ -7,6 +7,6 @@ mod fault;
 mod table;
 mod value;
 
-pub use fault::{TomlFault, TomlFaults};
+pub use fault::{TomlFault, TomlFaults, place_at, place_in, refused_value, unknown_key};
 pub use table::{KeyedTable, TomlText, parse};
 pub use value::{is_name, owned, owned_table, to_integer, typed};

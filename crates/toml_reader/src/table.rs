@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::{Duration, did_you_mean, line_at, nearest, parse_percent, shortened};
+use units::{Duration, parse_percent, shortened};
 
-use crate::fault::{TomlFault, TomlFaults};
+use crate::fault::{TomlFault, TomlFaults, place_in, refused_value, unknown_key};
 use crate::value::{is_name, to_integer, typed};
 
 /// The tables of a text.
@@ -22,10 +22,6 @@ pub fn parse<'t>(file: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, Toml
             faults: vec![TomlFault { place, message }],
         }
     })
-}
-
-fn place_in(file: &str, text: &str, span: &Range<usize>) -> String {
-    format!("{file}:{}", line_at(text, span.start))
 }
 
 /// A text with its file name, and the mistakes found in it so far.
@@ -116,7 +112,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
     }
 
     fn refuse(&mut self, key: &str, value: &DeValue<'_>, place: String, wanted: &str) {
-        let message = format!("{key} = {}: {key} is {wanted}", typed(value));
+        let message = refused_value(key, &typed(value), wanted);
         self.source.note(place, message);
     }
 
@@ -275,9 +271,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
             let key: &str = name.get_ref();
             if !self.known.contains(&key) {
                 let place = self.source.place(&name.span());
-                let meant = did_you_mean(nearest(key, self.known.iter().copied()));
-                let (key, what, known) = (shortened(key), self.what, self.known.join(", "));
-                let message = format!("unknown key \"{key}\"{meant}: {what} takes {known}");
+                let message = unknown_key(key, self.what, &self.known);
                 self.source.note(place, message);
             }
         }

@@ -8,14 +8,13 @@
 use crate::address::Partition;
 use crate::content::Content;
 use crate::control::{ControlSpec, Placement, ThreadType};
-use crate::definition::fault::DefinitionError;
 use crate::mix::Gap;
 use crate::op::TargetId;
 use crate::threads::{ConstraintError, ThreadParameters, check_threads};
+use toml_reader::TomlFaults;
 
 mod built_in;
 mod content;
-pub(crate) mod fault;
 mod keys;
 mod notation;
 mod profiles;
@@ -98,14 +97,8 @@ impl Definition {
     ///
     /// # Errors
     /// All mistakes with their lines, as far as one can be read in spite of another.
-    pub fn parse(text: &str, file_name: &str) -> Result<Self, DefinitionError> {
-        reader::read(text).map_err(|mut faults| {
-            faults.sort_by_key(|located| located.line);
-            DefinitionError {
-                file: file_name.to_owned(),
-                faults,
-            }
-        })
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, TomlFaults> {
+        reader::read(text, file_name)
     }
 
     /// A built-in workload by its name, or by its number from 1 to 7.

@@ -41,7 +41,6 @@ pub use decus::{
     CHUNK_BYTES, DEVICE_BLOCKS_MAX, DecusGroup, DecusTest, FileOrder, Spacing, device_bytes_read,
     stand_in_for_device,
 };
-pub use definition::fault::{DefinitionError, DefinitionFault, LocatedFault};
 pub use definition::{
     BUILT_IN_WORKLOADS, Definition, WorkloadGroup, example_profiles, parse_profiles,
 };

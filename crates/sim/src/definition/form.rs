@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, Duration, UnitError, line_at, nearest, parse_percent, shortened};
-
-use crate::definition::fault::{DefinitionFault, LocatedFault};
+use toml_reader::{TomlFault, place_in, refused_value, unknown_key};
+use units::{Bytes, Duration, UnitError, parse_percent, shortened};
 
 /// The longest time that a value may be: a day. Sums of times stay far below the end of the clock.
 const SPAN_MAX: u64 = 86_400 * 1_000_000_000;
@@ -87,7 +86,7 @@ pub struct Parameter {
 #[derive(Debug, Default)]
 pub struct Context {
     /// What is wrong.
-    pub faults: Vec<LocatedFault>,
+    pub faults: Vec<TomlFault>,
     /// What was read.
     pub parameters: Vec<Parameter>,
     /// Options that replace values, and whether any table took them.
@@ -98,9 +97,9 @@ pub struct Context {
 
 impl Context {
     /// Note a mistake.
-    pub fn note(&mut self, place: impl Into<String>, fault: DefinitionFault) {
-        let place = place.into();
-        self.faults.push(LocatedFault { place, fault });
+    pub fn note(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        let (place, message) = (place.into(), message.into());
+        self.faults.push(TomlFault { place, message });
     }
 
     /// The value of an option, which counts as taken.
@@ -120,7 +119,8 @@ pub struct Form<'t, 'c> {
     file: &'t str,
     text: &'t str,
     table: Option<&'t DeTable<'t>>,
-    line: usize,
+    /// Where the table begins.
+    begin: String,
     /// The part of the machine.
     part: String,
     /// What options of this table begin with.
@@ -144,13 +144,13 @@ impl<'t, 'c> Form<'t, 'c> {
         part: &str,
         prefix: &'static str,
     ) -> Self {
-        let line = table.as_ref().map_or(1, |(_, span)| line_of(text, span));
+        let span = table.as_ref().map_or(0..0, |(_, span)| span.clone());
         Self {
             context,
             file,
             text,
             table: table.map(|(table, _)| table),
-            line,
+            begin: place_in(file, text, &span),
             part: part.to_owned(),
             prefix,
             taken: Vec::new(),
@@ -176,7 +176,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     fn place(&self, span: &Range<usize>) -> String {
-        format!("{}:{}", self.file, line_of(self.text, span))
+        place_in(self.file, self.text, span)
     }
 
     fn find(&mut self, key: &Key) -> Option<FoundValue> {
@@ -218,43 +218,27 @@ impl<'t, 'c> Form<'t, 'c> {
         if let Some(text) = plain(value) {
             return Some((text, place, source));
         }
-        let fault = DefinitionFault::Value {
-            key: key.name,
-            typed: "[...]".into(),
-            wanted: key.meaning.into(),
-        };
-        self.context.note(place, fault);
+        self.context
+            .note(place, refused_value(key.name, "[...]", key.meaning));
         None
     }
 
     fn missing(&mut self, key: &Key) {
-        let place = format!("{}:{}", self.file, self.line);
-        let fault = DefinitionFault::MissingKey {
-            key: key.name,
-            meaning: key.meaning,
-        };
-        self.context.note(place, fault);
+        let message = format!("the key \"{}\" is missing: {}", key.name, key.meaning);
+        self.context.note(self.begin.clone(), message);
     }
 
     fn refuse(&mut self, key: &Key, found: &FoundValue, wanted: &str) {
-        let fault = DefinitionFault::Value {
-            key: key.name,
-            typed: shortened(&found.typed),
-            wanted: wanted.into(),
-        };
-        self.context.note(found.place.clone(), fault);
+        let message = refused_value(key.name, &shortened(&found.typed), wanted);
+        self.context.note(found.place.clone(), message);
     }
 
     fn unit<T>(&mut self, key: &Key, found: &FoundValue, read: Result<T, UnitError>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
             Err(error) => {
-                let fault = DefinitionFault::Unit {
-                    key: key.name,
-                    typed: shortened(&found.typed),
-                    error,
-                };
-                self.context.note(found.place.clone(), fault);
+                let message = format!("{} = {}: {error}", key.name, shortened(&found.typed));
+                self.context.note(found.place.clone(), message);
                 None
             }
         }
@@ -397,15 +381,15 @@ impl<'t, 'c> Form<'t, 'c> {
     pub fn disagree(&mut self, key: &Key, other: &Key, why: impl Into<String>) {
         let of = |name| self.seen.get(name).cloned().unwrap_or_default();
         let ((value, place), (other_value, other_place)) = (of(key.name), of(other.name));
-        let fault = DefinitionFault::Disagree {
-            key: key.name,
-            value: shortened(&value),
-            other: other.name,
-            other_value: shortened(&other_value),
-            other_place,
-            why: why.into(),
-        };
-        self.context.note(place, fault);
+        let message = format!(
+            "{} = {} does not go with {} = {} ({other_place}): {}",
+            key.name,
+            shortened(&value),
+            other.name,
+            shortened(&other_value),
+            why.into()
+        );
+        self.context.note(place, message);
     }
 
     /// Note every key that was not asked for.
@@ -421,21 +405,11 @@ impl<'t, 'c> Form<'t, 'c> {
             if known.contains(&typed) {
                 continue;
             }
-            let place = format!("{}:{}", self.file, line_of(self.text, &name.span()));
-            let fault = DefinitionFault::UnknownKey {
-                key: shortened(typed),
-                nearest: nearest(typed, known.iter().copied()).map(str::to_owned),
-                place: self.part.clone(),
-                known: known.join(", "),
-            };
-            self.context.note(place, fault);
+            let place = place_in(self.file, self.text, &name.span());
+            self.context
+                .note(place, unknown_key(typed, &self.part, &known));
         }
     }
-}
-
-/// The line of a place in a text, counted from one.
-pub fn line_of(text: &str, span: &Range<usize>) -> usize {
-    line_at(text, span.start)
 }
 
 /// A value and its source, written `[value, "source"]`.

@@ -19,7 +19,7 @@ pub(super) fn read(values: &mut Values<'_>, top: &Table<'_>) -> Result<Content, 
         return Ok(Content::default());
     };
     let DeValue::Table(table) = value.get_ref() else {
-        return Err(values.refuse(top, &keys::CONTENT, typed(value.get_ref())));
+        return Err(values.refuse(top, &keys::CONTENT, &typed(value.get_ref())));
     };
     let table = Table {
         keys: table,
@@ -33,7 +33,7 @@ pub(super) fn read(values: &mut Values<'_>, top: &Table<'_>) -> Result<Content, 
         None => CHUNK_BYTES_USUAL,
         Some(bytes) => match u32::try_from(bytes) {
             Ok(bytes @ 1..) => bytes,
-            _ => return Err(values.refuse(&table, &keys::CHUNK, bytes.to_string())),
+            _ => return Err(values.refuse(&table, &keys::CHUNK, &bytes.to_string())),
         },
     };
     let (fill, freshness) = fill?;
@@ -57,7 +57,7 @@ fn read_fill(values: &mut Values<'_>, table: &Table<'_>) -> Result<(Fill, Freshn
         Some("zeroes") => marked(Fill::Zeroes),
         Some(text) => match text.strip_prefix(PATTERN).and_then(bytes_of) {
             Some(bytes) => marked(Fill::Pattern(bytes)),
-            None => Err(values.refuse(table, &keys::FILL, quoted(text))),
+            None => Err(values.refuse(table, &keys::FILL, &quoted(text))),
         },
     }
 }
@@ -66,7 +66,7 @@ fn read_percent(values: &mut Values<'_>, table: &Table<'_>, key: &keys::Key) -> 
     match values.integer(table, key)? {
         None => Ok(0),
         Some(percent @ 0..=100) => Ok(percent as u32),
-        Some(other) => Err(values.refuse(table, key, other.to_string())),
+        Some(other) => Err(values.refuse(table, key, &other.to_string())),
     }
 }
 

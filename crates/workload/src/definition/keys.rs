@@ -139,13 +139,7 @@ impl Section {
         known.map(|key| key.name)
     }
 
-    pub(super) fn all(&self) -> String {
-        let names: Vec<_> = self.keys.iter().map(|key| key.name).collect();
-        names.join(", ")
-    }
-
-    /// The key that is spelled nearly like `typed`.
-    pub(super) fn nearest(&self, typed: &str) -> Option<&'static str> {
-        units::nearest(typed, self.keys.iter().map(|key| key.name))
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.keys.iter().map(|key| key.name).collect()
     }
 }

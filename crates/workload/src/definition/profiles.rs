@@ -1,9 +1,9 @@
 //! Reads the profiles of users from TOML, with all mistakes and their lines.
 
 use toml::de::DeValue;
+use toml_reader::TomlFaults;
 use units::Duration;
 
-use crate::definition::fault::{DefinitionError, LocatedFault};
 use crate::definition::keys::{Key, Section};
 use crate::definition::notation::NotationError;
 use crate::definition::reader::{check_keys, read_table};
@@ -80,18 +80,8 @@ pub fn parse_profiles(
     text: &str,
     file_name: &str,
     unit: Duration,
-) -> Result<Vec<Profile>, DefinitionError> {
-    read(text, unit).map_err(|mut faults| {
-        faults.sort_by_key(|located| located.line);
-        DefinitionError {
-            file: file_name.to_owned(),
-            faults,
-        }
-    })
-}
-
-fn read(text: &str, unit: Duration) -> Result<Vec<Profile>, Vec<LocatedFault>> {
-    read_table(text, |values, top| {
+) -> Result<Vec<Profile>, TomlFaults> {
+    read_table(text, file_name, |values, top| {
         check_keys(values, top, &TOP, &ONE);
         let located = read_all(values, top, unit);
         check_all(values, &located);
@@ -103,18 +93,18 @@ fn read_all(values: &mut Values<'_>, top: &Table<'_>, unit: Duration) -> Vec<(us
     let elements = match top.keys.get(PROFILE.name).map(toml::Spanned::get_ref) {
         Some(DeValue::Array(elements)) if !elements.is_empty() => elements,
         Some(DeValue::Array(_)) | None => {
-            values.note(top.line, ProfileError::None.into());
+            values.note(top.line, ProfileError::None.to_string());
             return Vec::new();
         }
         Some(other) => {
-            values.refuse(top, &PROFILE, typed(other));
+            values.refuse(top, &PROFILE, &typed(other));
             return Vec::new();
         }
     };
     let mut profiles = Vec::new();
     for (index, element) in elements.iter().enumerate() {
         let DeValue::Table(keys) = element.get_ref() else {
-            values.refuse(top, &PROFILE, typed(element.get_ref()));
+            values.refuse(top, &PROFILE, &typed(element.get_ref()));
             continue;
         };
         let line = values.line(&element.span());
@@ -146,17 +136,17 @@ fn read_one(
     let memory = values.size(table, &MEMORY);
     let memory = memory.and_then(|size| match u64::try_from(size.unwrap_or(0)) {
         Ok(bytes) => Ok(bytes),
-        Err(_) => Err(values.refuse(table, &MEMORY, size.unwrap_or(0).to_string())),
+        Err(_) => Err(values.refuse(table, &MEMORY, &size.unwrap_or(0).to_string())),
     });
     let load = match values.word(table, &LOAD_FACTOR) {
         Ok(None | Some("constant")) => Ok(LoadFactor::Constant),
         Ok(Some("exponential")) => Ok(LoadFactor::Exponential),
-        Ok(Some(other)) => Err(values.refuse(table, &LOAD_FACTOR, quoted(other))),
+        Ok(Some(other)) => Err(values.refuse(table, &LOAD_FACTOR, &quoted(other))),
         Err(noted) => Err(noted),
     };
     let records = read_records(values, table);
     let transactions = match values.integer(table, &TRANSACTIONS) {
-        Ok(Some(count @ ..=0)) => Err(values.refuse(table, &TRANSACTIONS, count.to_string())),
+        Ok(Some(count @ ..=0)) => Err(values.refuse(table, &TRANSACTIONS, &count.to_string())),
         other => other,
     };
     let (reads, writes) = mix?.unwrap_or((1, 0));
@@ -180,7 +170,7 @@ fn read_records(values: &mut Values<'_>, table: &Table<'_>) -> Result<Records, N
     match table.keys.get(NEW_RECORDS.name).map(toml::Spanned::get_ref) {
         None | Some(DeValue::Boolean(false)) => Ok(Records::Repeat),
         Some(DeValue::Boolean(true)) => Ok(Records::New),
-        Some(other) => Err(values.refuse(table, &NEW_RECORDS, typed(other))),
+        Some(other) => Err(values.refuse(table, &NEW_RECORDS, &typed(other))),
     }
 }
 
@@ -191,7 +181,7 @@ fn whole(values: &mut Values<'_>, table: &Table<'_>, key: &Key, absent: i64) -> 
 }
 
 fn fit(values: &mut Values<'_>, table: &Table<'_>, key: &Key, number: i64) -> Result<u32, Noted> {
-    u32::try_from(number).map_err(|_| values.refuse(table, key, number.to_string()))
+    u32::try_from(number).map_err(|_| values.refuse(table, key, &number.to_string()))
 }
 
 /// Note what the profiles break, at the profile that breaks it.
@@ -209,7 +199,7 @@ fn check_all(values: &mut Values<'_>, located: &[(usize, Profile)]) {
         };
         let mut owners = located.iter().rev();
         let owner = owners.find(|(_, profile)| profile.name == name);
-        values.note(owner.map_or(1, |(line, _)| *line), error.into());
+        values.note(owner.map_or(1, |(line, _)| *line), error.to_string());
     }
 }
 

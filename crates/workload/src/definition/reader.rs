@@ -3,50 +3,57 @@
 //! The table is walked by hand: derived deserialisation ends at the first mistake, and repeats
 //! the text that it could not read.
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
+use toml_reader::{TomlFault, TomlFaults, parse, place_at, unknown_key};
 
 use crate::address::{Partition, Pattern};
-use crate::definition::fault::{DefinitionFault, LocatedFault};
 use crate::definition::keys::{self, Section};
 use crate::definition::notation::{parse_clock, parse_mix, parse_pattern};
 use crate::definition::values::{Noted, Table, Values, quoted, typed};
 use crate::definition::{Definition, WorkloadGroup, content};
-use crate::threads::{ConstraintError, THREADS_MAX, ThreadParameters, check_threads, shortened};
+use crate::threads::{ConstraintError, THREADS_MAX, ThreadParameters, check_threads};
 
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
 
+/// Why a workload is none.
+const NO_THREADS: &str = "the workload has no threads: add a table that begins with [[threads]]";
+const BATCH_NEEDS_THREADS: &str = "a batch workload runs a fixed number of threads: add \
+                                   threads-fixed = 5, or leave the group out";
+const TRANSACTION_WITH_THREADS: &str = "a transaction workload adds threads until the response \
+                                        times are reached: leave threads-fixed out, or write \
+                                        group = \"batch\"";
+
 /// What a text says of `read`, which is given its table: everything that is wrong otherwise.
 pub(super) fn read_table<T>(
     text: &str,
+    file: &str,
     read: impl FnOnce(&mut Values<'_>, &Table<'_>) -> Result<T, Noted>,
-) -> Result<T, Vec<LocatedFault>> {
-    let alone = |line, fault| Err(vec![LocatedFault { line, fault }]);
+) -> Result<T, TomlFaults> {
     if text.len() > BYTES_MAX {
-        let (bytes, max) = (text.len(), BYTES_MAX);
-        return alone(1, DefinitionFault::TooLong { bytes, max });
+        let message = format!(
+            "the file has {} bytes, and a workload definition has {BYTES_MAX} at most",
+            text.len()
+        );
+        let place = place_at(file, 1);
+        return Err(TomlFaults {
+            faults: vec![TomlFault { place, message }],
+        });
     }
+    let document = parse(file, text)?;
     let mut values = Values::new(text);
-    let document = match DeTable::parse(text) {
-        Ok(document) => document,
-        Err(error) => {
-            let line = values.line(&error.span().unwrap_or_default());
-            let message = shortened(&error.message().escape_debug().to_string());
-            return alone(line, DefinitionFault::Syntax { message });
-        }
-    };
     let top = Table {
         keys: document.get_ref(),
         line: 1,
     };
     match read(&mut values, &top) {
-        Ok(found) if values.faults.is_empty() => Ok(found),
-        _ => Err(values.faults),
+        Ok(found) if values.are_right() => Ok(found),
+        _ => Err(values.into_faults(file)),
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Definition, Vec<LocatedFault>> {
-    read_table(text, read_top)
+pub(super) fn read(text: &str, file: &str) -> Result<Definition, TomlFaults> {
+    read_table(text, file, read_top)
 }
 
 /// How all types divide the file.
@@ -89,18 +96,18 @@ fn read_division(values: &mut Values<'_>, top: &Table<'_>) -> Result<Division, N
         Ok(None | Some("contiguous")) => Ok(Partition::Contiguous),
         Ok(Some("interleaved")) => Ok(Partition::Interleaved),
         Ok(Some("contentious")) => Ok(Partition::Contending),
-        Ok(Some(other)) => Err(values.refuse(top, &keys::ACCESS, quoted(other))),
+        Ok(Some(other)) => Err(values.refuse(top, &keys::ACCESS, &quoted(other))),
         Err(noted) => Err(noted),
     };
     let block = values.size(top, &keys::BLOCK);
     let block = match values.required(top, &keys::BLOCK, block) {
-        Ok(block @ ..1) => Err(values.refuse(top, &keys::BLOCK, block.to_string())),
+        Ok(block @ ..1) => Err(values.refuse(top, &keys::BLOCK, &block.to_string())),
         other => other,
     };
     let shares = values.integer(top, &keys::SHARES);
     let shares = match values.required(top, &keys::SHARES, shares) {
         Ok(shares) if !(1..=i64::from(u32::MAX)).contains(&shares) => {
-            Err(values.refuse(top, &keys::SHARES, shares.to_string()))
+            Err(values.refuse(top, &keys::SHARES, &shares.to_string()))
         }
         other => other,
     };
@@ -117,21 +124,21 @@ fn read_types(
     division: Option<Division>,
 ) -> Vec<LocatedType> {
     let Some(value) = top.keys.get(keys::THREADS.name) else {
-        values.note(top.line, DefinitionFault::NoThreads);
+        values.note(top.line, NO_THREADS);
         return Vec::new();
     };
     let DeValue::Array(elements) = value.get_ref() else {
-        values.refuse(top, &keys::THREADS, typed(value.get_ref()));
+        values.refuse(top, &keys::THREADS, &typed(value.get_ref()));
         return Vec::new();
     };
     if elements.is_empty() {
         let line = values.line_of(top, &keys::THREADS);
-        values.note(line, DefinitionFault::NoThreads);
+        values.note(line, NO_THREADS);
     }
     let mut types = Vec::new();
     for (index, element) in elements.iter().enumerate() {
         let DeValue::Table(keys) = element.get_ref() else {
-            values.refuse(top, &keys::THREADS, typed(element.get_ref()));
+            values.refuse(top, &keys::THREADS, &typed(element.get_ref()));
             continue;
         };
         let line = values.line(&element.span());
@@ -192,7 +199,7 @@ fn check_constraints(values: &mut Values<'_>, top: &Table<'_>, types: &[LocatedT
             ConstraintError::FileTooLarge { .. } => values.line_of(top, &keys::SHARES),
             _ => owner.map_or(top.line, |index| types[index].line),
         };
-        values.note(line, error.into());
+        values.note(line, error.to_string());
     }
 }
 
@@ -204,14 +211,14 @@ fn read_group(
     let group = match values.word(top, &keys::GROUP) {
         Ok(Some("transaction")) => Ok(Some(WorkloadGroup::Transaction)),
         Ok(Some("batch")) => Ok(Some(WorkloadGroup::Batch)),
-        Ok(Some(other)) => Err(values.refuse(top, &keys::GROUP, quoted(other))),
+        Ok(Some(other)) => Err(values.refuse(top, &keys::GROUP, &quoted(other))),
         Ok(None) => Ok(None),
         Err(noted) => Err(noted),
     };
     let threads = match values.integer(top, &keys::THREADS_FIXED) {
         Ok(Some(count)) => match u32::try_from(count) {
             Ok(count) if count <= THREADS_MAX => Ok((count > 0).then_some(count)),
-            _ => Err(values.refuse(top, &keys::THREADS_FIXED, count.to_string())),
+            _ => Err(values.refuse(top, &keys::THREADS_FIXED, &count.to_string())),
         },
         Ok(None) => Ok(None),
         Err(noted) => Err(noted),
@@ -221,15 +228,15 @@ fn read_group(
     let is_transaction = match group {
         Some(group) => group == WorkloadGroup::Transaction,
         // A type that could not be read may be one that never waits.
-        None => values.faults.is_empty() && !types.iter().any(never_waits),
+        None => values.are_right() && !types.iter().any(never_waits),
     };
     if group == Some(WorkloadGroup::Batch) && threads.is_none() {
         let line = values.line_of(top, &keys::GROUP);
-        values.note(line, DefinitionFault::BatchNeedsThreads);
+        values.note(line, BATCH_NEEDS_THREADS);
     }
     if is_transaction && threads.is_some() {
         let line = values.line_of(top, &keys::THREADS_FIXED);
-        values.note(line, DefinitionFault::TransactionWithThreads);
+        values.note(line, TRANSACTION_WITH_THREADS);
     }
     Ok((group, threads))
 }
@@ -245,18 +252,10 @@ pub(super) fn check_keys(
         if section.find(typed).is_some() {
             continue;
         }
-        let fault = match other.find(typed) {
-            Some(key) => DefinitionFault::Misplaced {
-                key,
-                place: other.belongs,
-            },
-            None => DefinitionFault::UnknownKey {
-                key: shortened(typed),
-                nearest: section.nearest(typed),
-                place: section.place,
-                allowed: section.all(),
-            },
+        let message = match other.find(typed) {
+            Some(key) => format!("the key {key:?} belongs {}", other.belongs),
+            None => unknown_key(typed, section.place, &section.names()),
         };
-        values.note(values.line(&name.span()), fault);
+        values.note(values.line(&name.span()), message);
     }
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
+use toml_reader::{TomlFault, TomlFaults, place_at, refused_value, to_integer};
 use units::{Bytes, UnitError, line_at};
 
-use crate::definition::fault::{DefinitionFault, LocatedFault};
 use crate::definition::keys::{self, Key};
 use crate::definition::notation::NotationError;
 use crate::threads::shortened;
@@ -16,7 +16,8 @@ const NAME_CHARS_MAX: usize = 60;
 /// Reads values and notes what is wrong with them.
 pub(super) struct Values<'t> {
     text: &'t str,
-    pub(super) faults: Vec<LocatedFault>,
+    /// Lines, and what is wrong there.
+    faults: Vec<(usize, String)>,
 }
 
 /// One table of the document.
@@ -37,8 +38,25 @@ impl<'t> Values<'t> {
         }
     }
 
-    pub(super) fn note(&mut self, line: usize, fault: DefinitionFault) {
-        self.faults.push(LocatedFault { line, fault });
+    pub(super) fn note(&mut self, line: usize, message: impl Into<String>) {
+        self.faults.push((line, message.into()));
+    }
+
+    /// Whether nothing was noted so far.
+    pub(super) const fn are_right(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// What was noted, in the order of lines.
+    pub(super) fn into_faults(mut self, file: &str) -> TomlFaults {
+        self.faults.sort_by_key(|(line, _)| *line);
+        let fault = |(line, message)| TomlFault {
+            place: place_at(file, line),
+            message,
+        };
+        TomlFaults {
+            faults: self.faults.into_iter().map(fault).collect(),
+        }
     }
 
     /// The line of a place in the text.
@@ -53,23 +71,15 @@ impl<'t> Values<'t> {
     }
 
     /// Note that the value is none of those that the key takes.
-    pub(super) fn refuse(&mut self, table: &Table<'_>, key: &Key, typed: String) -> Noted {
-        let fault = DefinitionFault::Value {
-            key: key.name,
-            typed,
-            wanted: key.meaning,
-        };
-        self.note(self.line_of(table, key), fault);
+    pub(super) fn refuse(&mut self, table: &Table<'_>, key: &Key, typed: &str) -> Noted {
+        let message = refused_value(key.name, typed, key.meaning);
+        self.note(self.line_of(table, key), message);
         Noted
     }
 
     /// Note that the value of the key is no size or no rate.
-    fn refuse_unit(&mut self, table: &Table<'_>, key: &Key, error: UnitError) -> Noted {
-        let fault = DefinitionFault::Unit {
-            key: key.name,
-            error,
-        };
-        self.note(self.line_of(table, key), fault);
+    fn refuse_unit(&mut self, table: &Table<'_>, key: &Key, error: &UnitError) -> Noted {
+        self.note(self.line_of(table, key), format!("{}: {error}", key.name));
         Noted
     }
 
@@ -83,7 +93,12 @@ impl<'t> Values<'t> {
         match value? {
             Some(value) => Ok(value),
             None => {
-                self.note(table.line, DefinitionFault::missing(key));
+                let (name, example) = (key.name, key.example);
+                let message = format!(
+                    "the key {name:?} is missing: {}, such as {name} = {example}",
+                    key.meaning
+                );
+                self.note(table.line, message);
                 Err(Noted)
             }
         }
@@ -97,16 +112,16 @@ impl<'t> Values<'t> {
         match table.keys.get(key.name).map(toml::Spanned::get_ref) {
             None => Ok(None),
             Some(DeValue::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.refuse(table, key, typed(other))),
+            Some(other) => Err(self.refuse(table, key, &typed(other))),
         }
     }
 
     pub(super) fn integer(&mut self, table: &Table<'_>, key: &Key) -> Result<Option<i64>, Noted> {
         match table.keys.get(key.name).map(toml::Spanned::get_ref) {
             None => Ok(None),
-            Some(value) => match as_integer(value) {
+            Some(value) => match to_integer(value) {
                 Some(number) => Ok(Some(number)),
-                None => Err(self.refuse(table, key, typed(value))),
+                None => Err(self.refuse(table, key, &typed(value))),
             },
         }
     }
@@ -120,9 +135,9 @@ impl<'t> Values<'t> {
         match text.parse::<Bytes>() {
             Ok(Bytes(bytes)) => match i64::try_from(bytes) {
                 Ok(bytes) => Ok(Some(bytes)),
-                Err(_) => Err(self.refuse(table, key, quoted(text))),
+                Err(_) => Err(self.refuse(table, key, &quoted(text))),
             },
-            Err(error) => Err(self.refuse_unit(table, key, error)),
+            Err(error) => Err(self.refuse_unit(table, key, &error)),
         }
     }
 
@@ -132,10 +147,10 @@ impl<'t> Values<'t> {
         match table.keys.get(key.name).map(toml::Spanned::get_ref) {
             Some(DeValue::String(text)) if text == "packed" => Ok(Some(-1)),
             Some(DeValue::String(text)) if !text.contains(|c: char| c.is_ascii_digit()) => {
-                Err(self.refuse(table, key, quoted(text)))
+                Err(self.refuse(table, key, &quoted(text)))
             }
             _ => match self.size(table, key)? {
-                Some(bytes) if bytes < 0 => Err(self.refuse(table, key, bytes.to_string())),
+                Some(bytes) if bytes < 0 => Err(self.refuse(table, key, &bytes.to_string())),
                 offset => Ok(offset),
             },
         }
@@ -150,7 +165,7 @@ impl<'t> Values<'t> {
         if is_short && !name.trim().is_empty() && !name.contains(char::is_control) {
             return Ok(Some(name.to_owned()));
         }
-        Err(self.refuse(table, key, quoted(name)))
+        Err(self.refuse(table, key, &quoted(name)))
     }
 
     /// A text in one of the short notations.
@@ -165,15 +180,10 @@ impl<'t> Values<'t> {
         };
         match parse(text) {
             Ok(value) => Ok(Some(value)),
-            Err(NotationError::Form) => Err(self.refuse(table, key, quoted(text))),
-            Err(NotationError::Unit(error)) => Err(self.refuse_unit(table, key, error)),
+            Err(NotationError::Form) => Err(self.refuse(table, key, &quoted(text))),
+            Err(NotationError::Unit(error)) => Err(self.refuse_unit(table, key, &error)),
         }
     }
-}
-
-fn as_integer(value: &DeValue<'_>) -> Option<i64> {
-    let integer = value.as_integer()?;
-    i64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
 /// A value for a message: short, on one line.
