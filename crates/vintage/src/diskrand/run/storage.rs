@@ -22,6 +22,8 @@ use lab::laboratory::error_name;
 const SLICE: Duration = Duration::from_millis(50);
 /// Rounds of work between two looks at the processor's clock: about a microsecond.
 const ROUNDS: u32 = 1000;
+/// A span of a user's time that is longer says how much of it is left.
+const LONG_WAIT: Duration = Duration::from_secs(2);
 /// What is kept when a signal comes in a wait; whoever knows better says so.
 const KEPT: &str = "the lines so far are in the log";
 
@@ -30,19 +32,30 @@ pub(super) struct Storage {
     driver: Box<dyn Driver>,
     name: String,
     bytes: u64,
-    is_simulated: bool,
-    is_direct: bool,
+    machine: ProgramMachine,
     begun: jiff::Zoned,
     origin: Instant,
     bytes_read: u64,
-    counters: Counters,
+}
+
+/// The machine that a program runs on.
+enum ProgramMachine {
+    /// One in virtual time, with processors of its own.
+    Modelled,
+    /// This one.
+    This {
+        /// Whether its page cache is bypassed.
+        is_direct: bool,
+        /// What it had counted when the storage was opened.
+        counters: Box<Counters>,
+    },
 }
 
 impl Storage {
     /// A model.
     pub(super) fn simulated(spec: &SimSpec, bytes: u64, seed: u64) -> Self {
         let driver = Box::new(spec.driver(seed, 1, Instant::START));
-        Self::new(driver, spec.text.clone(), bytes, true)
+        Self::new(driver, spec.text.clone(), bytes, ProgramMachine::Modelled)
     }
 
     /// A file of a model that other programs use, too.
@@ -52,7 +65,12 @@ impl Storage {
         Ok(Self {
             origin: Instant::START,
             begun: seat.begun().clone(),
-            ..Self::new(Box::new(file), name.to_owned(), bytes, true)
+            ..Self::new(
+                Box::new(file),
+                name.to_owned(),
+                bytes,
+                ProgramMachine::Modelled,
+            )
         })
     }
 
@@ -71,34 +89,28 @@ impl Storage {
         let targets = Arc::new(TargetTable::new(vec![target]));
         let clock = MonotonicClock::start();
         let opened = open_driver(DriverKind::Threads, &targets, clock, &options)?;
-        let storage = Self::new(opened.driver, name, bytes, false);
-        Ok(Self {
+        let machine = ProgramMachine::This {
             is_direct,
-            ..storage
-        })
+            counters: Box::new(Counters::take(None)),
+        };
+        Ok(Self::new(opened.driver, name, bytes, machine))
     }
 
-    fn new(driver: Box<dyn Driver>, name: String, bytes: u64, is_simulated: bool) -> Self {
+    fn new(driver: Box<dyn Driver>, name: String, bytes: u64, machine: ProgramMachine) -> Self {
         Self {
             origin: driver.now(),
             driver,
             name,
             bytes,
-            is_simulated,
-            is_direct: false,
+            machine,
             begun: jiff::Zoned::now(),
             bytes_read: 0,
-            counters: Counters::take(None),
         }
     }
 
     /// Bytes of the file.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
-    }
-
-    pub(super) const fn is_simulated(&self) -> bool {
-        self.is_simulated
     }
 
     /// The present instant, real or virtual.
@@ -147,12 +159,18 @@ impl Storage {
         }
     }
 
-    /// Virtual time passes at once.
+    /// Until when to wait before somebody looks for a signal; virtual time passes at once.
     fn deadline(&self, until: Instant) -> Instant {
-        if self.is_simulated {
-            return until;
+        match self.machine {
+            ProgramMachine::Modelled => until,
+            ProgramMachine::This { .. } => until.min(self.now() + SLICE),
         }
-        until.min(self.now() + SLICE)
+    }
+
+    /// Whether somebody waits through that span, and wants to see how much of it is left.
+    pub(super) fn is_long(&self, span: Duration) -> bool {
+        let is_lived_through = matches!(self.machine, ProgramMachine::This { .. });
+        is_lived_through && span > LONG_WAIT
     }
 
     /// Read record `number`, counted from zero.
@@ -177,7 +195,7 @@ impl Storage {
         interrupt: &Interrupt,
     ) -> Result<Completion, ClassicError> {
         assert!(
-            self.is_simulated,
+            matches!(self.machine, ProgramMachine::Modelled),
             "a real file is written before it is opened"
         );
         let op = Op::Write {
@@ -196,7 +214,7 @@ impl Storage {
         interrupt: &Interrupt,
     ) -> Result<(), ClassicError> {
         assert!(
-            self.is_simulated,
+            matches!(self.machine, ProgramMachine::Modelled),
             "memory of this machine is taken by touching it"
         );
         let op = Op::Compute {
@@ -213,7 +231,7 @@ impl Storage {
         work_ns: u64,
         interrupt: &Interrupt,
     ) -> Result<Instant, ClassicError> {
-        if self.is_simulated {
+        if let ProgramMachine::Modelled = self.machine {
             let op = Op::Compute {
                 work_ns,
                 touched: 0,
@@ -236,11 +254,7 @@ impl Storage {
         self.driver.submit(Request::new(ClientId(0), now, op))?;
         let mut done = Vec::with_capacity(1);
         while done.is_empty() {
-            let deadline = if self.is_simulated {
-                Instant::NEVER
-            } else {
-                self.now() + SLICE
-            };
+            let deadline = self.deadline(Instant::NEVER);
             self.driver.wait(Some(deadline), &mut done)?;
             if done.is_empty() {
                 go_on(interrupt, KEPT)?;
@@ -267,13 +281,17 @@ impl Storage {
 
     /// Where the bytes that were read came from, in words; `None` where that has no meaning.
     pub(super) fn origin_of_bytes(&self) -> Option<String> {
-        if self.is_simulated {
+        let ProgramMachine::This {
+            is_direct,
+            counters,
+        } = &self.machine
+        else {
             return None;
-        }
-        if self.is_direct {
+        };
+        if *is_direct {
             return Some("past the page cache (direct I/O)".into());
         }
-        let delta = self.counters.delta(&Counters::take(None));
+        let delta = counters.delta(&Counters::take(None));
         page_cache_share(self.bytes_read, &delta).map(|share| {
             format!(
                 "the page cache answered {:.0} % of the bytes read",

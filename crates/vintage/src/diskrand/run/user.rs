@@ -25,8 +25,6 @@ const FILES: u64 = 8;
 const DAY_MS: u64 = 86_400_000;
 /// Bytes of memory that are taken at once.
 const MEMORY_PART: usize = 64 << 20;
-/// A wait that is longer says how much of it is left.
-const LONG_WAIT: Duration = Duration::from_secs(2);
 
 /// What became of a user.
 #[derive(Debug)]
@@ -355,7 +353,7 @@ impl User<'_> {
     ) -> Result<(), ClassicError> {
         let span = Duration::from_secs(u64::from(seconds));
         let until = self.storage.now() + span;
-        let is_long = span > LONG_WAIT && !self.storage.is_simulated();
+        let is_long = self.storage.is_long(span);
         self.storage.pass_time(until, self.interrupt, &mut |left| {
             if is_long {
                 let left = left.as_secs_f64().ceil();
@@ -391,8 +389,7 @@ impl User<'_> {
                 completed = self.storage.read(record, self.interrupt)?.completed;
             }
             let percent = 100 * (part + 1) / parts;
-            let is_long = completed.since(started) > LONG_WAIT && !self.storage.is_simulated();
-            if is_long && percent > seen {
+            if percent > seen && self.storage.is_long(completed.since(started)) {
                 seen = percent;
                 look(percent);
             }

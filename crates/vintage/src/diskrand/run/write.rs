@@ -26,8 +26,23 @@ const PROGRESS_RECORDS: u64 = 4096;
 const SEED: u64 = 0;
 /// What is left when a signal comes.
 const WHILE_WRITING: &str = "the unfinished data file was removed";
-const WHILE_READING: &str = "the data file is whole and stays, and the log holds what was measured";
-const OF_A_MODEL: &str = "the log holds what was measured";
+
+/// What reading says to who looks on.
+struct ReadingWords {
+    /// What is left when a signal comes.
+    kept: &'static str,
+    /// Records between two words about how far it is.
+    shown_every: u64,
+}
+
+const OF_A_FILE: ReadingWords = ReadingWords {
+    kept: "the data file is whole and stays, and the log holds what was measured",
+    shown_every: GROUP,
+};
+const OF_A_MODEL: ReadingWords = ReadingWords {
+    kept: "the log holds what was measured",
+    shown_every: PROGRESS_RECORDS,
+};
 
 /// Write a file and read it.
 ///
@@ -56,7 +71,7 @@ pub fn run_write(
     session.write(&mut data, request.caching, &mut logs)?;
     let target = data.open_to_read(request.caching)?;
     let mut storage = Storage::real(target)?;
-    session.read(&mut storage, &mut logs)?;
+    session.read(&mut storage, &OF_A_FILE, &mut logs)?;
     if let Some(origin) = storage.origin_of_bytes() {
         session
             .console
@@ -161,14 +176,14 @@ impl Writing<'_> {
     }
 
     /// Passes of at least a third of the time, in whole groups.
-    fn read(&mut self, storage: &mut Storage, logs: &mut Logs) -> Result<(), ClassicError> {
+    fn read(
+        &mut self,
+        storage: &mut Storage,
+        reading: &ReadingWords,
+        logs: &mut Logs,
+    ) -> Result<(), ClassicError> {
         self.say(logs, Pass::TITLE)?;
         let least = Duration::from_secs(self.arguments.seconds) / PASSES;
-        let kept = if storage.is_simulated() {
-            OF_A_MODEL
-        } else {
-            WHILE_READING
-        };
         let mut addresses = Stream::new(SEED, 0, Purpose::Address);
         for pass in 1..=PASSES {
             let begun = storage.now();
@@ -177,10 +192,10 @@ impl Writing<'_> {
                 for _ in 0..GROUP {
                     let record = addresses.below(self.records());
                     passed = storage.read(record, self.interrupt)?.completed.since(begun);
-                    go_on(self.interrupt, kept)?;
+                    go_on(self.interrupt, reading.kept)?;
                 }
                 records += GROUP;
-                if !storage.is_simulated() || records % PROGRESS_RECORDS < GROUP {
+                if records % reading.shown_every < GROUP {
                     let left = least.saturating_sub(passed).as_secs_f64();
                     let text = format!("reading, pass {pass} of {PASSES}: {left:.0} s left");
                     self.console.progress(&text);
@@ -214,7 +229,7 @@ impl Writing<'_> {
         let begun = storage.now();
         for record in 0..self.records() {
             storage.write(record, self.interrupt)?;
-            go_on(self.interrupt, OF_A_MODEL)?;
+            go_on(self.interrupt, OF_A_MODEL.kept)?;
             if record % PROGRESS_RECORDS == 0 {
                 let percent = record * 100 / self.records();
                 self.console
@@ -224,6 +239,6 @@ impl Writing<'_> {
         let now = storage.now();
         let time = storage.time_of_day(now);
         self.written(now.since(begun).as_secs_f64(), time, &mut logs)?;
-        self.read(&mut storage, &mut logs)
+        self.read(&mut storage, &OF_A_MODEL, &mut logs)
     }
 }
