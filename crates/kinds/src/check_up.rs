@@ -8,11 +8,11 @@ use results::{Caution, Measurement, Run, Status, TargetDescription};
 use units::{Bytes, Duration};
 
 use crate::single_load::resolve_levels;
+use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_check_up};
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome, with_causes};
-use lab::test_file::FILL_MAX;
 
 /// What a check-up is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
@@ -30,38 +30,6 @@ pub struct CheckUpRequest {
     /// What figures are required to be.
     pub goals: Vec<Requirement>,
 }
-
-/// Where a check-up stands, for a screen.
-#[derive(Clone, Debug)]
-pub struct Stage<'a> {
-    /// What is being measured.
-    pub title: &'a str,
-    /// Share of the work that is done, 0 to 1.
-    pub done: f64,
-    /// Time since the start.
-    pub elapsed: Duration,
-    /// Time that is left, at most.
-    pub left: Duration,
-    /// The trial that is running.
-    pub glimpse: Option<&'a Glimpse>,
-}
-
-impl<'a> Stage<'a> {
-    /// A test file is being written, before anything is measured.
-    #[must_use]
-    pub fn of_filling(title: &'a str, glimpse: &'a Glimpse) -> Self {
-        Self {
-            title,
-            done: 0.0,
-            elapsed: glimpse.elapsed,
-            left: FILL_MAX.saturating_sub(glimpse.elapsed),
-            glimpse: Some(glimpse),
-        }
-    }
-}
-
-/// Is told where a check-up stands.
-pub type Show<'a> = &'a mut dyn FnMut(&Stage<'_>);
 
 /// Run a check-up.
 ///

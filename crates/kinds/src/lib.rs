@@ -12,6 +12,7 @@ pub mod random_access;
 pub mod replay;
 pub mod single_load;
 pub mod ssd;
+pub mod stage;
 pub mod timing;
 pub mod transactions;
 pub mod transfer;

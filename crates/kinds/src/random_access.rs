@@ -10,8 +10,8 @@ use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
-use crate::check_up::{Show, Stage};
 use crate::single_load::NULL_TARGET;
+use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use host::limits::check_budget;

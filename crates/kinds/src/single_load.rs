@@ -15,7 +15,8 @@ use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
-use crate::check_up::{Show, Stage, rates};
+use crate::check_up::rates;
+use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};

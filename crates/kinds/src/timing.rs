@@ -13,7 +13,7 @@ use results::{Run, Setup, Status, TargetDescription, TimedRun, Timing};
 use stats::median;
 use units::{Bytes, Duration};
 
-use crate::check_up::{Show, Stage};
+use crate::stage::{Show, Stage};
 use host::environment;
 use host::inspect::{InspectError, inspect};
 use host::interrupt::Interrupt;

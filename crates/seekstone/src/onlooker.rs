@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use host::interrupt::{Interrupt, Wait};
-use kinds::check_up::Stage;
 use kinds::rab::Desk;
+use kinds::stage::Stage;
 use results::live::{Command, Live};
 use tui::Screen;
 

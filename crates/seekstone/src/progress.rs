@@ -7,7 +7,7 @@ use std::time::Duration as StdDuration;
 
 use host::interrupt::Wait;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kinds::check_up::Stage;
+use kinds::stage::Stage;
 use study::StudyStage;
 use units::{Duration, format_count, format_duration_ns};
 

@@ -13,9 +13,9 @@ use units::{Duration, format_count, format_counted, format_duration_ns};
 use verify::FileFindings;
 
 use super::pass::KeptPass;
+use super::run::{FilesRequest, OpenedSubjects, with_left};
 use super::stonewall::walls_merged;
 use super::subject::Subject;
-use super::{FilesRequest, OpenedSubjects};
 
 /// All hosts have opened their directory and can measure the same, or none goes on.
 ///
@@ -40,7 +40,7 @@ pub(super) fn agreed(
         }
         (Err(error), Some(mut opened)) => {
             let left = opened.subjects.iter_mut().filter_map(Subject::clean_up);
-            Err(super::with_left(error, left.collect()))
+            Err(with_left(error, left.collect()))
         }
         (agreed, None) => Err(agreed.err().unwrap_or(BenchError::Served)),
     }

@@ -7,8 +7,8 @@ use sim::{FileSystemSpec, Rt11};
 use units::{Bytes, Instant};
 use workload::{DecusTest, Errno, FileOp, FileOrder, FileScript, Spacing};
 
+use super::run::{FileWork, FilesRequest};
 use super::subject::{ColdReach, Hand, Subject};
-use super::{FileWork, FilesRequest};
 use lab::bench::BenchError;
 use lab::simulated::open_file_system;
 

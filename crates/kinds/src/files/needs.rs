@@ -2,7 +2,7 @@
 
 use workload::{BLOCK_BYTES, DecusGroup, DecusTest, Spacing};
 
-use super::{FileWork, FilesRequest};
+use super::run::{FileWork, FilesRequest};
 
 /// File systems take whole blocks of this size for the smallest file.
 const ALLOCATION: u64 = 4096;

@@ -14,7 +14,7 @@ use workload::{
     stand_in_for_device,
 };
 
-use super::Session;
+use super::run::Session;
 use super::stonewall::{at_the_wall, made_in, played_to_wall};
 use super::subject::{Hand, Subject};
 use host::counters::Counters;

@@ -10,8 +10,8 @@ use results::{FilePass, FileState, FileSystemRole, StonewallPass, Warning, Warni
 use units::{Duration, format_counted};
 use workload::{BandwidthPhase, FileOp, FilesShape, MetadataPhase};
 
+use super::run::{FilesRequest, Session};
 use super::subject::Hand;
-use super::{FilesRequest, Session};
 use host::interrupt::Interrupt;
 use host::together::{no_thread, together};
 use lab::bench::BenchError;

@@ -19,7 +19,7 @@ use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
 use super::model::{self, open_model};
-use super::{FileWork, FilesRequest};
+use super::run::{FileWork, FilesRequest};
 use host::environment;
 use host::inspect::inspect;
 use lab::bench::BenchError;

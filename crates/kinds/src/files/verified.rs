@@ -5,8 +5,8 @@ use results::{Warning, WarningCode};
 use units::Bytes;
 use verify::FileFindings;
 
-use super::Session;
 use super::pass::title_of;
+use super::run::Session;
 use lab::bench::BenchError;
 use lab::test_file::stopped;
 

@@ -12,7 +12,7 @@ use super::opened::Bench;
 use super::plan::FioPlan;
 use super::run::Session;
 use super::verify::AfterPhase;
-use crate::check_up::Stage;
+use crate::stage::Stage;
 
 /// Findings with the names of their files.
 pub(super) fn lines_of(findings: &Findings, plan: &FioPlan) -> Vec<String> {

@@ -16,8 +16,8 @@ use super::reporting::PhaseReporter;
 use super::run::{FioRequest, JobTimes, Recall, Session, TrialShape, trial};
 use super::saturation::{TargetAt, TargetLoads};
 use super::targets::{names_of, row_of, specs_of};
-use crate::check_up::Show;
 use crate::single_load::resolve_levels;
+use crate::stage::Show;
 
 /// What a curve over several targets or workloads is asked for.
 #[derive(Clone, Debug)]

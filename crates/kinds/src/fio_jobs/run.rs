@@ -25,8 +25,8 @@ use super::hosts::{HostTimes, HostsTold};
 use super::opened::{Bench, OpenedJobs, open_jobs};
 use super::plan::{FioPlan, Phase, Row, Storage};
 use super::reporting::{Look, PhaseReporter, Reporting};
-use crate::check_up::{Show, Stage};
 use crate::single_load::TRIAL;
+use crate::stage::{Show, Stage};
 
 /// A job without a runtime ends by what it does; it is given up after this long.
 const ENDLESS: Duration = Duration::from_secs(30 * 86_400);

@@ -10,7 +10,7 @@ use workload::{JobSpec, OpKind};
 use super::laws::law_of_row;
 use super::reporting::Reporting;
 use super::run::{FioRequest, FioRun, JobTimes, TrialShape, run_jobs};
-use crate::check_up::Show;
+use crate::stage::Show;
 
 /// A row that does less than this part of what it is offered is saturated.
 const KEPT_UP: f64 = 0.98;

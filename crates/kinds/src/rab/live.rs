@@ -8,8 +8,8 @@ use results::{Curve, LevelOutcome, Measurement, RabWorkload, Rabmark};
 use stats::{Channel, Estimate};
 use units::{Bytes, Duration};
 
-use super::RabRequest;
 use super::modes::ModeKeeper;
+use super::run::RabRequest;
 use super::session::Wish;
 use lab::laboratory::Glimpse;
 

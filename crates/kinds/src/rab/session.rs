@@ -13,9 +13,9 @@ use workload::{ClientSpec, Definition};
 
 use super::live::Picture;
 use super::modes::ModeKeeper;
-use super::{Desk, RabRequest};
-use crate::check_up::Stage;
+use super::run::{Desk, RabRequest};
 use crate::random_access::is_silence;
+use crate::stage::Stage;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError};
 use lab::hosts::Party;

@@ -113,7 +113,7 @@ impl MakeClient for MakeReplay {
     fn client(&self, _: u64, _: u32, _: u32) -> Result<Box<dyn Client>, AddressError> {
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         let source = source.take().ok_or_else(|| AddressError::Unmade {
-            kind: super::KIND.into(),
+            kind: super::run::KIND.into(),
         })?;
         Ok(Box::new(ReplayClient {
             pace: self.pace,

@@ -9,7 +9,7 @@ use results::environment::TargetKind;
 use results::{TargetDescription, Warning, WarningCode};
 use sim::SIM_PREFIX;
 
-use super::SsdRequest;
+use super::run::SsdRequest;
 use crate::single_load::NULL_TARGET;
 use host::limits::check_budget;
 

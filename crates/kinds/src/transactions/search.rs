@@ -6,7 +6,7 @@ use stats::{Estimate, Goal};
 use units::{Duration, format_count};
 use workload::Profile;
 
-use super::{Asker, UserLoad};
+use super::run::{Asker, UserLoad};
 use lab::bench::{Bench, BenchError};
 use lab::laboratory::Outcome;
 

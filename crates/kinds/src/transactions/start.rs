@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, Zoned, civil};
 use results::{Warning, WarningCode};
 use units::{Duration, format_duration_ns};
 
-use crate::check_up::{Show, Stage};
+use crate::stage::{Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::test_file::stopped;

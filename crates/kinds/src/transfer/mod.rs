@@ -5,11 +5,11 @@
 
 mod hosts;
 mod pass;
-mod session;
+mod run;
 mod stage;
 mod streams;
 mod study;
 
 pub use drivers::Checking;
-pub use session::{Sharing, TransferRequest, measure_transfer};
+pub use run::{Sharing, TransferRequest, measure_transfer};
 pub(crate) use study::KIND;

@@ -2,7 +2,7 @@
 
 use units::Duration;
 
-use crate::check_up::{Show, Stage};
+use crate::stage::{Show, Stage};
 use lab::laboratory::Glimpse;
 
 /// Counts series, and shows the pass under way.

@@ -9,7 +9,7 @@ use sim::SIM_PREFIX;
 use units::{Bytes, Instant};
 
 use super::hosts::{Fellows, agreed, numbers};
-use super::session::{Sharing, TransferRequest};
+use super::run::{Sharing, TransferRequest};
 use lab::bench::{
     Bench, BenchError, BenchRequest, Opened as OpenedBench, of_full_host, open_bench,
 };

@@ -11,7 +11,7 @@ use results::{Better, Reading, Setup, TransferKind, TransferMode, Unit};
 use sys::drop_cached;
 use units::{Bytes, Duration};
 
-use super::session::{Sharing, TransferRequest, measure_transfer};
+use super::run::{Sharing, TransferRequest, measure_transfer};
 use crate::measure::kind::{Kind, Measuring, Setting, made};
 use crate::measure::place::{MeasureError, Place};
 use crate::measure::records::{

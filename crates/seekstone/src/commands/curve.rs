@@ -1,7 +1,7 @@
 //! `seekstone curve`: response time against load.
 
-use kinds::check_up::Show;
 use kinds::single_load::{LoadRequest, Question, measure_load};
+use kinds::stage::Show;
 use procedure::{CurveOptions, POINTS_MIN};
 use results::{Arrivals, Setup};
 use units::Duration;

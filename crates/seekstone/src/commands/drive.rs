@@ -8,7 +8,7 @@ use ::study::StudyStage;
 use anyhow::Context as _;
 use archive::Archive;
 use host::interrupt::Interrupt;
-use kinds::check_up::{Show, Stage};
+use kinds::stage::{Show, Stage};
 use lab::bench::{BenchRequest, directory_of};
 use lab::cells::{Cells, GoOn};
 use lab::hosts::Party;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kinds::check_up::Stage;
+use kinds::stage::Stage;
 use report::LiveGlimpse;
 use results::{Run, Setup};
 use study::StudyStage;

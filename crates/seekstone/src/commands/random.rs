@@ -1,8 +1,8 @@
 //! `seekstone random`: service times of random access.
 
 use drivers::Caching;
-use kinds::check_up::Show;
 use kinds::random_access::{RandomRequest, measure_random};
+use kinds::stage::Show;
 use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
 use results::{RandomKind, Setup};
 use sim::SIM_PREFIX;

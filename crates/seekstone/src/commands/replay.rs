@@ -1,8 +1,8 @@
 //! `seekstone replay`: a recorded trace on another storage.
 
 use drivers::Caching;
-use kinds::check_up::Show;
 use kinds::replay::{ReplayRequest, TraceFile, measure_replay};
+use kinds::stage::Show;
 use results::{ReplayPace, Setup};
 
 use crate::args::{DEPTH_FAST, ReplayArgs, TraceFormat};

@@ -2,7 +2,8 @@
 
 use clap::CommandFactory as _;
 use drivers::Caching;
-use kinds::check_up::{CheckUpRequest, Show, check_up};
+use kinds::check_up::{CheckUpRequest, check_up};
+use kinds::stage::Show;
 use procedure::Requirement;
 use results::Setup;
 

@@ -1,8 +1,8 @@
 //! `seekstone ssd`: the steady state of an SSD.
 
 use drivers::{Caching, PurgeMethod};
-use kinds::check_up::Show;
 use kinds::ssd::{SsdRequest, measure_ssd};
+use kinds::stage::Show;
 use procedure::{RoundTime, SsdOptions, SsdTest};
 use results::Setup;
 use units::Duration;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use drivers::{Caching, ReadFileError, read_regular_file};
-use kinds::check_up::Show;
+use kinds::stage::Show;
 use kinds::transactions::{
     Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
 };

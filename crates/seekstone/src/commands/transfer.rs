@@ -1,7 +1,7 @@
 //! `seekstone transfer`: transfer rates, pass by pass.
 
 use drivers::{Caching, Checking};
-use kinds::check_up::Show;
+use kinds::stage::Show;
 use kinds::transfer::{Sharing, TransferRequest, measure_transfer};
 use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use drivers::{Caching, DriverKind, Notice};
-use kinds::check_up::Show;
 use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load, open_depth};
+use kinds::stage::Show;
 use lab::bench::BenchRequest;
 use results::Setup;
 use stats::Goal;

@@ -4,9 +4,9 @@ use std::io::BufWriter;
 
 use anyhow::Context as _;
 use host::interrupt::Interrupt;
-use kinds::check_up::Show;
 use kinds::iolog::TrialLog;
 use kinds::single_load::{LoadRequest, measure_load};
+use kinds::stage::Show;
 use results::{Run, Warning, WarningCode};
 use sim::SIM_PREFIX;
 use units::format_counted;

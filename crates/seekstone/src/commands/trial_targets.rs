@@ -4,11 +4,11 @@ use std::path::Path;
 
 use drivers::read_regular_file;
 use fio::Job;
-use kinds::check_up::Show;
 use kinds::fio_jobs::{
     FioRequest, JobTarget, TrialShape, WorkloadText, read_workloads, trial_of_targets,
 };
 use kinds::single_load::NULL_TARGET;
+use kinds::stage::Show;
 use lab::bench::directory_of;
 use lab::cells::Cells;
 use lab::simulated::keep_texts;

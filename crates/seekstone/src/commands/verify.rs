@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use host::interrupt::Interrupt;
-use kinds::check_up::Stage;
+use kinds::stage::Stage;
 use lab::state_file::{Checked, StateFile, StateFileError};
 use serde_json::{Value, json};
 use units::{Bytes, Duration, format_counted};

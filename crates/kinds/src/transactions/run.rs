@@ -1,10 +1,5 @@
 //! Runs users with transactions: from a target's name to a [`Run`].
 
-mod search;
-mod start;
-
-pub use start::StartAt;
-
 use procedure::{
     CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts,
     transaction_load, usual_interval, warm_up_left_out,
@@ -16,8 +11,9 @@ use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
 
-use crate::check_up::{Show, Stage};
+use super::start::StartAt;
 use crate::single_load::{DEPTH_MAX, NULL_TARGET};
+use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError};
@@ -240,8 +236,8 @@ fn spec(profiles: &[Profile], ramp_per_second: Option<f64>) -> Result<UsersSpec,
     })
 }
 
-struct Asker<'a> {
-    request: &'a TransactionsRequest,
+pub(super) struct Asker<'a> {
+    pub(super) request: &'a TransactionsRequest,
     interrupt: &'a Interrupt,
     show: Show<'a>,
     size: Bytes,
@@ -250,10 +246,10 @@ struct Asker<'a> {
     /// Whether the preparation of a trial fills what keeps data in memory.
     has_page_cache: bool,
     /// Time spent in trials that are over.
-    spent: Duration,
+    pub(super) spent: Duration,
     measurements: Vec<Measurement>,
-    warnings: Vec<Warning>,
-    found: Transactions,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) found: Transactions,
 }
 
 impl<'a> Asker<'a> {
@@ -363,7 +359,7 @@ impl<'a> Asker<'a> {
         self.check(&trial, outcome)
     }
 
-    fn keep(&mut self, trial: &Trial, outcome: &mut Outcome) -> TransactionLoad {
+    pub(super) fn keep(&mut self, trial: &Trial, outcome: &mut Outcome) -> TransactionLoad {
         let ClientSpec::Users(users) = &trial.spec else {
             unreachable!("only users are measured here");
         };
@@ -382,7 +378,7 @@ impl<'a> Asker<'a> {
         load
     }
 
-    fn trial(&self, load: &UserLoad, salt: u64) -> Result<Trial, BenchError> {
+    pub(super) fn trial(&self, load: &UserLoad, salt: u64) -> Result<Trial, BenchError> {
         let ramp = self.request.ramp.per_second(load.users);
         let users = spec(&load.profiles, ramp)?.on(MAIN_DIRECT, self.size.0);
         let depth = self.depth(load.users);
@@ -408,7 +404,11 @@ impl<'a> Asker<'a> {
         })
     }
 
-    fn measure(&mut self, bench: &mut Bench, trial: &Trial) -> Result<Outcome, BenchError> {
+    pub(super) fn measure(
+        &mut self,
+        bench: &mut Bench,
+        trial: &Trial,
+    ) -> Result<Outcome, BenchError> {
         let spent = self.spent;
         let (show, interrupt) = (&mut self.show, self.interrupt);
         let measured = bench.laboratory().measure(trial, &mut |glimpse| {
@@ -428,7 +428,7 @@ impl<'a> Asker<'a> {
         Ok(outcome)
     }
 
-    fn check(&self, trial: &Trial, outcome: Outcome) -> Result<(), BenchError> {
+    pub(super) fn check(&self, trial: &Trial, outcome: Outcome) -> Result<(), BenchError> {
         if outcome.failure.is_some() || self.interrupt.is_raised().is_some() {
             return Err(stop_of(&trial.title, outcome.failure, self.interrupt));
         }

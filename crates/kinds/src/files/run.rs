@@ -1,13 +1,5 @@
 //! Runs `files`: from a target's name to a [`Run`] with the times of the tests on it.
 
-mod hosts;
-mod model;
-mod needs;
-mod pass;
-mod stonewall;
-mod subject;
-mod verified;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -28,16 +20,15 @@ use units::{Bytes, Duration};
 use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, FilesShape, MetadataClient, Spacing};
 
-use crate::check_up::{Show, Stage};
+use super::hosts::{Company, agreed};
+use super::stonewall::Made;
+use super::subject::{ColdReach, Subject, check_cache_drop, fitting, open_memory, open_target};
+use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
-use hosts::Company;
 use lab::bench::BenchError;
 use lab::cells::Cells;
 use lab::hosts::Party;
-use subject::{ColdReach, Subject, check_cache_drop, fitting, open_memory, open_target};
-
-pub use subject::memory_disk;
 
 /// Written data that stays in memory from this share of the files on is told.
 const KEPT_SHARE: f64 = 0.01;
@@ -201,7 +192,7 @@ impl FilesRequest {
     }
 
     /// What each client makes, where all do the same.
-    fn shape(&self) -> Option<FilesShape> {
+    pub(super) fn shape(&self) -> Option<FilesShape> {
         match &self.work {
             FileWork::Metadata(tree) => Some(FilesShape::Tree(tree.of_each(self.clients))),
             FileWork::Bandwidth(it) => Some(FilesShape::Transfers(it.of_each(self.clients))),
@@ -233,7 +224,7 @@ pub fn measure_files(
         states,
         mut warnings,
     } = match &request.party {
-        Some(party) => hosts::agreed(party, request, opened)?,
+        Some(party) => agreed(party, request, opened)?,
         None => opened?,
     };
     let procedure = FilesProcedure::new(request.plan(&subjects, states));
@@ -246,7 +237,7 @@ pub fn measure_files(
         procedure,
         played: BTreeMap::new(),
         kept: 0.0,
-        made: stonewall::Made::new(),
+        made: Made::new(),
         put_off: Vec::new(),
         told: Duration::ZERO,
         found: FileFindings::default(),
@@ -278,10 +269,10 @@ pub fn measure_files(
 }
 
 /// What is measured, ready to be.
-struct OpenedSubjects {
-    subjects: Vec<Subject>,
-    states: Vec<FileState>,
-    warnings: Vec<Warning>,
+pub(super) struct OpenedSubjects {
+    pub subjects: Vec<Subject>,
+    pub states: Vec<FileState>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Open the target, and the memory disk that it is compared with.
@@ -313,7 +304,7 @@ fn open(
     })
 }
 
-fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
+pub(super) fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
     if left.is_empty() {
         return error;
     }
@@ -381,26 +372,26 @@ fn states_of(
     Ok(states)
 }
 
-struct Session<'a> {
-    request: &'a FilesRequest,
-    interrupt: &'a Interrupt,
+pub(super) struct Session<'a> {
+    pub(super) request: &'a FilesRequest,
+    pub(super) interrupt: &'a Interrupt,
     show: Show<'a>,
     clock: MonotonicClock,
-    subjects: Vec<Subject>,
-    procedure: FilesProcedure,
-    played: BTreeMap<FileCell, FilePlayed>,
+    pub(super) subjects: Vec<Subject>,
+    pub(super) procedure: FilesProcedure,
+    pub(super) played: BTreeMap<FileCell, FilePlayed>,
     /// The largest share of a pass's files that stayed in memory when caches were dropped.
-    kept: f64,
+    pub(super) kept: f64,
     /// What passes with a stonewall made.
-    made: stonewall::Made,
+    pub(super) made: Made,
     /// What told passes would have done, and has to be done before the next that is measured.
-    put_off: Vec<FileStep>,
+    pub(super) put_off: Vec<FileStep>,
     /// Time of the passes that were told.
-    told: Duration,
+    pub(super) told: Duration,
     /// What verification found in all passes.
-    found: FileFindings,
+    pub(super) found: FileFindings,
     /// The hosts that take every step with this one, where there are several.
-    company: Option<Company>,
+    pub(super) company: Option<Company>,
 }
 
 impl Session<'_> {

@@ -1,9 +1,5 @@
 //! Runs the workloads of the RAID Performance Test: from a target's name to a [`Run`].
 
-mod live;
-mod modes;
-mod session;
-
 use std::collections::BTreeMap;
 
 use procedure::{CheckUpFacts, POINTS_MIN, RabOptions, mode_comparisons, rab_averages};
@@ -12,13 +8,14 @@ use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Status, Warning};
 use units::{Bytes, Duration, format_counted};
 use workload::{Advice, Definition, advise, advise_on_durations};
 
-use crate::check_up::Stage;
+use super::live;
+use super::session::{Session, parts};
+use crate::stage::Stage;
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::laboratory::Glimpse;
 use lab::test_file::make_test_file;
-use session::{Session, parts};
 
 /// The largest test file that a directory gets when no size is given: large enough for the blocks
 /// of 1 MiB of the batch workloads, and written in seconds by a fast disk.

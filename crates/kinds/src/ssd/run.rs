@@ -1,7 +1,5 @@
 //! Runs `ssd`: from a target's name to a [`Run`] with the steady state of its tests.
 
-mod checks;
-
 use drivers::PurgeMethod;
 use procedure::{
     CheckUpFacts, Ending, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdTest, Trial,
@@ -14,8 +12,8 @@ use stats::Estimate;
 use units::Bytes;
 use workload::ClientSpec;
 
-use crate::check_up::{Show, Stage};
 use crate::random_access::is_silence;
+use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
@@ -23,7 +21,7 @@ use lab::laboratory::{Glimpse, Laboratory as _, Outcome};
 use lab::simulated::law;
 use lab::test_file::{fill_test_file, stop_of, stopped};
 
-use self::checks::{purge_of, refuse_impossible, size_of};
+use super::checks::{self, purge_of, refuse_impossible, size_of};
 
 /// What is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use units::{Bytes, Duration, format_counted};
 use super::hosts::{said_by_all, step};
 use super::stage::Teller;
 use super::streams::{Opened, Streams, clean_up_all, open_streams};
-use crate::check_up::Show;
+use crate::stage::Show;
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};

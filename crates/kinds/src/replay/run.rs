@@ -4,15 +4,6 @@
 //! The trace is read twice: once to know what it asks for, before anything is written, and once for
 //! the replay, ahead of it. It is never loaded.
 
-mod client;
-mod dealing;
-mod doubts;
-mod file;
-mod fitting;
-mod hosts;
-mod scan;
-mod source;
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host::environment;
@@ -28,21 +19,20 @@ use stats::Channel;
 use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
-use crate::check_up::{Show, Stage};
 use crate::single_load::open_depth;
+use crate::stage::{Show, Stage};
 
-pub use self::file::TraceFile;
-pub use self::fitting::Fit;
-
-use self::client::{MakeReplay, Seen};
-use self::dealing::Dealing;
-use self::fitting::Fitting;
-use self::hosts::Parts;
-use self::scan::{Scan, TraceLayout};
-use self::source::{Patience, Source};
+use super::client::{MakeReplay, Seen};
+use super::dealing::Dealing;
+use super::doubts;
+use super::file::TraceFile;
+use super::fitting::{Fit, Fitting};
+use super::hosts::Parts;
+use super::scan::{Scan, TraceLayout};
+use super::source::{Patience, Source};
 
 /// The kind, and its one trial.
-const KIND: &str = "replay";
+pub(super) const KIND: &str = "replay";
 /// A replay that is slower than its trace goes on for this long at most.
 const DURATION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 /// A trace is taken to last at least this long when its rate is asked for, seconds.

@@ -1,0 +1,15 @@
+//! `replay`: a recorded trace asked of another target.
+
+mod client;
+mod dealing;
+mod doubts;
+mod file;
+mod fitting;
+mod hosts;
+mod run;
+mod scan;
+mod source;
+
+pub use file::TraceFile;
+pub use fitting::Fit;
+pub use run::{ReplayRequest, measure_replay};

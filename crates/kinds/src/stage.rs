@@ -1,0 +1,37 @@
+//! Where a run stands while it goes on.
+
+use lab::laboratory::Glimpse;
+use lab::test_file::FILL_MAX;
+use units::Duration;
+
+/// Where a run stands, for a screen.
+#[derive(Clone, Debug)]
+pub struct Stage<'a> {
+    /// What is being measured.
+    pub title: &'a str,
+    /// Share of the work that is done, 0 to 1.
+    pub done: f64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Time that is left, at most.
+    pub left: Duration,
+    /// The trial that is running.
+    pub glimpse: Option<&'a Glimpse>,
+}
+
+impl<'a> Stage<'a> {
+    /// A test file is being written, before anything is measured.
+    #[must_use]
+    pub fn of_filling(title: &'a str, glimpse: &'a Glimpse) -> Self {
+        Self {
+            title,
+            done: 0.0,
+            elapsed: glimpse.elapsed,
+            left: FILL_MAX.saturating_sub(glimpse.elapsed),
+            glimpse: Some(glimpse),
+        }
+    }
+}
+
+/// Is told where a run stands.
+pub type Show<'a> = &'a mut dyn FnMut(&Stage<'_>);

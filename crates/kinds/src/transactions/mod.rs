@@ -1,0 +1,8 @@
+//! `transactions`: users who think, compute and wait for I/O.
+
+mod run;
+mod search;
+mod start;
+
+pub use run::{Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions};
+pub use start::StartAt;
