@@ -161,6 +161,25 @@ impl<'a> Settings<'a> {
         }
     }
 
+    /// Bytes of a record, and of a file, which holds one at least.
+    ///
+    /// # Errors
+    /// When one is no size up to its most, or the record is the larger.
+    pub fn record_and_size(
+        &self,
+        record_max: Bytes,
+        size_max: Bytes,
+    ) -> Result<(Bytes, Bytes), SettingFault> {
+        let record = self.size("record", Bytes(1)..=record_max)?;
+        let size = self.size("size", Bytes(1)..=size_max)?;
+        let (record, size) = (record.unwrap_or_default(), size.unwrap_or_default());
+        if record > size {
+            let why = format!("record = {record} is more than a whole file of {size}");
+            return Err(SettingFault::at("record", why));
+        }
+        Ok((record, size))
+    }
+
     /// A whole number in `range`.
     ///
     /// # Errors

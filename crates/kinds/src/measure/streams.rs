@@ -94,16 +94,7 @@ pub struct Streams {
 
 impl Streams {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let size = settings
-            .size("size", Bytes(1)..=SIZE_MAX)?
-            .unwrap_or_default();
-        let record = settings
-            .size("record", Bytes(1)..=RECORD_MAX)?
-            .unwrap_or_default();
-        if record > size {
-            let why = format!("record = {record} is more than a whole file of {size}");
-            return Err(SettingFault::at("record", why));
-        }
+        let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
         let operations = [("read", TransferKind::Read), ("write", TransferKind::Write)];
         let directories = settings.text_or_list("directories")?;
         Ok(Self {

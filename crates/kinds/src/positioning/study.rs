@@ -67,16 +67,7 @@ pub struct Positioning {
 
 impl Positioning {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let size = settings
-            .size("size", Bytes(1)..=SIZE_MAX)?
-            .unwrap_or_default();
-        let record = settings
-            .size("record", Bytes(1)..=RECORD_MAX)?
-            .unwrap_or_default();
-        if record > size {
-            let why = format!("record = {record} is more than a whole file of {size}");
-            return Err(SettingFault::at("record", why));
-        }
+        let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
         Ok(Self {
             files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1) as u32,
             size,

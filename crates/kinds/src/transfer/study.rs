@@ -93,13 +93,7 @@ pub struct Transfer {
 
 impl Transfer {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
-        let size = settings.size("size", Bytes(1)..=SIZE_MAX)?;
-        let (record, size) = (record.unwrap_or_default(), size.unwrap_or_default());
-        if record > size {
-            let why = format!("record = {record} is more than the whole file of {size}");
-            return Err(SettingFault::at("record", why));
-        }
+        let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
         let direct = settings.flag("direct")?;
         Ok(Self {
             record,

@@ -28,7 +28,7 @@ fn mistakes_name_what_is_allowed() {
     check(
         "transfer",
         "size = \"8k\"\nrecord = \"64k\"",
-        "record: record = 64 KiB is more than the whole file of 8 KiB",
+        "record: record = 64 KiB is more than a whole file of 8 KiB",
     );
     check(
         "command",
