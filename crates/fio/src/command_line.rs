@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::fault::{Fault, Place};
 use crate::program::{Takes, find_program_option};
-use crate::reader::{JobFile, Section, Surroundings, given, sort};
+use crate::reader::{JobFile, Section, Surroundings, given};
 
 /// Where arguments stand.
 const FILE: &str = "command line";
 
-/// The jobs that arguments make. Each is `--option=value`, `--option value`, or `--flag`.
+/// The jobs that arguments make. Each is `--option=value`, `--option value`, or `--flag`, and is
+/// read in its place, as in fio: `--directory` behind `--filename` has no effect on it.
 pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) -> JobFile {
     let place = Place {
         file: Arc::from(FILE),
@@ -56,9 +57,6 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
             }
             Err(message) => file.faults.push(Fault::new(&place, message)),
         }
-    }
-    for section in &mut file.sections {
-        sort(&mut section.given);
     }
     file
 }

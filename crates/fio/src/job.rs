@@ -187,9 +187,9 @@ pub enum FileOrder {
 /// The files of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// Those that are named; all copies share them.
+    /// Those that are named, with their directory; all copies share them.
     pub names: Vec<String>,
-    /// Where files are, in turn.
+    /// Where files are that are not named, in turn.
     pub directories: Vec<String>,
     /// How files are named that are not.
     pub format: String,

@@ -28,8 +28,10 @@ type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 /// Remarks on jobs, in their order.
 #[must_use]
 pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
-    let rules: [Rule<'_>; 9] = [
+    let rules: [Rule<'_>; 11] = [
         &no_range,
+        &several_names,
+        &absolute_below_directory,
         &unlimited_by_time,
         &short,
         &no_ramp,
@@ -146,6 +148,38 @@ fn no_range(job: &Job) -> Option<String> {
     Some(format!(
         "bs={text} is no range: as in fio, reads have {first} and writes and trims {second}, and \
          nothing lies between; write bsrange={text} for a range"
+    ))
+}
+
+fn filenames(job: &Job) -> impl Iterator<Item = &str> {
+    let given = job.given.iter();
+    given
+        .filter(|it| it.option.name == "filename")
+        .filter_map(|it| it.value.as_deref())
+}
+
+/// `filename` in `[global]` and in the job, or twice in one of them.
+fn several_names(job: &Job) -> Option<String> {
+    let count = filenames(job).count();
+    (count > 1).then(|| {
+        format!(
+            "filename is given {count} times, [global] included: as in fio the job uses all of \
+             them, {}, and size is divided among them; give it once",
+            job.files.names.join(", ")
+        )
+    })
+}
+
+/// `directory=/data` and `filename=/dev/sda`.
+fn absolute_below_directory(job: &Job) -> Option<String> {
+    let is_moved = |name: &str| {
+        let mut all = job.files.names.iter();
+        name.starts_with('/') && all.any(|it| it.len() > name.len() && it.ends_with(name))
+    };
+    let name = filenames(job).find(|name| is_moved(name))?;
+    Some(format!(
+        "filename={name} with directory: as in fio the file is {}; leave directory out",
+        job.files.names.iter().find(|it| it.ends_with(name))?
     ))
 }
 

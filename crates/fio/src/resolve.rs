@@ -9,7 +9,7 @@ use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
 use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{Answer, truth};
 use crate::pattern::{Distribution, Pattern};
-use crate::reader::{Given, JobFile, Section, sort};
+use crate::reader::{Given, JobFile, Section};
 use crate::steady::SteadyCriterion;
 use crate::verify::is_method_on;
 use units::Duration;
@@ -75,9 +75,9 @@ impl Resolved {
     fn take(&mut self, section: &Section, global: &[Given]) {
         let mut job = Job::new(&section.name, &section.place);
         job.given = global.iter().chain(&section.given).cloned().collect();
-        sort(&mut job.given);
-        let base = kb_base(&job.given);
+        let mut base = KbBase::default();
         for given in job.given.clone() {
+            base = base_after(base, &given);
             if let Err(message) = set(&mut job, &given, base) {
                 self.faults.push(Fault::new(&given.place, message));
             }
@@ -96,11 +96,12 @@ impl Resolved {
     }
 }
 
-fn kb_base(given: &[Given]) -> KbBase {
-    let last = given.iter().rfind(|it| it.option.name == "kb_base");
-    match last.and_then(|it| it.value.as_deref()) {
-        Some("1000") => KbBase::Decimal,
-        _ => KbBase::Binary,
+/// What `k` means from this option on.
+fn base_after(base: KbBase, given: &Given) -> KbBase {
+    match (given.option.name, given.value.as_deref()) {
+        ("kb_base", Some("1000")) => KbBase::Decimal,
+        ("kb_base", _) => KbBase::Binary,
+        _ => base,
     }
 }
 
@@ -211,6 +212,22 @@ impl ResolvedValue<'_> {
     }
 }
 
+/// As in fio, each `filename` adds to those before it, also to those of `[global]`, and lies in the
+/// first directory that was named by then.
+fn add_names(job: &mut Job, text: &str) {
+    let files = &mut job.files;
+    // A colon of a model or of no storage at all separates no names.
+    if text.starts_with("sim:") || text == "null:" {
+        return files.names.push(text.to_owned());
+    }
+    let directory = files.directories.first();
+    let placed = |name: String| match directory {
+        Some(directory) => format!("{directory}/{name}"),
+        None => name,
+    };
+    files.names.extend(names(text).into_iter().map(placed));
+}
+
 /// Names between colons; `\:` is a colon.
 fn names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
@@ -233,11 +250,7 @@ fn names(text: &str) -> Vec<String> {
 fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "name" => value.text.clone_into(&mut job.name),
-        // A colon of a model or of no storage at all separates no names.
-        "filename" => match value.text.starts_with("sim:") || value.text == "null:" {
-            true => job.files.names = vec![value.text.to_owned()],
-            false => job.files.names = names(value.text),
-        },
+        "filename" => add_names(job, value.text),
         "directory" => job.files.directories = names(value.text),
         "filename_format" => value.text.clone_into(&mut job.files.format),
         "nrfiles" => job.files.count = value.count()?.max(1),

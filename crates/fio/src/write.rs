@@ -67,7 +67,8 @@ fn place(job: &Job, lines: &mut Lines) {
             });
         names.collect::<Vec<String>>().join(":")
     };
-    if !files.directories.is_empty() {
+    // A name has its directory already.
+    if files.names.is_empty() && !files.directories.is_empty() {
         lines.push(("directory", escaped(&files.directories)));
     }
     match files.names.is_empty() {

@@ -121,3 +121,16 @@ fn two_sizes_with_a_hyphen_are_no_range() {
     );
     check(&format!("{job} bsrange=4k-16k"), &[]);
 }
+
+#[test]
+fn files_that_fio_takes_otherwise_than_one_may_think_are_named() {
+    let told = remarks("[global]\nfilename=/dev/a\n[a]\nfilename=/dev/b\ndirect=1\n");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("uses all of them, /dev/a, /dev/b"),
+        "{told:?}"
+    );
+    let told = remarks("[a]\ndirectory=/data\nfilename=/dev/b\ndirect=1\n");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("the file is /data//dev/b"), "{told:?}");
+}

@@ -217,3 +217,42 @@ fn arithmetic_with_words_of_fio_needs_no_parentheses() {
         .names;
     assert_eq!(name, &["/tmp/of-4096"]);
 }
+
+/// In fio 3.33 each `filename` adds files; here the last one alone counted, and half of what such a
+/// job does was missing. Its directory is the first one that was named before it.
+#[test]
+fn every_filename_adds_files_as_in_fio() {
+    let check = |text: &str, expected: &[&str]| {
+        let found = jobs(text);
+        assert_eq!(found[0].files.names, expected, "{text}");
+    };
+    check("[a]\nsize=1m\nfilename=f\nfilename=g:h\n", &["f", "g", "h"]);
+    check(
+        "[global]\nfilename=g\n[a]\nsize=1m\nfilename=f\n",
+        &["g", "f"],
+    );
+    check(
+        "[global]\nfilename=f\n[a]\nsize=1m\nfilename=f\n",
+        &["f", "f"],
+    );
+    check(
+        "[a]\nsize=1m\nfilename=f:g\ndirectory=d:e\n",
+        &["d/f", "d/g"],
+    );
+    check("[global]\nfilename=f\n[a]\nsize=1m\ndirectory=d\n", &["f"]);
+    check(
+        "[global]\ndirectory=d\n[a]\nsize=1m\nfilename=/f\n",
+        &["d//f"],
+    );
+    let typed = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+        let file = read_command_line(&words, &mut Around::default());
+        resolve(&file, &[]).jobs[0].files.names.clone()
+    };
+    // Words are read one by one, the lines of a section are not.
+    assert_eq!(typed(&["--name=a", "--filename=f", "--directory=d"]), ["f"]);
+    assert_eq!(
+        typed(&["--name=a", "--directory=d", "--filename=f"]),
+        ["d/f"]
+    );
+}

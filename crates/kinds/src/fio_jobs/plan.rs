@@ -453,15 +453,14 @@ impl Planner<'_> {
 
 /// The files of a copy of a job.
 fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
+    if !job.files.names.is_empty() {
+        return job.files.names.iter().map(PathBuf::from).collect();
+    }
     let directories = &job.files.directories;
     let directory = match directories.len() {
         0 => PathBuf::new(),
         count => PathBuf::from(&directories[copy as usize % count]),
     };
-    if !job.files.names.is_empty() {
-        let names = job.files.names.iter();
-        return names.map(|name| directory.join(name)).collect();
-    }
     let named = |file: u32| {
         let name = job.files.format.replace("$jobname", &job.name);
         let name = name.replace("$jobnum", &copy.to_string());

@@ -56,16 +56,15 @@ fn places(job: &Job) -> Vec<PathBuf> {
     if job.engine.kind == fio::EngineKind::Null {
         return Vec::new();
     }
-    let directories: Vec<PathBuf> = match files.directories.as_slice() {
-        [] => vec![PathBuf::from(".")],
-        named => named.iter().map(PathBuf::from).collect(),
-    };
     if files.names.is_empty() {
-        return directories;
+        return match files.directories.as_slice() {
+            [] => vec![PathBuf::from(".")],
+            named => named.iter().map(PathBuf::from).collect(),
+        };
     }
     let names = files.names.iter().filter(|name| !name.starts_with("sim:"));
     let place = |name: &String| {
-        let path = directories[0].join(name);
+        let path = PathBuf::from(name);
         match (path.exists(), path.parent()) {
             (false, Some(parent)) if parent != Path::new("") => parent.to_owned(),
             (false, _) => PathBuf::from("."),
