@@ -23,8 +23,19 @@ pub struct Answered {
 /// The answers to all options of a file, in its order.
 #[must_use]
 pub fn answers(file: &JobFile) -> Vec<Answered> {
-    let given = file.sections.iter().flat_map(|section| &section.given);
-    given.map(answer).collect()
+    let answered = file.sections.iter().flat_map(|section| {
+        let is_lost = |it: &&Given| section.is_global && it.option.name == "name";
+        let given = section.given.iter();
+        given.map(move |it| match is_lost(&it) {
+            false => answer(it),
+            true => Answered {
+                answer: "no effect",
+                why: "as in fio, jobs are named after their sections".into(),
+                ..answer(it)
+            },
+        })
+    });
+    answered.collect()
 }
 
 fn answer(given: &Given) -> Answered {

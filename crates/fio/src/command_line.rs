@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::fault::{Fault, Place};
-use crate::program::{Takes, find_program_option};
+use crate::option::{FioOption, nearest, options};
+use crate::program::{PROGRAM_OPTIONS, Takes, find_program_option};
 use crate::reader::{JobFile, Section, Surroundings, given};
 
 /// Where arguments stand.
@@ -27,6 +28,15 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (text, None),
+        };
+        let name = match completed(name) {
+            Ok(found) => found.unwrap_or(name),
+            Err(several) => {
+                let message = format!("--{name} begins several options: {}", several.join(", "));
+                file.faults.push(Fault::new(&place, message));
+                rest.next_if(|next| value.is_none() && !next.starts_with("--"));
+                continue;
+            }
         };
         let program = find_program_option(name);
         let takes_next =
@@ -59,6 +69,42 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
         }
     }
     file
+}
+
+/// The name of the option that begins with `typed`, which is taken as `getopt_long` takes it: none,
+/// or one, or this very one.
+///
+/// # Errors
+/// The names of all of them where there are several.
+pub fn completed(typed: &str) -> Result<Option<&'static str>, Vec<&'static str>> {
+    let is_whole = |option: &FioOption| option.is_of_engine() && option.name == typed;
+    if options().any(is_whole) {
+        return Ok(None);
+    }
+    let named: Vec<&'static str> = names().filter(|name| name.starts_with(typed)).collect();
+    match named.as_slice() {
+        [] => Ok(None),
+        [only] => Ok(Some(only)),
+        several => match several.iter().find(|name| **name == typed) {
+            Some(name) => Ok(Some(name)),
+            None => Err(named),
+        },
+    }
+}
+
+/// The name of an option that is spelled nearly so, and by how many letters it differs.
+#[must_use]
+pub fn nearly(typed: &str) -> Option<(usize, &'static str)> {
+    let near = nearest(typed)?;
+    Some((units::edits(typed, near), near))
+}
+
+/// All names of options that fio has before it knows an engine.
+fn names() -> impl Iterator<Item = &'static str> {
+    let of_jobs = options().filter(|it| !it.is_of_engine());
+    let of_jobs = of_jobs.flat_map(|it| [it.name, it.alias]);
+    let of_program = PROGRAM_OPTIONS.iter().map(|it| it.name);
+    of_jobs.filter(|name| !name.is_empty()).chain(of_program)
 }
 
 fn section(name: &str, is_global: bool, place: &Place) -> Section {

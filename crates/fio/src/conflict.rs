@@ -15,7 +15,7 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
         trimmed_otherwise(job),
         too_long(job),
         removed_each_loop(job),
-        ending_later_phases(job),
+        filled_otherwise(job),
         zoned_otherwise(job),
         slower_than_least(job),
     ]
@@ -155,15 +155,34 @@ fn removed_each_loop(job: &Job) -> Option<Fault> {
     })
 }
 
-fn ending_later_phases(job: &Job) -> Option<Fault> {
-    let given = job.given.iter().rfind(|it| it.option.name == "exit_what")?;
-    let is_all = given.value.as_deref() == Some("all");
-    is_all.then(|| {
-        refused(
-            given,
-            "later jobs run all the same; write group or stonewall",
-        )
+/// A device is written to its end, or to its size, anyway; a file system is not filled here.
+fn filled_otherwise(job: &Job) -> Option<Fault> {
+    let given = last(job, "fill_device")?;
+    let is_device = |name: &String| {
+        let is_file = name.starts_with("/dev/shm/");
+        name.starts_with("/dev/") && !is_file || name.starts_with("sim:")
+    };
+    let names = &job.files.names;
+    let are_devices = !names.is_empty() && names.iter().all(is_device);
+    (!are_devices).then(|| {
+        let why = "a device is written to its end, but no file system is filled: give \
+                   filename=/dev/..., or size";
+        refused(given, why)
     })
+}
+
+/// Jobs of later phases run all the same.
+fn ending_later_phases(phases: &[Job]) -> Option<Fault> {
+    let all = phases.chunk_by(|_, next| !next.begins_phase());
+    let count = all.clone().count();
+    let mut before_last = all.take(count.saturating_sub(1)).flatten();
+    let given = before_last.find_map(|job| {
+        let given = last(job, "exit_what")?;
+        let is_all = given.value.as_deref() == Some("all");
+        (is_all && last(job, "exitall").is_some()).then_some(given)
+    })?;
+    let why = "later jobs run all the same; write group or stonewall";
+    Some(refused(given, why))
 }
 
 /// Work out what holds for several jobs, and what cannot be done of it.
@@ -180,6 +199,7 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         faults.extend(steady_apart(phase));
         faults.extend(ended_by_one(phase));
     }
+    faults.extend(ending_later_phases(jobs));
     faults.extend(flows_apart(jobs));
     faults.extend(logs_apart(jobs));
     let goes_on = jobs.iter().filter(|job| job.outlives_errors).count();

@@ -206,6 +206,8 @@ pub struct Files {
 pub struct Job {
     /// Where its section begins.
     pub place: Place,
+    /// Its section, after which its files are named.
+    pub section: String,
     /// Its name: the section's, or that of `name`.
     pub name: String,
     /// How requests reach the storage.
@@ -287,6 +289,16 @@ pub struct Job {
 }
 
 impl Job {
+    /// What a copy of it is called, and its logs are: fio gives the first one alone the name of
+    /// `name`.
+    #[must_use]
+    pub fn name_of_copy(&self, copy: u32) -> &str {
+        match copy {
+            0 => &self.name,
+            _ => &self.section,
+        }
+    }
+
     /// Whether it starts when all jobs before it have ended.
     #[must_use]
     pub const fn begins_phase(&self) -> bool {
@@ -332,6 +344,7 @@ impl Job {
     pub fn new(name: &str, place: &Place) -> Self {
         Self {
             place: place.clone(),
+            section: name.to_owned(),
             name: name.to_owned(),
             engine: PSYNC,
             pattern: Pattern::READ,

@@ -34,7 +34,7 @@ mod zones;
 pub use answers::{Answered, answers};
 pub use blocks::{BlockSizes, SizeShare};
 pub use buffers::Buffers;
-pub use command_line::read_command_line;
+pub use command_line::{completed, nearly, read_command_line};
 pub use engines::{Engine, EngineKind};
 pub use fault::{Fault, Place};
 pub use job::{

@@ -129,24 +129,27 @@ pub struct LogFile {
 pub fn log_files(jobs: &[Job]) -> Vec<LogFile> {
     let copies = jobs
         .iter()
-        .flat_map(|job| std::iter::repeat_n(job, job.copies as usize));
-    let files = copies.enumerate().flat_map(|(copy, job)| {
+        .flat_map(|job| (0..job.copies).map(move |own| (job, own)));
+    let files = copies.enumerate().flat_map(|(copy, (job, own))| {
         let kinds = job.reports.logs.kinds();
         let file = move |(kind, prefix): (LogKind, String)| LogFile {
             copy,
             kind,
-            name: name_of(job, kind, &prefix, copy + 1),
+            name: name_of(job, kind, &prefix, (own, copy + 1)),
         };
         kinds.into_iter().map(file)
     });
     files.collect()
 }
 
-fn name_of(job: &Job, kind: LogKind, prefix: &str, number: usize) -> String {
+fn name_of(job: &Job, kind: LogKind, prefix: &str, (copy, number): (u32, usize)) -> String {
     if kind == LogKind::Requests {
         return prefix.to_owned();
     }
-    let prefix = if prefix.is_empty() { &job.name } else { prefix };
+    let prefix = match prefix {
+        "" => job.name_of_copy(copy),
+        prefix => prefix,
+    };
     let word = kind.word();
     match job.reports.logs.is_per_job {
         true => format!("{prefix}_{word}.{number}.log"),

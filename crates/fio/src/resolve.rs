@@ -74,7 +74,9 @@ pub fn unknown_sections(files: &[JobFile], wanted: &[String]) -> Vec<Fault> {
 impl Resolved {
     fn take(&mut self, section: &Section, global: &[Given]) {
         let mut job = Job::new(&section.name, &section.place);
-        job.given = global.iter().chain(&section.given).cloned().collect();
+        // fio names jobs after their sections, whatever `[global]` says.
+        let global = global.iter().filter(|it| it.option.name != "name");
+        job.given = global.chain(&section.given).cloned().collect();
         let mut base = KbBase::default();
         for given in job.given.clone() {
             base = base_after(base, &given);
@@ -292,7 +294,11 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "iodepth_low" => job.refill_at = Some(value.count()?).filter(|low| *low > 0),
         "io_submit_mode" => job.is_offloaded = value.text == "offload",
         // What they take is looked at when the whole job is known.
-        "iodepth_batch_complete_min" | "serialize_overlap" | "unlink_each_loop" | "exit_what" => {}
+        "iodepth_batch_complete_min"
+        | "serialize_overlap"
+        | "unlink_each_loop"
+        | "exit_what"
+        | "fill_device" => {}
         "rwmixread" => job.read_percent = value.count()?,
         "rwmixwrite" => job.read_percent = 100 - value.count()?,
         "norandommap" => job.may_repeat = value.truth()?,

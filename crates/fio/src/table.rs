@@ -21,11 +21,18 @@ const NO_LOG: &str = "every I/O is timed anyway; its log is not written";
 const FILETYPE: &str = "the file type is detected, not set";
 const EXITALL: &str =
     "all jobs of the phase end with the first of them, when their I/O under way is done";
-const EXIT_WHAT: &str = "group or stonewall: those that run together";
+const EXIT_WHAT: &str = "those that run together; all where no later jobs would run";
 const GO_ON: &str = "of all jobs or of none: failed operations are counted, whatever kind is named";
 const ERRORS: &str = "the first failed operation ends the run";
+const ONLY_MADE: &str =
+    "files of ours are removed at the end, so that no later run would find them";
+const PRE_READ: &str = "put a job with rw=read before it, stonewall and invalidate=0 into this one";
+const NO_LIST: &str =
+    "no list of errors is kept; continue_on_error=all counts and goes on with any";
 const ALL_OPEN: &str = "files stay open for the whole of a run here";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
+const FILLED: &str =
+    "of devices, which are written to their end anyway; file systems are not filled";
 const SEQUENCER: &str = "separate offset sequences are not supported";
 const REFILLED: &str = "the depth is filled again when that number is done, or left";
 const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requests overlap";
@@ -57,7 +64,8 @@ const NOT_ATOMIC: &str =
 const REPLAYED: &str = "seekstone replay runs a log";
 const PLACEMENT: &str = "data placement is not supported";
 const PACE: &str = "this pacing is not supported; rate, rate_iops and thinktime are";
-const TARGETS: &str = "the load at a latency is what seekstone curve --level finds";
+const TARGETS: &str = "seekstone curve TARGET --level 5ms@p99.9 finds the load at a latency";
+const NO_LIMIT: &str = "no job ends at one latency; --goal 'JOB.p99 <= 10ms' judges them all";
 const STEADY: &str = "of jobs that are one row of the report; by fio's rule, on exact rates";
 const SYSTEM: &str = "jobs start no programs and change no system settings";
 const ORDER: &str = "where the job waits for all jobs that run at the same time";
@@ -156,7 +164,7 @@ pub const GENERIC: &[FioOption] = &[
     row("io_submit_mode", "", OneOf(&["inline", "offload"]), Done(OFFLOADED)),
     row("size", "", Amount, DONE),
     row("io_size", "io_limit", Amount, DONE),
-    row("fill_device", "fill_fs", Bool, Refused(FILES)),
+    row("fill_device", "fill_fs", Bool, Done(FILLED)),
     row("filesize", "", Text, Done("one size for all files")),
     row("file_append", "", Bool, Refused(FILES)),
     row("offset", "fileoffset", Amount, DONE),
@@ -286,7 +294,7 @@ pub const GENERIC: &[FioOption] = &[
     row("rate_process", "", OneOf(&["linear", "poisson"]), DONE),
     row("rate_cycle", "ratecycle", Int(0, MANY), DONE),
     row("rate_ignore_thinktime", "", Bool, Refused(PACE)),
-    row("max_latency", "", Text, Refused(TARGETS)),
+    row("max_latency", "", Text, Refused(NO_LIMIT)),
     row("latency_target", "", Micros, Refused(TARGETS)),
     row("latency_window", "", Micros, NoEffect(WITHOUT_TARGET)),
     row("latency_percentile", "", Floats, NoEffect(WITHOUT_TARGET)),
@@ -297,10 +305,10 @@ pub const GENERIC: &[FioOption] = &[
     row("create_serialize", "", Bool, NoEffect(LAID_OUT)),
     row("create_fsync", "", Bool, NoEffect(LAID_OUT)),
     row("create_on_open", "", Bool, NoEffect(LAID_OUT)),
-    row("create_only", "", Bool, Refused(FILES)),
+    row("create_only", "", Bool, Refused(ONLY_MADE)),
     row("allow_file_create", "", Bool, NoEffect(LAID_OUT)),
     row("allow_mounted_write", "", Bool, Refused(FILES)),
-    row("pre_read", "", Bool, Refused(FILES)),
+    row("pre_read", "", Bool, Refused(PRE_READ)),
     row("cpumask", "", Text, NoEffect(PLACING)),
     row("cpus_allowed", "", Text, NoEffect(PLACING)),
     early("cpus_allowed_policy", "", OneOf(&["shared", "split"]), NoEffect(PLACING)),
@@ -366,7 +374,7 @@ pub const GENERIC: &[FioOption] = &[
     row("job_start_clock_id", "", Int(0, MANY), NoEffect(FORM)),
     row("unified_rw_reporting", "", OneOf(&["none","mixed","both","0","1","2"]), NoEffect(FORM)),
     row("continue_on_error", "", Text, Done(GO_ON)),
-    row("ignore_error", "", Text, Refused(ERRORS)),
+    row("ignore_error", "", Text, Refused(NO_LIST)),
     row("error_dump", "", Bool, NoEffect("the first error is always printed")),
     row("profile", "", Text, Refused(SYSTEM)),
     row("threads", "", Int(0, MANY), NoEffect("it belongs to the profile tiobench")),

@@ -12,7 +12,7 @@ use crate::zones;
 pub fn job_file_text(jobs: &[Job]) -> String {
     let mut text = String::new();
     for job in jobs {
-        let _ = writeln!(text, "[{}]", job.name);
+        let _ = writeln!(text, "[{}]", job.section);
         for (name, value) in options_of(job) {
             let _ = writeln!(text, "{name}={value}");
         }
@@ -30,6 +30,9 @@ fn options_of(job: &Job) -> Lines {
         ("direct", u8::from(job.is_direct).to_string()),
         ("iodepth", job.depth.to_string()),
     ];
+    if job.name != job.section {
+        lines.push(("name", job.name.clone()));
+    }
     place(job, &mut lines);
     load(job, &mut lines);
     course(job, &mut lines);

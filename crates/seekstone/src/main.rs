@@ -38,7 +38,7 @@ fn seekstone() -> ExitCode {
     let mut definition = args::definition();
     let words = names::typed(std::env::args_os().collect());
     let words = habits::with_command(words, &definition);
-    let words = commands::fio::with_options_apart(words);
+    let words = commands::fio::with_options_apart(words, &definition);
     let typed: Vec<String> = words
         .iter()
         .skip(1)

@@ -2,8 +2,8 @@
 
 use crate::support::Around;
 use fio::{
-    Amount, Job, JobFile, SizeShare, read_command_line, read_job_file, resolve, show_command,
-    unknown_sections,
+    Amount, Job, JobFile, SizeShare, answers, log_files, read_command_line, read_job_file, resolve,
+    show_command, unknown_sections,
 };
 use units::Duration;
 
@@ -254,5 +254,52 @@ fn every_filename_adds_files_as_in_fio() {
     assert_eq!(
         typed(&["--name=a", "--directory=d", "--filename=f"]),
         ["d/f"]
+    );
+}
+
+/// Both were refused wherever they stood; public job files of mmtests and fio-spdk have them.
+#[test]
+fn options_that_change_nothing_where_they_stand_are_no_refusal() {
+    // No job runs later that would have to be left out.
+    let found = jobs("[a]\nexitall\nexit_what=all\nsize=1m\n[b]\nsize=2m\n");
+    assert!(found.iter().all(|job| job.ends_all));
+    assert_eq!(
+        jobs("[a]\nexit_what=all\nsize=1m\n[b]\nstonewall\n").len(),
+        2
+    );
+    // In fio 3.33 a device is written to its end, or up to size, with it and without it.
+    assert_eq!(
+        jobs("[a]\nfill_device=1\nrw=write\nfilename=/dev/sdz\n").len(),
+        1
+    );
+}
+
+/// In fio 3.33 a `name` of `[global]` names nothing, and that of a section names its first copy and
+/// the logs of that. Here a global name was that of all jobs, which then shared one file.
+#[test]
+fn jobs_are_named_after_their_sections_and_so_are_their_files() {
+    let text = "[global]\nname=g\nsize=1m\nnumjobs=2\nwrite_iops_log\n[a]\n[b]\nname=c\n";
+    let found = jobs(text);
+    let names = found
+        .iter()
+        .flat_map(|job| [0, 1].map(|copy| job.name_of_copy(copy)));
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "a", "c", "b"]);
+    let sections = found.iter().map(|job| job.section.as_str());
+    assert_eq!(sections.collect::<Vec<_>>(), ["a", "b"]);
+    let logs = log_files(&found).into_iter().map(|it| it.name);
+    assert_eq!(
+        logs.collect::<Vec<_>>(),
+        [
+            "a_iops.1.log",
+            "a_iops.2.log",
+            "c_iops.3.log",
+            "b_iops.4.log"
+        ]
+    );
+    let file = read_job_file("j.fio", text, &mut Around::default());
+    let answered = answers(&file);
+    assert_eq!(
+        (answered[0].text.as_str(), answered[0].answer),
+        ("name=g", "no effect")
     );
 }

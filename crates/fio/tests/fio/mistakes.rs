@@ -26,8 +26,16 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:4: bs_is_seq_rand=1 is refused: some requests of this job are in order",
     ),
     (
-        "[a]\nexit_what=all\n",
-        "j.fio:2: exit_what=all is refused: later jobs run all the same",
+        "[a]\nexitall\nexit_what=all\n[b]\nstonewall\n",
+        "j.fio:3: exit_what=all is refused: later jobs run all the same",
+    ),
+    (
+        "[a]\nfill_device=1\nrw=write\nfilename=f\n",
+        "j.fio:2: fill_device=1 is refused: a device is written to its end",
+    ),
+    (
+        "[a]\nlatency_target=5ms\n",
+        "j.fio:2: latency_target=5ms is refused: seekstone curve TARGET --level 5ms@p99.9 finds",
     ),
     (
         "[a]\nsize=1m\n[b]\ncontinue_on_error=all\n",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use crate::support;
-use fio::{Answer, find_option, options};
+use fio::{Answer, completed, find_option, options};
 
 #[test]
 fn no_name_stands_twice_and_every_answer_says_why() {
@@ -42,4 +42,26 @@ fn every_option_of_the_installed_fio_is_known() {
         }
     }
     assert!(count > 200, "{count} names read");
+}
+
+/// As `getopt_long_only` completes them in fio 3.33; what it calls ambiguous is so here.
+#[test]
+fn the_first_letters_of_an_option_stand_for_it_where_no_other_begins_so() {
+    let check = |typed: &str, expected: &str| {
+        assert_eq!(completed(typed), Ok(Some(expected)), "{typed}");
+    };
+    check("group_report", "group_reporting");
+    check("runt", "runtime");
+    check("readw", "readwrite");
+    check("time_b", "time_based");
+    check("output-f", "output-format");
+    check("output", "output");
+    check("na", "name");
+    check("iodepth", "iodepth");
+    let several = completed("tim").expect_err("two begin so");
+    assert_eq!(several, ["timeout", "time_based"]);
+    assert!(completed("iodep").is_err() && completed("rand").is_err());
+    assert_eq!(completed("iodepht"), Ok(None));
+    // An engine's option that begins the name of another is none of its letters.
+    assert_eq!(completed("cont"), Ok(None));
 }

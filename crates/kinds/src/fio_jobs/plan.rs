@@ -48,6 +48,8 @@ pub enum Storage {
 pub struct Row {
     /// The first job of it, as a number among all jobs.
     pub job: usize,
+    /// The first copy of that job in it.
+    pub copy: u32,
     /// fio's group.
     pub group: u32,
     /// Copies of jobs that it holds.
@@ -183,12 +185,24 @@ pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, Pla
 }
 
 fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
-    let of = |job: &Job| match job.files.names.as_slice() {
-        _ if job.engine.kind == EngineKind::Null => Storage::Null,
-        [name] if name == NULL_TARGET => Storage::Null,
-        [name] if name.starts_with(SIM_PREFIX) => Storage::Simulated,
+    let of_name = |name: &String| match name.as_str() {
+        NULL_TARGET => Storage::Null,
+        name if name.starts_with(SIM_PREFIX) => Storage::Simulated,
         _ => Storage::Files,
     };
+    let of = |job: &Job| match job.files.names.first() {
+        _ if job.engine.kind == EngineKind::Null => Storage::Null,
+        Some(name) => of_name(name),
+        None => Storage::Files,
+    };
+    let is_mixed = |job: &&Job| {
+        let mut names = job.files.names.iter();
+        job.engine.kind != EngineKind::Null && names.any(|name| of_name(name) != of(job))
+    };
+    if let Some(job) = jobs.iter().find(is_mixed) {
+        let names = job.files.names.join(", ");
+        return refused(job, format!("models and files do not go together: {names}"));
+    }
     let mut all = jobs.iter();
     let Some(first) = all.next() else {
         return Ok(Storage::Files);
@@ -222,7 +236,7 @@ impl Planner<'_> {
             self.plan.phases.push(Phase::default());
         }
         for copy in 0..job.copies {
-            let row = self.row(number, job);
+            let row = self.row(number, job, copy);
             let workload = self.workload(job, copy, row)?;
             let phase = self.plan.phases.last_mut().expect("one was begun");
             phase.workloads.push(workload);
@@ -236,7 +250,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn row(&mut self, job_number: usize, job: &Job) -> u32 {
+    fn row(&mut self, job_number: usize, job: &Job, copy: u32) -> u32 {
         let next = self.plan.rows.len() as u32;
         let row = match job.reports.is_grouped {
             true => *self.grouped.entry(self.group).or_insert(next),
@@ -245,6 +259,7 @@ impl Planner<'_> {
         if row == next {
             self.plan.rows.push(Row {
                 job: job_number,
+                copy,
                 group: self.group,
                 copies: 0,
             });
@@ -462,7 +477,7 @@ fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
         count => PathBuf::from(&directories[copy as usize % count]),
     };
     let named = |file: u32| {
-        let name = job.files.format.replace("$jobname", &job.name);
+        let name = job.files.format.replace("$jobname", &job.section);
         let name = name.replace("$jobnum", &copy.to_string());
         directory.join(name.replace("$filenum", &file.to_string()))
     };

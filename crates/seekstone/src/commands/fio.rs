@@ -22,7 +22,7 @@ const BYTES_MAX: u64 = 4 << 20;
 /// Mistakes that are told at once.
 const TOLD_MAX: usize = 40;
 /// Options that both have; fio's always has its value behind a sign of equality.
-const OURS: [&str; 1] = ["--overwrite"];
+const OURS: [&str; 1] = ["overwrite"];
 
 /// Check, show, or carry out jobs.
 ///
@@ -81,19 +81,20 @@ fn refuse_writes(args: &FioArgs, jobs: &[Job]) -> anyhow::Result<()> {
     }
 }
 
-/// What was typed, with what defines jobs behind two dashes, and each option with two, as fio
-/// takes it with one, too.
+/// What was typed, with what defines jobs behind two dashes, and each option with two and its whole
+/// name, as fio takes it with one, and by its first letters, too. `definition` tells what is ours.
 #[must_use]
-pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
+pub fn with_options_apart(words: Vec<OsString>, definition: &clap::Command) -> Vec<OsString> {
     let is_ours = words.get(1).is_some_and(|word| word == "fio");
     if !is_ours || words.iter().any(|word| word == "--") {
         return words;
     }
+    let own = own_options(definition);
     let (mut kept, mut theirs) = (Vec::new(), Vec::new());
     let mut rest = words.into_iter().peekable();
     while let Some(word) = rest.next() {
-        let option = word.to_str().and_then(fio_option);
-        let Some(option) = option.filter(|_| !OURS.iter().any(|ours| word == *ours)) else {
+        let option = word.to_str().and_then(|word| fio_option(word, &own));
+        let Some(option) = option else {
             kept.push(word);
             continue;
         };
@@ -104,7 +105,7 @@ pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
         };
         place.push(format!("--{}", option.text).into());
         if wants_value {
-            place.extend(rest.next_if(|next| !is_option(next)));
+            place.extend(rest.next_if(|next| !is_option(next, &own)));
         }
     }
     if !theirs.is_empty() {
@@ -114,39 +115,69 @@ pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
     kept
 }
 
+/// The options of `seekstone fio` that fio does not have.
+fn own_options(definition: &clap::Command) -> Vec<String> {
+    let command = definition.find_subcommand("fio");
+    let all = command.into_iter().flat_map(clap::Command::get_arguments);
+    let all = all.chain(definition.get_arguments());
+    let named = all.filter_map(clap::Arg::get_long_and_visible_aliases);
+    let named = named.flatten().map(str::to_owned);
+    let is_own = |name: &String| match fio::find_option(name) {
+        Some(_) => OURS.contains(&name.as_str()),
+        None => fio::find_program_option(name).is_none(),
+    };
+    named.chain(["help".into()]).filter(is_own).collect()
+}
+
 /// An option of fio's, of jobs or of the program.
-struct FioWord<'a> {
-    /// Without dashes.
-    text: &'a str,
+struct FioWord {
+    /// Without dashes, by its whole name.
+    text: String,
     /// Whether `seekstone fio` itself has it.
     is_ours: bool,
     /// Whether its value may be the next word.
     wants_value: bool,
 }
 
-fn fio_option(word: &str) -> Option<FioWord<'_>> {
+fn fio_option(word: &str, own: &[String]) -> Option<FioWord> {
+    let has_two = word.starts_with("--");
     let text = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
-    let name = text.split('=').next()?;
-    let typed = |is_ours, wants_value| FioWord {
-        text,
+    let typed = text.split('=').next()?;
+    // Of two that both have, fio's has its value behind a sign of equality.
+    let is_own = own.iter().any(|name| name == typed);
+    if has_two && is_own && (!OURS.contains(&typed) || !text.contains('=')) {
+        return None;
+    }
+    let name = match fio::completed(typed) {
+        Ok(Some(name)) if name == typed || text.len() > 1 => name,
+        Ok(_) if has_two && !is_nearer(typed, own) => return None,
+        // It is answered as in a job file.
+        _ => typed,
+    };
+    let found = |is_ours, wants_value| FioWord {
+        text: format!("{name}{}", &text[typed.len()..]),
         is_ours,
         wants_value,
     };
     if let Some(option) = fio::find_program_option(name) {
         let is_ours = option.answer == fio::ProgramAnswer::Ours;
-        return Some(typed(is_ours, option.takes == fio::Takes::Value));
+        return Some(found(is_ours, option.takes == fio::Takes::Value));
     }
-    // What is no option at all is answered as in a job file.
-    let is_fio_s = |text: &str| text.len() > 1 && !word.starts_with("--");
     match fio::find_option(name) {
-        Some(option) => Some(typed(false, option.value != fio::ValueKind::Flag)),
-        None => is_fio_s(text).then(|| typed(false, false)),
+        Some(option) => Some(found(false, option.value != fio::ValueKind::Flag)),
+        None => (text.len() > 1).then(|| found(false, true)),
     }
 }
 
-fn is_option(word: &OsString) -> bool {
+/// Whether an option of fio's is spelled more nearly so than each of ours.
+fn is_nearer(typed: &str, own: &[String]) -> bool {
+    let ours = own.iter().map(|name| units::edits(typed, name)).min();
+    fio::nearly(typed).is_some_and(|(theirs, _)| ours.is_none_or(|ours| theirs < ours))
+}
+
+fn is_option(word: &OsString, own: &[String]) -> bool {
     let word = word.to_string_lossy();
-    word.starts_with("--") || fio_option(&word).is_some()
+    word.starts_with("--") || fio_option(&word, own).is_some()
 }
 
 /// The files and the command line, read.

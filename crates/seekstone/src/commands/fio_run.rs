@@ -309,7 +309,7 @@ fn reports(
         let job = &jobs[times.row.job];
         let phase = times.phase.and_then(|at| phases.get(at));
         JobReport {
-            name: job.name.clone(),
+            name: job.name_of_copy(times.row.copy).to_owned(),
             client: None,
             group: times.row.group,
             copies: times.row.copies,
@@ -368,7 +368,7 @@ fn first_error(phase: &Measurement) -> i32 {
 fn own_options(files: &[JobFile], job: &Job) -> Vec<(String, String)> {
     let sections = files.iter().flat_map(|file| &file.sections);
     let mut own = sections.filter(|section| !section.is_global && section.place == job.place);
-    let section = own.find(|section| job.place.line > 0 || section.name == job.name);
+    let section = own.find(|section| job.place.line > 0 || section.name == job.section);
     let mut options = pairs(section.into_iter().flat_map(|section| &section.given));
     if !options.iter().any(|(name, _)| name == "name") {
         options.insert(0, ("name".into(), job.name.clone()));

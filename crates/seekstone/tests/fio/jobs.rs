@@ -439,8 +439,35 @@ fn one_dash_is_as_good_as_two() {
         "-name=a",
     ]);
     assert_eq!(one, two);
-    let words = ["fio", "-iodepht=4", "-name=a", "-size=1m"];
-    scratch.check(&words, 2, "iodepth");
+    for typo in ["-iodepht=4", "--iodepht=4"] {
+        let words = ["fio", typo, "-name=a", "-size=1m"];
+        scratch.check(&words, 2, "did you mean iodepth?");
+    }
+}
+
+/// As `getopt_long_only` completes them. An option of ours is never taken for the letters of one.
+#[test]
+fn options_of_fio_may_be_cut_short_where_that_is_clear() {
+    let scratch = Scratch::new();
+    let words = [
+        "fio",
+        "--na=a",
+        "--group_report",
+        "-runt",
+        "5",
+        "--readw=randread",
+        "--ioeng=null",
+        "--no-save",
+        "--force",
+        "--showcmd",
+    ];
+    let shown = "fio --name=a --group_reporting --runtime=5 --rw=randread --ioengine=null";
+    scratch.check(&words, 0, shown);
+    let words = ["fio", "--name=a", "--size=1m", "--iodep", "4"];
+    let said = "--iodep begins several options: iodepth, iodepth_batch,";
+    scratch.check(&words, 2, said);
+    // What is nearer to an option of ours is answered as there.
+    scratch.check(&["fio", "--name=a", "--no-saev"], 2, "--no-save");
 }
 
 #[test]
@@ -532,4 +559,27 @@ fn options_before_a_job_file_are_its_defaults() {
     assert_eq!(requests(&words), all);
     let some = [&["--section", "b", "one.fio"][..], &half].concat();
     assert_eq!(requests(&some), named(&[("b", 64)]));
+}
+
+/// Skipped by name where fio is not installed.
+#[test]
+fn rows_are_named_as_fio_names_them() {
+    if !support::is_installed("fio") {
+        return support::skipped("rows_are_named_as_fio_names_them", "fio is missing");
+    }
+    let scratch = Scratch::new();
+    let jobs = "[global]\nname=g\nioengine=null\nsize=64k\nnumjobs=2\n[a]\n[b]\nname=c\n\
+                [d]\nname=e\nstonewall\ngroup_reporting\n";
+    std::fs::write(scratch.path("jobs.fio"), jobs).expect("a job file");
+    let names = |mut command: std::process::Command| {
+        scratch.settle(&mut command);
+        command.args(["jobs.fio", "--output-format=json"]);
+        let found = finish(command).json();
+        let jobs = found["jobs"].as_array().expect("jobs").iter();
+        let name = |job: &serde_json::Value| job["jobname"].as_str().map(str::to_owned);
+        jobs.map(name).collect::<Vec<_>>()
+    };
+    let ours = names(scratch.seekstone(["fio", "--no-save", "--quiet"]));
+    assert_eq!(ours, names(std::process::Command::new("fio")));
+    assert_eq!(ours.len(), 5, "{ours:?}");
 }

@@ -150,7 +150,15 @@ fn what_cannot_be_verified_is_refused() {
     );
     refused(
         &["--rw=write", "--filename=sim:nvme"],
-        "a target that holds data",
+        "models and files do not go together: data, sim:nvme",
     );
+    let model = [
+        "--rw=write",
+        "--filename=sim:nvme",
+        "--size=1m",
+        "--verify=md5",
+    ];
+    let words = [&["fio", "--name=a"], &model[..]].concat();
+    scene.scratch.check(&words, 2, "a target that holds data");
     refused(&["--rw=write", "--verify=md6"], "none of fio's methods");
 }
