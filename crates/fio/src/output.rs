@@ -3,6 +3,7 @@
 //! `clat` is the service time, `slat` the time from when a request was ready until it was handed
 //! over, `lat` their sum. The time from when a request was due stands under the key `seekstone`.
 
+mod idleness;
 mod json;
 mod normal;
 mod terse;
@@ -12,6 +13,7 @@ use units::Duration;
 
 use crate::steady::SteadyReport;
 
+pub use idleness::Idleness;
 pub use json::{Document, json};
 pub use normal::normal;
 pub use terse::terse;

@@ -85,11 +85,7 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
         NoEffect("progress is renewed several times a second"),
     ),
     row("eta-newline", Value, Ours),
-    row(
-        "idle-prof",
-        Value,
-        Refused("the report has the CPU time of the jobs"),
-    ),
+    row("idle-prof", Value, Ours),
     row("inflate-log", Value, Refused("logs are not compressed")),
     row(
         "latency-log",

@@ -54,7 +54,7 @@ pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use export::ExportForm;
 pub use files::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoice};
-pub use fio::{EtaChoice, FioArgs, FormatChoice};
+pub use fio::{EtaChoice, FioArgs, FormatChoice, IdlenessOf};
 pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, MpiChoice, SlurmArgs};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use inspect::InspectArgs;

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json as value};
 use crate::steady::SteadyReport;
 
 use super::{
-    DEPTH_CLASSES, DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile,
+    DEPTH_CLASSES, DiskUse, Idleness, JobReport, Spread, Transfers, VERSION, depth_class,
+    percentile,
 };
 
 /// What stands around the jobs.
@@ -21,6 +22,8 @@ pub struct Document {
     pub has_bins: bool,
     /// What disks did.
     pub disks: Vec<DiskUse>,
+    /// How idle processors were, where that was asked.
+    pub idleness: Option<Idleness>,
     /// What the product adds, under its own key.
     pub own: Value,
 }
@@ -35,7 +38,7 @@ pub fn json(document: &Document, jobs: &[JobReport]) -> String {
         "jobs"
     };
     let jobs = jobs.iter().map(|job| job_object(job, document.has_bins));
-    let whole = value!({
+    let mut whole = value!({
         "fio version": VERSION,
         "timestamp": document.timestamp_ms / 1000,
         "timestamp_ms": document.timestamp_ms,
@@ -45,6 +48,9 @@ pub fn json(document: &Document, jobs: &[JobReport]) -> String {
         "disk_util": document.disks.iter().map(disk).collect::<Vec<_>>(),
         "seekstone": document.own,
     });
+    if let (Some(idleness), Some(fields)) = (&document.idleness, whole.as_object_mut()) {
+        fields.insert("cpu_idleness".into(), idleness.json());
+    }
     let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
     text + "\n"
 }

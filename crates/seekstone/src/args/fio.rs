@@ -66,6 +66,9 @@ pub struct FioArgs {
     /// Print a line of progress at this interval; a bare number is in seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub eta_newline: Option<Duration>,
+    /// Report how idle the CPUs were, from /proc/stat: all together, or each.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub idle_prof: Option<IdlenessOf>,
     /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
@@ -92,6 +95,15 @@ pub enum FormatChoice {
     /// The same with histograms.
     #[value(name = "json+")]
     JsonPlus,
+}
+
+/// Whose idleness is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IdlenessOf {
+    /// All CPUs together.
+    System,
+    /// Each of them, too.
+    Percpu,
 }
 
 /// When progress is shown.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use engine::{RowRecord, WINDOW};
-use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
+use fio::output::{DiskUse, Document, Idleness, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
 use kinds::fio_jobs::{
@@ -25,6 +25,7 @@ use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::fio_disks::Disks;
 use crate::commands::fio_hosts::{check_hosts, client_reports};
+use crate::commands::fio_idleness::IdlenessWatch;
 use crate::commands::fio_logs::LogFiles;
 use crate::commands::offers::check_fio;
 use crate::commands::setup::reached;
@@ -169,6 +170,7 @@ struct Printer {
     jobs: Vec<Job>,
     begun: String,
     disks: Disks,
+    processors: Option<IdlenessWatch>,
     stream: Option<Filling>,
 }
 
@@ -180,11 +182,16 @@ impl Printer {
             formats: args.formats(),
             begun: environment::capture().started_at,
             disks: Disks::look(&jobs),
+            processors: args.idle_prof.map(IdlenessWatch::look),
             files,
             jobs,
             // Rank 0 alone writes files.
             stream: output.map(Output::begin).transpose()?,
         })
+    }
+
+    fn idleness(&self) -> Option<Idleness> {
+        self.processors.as_ref()?.idleness()
     }
 
     /// What was done so far. Nobody can be told if that fails; the last report tells it.
@@ -193,6 +200,7 @@ impl Printer {
         let around = Around {
             started_at: &self.begun,
             disks: self.disks.done(),
+            idleness: self.idleness(),
             own: Value::Null,
         };
         let text = texts(&self.formats, &self.files, &reports, &around);
@@ -210,14 +218,15 @@ impl Printer {
             return Ok(());
         }
         let of = |rows: &[JobTimes]| reports(&self.files, &self.jobs, rows, &run.measurements);
-        let (reports, disks) = match hosts {
-            [] => (of(rows), self.disks.done()),
-            // The disks are those of this host alone.
-            hosts => (client_reports(rows, hosts, of), Vec::new()),
+        let (reports, disks, idleness) = match hosts {
+            [] => (of(rows), self.disks.done(), self.idleness()),
+            // The disks and processors are those of this host alone.
+            hosts => (client_reports(rows, hosts, of), Vec::new(), None),
         };
         let around = Around {
             started_at: &run.environment.started_at,
             disks,
+            idleness,
             own: serde_json::from_str(&results::json(run)).unwrap_or(Value::Null),
         };
         let text = texts(&self.formats, &self.files, &reports, &around);
@@ -239,6 +248,7 @@ impl Printer {
 struct Around<'a> {
     started_at: &'a str,
     disks: Vec<DiskUse>,
+    idleness: Option<Idleness>,
     /// What stands under our own key.
     own: Value,
 }
@@ -262,7 +272,14 @@ fn text(
     around: &Around<'_>,
 ) -> String {
     match format {
-        FormatChoice::Normal => fio::output::normal(reports, around.started_at, &around.disks),
+        FormatChoice::Normal => {
+            let text = fio::output::normal(reports, around.started_at, &around.disks);
+            text + &around
+                .idleness
+                .as_ref()
+                .map(Idleness::text)
+                .unwrap_or_default()
+        }
         FormatChoice::Terse => fio::output::terse(reports, &around.disks),
         FormatChoice::Json | FormatChoice::JsonPlus => {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
@@ -270,6 +287,7 @@ fn text(
                 timestamp_ms: now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000,
                 time: around.started_at.to_owned(),
                 disks: around.disks.clone(),
+                idleness: around.idleness.clone(),
                 global: global(files),
                 has_bins: format == FormatChoice::JsonPlus,
                 own: around.own.clone(),

@@ -13,6 +13,7 @@ pub mod finish;
 pub mod fio;
 mod fio_disks;
 mod fio_hosts;
+mod fio_idleness;
 mod fio_logs;
 pub mod fio_run;
 pub mod fleet;

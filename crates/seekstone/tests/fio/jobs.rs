@@ -510,8 +510,8 @@ fn options_of_the_program_itself_have_an_answer() {
             "--terse-version=5: terse lines are those of version 3",
         ),
         (
-            &["--idle-prof=percpu"],
-            "--idle-prof is refused: the report has the CPU time",
+            &["--idle-prof=calibrate"],
+            "invalid value 'calibrate' for '--idle-prof <WHICH>'",
         ),
         (
             &["--readonly", "--rw=randrw"],

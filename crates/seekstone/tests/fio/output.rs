@@ -347,3 +347,37 @@ fn the_report_has_the_times_of_flushes() {
         "{ends:?}"
     );
 }
+
+/// kbench reads `.cpu_idleness.system`.
+#[test]
+fn idleness_of_processors_stands_under_fio_s_keys() {
+    let scratch = Scratch::new();
+    let run = |which: &str, form: &str| {
+        let which = format!("--idle-prof={which}");
+        let form = format!("--output-format={form}");
+        let job = [
+            "--name=a",
+            "--ioengine=null",
+            "--size=1m",
+            "--rate_iops=500",
+        ];
+        let words = [&["fio", "--no-save", "-q", &which, &form][..], &job].concat();
+        let ended = finish(scratch.seekstone(&words));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended
+    };
+    let idleness = run("percpu", "json").json()["cpu_idleness"].clone();
+    let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let names = (0..count).map(|number| format!("cpu-{number}"));
+    for name in names.chain(["system".into()]) {
+        let share = idleness[&name].as_f64().expect("a share");
+        assert!((0.0..=100.0).contains(&share), "{name}: {idleness}");
+    }
+    let idleness = run("system", "json").json()["cpu_idleness"].clone();
+    assert!(
+        idleness["system"].is_f64() && idleness["cpu-0"].is_null(),
+        "{idleness}"
+    );
+    let text = run("system", "normal").stdout;
+    assert!(text.contains("CPU idleness:\n  system: "), "{text}");
+}
