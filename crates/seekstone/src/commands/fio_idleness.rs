@@ -26,7 +26,7 @@ impl IdlenessWatch {
         }
     }
 
-    /// How idle they were since; `None` where the system does not tell.
+    /// How idle they were since; `None` where the system does not tell, or no tick has passed.
     pub fn idleness(&self) -> Option<Idleness> {
         idleness(self.of, &self.first, &looked())
     }
@@ -54,15 +54,15 @@ fn ticks(text: &str) -> Vec<Ticks> {
 
 fn idleness(of: IdlenessOf, first: &[Ticks], last: &[Ticks]) -> Option<Idleness> {
     let share = |(first, last): (&Ticks, &Ticks)| {
-        let all = last.all.saturating_sub(first.all).max(1);
+        let all = last.all.checked_sub(first.all).filter(|all| *all > 0)?;
         // The system may take back idle ticks.
         let idle = last.idle.saturating_sub(first.idle).min(all);
-        idle as f64 * 100.0 / all as f64
+        Some(idle as f64 * 100.0 / all as f64)
     };
     let mut shares = first.iter().zip(last).map(share);
     Some(Idleness {
-        system: shares.next()?,
-        each: (of == IdlenessOf::Percpu).then(|| shares.collect()),
+        system: shares.next()??,
+        each: (of == IdlenessOf::Percpu).then(|| shares.map(Option::unwrap_or_default).collect()),
     })
 }
 
@@ -83,5 +83,6 @@ mod tests {
         let system = idleness(IdlenessOf::System, &first, &last);
         assert_eq!(system.map(|it| it.each), Some(None));
         assert_eq!(idleness(IdlenessOf::System, &[], &last), None);
+        assert_eq!(idleness(IdlenessOf::System, &last, &last), None);
     }
 }
