@@ -27,7 +27,7 @@ use super::dealing::Dealing;
 use super::doubts;
 use super::file::TraceFile;
 use super::fitting::{Fit, Fitting};
-use super::hosts::Parts;
+use super::hosts::{self, Parts};
 use super::scan::{Scan, TraceLayout};
 use super::source::{Patience, Source};
 
