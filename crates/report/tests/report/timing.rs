@@ -43,6 +43,13 @@ fn means_comparison_and_outliers() {
 
       far from the others, but counted: gzip: round 5 1.90 s
 
+      command  rank  host     real  first in  last in
+      gzip        0  node1  1.52 s         5        0
+      gzip        1  node2  1.58 s         0        5
+      By rank: real is the mean time on that rank; first in, last in: runs in which it was done
+      first, or last. Above, real is from the first start to the last end, and processor times
+      are sums over ranks.
+
       real: mean elapsed time, interval by Student's t over runs; user and system: mean
       processor time of the command and all that it waited for; memory: the most that one
       process held, where that is more than this program's own. Ratios: geometric mean over
