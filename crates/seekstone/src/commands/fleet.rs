@@ -3,6 +3,8 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use kinds::single_load::NULL_TARGET;
@@ -23,6 +25,9 @@ use crate::commands::study::STANDARD_INPUT;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::written;
+
+/// For how long MPI may wait for all ranks to start.
+const START_MAX: Duration = Duration::from_secs(60);
 
 /// Carry out `seekstone fleet`.
 ///
@@ -88,7 +93,8 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
     };
     targets.iter().try_for_each(|it| refuse_model(it))?;
     let directory = cache().context("there is no home directory to find the shim in")?;
-    let fleet = mpi::open(&launched, &directory).map_err(|error| UsageError(error.to_string()))?;
+    let fleet = within_patience(&launched, || mpi::open(&launched, &directory));
+    let fleet = fleet.map_err(|error| UsageError(error.to_string()))?;
     let party = Party::new(Box::new(fleet), is_shared);
     let met = join(command, &party, words);
     if let Err(error) = met {
@@ -96,6 +102,31 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
         return Err(error);
     }
     Ok(Some(party))
+}
+
+/// Open the library, which waits for all ranks: under MPICH for ever where one of them has ended
+/// before. That ends here, as nothing else can end the wait.
+fn within_patience<T>(launched: &Launched, open: impl FnOnce() -> T) -> T {
+    let (done, is_done) = channel::<()>();
+    let leads = launched.rank == 0;
+    let by = launched.by;
+    std::thread::spawn(move || {
+        if is_done.recv_timeout(START_MAX) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+        if leads {
+            output::complain(&format!(
+                "error: {by} has not started all ranks within {} s: one of them may have ended \
+                 before it joined, because its host lacks the MPI library or its shim (`seekstone \
+                 fleet shim` there)",
+                START_MAX.as_secs()
+            ));
+        }
+        std::process::exit(Exit::Usage.code().into());
+    });
+    let opened = open();
+    drop(done);
+    opened
 }
 
 fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Result<()> {

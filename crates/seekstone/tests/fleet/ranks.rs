@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
-use crate::support::{Ended, Running, Scratch, finish};
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, launcher, ranks, with_shim};
+use crate::support::{Ended, PROGRAM, Running, Scratch, finish};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -155,6 +155,25 @@ fn another_library_than_the_launchers_is_an_error() {
     let target = scratch.target();
     let ended = finish(ranks(&scratch, &OPEN_MPI, 2, &TRIAL));
     ended.check(&TRIAL, 2, "fleet shim");
+    scratch.assert_clean(&target);
+}
+
+/// A host without a shim: MPICH lets the others wait for it, once for ever.
+#[test]
+fn a_rank_that_ends_before_it_joins_the_others_ends_all() {
+    let test = "a_rank_that_ends_before_it_joins_the_others_ends_all";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    let script = "[ $PMI_RANK = 1 ] && export HOME=/; exec \"$0\" \"$@\"";
+    let mut command = launcher(&scratch, &MPICH, &["-n", "3", "sh", "-c", script, PROGRAM]);
+    command.args(TRIAL);
+    let ended = finish(command);
+    // The launcher ends with the code of a rank that it has killed.
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    let expected = "has not started all ranks within 60 s";
+    assert!(ended.error().contains(expected), "{ended:?}");
     scratch.assert_clean(&target);
 }
 
