@@ -153,6 +153,7 @@ const CONDITIONS: [Condition; 14] = [
             "stall",
             "rare-episodes",
             "not-stationary",
+            "correlated",
             "oscillation",
             "warm-up-differs",
         ],
