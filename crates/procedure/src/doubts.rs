@@ -179,43 +179,57 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         // A trial without a goal was not asked to be precise, but must have a mean to speak of.
         Verdict::Timed { .. } => None,
         _ if !has_goal && measurement.verdict != Verdict::NotStationary => None,
-        Verdict::Budget { is_citable: true } => Some(Warning::note(
-            WarningCode::NotConverged,
-            format!(
-                "{title}: stopped by its time limit; the interval is valid but wider \
+        Verdict::Budget { is_citable: true } => Some(
+            Warning::note(
+                WarningCode::NotConverged,
+                format!(
+                    "{title}: stopped by its time limit; the interval is valid but wider \
                  than requested."
-            ),
-        ).advise("Allow more time with --budget.")),
-        Verdict::Short { is_citable: true } => Some(Warning::note(
-            WarningCode::TooShort,
-            format!(
-                "{title}: too short to test for correlated results; nothing suggests them."
-            ),
-        ).advise("Allow more time with --budget.")),
+                ),
+            )
+            .advise("Allow more time with --budget."),
+        ),
+        Verdict::Short { is_citable: true } => Some(
+            Warning::note(
+                WarningCode::TooShort,
+                format!(
+                    "{title}: too short to test for correlated results; nothing suggests them."
+                ),
+            )
+            .advise("Allow more time with --budget."),
+        ),
         Verdict::Budget { .. } | Verdict::Short { .. } => {
             let samples = measurement.response.mean.samples;
-            Some(Warning::doubt(
-                WarningCode::NotCitable,
-                format!(
-                    "{title}: stopped by its time limit with only {samples:.0} independent \
+            Some(
+                Warning::doubt(
+                    WarningCode::NotCitable,
+                    format!(
+                        "{title}: stopped by its time limit with only {samples:.0} independent \
                      samples; do not cite the number."
-                ),
-            ).advise("Allow more time with --budget."))
+                    ),
+                )
+                .advise("Allow more time with --budget."),
+            )
         }
-        Verdict::NotStationary => Some(Warning::doubt(
-            WarningCode::NotStationary,
-            format!(
-                "{title}: still changing at the end ({}), so there is no single value.",
-                moved(measurement.drift.total)
-            ),
-        ).advise("Allow more time.")),
-        Verdict::Correlated => Some(Warning::note(
-            WarningCode::Correlated,
-            format!(
-                "{title}: latency rises and falls too slowly for this trial; the interval allows \
-                 for that."
-            ),
-        ).advise("Allow more time with --budget to narrow it.")),
+        Verdict::NotStationary => Some(
+            Warning::doubt(
+                WarningCode::NotStationary,
+                format!(
+                    "{title}: still changing at the end ({}), so there is no single value.",
+                    moved(measurement.drift.total)
+                ),
+            )
+            .advise("Allow more time."),
+        ),
+        Verdict::Correlated => Some(
+            Warning::note(
+                WarningCode::Correlated,
+                format!(
+                    "{title}: latency moved slowly during this trial; the interval allows for that."
+                ),
+            )
+            .advise("Allow more time with --budget to narrow it."),
+        ),
     }
 }
 

@@ -59,7 +59,7 @@ macro_rules! warning_codes {
 warning_codes! {
     // Judged from what was measured.
     Correlated "correlated" [Note]
-        "latency rises and falls too slowly for the trial; its interval is widened for that";
+        "latency moved slowly during the trial, or by little; its interval is widened for that";
     CurveDrift "curve-drift" [Doubt] "response times moved while points of the curve were measured";
     Drift "drift" [Doubt]
         "response time drifted over the trial; for `transfer`, from pass to pass";

@@ -23,6 +23,8 @@ const PARTS: usize = 5;
 /// Levels that differ by less than this many times the precision wanted are one value: that of a
 /// drift that is called steady.
 const NEAR: f64 = 4.0;
+/// ... and by less than this, however little precision is wanted.
+const NEAR_MAX: f64 = 0.12;
 /// The trial must be this many times longer than a time scale that it can resolve.
 pub const RESOLVABLE: u64 = 30;
 
@@ -95,7 +97,9 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     let levels = PartLevels::of(&window);
     let verdict = match cut.is_settled {
         true => judge(&standing),
-        false if levels.are_within(NEAR * goal.precision) => Verdict::Correlated,
+        false if goal.kind == GoalKind::Result && levels.are_near(goal.precision) => {
+            Verdict::Correlated
+        }
         false => Verdict::NotStationary,
     };
     let lag = spread.lag(goal.aim);
@@ -211,8 +215,9 @@ impl PartLevels {
         }
     }
 
-    /// Whether the levels differ by no more than this share.
-    fn are_within(&self, share: f64) -> bool {
+    /// Whether the levels are one value to who wants this precision.
+    fn are_near(&self, precision: f64) -> bool {
+        let share = (NEAR * precision).min(NEAR_MAX);
         let is_near = |(low, high): (f64, f64)| high - low <= share * low;
         is_near(self.of_mean) && is_near(self.of_rate)
     }
