@@ -283,6 +283,7 @@ pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, 
     let mut cautions = cautions::of_blindness(&evidence);
     cautions.extend(cautions::of_file_system(&evidence));
     cautions.extend(device_cautions::of_devices(&evidence));
+    cautions.extend(cautions::of_created_files(&evidence));
     (target, cautions)
 }
 

@@ -106,7 +106,6 @@ pub(crate) fn of_file_system(evidence: &Evidence<'_>) -> Vec<Caution> {
         room(&mut found, evidence);
         layout(&mut found, mount, evidence.is_compressed);
         durability(&mut found, mount);
-        journal(&mut found, evidence, mount);
     }
     if evidence.target.kind == TargetKind::File {
         file(&mut found, evidence);
@@ -254,6 +253,15 @@ fn durability(found: &mut Cautions, mount: &Mount) {
             "remount with `data=ordered` to measure the device",
         );
     }
+}
+
+/// What concerns only those who create files: it comes last.
+pub(crate) fn of_created_files(evidence: &Evidence<'_>) -> Vec<Caution> {
+    let mut found = Cautions::default();
+    if let Some(mount) = evidence.mount {
+        journal(&mut found, evidence, mount);
+    }
+    found.into_vec()
 }
 
 /// Without a journal ext4 takes no inode that was deleted less than five minutes ago, and looks at

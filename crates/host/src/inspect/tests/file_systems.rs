@@ -130,7 +130,7 @@ fn ext4_without_a_journal_is_named() {
         check_codes(&cautions, codes);
     };
     check("rw\nbarrier\ndata=ordered\ncommit=5\n", &["shared-device"]);
-    check("rw\nbarrier\ncommit=5\n", &["no-journal", "shared-device"]);
+    check("rw\nbarrier\ncommit=5\n", &["shared-device", "no-journal"]);
 }
 
 /// `chattr +c` compresses a directory on a file system that is mounted without compression.
