@@ -87,20 +87,15 @@ fn curve(curve: &Curve) -> Option<String> {
 pub(crate) fn foreign(measurements: &[Measurement]) -> Option<String> {
     let seen = measurements.iter().filter_map(|it| {
         let foreign = it.counters.as_ref()?.foreign?;
+        // Of a device with hardly anything to do a log is a large share.
         let is_negligible = foreign.is_negligible(it.duration_ns as f64 / 1e9);
-        Some((foreign.share, is_negligible))
+        let disturbing = if is_negligible { 0.0 } else { foreign.share };
+        Some((foreign.share, disturbing))
     });
-    let seen: Vec<(f64, bool)> = seen.collect();
-    let highest = |wanted: &dyn Fn(bool) -> bool| {
-        let wanted = seen
-            .iter()
-            .filter(|(_, is_negligible)| wanted(*is_negligible));
-        wanted.map(|(share, _)| *share).reduce(f64::max)
-    };
-    // Of a device with hardly anything to do a log is a large share.
-    Some(match (highest(&|_| true)?, highest(&|it| !it)) {
-        (all, _) if all < LEAST => "no foreign I/O".to_owned(),
-        (_, Some(share)) if share >= LEAST => format!("up to {} foreign I/O", percent(share)),
+    let highest = seen.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)));
+    Some(match highest? {
+        (share, _) if share < LEAST => "no foreign I/O".to_owned(),
+        (_, share) if share >= LEAST => format!("up to {} foreign I/O", percent(share)),
         _ => "negligible foreign I/O".to_owned(),
     })
 }
