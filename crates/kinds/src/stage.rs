@@ -33,5 +33,5 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Is told where a run stands.
+/// Receives the progress of a run.
 pub type Show<'a> = &'a mut dyn FnMut(&Stage<'_>);

@@ -42,8 +42,8 @@ impl ClientMachine {
         }
     }
 
-    /// Whether it has so many files and bytes of memory left. What clients of a model take, they
-    /// take of its file cache, which gives what it has.
+    /// Check that this many files can still be opened, and this many bytes of memory used. Clients
+    /// of a model share its file cache instead, which gives what it has.
     ///
     /// # Errors
     /// What is too little.

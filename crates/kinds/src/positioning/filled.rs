@@ -14,7 +14,7 @@ pub(super) struct FilledModel {
 }
 
 impl FilledModel {
-    /// The model of that name with so many files, each of which begins with a record.
+    /// The named model, filled with this many files of at least a record each.
     ///
     /// # Errors
     /// When it does not exist, or files are too small for a record.

@@ -277,7 +277,7 @@ impl Session<'_> {
         recorded.map_or_else(|| request.trace.name(), str::to_owned)
     }
 
-    /// This host's part of the replay, and where what becomes of its requests is told.
+    /// This host's part of the replay, and the place where it counts its requests.
     fn trial_on(
         &self,
         opened: &Opened,
