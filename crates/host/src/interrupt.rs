@@ -333,10 +333,14 @@ mod tests {
     /// A program that had measured waited for the reader of a pipe, and heard no first signal.
     #[test]
     fn the_first_signal_ends_a_process_that_waits_for_the_world() {
-        let output = run_case("case_waiting");
-        assert_eq!(output.status.code(), Some(128 + SIGTERM));
-        let output = run_case("case_waiting_after_the_signal");
-        assert_eq!(output.status.code(), Some(128 + SIGINT));
+        // Both at once: each of them waits for a while.
+        let [later, earlier] = std::thread::scope(|scope| {
+            let cases = ["case_waiting", "case_waiting_after_the_signal"];
+            let running = cases.map(|case| scope.spawn(|| run_case(case)));
+            running.map(|it| it.join().expect("a process"))
+        });
+        assert_eq!(later.status.code(), Some(128 + SIGTERM));
+        assert_eq!(earlier.status.code(), Some(128 + SIGINT));
     }
 
     #[test]

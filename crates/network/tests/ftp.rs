@@ -181,7 +181,7 @@ fn a_file_that_is_too_large_for_the_disk_is_not_begun_or_given_up() {
 
 #[test]
 fn a_file_is_retrieved_as_it_is() {
-    for (way, window) in [(Way::Well, None), (Way::Old, Some(9216))] {
+    for (way, window) in [(Way::Well, None), (Way::Old, Some(32 << 10))] {
         let server = Server::start(way);
         let folder = tempfile::tempdir().unwrap();
         let local = folder.path().join("f");

@@ -128,9 +128,9 @@ fn most_of(mean: f64) -> u64 {
     count
 }
 
-/// Two halves, so that they run beside each other; each checks the curves of 30 seeds.
-fn check_thirty(seeds: RangeInclusive<u64>) {
-    let found = Replications::of(seeds);
+#[test]
+fn loads_at_levels_lie_in_their_intervals_in_thirty_curves() {
+    let found = Replications::of(1..=30);
     found.check_settled();
     found.levels.iter().for_each(Coverage::check);
     found.saturation.check();
@@ -140,16 +140,6 @@ fn check_thirty(seeds: RangeInclusive<u64>) {
         "{} operations",
         found.operations / 30
     );
-}
-
-#[test]
-fn loads_at_levels_lie_in_their_intervals_in_thirty_curves() {
-    check_thirty(1..=30);
-}
-
-#[test]
-fn loads_at_levels_lie_in_their_intervals_in_thirty_more_curves() {
-    check_thirty(31..=60);
 }
 
 /// The acceptance test of section 9. Its upper bound catches uselessly wide intervals.

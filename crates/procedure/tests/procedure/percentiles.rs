@@ -111,11 +111,21 @@ fn firm_percentiles_cover_at_every_load() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Intervals of the reads of a mix, whose correlation is not known by itself: of 100 trials of
-/// each load as many hold the truth as claimed, or more. Reads and writes have one law here.
+/// Intervals of the reads of a mix, whose correlation is not known by itself: as many hold the
+/// truth as claimed, or more. Reads and writes have one law here.
 #[test]
 fn a_mix_covers() {
-    const TRIALS: u64 = 100;
+    check_mix(30, 26);
+}
+
+#[test]
+#[ignore = "nightly: takes half a minute"]
+fn a_mix_covers_in_a_hundred_trials() {
+    check_mix(100, 90);
+}
+
+/// Fewer than `least` of so many trials come from 95 % once in fifty times, or more seldom.
+fn check_mix(trials: u64, least: u64) {
     for (servers, service_ms, load) in [(1, 1.0, 0.7), (4, 4.0, 0.8)] {
         let device = format!("sim:mmc?mean={}us&servers={servers}", service_ms * 1e3);
         let queue = OpenQueue::at(servers, load, service_ms / 1e3);
@@ -128,7 +138,7 @@ fn a_mix_covers() {
                 flush: 0,
             });
         let mut found = SHARES.map(|p| (p, 0, 0));
-        for seed in 1..=TRIALS {
+        for seed in 1..=trials {
             let measurement = bench.measure(seed);
             let mut kinds = measurement.kinds.iter();
             let reads = kinds.find(|it| it.kind == "read").expect("reads");
@@ -142,10 +152,11 @@ fn a_mix_covers() {
         }
         println!("{servers} servers at {load}: (p, with an interval, right) {found:?}");
         for (p, bounded, right) in found {
-            // Fewer than .9 come from 95 % once in fifty times.
-            let is_enough = right as f64 >= 0.9 * bounded as f64;
-            assert!(is_enough, "{p}: {right} of {bounded}");
+            assert!(
+                right * trials >= least * bounded,
+                "{p}: {right} of {bounded}"
+            );
         }
-        assert!(found[0].1 > TRIALS / 2, "{found:?}");
+        assert!(found[0].1 > trials / 2, "{found:?}");
     }
 }

@@ -26,8 +26,13 @@ use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::written;
 
-/// For how long MPI may wait for all ranks to start.
-const START_MAX: Duration = Duration::from_secs(60);
+/// A value of `SEEKSTONE_MPI_TIMEOUT`: how long MPI may wait for all ranks to start.
+const PATIENCE: &str = "SEEKSTONE_MPI_TIMEOUT";
+/// How long it may without one.
+const PATIENCE_USUAL: Duration = Duration::from_secs(60);
+/// How much longer the other ranks wait: some launchers end all ranks with the first, before rank 0
+/// has said why.
+const AFTER_RANK_0: Duration = Duration::from_secs(1);
 
 /// Carry out `seekstone fleet`.
 ///
@@ -67,7 +72,7 @@ pub fn launched() -> Option<Launched> {
 /// Let a launcher hand over what it has for the standard input of rank 0, or that there is nothing.
 /// MPICH's is killed by SIGPIPE, and what the ranks said is lost, if they have ended before that.
 pub fn hear_out_launcher() {
-    const PATIENCE: Timespec = Timespec {
+    const WAIT: Timespec = Timespec {
         tv_sec: 0,
         tv_nsec: 100_000_000,
     };
@@ -75,7 +80,7 @@ pub fn hear_out_launcher() {
     if launched().is_some_and(|it| it.rank == 0) && !rustix::termios::isatty(input) {
         let mut heard = [PollFd::new(&input, PollFlags::IN)];
         // Whatever the answer is, this is all that can be done.
-        let _ = rustix::event::poll(&mut heard, Some(&PATIENCE));
+        let _ = rustix::event::poll(&mut heard, Some(&WAIT));
     }
 }
 
@@ -93,7 +98,8 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
     };
     targets.iter().try_for_each(|it| refuse_model(it))?;
     let directory = cache().context("there is no home directory to find the shim in")?;
-    let fleet = within_patience(&launched, || mpi::open(&launched, &directory));
+    let patience = patience(variable(PATIENCE))?;
+    let fleet = within(patience, &launched, || mpi::open(&launched, &directory));
     let fleet = fleet.map_err(|error| UsageError(error.to_string()))?;
     let party = Party::new(Box::new(fleet), is_shared);
     let met = join(command, &party, words);
@@ -104,23 +110,41 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
     Ok(Some(party))
 }
 
+/// # Errors
+/// When the variable holds no time.
+fn patience(typed: Option<String>) -> anyhow::Result<Duration> {
+    let Some(typed) = typed.filter(|it| !it.is_empty()) else {
+        return Ok(PATIENCE_USUAL);
+    };
+    let time: units::Duration = typed
+        .parse()
+        .map_err(|error| UsageError(format!("{PATIENCE}={typed}: {error}")))?;
+    Ok(time.to_std())
+}
+
 /// Open the library, which waits for all ranks: under MPICH for ever where one of them has ended
 /// before. That ends here, as nothing else can end the wait.
-fn within_patience<T>(launched: &Launched, open: impl FnOnce() -> T) -> T {
+fn within<T>(patience: Duration, launched: &Launched, open: impl FnOnce() -> T) -> T {
     let (done, is_done) = channel::<()>();
     let leads = launched.rank == 0;
     let by = launched.by;
     std::thread::spawn(move || {
-        if is_done.recv_timeout(START_MAX) != Err(RecvTimeoutError::Timeout) {
+        let longest = if leads {
+            patience
+        } else {
+            patience + AFTER_RANK_0
+        };
+        if is_done.recv_timeout(longest) != Err(RecvTimeoutError::Timeout) {
             return;
         }
         if leads {
             output::complain(&format!(
-                "error: {by} has not started all ranks within {} s: one of them may have ended \
+                "error: {by} has not started all ranks within {}: one of them may have ended \
                  before it joined, because its host lacks the MPI library or its shim (`seekstone \
-                 fleet shim` there)",
-                START_MAX.as_secs()
+                 fleet shim` there). If starting takes longer here, set {PATIENCE}=10min",
+                units::Duration::from(patience)
             ));
+            hear_out_launcher();
         }
         std::process::exit(Exit::Usage.code().into());
     });

@@ -159,16 +159,16 @@ fn the_archive_is_read_in_a_browser() {
         ("compare?run=1&run=2", "interval of the ratio"),
     ] {
         let url = format!("{url}{path}");
+        let mut command = browser(name, &scratch, Theme::Light);
+        command.arg("--dump-dom");
+        let dom = quiet_at(command, &url);
+        assert!(dom.contains(seen), "{url}: {dom}");
         for look in [
             (Theme::Light, 1280),
             (Theme::Dark, 1280),
             (Theme::Light, 400),
             (Theme::Dark, 400),
         ] {
-            let mut command = browser(name, &scratch, look.0);
-            command.arg("--dump-dom");
-            let dom = quiet_at(command, &url);
-            assert!(dom.contains(seen), "{url}: {dom}");
             let picture = picture(name, &scratch, look, &url);
             assert!(!pictures.contains(&picture), "{url}");
             pictures.push(picture);

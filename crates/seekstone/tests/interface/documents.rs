@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 use std::thread;
 
 use crate::support::{PROGRAM, Scratch, finish};
@@ -79,19 +80,19 @@ fn the_examples_of_the_documents_run() {
     finish(scratch.seekstone(&curve)).check(&curve, 0, "Saved as run 2");
     let examples = examples();
     assert!(examples.len() >= 10, "{examples:?}");
-    // Two at once: most of their time is waiting.
-    let (first_half, second_half) = examples.split_at(examples.len() / 2);
-    let (scratch_of_both, data) = (&scratch, data.as_str());
+    // Several at once: most of their time is waiting.
+    let next = Mutex::new(examples.iter());
+    let take = || next.lock().expect("nobody panics with it").next();
     thread::scope(|scope| {
-        for half in [first_half, second_half] {
-            scope.spawn(move || {
-                for example in half {
-                    run_example(scratch_of_both, data, example);
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(example) = take() {
+                    run_example(&scratch, &data, example);
                 }
             });
         }
     });
-    scratch.assert_clean(Path::new(data));
+    scratch.assert_clean(Path::new(&data));
 }
 
 fn run_example(scratch: &Scratch, data: &str, example: &str) {
