@@ -409,12 +409,12 @@ fn fault_on_files(scratch: &Scratch) -> Option<String> {
 
 #[test]
 fn a_killed_run_on_files_keeps_what_it_measured() {
-    kill_each(&ON_FILES[..4], |scratch, _| fault_on_files(scratch));
+    kill_each(&ON_FILES[..2], |scratch, _| fault_on_files(scratch));
 }
 
 #[test]
 fn a_killed_run_of_other_kinds_on_files_keeps_what_it_measured() {
-    kill_each(&ON_FILES[4..], |scratch, _| fault_on_files(scratch));
+    kill_each(&ON_FILES[2..], |scratch, _| fault_on_files(scratch));
 }
 
 /// A comparison on a model, long enough to be killed between two of its replicates.

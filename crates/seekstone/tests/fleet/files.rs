@@ -1,6 +1,6 @@
 //! File tests on several ranks: files of each rank's own, passes of all together, one run.
 
-use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim_in};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn work(run: &Value) -> Vec<(String, Vec<(u64, u64)>)> {
 }
 
 fn check_same_work(test: &str, library: &Library) {
-    let Some(scratch) = with_shim(test, library) else {
+    let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
         return;
     };
     let alone = metadata(&scratch, library, 1);
@@ -81,7 +81,7 @@ fn three_ranks_make_the_files_that_one_would_under_open_mpi() {
 /// In one directory of all ranks, and in directories of their own, each reads what a client of
 /// another rank made; whatever is read is compared with what that one must have written.
 fn check_files_of_others(test: &str, library: &Library) {
-    let Some(scratch) = with_shim(test, library) else {
+    let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
         return;
     };
     let target = scratch.target();
@@ -143,7 +143,7 @@ fn ranks_read_each_others_files_under_open_mpi() {
 #[test]
 fn decus_tests_are_one_run_of_two_ranks() {
     let test = "decus_tests_are_one_run_of_two_ranks";
-    let Some(scratch) = with_shim(test, &MPICH) else {
+    let Some(scratch) = with_shim_in(test, &MPICH, Scratch::in_memory) else {
         return;
     };
     let target = scratch.target();
@@ -167,7 +167,7 @@ fn decus_tests_are_one_run_of_two_ranks() {
 #[test]
 fn what_ranks_cannot_do_with_files_is_one_sentence() {
     let test = "what_ranks_cannot_do_with_files_is_one_sentence";
-    let Some(scratch) = with_shim(test, &MPICH) else {
+    let Some(scratch) = with_shim_in(test, &MPICH, Scratch::in_memory) else {
         return;
     };
     let target = scratch.target();
@@ -216,7 +216,7 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
 /// Every client makes files for 60 ms, then all of all ranks go on to as many as the furthest made;
 /// what comes after finds exactly those.
 fn check_stonewall(test: &str, library: &Library) {
-    let Some(scratch) = with_shim(test, library) else {
+    let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
         return;
     };
     let target = scratch.target();
@@ -301,7 +301,7 @@ fn ranks_go_on_to_what_the_furthest_made_under_open_mpi() {
 /// What each rank wrote, to files of its own or to one of all, another rank reads, and every byte
 /// is compared; with a stonewall all write as much as the furthest.
 fn check_bandwidth(test: &str, library: &Library) {
-    let Some(scratch) = with_shim(test, library) else {
+    let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
         return;
     };
     let target = scratch.target();

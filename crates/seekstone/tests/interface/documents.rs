@@ -1,6 +1,7 @@
 //! Every command line that README.md, the tour and the reference show is run, in a small and short
 //! form.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
@@ -11,25 +12,22 @@ use crate::support::{PROGRAM, Scratch, finish};
 const DOCUMENTS: [&str; 3] = ["README.md", "docs/tour.md", "docs/reference.md"];
 
 /// The lines of the documents' shell blocks that begin with the program's name, without comments,
-/// each once.
-fn examples() -> Vec<String> {
+/// each once, by block: a line may need what one before it has made.
+fn examples() -> Vec<Vec<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut lines = Vec::new();
+    let mut known = BTreeSet::new();
+    let mut all = Vec::new();
     for document in DOCUMENTS {
         let text = fs::read_to_string(root.join(document)).expect("a document");
         let blocks = text.split("```sh\n").skip(1);
-        let examples = blocks
-            .filter_map(|block| block.split("```").next())
-            .flat_map(str::lines)
-            .filter(|line| line.starts_with("seekstone "))
-            .map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned());
-        for example in examples {
-            if !lines.contains(&example) {
-                lines.push(example);
-            }
+        for block in blocks.filter_map(|block| block.split("```").next()) {
+            let lines = block.lines().filter(|line| line.starts_with("seekstone "));
+            let lines = lines.map(|line| line.split(" #").next().unwrap_or(line).trim());
+            let fresh = lines.filter(|line| known.insert((*line).to_owned()));
+            all.push(fresh.map(str::to_owned).collect());
         }
     }
-    lines
+    all
 }
 
 /// What keeps an example short: a small file, a second of time, no more.
@@ -79,15 +77,17 @@ fn the_examples_of_the_documents_run() {
     let curve = [&curve[..], &["--seed", "1", "--quiet"]].concat();
     finish(scratch.seekstone(&curve)).check(&curve, 0, "Saved as run 2");
     let examples = examples();
-    assert!(examples.len() >= 10, "{examples:?}");
+    assert!(examples.iter().flatten().count() >= 10, "{examples:?}");
     // Several at once: most of their time is waiting.
-    let next = Mutex::new(examples.iter());
-    let take = || next.lock().expect("nobody panics with it").next();
+    let blocks = Mutex::new(examples.iter());
+    let take = || blocks.lock().expect("nobody panics with it").next();
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                while let Some(example) = take() {
-                    run_example(&scratch, &data, example);
+                while let Some(block) = take() {
+                    for example in block {
+                        run_example(&scratch, &data, example);
+                    }
                 }
             });
         }

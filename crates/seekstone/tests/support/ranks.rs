@@ -26,11 +26,16 @@ pub const OPEN_MPI: Library = Library {
 
 /// A scratch with the library's shim in its cache; `None` where the library is not installed.
 pub fn with_shim(test: &str, library: &Library) -> Option<Scratch> {
+    with_shim_in(test, library, Scratch::new)
+}
+
+/// The same in a place of another kind.
+pub fn with_shim_in(test: &str, library: &Library, place: fn() -> Scratch) -> Option<Scratch> {
     if !is_installed(library.mpirun[0]) || !is_installed(library.mpicc) {
         skipped(test, &format!("{} is missing", library.mpicc));
         return None;
     }
-    let scratch = Scratch::new();
+    let scratch = place();
     let mut shim = scratch.seekstone(["fleet", "shim", "--mpicc", library.mpicc]);
     shim.env_remove("XDG_CACHE_HOME");
     finish(shim).check(&["fleet", "shim"], 0, "Wrote ");
