@@ -138,7 +138,7 @@ pub(crate) fn range(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
     })
 }
 
-/// `bssplit=`: sizes and their percentages.
+/// `bssplit=`: sizes and their percentages. As in fio, all are cut to multiples of the smallest.
 pub(crate) fn split(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3], String> {
     each(text, &|part| {
         let entries: Vec<(u64, Option<u64>)> = part
@@ -159,7 +159,11 @@ pub(crate) fn split(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
             bytes,
             weight: percent.map_or(100 - given, |percent| percent * parts),
         });
-        let sizes: Vec<SizeShare> = sizes.filter(|size| size.weight > 0).collect();
+        let mut sizes: Vec<SizeShare> = sizes.filter(|size| size.weight > 0).collect();
+        let least = sizes.iter().map(|size| size.bytes).min().unwrap_or(1);
+        for size in &mut sizes {
+            size.bytes -= size.bytes % least;
+        }
         match sizes.len() {
             1..=SIZES_MAX => Ok(BlockSizes { sizes }),
             _ => Err(format!("{part}: give 1 to {SIZES_MAX} sizes")),

@@ -191,6 +191,7 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
     for job in &mut *jobs {
         refill(job);
         count_anew(job);
+        only_create(job);
         faults.extend(sizes_by_order(job));
     }
     faults.extend(waits(jobs));
@@ -357,6 +358,14 @@ fn sizes_by_order(job: &mut Job) -> Option<Fault> {
 fn count_anew(job: &mut Job) {
     if job.limits.is_time_based && job.limits.runtime > Duration::ZERO {
         job.limits.requests = None;
+    }
+}
+
+/// Nothing is verified where nothing is done.
+fn only_create(job: &mut Job) {
+    if job.only_creates {
+        job.verify.is_on = false;
+        job.is_read_before = false;
     }
 }
 

@@ -199,6 +199,8 @@ pub struct Files {
     pub each: Option<u64>,
     /// Which one is next.
     pub order: FileOrder,
+    /// Requests to one before the next.
+    pub run: u32,
 }
 
 /// A job.
@@ -278,6 +280,10 @@ pub struct Job {
     pub begins_group: bool,
     /// Whether cached pages of its files are dropped before.
     pub drops_cache: bool,
+    /// Whether its files are read before, so that the page cache holds them.
+    pub is_read_before: bool,
+    /// Whether its files are made, and nothing else is done.
+    pub only_creates: bool,
     /// Whether all jobs next to it end with the first of them.
     pub ends_all: bool,
     /// When it ends because it is steady.
@@ -363,6 +369,7 @@ impl Job {
                 count: 1,
                 each: None,
                 order: FileOrder::RoundRobin,
+                run: 1,
             },
             size: None,
             io_size: None,
@@ -397,6 +404,8 @@ impl Job {
             waits: false,
             begins_group: false,
             drops_cache: true,
+            is_read_before: false,
+            only_creates: false,
             ends_all: false,
             steady: SteadyState::OFF,
             outlives_errors: false,

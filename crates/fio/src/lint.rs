@@ -6,6 +6,8 @@ use crate::blocks::pair_of_sizes;
 use crate::engines::EngineKind;
 use crate::fault::Place;
 use crate::job::{Amount, Job};
+use crate::number::{KbBase, size};
+use crate::pattern::{Directions, Distribution};
 
 /// What is known of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,8 +30,11 @@ type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 /// Remarks on jobs, in their order.
 #[must_use]
 pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
-    let rules: [Rule<'_>; 11] = [
+    let rules: [Rule<'_>; 14] = [
         &no_range,
+        &cut_sizes,
+        &ended_early,
+        &only_made,
         &several_names,
         &absolute_below_directory,
         &unlimited_by_time,
@@ -149,6 +154,51 @@ fn no_range(job: &Job) -> Option<String> {
         "bs={text} is no range: as in fio, reads have {first} and writes and trims {second}, and \
          nothing lies between; write bsrange={text} for a range"
     ))
+}
+
+/// `bssplit=4k/50:10k/50`.
+fn cut_sizes(job: &Job) -> Option<String> {
+    let given = job.given.iter().rfind(|it| it.option.name == "bssplit")?;
+    let text = given.value.as_deref()?;
+    let bytes = |entry: &str| match entry.split_once('/') {
+        Some((_, "0")) => None,
+        Some((bytes, _)) => size(bytes.trim(), KbBase::default()).ok(),
+        None => size(entry.trim(), KbBase::default()).ok(),
+    };
+    let cut = text.split(',').find_map(|part| {
+        let sizes: Vec<u64> = part.split(':').filter_map(bytes).collect();
+        let least = *sizes.iter().min()?;
+        sizes.into_iter().find(|bytes| !bytes.is_multiple_of(least))
+    })?;
+    Some(format!(
+        "bssplit={text}: as in fio, sizes are cut to multiples of the smallest, and none has \
+         {cut} bytes; add the missing part as a size of its own, or use multiples"
+    ))
+}
+
+/// Random reads and writes of different sizes that are to reach each block once.
+fn ended_early(job: &Job) -> Option<String> {
+    let is_mapped = job.pattern.is_random
+        && !job.may_repeat
+        && job.distribution == Distribution::Uniform
+        && job.alignment == [None; 3];
+    let is_mixed = job.pattern.directions == Directions::Mixed
+        && (1..100).contains(&job.read_percent_effective())
+        && job.blocks[0].least() != job.blocks[1].least();
+    let is_timed = job.limits.is_time_based && job.limits.runtime > Duration::ZERO;
+    (is_mapped && is_mixed && !is_timed).then(|| {
+        "other block sizes for reads than for writes: as in fio the job ends early, when its map \
+         of blocks has no place for the larger ones; add norandommap to move all of size"
+            .into()
+    })
+}
+
+fn only_made(job: &Job) -> Option<String> {
+    job.only_creates.then(|| {
+        "create_only: no I/O is done, and files of ours are removed at the end; a run lays out \
+         what it reads without it"
+            .into()
+    })
 }
 
 fn filenames(job: &Job) -> impl Iterator<Item = &str> {

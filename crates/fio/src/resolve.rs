@@ -5,7 +5,7 @@ use crate::buffers::pattern_bytes;
 use crate::conflict::{conflicts, settle};
 use crate::engines::engine;
 use crate::fault::Fault;
-use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
+use crate::job::{Amount, EachWrite, FileOrder, Files, Job, Rate};
 use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{Answer, truth};
 use crate::pattern::{Distribution, Pattern};
@@ -262,21 +262,28 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
             }
             job.files.each = Some(value.size()?);
         }
-        "file_service_type" => {
-            job.files.order = match value.text {
-                "roundrobin" => FileOrder::RoundRobin,
-                "random" => FileOrder::Random,
-                "sequential" => FileOrder::Sequential,
-                other => {
-                    return Err(format!(
-                        "{other:?} is not supported; roundrobin, random and sequential are"
-                    ));
-                }
-            };
-        }
+        "file_service_type" => file_order(&mut job.files, value)?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Which file is next, and after how many requests: `random:16`.
+fn file_order(files: &mut Files, value: &ResolvedValue<'_>) -> Result<(), String> {
+    let (order, run) = value.text.split_once(':').unwrap_or((value.text, "1"));
+    files.order = match order {
+        "roundrobin" => FileOrder::RoundRobin,
+        "random" => FileOrder::Random,
+        "sequential" => FileOrder::Sequential,
+        other => {
+            return Err(format!(
+                "{other:?} is not supported; roundrobin, random and sequential are"
+            ));
+        }
+    };
+    let run = size(run, value.base)?;
+    files.run = u32::try_from(run).map_err(|_| "it is too large")?.max(1);
+    Ok(())
 }
 
 /// What a job asks for.
@@ -318,6 +325,8 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
             }
         }
         "invalidate" => job.drops_cache = value.truth()?,
+        "pre_read" => job.is_read_before = value.truth()?,
+        "create_only" => job.only_creates = value.truth()?,
         _ => return Ok(false),
     }
     Ok(true)

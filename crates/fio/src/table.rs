@@ -25,8 +25,8 @@ const EXIT_WHAT: &str = "those that run together; all where no later jobs would 
 const GO_ON: &str = "of all jobs or of none: failed operations are counted, whatever kind is named";
 const ERRORS: &str = "the first failed operation ends the run";
 const ONLY_MADE: &str =
-    "files of ours are removed at the end, so that no later run would find them";
-const PRE_READ: &str = "put a job with rw=read before it, stonewall and invalidate=0 into this one";
+    "no I/O; the files are removed at the end of the run, and the next run lays out its own";
+const PRE_READ: &str = "before the job's phase; its files are not dropped from the page cache";
 const NO_LIST: &str =
     "no list of errors is kept; continue_on_error=all counts and goes on with any";
 const ALL_OPEN: &str = "files stay open for the whole of a run here";
@@ -193,7 +193,7 @@ pub const GENERIC: &[FioOption] = &[
     row("percentage_sequential", "", Text, NoEffect("deprecated: fio ignores it")),
     row("nrfiles", "nr_files", Int(0, MANY), DONE),
     row("openfiles", "", Int(0, MANY), NoEffect(ALL_OPEN)),
-    row("file_service_type", "", Text, Done("roundrobin, random and sequential")),
+    row("file_service_type", "", Text, Done("roundrobin, random and sequential, each with :N")),
     row("fallocate", "", FALLOCATE, NoEffect(LAID_OUT)),
     row("fadvise_hint", "", Text, NoEffect("no hint is given to the page cache")),
     row("fsync", "", Int(0, MANY), DONE),
@@ -305,10 +305,10 @@ pub const GENERIC: &[FioOption] = &[
     row("create_serialize", "", Bool, NoEffect(LAID_OUT)),
     row("create_fsync", "", Bool, NoEffect(LAID_OUT)),
     row("create_on_open", "", Bool, NoEffect(LAID_OUT)),
-    row("create_only", "", Bool, Refused(ONLY_MADE)),
+    row("create_only", "", Bool, Done(ONLY_MADE)),
     row("allow_file_create", "", Bool, NoEffect(LAID_OUT)),
     row("allow_mounted_write", "", Bool, Refused(FILES)),
-    row("pre_read", "", Bool, Refused(PRE_READ)),
+    row("pre_read", "", Bool, Done(PRE_READ)),
     row("cpumask", "", Text, NoEffect(PLACING)),
     row("cpus_allowed", "", Text, NoEffect(PLACING)),
     early("cpus_allowed_policy", "", OneOf(&["shared", "split"]), NoEffect(PLACING)),

@@ -84,10 +84,23 @@ fn place(job: &Job, lines: &mut Lines) {
         false => lines.push(("filename", escaped(&files.names))),
     }
     lines.extend(files.each.map(|each| ("filesize", each.to_string())));
-    match files.order {
-        FileOrder::RoundRobin => {}
-        FileOrder::Random => lines.push(("file_service_type", "random".into())),
-        FileOrder::Sequential => lines.push(("file_service_type", "sequential".into())),
+    let order = match files.order {
+        FileOrder::RoundRobin => "roundrobin",
+        FileOrder::Random => "random",
+        FileOrder::Sequential => "sequential",
+    };
+    match files.run {
+        1 if files.order == FileOrder::RoundRobin => {}
+        1 => lines.push(("file_service_type", order.into())),
+        run => lines.push(("file_service_type", format!("{order}:{run}"))),
+    }
+    for (name, is_on) in [
+        ("create_only", job.only_creates),
+        ("pre_read", job.is_read_before),
+    ] {
+        if is_on {
+            lines.push((name, "1".into()));
+        }
     }
     lines.extend(job.size.map(|size| ("size", amount(size))));
     lines.extend(job.io_size.map(|size| ("io_size", amount(size))));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::group::JobsSpec;
-use crate::jobs::JobSpec;
+use crate::job_spec::JobSpec;
 
 /// How often requests of a direction are due.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

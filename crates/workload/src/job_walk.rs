@@ -18,6 +18,8 @@ pub(crate) struct JobWalk {
     order: Option<Permutation>,
     /// Which blocks were reached, where sizes vary and each is reached once.
     map: Option<BlockMap>,
+    /// Whether no block is free for a request that was drawn.
+    is_spent: bool,
     zipf: Option<(Zipf, Permutation)>,
 }
 
@@ -47,6 +49,7 @@ impl JobWalk {
             place: 0,
             order: None,
             map: is_mapped.then(|| BlockMap::new(blocks)),
+            is_spent: false,
             zipf,
         }
     }
@@ -62,13 +65,14 @@ impl JobWalk {
     /// Whether each block was reached.
     pub(crate) fn is_done(&self) -> bool {
         match &self.map {
-            Some(map) => map.is_full(),
+            Some(map) => self.is_spent || map.is_full(),
             None => self.place == self.blocks(),
         }
     }
 
     /// Every block may be reached again.
     pub(crate) fn begin_again(&mut self) {
+        self.is_spent = false;
         if let Some(map) = &mut self.map {
             map.clear();
         }
@@ -82,17 +86,21 @@ impl JobWalk {
         self.begin_again();
     }
 
-    /// Where a block begins that was not reached: the next one from a block that is drawn.
-    pub(crate) fn next_free(&self, addresses: &mut Stream) -> u64 {
-        let from = addresses.below(self.blocks());
+    /// Where a block of `block` bytes begins that was not reached: the next one from a block that
+    /// is drawn. Where the map counts smaller blocks than these, the next one may lie behind all
+    /// of these: then there is none, and the file is done.
+    pub(crate) fn next_free(&mut self, block: u64, addresses: &mut Stream) -> Option<u64> {
+        let blocks = (self.region.len / block).max(1);
         let map = self.map.as_ref().expect("sizes vary");
-        map.next_free(from).expect("blocks are left") * self.region.block
+        let free = map.next_free(addresses.below(blocks));
+        let free = free.expect("blocks are left");
+        self.is_spent = free >= blocks;
+        (!self.is_spent).then_some(free * block)
     }
 
-    /// Reach the blocks of `len` bytes at `at`, up to one that was reached before. How many bytes
-    /// these are.
-    pub(crate) fn take(&mut self, direction: usize, at: u64, len: u32) -> u32 {
-        let block = self.region.block;
+    /// Reach the blocks of `block` bytes that `len` bytes at `at` are, up to one that was reached
+    /// before. How many bytes these are.
+    pub(crate) fn take(&mut self, direction: usize, (at, len): (u64, u32), block: u64) -> u32 {
         let map = self.map.as_mut().expect("sizes vary");
         let taken = map.take(at / block, u64::from(len).div_ceil(block));
         let len = (taken * block).min(len.into());
@@ -149,6 +157,12 @@ impl JobWalk {
         let at = self.draw(pattern, direction, addresses) * self.region.block;
         let last = self.region.len.saturating_sub(len) / self.region.block * self.region.block;
         at.min(last)
+    }
+
+    /// Bytes up to the end of the file from where the next one in order begins, if it has `least`.
+    pub(crate) const fn room(&self, direction: usize, least: u64) -> u64 {
+        let left = self.region.len.saturating_sub(self.position[direction]);
+        if left < least { self.region.len } else { left }
     }
 
     /// Where the next one in order goes, and whether the file was just done. Backwards, the first

@@ -2,127 +2,18 @@
 //! several requests outstanding.
 
 use random::{GapProcess, GapShape, Purpose, Stream};
-use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
 use crate::address::Region;
 use crate::client::{Agenda, Client, Event};
-use crate::content::Content;
-use crate::job_floor::{FloorSpec, FloorWatch, RateMiss};
-use crate::job_flow::{FlowMember, FlowSpec, JobGates, JobsEnd};
+use crate::job_floor::{FloorWatch, RateMiss};
+use crate::job_flow::{FlowMember, JobGates, JobsEnd};
 use crate::job_rate::JobRate;
-use crate::job_terms::{FileEnd, JobPattern, NextFile, Trims};
+use crate::job_spec::JobSpec;
+use crate::job_terms::{JobPattern, NextFile, Trims};
 use crate::job_walk::JobWalk;
-use crate::job_zones::{StridedZones, ZoneWalk};
-use crate::mix::Size;
-use crate::op::{Durability, Op, OpKind};
-
-/// One of several workloads, which one client carries out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JobSpec {
-    /// The row that its times are filed under; several may share one.
-    pub row: u32,
-    /// Requests outstanding.
-    pub depth: u32,
-    /// Requests left outstanding at which the depth is filled again; `None` fills it as each ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refill_at: Option<u32>,
-    /// Its files; `block` of each is what offsets are multiples of.
-    pub files: Vec<Region>,
-    /// Which one is next.
-    pub order: NextFile,
-    /// Which block follows which.
-    pub pattern: JobPattern,
-    /// Where it ends whose steps in order meet the end of its only file; `None` begins there again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file_end: Option<FileEnd>,
-    /// The zones of its only file in which it works one after the other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zones: Option<StridedZones>,
-    /// Percent of reads and of writes whose address is drawn; the others follow the one before.
-    pub random_percent: [u32; 2],
-    /// Requests in order after each address that is drawn.
-    pub run: u32,
-    /// Sizes of reads and of writes, or trims.
-    pub sizes: [Vec<Size>; 2],
-    /// What is trimmed.
-    #[serde(default, skip_serializing_if = "Trims::is_none")]
-    pub trims: Trims,
-    /// Percent of reads.
-    pub read_percent: u32,
-    /// Bytes after which it ends.
-    pub bytes: Option<u64>,
-    /// Requests after which it ends.
-    pub requests: Option<u64>,
-    /// From the trial's start to its own.
-    pub delay: Duration,
-    /// Time at its start that is not recorded.
-    pub ramp: Duration,
-    /// Time after the ramp when it ends.
-    pub runtime: Option<Duration>,
-    /// A flush after so many writes; none where it is zero.
-    pub flush_every: u64,
-    /// A flush of each file at its end.
-    pub flushes_at_end: bool,
-    /// What a completed write promises.
-    pub durability: Durability,
-    /// What its writes hold.
-    #[serde(default, skip_serializing_if = "Content::is_default")]
-    pub content: Content,
-    /// Rates of reads and of writes.
-    pub rates: [JobRate; 2],
-    /// Whether gaps of a rate are exponential, and not equal.
-    pub is_poisson: bool,
-    /// A pause ...
-    pub think: Duration,
-    /// ... after so many requests.
-    pub think_after: u32,
-    /// Rates below which it ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub floors: Option<FloorSpec>,
-    /// Its part of what several jobs do together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<FlowSpec>,
-    /// Whether all jobs end when this one does.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ends_others: bool,
-}
-
-impl JobSpec {
-    /// Whether anything is written.
-    #[must_use]
-    pub fn writes(&self) -> bool {
-        self.read_percent < 100
-    }
-
-    /// The longest request that takes memory.
-    #[must_use]
-    pub fn len_max(&self) -> u32 {
-        let moved = match self.trims {
-            Trims::Only => &self.sizes[..1],
-            Trims::None | Trims::BeforeWrites => &self.sizes,
-        };
-        let sizes = moved.iter().flatten().map(|size| size.len);
-        sizes.max().unwrap_or(0)
-    }
-
-    /// Whether each block is reached once by requests of several sizes.
-    fn is_mapped(&self) -> bool {
-        let [reads, writes] = &self.sizes;
-        let vary = match self.read_percent {
-            100 => reads.len() > 1,
-            0 => writes.len() > 1,
-            _ => reads.len() > 1 || reads != writes,
-        };
-        self.pattern == JobPattern::Once && vary
-    }
-
-    /// From the trial's start to the first moment that is recorded.
-    #[must_use]
-    pub fn recorded_from(&self) -> Duration {
-        self.delay + self.ramp
-    }
-}
+use crate::job_zones::ZoneWalk;
+use crate::op::{Op, OpKind};
 
 /// The client of one [`JobSpec`].
 #[derive(Clone, Debug)]
@@ -141,6 +32,8 @@ pub struct JobClient {
     pause_until: Instant,
     end: Option<Instant>,
     file: usize,
+    /// Requests to the file before the next one is chosen.
+    file_left: u32,
     run_left: u32,
     bytes_left: u64,
     requests_left: u64,
@@ -198,6 +91,7 @@ impl JobClient {
             pause_until: Instant::START,
             end: None,
             file: 0,
+            file_left: 0,
             run_left: 0,
             bytes_left: spec.bytes.unwrap_or(u64::MAX),
             requests_left: spec.requests.unwrap_or(u64::MAX),
@@ -238,16 +132,6 @@ impl JobClient {
         sizes[0].len
     }
 
-    /// The last request is the largest that does not go beyond what is to be moved, where one fits.
-    fn fitting(&self, direction: usize, drawn: u32) -> u32 {
-        if u64::from(drawn) <= self.bytes_left {
-            return drawn;
-        }
-        let sizes = self.spec.sizes[direction].iter().map(|size| size.len);
-        let fitting = sizes.filter(|&len| u64::from(len) <= self.bytes_left);
-        fitting.max().unwrap_or(drawn)
-    }
-
     fn direction(&mut self) -> usize {
         match self.spec.read_percent {
             100 => 0,
@@ -268,25 +152,53 @@ impl JobClient {
         }
     }
 
-    /// The file from `file` on that has blocks left; they are all new where none has.
-    fn with_blocks_left(&mut self, file: usize) -> usize {
+    /// The smallest size of a direction.
+    fn least(&self, direction: usize) -> u64 {
+        let sizes = self.spec.sizes[direction].iter();
+        sizes.map(|size| u64::from(size.len)).min().unwrap_or(1)
+    }
+
+    /// The file from `file` on that has blocks left; they are all new where none has, unless the
+    /// job then ends.
+    fn with_blocks_left(&mut self, file: usize) -> Option<usize> {
         let count = self.files.len();
         let is_endless = self.spec.bytes.is_none();
         let looked_at = if is_endless { 1 } else { count };
         let mut next = (file..file + looked_at).map(|file| file % count);
-        next.find(|next| !self.files[*next].is_done())
-            .unwrap_or_else(|| {
-                match is_endless {
-                    true => self.files[file].begin_again(),
-                    false => self.files.iter_mut().for_each(JobWalk::begin_again),
-                }
-                file
-            })
+        let next = next.find(|next| !self.files[*next].is_done());
+        if next.is_some() {
+            return next;
+        }
+        match is_endless {
+            true => self.files[file].begin_again(),
+            false if self.spec.one_pass => return None,
+            false => self.files.iter_mut().for_each(JobWalk::begin_again),
+        }
+        Some(file)
+    }
+
+    /// Where a request goes to blocks that were not reached, as [`Self::place`] has it.
+    fn place_on_map(&mut self, direction: usize) -> Option<(u64, u32, bool)> {
+        let (at, block) = loop {
+            self.file = self.with_blocks_left(self.file)?;
+            let block = match self.spec.one_pass {
+                true => self.least(direction),
+                false => self.files[self.file].region.block,
+            };
+            if let Some(at) = self.files[self.file].next_free(block, &mut self.addresses) {
+                break (at, block);
+            }
+        };
+        let room = self.files[self.file].region.len - at;
+        let len = self.size_within(direction, room);
+        let walk = &mut self.files[self.file];
+        let len = walk.take(direction, (at, len), block);
+        Some((at, len, walk.is_done()))
     }
 
     /// Where in the current file the next request goes, how long it is, and whether the file was
-    /// just done.
-    fn place(&mut self, direction: usize) -> (u64, u32, bool) {
+    /// just done; `None` where the job ends.
+    fn place(&mut self, direction: usize) -> Option<(u64, u32, bool)> {
         let is_drawn = match self.spec.pattern {
             JobPattern::Sequential { .. } => false,
             _ if self.run_left > 0 => false,
@@ -301,17 +213,15 @@ impl JobClient {
             self.run_left = self.run_left.saturating_sub(1);
         }
         if is_drawn && self.files[self.file].is_mapped() {
-            self.file = self.with_blocks_left(self.file);
-            let at = self.files[self.file].next_free(&mut self.addresses);
-            let room = self.files[self.file].region.len - at;
-            let drawn = self.size_within(direction, room);
-            let len = self.fitting(direction, drawn);
-            let walk = &mut self.files[self.file];
-            let len = walk.take(direction, at, len);
-            return (at, len, walk.is_done());
+            return self.place_on_map(direction);
         }
-        let drawn = self.size(direction);
-        let len = self.fitting(direction, drawn);
+        let len = match is_drawn {
+            true => self.size(direction),
+            false => {
+                let room = self.files[self.file].room(direction, self.least(direction));
+                self.size_within(direction, room)
+            }
+        };
         let bytes = u64::from(len);
         let walk = &mut self.files[self.file];
         let (at, is_done) = if is_drawn {
@@ -331,19 +241,24 @@ impl JobClient {
             }
             (at, is_done)
         };
-        (at, len, is_done)
+        Some((at, len, is_done))
     }
 
-    /// The next transfer.
-    fn transfer(&mut self) -> (usize, Op) {
+    /// The next transfer, unless the job ends.
+    fn transfer(&mut self) -> Option<(usize, Op)> {
         let direction = self.direction();
-        if self.spec.order == NextFile::Random {
+        let is_next = self.file_left == 0;
+        if is_next {
+            self.file_left = self.spec.file_run.unwrap_or(1).max(1);
+        }
+        self.file_left -= 1;
+        if is_next && self.spec.order == NextFile::Random {
             self.file = self.addresses.below(self.files.len() as u64) as usize;
         }
         if self.zone.as_mut().is_some_and(ZoneWalk::turn) {
             self.files[self.file].restart();
         }
-        let (mut at, len, is_done) = self.place(direction);
+        let (mut at, len, is_done) = self.place(direction)?;
         if let Some(zone) = &mut self.zone {
             at = zone.take(at, len);
         }
@@ -351,7 +266,7 @@ impl JobClient {
         let walk = &self.files[file];
         let (target, offset) = (walk.region.target, walk.region.offset + at);
         let moves_on = match self.spec.order {
-            NextFile::RoundRobin => true,
+            NextFile::RoundRobin => self.file_left == 0,
             NextFile::Sequential => is_done,
             NextFile::Random => false,
         };
@@ -376,7 +291,7 @@ impl JobClient {
                 durability: self.spec.durability,
             },
         };
-        (direction, op)
+        Some((direction, op))
     }
 
     /// When a request of that direction and length is due that is asked for at `asked`.
@@ -428,7 +343,10 @@ impl JobClient {
             return self.wind_up(asked, agenda);
         }
         let file = self.file;
-        let (direction, op) = self.transfer();
+        let Some((direction, op)) = self.transfer() else {
+            self.requests_left = 0;
+            return self.wind_up(asked, agenda);
+        };
         let due = self.due(direction, op.len(), asked);
         if self.end.is_some_and(|end| due >= end) {
             self.requests_left = 0;

@@ -134,3 +134,20 @@ fn files_that_fio_takes_otherwise_than_one_may_think_are_named() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("the file is /data//dev/b"), "{told:?}");
 }
+
+#[test]
+fn amounts_that_surprise_are_named() {
+    let rest = "filename=f size=1g direct=1 rw=randrw";
+    check(
+        &format!("{rest} bs=4k,16k"),
+        &["as in fio the job ends early"],
+    );
+    check(&format!("{rest} bs=4k,16k {STEADY}"), &[]);
+    check(&format!("{rest} bs=4k,16k norandommap"), &[]);
+    check(
+        &format!("{rest} bssplit=4k/50:10k/50"),
+        &["none has 10240 bytes"],
+    );
+    check(&format!("{rest} bssplit=4k/50:16k/50:6k/0"), &[]);
+    check(&format!("{rest} create_only=1"), &["no I/O is done"]);
+}

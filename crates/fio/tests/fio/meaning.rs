@@ -74,6 +74,11 @@ fn a_range_is_drawn_as_fio_draws_it_and_a_split_adds_up() {
         sizes("bssplit=4k/50:8k/:16k/"),
         [share(4096, 100), share(8192, 50), share(16384, 50)]
     );
+    // As in fio, in multiples of the smallest.
+    assert_eq!(
+        sizes("bssplit=4k/50:10k/50"),
+        [share(4096, 50), share(8192, 50)]
+    );
 }
 
 #[test]

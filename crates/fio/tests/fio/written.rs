@@ -22,7 +22,7 @@ fn what_is_written_is_read_as_what_it_was() {
         "[a]\nrw=randrw\nrwmixread=70\nbs=4k,16k\niodepth=8\nioengine=libaio\ndirect=1\nsize=1g\n\
          filename=/dev/a\nruntime=10\ntime_based\nrate_iops=700,300\nrate_process=poisson\n",
         "[b]\nrw=write\nbssplit=4k/60:64k/40\ndirectory=/d\nnrfiles=3\nfilesize=1m\n\
-         file_service_type=sequential\nfsync=32\nend_fsync=1\nio_size=5m\nloops=2\n",
+         file_service_type=sequential:4\npre_read=1\nfsync=32\nend_fsync=1\nio_size=5m\nloops=2\n",
         "[c]\nrw=randread\nnorandommap\nrandom_distribution=zipf:1.2\nsize=50%\nfilename=a\\:b\n\
          offset=1m\noffset_increment=2m\nnumjobs=4\nthinktime=5ms\nthinktime_blocks=3\n\
          startdelay=2\nramp_time=1\npercentage_random=80\nnumber_ios=100\n",

@@ -5,6 +5,7 @@ use fio::{Amount, Job};
 use units::Duration;
 use workload::{FileEnd, JobPattern, Region};
 
+use super::pattern::counts_apart;
 use super::plan::{PlanError, refused};
 
 /// What a job's files hold of its regions.
@@ -24,6 +25,8 @@ pub(super) struct JobEnd {
     pub bytes: Option<u64>,
     /// After so many requests.
     pub requests: Option<u64>,
+    /// When no block is left that was not reached.
+    pub is_one_pass: bool,
     /// At the end of its file.
     pub file: Option<FileEnd>,
 }
@@ -38,6 +41,14 @@ pub(super) fn end_of(
     regions: &[Region],
     asked: &JobBytes,
 ) -> Result<JobEnd, PlanError> {
+    if job.only_creates {
+        return Ok(JobEnd {
+            bytes: Some(0),
+            requests: None,
+            is_one_pass: false,
+            file: None,
+        });
+    }
     // Without a runtime fio takes time_based back.
     let is_timed = job.limits.is_time_based && job.limits.runtime > Duration::ZERO;
     let has_gaps = matches!(*pattern, JobPattern::Sequential { skip } if skip > 0);
@@ -49,6 +60,14 @@ pub(super) fn end_of(
              and number_ios out",
         );
     }
+    let is_one_pass = !is_timed && !repeats && job.io_size.is_none();
+    if counts_apart(job, pattern) && !is_timed && !is_one_pass {
+        return refused(
+            job,
+            "with other block sizes for reads than for writes fio ends each pass early, which is \
+             done for one pass: leave out loops and io_size, or add norandommap",
+        );
+    }
     let has_end = has_gaps && job.io_size.is_none() && !is_timed;
     if has_end && (repeats || regions.len() > 1) {
         return refused(
@@ -58,8 +77,15 @@ pub(super) fn end_of(
         );
     }
     Ok(JobEnd {
-        bytes: (!is_timed).then(|| bytes_of(job, pattern, has_gaps, asked)),
+        bytes: (!is_timed).then(|| match (pattern, regions) {
+            // In order a file is done where the smallest block does not fit any more.
+            (JobPattern::Sequential { skip: 0 }, [only]) if is_one_pass => {
+                bytes_of(job, pattern, has_gaps, asked).min(asked.bytes - (only.block - 1))
+            }
+            _ => bytes_of(job, pattern, has_gaps, asked),
+        }),
         requests: job.limits.requests,
+        is_one_pass,
         file: has_end.then(|| FileEnd {
             bytes: asked.bytes,
             wraps: is_whole(job, &regions[0], asked),

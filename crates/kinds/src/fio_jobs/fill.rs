@@ -1,4 +1,4 @@
-//! Files that jobs read are written before.
+//! Files that jobs read are written before, and those of `pre_read` read.
 
 use units::Duration;
 use workload::{
@@ -43,6 +43,27 @@ pub(super) fn fill(files: &[PlannedFile]) -> Phase {
     phase
 }
 
+/// The workloads that read what jobs of a phase want in the page cache, where there is any.
+pub(super) fn reading(phase: &Phase) -> Option<Phase> {
+    let mut regions: Vec<Region> = Vec::new();
+    for region in &phase.read_before {
+        if !regions.contains(region) {
+            regions.push(*region);
+        }
+    }
+    let reading = |region: Region| JobSpec {
+        read_percent: 100,
+        flushes_at_end: false,
+        ..filling(region, Content::default())
+    };
+    (!regions.is_empty()).then(|| Phase {
+        name: format!("{} pre_read", phase.name),
+        names: vec!["reading files".into()],
+        workloads: regions.into_iter().map(reading).collect(),
+        ..Phase::default()
+    })
+}
+
 fn filling(region: Region, content: Content) -> JobSpec {
     let size = vec![Size {
         len: region.block as u32,
@@ -76,6 +97,8 @@ fn filling(region: Region, content: Content) -> JobSpec {
         floors: None,
         flow: None,
         ends_others: false,
+        file_run: None,
+        one_pass: false,
         file_end: None,
         trims: Trims::None,
     }

@@ -6,6 +6,7 @@ mod curve_targets;
 mod fill;
 mod follow;
 mod hosts;
+mod job_values;
 mod laws;
 mod load_shares;
 mod opened;

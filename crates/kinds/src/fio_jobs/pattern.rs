@@ -32,6 +32,13 @@ pub(super) fn pattern_of(job: &Job) -> JobPattern {
     }
 }
 
+/// Whether fio's random map counts blocks of different sizes for reads and for writes.
+pub(super) fn counts_apart(job: &Job, pattern: &JobPattern) -> bool {
+    let is_mixed = job.pattern.directions == Directions::Mixed
+        && (1..100).contains(&job.read_percent_effective());
+    is_mixed && *pattern == JobPattern::Once && job.blocks[0].least() != job.blocks[1].least()
+}
+
 fn zone(zone: &fio::ZoneShare) -> AccessZone {
     let span = match zone.span {
         fio::ZoneLength::Percent(percent) => ZoneSpan::Percent(percent),

@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fio::{
-    Amount, Direction, Directions, EachWrite, EngineKind, FileOrder, Job, Place, SteadyState,
-};
+use fio::{Amount, BlockSizes, Direction, Directions, EngineKind, Job, Place, SteadyState};
 use units::Duration;
-use workload::{
-    Content, Durability, Fill, Freshness, JobSpec, NextFile, Region, Size, StridedZones, TargetId,
-    Trims,
-};
+use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
 use super::amount::{JobBytes, end_of};
+use super::job_values::{content_of, depth_of, durability_of, order_of, run_of, sizes_of};
 use super::pace::{floors_of, flow_of, rate_of};
 use super::pattern::pattern_of;
 use super::verify::{VerifyPlan, verification_of};
@@ -69,6 +65,8 @@ pub struct Phase {
     pub names: Vec<String>,
     /// Whether cached pages are dropped before.
     pub drops_cache: bool,
+    /// What is read before, and does not count.
+    pub read_before: Vec<Region>,
     /// When it ends because its jobs are steady.
     pub steady: Option<SteadyState>,
 }
@@ -109,6 +107,13 @@ impl PlannedFile {
     /// Its path as logs have it.
     pub(super) fn name(&self) -> String {
         self.path.to_string_lossy().into_owned()
+    }
+}
+
+impl Phase {
+    /// Whether all its jobs only make files.
+    pub(super) fn moves_nothing(&self) -> bool {
+        self.workloads.iter().all(|job| job.bytes == Some(0))
     }
 }
 
@@ -239,9 +244,12 @@ impl Planner<'_> {
             let row = self.row(number, job, copy);
             let workload = self.workload(job, copy, row)?;
             let phase = self.plan.phases.last_mut().expect("one was begun");
-            phase.workloads.push(workload);
             phase.jobs.push(number);
-            phase.drops_cache |= job.drops_cache;
+            phase.drops_cache |= job.drops_cache && !job.is_read_before;
+            if job.is_read_before {
+                phase.read_before.extend(&workload.files);
+            }
+            phase.workloads.push(workload);
             phase.steady = Some(job.steady).filter(SteadyState::is_on);
             if copy == 0 {
                 phase.names.push(job.name.clone());
@@ -272,12 +280,7 @@ impl Planner<'_> {
         let paths = paths(job, copy);
         let reads = job.pattern.directions.reads() && job.read_percent_effective() > 0;
         let trims = trims_of(job);
-        if trims != Trims::None && self.plan.storage == Storage::Simulated {
-            return refused(
-                job,
-                "models forget nothing: trims need a file, a device or null",
-            );
-        }
+        self.check_model(job)?;
         let directions = job.pattern.directions;
         let changes = directions.writes() || directions.trims();
         let writes = changes && job.read_percent_effective() < 100;
@@ -294,7 +297,7 @@ impl Planner<'_> {
             if is_filled && file.content.is_none() {
                 file.content = Some(content.clone());
             }
-            file.is_written |= writes;
+            file.is_written |= writes && !job.only_creates;
             asked.bytes += len;
             asked.blocks += region.len;
             asked.last = file.exists;
@@ -310,6 +313,7 @@ impl Planner<'_> {
             refill_at: job.refill_at,
             files,
             order: order_of(job),
+            file_run: (job.files.run > 1).then_some(job.files.run),
             pattern,
             file_end: end.file,
             zones,
@@ -334,6 +338,7 @@ impl Planner<'_> {
             floors: floors_of(job),
             flow: flow_of(job),
             ends_others: job.ends_all,
+            one_pass: end.is_one_pass,
         })
     }
 
@@ -353,7 +358,21 @@ impl Planner<'_> {
             job.offset.of(whole).saturating_add(step)
         };
         let (begin, len) = match (job.size, job.files.each, exists) {
-            (_, Some(each), _) => (shift(each), each),
+            (size, Some(each), _) => {
+                let begin = shift(each);
+                let left = each.saturating_sub(begin);
+                if left == 0 {
+                    return refused(
+                        job,
+                        format!("offset is {begin}, and filesize {each}: nothing lies behind it"),
+                    );
+                }
+                let part = match size {
+                    Some(Amount::Percent(percent)) => Amount::Percent(percent).of(each),
+                    _ => left,
+                };
+                (begin, part.min(left))
+            }
             (Some(Amount::Bytes(size)), None, _) => (shift(size / count), size / count),
             (size, None, Some(whole)) => {
                 let begin = shift(whole);
@@ -375,8 +394,10 @@ impl Planner<'_> {
                 ),
             );
         }
-        let blocks = len / block * block;
-        if blocks == 0 {
+        // In order the end of a file holds what fits, and not whole blocks of the smallest size.
+        let varies = !job.pattern.is_random && job.blocks.iter().any(BlockSizes::vary);
+        let blocks = if varies { len } else { len / block * block };
+        if blocks < block {
             return refused(
                 job,
                 format!("size is smaller than one block of {block} bytes in each file"),
@@ -424,6 +445,20 @@ impl Planner<'_> {
         }
         file.needs = file.needs.max(region.offset + region.len);
         Ok(Some(spec))
+    }
+
+    /// What models cannot do.
+    fn check_model(&self, job: &Job) -> Result<(), PlanError> {
+        let why = match self.plan.storage {
+            Storage::Simulated if trims_of(job) != Trims::None => {
+                "models forget nothing: trims need a file, a device or null"
+            }
+            Storage::Simulated if job.is_read_before => {
+                "pre_read fills the page cache, and a model has none"
+            }
+            _ => return Ok(()),
+        };
+        refused(job, why)
     }
 
     /// Whether fio's log can name a job's files.
@@ -486,40 +521,6 @@ fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
     paths
 }
 
-fn depth_of(job: &Job, storage: &Storage) -> u32 {
-    let is_trim = job.pattern.directions == Directions::Trim;
-    match job.engine.kind {
-        EngineKind::Synchronous if !job.is_offloaded => 1,
-        // The kernel trims while it is asked: what would wait for that is no queue of a device.
-        _ if is_trim && *storage == Storage::Files => 1,
-        _ => job.depth,
-    }
-}
-
-const fn durability_of(job: &Job) -> Durability {
-    match job.syncs.each {
-        Some(EachWrite::Sync) => Durability::Synced,
-        Some(EachWrite::DataSync) => Durability::Through,
-        None => Durability::Volatile,
-    }
-}
-
-const fn order_of(job: &Job) -> NextFile {
-    match job.files.order {
-        FileOrder::RoundRobin => NextFile::RoundRobin,
-        FileOrder::Random => NextFile::Random,
-        FileOrder::Sequential => NextFile::Sequential,
-    }
-}
-
-/// Requests in order after each that is drawn.
-const fn run_of(job: &Job) -> u32 {
-    match job.pattern.modifier {
-        Some(run) if job.pattern.is_random => run as u32,
-        _ => 1,
-    }
-}
-
 /// What offsets are multiples of.
 fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
     let of = |index: usize| job.blocks[index].least();
@@ -547,41 +548,4 @@ const fn trims_of(job: &Job) -> Trims {
         Directions::TrimWrite => Trims::BeforeWrites,
         Directions::Read | Directions::Write | Directions::Mixed => Trims::None,
     }
-}
-
-fn sizes_of(job: &Job, direction: usize) -> Vec<Size> {
-    let sizes = job.blocks[direction].sizes.iter();
-    let size = |size: &fio::SizeShare| Size {
-        len: size.bytes as u32,
-        weight: size.weight as u32,
-    };
-    sizes.map(size).collect()
-}
-
-/// What a job writes. As in fio, a pattern goes before zeroes.
-fn content_of(job: &Job) -> Content {
-    let buffers = &job.buffers;
-    let verified = job.verify.pattern.as_ref().filter(|_| job.verify.is_on);
-    if let Some(pattern) = verified {
-        return Content {
-            fill: Fill::Pattern(pattern.clone()),
-            ..Content::default()
-        };
-    }
-    Content {
-        fill: match (&buffers.pattern, buffers.are_zeroes) {
-            (Some(pattern), _) => Fill::Pattern(pattern.clone()),
-            (None, true) => Fill::Zeroes,
-            (None, false) => Fill::Noise,
-        },
-        freshness: match (buffers.are_refilled, buffers.are_scrambled) {
-            (true, _) => Freshness::Drawn,
-            (false, true) => Freshness::Marked,
-            (false, false) => Freshness::Repeated,
-        },
-        compressible_percent: buffers.compress_percent,
-        chunk_bytes: buffers.compress_chunk,
-        duplicate_percent: buffers.dedupe_percent,
-    }
-    .settled()
 }

@@ -20,7 +20,7 @@ use units::{Bytes, Duration};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
 use super::checks::lines_of;
-use super::fill::fill;
+use super::fill::{fill, reading};
 use super::hosts::{HostTimes, HostsTold};
 use super::opened::{Bench, OpenedJobs, open_jobs};
 use super::plan::{FioPlan, Phase, Row, Storage};
@@ -269,6 +269,20 @@ impl<'a, 'b> Session<'a, 'b> {
         self.go_on()
     }
 
+    /// Read what jobs of a phase want in the page cache.
+    fn read_before(
+        &mut self,
+        plan: &FioPlan,
+        phase: &Phase,
+        bench: &mut Bench,
+    ) -> Result<(), BenchError> {
+        let Some(trial) = reading_trial(plan, phase, bench) else {
+            return Ok(());
+        };
+        self.measure(&trial, bench, Recall::Fill, &mut |_| true)?;
+        self.go_on()
+    }
+
     fn carry_out(
         &mut self,
         plan: &FioPlan,
@@ -278,6 +292,10 @@ impl<'a, 'b> Session<'a, 'b> {
         self.lay_out(plan, bench)?;
         let recall = self.recall(plan);
         for (number, phase) in plan.phases.iter().enumerate() {
+            if phase.moves_nothing() {
+                continue;
+            }
+            self.read_before(plan, phase, bench)?;
             let trial = trial(phase, bench, (number as u64 + 1, shape));
             let before = bench.findings().total();
             let mut done = self.carry_out_phase((phase, recall), &trial, bench);
@@ -402,10 +420,19 @@ fn fill_trial(plan: &FioPlan, bench: &Bench) -> Option<Trial> {
     is_needed.then(|| trial(&fill, bench, (0, None)))
 }
 
+/// The trial that reads what jobs of a phase want in the page cache, if any do.
+fn reading_trial(plan: &FioPlan, phase: &Phase, bench: &Bench) -> Option<Trial> {
+    let reading = reading(phase).filter(|_| plan.storage == Storage::Files)?;
+    Some(trial(&reading, bench, (0, None)))
+}
+
 /// All trials of a plan.
 fn trials(plan: &FioPlan, bench: &Bench, shape: Option<&TrialShape>) -> Vec<Trial> {
     let phases = (1..).zip(&plan.phases);
-    let phases = phases.map(|(number, phase)| trial(phase, bench, (number, shape)));
+    let phases = phases.flat_map(|(number, phase)| {
+        let before = reading_trial(plan, phase, bench).into_iter();
+        before.chain([trial(phase, bench, (number, shape))])
+    });
     fill_trial(plan, bench).into_iter().chain(phases).collect()
 }
 

@@ -41,7 +41,14 @@ fn theirs(options: &[&str]) -> Logged {
 }
 
 /// Jobs in order, whose offsets are known.
-const IN_ORDER: [&[&str]; 21] = [
+const IN_ORDER: [&[&str]; 22] = [
+    &[
+        "--rw=read",
+        "--bs=4k",
+        "--size=96k",
+        "--nrfiles=2",
+        "--file_service_type=roundrobin:3",
+    ],
     &["--rw=read", "--bs=4k", "--size=64k"],
     &["--rw=read:8k", "--bs=4k", "--size=36k"],
     &["--rw=read:-8k", "--bs=4k", "--size=32k"],

@@ -6,7 +6,15 @@ use crate::support::{Scratch, finish, is_installed, skipped};
 use serde_json::Value;
 
 /// Jobs of the null engine. Found by comparing some hundred generated job files with fio 3.33.
-const JOBS: [&str; 26] = [
+const JOBS: [&str; 34] = [
+    "--rw=read --bs=4k --size=1m --offset=512k --filesize=1m",
+    "--rw=randread --bs=4k --size=2m --offset=512k --filesize=1m",
+    "--rw=read --bs=4k --size=50% --offset=640k --filesize=1m",
+    "--rw=read --bs=4k --size=1m --offset=25% --filesize=1m",
+    "--rw=read --bs=4k --size=1m --offset=250k --filesize=1m --loops=2",
+    "--rw=read --bs=4k --size=1m --offset=64k --filesize=1m --numjobs=2 --offset_increment=256k",
+    "--rw=read --bs=4k --size=4m --io_size=4m --offset=128k --filesize=1m",
+    "--rw=write --bs=4k --size=1m --create_only=1",
     "--rw=read --bs=4k --size=64k --filesize=300k",
     "--rw=read --bs=4k --size=300k --filesize=64k",
     "--rw=randread --bs=4k --size=64k --filesize=300k",
@@ -33,6 +41,20 @@ const JOBS: [&str; 26] = [
     "--rw=write:8k --bs=8k --size=2m",
     "--rw=write:8k --bs=8k --size=20m --filesize=2m",
     "--rw=read --bs=4k --size=1m --offset=64k --numjobs=2 --offset_increment=128k",
+];
+
+/// Jobs whose sizes are drawn.
+const DRAWN: [&str; 10] = [
+    "--rw=write --bsrange=3k-10k --size=1m",
+    "--rw=randread --bssplit=4k/50:16k/50 --size=1m --norandommap --loops=3",
+    "--rw=randread --bssplit=4k/50:16k/50 --size=1m --io_size=500k",
+    "--rw=randread --bssplit=4k/50:64k/50 --size=1m --random_distribution=zipf:1.2",
+    "--rw=randread --bssplit=4k/50:10k/50 --size=1m --loops=3",
+    "--rw=randwrite --bsrange=3k-10k --size=1m",
+    "--rw=randrw --bs=,16k --size=1m",
+    "--rw=randrw --bssplit=4k/50:16k/50,8k/100 --size=1m",
+    "--rw=randrw --bs=4k,16k --size=1m --nrfiles=2",
+    "--rw=rw --bs=4k,16k --size=1m --loops=2",
 ];
 
 /// Requests and bytes of reads and writes, for each copy.
@@ -67,6 +89,54 @@ fn jobs_do_as_much_as_in_fio() {
     }
 }
 
+/// Mean and its squared standard error.
+fn mean(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    (mean, squares / (count - 1.0) / count)
+}
+
+/// Several block sizes: fio cut sizes to multiples of the smallest, went beyond the last byte, and
+/// ended where its map had no place for the larger ones; nothing of that was done here.
+#[test]
+fn jobs_of_several_sizes_do_as_much_as_in_fio_on_average() {
+    if !is_installed("fio") {
+        return skipped("jobs_of_several_sizes_do_as_much", "fio is missing");
+    }
+    let scratch = Scratch::new();
+    for job in DRAWN {
+        let both = [0, 1].map(|who| {
+            let one = |seed: u32| {
+                let program = match who {
+                    0 => scratch.seekstone([
+                        "fio",
+                        "--no-save",
+                        "--quiet",
+                        &format!("--seed={seed}"),
+                    ]),
+                    _ => Command::new("fio"),
+                };
+                let seed = format!("{job} --allrandrepeat=0 --randseed={}", 1000 + seed * 7919);
+                done(&scratch, program, &seed)[0].map(|count| count as f64)
+            };
+            (0..8).map(one).collect::<Vec<_>>()
+        });
+        for column in 0..4 {
+            let [ours, theirs] = both.each_ref().map(|runs| {
+                let values: Vec<f64> = runs.iter().map(|it| it[column]).collect();
+                mean(&values)
+            });
+            let apart = (ours.0 - theirs.0).abs();
+            let error = (ours.1 + theirs.1).sqrt();
+            assert!(
+                apart <= 4.0 * error,
+                "{job}, {column}: {ours:?}, fio {theirs:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_fio_counts_anew_in_each_loop_is_refused() {
     let scratch = Scratch::new();
@@ -78,6 +148,14 @@ fn what_fio_counts_anew_in_each_loop_is_refused() {
     refused(
         "--rw=read --size=1m --number_ios=100 --loops=3",
         "fio counts number_ios anew in each loop",
+    );
+    refused(
+        "--rw=randrw --bs=4k,16k --size=1m --loops=2",
+        "fio ends each pass early",
+    );
+    refused(
+        "--rw=read --size=1m --filesize=1m --offset=1m",
+        "nothing lies behind it",
     );
     refused(
         "--rw=read:4k --size=1m --loops=2",

@@ -117,6 +117,8 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         floors: None,
         flow: None,
         ends_others: false,
+        file_run: None,
+        one_pass: false,
         file_end: None,
         think: Duration::ZERO,
         think_after: 1,

@@ -51,6 +51,8 @@ fn job(row: u32) -> JobSpec {
         floors: None,
         flow: None,
         ends_others: false,
+        file_run: None,
+        one_pass: false,
         file_end: None,
         trims: Trims::None,
     }

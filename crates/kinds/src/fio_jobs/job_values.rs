@@ -1,0 +1,77 @@
+//! Values of a job as a workload has them.
+
+use fio::{Directions, EachWrite, EngineKind, FileOrder, Job};
+use workload::{Content, Durability, Fill, Freshness, NextFile, Size};
+
+use super::plan::Storage;
+
+pub(super) fn depth_of(job: &Job, storage: &Storage) -> u32 {
+    let is_trim = job.pattern.directions == Directions::Trim;
+    match job.engine.kind {
+        EngineKind::Synchronous if !job.is_offloaded => 1,
+        // The kernel trims while it is asked: what would wait for that is no queue of a device.
+        _ if is_trim && *storage == Storage::Files => 1,
+        _ => job.depth,
+    }
+}
+
+pub(super) const fn durability_of(job: &Job) -> Durability {
+    match job.syncs.each {
+        Some(EachWrite::Sync) => Durability::Synced,
+        Some(EachWrite::DataSync) => Durability::Through,
+        None => Durability::Volatile,
+    }
+}
+
+pub(super) const fn order_of(job: &Job) -> NextFile {
+    match job.files.order {
+        FileOrder::RoundRobin => NextFile::RoundRobin,
+        FileOrder::Random => NextFile::Random,
+        FileOrder::Sequential => NextFile::Sequential,
+    }
+}
+
+/// Requests in order after each that is drawn.
+pub(super) const fn run_of(job: &Job) -> u32 {
+    match job.pattern.modifier {
+        Some(run) if job.pattern.is_random => run as u32,
+        _ => 1,
+    }
+}
+
+pub(super) fn sizes_of(job: &Job, direction: usize) -> Vec<Size> {
+    let sizes = job.blocks[direction].sizes.iter();
+    let size = |size: &fio::SizeShare| Size {
+        len: size.bytes as u32,
+        weight: size.weight as u32,
+    };
+    sizes.map(size).collect()
+}
+
+/// What a job writes. As in fio, a pattern goes before zeroes.
+pub(super) fn content_of(job: &Job) -> Content {
+    let buffers = &job.buffers;
+    let verified = job.verify.pattern.as_ref().filter(|_| job.verify.is_on);
+    if let Some(pattern) = verified {
+        return Content {
+            fill: Fill::Pattern(pattern.clone()),
+            ..Content::default()
+        };
+    }
+    Content {
+        fill: match (&buffers.pattern, buffers.are_zeroes) {
+            (Some(pattern), _) => Fill::Pattern(pattern.clone()),
+            (None, true) => Fill::Zeroes,
+            (None, false) => Fill::Noise,
+        },
+        freshness: match (buffers.are_refilled, buffers.are_scrambled) {
+            (true, _) => Freshness::Drawn,
+            (false, true) => Freshness::Marked,
+            (false, false) => Freshness::Repeated,
+        },
+        compressible_percent: buffers.compress_percent,
+        chunk_bytes: buffers.compress_chunk,
+        duplicate_percent: buffers.dedupe_percent,
+    }
+    .settled()
+}
