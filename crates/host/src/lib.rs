@@ -6,6 +6,7 @@ pub mod counters;
 pub mod environment;
 pub mod inspect;
 pub mod interrupt;
+pub mod keeper;
 pub mod limits;
 pub mod line_file;
 pub mod locked;

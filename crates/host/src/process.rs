@@ -21,6 +21,7 @@ use sys::{Reaped, reap};
 use units::Duration;
 
 use crate::interrupt::Interrupt;
+use crate::keeper::Keeper;
 
 /// How often signals and the time limit are looked at.
 const LOOK: Timespec = Timespec {
@@ -50,6 +51,8 @@ pub struct ProcessSpec<'a> {
     pub shows_output: bool,
     /// It is ended when it takes longer.
     pub time_limit: Duration,
+    /// Ends it where this program is killed.
+    pub keeper: Option<&'a Keeper>,
 }
 
 /// A command that has ended by itself.
@@ -145,6 +148,7 @@ pub fn run_process(spec: &ProcessSpec<'_>, interrupt: &Interrupt) -> Result<Ende
             error,
         }
     })?;
+    let _kept = spec.keeper.map(|keeper| keeper.keep(child.id()));
     let stderr = child.stderr.take();
     let watch = |error| ProcessError::Watch {
         command: shown(spec.words),

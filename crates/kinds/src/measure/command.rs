@@ -167,6 +167,7 @@ impl Command {
             input: None,
             shows_output: false,
             time_limit: self.time_limit,
+            keeper: None,
         };
         let ended = run_process(&spec, stop).map_err(|error| match error {
             ProcessError::Stopped { signal } => MeasureError::Interrupted {

@@ -17,6 +17,7 @@ use crate::stage::{Show, Stage};
 use host::environment;
 use host::inspect::{InspectError, inspect};
 use host::interrupt::Interrupt;
+use host::keeper::Keeper;
 use host::process::{
     DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, quoted, run_process, shown,
 };
@@ -159,6 +160,7 @@ pub fn time_commands(
         shell_s: None,
         variables: Ranks::variables(party),
         ranks,
+        keeper: party.and_then(|_| Keeper::start().ok()),
     };
     let ended = session.measure();
     parted(party)?;
@@ -202,6 +204,8 @@ struct Session<'a> {
     variables: Vec<(String, String)>,
     /// The ranks, where there are several.
     ranks: Option<Ranks>,
+    /// Ends what a rank runs that is killed: its launcher does not know of it.
+    keeper: Option<Keeper>,
 }
 
 impl Session<'_> {
@@ -331,6 +335,7 @@ impl Session<'_> {
             input: self.request.input.as_deref().map(Path::new),
             shows_output: self.request.shows_output,
             time_limit: self.request.time_limit,
+            keeper: self.keeper.as_ref(),
         }
     }
 

@@ -90,8 +90,20 @@ impl fmt::Debug for Party {
     }
 }
 
-/// What a rank says of a step: what it found, or whether it was asked for wrongly, and why.
-type Told<T> = Result<T, (bool, String)>;
+/// What a rank says of a step: what it found, or why it cannot go on.
+type Told<T> = Result<T, Unable>;
+
+/// Why a rank cannot go on.
+#[derive(Debug, Serialize, Deserialize)]
+enum Unable {
+    /// It was asked for wrongly.
+    Misused(String),
+    /// Something failed on it.
+    Failed(String),
+    /// A signal stopped it, which a launcher sends to all ranks: whichever hears it first is not
+    /// the one to name.
+    Stopped(String),
+}
 
 impl Party {
     /// The ranks of a fleet; whether several of them may use one file or device.
@@ -240,8 +252,10 @@ impl Party {
         U: Serialize + DeserializeOwned,
     {
         let told: Told<T> = match &own {
-            Ok(_) => own.map_err(|_| (false, String::new())),
-            Err(error) => Err((error.is_usage(), error.reason())),
+            Ok(_) => own.map_err(|_| Unable::Failed(String::new())),
+            Err(BenchError::Interrupted { signal }) => Err(Unable::Stopped(signal.clone())),
+            Err(error) if error.is_usage() => Err(Unable::Misused(error.reason())),
+            Err(error) => Err(Unable::Failed(error.reason())),
         };
         // Without a rank there is a verdict, too: the others wait for it.
         let all = self.round(|group| group.gather(&to_bytes(&told)));
@@ -286,12 +300,12 @@ impl Party {
             let told: Told<T> = from_bytes(rank, bytes).map_err(|error| self.failed(&error))?;
             match told {
                 Ok(it) => found.push(it),
-                Err((is_usage, text)) => {
-                    let text = format!("{}: {text}", self.name(rank));
-                    return Err(if is_usage {
-                        BenchError::Usage(text)
-                    } else {
-                        BenchError::Refused(text)
+                Err(unable) => {
+                    let named = |text: &str| format!("{}: {text}", self.name(rank));
+                    return Err(match unable {
+                        Unable::Misused(text) => BenchError::Usage(named(&text)),
+                        Unable::Failed(text) => BenchError::Refused(named(&text)),
+                        Unable::Stopped(signal) => BenchError::Interrupted { signal },
                     });
                 }
             }
@@ -399,7 +413,7 @@ mod tests {
             };
             let told: Told<Host> = match own.differs_from(&told) {
                 None => Ok(Host::named("far".into())),
-                Some(text) => Err((true, text)),
+                Some(text) => Err(Unable::Misused(text)),
             };
             to_bytes(&told)
         };

@@ -71,6 +71,9 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         Some(test) => standard_loads(test, args),
         None => question(args, profiles, users),
     };
+    if let Some(party) = &args.common.party {
+        a_user_for_each(&question, party.share().ranks)?;
+    }
     let bench = bench_request(
         &args.target,
         "transactions",
@@ -107,6 +110,21 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         Ok::<Run, BenchError>(run)
     };
     Ok(Ready::new(&args.common, &bench, measure))
+}
+
+/// A rank without a user would measure nothing.
+fn a_user_for_each(question: &UsersQuestion, ranks: u32) -> Result<(), UsageError> {
+    let users = match question {
+        UsersQuestion::Loads(loads) => loads.iter().map(|load| load.users).min(),
+        UsersQuestion::Search { options, .. } => Some(options.users_first),
+    };
+    match users {
+        Some(users) if users < ranks => Err(UsageError(format!(
+            "--users {users}: each of {ranks} ranks needs at least one user: use --users {ranks} \
+             or more"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Time for everything; for a standard test, for each row, whose users leave by themselves.

@@ -186,6 +186,32 @@ fn ctrl_c_ends_all_ranks_in_order_under_open_mpi() {
     check_interrupted(test, &OPEN_MPI, "SIGTERM");
 }
 
+/// The signal was once that of "rank 0 on" its host, as nowhere else.
+#[test]
+fn ctrl_c_in_file_tests_names_no_rank() {
+    let Some(scratch) = with_shim("ctrl_c_in_file_tests_names_no_rank", &MPICH) else {
+        return;
+    };
+    scratch.target();
+    let args = [
+        "files",
+        "target",
+        "--workload",
+        "metadata",
+        "--clients",
+        "2",
+    ];
+    let args = [&args[..], &["--budget", "100s", "--reserve", "0"]].concat();
+    let mut running = Running::start(ranks(&scratch, &MPICH, 2, &args));
+    running.wait_for("round 2 of the tests");
+    running.signal(Signal::INT);
+    let ended = running.end();
+    let expected = "error: stopped by SIGINT; what was measured before is above";
+    assert_eq!(ended.error(), expected, "{ended:?}");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    scratch.assert_clean(&scratch.path("target"));
+}
+
 /// The target of rank 1 is a file system of 4 MiB, that of rank 0 one of 64 MiB.
 #[test]
 fn a_host_whose_disk_is_full_is_named() {

@@ -91,6 +91,10 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
         &few,
         "--clients 1: each of 2 ranks needs at least one client",
     );
+    check(
+        &["transactions", "target", "--users", "1", "--think", "2ms"],
+        "--users 1: each of 2 ranks needs at least one user: use --users 2 or more",
+    );
     let missing = ["trial", "missing", "--clients", "2", "--duration", "1s"];
     check_refused(&scratch, &missing, 2, "rank 0 on ");
     check(

@@ -2,9 +2,11 @@
 //! last end, and each rank has a row.
 
 use std::fs;
+use std::path::Path;
 
-use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
-use crate::support::{Scratch, finish};
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, process_of, ranks, with_shim};
+use crate::support::{Running, Scratch, finish};
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
 /// What each rank runs: it notes that it did, and takes longer the higher its rank is.
@@ -96,4 +98,36 @@ fn a_command_that_fails_on_one_rank_is_named_with_it() {
         assert_eq!(ran(&scratch, rank), "x\n");
     }
     check("[ $SEEKSTONE_RANK != 0 ]", 1, "failed: exit status: 1");
+}
+
+/// A launcher kills ranks, and knows nothing of what they started: it went on.
+#[test]
+fn what_killed_ranks_ran_ends_with_them() {
+    let test = "what_killed_ranks_ran_ends_with_them";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let command = "echo $$ > new-$SEEKSTONE_RANK; mv new-$SEEKSTONE_RANK pid-$SEEKSTONE_RANK; \
+                   sleep 20; echo x > done-$SEEKSTONE_RANK";
+    let args = ["time", "--runs", "1", "--warm-ups", "0", "--quiet", command];
+    let running = Running::start(ranks(&scratch, &MPICH, 2, &args));
+    let shells = [0, 1].map(|rank| {
+        loop {
+            if let Ok(number) = fs::read_to_string(scratch.path(&format!("pid-{rank}"))) {
+                break number.trim().to_owned();
+            }
+            std::thread::yield_now();
+        }
+    });
+    kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
+    assert_ne!(running.end().code, Some(0));
+    for (rank, shell) in (0..).zip(shells) {
+        let status = Path::new("/proc").join(&shell).join("status");
+        // Nobody may have asked yet how it ended.
+        let runs = || fs::read_to_string(&status).is_ok_and(|it| !it.contains("State:\tZ"));
+        while runs() {
+            std::thread::yield_now();
+        }
+        assert!(!scratch.path(&format!("done-{rank}")).exists(), "{rank}");
+    }
 }
