@@ -93,6 +93,13 @@ fn options_that_are_switched_off_are_no_refusal() {
     assert_eq!(job.limits.runtime, Duration::ZERO);
 }
 
+/// fio 3.33 removes no file before a job of `time_based` ends.
+#[test]
+fn a_job_by_time_is_one_loop() {
+    let job = &jobs("[a]\nrw=write\nsize=1m\nunlink_each_loop=1\ntime_based\nruntime=2\n")[0];
+    assert!(job.limits.is_time_based);
+}
+
 #[test]
 fn the_command_line_makes_the_same_jobs() {
     let arguments = [
