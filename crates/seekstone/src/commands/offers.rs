@@ -26,11 +26,14 @@ const RABMARKS: [(&str, Unit); 4] = [
     ("service-time-one-client", Unit::Seconds),
 ];
 const TRANSACTIONS: [(&str, Unit); 2] = [("tps", Unit::PerSecond), ("latency-p90", Unit::Seconds)];
-const FILES: [(&str, Unit); 4] = [
+const FILES: [(&str, Unit); 7] = [
     ("elapsed", Unit::Seconds),
     ("files-per-second", Unit::PerSecond),
     ("calls-per-second", Unit::PerSecond),
     ("throughput", Unit::BytesPerSecond),
+    ("stonewall-files-per-second", Unit::PerSecond),
+    ("stonewall-bytes-per-second", Unit::PerSecond),
+    ("over-memory", Unit::Ratio),
 ];
 const COMMANDS: [(&str, Unit); 3] = [
     ("elapsed", Unit::Seconds),
@@ -59,24 +62,37 @@ pub fn check_fio(phases: Vec<String>, goals: &[Requirement]) -> Result<(), Usage
 /// # Errors
 /// When it cannot.
 pub fn check(command: &Command) -> Result<(), UsageError> {
-    let (common, metrics) = match command {
-        Command::Rab(args) => (
-            &args.common,
-            [&RABMARKS[..], &RATES, &SERVICE_TIMES].concat(),
-        ),
-        Command::Random(args) => (&args.common, [&SERVICE_TIMES[..], &RATES[..1]].concat()),
-        Command::Ssd(args) => (&args.common, LATENCIES.to_vec()),
-        Command::Replay(args) => (&args.common, [&LATENCIES[..], &SERVICE_TIMES].concat()),
-        Command::Transfer(args) => (&args.common, RATES[1..].to_vec()),
-        Command::Transactions(args) => {
-            (&args.common, [&TRANSACTIONS[..], &LATENCIES[2..]].concat())
-        }
-        Command::Files(args) => (&args.common, FILES.to_vec()),
-        Command::Time(args) => (&args.common, COMMANDS.to_vec()),
+    let (common, name) = match command {
+        Command::Rab(args) => (&args.common, "rab"),
+        Command::Random(args) => (&args.common, "random"),
+        Command::Ssd(args) => (&args.common, "ssd"),
+        Command::Replay(args) => (&args.common, "replay"),
+        Command::Transfer(args) => (&args.common, "transfer"),
+        Command::Transactions(args) => (&args.common, "transactions"),
+        Command::Files(args) => (&args.common, "files"),
+        Command::Time(args) => (&args.common, "time"),
         _ => return Ok(()),
     };
+    let metrics = metrics_of(name).unwrap_or_default();
     let offer = Offer::default().and(OfferedRow::Any, &metrics);
     offer.check(&common.goals).map_err(UsageError)
+}
+
+/// The metrics of the command of that name, whatever its rows.
+fn metrics_of(name: &str) -> Option<Vec<(&'static str, Unit)>> {
+    Some(match name {
+        "run" => [&LATENCIES[..], &LEVEL_FIGURES[1..]].concat(),
+        "trial" | "ssd" => LATENCIES.to_vec(),
+        "curve" => LEVEL_FIGURES.to_vec(),
+        "rab" => [&RABMARKS[..], &RATES, &SERVICE_TIMES].concat(),
+        "random" => [&SERVICE_TIMES[..], &RATES[..1]].concat(),
+        "replay" => [&LATENCIES[..], &SERVICE_TIMES].concat(),
+        "transfer" => RATES[1..].to_vec(),
+        "transactions" => [&TRANSACTIONS[..], &LATENCIES[2..]].concat(),
+        "files" => FILES.to_vec(),
+        "time" => COMMANDS.to_vec(),
+        _ => return None,
+    })
 }
 
 /// Whether what is measured on each target has the figures that limits, goals and `--figures` name.
@@ -106,6 +122,7 @@ pub fn check_compared(args: &CompareArgs) -> Result<(), UsageError> {
             known.join(", ")
         )));
     }
+    check_rows(args)?;
     let mut goals = args.common.goals.iter();
     let nameless = goals.find(|it| split(it.figure()).0.is_none());
     nameless.map_or(Ok(()), |goal| {
@@ -118,18 +135,33 @@ pub fn check_compared(args: &CompareArgs) -> Result<(), UsageError> {
     })
 }
 
+/// Whether figures name their row, where a run has several whatever its target is.
+fn check_rows(args: &CompareArgs) -> Result<(), UsageError> {
+    if !["run", "curve"].contains(&args.measure.as_str()) {
+        return Ok(());
+    }
+    let limits = args.fail.iter();
+    let limits = limits.map(|it| (format!("--fail {:?}", it.text), it.reading.clone()));
+    let figures = args.figures.iter();
+    let figures = figures.map(|it| (format!("--figures {it}"), whole_name(it)));
+    let mut named = limits.chain(figures);
+    let nameless = named.find(|(_, figure)| split(figure).0.is_none());
+    nameless.map_or(Ok(()), |(option, figure)| {
+        let of_level = args.measure == "curve" || !LATENCIES.iter().any(|it| it.0 == figure);
+        let row = if of_level { "1ms" } else { "random-read" };
+        Err(UsageError(format!(
+            "{option}: {} has several rows: name the row, as in {row}.{figure}",
+            args.measure
+        )))
+    })
+}
+
 /// The figures of what `compare` measures, where they are known before.
 fn figures_of(kind: &str) -> Option<Vec<String>> {
-    let metrics = match kind {
-        "trial" => LATENCIES.to_vec(),
-        "run" => [&LATENCIES[..], &LEVEL_FIGURES[1..]].concat(),
-        "curve" => LEVEL_FIGURES.to_vec(),
-        own => return OwnMeasurements.outline(own)?.readings,
-    };
-    Some(
-        metrics
-            .into_iter()
-            .map(|(name, _)| name.to_owned())
-            .collect(),
-    )
+    // Of the kinds that studies have of their own, `transfer` among them, the study knows them.
+    if let Some(own) = OwnMeasurements.outline(kind) {
+        return own.readings;
+    }
+    let metrics = metrics_of(kind)?.into_iter();
+    Some(metrics.map(|(name, _)| name.to_owned()).collect())
 }

@@ -369,6 +369,55 @@ fn a_comparison_says_first_how_long_it_may_take() {
     assert!(!ended.stderr.contains("in all"), "{}", ended.stderr);
 }
 
+/// Bug: whatever `random`, `rab`, `transactions` and `files` do not give was refused after the
+/// first replicate, which may take minutes.
+#[test]
+fn figures_of_every_command_are_known_before_anything_is_measured() {
+    let scratch = Scratch::new();
+    let check = |kind: &str, option: &[&str], expected: &str| {
+        // Neither is measured: measuring a missing directory has another error.
+        let of = ["compare", "gone", "lost", "--measure", kind];
+        let ended = scratch.check(&[&of[..], option].concat(), 2, "");
+        assert!(ended.error().contains(expected), "{}", ended.error());
+    };
+    let given = [
+        ("random", "service-time, service-time-p50,"),
+        ("rab", "rabmark-r, rabmark-s,"),
+        ("transactions", "tps, latency-p90, latency,"),
+        ("files", "elapsed, files-per-second,"),
+    ];
+    for (kind, gives) in given {
+        let gives = format!("{kind} gives no p77. It gives {gives}");
+        check(kind, &["--fail", "p77 > +10%"], &gives);
+        check(
+            kind,
+            &["--goal", "gone.p77 <= 2ms"],
+            &format!("{kind} gives no gone.p77"),
+        );
+        check(kind, &["--figures", "p77"], &gives);
+    }
+    check(
+        "run",
+        &["--fail", "p99 > +10%"],
+        "name the row, as in random-read.latency-p99",
+    );
+    check(
+        "curve",
+        &["--fail", "iops < -5%"],
+        "name the row, as in 1ms.iops",
+    );
+    check(
+        "random",
+        &["--fail", "service-time-p99 > +10%"],
+        "there is nothing at `gone`",
+    );
+    check(
+        "run",
+        &["--fail", "random-read.p99 > +10%"],
+        "there is nothing at `gone`",
+    );
+}
+
 /// Bug: where the first replicate was void, a limit ended the comparison with "trial gives none of
 /// the readings wanted (latency-p99); it gives ".
 #[test]
