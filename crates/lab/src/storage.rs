@@ -38,8 +38,8 @@ use self::misfit::{control_misfit, misfit, user_misfit};
 use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 pub(crate) use self::part::Part;
 use self::part::outcome_of;
-use self::reserve::ReserveWatch;
-pub use self::several::WantedFile;
+use self::reserve::{ReserveWatch, available};
+pub use self::several::{FileToMake, WantedFile};
 pub(crate) use self::verified::read_written;
 pub use self::verified::wrong_data;
 use crate::company::{Alone, Company};
@@ -124,6 +124,8 @@ enum Place {
     /// Several files, of which those that were not there lie in directories of ours.
     Several {
         directories: Vec<Arc<WorkDirectory>>,
+        /// Bytes that stay free on the file system of each file.
+        reserves: Vec<u64>,
     },
 }
 
@@ -282,7 +284,7 @@ impl StorageLaboratory {
         self.table = Arc::default();
         match &self.place {
             Place::Directory { directory, .. } => directory.remove()?,
-            Place::Several { directories } => {
+            Place::Several { directories, .. } => {
                 let removed = directories.iter().map(|directory| directory.remove());
                 // All are tried, whatever becomes of one.
                 removed
@@ -470,8 +472,7 @@ impl StorageLaboratory {
         };
         self.look_behind();
         let cached = self.cache_reads();
-        let mut reserve = self.reserve_watch(trial);
-        let free = || self.space().map(|space| space.available);
+        let mut reserves = self.reserve_watches(trial);
         let Harvest {
             record,
             ending,
@@ -484,8 +485,9 @@ impl StorageLaboratory {
             days,
             clocks_apart_ns,
         } = run_workers(plan, &mut monitor, company, |monitor, elapsed| {
-            let holds = |it: &mut ReserveWatch| it.holds(elapsed, free);
-            watch(&Glimpse::of(monitor, elapsed)) && reserve.as_mut().is_none_or(holds)
+            let holds =
+                |(path, it): &mut (PathBuf, ReserveWatch)| it.holds(elapsed, || available(path));
+            watch(&Glimpse::of(monitor, elapsed)) && reserves.iter_mut().all(holds)
         })
         .map_err(|error| fail(error.into()))?;
         self.take_note_of(driver, notes);
@@ -497,8 +499,8 @@ impl StorageLaboratory {
             elapsed,
             on_error,
         };
-        let failure =
-            failure_of(&record, on_error).or_else(|| reserve.and_then(|reserve| reserve.failure()));
+        let no_room = || reserves.iter().find_map(|(_, it)| it.failure());
+        let failure = failure_of(&record, on_error).or_else(no_room);
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.count_small_files(&measurement, trial);

@@ -13,7 +13,7 @@ use lab::laboratory::LaboratoryError;
 use results::Measurement;
 
 use super::opened::{
-    FoundFiles, OpenedJobs, describe, open, place_of, refuse_unwanted_writes, reserve, size_of,
+    FoundFiles, OpenedJobs, describe, open, place_of, refuse_unwanted_writes, reserve_at, size_of,
 };
 use super::plan::{FioPlan, PlannedFile, Storage, plan_jobs};
 use super::run::{FioRequest, JobTimes};
@@ -115,7 +115,6 @@ fn planned(request: &FioRequest) -> Result<(FioPlan, FoundFiles), BenchError> {
 
 /// What a plan takes, and from where.
 fn stakes(plan: &FioPlan, request: &FioRequest) -> Result<Stakes, BenchError> {
-    let reserve = reserve(plan, request)?;
     let mut places: Vec<(PathBuf, u64)> = Vec::new();
     let mut known = BTreeMap::new();
     for file in &plan.files {
@@ -132,9 +131,12 @@ fn stakes(plan: &FioPlan, request: &FioRequest) -> Result<Stakes, BenchError> {
         let (target, _) = inspect::inspect(&place)?;
         let space = match needs {
             0 => 0,
-            _ => free_space(&place).map_err(LaboratoryError::from)?.available,
+            _ => {
+                let available = free_space(&place).map_err(LaboratoryError::from)?.available;
+                available.saturating_sub(reserve_at(&place, request)?)
+            }
         };
-        Ok(Stake::of(&target, needs, space.saturating_sub(reserve)))
+        Ok(Stake::of(&target, needs, space))
     };
     Ok(Stakes {
         plan: number_of(plan),

@@ -13,7 +13,7 @@ use lab::hosts::{FleetLaboratory, Party, serve};
 use lab::kept::{Kept, Told};
 use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, SimLaboratory};
 use lab::simulated::open_recorded_model;
-use lab::storage::{StorageLaboratory, WantedFile};
+use lab::storage::{FileToMake, StorageLaboratory, WantedFile};
 use procedure::Trial;
 use results::{Access, Caution, Setup, Severity, TargetDescription, Warning, WarningCode};
 use serde::{Deserialize, Serialize};
@@ -259,9 +259,10 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
                 started: environment::capture().started_at,
                 purpose: "fio".into(),
             };
-            let wanted: Vec<WantedFile> = plan.files.iter().map(wanted_file).collect();
+            let files = plan.files.iter().map(|file| wanted_file(file, request));
+            let wanted = files.collect::<Result<Vec<WantedFile>, _>>()?;
             let mut settings = settings.clone();
-            settings.reserve = reserve(plan, request)?;
+            settings.reserve = request.reserve.map_or(0, |it| it.0);
             let confirmed = request.confirmed.as_deref();
             let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
             Ok(Bench::Real(Box::new(kept(laboratory, request))))
@@ -278,28 +279,31 @@ fn kept<L>(laboratory: L, request: &FioRequest) -> Kept<L> {
     Kept::new(laboratory, cells, request.storage.seed)
 }
 
-fn wanted_file(file: &PlannedFile) -> WantedFile {
-    WantedFile {
+fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile, BenchError> {
+    let make = match file.exists {
+        Some(_) => None,
+        None => Some(FileToMake {
+            bytes: file.needs,
+            reserve: reserve_at(&directory_of(&file.path), request)?,
+        }),
+    };
+    Ok(WantedFile {
         path: file.path.clone(),
-        make: file.exists.is_none().then_some(file.needs),
+        make,
         access: match file.is_written {
             true => AccessMode::Overwrite,
             false => AccessMode::ReadOnly,
         },
-    }
+    })
 }
 
-pub(super) fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
-    if let Some(reserve) = request.reserve {
-        return Ok(reserve.0);
-    }
-    let made = plan.files.iter().find(|file| file.exists.is_none());
-    match made {
-        Some(file) => {
-            let space = free_space(&directory_of(&file.path));
-            Ok(space.map_err(LaboratoryError::from)?.reserve)
-        }
-        None => Ok(0),
+/// Bytes that stay free on the file system of a directory: as asked for, or its own share.
+pub(super) fn reserve_at(directory: &Path, request: &FioRequest) -> Result<u64, BenchError> {
+    match request.reserve {
+        Some(reserve) => Ok(reserve.0),
+        None => Ok(free_space(directory)
+            .map_err(LaboratoryError::from)?
+            .reserve),
     }
 }
 

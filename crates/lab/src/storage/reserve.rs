@@ -4,7 +4,9 @@
 //! Where they are copied on write, old blocks are freed some time later, so free space falls as
 //! long as a trial writes; no arithmetic beforehand says how far.
 
-use drivers::{FreeSpace, free_space};
+use std::path::{Path, PathBuf};
+
+use drivers::{FreeSpace, Target, free_space};
 use procedure::{Trial, TrialError};
 use units::{Bytes, Duration};
 
@@ -62,21 +64,47 @@ impl ReserveWatch {
 }
 
 impl StorageLaboratory {
-    /// What looks at free space during `trial`, where its writes may take some.
-    pub(super) fn reserve_watch(&self, trial: &Trial) -> Option<ReserveWatch> {
-        let is_copied = self.space().is_some_and(|space| space.copies_on_write);
-        let watches = trial.spec.changes_storage() && is_copied;
-        watches.then(|| ReserveWatch::new(self.settings.reserve))
+    /// What looks at free space during `trial`, where its writes may take some, and where: each
+    /// file of several has a file system with a reserve of its own.
+    pub(super) fn reserve_watches(&self, trial: &Trial) -> Vec<(PathBuf, ReserveWatch)> {
+        if !trial.spec.changes_storage() {
+            return Vec::new();
+        }
+        let is_copied = |path: &Path| free_space(path).is_ok_and(|space| space.copies_on_write);
+        let places = self.reserves().into_iter();
+        let copied = places.filter(|(path, _)| is_copied(path));
+        let watch = |(path, reserve): (&Path, u64)| (path.to_owned(), ReserveWatch::new(reserve));
+        copied.map(watch).collect()
     }
 
-    /// Space on the file system of the directory or file that is measured.
-    pub(super) fn space(&self) -> Option<FreeSpace> {
-        let path = match &self.place {
-            Place::Directory { directory, .. } => directory.path(),
-            Place::Named | Place::Several { .. } => self.table.targets().first()?.path(),
-        };
-        free_space(path).ok()
+    /// What is measured, and the bytes that stay free there.
+    fn reserves(&self) -> Vec<(&Path, u64)> {
+        match &self.place {
+            Place::Several { reserves, .. } => {
+                // Each file is two targets: past the page cache, and through it.
+                let files = self.table.targets().iter().step_by(2).map(Target::path);
+                files.zip(reserves.iter().copied()).collect()
+            }
+            _ => Vec::from_iter(self.path().map(|path| (path, self.settings.reserve))),
+        }
     }
+
+    /// Space on the file system of the directory or file that is measured, of several the first.
+    pub(super) fn space(&self) -> Option<FreeSpace> {
+        free_space(self.path()?).ok()
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Directory { directory, .. } => Some(directory.path()),
+            Place::Named | Place::Several { .. } => Some(self.table.targets().first()?.path()),
+        }
+    }
+}
+
+/// Bytes that are free there, where the system says.
+pub(super) fn available(path: &Path) -> Option<u64> {
+    free_space(path).ok().map(|space| space.available)
 }
 
 #[cfg(test)]

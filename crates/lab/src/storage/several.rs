@@ -24,10 +24,19 @@ use crate::laboratory::LaboratoryError;
 pub struct WantedFile {
     /// Its path; of one that is to be made, where it would be.
     pub path: PathBuf,
-    /// Bytes of one that is to be made.
-    pub make: Option<u64>,
+    /// What is made where none exists.
+    pub make: Option<FileToMake>,
     /// What may be done to one that exists.
     pub access: AccessMode,
+}
+
+/// A file that is not there yet.
+#[derive(Clone, Copy, Debug)]
+pub struct FileToMake {
+    /// Its bytes.
+    pub bytes: u64,
+    /// Bytes of its own file system that stay free: targets may lie on different ones.
+    pub reserve: u64,
 }
 
 impl StorageLaboratory {
@@ -42,14 +51,20 @@ impl StorageLaboratory {
         confirmed: Option<&str>,
         settings: StorageSettings,
     ) -> Result<Self, LaboratoryError> {
+        let reserve_of = |it: &WantedFile| it.make.map_or(settings.reserve, |it| it.reserve);
+        let reserves: Vec<u64> = wanted.iter().map(reserve_of).collect();
         let place = Place::Several {
             directories: Vec::new(),
+            reserves: Vec::new(),
         };
         let mut this = Self::new(place, settings);
         let mut made = BTreeMap::new();
         let opened = this.open_several(wanted, (owner, confirmed), &mut made);
         let directories = made.into_values().collect();
-        this.place = Place::Several { directories };
+        this.place = Place::Several {
+            directories,
+            reserves,
+        };
         match opened {
             Ok(targets) => this.table = Arc::new(TargetTable::new(targets)),
             Err(error) => {
@@ -69,7 +84,7 @@ impl StorageLaboratory {
         let mut targets = Vec::with_capacity(wanted.len() * 2);
         for (number, file) in wanted.iter().enumerate() {
             let (main, buffered) = match file.make {
-                Some(len) => {
+                Some(FileToMake { bytes, reserve }) => {
                     let parent = match file.path.parent() {
                         Some(parent) if parent != Path::new("") => parent,
                         _ => Path::new("."),
@@ -78,8 +93,8 @@ impl StorageLaboratory {
                         let directory = WorkDirectory::create(parent, owner)?;
                         made.insert(parent.to_owned(), Arc::new(directory));
                     }
-                    check_room(parent, len, self.settings.reserve)?;
-                    self.make(&made[parent], &format!("main-{number}"), len)?
+                    check_room(parent, bytes, reserve)?;
+                    self.make(&made[parent], &format!("main-{number}"), bytes)?
                 }
                 None => self.open_existing(file, confirmed)?,
             };

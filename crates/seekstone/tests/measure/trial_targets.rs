@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::pressure::Pressure;
-use crate::support::storage::Mirror;
+use crate::support::storage::{FileSystem, Mirror};
 use crate::support::{Scratch, finish, skipped};
 use serde_json::Value;
 
@@ -41,6 +41,38 @@ const OUTPUT: [&str; 6] = [
     "--quiet",
     "--all",
 ];
+
+/// Bug: the reserve of the first target's file system was that of all, so a small one after a
+/// large one had no room, and a large one after a small one was filled further than asked.
+#[test]
+fn each_target_keeps_the_reserve_of_its_own_file_system() {
+    let test = "each_target_keeps_the_reserve_of_its_own_file_system";
+    let scratch = Scratch::new();
+    let large = scratch.path("large");
+    fs::create_dir(&large).expect("a directory");
+    let Some(small) = FileSystem::tmpfs(test, &scratch, 64) else {
+        return;
+    };
+    let large = large.to_str().expect("text");
+    let load = ["--size", "8MiB", "--duration", "100ms"];
+    for targets in [[large, small.path()], [small.path(), large]] {
+        let args = [&["trial"], &targets[..], &load, &OUTPUT].concat();
+        scratch.check(&args, 0, "");
+    }
+    let kept = [
+        "trial",
+        large,
+        small.path(),
+        "--size",
+        "8MiB",
+        "--reserve",
+        "1GiB",
+    ];
+    scratch.check(&kept, 1, "free");
+    let full = ["trial", small.path(), large, "--size", "60MiB"];
+    scratch.check(&full, 1, "free");
+    scratch.assert_clean(&small.root);
+}
 
 #[test]
 fn two_directories_have_a_row_each_and_add_up() {
