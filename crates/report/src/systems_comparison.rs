@@ -54,7 +54,7 @@ pub struct SystemsTable {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SystemsError {
     /// There is nothing to compare with.
-    #[error("a table of systems needs two runs or more: `seekstone runs list` has their numbers")]
+    #[error("a table of systems needs two runs or more: `runs list` has their numbers")]
     OneRun,
     /// The system to divide by is not there.
     #[error("--against {0}: no such system; they are numbered from 1 to {1}")]

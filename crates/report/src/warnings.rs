@@ -82,11 +82,8 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     }
     let left_out = gathered.len() - shown;
     if left_out > 0 {
-        let how = run.id.map_or_else(
-            || "--all shows everything".to_owned(),
-            |id| format!("seekstone runs show {id} --all"),
-        );
-        page.paragraph(Tone::Quiet, &format!("{left_out} more: {how}"));
+        let more = format!("{left_out} more: --all shows everything");
+        page.paragraph(Tone::Quiet, &more);
     }
 }
 

@@ -255,8 +255,8 @@ pub(super) fn setup(run: &Run) -> String {
 pub(super) fn repeat(run: &Run) -> String {
     let here = run.id.map(|id| {
         format!(
-            "<p>On the machine with the archive:</p>\n<pre tabindex=\"0\">seekstone runs repeat \
-                {id}</pre>\n"
+            "<p>On the machine with the archive (add <code>--archive FILE</code> if the run was \
+             saved with it):</p>\n<pre tabindex=\"0\">seekstone runs repeat {id}</pre>\n"
         )
     });
     format!(

@@ -114,7 +114,7 @@ Warnings
   doubt durable write 4 KiB (fsync): stopped by its time limit; the interval is
         valid but wider than requested. Give it more time.
   note  This is a virtual machine: its host may cache.
-  1 more: seekstone runs show 12 --all
+  1 more: --all shows everything
 ");
 }
 
@@ -290,7 +290,7 @@ fn warnings_come_by_weight_and_once() {
       4 more: --all shows everything
     ");
     run.id = Some(7);
-    assert!(warnings(&run, &ASCII).ends_with("4 more: seekstone runs show 7 --all\n"));
+    assert!(warnings(&run, &ASCII).ends_with("4 more: --all shows everything\n"));
     let all = warnings(&run, &Style { all: true, ..ASCII });
     assert!(all.ends_with("note  note 4\n"), "{all}");
 }

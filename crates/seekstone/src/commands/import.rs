@@ -102,7 +102,7 @@ pub fn save_all(
     if let Some(earlier) = before {
         output::complain(&format!(
             "warning: this log was imported before, as run {earlier}, and is now in the archive \
-             twice; `seekstone runs delete` removes a run"
+             twice; `runs delete` removes a run"
         ));
     }
     output::print(&format!(

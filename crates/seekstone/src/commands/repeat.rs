@@ -108,7 +108,7 @@ fn check_host(run: &Recorded<'_>) -> Result<(), String> {
     if RUN_PROGRAMS.contains(&command) {
         return Err(format!(
             "it was measured on {there}, and would start the programs that it names here: look at \
-             them (`seekstone runs show ID --all`), and use `seekstone {command}`"
+             them with `runs show --all`, and use `seekstone {command}`"
         ));
     }
     output::complain(&format!(

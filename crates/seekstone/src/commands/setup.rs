@@ -127,11 +127,15 @@ pub fn check_archive(asked: Option<&PathBuf>) -> Result<(), UsageError> {
 
 /// How a run of the archive at `path` is shown.
 pub fn show_command(id: i64, path: &Path, more: &str) -> String {
-    let archive = match archive::default_path().is_some_and(|it| it == path) {
+    format!("seekstone runs show {id}{more}{}", archive_option(path))
+}
+
+/// What a command takes that is to work on the archive at `path`: nothing for the default one.
+pub fn archive_option(path: &Path) -> String {
+    match archive::default_path().is_some_and(|it| it == path) {
         true => String::new(),
         false => format!(" --archive {}", quoted(&[path.to_string_lossy().into()])),
-    };
-    format!("seekstone runs show {id}{more}{archive}")
+    }
 }
 
 /// The archive that runs are kept in, unless they are not to be kept.

@@ -15,6 +15,7 @@ use units::format_counted;
 use crate::args::{Command, ResumeArgs};
 use crate::commands::drive::{go_on, go_on_alone, ready};
 use crate::commands::repeat::{Recorded, commanded};
+use crate::commands::setup::archive_option;
 use crate::commands::study::{Asked, study_journals};
 use crate::commands::{compare, kind, study as study_command};
 use crate::exit::{Exit, UsageError};
@@ -44,13 +45,17 @@ pub fn keep(cells: &Cells, setup: &Setup, archive: &Archive) {
 pub fn offer(archive: &Archive) {
     let left = left_beside(archive.path());
     let Some(last) = left.last() else { return };
+    let option = archive_option(archive.path());
     let more = match left.len() {
         1 => String::new(),
-        many => format!(" ({} more: `seekstone runs resume --list`)", many - 1),
+        many => {
+            let others = many - 1;
+            format!(" ({others} more: `seekstone runs resume --list{option}`)")
+        }
     };
     output::complain(&format!(
-        "note: {}: `seekstone runs resume` continues it, `--keep` archives what it measured, \
-         `--discard` drops it{more}",
+        "note: {}: `seekstone runs resume{option}` continues it, `--keep` archives what it \
+         measured, `--discard` drops it{more}",
         described(last)
     ));
 }
@@ -216,14 +221,7 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
             place.map(|place| left.swap_remove(place))
         }
     };
-    let left_over = chosen.ok_or_else(|| {
-        UsageError(match args.number {
-            None => "no run was killed: there is nothing to resume".into(),
-            Some(number) => {
-                format!("there is no killed run {number}: see `seekstone runs resume --list`")
-            }
-        })
-    })?;
+    let left_over = chosen.ok_or_else(|| none_such(archive, args.number))?;
     // The others may be resumed meanwhile.
     drop(left);
     if args.discard {
@@ -264,6 +262,17 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
             go_on_with_study(&command, setup, how)
         }
     }
+}
+
+/// There is no killed run of that number, or none at all.
+fn none_such(archive: &Path, number: Option<u32>) -> UsageError {
+    UsageError(match number {
+        None => "no run was killed: there is nothing to resume".into(),
+        Some(number) => {
+            let list = format!("seekstone runs resume --list{}", archive_option(archive));
+            format!("there is no killed run {number}: see `{list}`")
+        }
+    })
 }
 
 /// Paths of a study begin where it was begun.

@@ -524,6 +524,13 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
         0,
         "`seekstone runs resume` continues it, `--keep` archives what it",
     );
+    // Bug: of an archive that the user named, what to type was left out.
+    let archive = scratch.path("archive.db");
+    let archive = archive.to_str().expect("text");
+    let mut elsewhere = scratch.seekstone(["trial", "sim:mm1", "-q", "--archive", archive]);
+    elsewhere.env_remove("SEEKSTONE_ARCHIVE");
+    let hint = format!("`seekstone runs resume --archive {archive}` continues it");
+    finish(elsewhere).check(&["trial"], 0, &hint);
     let kept = [
         "runs", "resume", "--keep", "--quiet", "--yes", "--json", "-",
     ];
