@@ -55,9 +55,9 @@ pub enum RunsCommand {
     Export {
         /// Its number, or `latest`.
         id: RunChoice,
-        /// Another run, drawn into the same chart (with --form svg).
+        /// Another run to draw into the same charts (with --form svg or html); repeatable.
         #[arg(long, value_name = "ID")]
-        beside: Option<i64>,
+        beside: Vec<RunChoice>,
         /// Output format [default: from the file name's ending, else JSON].
         #[arg(long, value_enum)]
         form: Option<ExportForm>,

@@ -1,12 +1,14 @@
 //! `seekstone runs export`: an archived run in another form.
 
+use std::collections::BTreeSet;
+
 use archive::Archive;
 use clap::ValueEnum as _;
 use results::{Curve, Measurement, Run};
 use units::Duration;
 
-use crate::args::{Command, ExportForm, definition, typed};
-use crate::commands::runs::shown;
+use crate::args::{Command, ExportForm, RunChoice, definition, typed};
+use crate::commands::runs::{run_of, shown};
 use crate::commands::trial_targets::as_fio;
 use crate::exit::UsageError;
 use crate::output::{Content, Output, form_of_ending, mismatch};
@@ -47,25 +49,41 @@ pub fn exported(
     archive: &Archive,
     run: &Run,
     form: ExportForm,
-    (beside, every): (Option<i64>, Option<Duration>),
+    (beside, every): (&[RunChoice], Option<Duration>),
 ) -> anyhow::Result<Content> {
     if every.is_some() && form != ExportForm::Series {
         let text = "--every joins the intervals of a series: add --form series";
         return Err(UsageError(text.into()).into());
     }
-    if beside.is_some() && form != ExportForm::Svg {
-        let text = "--beside draws a second curve: add --form svg";
-        return Err(UsageError(text.into()).into());
+    if !beside.is_empty() {
+        let mut runs = vec![run.clone()];
+        for &other in beside {
+            runs.push(run_of(archive, other)?);
+        }
+        return together(&runs, form).map(Content::from);
     }
     if form == ExportForm::Svg {
-        let other = beside.map(|other| archive.load(other)).transpose()?;
-        return Ok(picture(run, other.as_ref())?.into());
+        return Ok(picture(std::slice::from_ref(run))?.into());
     }
     if form == ExportForm::Parquet {
         return Ok(Content::Bytes(report::parquet_figures(run)?));
     }
     let text = written(run, form, every).ok_or_else(|| nothing(run, form))?;
     Ok(text.into())
+}
+
+/// Several runs in one picture, or on one page.
+fn together(runs: &[Run], form: ExportForm) -> anyhow::Result<String> {
+    match form {
+        ExportForm::Svg => Ok(picture(runs)?),
+        ExportForm::Html => {
+            report::comparison_html(runs).map_err(|error| UsageError(error.to_string()).into())
+        }
+        _ => {
+            let text = "--beside draws several runs in one chart: add --form svg or --form html";
+            Err(UsageError(text.into()).into())
+        }
+    }
 }
 
 /// The run in a form of text; `None` where it has nothing of that form.
@@ -81,7 +99,7 @@ fn written(run: &Run, form: ExportForm, every: Option<Duration>) -> Option<Strin
         ExportForm::Points => report::csv_points(run),
         ExportForm::Intervals => report::csv_intervals(run),
         ExportForm::Series => report::csv_series(run, every),
-        ExportForm::Svg => picture(run, None).ok(),
+        ExportForm::Svg => picture(std::slice::from_ref(run)).ok(),
         ExportForm::Fio => job_file(run),
         ExportForm::Parquet => None,
     }
@@ -147,18 +165,15 @@ fn nothing(run: &Run, form: ExportForm) -> UsageError {
     ))
 }
 
-/// The intervals of a trial, a comparison's sides, or the load curves of a run; intervals and
-/// curves with those of another run.
-fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
-    let id = run.id.unwrap_or_default();
-    let drawn = over_time(run, beside).or_else(|| match beside {
-        None => report::sides_svg(run),
-        Some(_) => None,
+/// The intervals of trials, a comparison's sides, or the load curves of runs.
+fn picture(runs: &[Run]) -> Result<String, UsageError> {
+    let drawn = over_time(runs).or_else(|| match runs {
+        [run] => report::sides_svg(run),
+        _ => None,
     });
     if let Some(drawn) = drawn {
         return Ok(drawn);
     }
-    let runs = std::iter::once(run).chain(beside);
     let mut curves = Vec::new();
     for run in runs {
         let of_rab = run.rab.iter().flat_map(|rab| &rab.workloads);
@@ -169,19 +184,20 @@ fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
             return Err(UsageError(format!(
                 "run {} has nothing to plot: plots need a load curve (`seekstone curve`, \
                  `seekstone rab`) or a trial's intervals (`seekstone trial --interval`)",
-                run.id.unwrap_or(id)
+                run.id.unwrap_or_default()
             )));
         }
     }
     let title = curves[0].1.title.clone();
     let is_one = curves.iter().all(|(_, curve)| curve.title == title);
-    let names: Vec<String> = curves
-        .iter()
-        .map(|(run, curve)| match is_one {
+    let named = curves.iter().map(|(run, curve)| {
+        let name = match is_one {
             true => run.target.given.clone(),
             false => format!("{}, {}", curve.title, run.target.given),
-        })
-        .collect();
+        };
+        (*run, name)
+    });
+    let names = numbered(named.collect());
     let named: Vec<(&str, &Curve)> = names
         .iter()
         .zip(&curves)
@@ -197,35 +213,59 @@ fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
     ))
 }
 
+/// Names of what is drawn, with the numbers of the runs where two would be called the same.
+fn numbered(named: Vec<(&Run, String)>) -> Vec<String> {
+    let names: BTreeSet<&String> = named.iter().map(|(_, name)| name).collect();
+    let are_distinct = names.len() == named.len();
+    let number = |(run, name): (&Run, String)| match run.id {
+        Some(id) if !are_distinct => format!("{name}, run {id}"),
+        _ => name,
+    };
+    named.into_iter().map(number).collect()
+}
+
 /// The first measurement that was cut into intervals.
 fn with_intervals(run: &Run) -> Option<&Measurement> {
     run.measurements.iter().find(|it| it.series.is_some())
 }
 
-/// The intervals of a trial: its load over time, or its latency, where its load was asked for or
-/// another trial is shown with it.
-fn over_time(run: &Run, beside: Option<&Run>) -> Option<String> {
-    let first = with_intervals(run)?;
-    let Some(beside) = beside else {
+/// The intervals of trials: of one its load over time, or its latency, where its load was asked
+/// for; of several their latencies.
+fn over_time(runs: &[Run]) -> Option<String> {
+    let trials: Option<Vec<(&Run, &Measurement)>> = runs
+        .iter()
+        .map(|run| Some((run, with_intervals(run)?)))
+        .collect();
+    let trials = trials?;
+    if let [(run, first)] = trials[..] {
         let name = format!("{}: {}", run.target.given, first.title);
         return match first.offered {
             Some(_) => report::latency_svg(&name, &[("mean latency", first)]),
             None => report::series_svg(&run.target.given, first),
         };
-    };
-    let second = with_intervals(beside)?;
-    let named = match (
-        run.target.given == beside.target.given,
-        first.title == second.title,
-    ) {
-        (true, _) => [&first.title, &second.title].map(String::clone),
-        (false, true) => [&run.target.given, &beside.target.given].map(String::clone),
-        (false, false) => [(run, first), (beside, second)]
-            .map(|(run, it)| format!("{}, {}", it.title, run.target.given)),
-    };
-    let title = match run.target.given == beside.target.given {
-        true => &run.target.given,
+    }
+    let (run, first) = trials.first()?;
+    let is_one_target = trials
+        .iter()
+        .all(|it| it.0.target.given == run.target.given);
+    let is_one_title = trials.iter().all(|it| it.1.title == first.title);
+    let named = trials.iter().map(|(run, it)| {
+        let name = match (is_one_target, is_one_title) {
+            (true, _) => it.title.clone(),
+            (false, true) => run.target.given.clone(),
+            (false, false) => format!("{}, {}", it.title, run.target.given),
+        };
+        (*run, name)
+    });
+    let names = numbered(named.collect());
+    let title = match is_one_target {
+        true => run.target.given.as_str(),
         false => "latency over time",
     };
-    report::latency_svg(title, &[(&named[0], first), (&named[1], second)])
+    let named: Vec<(&str, &Measurement)> = names
+        .iter()
+        .zip(&trials)
+        .map(|(name, (_, it))| (name.as_str(), *it))
+        .collect();
+    report::latency_svg(title, &named)
 }

@@ -64,7 +64,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         } => {
             let form = form_of(*form, output)?;
             let run = run_of(&archive, *id)?;
-            let text = exported(&archive, &run, form, (*beside, *every))?;
+            let text = exported(&archive, &run, form, (beside, *every))?;
             output.write(&text).map(|()| Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } | RunsCommand::Resume(_) => {
@@ -143,7 +143,7 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
 /// What a file says of systems.
 fn facts_of(path: &Path) -> anyhow::Result<SystemsTable> {
     let shown = path.display();
-    let text = fs::read_to_string(path).with_context(|| format!("reading {shown}"))?;
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
     toml::from_str(&text).map_err(|error| {
         let line = error
             .span()

@@ -63,6 +63,35 @@ fn curves_are_exported_as_points_and_figures() {
     refused("intervals", "run 1 has no intervals");
 }
 
+/// Bug: a second `--beside` was an error, and a page took none.
+#[test]
+fn several_runs_are_drawn_together() {
+    let scratch = Scratch::new();
+    let models = ["sim:mm1", "sim:mmc?servers=4&mean=1ms", "sim:mm1"];
+    for (model, saved) in models.iter().zip(1..) {
+        let args = ["curve", model, "--level", "2ms", "--seed", "1", "-q"];
+        scratch.check(&args, 0, &format!("Saved as run {saved}"));
+    }
+    let beside = ["--beside", "2", "--beside", "latest"];
+    for form in ["svg", "html"] {
+        let args = [&["runs", "export", "1", "--form", form], &beside[..]].concat();
+        let drawn = scratch.check(&args, 0, "").stdout;
+        assert!(drawn.contains("servers=4"), "{form}");
+        assert!(
+            form == "html" || drawn.contains("sim:mm1, run 3"),
+            "{drawn}"
+        );
+    }
+    let csv = [&["runs", "export", "1", "--form", "csv"], &beside[..]].concat();
+    scratch.check(&csv, 2, "add --form svg or --form html");
+    let missing = ["runs", "export", "1", "--form", "svg", "--beside", "9"];
+    scratch.check(
+        &missing,
+        1,
+        "it holds runs between 1 and 3; `runs list` names them",
+    );
+}
+
 /// Percentiles of intervals of any length, which add up to the trial.
 #[test]
 fn latency_over_time_is_exported_as_a_series() {
