@@ -84,6 +84,9 @@ pub use verify::{AfterChoice, VerifyArgs};
 pub use what_if::WhatIfArgs;
 pub use wire::WireArgs;
 
+/// Behind all options but `--help`: options of the measurement come first.
+const LAST: usize = 900;
+
 /// How much load does this storage carry at the response time you need, and how sure are we?
 #[derive(Debug, Parser)]
 #[command(
@@ -99,7 +102,10 @@ directory in under two minutes and leaves nothing behind."
 )]
 pub struct Seekstone {
     /// Colour: `auto` colours a terminal unless NO_COLOR is set or TERM is `dumb`.
-    #[arg(long, value_enum, global = true, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long, value_enum, global = true, default_value_t, value_name = "WHEN",
+        display_order = LAST
+    )]
     pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]
@@ -358,9 +364,6 @@ pub struct TrialArgs {
         ]
     )]
     pub workload_file: Option<PathBuf>,
-    /// Print the closest fio job file, and measure nothing.
-    #[arg(long)]
-    pub as_fio: bool,
     /// Virtual clients.
     #[arg(
         long, short, value_name = "N", default_value_t = 1,
@@ -424,6 +427,9 @@ pub struct TrialArgs {
     /// How to access the storage.
     #[command(flatten)]
     pub reach: Reach,
+    /// Print the closest fio job file, and measure nothing.
+    #[arg(long)]
+    pub as_fio: bool,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

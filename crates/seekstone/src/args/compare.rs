@@ -54,9 +54,6 @@ pub struct CompareArgs {
     /// latest 20.
     #[arg(long, requires = "baseline")]
     pub update: bool,
-    /// Draw the ratios with their intervals (SVG).
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<Output>,
     /// Ignore differences smaller than this.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
@@ -77,6 +74,9 @@ pub struct CompareArgs {
     /// Whether the ranks of a fleet share a target.
     #[command(flatten)]
     pub sharing: RankSharing,
+    /// Draw the ratios with their intervals (SVG).
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<Output>,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

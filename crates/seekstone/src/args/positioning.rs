@@ -47,6 +47,9 @@ pub struct PositioningArgs {
     /// Compare with the results of 1995 on a DLT2000 with 91 files, in the same bins.
     #[arg(long, conflicts_with_all = ["bin", "files"])]
     pub published: bool,
+    /// Random seed; the same seed gives the same result [default: a new one each time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Write a chart (SVG); `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<Output>,
@@ -56,9 +59,6 @@ pub struct PositioningArgs {
     /// What may be replaced.
     #[command(flatten)]
     pub force: Force,
-    /// Random seed; the same seed gives the same result [default: a new one each time].
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
