@@ -188,6 +188,6 @@ fn load(path: &str) -> Result<String, String> {
     read().map_err(|error: std::io::Error| match error.kind() {
         ErrorKind::InvalidInput => format!("{path} is not a file"),
         ErrorKind::InvalidData => format!("{path} is not text"),
-        _ => format!("{path} cannot be read: {error}"),
+        _ => format!("cannot read {path}: {error}"),
     })
 }

@@ -37,7 +37,7 @@ pub enum StateFileError {
     )]
     Exists(PathBuf),
     /// The file cannot be made, opened or read.
-    #[error("{}: cannot {what}: {why}", path.display())]
+    #[error("cannot {what} {}: {why}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -114,7 +114,7 @@ pub(crate) fn create(path: &Path, head: &StateHead, words: u64) -> Result<Words,
         io::ErrorKind::AlreadyExists => StateFileError::Exists(path.to_owned()),
         _ => StateFileError::Io {
             path: path.to_owned(),
-            what: "be made",
+            what: "make",
             why,
         },
     })
@@ -173,7 +173,7 @@ impl StateFile {
     pub fn read(path: &Path) -> Result<Self, StateFileError> {
         let failed = |why| StateFileError::Io {
             path: path.to_owned(),
-            what: "be read",
+            what: "read",
             why,
         };
         let wrong = |why| StateFileError::State {
@@ -241,7 +241,7 @@ impl StateFile {
             io::ErrorKind::NotFound => StateFileError::Gone(path.to_owned()),
             _ => StateFileError::Io {
                 path: path.to_owned(),
-                what: "be read",
+                what: "read",
                 why,
             },
         };

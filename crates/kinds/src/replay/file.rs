@@ -99,7 +99,7 @@ pub(super) fn mistake(error: &TraceError) -> BenchError {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> BenchError {
-    BenchError::Usage(format!("{}: cannot be read: {error}", path.display()))
+    BenchError::Usage(format!("cannot read {}: {error}", path.display()))
 }
 
 /// The beginning of a file.

@@ -223,7 +223,7 @@ fn recorded_text(path: &Path, setup: &mut Setup) -> anyhow::Result<String> {
 
 fn text_of(path: &Path) -> anyhow::Result<String> {
     let bytes = read_regular_file(path, BYTES_MAX)
-        .with_context(|| format!("{} cannot be read", path.display()))?;
+        .with_context(|| format!("cannot read {}", path.display()))?;
     let text = String::from_utf8(bytes);
     text.map_err(|_| UsageError(format!("{} is not text", path.display())).into())
 }

@@ -171,7 +171,7 @@ fn workload_text(name: &str, setup: &Setup) -> anyhow::Result<String> {
             let text = format!("{name} is larger than 1 MiB: not a workload file");
             return Err(UsageError(text).into());
         }
-        read => read.with_context(|| format!("{name} cannot be read"))?,
+        read => read.with_context(|| format!("cannot read {name}"))?,
     };
     let text = String::from_utf8(bytes);
     text.map_err(|_| {

@@ -81,7 +81,7 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     if name == STANDARD_INPUT {
         return Ok(StudyFile {
             source: "standard input".into(),
-            text: limited(std::io::stdin().lock()).context("standard input cannot be read")?,
+            text: limited(std::io::stdin().lock()).context("cannot read standard input")?,
             directory: std::env::current_dir().unwrap_or_default(),
         });
     }
@@ -94,7 +94,7 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     if !path.exists() && path.extension().is_none() && path.components().count() <= 1 {
         return Err(unknown(name).into());
     }
-    let cannot = || format!("the study {} cannot be read", path.display());
+    let cannot = || format!("cannot read the study {}", path.display());
     let opened = match open_regular_file(path) {
         Err(ReadFileError::NotRegular) => {
             return Err(UsageError(format!(

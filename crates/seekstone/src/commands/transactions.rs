@@ -281,7 +281,7 @@ fn profiles_text(path: &Path, name: &str) -> anyhow::Result<String> {
             let text = format!("{name} is not a file of user profiles (at most 64 KiB)");
             return Err(UsageError(text).into());
         }
-        read => read.with_context(|| format!("{name} cannot be read"))?,
+        read => read.with_context(|| format!("cannot read {name}"))?,
     };
     let text = String::from_utf8(bytes);
     text.map_err(|_| UsageError(format!("{name} is not text: not a file of user profiles")).into())

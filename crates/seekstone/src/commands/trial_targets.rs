@@ -4,6 +4,7 @@ use std::path::Path;
 
 use drivers::read_regular_file;
 use fio::Job;
+use host::inspect::InspectError;
 use kinds::fio_jobs::{
     FioRequest, JobTarget, TrialShape, WorkloadText, read_workloads, trial_of_targets,
 };
@@ -186,7 +187,7 @@ pub fn workloads_of(path: &Path, setup: &mut Setup) -> Result<Vec<WorkloadText>,
 }
 
 fn text_of(path: &Path) -> Result<String, UsageError> {
-    let unread = |why: String| UsageError(format!("{} cannot be read: {why}", path.display()));
+    let unread = |why: String| UsageError(format!("cannot read {}: {why}", path.display()));
     let bytes = read_regular_file(path, BYTES_MAX).map_err(|error| unread(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| unread("it is not text".into()))
 }
@@ -264,9 +265,9 @@ pub fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
         Some(method) if VERIFY_METHODS.contains(&method) => Err(UsageError(format!(
             "--verify takes no method: each sector carries a CRC-32C; leave {method} out"
         ))),
-        Some(missing) => Err(UsageError(format!(
-            "there is nothing at `{missing}`; check the spelling, or create the directory first"
-        ))),
+        Some(missing) => Err(UsageError(
+            InspectError::Missing(missing.into()).to_string(),
+        )),
     }
 }
 

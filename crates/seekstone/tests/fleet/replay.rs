@@ -212,7 +212,7 @@ fn what_ranks_cannot_replay_is_one_sentence() {
         &["short", "target"],
         "the trace has 1 request for 3 ranks: start at most as many ranks",
     );
-    check(&["gone", "target"], "gone: cannot be read: No such file");
+    check(&["gone", "target"], "cannot read gone: No such file");
     check(
         &["trace", "data", "--overwrite"],
         "would use the same file or device; add --shared",

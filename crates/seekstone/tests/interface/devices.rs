@@ -96,7 +96,10 @@ fn wrong_definitions_are_wrong_usage_with_file_and_line() {
     );
     check("", "\"kind\" is missing");
     for (target, expected) in [
-        ("sim:/no/such/device.toml", "cannot be read"),
+        (
+            "sim:/no/such/device.toml",
+            "cannot read /no/such/device.toml",
+        ),
         ("sim:fireball?rpm=0", "rpm=0"),
         ("sim:fireball?turns=0", "no parameter \"turns\""),
         ("sim:fddi", "is a link"),

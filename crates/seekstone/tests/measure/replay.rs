@@ -253,7 +253,7 @@ fn nothing_is_written_that_may_not_be_and_mistakes_are_one_sentence() {
     );
     fs::write(scratch.path("blank"), "").expect("a file");
     check(&["blank", "file"], "blank is empty: it holds no trace");
-    check(&["gone", "file"], "gone: cannot be read: No such file");
+    check(&["gone", "file"], "cannot read gone: No such file");
     fs::write(scratch.path("empty"), HEADER).expect("a file");
     check(&["empty", "file"], "empty: there is no read or write in it");
     fs::write(

@@ -145,7 +145,7 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
         2,
         "there is no file or study \"nothing\"",
     );
-    scratch.check(&["study", "none.toml"], 1, "none.toml cannot be read");
+    scratch.check(&["study", "none.toml"], 1, "the study none.toml: No such");
     let both = ["study", "paw", "--markdown", "-", "--json", "-"];
     scratch.check(&both, 2, "- both mean standard output: name a file for one");
     for endless in ["/dev/zero", ".", "/dev/null"] {
@@ -166,7 +166,7 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     scratch.check(
         &["study", "bytes.toml"],
         1,
-        "bytes.toml cannot be read: invalid utf-8",
+        "study bytes.toml: invalid utf-8",
     );
     // Standard input ends at once here.
     scratch.check(

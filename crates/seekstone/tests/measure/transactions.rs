@@ -398,7 +398,7 @@ fn what_cannot_be_is_refused() {
     refuse(
         &[DISK, "--profiles", "none.toml"],
         1,
-        "none.toml cannot be read",
+        "cannot read none.toml",
     );
     refuse(&[DISK, "--standard", "9.1"], 2, "9.2");
     refuse(&[DISK, "--synchronise=1h"], 2, "a model's time is virtual");

@@ -139,7 +139,7 @@ fn workloads_that_nobody_knows_are_wrong_usage() {
         check_usage(&scratch, &[(&workload(name), expected)]);
     }
     let missing = ["rab", "target", "--workload", "missing.toml"];
-    let unread = "error: missing.toml cannot be read: No such file or directory";
+    let unread = "error: cannot read missing.toml: No such file or directory";
     scratch.check(&missing, 1, unread);
     scratch.assert_clean(&scratch.target());
 }

@@ -109,7 +109,7 @@ fn answer(stdin: &mut impl BufRead, question: &str) -> anyhow::Result<String> {
     let mut line = String::new();
     let count = stdin
         .read_line(&mut line)
-        .context("standard input cannot be read")?;
+        .context("cannot read standard input")?;
     if count == 0 {
         return Err(UsageError(
             "the questions were not answered: say MB PASSES [X [PATH]] on the command line, such \

@@ -77,7 +77,8 @@ pub fn rpt(args: &RptArgs) -> anyhow::Result<Exit> {
         anyhow::bail!("stopped by {signal}; what was measured is kept: {written}");
     }
     if with_screen {
-        let text = std::fs::read_to_string(&report).with_context(|| format!("reading {report}"))?;
+        let text =
+            std::fs::read_to_string(&report).with_context(|| format!("cannot read {report}"))?;
         output::print(text.trim_end())?;
     }
     if !args.reach.quiet {
