@@ -560,7 +560,7 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
         Warning::doubt(
             WarningCode::NotCitable,
             format!(
-                "{}: only {} in the requested time; do not cite the number.",
+                "{}: only {} in the requested time; do not quote the number.",
                 measurement.title,
                 format_counted(
                     measurement.response.mean.samples as u64,

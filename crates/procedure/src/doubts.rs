@@ -205,7 +205,7 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
                     WarningCode::NotCitable,
                     format!(
                         "{title}: stopped by its time limit with only {samples:.0} independent \
-                     samples; do not cite the number."
+                     samples; do not quote the number."
                     ),
                 )
                 .advise("Allow more time with --budget."),

@@ -14,7 +14,7 @@ const SIMULATED: [&str; 2] = ["sim:", "null:"];
 const NEVER_SUGGESTED: [&str; 4] = ["--overwrite", "--confirm", "--yes", "--force"];
 
 /// Options of other tools, whose they are, and what does the same here.
-const HABITS: [(&[&str], &str, &str); 30] = [
+const HABITS: [(&[&str], &str, &str); 32] = [
     (&["--bs", "--blocksize"], "fio", "--block 8KiB"),
     (&["--file-block-size"], "sysbench", "--block 8KiB"),
     (
@@ -121,7 +121,20 @@ const HABITS: [(&[&str], &str, &str); 30] = [
         "fio",
         "--verify of trial, without a method: each sector carries a CRC-32C",
     ),
+    (
+        &["--qd", "--queue-depth"],
+        "other tools",
+        "--clients 32: each keeps one I/O outstanding",
+    ),
+    (
+        &["--iflag", "--oflag"],
+        "dd",
+        "direct I/O is the default; --buffered goes through the page cache",
+    ),
 ];
+
+/// What the operands of dd begin with that name what it works on.
+const DD: [&str; 2] = ["if=", "of="];
 
 /// Options of one command that people give to another: those it is not given to, and what to do
 /// there. Without commands: all.
@@ -182,6 +195,26 @@ pub fn on_job_file(target: &str, definition: &Command) -> String {
     format!("{target} is a fio job file, not a target: {advice}")
 }
 
+/// What to type in place of dd's operands, which would be taken for targets.
+#[must_use]
+pub fn instead_of_dd(typed: &[String]) -> Option<String> {
+    // `time` starts dd itself.
+    if typed.first().is_some_and(|command| command == "time") {
+        return None;
+    }
+    let is_operand = |it: &String| DD.iter().any(|begin| it.starts_with(begin));
+    let operand = typed
+        .iter()
+        .find(|it| is_operand(it) && !Path::new(it).exists())?;
+    let from_file = typed.iter().find_map(|it| it.strip_prefix("if="));
+    let from_file = from_file.filter(|it| !it.starts_with("/dev/zero") && !it.is_empty());
+    let target = from_file.unwrap_or("DIRECTORY");
+    Some(format!(
+        "{operand} is an operand of dd: `seekstone transfer {target} --block 1MiB` measures \
+         sequential throughput"
+    ))
+}
+
 /// What was typed, with `run` put in before a target that stands in a command's place.
 #[must_use]
 pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsString> {
@@ -227,13 +260,6 @@ fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg).cloned() else {
         return error;
     };
-    if error.kind() == ErrorKind::ArgumentConflict && argument.starts_with("--beside") {
-        let is_run = |word: &&String| *word == "latest" || word.parse::<u32>().is_ok();
-        let runs: Vec<&str> = typed.iter().filter(is_run).map(String::as_str).collect();
-        let runs = runs.join(" ");
-        let tip = format!("seekstone runs compare {runs} --html x.html draws all in one chart");
-        return suggesting(error, tip);
-    }
     let option = argument.split(['=', ' ']).next().unwrap_or_default();
     let tip = match error.kind() {
         ErrorKind::UnknownArgument => return unknown(error, option, definition, (command, typed)),
@@ -332,9 +358,11 @@ fn habit(option: &str, definition: &Command) -> Option<String> {
         .find_subcommand("fio")
         .filter(|_| *whose == "fio");
     let job = job.map_or("", |_| "; `seekstone fio JOBFILE` runs fio's own jobs");
-    Some(format!(
-        "{option} is an option of {whose}; here: {ours}{job}"
-    ))
+    let answer = match ours.strip_prefix("none: ") {
+        Some(why) => format!("leave it out: {why}"),
+        None => format!("here: {ours}"),
+    };
+    Some(format!("{option} is an option of {whose}; {answer}{job}"))
 }
 
 /// The commands that have an option.
@@ -387,10 +415,13 @@ mod tests {
 
     #[test]
     fn options_without_a_like_say_so() {
-        check(&["seekstone", "trial", ".", "--offset=1g"], "here: none");
+        check(
+            &["seekstone", "trial", ".", "--offset=1g"],
+            "leave it out: ",
+        );
         check(&["seekstone", "trial", ".", "--loops", "3"], "--duration");
         check(&["seekstone", "trial", ".", "--bssplit=4k/50"], "--block");
-        check(&["seekstone", "trial", ".", "--name=a"], "here: none");
+        check(&["seekstone", "trial", ".", "--name=a"], "leave it out: ");
         check(&["seekstone", "run", "--filename=/dev/x"], "the target");
     }
 
@@ -405,6 +436,22 @@ mod tests {
         check(&blocks, "--blocks 4KiB,64KiB");
         let wrong = told(&["seekstone", "trial", ".", "--clients", "x"]);
         assert!(!wrong.contains("takes one value"), "{wrong}");
+    }
+
+    /// Bug: "there is nothing at `if=/dev/zero`".
+    #[test]
+    fn operands_of_dd_are_answered_with_the_command_that_does_the_same() {
+        let told = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            instead_of_dd(&words)
+        };
+        let zero = told("trial if=/dev/zero of=x bs=1M count=10").expect("advice");
+        assert!(zero.contains("if=/dev/zero is an operand of dd"), "{zero}");
+        assert!(zero.contains("`seekstone transfer DIRECTORY"), "{zero}");
+        let device = told("dd if=/dev/none bs=1M").expect("advice");
+        assert!(device.contains("`seekstone transfer /dev/none"), "{device}");
+        assert_eq!(told("time -- dd if=/dev/zero of=x"), None);
+        assert_eq!(told("trial . --block 4k"), None);
     }
 
     /// Bugs: lists of other commands, or nothing at all, for what people type by habit.
@@ -430,10 +477,6 @@ mod tests {
             "'--seed <N>': use a whole number",
         );
         check("seekstone serve --listen 0.0.0.0", "as in 0.0.0.0:7979");
-        check(
-            "seekstone runs export 5 --form svg --beside 6 --beside 7",
-            "runs compare 5 6 7 --html",
-        );
     }
 
     /// Bug: "to pass '-1' as a value, use '-- -1'", where no run has such a number.

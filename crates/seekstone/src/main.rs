@@ -44,6 +44,9 @@ fn seekstone() -> ExitCode {
         .skip(1)
         .map(|it| it.to_string_lossy().into())
         .collect();
+    if let Some(advice) = habits::instead_of_dd(&typed) {
+        return exit::failed(&exit::UsageError(advice).into(), true).into();
+    }
     let leads = commands::fleet::launched().is_none_or(|launched| launched.rank == 0);
     let parsed = definition.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|matches| {

@@ -51,7 +51,7 @@ pub use machine::{DeviceSpec, MachineSpec};
 pub use memory::{Memory, MemorySpec};
 pub use pace::{Change, Pace};
 pub use processor::Processors;
-pub use queue::{MODELS, Model, formula, list_models};
+pub use queue::{MODELS, Model, PARAMETERS_OF_ALL, formula};
 pub use raid::{
     Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, ArrayState, Level, Operations,
 };

@@ -1,7 +1,6 @@
 //! `sim:NAME?key=value&...` of the queue models, whose true answers are known.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use units::{Bytes, Duration, parse_percent};
 
@@ -145,26 +144,11 @@ impl QueueSpec {
     }
 }
 
-/// The models with their parameters, a line each.
-#[must_use]
-pub fn list_models() -> String {
-    let mut text = String::new();
-    for (name, parameters, meaning) in MODELS {
-        let parameters: Vec<String> = parameters
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
-        let _ = writeln!(text, "  sim:{name}?{}  {meaning}", parameters.join("&"));
-    }
-    text.push_str(
-        "each with size=64GiB, cpus=1 (for the work of transactions), stall=SPAN@N (one stall \
-         after N operations)\n\
-         or stall=SPAN@every:10s, error=EIO@N, short=1%,\n\
-         and the queues with drift=30%@60s (slower by that share from then on), warm-up=200%@2s\n\
-         (slower by that share until then), wave=50%@1s (up and down with that period)",
-    );
-    text
-}
+/// What every queue takes besides its own parameters.
+pub const PARAMETERS_OF_ALL: &str = "all queues take: size=64GiB, cpus=1 (for the work of \
+transactions), stall=1s@5000 (one stall,\nafter 5000 operations), stall=1s@every:10s, \
+error=EIO@100, short=1%, drift=30%@60s (slower by that share\nfrom then on), warm-up=200%@2s \
+(slower by that share until then), wave=50%@1s (up and down with that period)";
 
 /// What a queue model does in formulas: with arrivals at random, `rate` being their mean number per
 /// second. Sources: Kleinrock, Queueing Systems I; `pareto` and `cache` have service times only.

@@ -2,7 +2,7 @@
 //! options that replace its values.
 
 use toml_reader::TomlFaults;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, nearest};
 
 use crate::catalogue;
 use crate::definition::{self, Definition, Load};
@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::driver::SimDriver;
 use crate::faults::Faults;
 use crate::machine::{DeviceSpec, MachineSpec};
-use crate::queue::{MODELS, PACES, QueueSpec, Values, list_models};
+use crate::queue::{MODELS, PACES, QueueSpec, Values};
 use crate::rt11::{Rt11, Rt11Spec};
 use crate::station::{ServiceLaw, Station};
 
@@ -44,16 +44,14 @@ enum Subject {
 pub enum SimError {
     /// There is no such model.
     #[error(
-        "there is no simulated device \"{name}\"; there are the devices {devices}, and the queues\n\
-         {models}"
+        "there is no simulated device \"{name}\"{meant} `seekstone devices list` lists all, such \
+         as sim:nvme, sim:rz28, sim:mm1"
     )]
     UnknownModel {
         /// What was typed.
         name: String,
-        /// Built-in devices and machines.
-        devices: String,
-        /// Queue models.
-        models: String,
+        /// What was probably meant, and what ends the sentence.
+        meant: String,
     },
     /// A parameter is not one of the model's.
     #[error("sim:{model} has no parameter \"{key}\"; it takes {known}")]
@@ -359,11 +357,11 @@ fn pairs<'a>(model: &str, query: &'a str) -> Result<Vec<(&'a str, &'a str)>, Sim
 }
 
 fn unknown(name: &str) -> SimError {
-    let names: Vec<&str> = catalogue::names().collect();
+    let queues = MODELS.iter().map(|(name, ..)| *name);
+    let known = nearest(name, catalogue::names().chain(queues));
     SimError::UnknownModel {
         name: name.into(),
-        devices: names.join(", "),
-        models: list_models(),
+        meant: known.map_or_else(|| ":".into(), |known| format!(", did you mean {known:?}?")),
     }
 }
 
@@ -485,7 +483,8 @@ mod tests {
             let error = SimSpec::parse(text).expect_err(text).to_string();
             assert!(error.contains(expected), "{text}: {error}");
         };
-        check("sim:drum", "there is no simulated device \"drum\"");
+        check("sim:drum", "there is no simulated device \"drum\": ");
+        check("sim:nm1", "\"nm1\", did you mean \"mm1\"? ");
         check(
             "sim:mm1?speed=3",
             "no parameter \"speed\"; it takes cpus, drift, error, mean, short, size, \

@@ -199,12 +199,16 @@ impl fmt::Display for Verdict {
             Self::Converged => "converged",
             Self::Budget { is_citable: true } => "stopped before the precision was reached",
             Self::Budget { is_citable: false } => {
-                "stopped before the precision was reached, not citable"
+                "stopped before the precision was reached, with too few samples to quote"
             }
-            Self::Timed { is_citable: true } => "ran for the time that was asked for",
-            Self::Timed { is_citable: false } => "ran for the time that was asked for, not citable",
+            Self::Timed { is_citable: true } => "ran for the requested time",
+            Self::Timed { is_citable: false } => {
+                "ran for the requested time, with too few samples to quote"
+            }
             Self::Short { is_citable: true } => "too short to test for correlation",
-            Self::Short { is_citable: false } => "too short to test for correlation, not citable",
+            Self::Short { is_citable: false } => {
+                "too short to test for correlation, with too few samples to quote"
+            }
             Self::NotStationary => "not stationary",
             Self::Correlated => "correlated over most of the trial, its interval widened for that",
         })
@@ -226,6 +230,6 @@ mod tests {
     #[test]
     fn a_budget_stop_says_when_it_is_not_citable() {
         let text = Verdict::Budget { is_citable: false }.to_string();
-        assert!(text.ends_with("not citable"), "{text}");
+        assert!(text.ends_with("too few samples to quote"), "{text}");
     }
 }

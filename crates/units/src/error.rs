@@ -40,9 +40,13 @@ impl Quantity {
 
     fn bare_number_advice(self, typed: &str) -> String {
         match self {
-            Self::Percent => "a bare number may mean a share or a percentage; \
-                 write the sign, as in 3% (the same as a share of 0.03)"
-                .to_owned(),
+            Self::Percent => {
+                let is_percentage = typed.parse::<f64>().is_ok_and(|it| it >= 1.0);
+                let meant = if is_percentage { typed } else { "3" };
+                format!(
+                    "a bare number may mean a share or a percentage; write the sign, as in {meant}%"
+                )
+            }
             Self::Duration => format!("a time needs a unit; use {typed}s, {typed}ms or {typed}us"),
             Self::Size | Self::Rate => format!("a unit is missing; {self}"),
         }

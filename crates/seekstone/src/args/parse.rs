@@ -30,7 +30,7 @@ pub struct LevelArg {
 
 pub fn parse_level_at(text: &str) -> Result<LevelArg, String> {
     let Some((time, percentile)) = text.split_once('@') else {
-        return match text.split_once('=') {
+        return match text.split_once(['=', ':']) {
             Some((name, time)) if name.starts_with('p') => {
                 Err(format!("put the time first, as in {time}@{name}"))
             }

@@ -28,7 +28,7 @@ pub fn devices(args: &DevicesArgs) -> anyhow::Result<Exit> {
             if let Some((name, parameters, meaning)) = queue(name) {
                 let mut text = format!("{name}: {meaning} (queue)\n\n{parameters}");
                 if let Some(formula) = sim::formula(name) {
-                    text.push_str(&format!("\n\n{formula}"));
+                    text.push_str(&format!("\n\n{formula}\n{}", sim::PARAMETERS_OF_ALL));
                 }
                 return output::print(&text);
             }

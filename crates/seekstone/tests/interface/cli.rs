@@ -114,7 +114,7 @@ fn unknown_words_and_conflicts_are_wrong_usage() {
         ),
         (
             &["run", "--no-save", "sim:nosuch"],
-            "there is no simulated device \"nosuch\"; there are",
+            "there is no simulated device \"nosuch\": `seekstone devices list` lists all",
         ),
         (&["run", "--no-save", "sim:mm1?foo=1"], "foo"),
         (

@@ -272,13 +272,13 @@ fn positioning_refuses_what_has_no_answer() {
 fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
     let scratch = Scratch::new();
     let fixed = ["trial", "sim:nvme", "--duration", "2s", "--no-save"];
-    let ended = scratch.check(&fixed, 0, "ran for the time that was asked for");
+    let ended = scratch.check(&fixed, 0, "ran for the requested time");
     let missed = "stopped before the precision was reached";
     assert!(!ended.stdout.contains(missed), "{}", ended.stdout);
     // Three operations or so.
     let short = ["trial", "sim:rz26", "--duration", "1s", "--think", "300ms"];
     let short = [&short[..], &["--seed", "1", "--no-save"]].concat();
-    scratch.check(&short, 0, "do not cite the number. Allow more time with");
+    scratch.check(&short, 0, "do not quote the number. Allow more time with");
     for ignored in [["--precision", "1%"], ["--budget", "1min"]] {
         scratch.check(&[&fixed[..], &ignored].concat(), 2, "cannot be used with");
     }
