@@ -1,8 +1,8 @@
 //! `trial` over several targets, or with a file of workloads; and a trial as a job file of fio's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use drivers::read_regular_file;
+use drivers::{free_space, read_regular_file};
 use fio::Job;
 use host::inspect::InspectError;
 use kinds::fio_jobs::{
@@ -26,6 +26,10 @@ use crate::commands::trial::{ends, title, warm_up_leaves};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
+/// A test file whose size nobody gave takes one part in this many of what is free.
+const ROOM_PART: u64 = 2;
+/// And has at least this size.
+const SIZE_MIN: Bytes = Bytes::from_mib(4);
 /// A file of workloads has no more bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
@@ -280,8 +284,10 @@ pub fn targets(
     others: &[String],
     size: Option<Bytes>,
 ) -> Result<Vec<JobTarget>, UsageError> {
+    let all = || std::iter::once(first).chain(others.iter().map(String::as_str));
+    let chosen = size.unwrap_or_else(|| default_size(all().filter_map(directory_of)));
     let mut targets: Vec<JobTarget> = Vec::new();
-    for given in std::iter::once(first).chain(others.iter().map(String::as_str)) {
+    for given in all() {
         if targets.iter().any(|it| it.given == given) {
             return Err(UsageError(format!("{given} is named twice")));
         }
@@ -291,7 +297,7 @@ pub fn targets(
             given: given.into(),
             number: targets.len() + 1,
             is_directory,
-            size: size.or(needs_size.then_some(SIZE_DEFAULT)),
+            size: size.or(needs_size.then_some(chosen)),
         });
     }
     let kind = |it: &JobTarget| (it.given == NULL_TARGET, it.given.starts_with(SIM_PREFIX));
@@ -302,6 +308,15 @@ pub fn targets(
         return Err(UsageError(text.into()));
     }
     Ok(targets)
+}
+
+/// The size of the test file in each directory: one for all, for which the smallest has room.
+fn default_size(directories: impl Iterator<Item = PathBuf>) -> Bytes {
+    let free = directories.filter_map(|it| free_space(&it).ok());
+    let room = free.map(|it| it.available.saturating_sub(it.reserve) / it.copies() / ROOM_PART);
+    let room = room.min().unwrap_or(u64::MAX);
+    let whole = Bytes::from_mib(room / Bytes::from_mib(1).0);
+    whole.max(SIZE_MIN).min(SIZE_DEFAULT)
 }
 
 /// A job for each workload on each of its targets.

@@ -59,6 +59,13 @@ fn each_target_keeps_the_reserve_of_its_own_file_system() {
         let args = [&["trial"], &targets[..], &load, &OUTPUT].concat();
         scratch.check(&args, 0, "");
     }
+    // Bug: 1 GiB was wanted in each, whatever the smallest has.
+    let unsized_file = [
+        &["trial", large, small.path(), "--duration", "100ms"],
+        &OUTPUT[..],
+    ]
+    .concat();
+    scratch.check(&unsized_file, 0, "");
     let kept = [
         "trial",
         large,
