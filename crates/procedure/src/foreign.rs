@@ -117,8 +117,13 @@ pub fn foreign_warning(
     let all = (device.read_bytes + device.written_bytes).max(1);
     let of_bytes = foreign.bytes as f64 / all as f64;
     // Where either could all be ours, nothing is said of it.
-    let requests = (foreign.requests > 0)
-        .then(|| format!("{} requests", format_count(foreign.requests as f64)));
+    let noun = if foreign.requests == 1 {
+        "request"
+    } else {
+        "requests"
+    };
+    let requests =
+        (foreign.requests > 0).then(|| format!("{} {noun}", format_count(foreign.requests as f64)));
     let bytes = (foreign.bytes > 0).then(|| Bytes(foreign.bytes).to_string());
     let what: Vec<String> = requests.into_iter().chain(bytes).collect();
     let text = format!(
@@ -170,6 +175,26 @@ mod tests {
         let foreign = foreign_io(device, OwnWork { reads, writes });
         let warning = foreign_warning("read", device, &foreign, Duration::from_secs(3));
         assert_eq!(warning.map(|it| it.severity), expected, "{foreign:?}");
+    }
+
+    #[test]
+    fn one_request_is_no_plural() {
+        let foreign = ForeignIo {
+            share: 0.9,
+            requests: 1,
+            bytes: 40 * MIB,
+        };
+        let found = foreign_warning(
+            "read",
+            &device(9, 44, 0, 0),
+            &foreign,
+            Duration::from_secs(3),
+        );
+        let text = found.expect("a warning").text();
+        assert!(
+            text.contains("foreign: 1 request, 40 MiB by other"),
+            "{text}"
+        );
     }
 
     #[test]

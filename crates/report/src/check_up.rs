@@ -34,7 +34,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     }
     if let Some(curve) = &run.curve {
         page.blank();
-        curve::section(&mut page, curve);
+        curve::section(&mut page, curve, run.goals.len());
     }
     if let Some(rab) = &run.rab {
         page.blank();

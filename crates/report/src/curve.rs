@@ -25,6 +25,8 @@ const CHART: Size = Size {
     columns: 72,
     rows: 8,
 };
+/// A chart of fewer rows shows no shape.
+const ROWS_MIN: usize = 5;
 /// Columns of a level's name, and of a value with its interval.
 const NAME: usize = 11;
 const FIGURES: usize = 32;
@@ -146,8 +148,9 @@ pub(crate) const fn channel_name(channel: Channel) -> &'static str {
     }
 }
 
-/// The chart, with the levels beside it where the page is wide enough.
-pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
+/// The chart, with the levels beside it where the page is wide enough. It gives up rows for lines
+/// that stand below it on the page.
+pub(crate) fn section(page: &mut Page<'_>, curve: &Curve, below: usize) {
     page.heading(&title(curve));
     let style = *page.style;
     let width = style.columns() - INDENT;
@@ -159,7 +162,7 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
     };
     let size = Size {
         columns: room.min(CHART.columns),
-        rows: CHART.rows,
+        rows: CHART.rows.saturating_sub(below).max(ROWS_MIN),
     };
     let drawn = chart(curve, size, &style);
     if !is_beside {

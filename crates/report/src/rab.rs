@@ -92,7 +92,7 @@ fn transaction(page: &mut Page<'_>, workload: &RabWorkload, chart: bool) {
     page.blank();
     page.heading(&heading(workload));
     if let (true, Some(found)) = (chart, &workload.curve) {
-        curve::section(page, found);
+        curve::section(page, found, 0);
     }
     let mut table = Table::new(&[
         ("level", Align::Left, 9),

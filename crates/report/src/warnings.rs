@@ -1,6 +1,7 @@
 //! Warnings in the order of their weight, each once.
 
-use results::{FileTest, Run, Severity, Warning, WarningCode};
+use results::{FileTest, RandomCell, Run, Severity, Warning, WarningCode};
+use units::Bytes;
 
 use crate::page::Page;
 use crate::style::Tone;
@@ -131,7 +132,16 @@ fn titled(run: &Run) -> Vec<(&Warning, String)> {
     let measured = measured.flat_map(|of| of.warnings.iter().map(|it| (it, of.title.clone())));
     let tests = run.files.iter().flat_map(|found| &found.tests);
     let tests = tests.flat_map(|of| of.warnings.iter().map(|it| (it, FileTest::name(of))));
-    measured.chain(tests).collect()
+    let cells = run.random.iter().flat_map(|found| &found.cells);
+    let cells = cells.flat_map(|of| of.warnings.iter().map(|it| (it, cell_title(of))));
+    measured.chain(tests).chain(cells).collect()
+}
+
+/// What a cell of random access is called in its warnings.
+fn cell_title(cell: &RandomCell) -> String {
+    let (block, span) = (Bytes(cell.block_bytes), Bytes(cell.span_bytes));
+    let (kind, depth) = (cell.kind.name(), cell.depth);
+    format!("{kind} {block} within {span}, depth {depth}")
 }
 
 /// One warning.

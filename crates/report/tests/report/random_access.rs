@@ -53,6 +53,27 @@ fn a_table_for_each_sweep() {
     ");
 }
 
+/// Bug: the same was said of six cells in twelve lines, and the screen had 51.
+#[test]
+fn what_is_said_of_several_cells_is_said_once() {
+    let mut run = run();
+    let cells = &mut run.random.as_mut().expect("random access").cells;
+    for (cell, depth) in cells.iter_mut().zip([1, 2, 4]) {
+        cell.depth = depth;
+        let text = format!("read, depth {depth}: others were at work");
+        cell.warnings = vec![results::Warning::void(
+            results::WarningCode::ForeignIo,
+            text,
+        )];
+    }
+    let text = check_up(&run, &NARROW);
+    assert_eq!(text.matches("others were at work").count(), 1, "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let said = words.join(" ");
+    assert!(said.contains("(Also: read 4 KiB within"), "{text}");
+    assert!(said.contains("depth 4.)"), "{text}");
+}
+
 #[test]
 fn intervals_and_rounds_where_all_is_wanted() {
     let all = Style {
