@@ -66,7 +66,7 @@ pub struct Outputs {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<Output>,
     /// Write the tables as Markdown; for a study, its note.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "md", value_name = "FILE")]
     pub markdown: Option<Output>,
     /// Write one page for a browser, with figures and charts; it needs no network (docs/forms.md).
     #[arg(long, value_name = "FILE")]

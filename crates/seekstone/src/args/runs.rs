@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use units::Duration;
 
 use super::parse::parse_interval;
-use super::{ExportForm, Force, RepeatArgs, ResumeArgs, RunChoice};
+use super::{ExportForm, Force, RepeatArgs, ResumeArgs, RunChoice, RunSet};
 use crate::output::Output;
 
 /// `seekstone runs`.
@@ -35,11 +35,11 @@ pub enum RunsCommand {
         #[command(flatten)]
         force: Force,
     },
-    /// Print a run again.
+    /// Print runs again.
     Show {
-        /// Its number, or `latest`.
-        #[arg(default_value_t = RunChoice::Latest)]
-        id: RunChoice,
+        /// Their numbers, ranges as in 3..7, or `latest`.
+        #[arg(value_name = "ID", default_value = "latest")]
+        ids: Vec<RunSet>,
         /// Every measurement in full, every point of the curve, and every warning.
         #[arg(long)]
         all: bool,
@@ -86,9 +86,9 @@ pub enum RunsCommand {
     Compare(Box<CompareRunsArgs>),
     /// Delete runs.
     Delete {
-        /// Their numbers.
-        #[arg(required = true)]
-        ids: Vec<i64>,
+        /// Their numbers, ranges as in 3..7, or `latest`.
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<RunSet>,
     },
 }
 

@@ -8,7 +8,7 @@ use results::{GateLimit, LimitVerdict, Run, Setup};
 use units::format_counted;
 
 use super::import::run_in_file;
-use super::runs::run_of;
+use super::runs::{between, run_of};
 use super::setup::archive_path;
 use crate::args::{CompareArgs, RunPart, RunSet};
 use crate::exit::{Exit, UsageError};
@@ -18,8 +18,6 @@ use crate::output::{self, Output};
 const OF_TARGETS: [&str; 9] = [
     "measure", "set", "rounds", "figures", "margin", "budget", "reserve", "seed", "goal",
 ];
-/// More runs than this are no sensible set.
-const RUNS_MAX: i64 = 10_000;
 
 /// The runs that the arguments name, if they name runs; targets otherwise.
 ///
@@ -224,12 +222,7 @@ impl<'a> RunReader<'a> {
     /// The runs of the archive between two numbers: deleted ones are left out.
     fn range(&mut self, first: i64, last: i64) -> anyhow::Result<Vec<Run>> {
         let archive = self.open()?;
-        let ids = archive.list(RUNS_MAX as usize)?.into_iter().map(|it| it.id);
-        let mut ids: Vec<i64> = ids.filter(|id| (first..=last).contains(id)).collect();
-        ids.reverse();
-        if ids.is_empty() {
-            return Err(UsageError(format!("the archive has no run in {first}..{last}")).into());
-        }
+        let ids = between(archive, first, last)?;
         let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
         Ok(runs?)
     }

@@ -8,7 +8,9 @@ use archive::{Archive, ArchiveError, RunSummary};
 use report::{ListRow, SystemsTable};
 use results::Run;
 
-use crate::args::{CompareRunsArgs, RepeatArgs, RunChoice, RunsArgs, RunsCommand, TableChoice};
+use crate::args::{
+    CompareRunsArgs, RepeatArgs, RunChoice, RunPart, RunSet, RunsArgs, RunsCommand, TableChoice,
+};
 use crate::commands::export::{exported, form_of};
 use crate::commands::import::import;
 use crate::commands::repeat::repeat;
@@ -17,6 +19,9 @@ use crate::commands::unfinished::resume;
 use crate::commands::vintage::merge::merge;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Output};
+
+/// More runs than this are no sensible set.
+const RUNS_MAX: usize = 10_000;
 
 /// List, show, export or delete archived runs.
 ///
@@ -50,8 +55,12 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         RunsCommand::List { limit, json, .. } => {
             listed(archive.list(*limit as usize)?, json.as_ref())
         }
-        RunsCommand::Show { id, all } => {
-            output::print(shown(&run_of(&archive, *id)?, *all).trim_end())
+        RunsCommand::Show { ids, all } => {
+            let mut texts = Vec::new();
+            for id in named(&archive, ids)? {
+                texts.push(shown(&archive.load(id)?, *all).trim_end().to_owned());
+            }
+            output::print(&texts.join("\n\n"))
         }
         RunsCommand::Repeat(args) => repeated(archive, &path, args),
         RunsCommand::Export {
@@ -72,7 +81,8 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         }
         RunsCommand::Compare(args) => compared(&archive, args),
         RunsCommand::Delete { ids } => {
-            archive.delete(ids)?;
+            let ids = named(&archive, ids)?;
+            archive.delete(&ids)?;
             output::print(&format!("deleted: {}", ids.len()))
         }
     }
@@ -84,6 +94,39 @@ fn repeated(archive: Archive, path: &Path, args: &RepeatArgs) -> anyhow::Result<
     drop(archive);
     let asked = (!args.no_save).then(|| path.to_string_lossy().into_owned());
     repeat(&run, asked, args)
+}
+
+/// The numbers of the runs that are named, each once.
+fn named(archive: &Archive, sets: &[RunSet]) -> anyhow::Result<Vec<i64>> {
+    let mut found: Vec<i64> = Vec::new();
+    for part in sets.iter().flat_map(|set| &set.0) {
+        let ids = match part {
+            RunPart::Archived(RunChoice::Number(id)) => vec![*id],
+            RunPart::Archived(RunChoice::Latest) => Vec::from_iter(archive.latest()?.id),
+            RunPart::Range(first, last) => between(archive, *first, *last)?,
+            RunPart::File(path) => {
+                let text = format!("{}: name runs of the archive by number", path.display());
+                return Err(UsageError(text).into());
+            }
+        };
+        for id in ids {
+            if !found.contains(&id) {
+                found.push(id);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The runs of the archive between two numbers, oldest first: deleted ones are left out.
+pub fn between(archive: &Archive, first: i64, last: i64) -> anyhow::Result<Vec<i64>> {
+    let ids = archive.list(RUNS_MAX)?.into_iter().map(|it| it.id);
+    let mut ids: Vec<i64> = ids.filter(|id| (first..=last).contains(id)).collect();
+    ids.reverse();
+    match ids.is_empty() {
+        true => Err(UsageError(format!("the archive has no run in {first}..{last}")).into()),
+        false => Ok(ids),
+    }
 }
 
 /// The run of that number, or the latest.

@@ -63,6 +63,36 @@ fn curves_are_exported_as_points_and_figures() {
     refused("intervals", "run 1 has no intervals");
 }
 
+/// `compare` took ranges; `show` and `delete` took single numbers.
+#[test]
+fn runs_are_shown_and_deleted_by_ranges() {
+    let scratch = Scratch::new();
+    for saved in 1..=4 {
+        let args = ["trial", "sim:mm1", "--seed", "1", "-q", "--md", "-"];
+        scratch.check(&args, 0, "");
+        let show = ["runs", "show"];
+        scratch.check(&show, 0, &format!("run {saved}: trial of sim:mm1"));
+    }
+    let shown = scratch
+        .check(&["runs", "show", "1..2", "latest", "2"], 0, "")
+        .stdout;
+    let heads = shown.lines().filter(|it| it.contains(": trial of sim:mm1"));
+    let heads: Vec<&str> = heads.map(|it| it.split(':').next().unwrap_or(it)).collect();
+    assert_eq!(heads, ["run 1", "run 2", "run 4"]);
+    scratch.check(&["runs", "delete", "1..2", "4"], 0, "deleted: 3");
+    scratch.check(
+        &["runs", "show", "1..2"],
+        2,
+        "the archive has no run in 1..2",
+    );
+    scratch.check(
+        &["runs", "delete", "a.json"],
+        2,
+        "name runs of the archive by number",
+    );
+    scratch.check(&["runs", "show", "latest"], 0, "run 3: ");
+}
+
 /// Bug: a second `--beside` was an error, and a page took none.
 #[test]
 fn several_runs_are_drawn_together() {
