@@ -34,7 +34,6 @@ const DURABILITIES: [Durability; 4] = [
 /// What the requests of the general checks read.
 #[derive(Clone, Copy, Debug)]
 pub struct Terrain {
-    /// The target.
     pub target: TargetId,
     /// Bytes per read.
     pub block: u32,

@@ -7,7 +7,6 @@ use workload::{BLOCK_BYTES, FileName};
 use crate::guard::seal::Seal;
 use crate::payload::{STAMP_BYTES, stamp};
 
-/// Bytes of a block.
 const BLOCK: usize = BLOCK_BYTES as usize;
 /// Bytes of a data element.
 const ELEMENT: usize = 4;

@@ -40,7 +40,6 @@ const TEXT_BYTES: usize = TEXT_BEFORE.len() + TEXT_DIGITS + TEXT_BEHIND.len();
 /// How much of what is read is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checking {
-    /// Every stamp.
     #[default]
     EveryStamp,
     /// The last stamp of each transfer: what checking costs hardly shows.

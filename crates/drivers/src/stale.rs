@@ -26,7 +26,6 @@ const MARKER_BYTES_MAX: u64 = 64 << 10;
 /// A work directory whose owner is dead. While this value lives, nobody else removes it.
 #[derive(Debug)]
 pub struct StaleDirectory {
-    /// Where it is.
     pub path: PathBuf,
     /// The process that made it.
     pub pid: u32,

@@ -49,7 +49,6 @@ pub struct TargetOptions {
     pub signature_confirmed: Option<String>,
 }
 
-/// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// A regular file.

@@ -13,7 +13,6 @@ pub enum TargetError {
     Io {
         /// What was tried, as a verb.
         operation: &'static str,
-        /// On which path.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -32,7 +31,6 @@ pub enum TargetError {
     NotStorage {
         /// The path as given.
         path: PathBuf,
-        /// What it is.
         kind: &'static str,
     },
     /// It has no bytes.
@@ -141,16 +139,12 @@ pub enum TargetError {
     },
     /// A name that is not a plain file name.
     #[error("{name:?} is not a plain file name: use letters, digits, `-`, `_` and `.`")]
-    BadName {
-        /// The name.
-        name: String,
-    },
+    BadName { name: String },
     /// A directory that this program does not dare to remove.
     #[error("{} was left unchanged: {why}", path.display())]
     LeftBehind {
         /// The directory.
         path: PathBuf,
-        /// Why.
         why: String,
     },
 }

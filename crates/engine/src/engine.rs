@@ -279,7 +279,6 @@ impl<D: Driver, C: Client> Engine<D, C> {
         &mut self.recorder
     }
 
-    /// The driver.
     pub const fn driver(&self) -> &D {
         &self.driver
     }

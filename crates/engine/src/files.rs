@@ -113,9 +113,7 @@ pub enum PlayEnd {
 pub struct Played {
     /// How it ended.
     pub end: PlayEnd,
-    /// When it began.
     pub began: Instant,
-    /// When it ended.
     pub ended: Instant,
     /// Calls of the system that succeeded.
     pub ops: u64,

@@ -143,7 +143,6 @@ pub struct Record {
     pub short: BTreeMap<OpKind, KindRecord>,
     /// What was not done yet at the end.
     pub unfinished: Unfinished,
-    /// Waits for room.
     pub room: RoomWaits,
     /// Times by workload, where there are several.
     pub rows: BTreeMap<RowKey, RowRecord>,

@@ -14,7 +14,6 @@ const WINDOWS_MAX: usize = 1 << 21;
 /// Which row a client's times are filed under, and from when on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membership {
-    /// The row.
     pub row: u32,
     /// What was completed before is not recorded.
     pub from: Instant,

@@ -5,7 +5,6 @@ use crate::number::{KbBase, size};
 /// A size and its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeShare {
-    /// Bytes.
     pub bytes: u64,
     /// Weight among the other sizes.
     pub weight: u64,

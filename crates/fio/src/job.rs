@@ -15,7 +15,6 @@ use crate::verify::Verify;
 /// Bytes, or a share of the file or device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// Bytes.
     Bytes(u64),
     /// Percent, 0 to 100.
     Percent(u64),
@@ -101,7 +100,6 @@ impl Least {
         }
     }
 
-    /// Whether there is any.
     #[must_use]
     pub fn is_any(&self) -> bool {
         (0..3).any(|direction| self.of(direction).is_some())
@@ -148,7 +146,6 @@ pub struct Syncs {
     pub every: u64,
     /// When the job ends.
     pub at_end: bool,
-    /// With each write.
     pub each: Option<EachWrite>,
 }
 
@@ -168,7 +165,6 @@ pub struct Reports {
     pub is_grouped: bool,
     /// Percentiles, 0 to 100; fio's own where empty.
     pub percentiles: Vec<f64>,
-    /// Its logs.
     pub logs: Logs,
 }
 
@@ -203,7 +199,6 @@ pub struct Files {
     pub run: u32,
 }
 
-/// A job.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Where its section begins.
@@ -234,7 +229,6 @@ pub struct Job {
     pub is_offloaded: bool,
     /// Copies of the job.
     pub copies: u32,
-    /// Its files.
     pub files: Files,
     /// The region of all its files.
     pub size: Option<Amount>,
@@ -244,7 +238,6 @@ pub struct Job {
     pub offset: Amount,
     /// How much further it begins for each copy.
     pub offset_increment: Amount,
-    /// Its zones.
     pub zones: Zones,
     /// When it begins and ends.
     pub limits: Limits,
@@ -258,7 +251,6 @@ pub struct Job {
     pub distribution: Distribution,
     /// When it flushes.
     pub syncs: Syncs,
-    /// What it verifies.
     pub verify: Verify,
     /// What it writes.
     pub buffers: Buffers,

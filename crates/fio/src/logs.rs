@@ -47,10 +47,8 @@ impl LogKind {
 /// What a window of latencies is logged as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValue {
-    /// Their mean.
     #[default]
     Mean,
-    /// The largest.
     Largest,
     /// Both, in this order.
     Both,

@@ -36,7 +36,6 @@ pub enum ValueKind {
     Amount,
     /// One to three sizes.
     Sizes,
-    /// One size.
     Size,
     /// A time in seconds.
     Seconds,
@@ -48,7 +47,6 @@ pub enum ValueKind {
     OneOf(&'static [&'static str]),
 }
 
-/// One option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FioOption {
     /// Its name, as fio's own help has it.

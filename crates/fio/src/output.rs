@@ -62,7 +62,6 @@ pub struct Usage {
 /// What a disk did while jobs ran, for all processes together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiskUse {
-    /// Its name.
     pub name: String,
     /// Reads and writes that were done.
     pub operations: [u64; 2],
@@ -92,7 +91,6 @@ pub struct JobReport {
     pub name: String,
     /// The host, where several carried it out; absent of their sum.
     pub client: Option<ClientHost>,
-    /// Its group.
     pub group: u32,
     /// Copies that the row holds.
     pub copies: u32,
@@ -108,7 +106,6 @@ pub struct JobReport {
     pub error: i32,
     /// Reads, writes and trims.
     pub transfers: [Transfers; 3],
-    /// Flushes.
     pub flushes: Transfers,
     /// Percentiles, 0 to 100.
     pub percentiles: Vec<f64>,

@@ -17,13 +17,11 @@ pub enum Direction {
 /// Which directions a job has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directions {
-    /// Reads.
     Read,
     /// Writes.
     Write,
     /// Both, mixed by `rwmixread`.
     Mixed,
-    /// Trims.
     Trim,
     /// Each write is preceded by a trim of its bytes.
     TrimWrite,
@@ -52,7 +50,6 @@ impl Directions {
 /// fio's `rw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Directions.
     pub directions: Directions,
     /// Whether addresses are drawn, and not in order.
     pub is_random: bool,

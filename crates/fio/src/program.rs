@@ -25,7 +25,6 @@ pub enum ProgramAnswer {
     Refused(&'static str),
 }
 
-/// One option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramOption {
     /// Its name, without dashes.

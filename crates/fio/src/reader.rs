@@ -29,11 +29,9 @@ pub trait Surroundings {
 /// One option as it was given.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// The option.
     pub option: &'static FioOption,
     /// What stands behind the `=`, with variables filled in.
     pub value: Option<String>,
-    /// Where.
     pub place: Place,
 }
 

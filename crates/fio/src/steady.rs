@@ -142,9 +142,7 @@ impl SteadyCriterion {
 /// What was done up to some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SteadyTotals {
-    /// Operations.
     pub operations: u64,
-    /// Bytes.
     pub bytes: u64,
     /// The sum of their times from submission to completion, nanoseconds.
     pub nanos: f64,

@@ -17,7 +17,6 @@ pub struct ZoneShare {
 pub enum ZoneLength {
     /// Percent of the file.
     Percent(u32),
-    /// Bytes.
     Bytes(u64),
 }
 

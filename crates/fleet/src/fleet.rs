@@ -25,7 +25,6 @@ pub enum FleetError {
     /// A rank sent what no rank of this program sends at that point.
     #[error("rank {rank} sent {what}")]
     Unexpected {
-        /// The rank.
         rank: u32,
         /// What came, in words.
         what: String,
@@ -43,10 +42,8 @@ pub enum FleetError {
 /// Ranks `0..size` that send each other bytes. Messages from one rank to another arrive in the
 /// order in which they were sent. Rank 0 leads.
 pub trait Fleet: Send {
-    /// Which rank this is.
     fn rank(&self) -> u32;
 
-    /// How many there are.
     fn size(&self) -> u32;
 
     /// The present instant on this rank's own clock. No two ranks' clocks agree.

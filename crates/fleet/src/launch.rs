@@ -19,9 +19,7 @@ const DNS_LEN_MAX: usize = 253;
 /// Which library's `mpirun` an image or a cluster has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mpi {
-    /// Open MPI.
     OpenMpi,
-    /// MPICH.
     Mpich,
 }
 
@@ -30,7 +28,6 @@ pub enum Mpi {
 pub struct Launch {
     /// Name of the job.
     pub name: String,
-    /// How many hosts.
     pub hosts: u32,
     /// Processes on each.
     pub ranks_per_host: u32,
@@ -68,7 +65,6 @@ pub enum LaunchError {
     /// A name that the scheduler would not take.
     #[error("{option} {value:?}: {rule}")]
     Word {
-        /// The option.
         option: &'static str,
         /// What was given.
         value: String,
@@ -77,12 +73,7 @@ pub enum LaunchError {
     },
     /// More ranks than can be counted.
     #[error("--hosts {hosts} with --ranks-per-host {ranks_per_host} are more ranks than there are")]
-    Ranks {
-        /// Hosts.
-        hosts: u32,
-        /// Ranks on each.
-        ranks_per_host: u32,
-    },
+    Ranks { hosts: u32, ranks_per_host: u32 },
 }
 
 impl Launch {

@@ -29,7 +29,6 @@ impl LetterKind {
 /// A message with its envelope: one byte of kind, four of number, the rest is the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
-    /// What it is.
     pub kind: LetterKind,
     /// The number of its round, or of a question.
     pub number: u32,

@@ -53,7 +53,6 @@ pub trait Host: Send {
 /// A host that does as [`crate::Group`] does on other ranks than 0: it tells its clock when asked,
 /// and answers each round that rank 0 broadcasts in the next, which is gathered.
 pub struct Servant<F> {
-    /// What it answers.
     pub answer: F,
 }
 

@@ -100,7 +100,6 @@ pub enum Excess {
     },
     /// More than a limit of this process on its address space or its data.
     Space {
-        /// Which.
         room: Room,
         /// What the plan takes of it, stacks included, and the program itself while it measures.
         wanted_bytes: u64,

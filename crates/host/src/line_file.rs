@@ -42,7 +42,6 @@ pub enum LineFileError {
     Io {
         /// What was tried.
         action: &'static str,
-        /// What it is.
         kind: &'static LineFileKind,
         /// The file.
         path: PathBuf,
@@ -52,7 +51,6 @@ pub enum LineFileError {
     /// Another program has it.
     #[error("{} is in progress in another process, which holds {}", kind.owner, path.display())]
     Busy {
-        /// What it is.
         kind: &'static LineFileKind,
         /// The file.
         path: PathBuf,
@@ -140,7 +138,6 @@ impl LineFile {
         named.map(|entry| entry.path()).collect()
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

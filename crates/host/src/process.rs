@@ -72,19 +72,13 @@ pub enum ProcessError {
     /// There is no such program, or it may not be run.
     #[error("cannot run `{program}`: {error}{}", hint(error))]
     Start {
-        /// The program.
         program: String,
         /// Why.
         error: io::Error,
     },
     /// Where it is to run is no directory, or not any more.
     #[error("cannot run {command} in {directory}: there is no such directory")]
-    Directory {
-        /// The command.
-        command: String,
-        /// Where.
-        directory: String,
-    },
+    Directory { command: String, directory: String },
     /// Its input cannot be read.
     #[error("cannot read its standard input from {path}: {error}")]
     Input {
@@ -96,7 +90,6 @@ pub enum ProcessError {
     /// The system does not let us watch it.
     #[error("cannot watch {command}: {error}")]
     Watch {
-        /// The command.
         command: String,
         /// Why.
         error: io::Error,
@@ -104,7 +97,6 @@ pub enum ProcessError {
     /// It took too long.
     #[error("{command} took longer than {limit}, and was killed{said}")]
     TimeLimit {
-        /// The command.
         command: String,
         /// How long it may take.
         limit: Duration,

@@ -164,7 +164,6 @@ impl BenchError {
 pub struct Opened {
     /// Where trials are run.
     pub bench: Bench,
-    /// What the target is.
     pub description: TargetDescription,
     /// What would mislead.
     pub cautions: Vec<Caution>,

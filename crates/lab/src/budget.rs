@@ -16,7 +16,6 @@ const READ_BYTES: u32 = 4096;
 /// A setting that says how long something takes at most.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeSetting {
-    /// Its name.
     pub name: &'static str,
     /// What it is where nobody said so.
     pub default: &'static str,

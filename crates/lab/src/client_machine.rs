@@ -11,11 +11,9 @@ use crate::simulated::open_recorded_model;
 /// The machine that clients are programs of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientMachine {
-    /// This one.
     This,
     /// That of a model.
     Modelled {
-        /// Its processors.
         processors: u32,
     },
 }

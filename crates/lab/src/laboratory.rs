@@ -134,7 +134,6 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
 /// What a trial gave.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The measurement.
     pub measurement: Measurement,
     /// Why the trial ended.
     pub ending: Ending,

@@ -16,7 +16,6 @@ const ENTRIES_MAX: usize = 100_000;
 /// A data file that nobody uses. While this value lives, no program takes it up.
 #[derive(Debug)]
 pub struct DataFile {
-    /// Where it is.
     pub path: PathBuf,
     /// Bytes that it takes up.
     pub bytes: u64,

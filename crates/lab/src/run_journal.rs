@@ -132,13 +132,11 @@ impl RunJournal {
         self.cells.iter().filter(|cell| cell.is_result).count()
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.file.path().to_owned()
     }
 
-    /// Keep a cell.
     pub(crate) fn keep(&mut self, cell: Cell) -> Result<(), LineFileError> {
         self.file.write(&RunJournalEntry::Cell(cell))
     }

@@ -43,7 +43,6 @@ pub enum StateFileError {
         path: PathBuf,
         /// What could not be done with it.
         what: &'static str,
-        /// Why.
         why: io::Error,
     },
     /// It is no state, or a damaged one.

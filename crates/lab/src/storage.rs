@@ -62,7 +62,6 @@ const SMALL_FILE_OVERHEAD: u64 = 4096 + 512;
 pub struct StorageSettings {
     /// Seed of the run.
     pub seed: u64,
-    /// Which driver.
     pub driver: DriverKind,
     /// Requests handed to the kernel together at most; an eighth of a worker's depth where
     /// nobody says.

@@ -16,7 +16,6 @@ pub const FILL_MAX: Duration = Duration::from_secs(3600);
 
 /// A test file that was made and filled, or several together.
 pub struct Filled {
-    /// Its size.
     pub size: Bytes,
     /// What writing it gave: one pass from its first byte to its last; of several, the first's.
     pub writing: Measurement,

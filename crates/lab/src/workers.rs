@@ -105,7 +105,6 @@ pub struct Harvest {
     pub ending: Ending,
     /// From start to end.
     pub elapsed: Duration,
-    /// Which driver it was.
     pub driver: DriverKind,
     /// What the report should say about the driver.
     pub notes: Vec<String>,

@@ -5,7 +5,6 @@
 pub struct Launched {
     /// The variables that say so, in words.
     pub by: &'static str,
-    /// Which rank this is.
     pub rank: u32,
     /// How many there are, where it says.
     pub ranks: Option<u32>,

@@ -33,7 +33,6 @@ pub enum MpiError {
     /// A library or shim cannot be used.
     #[error("{}: the MPI library cannot be used: {reason}", path.display())]
     Broken {
-        /// Which.
         path: PathBuf,
         /// Why.
         reason: String,
@@ -64,7 +63,6 @@ pub enum MpiError {
     Cache {
         /// What was tried.
         operation: &'static str,
-        /// Where.
         path: PathBuf,
         /// Why not.
         reason: String,

@@ -22,7 +22,6 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// A shim that was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// Where it is.
     pub path: PathBuf,
     /// The library that it is for, as that names itself.
     pub version: String,

@@ -15,7 +15,6 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Count one.
     pub fn count(&mut self, cause: impl fmt::Display) {
         let cause = cause.to_string();
         let is_full = self.counts.len() >= CAUSES_MAX && !self.counts.contains_key(&cause);
@@ -23,7 +22,6 @@ impl Faults {
         *self.counts.entry(key).or_default() += 1;
     }
 
-    /// How many in all.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()

@@ -24,7 +24,6 @@ pub struct StreamPlan {
     pub receiver_space: Option<String>,
     /// The network namespace of the sender; ours without it.
     pub sender_space: Option<String>,
-    /// Bytes in all.
     pub bytes: u64,
     /// Bytes handed to the system at once, on both sides.
     pub buffer: usize,

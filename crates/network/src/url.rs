@@ -50,7 +50,6 @@ pub enum UrlError {
     /// It begins with nothing known.
     #[error("`{0}` is not a server address: write http://HOST/PATH or ftp://HOST/PATH")]
     Protocol(String),
-    /// Encrypted.
     #[error("`{0}`: encrypted connections are not measured; let the server speak plain http")]
     Encrypted(String),
     /// The part between the slashes.

@@ -66,7 +66,6 @@ pub enum CheckUpStep {
     /// Make the test file this large (its content may be anything), then run the trial, which
     /// writes all of it.
     LayOut {
-        /// Bytes.
         size: Bytes,
         /// The pass that writes them.
         trial: Trial,

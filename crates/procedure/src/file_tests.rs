@@ -42,7 +42,6 @@ pub struct FileCell {
     pub role: FileSystemRole,
     /// What the counts are multiplied by.
     pub scale: u32,
-    /// In which state.
     pub state: FileState,
     /// The test.
     pub item: FileItem,
@@ -101,7 +100,6 @@ pub enum DeviceRead {
 pub struct FilesPlan {
     /// The tests.
     pub items: Vec<FileItem>,
-    /// File systems.
     pub roles: Vec<FileSystemRole>,
     /// States of the target. The memory disk has no other state than as it is.
     pub states: Vec<FileState>,
@@ -111,7 +109,6 @@ pub struct FilesPlan {
     pub device: DeviceRead,
     /// When a test has been repeated often enough. The budget is that of the whole run.
     pub rule: RoundsRule,
-    /// In which order.
     pub order: RoundOrder,
     /// Seed of the order.
     pub seed: u64,

@@ -18,9 +18,7 @@ const REQUEST_BYTES: u64 = 4096;
 /// What this process can have caused at most, reads or writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnIo {
-    /// Operations.
     pub operations: u64,
-    /// Bytes.
     pub bytes: u64,
 }
 
@@ -41,7 +39,6 @@ impl OwnIo {
 /// What processes of one run can have caused at most on one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnWork {
-    /// Reads.
     pub reads: OwnIo,
     /// Writes; `None` where it is not known which of the device's were ours.
     pub writes: Option<OwnIo>,

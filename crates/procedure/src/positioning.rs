@@ -25,7 +25,6 @@ const BINS_USUAL: u64 = 12;
 pub struct PositioningPlan {
     /// Files, one after the other on the target.
     pub files: u32,
-    /// Bytes of each.
     pub file_bytes: u64,
     /// Bytes of the first record.
     pub record_bytes: u32,

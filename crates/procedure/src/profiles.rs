@@ -17,7 +17,6 @@ pub struct ProfileGoal {
 pub struct Profile {
     /// The name that is typed.
     pub name: &'static str,
-    /// The goals.
     pub goals: &'static [ProfileGoal],
 }
 
@@ -35,7 +34,6 @@ const fn goal(goal: &'static str, source: &'static str) -> ProfileGoal {
     ProfileGoal { goal, source }
 }
 
-/// All profiles.
 pub const PROFILES: [Profile; 5] = [
     Profile {
         name: "postgres",

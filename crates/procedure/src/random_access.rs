@@ -71,7 +71,6 @@ impl RandomOptions {
 pub struct RandomStep {
     /// Its number among the cells.
     pub cell: usize,
-    /// What it is.
     pub plan: CellPlan,
     /// Number of the round, from 1.
     pub round: u32,

@@ -19,7 +19,6 @@ const SLOT_WIDTH: Duration = Duration::from_secs(1);
 /// Transactions summed up.
 #[derive(Debug)]
 pub struct Replayed {
-    /// The measurement.
     pub measurement: Measurement,
     /// Times by the number of the profile.
     pub units: BTreeMap<u32, KindRecord>,
@@ -77,9 +76,7 @@ pub fn replay(
 /// A pass of which only its length is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanPass {
-    /// Operations.
     pub operations: u64,
-    /// Seconds.
     pub seconds: f64,
 }
 

@@ -19,7 +19,6 @@ const WINDOWS_MIN: usize = 10;
 /// What is known of a row before it is measured.
 #[derive(Clone, Debug)]
 pub struct RowOutline {
-    /// Its name.
     pub name: String,
     /// What it does, in words.
     pub title: String,

@@ -43,7 +43,6 @@ pub enum RoundTime {
     Precise {
         /// Relative half-width.
         precision: f64,
-        /// The most.
         most: Duration,
     },
 }

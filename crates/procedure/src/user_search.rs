@@ -49,7 +49,6 @@ pub struct SearchOptions {
 /// The next trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchPlan {
-    /// How many users.
     pub users: u32,
     /// Whether it is a fresh trial of full length.
     pub is_final: bool,
@@ -64,7 +63,6 @@ pub struct SearchPlan {
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchStep {
-    /// Measure this.
     Measure(SearchPlan),
     /// The answer is found, as well as it can be.
     Finish,

@@ -13,7 +13,6 @@ pub struct DeviceRow {
     pub kind: String,
     /// What it holds, where it stores.
     pub capacity: String,
-    /// What it is.
     pub title: String,
 }
 

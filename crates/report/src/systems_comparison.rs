@@ -80,9 +80,7 @@ pub enum SystemsError {
     /// A specification that cannot be read.
     #[error("run {run}: {figure:?} is specified as {text:?}; give it as in {example:?}")]
     Specified {
-        /// The run.
         run: i64,
-        /// The figure.
         figure: String,
         /// What was given.
         text: String,

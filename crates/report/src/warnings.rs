@@ -16,7 +16,7 @@ const WIDE: [WarningCode; 4] = [
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
-const LINES: usize = 40;
+const LINES: usize = 38;
 /// So many are shown whatever room they take.
 const ALWAYS: usize = 2;
 /// Lines of a warning.
@@ -144,7 +144,6 @@ fn cell_title(cell: &RandomCell) -> String {
     format!("{kind} {block} within {span}, depth {depth}")
 }
 
-/// One warning.
 pub(crate) fn item(page: &mut Page<'_>, warning: &Warning) {
     let (tone, mark) = match warning.severity {
         Severity::Void => (Tone::Bad, "VOID "),

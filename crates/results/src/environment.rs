@@ -76,7 +76,6 @@ pub enum TargetKind {
     Directory,
     /// A regular file.
     File,
-    /// A block device.
     BlockDevice,
     /// A model of a device, in virtual time.
     Simulated,
@@ -217,7 +216,6 @@ pub struct Throttle {
     pub group: String,
 }
 
-/// State of a RAID.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaidState {
     /// Who makes the RAID: `md`, `btrfs` or `zfs`.
@@ -363,9 +361,7 @@ pub struct ProcessIo {
     pub read_call_bytes: u64,
     /// Bytes that write calls accepted. `io_uring` does not count here.
     pub write_call_bytes: u64,
-    /// Read calls.
     pub read_calls: u64,
-    /// Write calls.
     pub write_calls: u64,
     /// Bytes that the process caused to be fetched from a device, read-ahead included.
     pub read_bytes: u64,
@@ -380,11 +376,9 @@ pub struct DeviceActivity {
     pub name: String,
     /// Reads completed.
     pub reads: u64,
-    /// Bytes read.
     pub read_bytes: u64,
     /// Writes completed.
     pub writes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
     /// Flushes completed.
     pub flushes: Option<u64>,

@@ -85,7 +85,6 @@ pub struct ErrorCount {
     pub errno: i32,
     /// What the system calls it.
     pub name: String,
-    /// How many.
     pub count: u64,
     /// Mean time from due to completed, nanoseconds.
     #[serde(default, with = "stats::undefined")]

@@ -120,7 +120,6 @@ pub struct StonewallFigures {
 pub struct FileCallTimes {
     /// The kind, such as `create`.
     pub kind: String,
-    /// How many.
     pub count: u64,
     /// Mean, nanoseconds.
     #[serde(with = "stats::undefined")]
@@ -144,7 +143,6 @@ pub struct FileTest {
     pub spacing: String,
     /// What it does, in words.
     pub title: String,
-    /// In which state.
     pub state: FileState,
     /// What the counts of the paper were multiplied by.
     pub scale: u32,
@@ -247,15 +245,12 @@ fn row_name(
 pub struct FileComparison {
     /// Whose file system.
     pub system: FileSystemRole,
-    /// The test.
     pub test: String,
     /// What lay in the midst of the files.
     pub spacing: String,
-    /// In which state.
     pub state: FileState,
     /// What the counts of the paper were multiplied by.
     pub scale: u32,
-    /// The ratio.
     pub ratio: Estimate,
 }
 
@@ -286,7 +281,6 @@ pub struct MetadataTree {
     pub depth: u32,
     /// Directories in each directory above the last level.
     pub fan_out: u32,
-    /// Bytes of each file.
     #[serde(default = "one_block")]
     pub file_bytes: u32,
     /// Whether each client has directories of its own, or all of them one.
@@ -349,9 +343,7 @@ const fn one_block() -> u32 {
 /// What one rank did in the passes that are in the figures, and before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileHost {
-    /// Its rank.
     pub rank: u32,
-    /// Its host.
     pub host: String,
     /// Calls of its clients.
     pub calls: u64,

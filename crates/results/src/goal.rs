@@ -24,7 +24,6 @@ pub struct GoalVerdict {
     pub goal: String,
     /// The whole name of the figure.
     pub figure: String,
-    /// Its unit.
     pub unit: Unit,
     /// The figure; null where the run has none of that name and unit.
     pub value: Option<Estimate>,
@@ -41,7 +40,6 @@ pub struct StudyLimit {
     pub rule: String,
     /// Name of the reading.
     pub reading: String,
-    /// The level.
     pub level: String,
     /// What it is compared with.
     pub against: String,
@@ -83,7 +81,6 @@ pub struct GateLimit {
 pub struct GateRow {
     /// Its whole name.
     pub figure: String,
-    /// Its unit.
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,

@@ -30,7 +30,6 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// A histogram as text.
 #[must_use]
 pub fn histogram_text(histogram: &Histogram) -> String {
     let bytes = histogram.to_bytes();

@@ -74,7 +74,6 @@ pub struct LiveLevel {
 /// One workload's results so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveWorkload {
-    /// Its name.
     pub name: String,
     /// Whether it is shown with levels: those of the transaction group are, and of `rpt` the first
     /// four.
@@ -94,7 +93,6 @@ pub struct LiveRow {
     pub count: Option<u64>,
     /// Threads or clients.
     pub threads: Option<u64>,
-    /// Operations.
     pub operations: Option<u64>,
     /// KiB moved.
     pub kib: Option<u64>,

@@ -42,7 +42,6 @@ impl Access {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
-    /// One operation.
     #[default]
     Operation,
     /// A file made, written or read, and removed.
@@ -113,7 +112,6 @@ pub struct KindTimes {
 /// The generator's own lateness: from ready to issued, over the whole trial; nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// Mean.
     #[serde(with = "stats::undefined")]
     pub mean_ns: f64,
     /// 99 % lie below; absent when the sample cannot support it.
@@ -139,7 +137,6 @@ pub struct CpuCost {
 /// was done, so these are missing there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unfinished {
-    /// How many.
     pub count: u64,
     /// How long they had waited by then on average, nanoseconds.
     #[serde(with = "stats::undefined")]

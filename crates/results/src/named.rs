@@ -19,7 +19,6 @@ pub struct NamedFigure {
     pub name: String,
     /// Name of its row, which the name has in front, or leaves out.
     pub row: String,
-    /// The figure.
     pub figure: Figure,
     /// How far it may be used.
     pub trust: Trust,

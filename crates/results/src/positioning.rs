@@ -13,7 +13,6 @@ pub struct Positioning {
     pub seed: u64,
     /// Files; they lie one after the other, and are of one size.
     pub files: u32,
-    /// Bytes of a file.
     pub file_bytes: u64,
     /// Bytes that were read of each.
     pub record_bytes: u32,

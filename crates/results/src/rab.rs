@@ -29,7 +29,6 @@ impl Group {
     }
 }
 
-/// A RABmark.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rabmark {
     /// `[r]`: operations per second and millisecond, summed over the levels; `[s]`: MiB per
@@ -107,9 +106,7 @@ impl RabWorkload {
 pub struct RabAverage {
     /// Number of the run through all workloads, from 1.
     pub run: u32,
-    /// Which group.
     pub group: Group,
-    /// In which mode.
     pub mode: Mode,
     /// Over how many workloads.
     pub workloads: u32,

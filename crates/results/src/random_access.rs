@@ -10,7 +10,6 @@ use crate::warning::Warning;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RandomKind {
-    /// Reads.
     Read,
     /// Writes.
     Write,
@@ -77,7 +76,6 @@ pub struct RandomAccess {
     pub span_bytes: u64,
     /// Its block size.
     pub block_bytes: u64,
-    /// Its depth.
     pub depth: u32,
     /// Bytes of the file, or of the part of the target that is used.
     pub size_bytes: u64,

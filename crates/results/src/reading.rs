@@ -7,15 +7,12 @@ use units::{Bytes, Duration, format_count, format_duration_ns, parse_percent, pa
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Seconds.
     Seconds,
-    /// Bytes per second.
     BytesPerSecond,
     /// Seconds of processor time for 1,048,576 bytes.
     SecondsPerMib,
     /// Operations per second.
     PerSecond,
-    /// Bytes.
     Bytes,
     /// A number of things.
     Count,
@@ -29,9 +26,7 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
-    /// The higher one.
     Higher,
-    /// The lower one.
     Lower,
     /// Neither: it only explains others.
     Neither,
@@ -42,7 +37,6 @@ pub enum Better {
 pub struct Reading {
     /// What it is called, such as `write rate`.
     pub name: String,
-    /// Its unit.
     pub unit: Unit,
     /// The figure.
     #[serde(with = "stats::undefined")]

@@ -85,16 +85,13 @@ pub struct Replay {
 pub enum ReplayDeal {
     /// Its files or devices, each with all of its requests.
     Files,
-    /// Its requests.
     Requests,
 }
 
 /// What one rank did of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayHost {
-    /// Its rank.
     pub rank: u32,
-    /// Its host.
     pub host: String,
     /// Requests that were done, failed ones included.
     pub requests: u64,

@@ -80,7 +80,6 @@ pub struct QueueLaw {
 pub enum Law {
     /// Of random writes to flash.
     Steady(SteadyLaw),
-    /// Of a queue.
     Queue(QueueLaw),
 }
 

@@ -150,7 +150,6 @@ pub struct SsdPhase {
     pub precondition_bytes: u64,
     /// Bytes per second at which they were written.
     pub precondition_rate: Option<Estimate>,
-    /// The rounds.
     pub rounds: Vec<SsdRound>,
     /// The round from which on our verdict is steady.
     pub steady_round: Option<u32>,

@@ -13,7 +13,6 @@ use crate::warning::Warning;
 pub struct StudySetting {
     /// Its name.
     pub key: String,
-    /// Its value.
     pub value: String,
 }
 
@@ -51,9 +50,7 @@ pub struct StudyReplicate {
 /// A replicate that lies far from the others of its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyOutlier {
-    /// Its round.
     pub round: u32,
-    /// Its value.
     #[serde(with = "stats::undefined")]
     pub value: f64,
 }
@@ -63,7 +60,6 @@ pub struct StudyOutlier {
 pub struct StudyFigure {
     /// Name of the reading.
     pub reading: String,
-    /// Its unit.
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
@@ -117,11 +113,8 @@ pub enum StudyScale {
 pub struct StudyComparison {
     /// Name of the reading.
     pub reading: String,
-    /// Its unit.
     pub unit: Unit,
-    /// The factor.
     pub factor: String,
-    /// The level.
     pub level: String,
     /// What it is compared with.
     pub against: String,

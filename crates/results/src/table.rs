@@ -80,7 +80,6 @@ pub enum Trust {
 pub struct Row {
     /// Levels, one for each factor of the table.
     pub levels: Vec<String>,
-    /// The figures.
     pub figures: Vec<Figure>,
     /// The repetitions behind them, where they are single values.
     #[serde(skip_serializing_if = "Vec::is_empty")]

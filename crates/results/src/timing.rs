@@ -33,9 +33,7 @@ pub struct Timing {
 pub struct TimingHost {
     /// The name of the command.
     pub command: String,
-    /// The rank.
     pub rank: u32,
-    /// Its host.
     pub host: String,
     /// Runs that count.
     pub runs: u32,
@@ -48,7 +46,6 @@ pub struct TimingHost {
     pub last_in: u32,
 }
 
-/// One command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimedCommand {
     /// Its name in tables.
@@ -97,7 +94,6 @@ pub struct TimedRun {
 /// A command beside the first one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandComparison {
-    /// Its name.
     pub name: String,
     /// The name of the first.
     pub reference: String,

@@ -11,7 +11,6 @@ use crate::series::SystemSeries;
 pub struct UserTimes {
     /// The profile's name; `all` for all of them.
     pub name: String,
-    /// How many users.
     pub users: u32,
     /// Transactions of the whole trial.
     pub transactions: u64,
@@ -40,7 +39,6 @@ pub struct UserTimes {
 pub struct TransactionLoad {
     /// Name of the measurement in the run that this is about.
     pub measurement: String,
-    /// How many users.
     pub users: u32,
     /// From the start of the first user to the end of the last, nanoseconds.
     pub elapsed_ns: u64,
@@ -99,7 +97,6 @@ pub struct TransactionLoad {
 /// One trial on the way to the largest number of users.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserSearchStep {
-    /// How many users.
     pub users: u32,
     /// Whether it was a fresh trial of full length, and no scout.
     pub is_final: bool,

@@ -41,7 +41,6 @@ impl TransferMode {
 pub enum TransferKind {
     /// Writes.
     Write,
-    /// Reads.
     Read,
 }
 
@@ -141,9 +140,7 @@ pub struct TransferStream {
 /// What one rank did in the passes that read all streams.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransferHost {
-    /// Its rank.
     pub rank: u32,
-    /// Its host.
     pub host: String,
     /// Bytes that its streams read.
     pub bytes: u64,
@@ -185,7 +182,6 @@ pub struct Transfer {
     pub passes: Option<u32>,
     /// What of each block was checked when it was read: `none`, `last`, `block`.
     pub check: String,
-    /// The streams.
     pub streams: Vec<TransferStream>,
     /// Series in the order of measuring.
     pub series: Vec<TransferSeries>,

@@ -25,10 +25,7 @@ pub enum Bar {
         tolerance: f64,
     },
     /// The simulated figure is no more than published, and no less than a share of it.
-    Bound {
-        /// The share.
-        share: f64,
-    },
+    Bound { share: f64 },
     /// The simulated figure lies in a range.
     Range {
         /// Its lower end.
@@ -209,7 +206,6 @@ pub struct ValidationTable {
     pub devices: Vec<String>,
     /// What was done, and with which options.
     pub method: String,
-    /// Its rows.
     pub rows: Vec<ValidationRow>,
 }
 

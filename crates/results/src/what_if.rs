@@ -13,7 +13,6 @@ pub struct ModelParameter {
     pub name: String,
     /// `ns`, or empty for a plain number.
     pub unit: String,
-    /// Its value.
     pub value: Estimate,
 }
 
@@ -135,7 +134,6 @@ pub struct WhatIf {
     pub range: MeasuredRange,
     /// The model in words.
     pub model: String,
-    /// Its parameters.
     pub parameters: Vec<ModelParameter>,
     /// How every model did, the smallest first.
     pub scores: Vec<ModelScore>,

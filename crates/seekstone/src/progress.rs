@@ -55,7 +55,6 @@ impl Progress {
         }
     }
 
-    /// Show a stage.
     pub fn show(&mut self, stage: &Stage<'_>) {
         match self {
             Self::Quiet => {}

@@ -97,7 +97,6 @@ impl Kind {
 /// A definition that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// What it is.
     pub kind: Kind,
     /// What reports show.
     pub title: String,

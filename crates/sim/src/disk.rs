@@ -51,7 +51,6 @@ pub enum Split {
 /// Everything that fixes a disk. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskSpec {
-    /// Bytes of a sector.
     pub sector_bytes: u32,
     /// Bytes that can be used; at most what the layout holds.
     pub capacity: u64,

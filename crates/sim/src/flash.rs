@@ -31,13 +31,11 @@ pub enum Content {
 /// Everything that fixes a flash device. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlashSpec {
-    /// Channels.
     pub channels: u32,
     /// Dies on each channel.
     pub dies: u32,
     /// Blocks of a die.
     pub blocks: u32,
-    /// Pages of a block.
     pub pages_per_block: u32,
     /// Bytes of a page.
     pub page: u32,
@@ -79,7 +77,6 @@ impl FlashSpec {
         usable / f64::from(self.user_pages())
     }
 
-    /// Dies in all.
     #[must_use]
     pub const fn die_count(&self) -> u32 {
         self.channels * self.dies

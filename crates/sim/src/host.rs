@@ -66,7 +66,6 @@ pub struct HostSpec {
     pub cpu_byte: f64,
     /// What a processor does while the storage works.
     pub waiting: Waiting,
-    /// All memory.
     pub memory: u64,
     /// What system and programs keep of it.
     pub system: u64,

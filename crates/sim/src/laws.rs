@@ -17,7 +17,6 @@ pub enum QueueLoad {
     },
     /// Clients each of which waits for its operation and then thinks for an exponential time.
     Thinking {
-        /// How many.
         clients: u32,
         /// Mean think time, nanoseconds; none makes them ask at once.
         think_ns: f64,

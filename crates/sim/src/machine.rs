@@ -47,7 +47,6 @@ pub struct MachineSpec {
     pub array: ArrayPart,
     /// A controller with a cache in front of the devices.
     pub controller: Option<ControllerSpec>,
-    /// Each device.
     pub device: DeviceSpec,
     /// The first byte of the target on the storage.
     pub start: u64,

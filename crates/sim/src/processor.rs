@@ -76,7 +76,6 @@ impl<T> Processors<T> {
         }
     }
 
-    /// How many there are.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count

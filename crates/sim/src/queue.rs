@@ -186,7 +186,6 @@ pub struct Values {
 }
 
 impl Values {
-    /// The defaults.
     #[must_use]
     pub fn new(model: &str, defaults: &[(&'static str, &'static str)]) -> Self {
         let values = defaults

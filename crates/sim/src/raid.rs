@@ -82,9 +82,7 @@ pub struct ArraySpec {
 /// How many operations each disk was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
-    /// Reads.
     pub reads: u64,
-    /// Writes.
     pub writes: u64,
 }
 

@@ -28,7 +28,6 @@ pub const VOLUME_BLOCKS_MAX: u64 = 65_535;
 const SQUEEZE_BLOCKS: u64 = 16;
 /// The longest time from an initialised volume to the first call of a program, ns.
 const PAUSE_MAX: u64 = 1_000_000_000;
-/// Bytes of a block.
 const BLOCK: u64 = BLOCK_BYTES as u64;
 /// The one program that runs.
 const PROGRAM: ClientId = ClientId(0);

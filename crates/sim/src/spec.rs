@@ -56,7 +56,6 @@ pub enum SimError {
     /// A parameter is not one of the model's.
     #[error("sim:{model} has no parameter \"{key}\"; it takes {known}")]
     UnknownParameter {
-        /// The model.
         model: String,
         /// What was typed.
         key: String,
@@ -66,7 +65,6 @@ pub enum SimError {
     /// A parameter is given twice, and only one value can count.
     #[error("sim:{model}: {key} is given twice, {values}: leave one of them out")]
     GivenTwice {
-        /// The model.
         model: String,
         /// The parameter.
         key: String,
@@ -76,7 +74,6 @@ pub enum SimError {
     /// A parameter's value cannot be read.
     #[error("sim:{model}: {key}={value}: {reason}")]
     Value {
-        /// The model.
         model: String,
         /// The parameter.
         key: String,
@@ -318,7 +315,6 @@ impl FileSystemSpec {
         })
     }
 
-    /// The machine.
     #[must_use]
     pub const fn machine(&self) -> &MachineSpec {
         &self.machine

@@ -74,7 +74,6 @@ impl ServiceLaw {
 /// The service times that operations had, the queue left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Served {
-    /// How many.
     pub operations: u64,
     /// Their sum, nanoseconds.
     pub sum_ns: f64,

@@ -33,7 +33,6 @@ pub type Steps = Box<dyn Iterator<Item = Step> + Send>;
 
 /// A device, and what it is asked.
 pub struct Side {
-    /// The device.
     pub device: Box<dyn Device>,
     /// What it is asked, in this order.
     pub steps: Steps,
@@ -54,9 +53,7 @@ pub struct Between {
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transported {
-    /// Commands of the source.
     pub source_commands: u64,
-    /// Commands of the sink.
     pub sink_commands: u64,
     /// Those of them that move nothing, and bring what was written to where it survives.
     pub flushes: u64,

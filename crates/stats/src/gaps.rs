@@ -23,7 +23,6 @@ const FEW: u64 = 10;
 /// Times in which nothing completed, far longer than all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stalls {
-    /// How many.
     pub count: u64,
     /// The longest, ns.
     pub longest_ns: u64,

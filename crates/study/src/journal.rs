@@ -64,7 +64,6 @@ pub struct StudyAsked {
 pub struct Undo {
     /// File and line.
     pub place: String,
-    /// Which one.
     pub what: String,
     /// The commands.
     pub text: String,
@@ -73,7 +72,6 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// As a script.
     #[must_use]
     pub fn script(&self) -> Script {
         Script {
@@ -112,7 +110,6 @@ enum StudyJournalEntry {
 /// What a journal holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedStudy {
-    /// What it is of.
     pub head: Option<JournalHead>,
     /// The command with all of its settings, and where it was given.
     pub asked: Option<StudyAsked>,
@@ -246,7 +243,6 @@ impl KilledStudy {
         self.recorded.asked.as_ref()
     }
 
-    /// When it was begun.
     #[must_use]
     pub fn begun_at(&self) -> &str {
         self.recorded.begun_at.first().map_or("", String::as_str)

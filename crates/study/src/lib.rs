@@ -63,11 +63,9 @@ pub enum Beginning {
 pub struct StudyRequest<'a> {
     /// What can be measured.
     pub measures: &'a dyn Measures,
-    /// The study.
     pub definition: StudyDefinition,
     /// The file, or the name of a study that comes with the program.
     pub source: String,
-    /// Its text.
     pub text: String,
     /// Where the file is, for its scripts.
     pub directory: PathBuf,
@@ -124,7 +122,6 @@ pub enum StudyRunError {
     /// The scratch directory cannot be made.
     #[error("no directory for set-ups can be made in {}", path.display())]
     Scratch {
-        /// Where.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -132,7 +129,6 @@ pub enum StudyRunError {
     /// What a set-up is undone by cannot be noted.
     #[error("cannot note in {} what is to be undone", path.display())]
     Record {
-        /// Where.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,

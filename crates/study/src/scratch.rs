@@ -107,7 +107,6 @@ impl Scratch {
         Ok(made)
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -140,7 +139,6 @@ impl Scratch {
 /// A scratch directory of a study that was killed. While this value lives, nobody else removes it.
 #[derive(Debug)]
 pub struct LeftScratch {
-    /// Where it is.
     pub path: PathBuf,
     /// The process that made it.
     pub pid: u32,

@@ -32,7 +32,6 @@ pub struct Reaped {
 /// memory are read without a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reads {
-    /// How many.
     pub calls: u64,
     /// What they gave, whoever had it: storage, or a cache.
     pub bytes: Bytes,

@@ -29,7 +29,6 @@ pub enum Fault {
 pub struct TraceError {
     /// The file as it was named.
     pub file: String,
-    /// Where.
     pub place: Place,
     /// What is wrong.
     pub fault: Fault,

@@ -30,7 +30,6 @@ pub enum Format {
 /// A format with what reports call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognised {
-    /// The format.
     pub format: Format,
     /// Its name, with its version.
     pub name: &'static str,

@@ -22,7 +22,6 @@ pub(crate) struct HeatMap {
 /// How requests are spread: the share of requests that the hottest parts have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heat {
-    /// Bytes of a part.
     pub part_bytes: u64,
     /// By number of parts, the hottest first: the share of requests that so many have together. All
     /// parts of the files have a place, those that nobody asks for, too.

@@ -19,7 +19,6 @@ const UNIT_MAX: u64 = 1 << 20;
 /// Requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpCount {
-    /// How many.
     pub count: u64,
     /// Bytes of them together.
     pub bytes: u64,

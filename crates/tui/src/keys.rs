@@ -12,7 +12,6 @@ const SEQUENCE_MAX: usize = 32;
 /// A key that means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// For the program.
     Program(Command),
     /// Curve or tables.
     Curve,

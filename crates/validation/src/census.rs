@@ -9,9 +9,7 @@ mod rpt;
 /// A table, or a log with figures.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishedTable {
-    /// The document.
     pub document: &'static str,
-    /// Its place there.
     pub place: &'static str,
     /// Its figures, without those that say what was run.
     pub figures: usize,

@@ -59,7 +59,6 @@ pub struct Expected {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "holds", rename_all = "kebab-case")]
 pub enum Found {
-    /// Zeroes.
     Zeroes,
     /// Bytes without a header.
     Foreign,
@@ -174,7 +173,6 @@ impl Findings {
         self.counts[class as usize]
     }
 
-    /// How many there are.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()

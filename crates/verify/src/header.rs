@@ -4,7 +4,6 @@
 //! then shows as sectors of two writes. The checksum is CRC-32C over the sector without the
 //! checksum itself.
 
-/// Bytes of a sector.
 pub const SECTOR_BYTES: usize = 512;
 /// Bytes at the beginning of each sector that belong to its header.
 pub const HEADER_BYTES: usize = 48;
@@ -42,7 +41,6 @@ pub enum Sector {
 /// What a sector without a sound header holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectorFault {
-    /// Zeroes.
     Zeroes,
     /// Something that resembles the header that was expected, with another checksum.
     Flipped {

@@ -82,7 +82,6 @@ pub enum Outcome {
 /// What must be there when a target is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// All that was acknowledged.
     Acknowledged,
     /// What was acknowledged before the last flush; of what came after either may be there.
     Flushed,

@@ -14,7 +14,6 @@ const QUOTED_MAX: usize = 40;
 pub struct Place {
     /// The file as it was named.
     pub file: String,
-    /// The line.
     pub line: u32,
 }
 
@@ -31,7 +30,6 @@ impl fmt::Display for Place {
 /// One thing that is wrong, or looks so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where.
     pub place: Place,
     /// What, and what to do.
     pub text: String,

@@ -23,7 +23,6 @@ use crate::feed::{Board, Source};
 
 /// Where the feed is.
 const EVENTS: &str = "events";
-/// Bytes of a token.
 const TOKEN_BYTES: usize = 16;
 /// How long the last bytes may take to those who read slowly.
 const CLOSE_DELAY: Duration = Duration::from_secs(2);
@@ -31,9 +30,7 @@ const CLOSE_DELAY: Duration = Duration::from_secs(2);
 /// What a request is answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A page.
     Page(String),
-    /// JSON.
     Json(String),
     /// There is no such page; why, in a sentence.
     Missing(String),
@@ -51,7 +48,6 @@ pub enum StartError {
     /// The address cannot be had.
     #[error("cannot listen on {address} (port 0 is any free one)")]
     Listen {
-        /// The address.
         address: SocketAddr,
         /// Why.
         source: io::Error,

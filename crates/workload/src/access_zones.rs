@@ -20,7 +20,6 @@ pub struct AccessZone {
 pub enum ZoneSpan {
     /// Percent of the file.
     Percent(u32),
-    /// Bytes.
     Bytes(u64),
 }
 

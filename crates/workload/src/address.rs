@@ -101,16 +101,12 @@ pub enum AddressError {
     },
     /// Clients of a kind that is not there to make them: of an archived run.
     #[error("the clients of {kind} are made by `seekstone {kind}` alone")]
-    Unmade {
-        /// The kind.
-        kind: String,
-    },
+    Unmade { kind: String },
     /// A parameter of the pattern is out of range.
     #[error("{name} is {value}, and must be {bounds}")]
     Parameter {
         /// Which parameter.
         name: &'static str,
-        /// Its value.
         value: f64,
         /// What is allowed.
         bounds: &'static str,

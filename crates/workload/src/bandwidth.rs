@@ -18,7 +18,6 @@ const SHARED: char = 's';
 pub struct BandwidthSpec {
     /// Transfers of each client, at most.
     pub transfers: u32,
-    /// Bytes of each.
     pub transfer_bytes: u32,
     /// Clients on all hosts.
     pub clients: u32,
@@ -26,7 +25,6 @@ pub struct BandwidthSpec {
     pub directories: DirectoryUse,
 }
 
-/// One phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BandwidthPhase {
     /// Each client writes its transfers, in their order.

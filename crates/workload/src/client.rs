@@ -28,7 +28,6 @@ pub enum Event<'a> {
 pub struct UnitOfWork {
     /// Which kind of unit, as the client's specification numbers them.
     pub kind: u32,
-    /// When it was due.
     pub due: Instant,
     /// When its first operation was issued.
     pub started: Instant,

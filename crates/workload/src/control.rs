@@ -124,7 +124,6 @@ impl ControlSpec {
     }
 }
 
-/// One control thread.
 #[derive(Clone, Debug)]
 pub struct ControlThread {
     target: TargetId,

@@ -60,40 +60,24 @@ pub enum OpenFor {
 /// One call of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileOp {
-    /// Make a directory.
     MakeDirectory {
-        /// Its number.
         directory: DirectoryNumber,
         /// The directory that holds it.
         parent: DirectoryNumber,
     },
     /// Remove an empty directory.
-    RemoveDirectory {
-        /// Its number.
-        directory: DirectoryNumber,
-    },
+    RemoveDirectory { directory: DirectoryNumber },
     /// Create a file that must not exist, and keep it open for writing.
     Create {
-        /// Its name.
         file: FileName,
         /// How long it is going to be: contiguous allocation must know.
         bytes: u64,
     },
     /// Open a file that exists.
-    Open {
-        /// Its name.
-        file: FileName,
-        /// What for.
-        purpose: OpenFor,
-    },
+    Open { file: FileName, purpose: OpenFor },
     /// Open a file that another client has made in the directory of all clients. It stays its
     /// maker's, and holds what its maker's blocks would at any place.
-    OpenShared {
-        /// Its name.
-        file: FileName,
-        /// What for.
-        purpose: OpenFor,
-    },
+    OpenShared { file: FileName, purpose: OpenFor },
     /// The next bytes that are read or written lie there in the open file. No call of the system.
     Seek {
         /// First byte.
@@ -103,21 +87,12 @@ pub enum FileOp {
     OpenNull,
     /// Read the next bytes of the open file, and keep them in the program's memory. Drivers check
     /// that they are what was written last.
-    Read {
-        /// How many.
-        bytes: u32,
-    },
+    Read { bytes: u32 },
     /// Write the next bytes of the open file: new ones after `Create`, else what is in the
     /// program's memory.
-    Write {
-        /// How many.
-        bytes: u32,
-    },
+    Write { bytes: u32 },
     /// Write what is in the program's memory to the null device, which must be open.
-    WriteNull {
-        /// How many bytes.
-        bytes: u32,
-    },
+    WriteNull { bytes: u32 },
     /// Close the open file, or the null device.
     Close,
     /// Change one data element of the file that was read last, in the program's memory.
@@ -133,10 +108,7 @@ pub enum FileOp {
         bytes: u64,
     },
     /// Remove a file that is not open.
-    Remove {
-        /// Its name.
-        file: FileName,
-    },
+    Remove { file: FileName },
     /// Give a file another name, which no file has.
     Rename {
         /// Its name so far.
@@ -145,20 +117,13 @@ pub enum FileOp {
         to: FileName,
     },
     /// Ask what a file is: length and times.
-    Stat {
-        /// Its name.
-        file: FileName,
-    },
+    Stat { file: FileName },
     /// Read a directory from end to end.
-    List {
-        /// Which one.
-        directory: DirectoryNumber,
-    },
+    List { directory: DirectoryNumber },
     /// Read the device beneath the file system, past the file system.
     ReadDevice {
         /// First byte.
         offset: u64,
-        /// How many bytes.
         bytes: u32,
     },
     /// Everything written so far survives a power loss.

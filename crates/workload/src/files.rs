@@ -18,7 +18,6 @@ pub enum FilesPhase {
     Make,
     /// Open, read, close.
     Read,
-    /// Remove.
     Remove,
 }
 

@@ -47,9 +47,7 @@ pub enum AnyClient {
     Mix(Box<MixClient>),
     /// Many small files.
     Files(FilesClient),
-    /// A control thread.
     Control(Box<ControlThread>),
-    /// A user.
     User(Box<UserClient>),
     /// One that a kind of measurement brings.
     Own(Box<dyn Client>),

@@ -24,7 +24,6 @@ pub struct FloorSpec {
 /// A rate that was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateMiss {
-    /// Of what.
     pub kind: OpKind,
     /// The least that was asked for.
     pub wanted: JobRate,

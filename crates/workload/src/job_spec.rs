@@ -25,7 +25,6 @@ pub struct JobSpec {
     pub refill_at: Option<u32>,
     /// Its files; `block` of each is what offsets are multiples of.
     pub files: Vec<Region>,
-    /// Which one is next.
     pub order: NextFile,
     /// Requests to a file before the next one is chosen; one where it is `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +46,6 @@ pub struct JobSpec {
     /// What is trimmed.
     #[serde(default, skip_serializing_if = "Trims::is_none")]
     pub trims: Trims,
-    /// Percent of reads.
     pub read_percent: u32,
     /// Bytes after which it ends.
     pub bytes: Option<u64>,

@@ -63,7 +63,6 @@ impl MetadataClient {
     }
 }
 
-/// One phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MetadataPhase {
     /// Directories are made, level by level.

@@ -50,7 +50,6 @@ impl Durability {
 pub enum Op {
     /// Read `len` bytes at `offset`.
     Read {
-        /// Where to.
         target: TargetId,
         /// First byte.
         offset: u64,
@@ -59,7 +58,6 @@ pub enum Op {
     },
     /// Write `len` bytes at `offset`.
     Write {
-        /// Where to.
         target: TargetId,
         /// First byte.
         offset: u64,
@@ -70,7 +68,6 @@ pub enum Op {
     },
     /// Give `len` bytes at `offset` back: a device may forget them, a file has a hole there.
     Trim {
-        /// Where to.
         target: TargetId,
         /// First byte.
         offset: u64,
@@ -116,13 +113,10 @@ pub enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OpKind {
-    /// Reads.
     Read,
     /// Writes, durable ones included.
     Write,
-    /// Trims.
     Trim,
-    /// Flushes.
     Flush,
     /// File creation.
     Create,
@@ -273,7 +267,6 @@ pub struct Errno(pub i32);
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The request.
     pub request: Request,
     /// When the kernel (or the model) was entered with it.
     pub issued: Instant,

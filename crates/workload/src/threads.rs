@@ -39,7 +39,6 @@ pub struct ThreadParameters {
     pub data_file: Option<String>,
     /// How threads share the file.
     pub partition: Partition,
-    /// Bytes of a block.
     pub block_bytes: i64,
     /// Bytes of an operation; zero means the block.
     pub io_bytes: i64,
@@ -74,7 +73,6 @@ pub enum ConstraintError {
         kind: String,
         /// Which number.
         what: &'static str,
-        /// Its value.
         value: i64,
         /// The smallest that is allowed.
         min: i64,
@@ -86,7 +84,6 @@ pub enum ConstraintError {
         kind: String,
         /// Which number.
         what: &'static str,
-        /// Its value.
         value: i64,
         /// The largest that is allowed.
         max: u64,
@@ -105,7 +102,6 @@ pub enum ConstraintError {
         what: &'static str,
         /// Value of this type.
         value: String,
-        /// Value of the first.
         value_first: String,
     },
     /// The operation is larger than its block.
@@ -198,7 +194,6 @@ pub enum ConstraintError {
         kind: String,
         /// Which parameter.
         what: &'static str,
-        /// Its value.
         value: f64,
         /// What is allowed.
         bounds: &'static str,

@@ -83,7 +83,6 @@ pub(super) enum Place {
     Unknown(String),
 }
 
-/// A block device.
 #[derive(Clone, Debug)]
 pub(super) struct BlockDevice {
     pub number: DeviceNumber,

@@ -16,7 +16,6 @@ const GET_STATUS: u32 = 0x4c05;
 pub(super) struct LoopStatus {
     /// The file or device that it lies on.
     pub storage: Storage,
-    /// Which bytes of it.
     pub bytes: Range<u64>,
 }
 

@@ -40,7 +40,6 @@ pub struct Found {
     pub size: u64,
     /// Bytes that it takes up.
     pub taken: u64,
-    /// Its owner.
     pub owner: u32,
     mode: u32,
 }

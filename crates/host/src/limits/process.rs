@@ -55,7 +55,6 @@ impl SpaceKind {
 /// What a process may map, and what it has mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Of what.
     pub kind: SpaceKind,
     /// The soft limit, in bytes.
     pub limit_bytes: u64,

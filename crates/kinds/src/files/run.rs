@@ -38,7 +38,6 @@ const KEPT_SHARE: f64 = 0.01;
 pub enum FileWork {
     /// The DECUS tests.
     Decus {
-        /// Which.
         tests: Vec<DecusTest>,
         /// What is put into the midst of the files of tests 4 to 5A.
         spacings: Vec<Spacing>,
@@ -75,7 +74,6 @@ pub struct FilesRequest {
     pub reserve: Option<Bytes>,
     /// What is repeated.
     pub work: FileWork,
-    /// States.
     pub states: Vec<FileState>,
     /// Clients at once.
     pub clients: u32,

@@ -38,11 +38,9 @@ const BETWEEN_TRIES: StdDuration = StdDuration::from_millis(100);
 
 /// Who makes one client's calls.
 pub enum Hand {
-    /// A real file system.
     Real(Box<FileSystemDriver>),
     /// A device or file, which is only read.
     Reader(DeviceReader),
-    /// A model.
     Model(Box<dyn FileDriver + Send>),
 }
 
@@ -147,7 +145,6 @@ impl ColdReach {
 pub struct Subject {
     /// Whose it is.
     pub role: FileSystemRole,
-    /// What it is.
     pub description: TargetDescription,
     /// What would mislead.
     pub cautions: Vec<Caution>,

@@ -19,7 +19,6 @@ pub(super) struct JobBytes {
     pub last: Option<u64>,
 }
 
-/// When a job ends.
 pub(super) struct JobEnd {
     /// After so many bytes; `None` where it ends by time.
     pub bytes: Option<u64>,

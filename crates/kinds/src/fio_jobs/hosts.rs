@@ -21,7 +21,6 @@ use super::run::{FioRequest, JobTimes};
 /// What jobs did on one host.
 #[derive(Clone, Debug)]
 pub struct HostTimes {
-    /// Its rank.
     pub rank: u32,
     /// The name of the host.
     pub host: String,

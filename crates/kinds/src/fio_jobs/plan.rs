@@ -91,7 +91,6 @@ pub struct PlannedFile {
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FioPlan {
-    /// On what.
     pub storage: Storage,
     /// All files, in the order of their targets.
     pub files: Vec<PlannedFile>,

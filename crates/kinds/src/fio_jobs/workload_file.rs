@@ -140,7 +140,6 @@ where
 /// A target of several, and what its jobs are called.
 #[derive(Clone, Debug)]
 pub struct JobTarget {
-    /// As it was given.
     pub given: String,
     /// Its number among the targets.
     pub number: usize,

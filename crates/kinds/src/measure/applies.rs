@@ -18,7 +18,6 @@ pub enum Applies {
     ToFiles(&'static str),
     /// The same of a step that models have none of: they may be told to leave it out.
     ToFilesWhenOn(&'static str),
-    /// On models.
     ToModels,
 }
 

@@ -22,7 +22,6 @@ use sys::Reads;
 /// The setting that says what is run.
 pub const COMMAND: &str = "command";
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "command",
     about: "elapsed, user and system time of a command",
@@ -84,7 +83,6 @@ pub const KIND: Kind = Kind {
 /// How variables of scripts begin.
 const VARIABLE: &str = "$SEEKSTONE_";
 
-/// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The program and its arguments.

@@ -20,7 +20,6 @@ use super::net::{self, ServerClock, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "ftp",
     about: "a file from or to an FTP server",

@@ -18,7 +18,6 @@ use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings, TextOrList};
 use host::limits::check_budget;
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "http",
     about: "a page of a web server with all that it shows within it",

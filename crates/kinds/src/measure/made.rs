@@ -70,13 +70,11 @@ impl<'a> MadeFiles<'a> {
         Ok(())
     }
 
-    /// How many there are.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Bytes of each.
     #[must_use]
     pub const fn size(&self) -> Bytes {
         self.size
@@ -88,7 +86,6 @@ impl<'a> MadeFiles<'a> {
         format!("file{number:06}")
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self, number: u64) -> PathBuf {
         self.directory.path().join(self.name(number))

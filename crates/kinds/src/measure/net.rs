@@ -157,7 +157,6 @@ pub(super) fn cpu_per_mib(name: &str, cpu: Duration, bytes: u64) -> Reading {
     Reading::new(name, Unit::SecondsPerMib, value, Better::Lower)
 }
 
-/// A rate of bytes.
 pub(super) fn byte_rate(name: &str, bytes: u64, span: Duration) -> Reading {
     let value = bytes as f64 / span.as_secs_f64();
     Reading::new(name, Unit::BytesPerSecond, value, Better::Higher)

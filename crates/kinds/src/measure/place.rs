@@ -43,7 +43,6 @@ pub enum MeasureError {
     Io {
         /// What was tried, as a verb.
         operation: &'static str,
-        /// On which path.
         path: PathBuf,
         /// What the system said.
         source: io::Error,

@@ -93,7 +93,6 @@ impl Pattern {
         Err(wrong_data(path, number * self.len as u64))
     }
 
-    /// Bytes of a record.
     #[must_use]
     pub const fn record_len(&self) -> Bytes {
         Bytes(self.len as u64)
@@ -294,7 +293,6 @@ impl Gauge {
 pub struct Named<'a> {
     /// The open file.
     pub file: &'a File,
-    /// Its path.
     pub path: &'a Path,
 }
 

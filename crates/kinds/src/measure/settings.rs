@@ -39,7 +39,6 @@ impl SettingFault {
 /// A value that is either.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextOrList {
-    /// One text.
     Text(String),
     /// Texts, at least one of them, the first not empty.
     List(Vec<String>),

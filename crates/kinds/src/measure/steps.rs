@@ -23,7 +23,6 @@ pub enum IoAction {
     Cut,
 }
 
-/// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoStep {
     /// What is asked.

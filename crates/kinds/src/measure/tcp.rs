@@ -12,7 +12,6 @@ use super::net::{self, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "tcp",
     about: "one TCP stream, sender and receiver both of this program",

@@ -96,7 +96,6 @@ impl Picture {
         self.this_point = LiveRow::default();
     }
 
-    /// A trial begins.
     pub fn begin_trial(&mut self, procedure: &RabProcedure, plan: &PointPlan) {
         self.threads = u64::from(plan.clients);
         self.current = LiveRow {

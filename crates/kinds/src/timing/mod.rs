@@ -124,7 +124,6 @@ pub enum TimingError {
     /// A command ended with another status than 0.
     #[error("{command} failed: {status}{said}{hint}")]
     Failed {
-        /// The command.
         command: String,
         /// How it ended.
         status: String,

@@ -52,7 +52,6 @@ impl Ramp {
 pub struct UserLoad {
     /// Name of the measurement.
     pub name: String,
-    /// How many users.
     pub users: u32,
     /// What they do.
     pub profiles: Vec<Profile>,

@@ -22,7 +22,6 @@ const WAIT_MAX: Duration = Duration::from_secs(24 * 3600);
 pub enum StartAt {
     /// So long after all is ready.
     After(Duration),
-    /// At that moment.
     Moment(Timestamp),
 }
 

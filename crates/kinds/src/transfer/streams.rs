@@ -20,7 +20,6 @@ use lab::storage::{StorageLaboratory, StorageSettings};
 
 /// Streams that are ready, and what is known of them.
 pub struct Opened {
-    /// The streams.
     pub streams: Streams,
     /// The first target.
     pub description: TargetDescription,
@@ -52,7 +51,6 @@ pub struct Lane {
     pub writes: bool,
 }
 
-/// All streams.
 pub struct Streams {
     /// In the order of their numbers; a model has one for all.
     pub lanes: Vec<Lane>,

@@ -18,7 +18,6 @@ use crate::storage::StorageLaboratory;
 
 /// Where trials are run.
 pub enum Bench {
-    /// On real storage.
     Real(Box<Kept<StorageLaboratory>>),
     /// On a model.
     Simulated(Kept<SimLaboratory>),

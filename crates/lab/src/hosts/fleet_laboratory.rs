@@ -45,7 +45,6 @@ pub struct FleetLaboratory {
 /// What the workloads of a trial did on one rank.
 #[derive(Clone, Debug)]
 pub struct HostRows {
-    /// The rank.
     pub rank: u32,
     /// Times by workload.
     pub rows: BTreeMap<RowKey, RowRecord>,

@@ -68,7 +68,6 @@ impl Seen {
         }
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &str {
         &self.path
     }

@@ -23,7 +23,6 @@ pub struct Stake {
 pub struct Stakes {
     /// What it means to do, as a number: the same on all ranks.
     pub plan: u64,
-    /// Where.
     pub places: Vec<Stake>,
 }
 

@@ -79,13 +79,17 @@ pub enum HostStep {
 #[derive(Serialize, Deserialize)]
 pub enum Note {
     /// Start at that instant of the receiver's clock.
-    Go { start: Instant },
+    Go {
+        start: Instant,
+    },
     /// Do not start: another rank failed.
     CallOff,
-    /// Stop.
     Stop,
     /// Slots that a rank closed; none of its later ones begins before `elapsed`.
-    Slots { elapsed: Duration, slots: Vec<Slot> },
+    Slots {
+        elapsed: Duration,
+        slots: Vec<Slot>,
+    },
     /// The rank has stopped by itself.
     Ended,
     /// Its clients have done all that they had to do.

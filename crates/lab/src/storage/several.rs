@@ -33,7 +33,6 @@ pub struct WantedFile {
 /// A file that is not there yet.
 #[derive(Clone, Copy, Debug)]
 pub struct FileToMake {
-    /// Its bytes.
     pub bytes: u64,
     /// Bytes of its own file system that stay free: targets may lie on different ones.
     pub reserve: u64,

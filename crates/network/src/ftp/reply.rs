@@ -3,7 +3,6 @@
 /// Replies above this are no replies.
 const REPLY_BYTES_MAX: usize = 64 << 10;
 
-/// One reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Such as 226.

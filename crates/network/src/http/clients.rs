@@ -26,7 +26,6 @@ struct Client {
 /// A page that came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageEnd {
-    /// When it was begun.
     pub begun: Instant,
     /// Whether a part of it is missing.
     pub is_broken: bool,

@@ -18,7 +18,6 @@ const INTERFACE: &str = "link0";
 pub struct End {
     /// Name of a network namespace that is not there yet.
     pub space: String,
-    /// Its address.
     pub address: IpAddr,
     /// Bits of the network's part of the address.
     pub prefix: u8,

@@ -11,10 +11,7 @@ pub enum Levels {
     Explicit(Vec<Duration>),
     /// The first `count` of a fixed grid that the storage can show, so that two systems are
     /// compared at the same levels.
-    Grid {
-        /// How many.
-        count: usize,
-    },
+    Grid { count: usize },
     /// Those that an earlier curve took from the grid: searched for in the same way.
     Chosen(Vec<Duration>),
     /// A third, two thirds and all of the way from the time of one client, or `min` if that is

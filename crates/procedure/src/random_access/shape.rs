@@ -68,7 +68,6 @@ pub enum ShapeError {
     /// A span goes beyond the end.
     #[error("--spans {span}: only {size} is in use; use a smaller span, `all`, or a larger --size")]
     SpanBeyond {
-        /// The span.
         span: Bytes,
         /// Bytes of the file.
         size: Bytes,
@@ -76,19 +75,13 @@ pub enum ShapeError {
     /// A span holds a part of a block.
     #[error("--spans {span} is not a multiple of the block size, {block}")]
     SpanUneven {
-        /// The span.
         span: Bytes,
         /// Bytes of an operation.
         block: Bytes,
     },
     /// A value is named more than once.
     #[error("{option} names {value} twice")]
-    Twice {
-        /// The option.
-        option: &'static str,
-        /// The value.
-        value: String,
-    },
+    Twice { option: &'static str, value: String },
     /// There are too many combinations.
     #[error("{cells} cells are too many (at most {CELLS_MAX}): use fewer values, or drop --cross")]
     TooMany {

@@ -9,7 +9,6 @@ use units::{
 
 use super::LAPS_MIN;
 
-/// What each test found.
 #[must_use]
 pub fn ssd_findings(found: &SsdTests) -> Vec<String> {
     found

@@ -52,14 +52,12 @@ impl Level {
 pub enum Against {
     /// Each with this one, by its position.
     Level(usize),
-    /// Each with each.
     Each,
 }
 
 /// Something that is varied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// Its name.
     pub name: String,
     /// Its levels; one is a label.
     pub levels: Vec<Level>,

@@ -33,7 +33,6 @@ pub struct KindOutline {
 pub struct Kinds<'a> {
     /// What a kind has; none for an unknown kind.
     pub outline_of: Box<OutlineOf<'a>>,
-    /// Checks settings.
     pub check: Box<CheckSettings<'a>>,
 }
 

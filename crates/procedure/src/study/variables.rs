@@ -59,9 +59,7 @@ pub fn names_variable(command: &str, variable: &str) -> bool {
 enum When {
     /// Before or after everything.
     Once,
-    /// With a level.
     ForLevel,
-    /// With a replicate.
     ForReplicate,
 }
 

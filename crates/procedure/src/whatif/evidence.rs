@@ -65,7 +65,6 @@ pub enum EvidenceError {
     ScoutsOnly {
         /// Its number.
         id: i64,
-        /// How many there are.
         found: usize,
         /// How many it takes.
         wanted: usize,
@@ -96,7 +95,6 @@ pub enum EvidenceError {
         second: i64,
         /// What the first is.
         one: String,
-        /// What the other is.
         other: String,
     },
 }

@@ -61,7 +61,6 @@ pub enum QuestionError {
     /// Beyond what was measured.
     #[error("{asked} is outside the measured range, {range}: {advice}")]
     Outside {
-        /// What was asked.
         asked: String,
         /// What was measured.
         range: String,
@@ -71,7 +70,6 @@ pub enum QuestionError {
     /// The model has no such state.
     #[error("{asked}: by the model {why}")]
     Impossible {
-        /// What was asked.
         asked: String,
         /// Why not.
         why: String,

@@ -307,7 +307,6 @@ fn distributions(it: &Measurement) -> Vec<Series> {
         .collect()
 }
 
-/// The histograms in one.
 fn merged<'a>(encoded: impl Iterator<Item = &'a str>) -> Option<Histogram> {
     let mut whole: Option<Histogram> = None;
     for text in encoded {

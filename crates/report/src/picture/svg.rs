@@ -9,9 +9,7 @@ use crate::page::clean;
 pub enum Anchor {
     /// It begins there.
     Start,
-    /// Its middle is there.
     Middle,
-    /// It ends there.
     End,
 }
 
@@ -86,7 +84,6 @@ impl Drawing {
         ));
     }
 
-    /// A text.
     pub fn text(&mut self, place: (f64, f64), anchor: Anchor, size: u32, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",

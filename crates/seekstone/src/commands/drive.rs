@@ -119,7 +119,6 @@ pub struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    /// Show a stage.
     pub fn show(&mut self, stage: &Stage<'_>) {
         self.progress.show(stage);
         if let Some(live) = self.live {

@@ -22,7 +22,6 @@ type AfterRun<'a> = Box<dyn FnOnce(&Run) -> anyhow::Result<()> + 'a>;
 
 /// What a command does with its run, besides what all do.
 pub struct Delivery<'a> {
-    /// Shows it.
     pub show: ShowRun<'a>,
     /// Whether a program reads what is shown: then nothing else goes to standard output.
     pub is_for_programs: bool,

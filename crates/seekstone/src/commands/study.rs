@@ -50,7 +50,6 @@ pub fn study(args: &StudyArgs, setup: Setup) -> anyhow::Result<Exit> {
 pub struct StudyFile {
     /// The file, or what it comes from.
     pub source: String,
-    /// Its text.
     pub text: String,
     /// Where its scripts are.
     pub directory: PathBuf,

@@ -18,7 +18,6 @@ pub enum Place {
     Name {
         /// The directory, without links.
         directory: PathBuf,
-        /// The name in it.
         name: OsString,
     },
     /// An open descriptor of this process.

@@ -11,189 +11,46 @@ use crate::{random, scaled};
 use rustix::process::Signal;
 use serde_json::Value;
 
+/// The words of a command; none has a space in it.
+fn words(command: &str) -> Vec<&str> {
+    command.split(' ').collect()
+}
+
 /// Runs of every kind on models: to the last digit the same, killed or not.
-const ON_MODELS: [&[&str]; 13] = [
-    &[
-        "curve",
-        "sim:mmc?servers=4&mean=1ms",
-        "--level",
-        "5ms@p99",
-        "--budget",
-        "60s",
-    ],
-    &["run", "sim:mmc?servers=4&mean=1ms", "--budget", "20s"],
-    &["curve", "sim:mmc?servers=4&mean=1ms", "--budget", "20s"],
-    &["curve", "sim:mm1?mean=1ms", "--open", "--budget", "20s"],
-    &[
-        "random",
-        "sim:drive?size=64MiB",
-        "--budget",
-        "9s",
-        "--rounds",
-        "1",
-    ],
-    &[
-        "transactions",
-        "sim:mm1?mean=10ms",
-        "--find-users",
-        "--limit",
-        "80ms",
-    ],
-    &[
-        "rab",
-        "sim:mmc?servers=4&mean=5ms",
-        "-w",
-        "batch,archive",
-        "--budget",
-        "20s",
-    ],
-    &["transfer", "sim:md1?time=1ms&size=4MiB", "--passes", "4"],
-    &["files", "sim:rt11", "--tests", "1,2"],
-    &["curve", "sim:rz26", "--budget", "20s"],
-    &[
-        "ssd",
-        "sim:nvme?blocks=32&pages-per-block=32&channels=2&dies=2&spare=20%",
-        "--quick",
-        "--round",
-        "500ms",
-        "--rounds",
-        "12",
-    ],
-    &[
-        "fio",
-        "--filename=sim:mmc?servers=4&mean=1ms&size=64MiB",
-        "--iodepth=4",
-        "--numjobs=2",
-        "--time_based",
-        "--runtime=20",
-        "--name=first",
-        "--rw=randread",
-        "--name=second",
-        "--stonewall",
-        "--rw=randrw",
-        "--name=third",
-        "--stonewall",
-        "--rw=read",
-        "--name=fourth",
-        "--stonewall",
-        "--rw=randwrite",
-    ],
-    &["replay", "trace", "sim:mm1?mean=1ms&size=8MiB"],
+const ON_MODELS: [&str; 13] = [
+    "curve sim:mmc?servers=4&mean=1ms --level 5ms@p99 --budget 60s",
+    "run sim:mmc?servers=4&mean=1ms --budget 20s",
+    "curve sim:mmc?servers=4&mean=1ms --budget 20s",
+    "curve sim:mm1?mean=1ms --open --budget 20s",
+    "random sim:drive?size=64MiB --budget 9s --rounds 1",
+    "transactions sim:mm1?mean=10ms --find-users --limit 80ms",
+    "rab sim:mmc?servers=4&mean=5ms -w batch,archive --budget 20s",
+    "transfer sim:md1?time=1ms&size=4MiB --passes 4",
+    "files sim:rt11 --tests 1,2",
+    "curve sim:rz26 --budget 20s",
+    "ssd sim:nvme?blocks=32&pages-per-block=32&channels=2&dies=2&spare=20% --quick --round \
+     500ms --rounds 12",
+    "fio --filename=sim:mmc?servers=4&mean=1ms&size=64MiB --iodepth=4 --numjobs=2 \
+     --time_based --runtime=20 --name=first --rw=randread --name=second --stonewall \
+     --rw=randrw --name=third --stonewall --rw=read --name=fourth --stonewall --rw=randwrite",
+    "replay trace sim:mm1?mean=1ms&size=8MiB",
 ];
 
 /// Runs of every kind on a directory.
-const ON_FILES: [&[&str]; 10] = [
-    &[
-        "run",
-        ".",
-        "--budget",
-        "2s",
-        "--size",
-        "16MiB",
-        "--reserve",
-        "0",
-    ],
-    &[
-        "curve",
-        ".",
-        "--budget",
-        "2s",
-        "--size",
-        "8MiB",
-        "--reserve",
-        "0",
-    ],
-    &[
-        "random",
-        ".",
-        "--size",
-        "4MiB",
-        "--spans",
-        "32KiB,1MiB",
-        "--blocks",
-        "4KiB",
-        "--depths",
-        "1,2",
-        "--rounds",
-        "2",
-        "--max-time",
-        "300ms",
-        "--reserve",
-        "0",
-    ],
-    &[
-        "rab",
-        ".",
-        "-w",
-        "batch,archive",
-        "--budget",
-        "2s",
-        "--size",
-        "8MiB",
-        "--reserve",
-        "0",
-    ],
-    &[
-        "transfer",
-        ".",
-        "--size",
-        "2MiB",
-        "--block",
-        "64KiB,256KiB",
-        "--passes",
-        "3",
-        "--reserve",
-        "0",
-    ],
-    &[
-        "files",
-        ".",
-        "--passes",
-        "3",
-        "--tests",
-        "2,6,7",
-        "--state",
-        "as-is",
-        "--memory",
-        "none",
-        "--reserve",
-        "0",
-    ],
-    &["time", "--runs", "4", "true", "exit 0"],
-    &[
-        "ssd",
-        ".",
-        "--test",
-        "wsat,tp",
-        "--quick",
-        "--round",
-        "100ms",
-        "--rounds",
-        "8",
-        "--depth",
-        "4",
-        "--size",
-        "8MiB",
-        "--reserve",
-        "0",
-    ],
-    &[
-        "fio",
-        "--directory=.",
-        "--filename=shared",
-        "--size=4M",
-        "--time_based",
-        "--runtime=200ms",
-        "--name=first",
-        "--rw=randwrite",
-        "--name=second",
-        "--stonewall",
-        "--rw=randread",
-        "--name=third",
-        "--stonewall",
-        "--rw=read",
-    ],
-    &["replay", "trace", ".", "--size", "8MiB", "--reserve", "0"],
+const ON_FILES: [&str; 10] = [
+    "run . --budget 2s --size 16MiB --reserve 0",
+    "curve . --budget 2s --size 8MiB --reserve 0",
+    "random . --size 4MiB --spans 32KiB,1MiB --blocks 4KiB --depths 1,2 --rounds 2 --max-time \
+     300ms --reserve 0",
+    "rab . -w batch,archive --budget 2s --size 8MiB --reserve 0",
+    "transfer . --size 2MiB --block 64KiB,256KiB --passes 3 --reserve 0",
+    "files . --passes 3 --tests 2,6,7 --state as-is --memory none --reserve 0",
+    "time --runs 4 true pwd",
+    "ssd . --test wsat,tp --quick --round 100ms --rounds 8 --depth 4 --size 8MiB --reserve 0",
+    "fio --directory=. --filename=shared --size=4M --time_based --runtime=200ms --name=first \
+     --rw=randwrite --name=second --stonewall --rw=randread --name=third --stonewall \
+     --rw=read",
+    "replay trace . --size 8MiB --reserve 0",
 ];
 
 /// A place for a run, with the trace that `replay` reads.
@@ -308,10 +165,11 @@ const TRIES_MORE: u64 = 30;
 /// Kill each of the runs a few times, and look at what becomes of those that had a result. A run
 /// that could not be killed shows nothing, and fails.
 #[track_caller]
-fn kill_each(cases: &[&[&str]], mut fault: impl FnMut(&Scratch, &[&str]) -> Option<String>) {
+fn kill_each(cases: &[&str], mut fault: impl FnMut(&Scratch, &[&str]) -> Option<String>) {
     let mut table = Table::new("resume");
     let mut resumed = 0;
-    for args in cases {
+    for case in cases {
+        let args = &words(case);
         let (mut kills, mut tries, mut faults) = (0, 0, Vec::new());
         while tries < scaled(2, 13) || kills == 0 && tries < scaled(2, 13) + TRIES_MORE {
             let scratch = place();
@@ -509,7 +367,7 @@ fn a_killed_comparison_goes_on_as_any_run_or_is_kept_as_it_is() {
 #[test]
 fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
     let scratch = Scratch::new();
-    let args = quiet(ON_FILES[0]);
+    let args = quiet(&words(ON_FILES[0]));
     assert!(killed_after(&scratch, &args, 3, 0));
     let before = results(&scratch).len();
     let list = scratch.check(&["runs", "resume", "--list"], 0, "1  `run");
@@ -551,7 +409,7 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
 #[test]
 fn a_killed_run_that_cannot_go_on_says_why_and_stays() {
     let scratch = Scratch::new();
-    assert!(killed_after(&scratch, &quiet(ON_MODELS[1]), 2, 0));
+    assert!(killed_after(&scratch, &quiet(&words(ON_MODELS[1])), 2, 0));
     let journal = journals(&scratch).remove(0);
     let text = fs::read_to_string(&journal).expect("a journal");
     let own = format!("\"program\":\"{}\"", env!("CARGO_PKG_VERSION"));

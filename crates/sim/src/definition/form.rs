@@ -29,7 +29,6 @@ pub struct Key {
 /// What happens when a key is not there.
 #[derive(Clone, Copy, Debug)]
 pub enum Absent {
-    /// It is a mistake.
     Mistake,
     /// There is no value.
     Nothing,
@@ -74,7 +73,6 @@ impl Key {
 pub struct Parameter {
     /// The part of the machine.
     pub part: String,
-    /// The key.
     pub key: String,
     /// The value as typed.
     pub value: String,

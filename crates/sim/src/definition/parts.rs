@@ -140,7 +140,6 @@ const SLOW: Key = Key::optional("slow", "a disk and how much slower, such as 2:1
 /// Disks around which an array stands, if there is one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrayPart {
-    /// The array.
     pub array: Option<ArraySpec>,
     /// A disk whose times are so many times as long.
     pub slow: Option<(usize, f64)>,

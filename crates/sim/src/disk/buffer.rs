@@ -13,7 +13,6 @@ use crate::disk::mechanism::{Cursor, Mechanism};
 pub struct BufferSpec {
     /// How many streams it can hold.
     pub segments: u32,
-    /// Sectors of a segment.
     pub segment_sectors: u64,
     /// The most sectors that are read ahead of what was asked for.
     pub read_ahead: u64,
@@ -51,7 +50,6 @@ pub struct Wanted {
     pub now: u64,
     /// When it was understood.
     pub ready: u64,
-    /// Its sectors.
     pub sectors: Range<u64>,
     /// What moving them over the bus takes.
     pub bus: u64,

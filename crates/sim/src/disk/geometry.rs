@@ -3,7 +3,6 @@
 /// Cylinders with the same number of sectors on each track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneSpec {
-    /// How many cylinders.
     pub cylinders: u32,
     /// Sectors on a track.
     pub sectors: u32,
@@ -63,7 +62,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Sectors in all.
     #[must_use]
     pub fn sectors(&self) -> u64 {
         let tracks = self.zones.iter();
@@ -103,13 +101,11 @@ impl Geometry {
         }
     }
 
-    /// Sectors in all.
     #[must_use]
     pub const fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Cylinders in all.
     #[must_use]
     pub const fn cylinders(&self) -> u32 {
         self.cylinders

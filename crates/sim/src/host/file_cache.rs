@@ -99,7 +99,6 @@ impl FileCache {
         self.dirty.insert(page);
     }
 
-    /// Dirty pages.
     #[must_use]
     pub fn dirty_pages(&self) -> usize {
         self.dirty.len()

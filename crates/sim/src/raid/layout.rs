@@ -16,7 +16,6 @@ pub enum Level {
 pub struct ArrayLayout {
     /// How data are spread.
     pub level: Level,
-    /// Disks in all.
     pub disks: usize,
     /// Bytes on one disk before the next takes its turn.
     pub unit: u64,

@@ -14,7 +14,6 @@ use workload::FileName;
 
 /// The first block of the directory.
 pub const DIRECTORY_START: u64 = 6;
-/// Blocks of a segment.
 pub const SEGMENT_BLOCKS: u64 = 2;
 /// The most segments.
 pub const SEGMENTS_MAX: usize = 31;
@@ -50,7 +49,6 @@ pub enum Full {
 pub enum Step {
     /// Read the segment of that number, counted from 1.
     Read(usize),
-    /// Write it.
     Write(usize),
     /// Look at so many entries of the segment in memory.
     Search(usize),
@@ -97,7 +95,6 @@ pub struct Place {
     pub segment: usize,
     /// Its first block.
     pub start: u64,
-    /// How many it has.
     pub blocks: u64,
 }
 

@@ -2,7 +2,6 @@
 
 /// Words of four bytes in a block.
 pub const BLOCK_WORDS: u32 = 16_384;
-/// Bytes in a block.
 pub const BLOCK_BYTES: usize = 4 * BLOCK_WORDS as usize;
 /// Blocks in 1048576 bytes.
 pub const BLOCKS_PER_MEGABYTE: u64 = 16;

@@ -6,7 +6,6 @@ use results::WarningCode;
 
 /// Seconds by which two times of day may seem too close: each is cut to whole seconds.
 const CLOCK_SLACK_S: f64 = 2.0;
-/// A day.
 const DAY_S: i64 = 86_400;
 
 /// Something that a reader must know of a log.

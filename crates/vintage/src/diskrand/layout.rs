@@ -21,7 +21,6 @@ pub struct Heading {
 pub struct Written {
     /// Its size, in megabytes of 1048576 bytes.
     pub megabytes: u64,
-    /// Its records.
     pub records: u64,
     /// Seconds taken.
     pub seconds: f64,
@@ -36,7 +35,6 @@ pub struct Pass {
     pub seconds: f64,
     /// Records read.
     pub records: u64,
-    /// Milliseconds for each.
     pub milliseconds: f64,
     /// Time of day at its end.
     pub time: (u32, u32, u32),
@@ -45,7 +43,6 @@ pub struct Pass {
 /// Memory that a user took before its transactions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocated {
-    /// The user.
     pub user: u32,
     /// Time of day at its end.
     pub time: (u32, u32, u32),
@@ -58,7 +55,6 @@ pub struct Allocated {
 /// What a user does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadProfile {
-    /// The user.
     pub user: u32,
     /// Transactions it shall make.
     pub transactions: u64,
@@ -70,7 +66,6 @@ pub struct ReadProfile {
     pub file: String,
     /// Its size, in megabytes of 1048576 bytes.
     pub megabytes: f64,
-    /// Its records.
     pub records: u64,
     /// Units of processor work of each transaction, on average.
     pub cpu_units: f64,
@@ -96,7 +91,6 @@ pub struct Transaction {
 /// A user who was stopped. A line of ours: the document's program had no such end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// The user.
     pub user: u32,
     /// Transactions it made.
     pub done: u64,

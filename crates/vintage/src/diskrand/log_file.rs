@@ -28,14 +28,12 @@ pub struct WriteRun {
     pub size: (u64, u64),
     /// The writing, once it is done.
     pub written: Option<Written>,
-    /// The passes.
     pub passes: Vec<Pass>,
 }
 
 /// One user's transactions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// The user.
     pub user: u32,
     /// When it began, as C's `ctime` writes it.
     pub started: Option<String>,
@@ -43,11 +41,9 @@ pub struct Session {
     pub profile: Option<ReadProfile>,
     /// Memory it took.
     pub allocated: Option<Allocated>,
-    /// Its transactions.
     pub transactions: Vec<Transaction>,
     /// The first and the last line that is about it: what two users were at work together.
     pub lines: (usize, usize),
-    /// How it was stopped.
     pub stopped: Option<Stopped>,
 }
 

@@ -1,7 +1,6 @@
 //! A record of the data file: its number, the document's text, a mark of whoever wrote it, and a
 //! line end.
 
-/// Bytes of a record.
 pub const RECORD_BYTES: usize = 4096;
 /// Records in 1048576 bytes.
 pub const RECORDS_PER_MEGABYTE: u64 = 256;

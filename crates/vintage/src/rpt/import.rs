@@ -23,7 +23,6 @@ pub struct Imported {
     pub run: u32,
     /// Number of the workload, from zero.
     pub workload: usize,
-    /// Its name.
     pub name: String,
     /// The mode that its last results are stamped with.
     pub mode: Mode,

@@ -41,7 +41,6 @@ pub struct Block {
     pub at: f64,
     /// Number of the workload, from zero.
     pub workload: usize,
-    /// Its name.
     pub name: String,
     /// Levels found.
     pub rows: Vec<Row>,
@@ -58,7 +57,6 @@ pub enum Entry {
     Message(Message),
     /// A control thread was started.
     Active {
-        /// When.
         at: f64,
         /// Its number.
         thread: u32,
@@ -67,7 +65,6 @@ pub enum Entry {
     },
     /// A control thread was stopped.
     Inactive {
-        /// When.
         at: f64,
         /// Its number.
         thread: u32,
@@ -76,18 +73,15 @@ pub enum Entry {
     },
     /// Messages were summed up.
     Sum {
-        /// When.
         at: f64,
         /// Which: the place of the level that is sought.
         number: usize,
-        /// The sums.
         sums: Sums,
         /// The factor to within which their mean is known.
         factor: f64,
     },
     /// Response time, load and RABmarks of sums.
     Calculation {
-        /// When.
         at: f64,
         /// Which: one more than the sum.
         number: usize,
@@ -96,22 +90,15 @@ pub enum Entry {
     },
     /// Sums at a level.
     Interpolation {
-        /// When.
         at: f64,
         /// Which: one more than the sum.
         number: usize,
-        /// The sums.
         sums: Sums,
         /// From the load before (0) to the present one (1).
         part: f64,
     },
     /// What the operator did.
-    Event {
-        /// When.
-        at: f64,
-        /// What.
-        text: String,
-    },
+    Event { at: f64, text: String },
     /// Something that the reader must know.
     Warning {
         /// Number of the run.
@@ -120,7 +107,6 @@ pub enum Entry {
         workload: usize,
         /// Threads at the time.
         threads: u32,
-        /// What.
         text: String,
     },
     /// Results of a workload so far.

@@ -10,7 +10,6 @@ use crate::rpt::sums::{Calculation, Message, Sums};
 /// Bytes of the largest log that is read.
 pub const LOG_BYTES_MAX: usize = 1 << 28;
 
-/// A log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     /// When the test began, as the log states it.
@@ -40,9 +39,7 @@ pub enum NoLog {
     Strange {
         /// Lines that mean nothing.
         strange: usize,
-        /// All lines.
         lines: usize,
-        /// The first.
         first: usize,
     },
 }

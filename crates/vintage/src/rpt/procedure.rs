@@ -36,7 +36,6 @@ pub struct Found {
     pub level: usize,
     /// Response time, load and RABmarks at it.
     pub calculation: Calculation,
-    /// The sums at it.
     pub sums: Sums,
     /// How far it lies from the number of threads before (0) to the present one (1).
     pub part: f64,
@@ -57,14 +56,12 @@ pub enum Said {
     },
     /// Messages were summed up.
     Summed {
-        /// The sums.
         sums: Sums,
         /// The factor to within which their mean is known.
         factor: f64,
     },
     /// A mean is not known well enough, and no more messages may be collected.
     NotConverged {
-        /// Threads.
         threads: u32,
         /// Messages collected.
         messages: f64,
@@ -77,7 +74,6 @@ pub enum Said {
     Note {
         /// Threads at the time.
         threads: u32,
-        /// What.
         text: String,
     },
     /// The workload is done; every thread was shed.

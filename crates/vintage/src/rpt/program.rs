@@ -47,22 +47,15 @@ pub enum Item {
         name: String,
         /// What it stands for.
         value: String,
-        /// Where.
         place: Place,
     },
     /// The name of another object.
-    Invocation {
-        /// The name.
-        name: String,
-        /// Where.
-        place: Place,
-    },
+    Invocation { name: String, place: Place },
 }
 
 /// An object as defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// What it is.
     pub kind: ObjectKind,
     /// Where it begins.
     pub place: Place,

@@ -50,7 +50,6 @@ pub enum State {
 /// The figures of one number of threads, for a display.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Glance {
-    /// The sums.
     pub sums: Sums,
     /// What follows from them.
     pub calculation: Calculation,
@@ -120,7 +119,6 @@ impl Session {
         this
     }
 
-    /// The plan.
     #[must_use]
     pub const fn plan(&self) -> &Plan {
         &self.plan

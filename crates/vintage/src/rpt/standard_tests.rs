@@ -10,7 +10,6 @@ use workload::{Gap, GapShape, LoadFactor, Profile, Records};
 
 /// Bytes of the file of all these tests.
 pub const STANDARD_FILE: Bytes = Bytes::from_mib(40);
-/// The sections.
 pub const STANDARD_SECTIONS: [&str; 7] = ["9.2", "9.3", "9.4", "9.5", "10.1", "10.2", "10.3"];
 
 /// Transactions of each task.
@@ -76,16 +75,13 @@ PPro 30 668 4.49 68 0.00 1.17 3.95 16.00 -";
 pub struct StandardLoad {
     /// What the second column of the table says.
     pub label: String,
-    /// How many users.
     pub users: u32,
     /// What they do.
     pub profiles: Vec<Profile>,
 }
 
-/// A standard test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandardTest {
-    /// Its section.
     pub section: &'static str,
     title: &'static str,
     second: &'static str,

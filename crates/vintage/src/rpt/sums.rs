@@ -33,7 +33,6 @@ pub struct Message {
 pub struct Sums {
     /// Control threads that were active.
     pub threads: f64,
-    /// Messages.
     pub messages: f64,
     /// KiB moved.
     pub kbytes: f64,

@@ -33,7 +33,6 @@ pub(crate) enum Line<'a> {
 /// Why bytes are not the text of a test or parameter file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
-    /// It is too large.
     #[error("is no test or parameter file: those have {FILE_BYTES_MAX} bytes at most")]
     TooLarge,
     /// It has bytes that no text has.
@@ -43,7 +42,6 @@ pub enum NotText {
     Binary {
         /// The line, counted from one.
         line: usize,
-        /// The byte.
         byte: u8,
     },
 }

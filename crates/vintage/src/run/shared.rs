@@ -341,7 +341,6 @@ impl ProgramSeat {
         &self.0.machine.begun
     }
 
-    /// Open a file.
     pub(crate) fn open(&self, name: &str) -> Result<SeatFile, ClassicError> {
         let file = self.0.machine.find(name)?;
         Ok(SeatFile {

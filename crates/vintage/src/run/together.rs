@@ -59,7 +59,6 @@ pub enum TogetherLogs {
 pub struct HostBatch {
     /// What reports call the host.
     pub host: String,
-    /// Which one it is.
     pub place: HostPlace,
     /// What is run.
     pub lines: Vec<ScriptLine>,
@@ -85,7 +84,6 @@ pub struct ProgramEnd {
     pub launch: ProgramLaunch,
     /// When it began, on the machine's clock.
     pub begun: Instant,
-    /// When it ended.
     pub ended: Instant,
     /// What the host's processors and storage did in that time: before and behind.
     pub activity: [Activity; 2],

@@ -82,18 +82,13 @@ pub enum ProfileError {
     None,
     /// There are more profiles than are told apart.
     #[error("{count} profiles are more than {PROFILES_MAX}")]
-    TooMany {
-        /// How many.
-        count: usize,
-    },
+    TooMany { count: usize },
     /// A number is out of range.
     #[error("profile {profile:?}: {what} {value} must lie between {low} and {high}")]
     Range {
-        /// Which profile.
         profile: String,
         /// Which number.
         what: &'static str,
-        /// Its value.
         value: String,
         /// The least.
         low: String,
@@ -102,16 +97,10 @@ pub enum ProfileError {
     },
     /// All users together are too many.
     #[error("{users} users are more than {USERS_MAX}")]
-    TooManyUsers {
-        /// How many.
-        users: u64,
-    },
+    TooManyUsers { users: u64 },
     /// Neither reads nor writes.
     #[error("profile {profile:?}: reads:writes 0:0 leaves nothing to do")]
-    NoMix {
-        /// Which profile.
-        profile: String,
-    },
+    NoMix { profile: String },
     /// Two profiles have one name.
     #[error("profile {profile:?} is given twice")]
     SameName {

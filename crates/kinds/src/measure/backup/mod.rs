@@ -28,7 +28,6 @@ use passes::Passes;
 pub use source::{Item, find_items};
 pub use stream::{Restored, restore, save, verify};
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "backup",
     about: "a tree or an image saved to one stream, verified and restored",

@@ -7,9 +7,7 @@ use crate::measure::Stop;
 use crate::measure::place::MeasureError;
 use crate::measure::records::Flow;
 
-/// What was saved.
 pub struct Saved {
-    /// Bytes of the stream.
     pub stream_bytes: u64,
     /// What else this storage tells.
     pub others: Vec<Reading>,

@@ -21,7 +21,6 @@ const ITEMS_MAX: usize = 10_000_000;
 pub struct Item {
     /// As it is in the stream.
     pub entry: Entry,
-    /// Where it is.
     pub path: PathBuf,
 }
 

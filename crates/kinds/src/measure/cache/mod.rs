@@ -24,7 +24,6 @@ use lab::medium::Medium;
 use lab::simulated::open_model;
 use reads::{FileReads, ModelReads, RecordReads};
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "cache",
     about: "the hit ratio of reads against the size of a buffer",

@@ -20,7 +20,6 @@ pub(super) use files::cool;
 use files::{FileCarrier, open_source};
 use lab::medium::Medium;
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "copy",
     about: "one file copied, with space allocated extent by extent or not at all",

@@ -24,7 +24,6 @@ use super::settings::{SettingFault, Settings};
 use lab::medium::Medium;
 use vessel::{Content, FileVessel, ModelVessel, Vessel};
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "fill",
     about: "a file system of its own written full, to the last byte, and emptied again",

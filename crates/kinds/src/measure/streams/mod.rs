@@ -19,7 +19,6 @@ use super::steps::{IoAction, IoStep, IoSteps, sequence};
 use lab::medium::Medium;
 use lanes::{FileLanes, Lanes, ModelLanes};
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "streams",
     about: "several files written or read at once: each, all together, and how fairly",

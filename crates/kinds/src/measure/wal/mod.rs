@@ -27,7 +27,6 @@ use super::settings::{SettingFault, Settings};
 use lab::medium::Medium;
 use log::LogSpec;
 
-/// The kind.
 pub const KIND: Kind = Kind {
     name: "wal",
     about: "a write-ahead log: records that sessions append and wait for until they are durable",

@@ -42,7 +42,6 @@ pub(super) struct Storage {
 enum ProgramMachine {
     /// One in virtual time, with processors of its own.
     Modelled,
-    /// This one.
     This {
         /// Whether its page cache is bypassed.
         is_direct: bool,

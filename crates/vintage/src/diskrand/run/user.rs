@@ -184,7 +184,6 @@ fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError
     }
 }
 
-/// Bytes of a record.
 const RECORD: u64 = crate::diskrand::RECORD_BYTES as u64;
 
 fn open(

@@ -13,7 +13,6 @@ pub(super) type Mailbox = Arc<Mutex<Vec<Posted>>>;
 /// How much a control thread says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Messages.
     Messages,
     /// Messages, and each I/O.
     EachIo,
@@ -24,9 +23,7 @@ pub enum Detail {
 pub struct Posted {
     /// Which of all threads that were ever started.
     pub launch: u64,
-    /// When.
     pub at: Instant,
-    /// What.
     pub report: Report,
 }
 
@@ -39,14 +36,12 @@ pub enum Report {
     Io(IoDetail),
     /// An I/O failed; the thread does no more.
     Failed {
-        /// What it was.
         op: Op,
         /// What the system said.
         errno: Errno,
     },
     /// The data file ends within an I/O; the thread does no more.
     Short {
-        /// What it was.
         op: Op,
         /// Bytes moved.
         moved: u32,
@@ -56,7 +51,6 @@ pub enum Report {
 /// One I/O in detail; times in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct IoDetail {
-    /// What it was.
     pub op: Op,
     /// How long after it was due it was handed over.
     pub wait: f64,

@@ -39,7 +39,6 @@ pub struct SoloRequest {
 pub enum Said<'a> {
     /// Something that should be known, a sentence.
     Note(&'a str),
-    /// A message.
     Message(f64, &'a Message),
     /// One I/O.
     Io(f64, &'a IoDetail),

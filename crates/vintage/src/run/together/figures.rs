@@ -10,7 +10,6 @@ use crate::diskrand::percentile_95;
 /// A line of a result table: users of one profile, or one program that moved data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TogetherRow {
-    /// The host.
     pub host: String,
     /// What was done there.
     pub what: String,
@@ -22,7 +21,6 @@ pub struct TogetherRow {
     pub cpu_share: Option<f64>,
     /// The same of the server, where the host is a client of one.
     pub server_cpu_share: Option<f64>,
-    /// The figures.
     pub figures: TogetherFigures,
 }
 
@@ -31,13 +29,11 @@ pub struct TogetherRow {
 pub enum TogetherFigures {
     /// Of users, all response times in seconds.
     Users {
-        /// Transactions of all.
         transactions: u64,
         /// Transactions in a second.
         per_second: f64,
         /// The shortest.
         min_s: f64,
-        /// Their mean.
         mean_s: f64,
         /// 95 % were no longer.
         high_s: f64,

@@ -8,12 +8,10 @@ pub const NAME_BYTES_MAX: usize = 4096;
 /// Bytes of an entry before its name.
 const HEAD_BYTES: usize = 16;
 
-/// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A file; its bytes follow.
     File,
-    /// A directory.
     Directory,
     /// A symbolic link; what it points to follows.
     Link,
@@ -36,7 +34,6 @@ impl EntryKind {
 /// What was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is.
     pub kind: EntryKind,
     /// Its permissions.
     pub mode: u32,
@@ -51,24 +48,17 @@ pub struct Entry {
 pub enum EntryFault {
     /// No entry begins like this.
     #[error("byte {at} of the content begins no entry")]
-    Unknown {
-        /// Where.
-        at: u64,
-    },
+    Unknown { at: u64 },
     /// A name is longer than any.
     #[error("the entry at byte {at} of the content has a name of {bytes} bytes")]
     NameTooLong {
-        /// Where.
         at: u64,
         /// Its length.
         bytes: usize,
     },
     /// There is content behind the end.
     #[error("content follows its end, at byte {at}")]
-    BehindEnd {
-        /// Where.
-        at: u64,
-    },
+    BehindEnd { at: u64 },
 }
 
 /// What comes out of the content.
