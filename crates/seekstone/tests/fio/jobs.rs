@@ -303,7 +303,13 @@ fn counts_and_bytes_are_those_of_fio_on_the_null_engine() {
         jobs.map(of).collect::<Vec<_>>()
     };
     for (ours, theirs) in moved(&ours).iter().zip(moved(&theirs)) {
-        assert_eq!((&ours.0, ours.2), (&theirs.0, theirs.2), "bytes");
+        assert_eq!(ours.0, theirs.0);
+        match ours.0.as_str() {
+            // Of drawn sizes without a map the last one goes beyond `size` here and there, as in
+            // fio: with eight seeds each in one and in four of eight runs.
+            "split" => assert!(ours.2.abs_diff(theirs.2) < 16 << 10, "{ours:?} {theirs:?}"),
+            _ => assert_eq!(ours.2, theirs.2, "bytes of {}", ours.0),
+        }
         match ours.0.as_str() {
             // Sizes are drawn: counts lie within 5 % of each other.
             "split" | "range" => {

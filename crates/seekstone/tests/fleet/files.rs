@@ -1,6 +1,6 @@
 //! File tests on several ranks: files of each rank's own, passes of all together, one run.
 
-use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim_in};
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim, with_shim_in};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn three_ranks_make_the_files_that_one_would_under_open_mpi() {
 /// In one directory of all ranks, and in directories of their own, each reads what a client of
 /// another rank made; whatever is read is compared with what that one must have written.
 fn check_files_of_others(test: &str, library: &Library) {
-    let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
+    let Some(scratch) = with_shim(test, library) else {
         return;
     };
     let target = scratch.target();
@@ -301,7 +301,7 @@ fn ranks_go_on_to_what_the_furthest_made_under_open_mpi() {
 /// What each rank wrote, to files of its own or to one of all, another rank reads, and every byte
 /// is compared; with a stonewall all write as much as the furthest.
 fn check_bandwidth(test: &str, library: &Library) {
-    let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
+    let Some(scratch) = with_shim(test, library) else {
         return;
     };
     let target = scratch.target();

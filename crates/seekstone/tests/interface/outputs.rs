@@ -345,6 +345,6 @@ fn the_list_is_json_and_the_latest_has_a_name() {
     scratch.check(
         &["runs", "show", "last"],
         2,
-        "use a run number from `seekstone runs list`, or `latest`",
+        "\"last\" names no run: use numbers, ranges as in 3..7, latest, or JSON files",
     );
 }
