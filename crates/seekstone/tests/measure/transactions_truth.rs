@@ -99,8 +99,11 @@ fn the_share_of_the_page_cache_is_that_of_the_pages_it_holds() {
     cached.share("100000", &[]);
     let held = cached.held();
     let ended = finish(cached.command("20000", &[]));
-    ended.check(&[], 0, "the page cache answered 100 %");
-    assert!(held > 0.99, "the kernel says {held}");
+    ended.check(&[], 0, "the page cache answered ");
+    // Where memory is short elsewhere a page or two of 8192 may have gone.
+    let all = ["100 %", "> 99 %"].map(|share| format!("the page cache answered {share}"));
+    let is_all = all.iter().any(|it| ended.stdout.contains(it));
+    assert!(is_all && held > 0.99, "the kernel says {held}: {ended:?}");
     // Other records, half of which are gone.
     cached.drop_first(FILE_BYTES / 2);
     let held = cached.held();
