@@ -211,6 +211,18 @@ impl Target {
         self.alignment
     }
 
+    /// Bytes that the file system has allocated for a file; of a device all of it is there.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn allocated(&self) -> io::Result<u64> {
+        match self.kind {
+            // The kernel counts in units of 512 bytes, whatever the file system's block is.
+            TargetKind::File => self.file.metadata().map(|it| it.blocks() * 512),
+            TargetKind::Device => Ok(self.size),
+        }
+    }
+
     /// The same for every descriptor of one file or device.
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
         let metadata = self.file.metadata()?;

@@ -46,6 +46,7 @@ pub(super) fn judge_machines(
                 measurement: &mut row.measurement,
                 own: row.own,
                 elapsed: row.elapsed,
+                allocated: None,
             });
         }
         for witnesses in devices.values_mut() {

@@ -80,6 +80,17 @@ impl StorageLaboratory {
         own
     }
 
+    /// Share of its files, 0 to 1, for which their file system has allocated room.
+    fn allocated_share(&self) -> Option<f64> {
+        let targets = self.table.targets().iter();
+        let (mut allocated, mut all) = (0, 0);
+        for target in targets {
+            allocated += target.allocated().ok()?;
+            all += target.size();
+        }
+        (all > 0).then(|| (allocated as f64 / all as f64).min(1.0))
+    }
+
     /// Say what others did, of a process that measures by itself.
     pub(super) fn judge_alone(
         &self,
@@ -92,6 +103,7 @@ impl StorageLaboratory {
             measurement,
             own,
             elapsed,
+            allocated: self.allocated_share(),
         };
         judge(&mut [alone], trial, self.settings.neighbours);
     }
@@ -105,6 +117,8 @@ pub(crate) struct Witness<'a> {
     pub own: Option<OwnWork>,
     /// How long the trial was there.
     pub elapsed: Duration,
+    /// Share of what it reads that its file system has allocated; `None` where that is not known.
+    pub allocated: Option<f64>,
 }
 
 /// Say what others did during `trial` on the device that these processes of one host used: what
@@ -248,7 +262,9 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
         };
         asked += read.map_or(0, |it| it.bytes);
         counted += io.read_bytes;
-        from_device = device.read_bytes.max(from_device);
+        // Others read from the device as well, but nothing of a hole can come from there.
+        let most = it.allocated.unwrap_or(1.0) * read.map_or(0, |it| it.bytes) as f64;
+        from_device = device.read_bytes.min(most as u64).max(from_device);
     }
     let missing = 1.0 - counted.max(from_device) as f64 / asked.max(1) as f64;
     if asked == 0 || missing < ForeignIo::MARKED_SHARE {
