@@ -169,7 +169,7 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     if ended.error() != nothing {
         // Open MPI's launcher loses what ranks say last where it is slow itself.
         let expected = format!("error: stopped by {by}; what was measured before is above");
-        assert!([&expected, ""].contains(&&*ended.error()), "{ended:?}");
+        assert!([&expected, ""].contains(&ended.error()), "{ended:?}");
         let told = format!("stopped by {by}.");
         assert!(ended.stdout.contains(&told), "{ended:?}");
     }
