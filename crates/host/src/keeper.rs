@@ -1,7 +1,7 @@
 //! Ends what a command started when this program is killed before it could.
 //!
-//! A shell waits at a pipe that only this program writes to: it is told which process group is at
-//! work, and ends that group when the pipe ends without another word. The signal that the kernel
+//! A shell waits at a pipe that only this program writes to. It reads there which process group is
+//! at work, and kills that group when the pipe closes without another line. The signal that the kernel
 //! sends to children of a dead parent reaches the command alone, and not what it started itself.
 
 use std::cell::RefCell;

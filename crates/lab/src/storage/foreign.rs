@@ -249,7 +249,7 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
     if trial.access != Access::Direct {
         return;
     }
-    let (mut asked, mut counted, mut from_device) = (0, 0, 0);
+    let (mut asked, mut counted, mut from_device, mut there) = (0, 0, 0, 0.0);
     for it in processes.iter() {
         let read = it.measurement.kinds.iter().find(|it| it.kind == "read");
         let io = it
@@ -260,12 +260,14 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
         let (Some(device), Some(io)) = (device_of(it.measurement), io) else {
             return;
         };
-        asked += read.map_or(0, |it| it.bytes);
+        let bytes = read.map_or(0, |it| it.bytes);
+        asked += bytes;
         counted += io.read_bytes;
-        // Others read from the device as well, but nothing of a hole can come from there.
-        let most = it.allocated.unwrap_or(1.0) * read.map_or(0, |it| it.bytes) as f64;
-        from_device = device.read_bytes.min(most as u64).max(from_device);
+        there += bytes as f64 * it.allocated.unwrap_or(1.0);
+        from_device = device.read_bytes.max(from_device);
     }
+    // Others read from the device as well, but nothing of a hole can come from there.
+    let from_device = from_device.min(there as u64);
     let missing = 1.0 - counted.max(from_device) as f64 / asked.max(1) as f64;
     if asked == 0 || missing < ForeignIo::MARKED_SHARE {
         return;
