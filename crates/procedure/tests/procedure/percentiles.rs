@@ -124,7 +124,7 @@ fn a_mix_covers_in_a_hundred_trials() {
     check_mix(100, 90);
 }
 
-/// Intervals that cover 95 % have fewer than `least` hits in `trials` in one of fifty tests at most.
+/// With a coverage of 95 %, fewer than `least` of `trials` hit in one of fifty tests at most.
 fn check_mix(trials: u64, least: u64) {
     for (servers, service_ms, load) in [(1, 1.0, 0.7), (4, 4.0, 0.8)] {
         let device = format!("sim:mmc?mean={}us&servers={servers}", service_ms * 1e3);
