@@ -1,8 +1,8 @@
 //! Ends what a command started when this program is killed before it could.
 //!
 //! A shell waits at a pipe that only this program writes to. It reads there which process group is
-//! at work, and kills that group when the pipe closes without another line. The signal that the kernel
-//! sends to children of a dead parent reaches the command alone, and not what it started itself.
+//! at work, and kills that group when the pipe closes without another line. The signal that the
+//! kernel sends to children of a dead parent reaches the command alone, not what it started itself.
 
 use std::cell::RefCell;
 use std::io::{self, Write as _};
