@@ -19,7 +19,12 @@ pub(crate) use operations::NAME as OPERATIONS;
 pub(crate) use ssd::ROUNDS as SSD_ROUNDS;
 
 use crate::run::Run;
-use crate::table::Table;
+use crate::table::{Table, Trust};
+use crate::warning::Severity;
+use crate::warning_code::WarningCode;
+
+/// Warnings of a whole run that leave no row of it to be used. Those of a study are of its cells.
+const OF_EVERY_ROW: [WarningCode; 1] = [WarningCode::SparseFile];
 
 impl Run {
     /// All that was found, as tables; empty ones are left out.
@@ -58,7 +63,17 @@ impl Run {
             operations::table(&self.measurements),
         );
         tables.retain(|table| !table.rows.is_empty());
+        if self.has_no_usable_row() {
+            let rows = tables.iter_mut().flat_map(|table| &mut table.rows);
+            rows.for_each(|row| row.trust = Trust::Void);
+        }
         tables
+    }
+
+    /// Whether what was measured makes every row useless, as a file of holes does.
+    fn has_no_usable_row(&self) -> bool {
+        let mut warnings = self.warnings.iter();
+        warnings.any(|it| it.severity == Severity::Void && OF_EVERY_ROW.contains(&it.code))
     }
 
     /// The same without trials that another table sums up.

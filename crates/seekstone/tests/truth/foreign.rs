@@ -133,6 +133,12 @@ fn what_is_read_from_holes_is_void() {
     file.set_len(16 << 20).expect("a size");
     let args = ["trial", "sparse", "--duration", "200ms", "--no-save", "-q"];
     scratch.check(&args, 3, "only 0 B of the file's 16 MiB are allocated");
+    // Nor does a script, a goal or a comparison get its figures.
+    let json = [&args[..], &["--json", "-"]].concat();
+    let summary = scratch.check(&json, 3, "sparse-file").json()["summary"].take();
+    assert_eq!(summary["trust"], "void", "{summary}");
+    let goal = [&args[..], &["--goal", "iops >= 1"]].concat();
+    scratch.check(&goal, 3, "UNDECIDED");
     // Without a hole it says nothing of the kind.
     file.write_all_at(&vec![7; 16 << 20], 0).expect("space");
     file.sync_all().expect("a synced file");
