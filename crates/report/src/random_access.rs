@@ -204,7 +204,7 @@ fn settings(page: &mut Page<'_>, found: &RandomAccess) {
     };
     let text = format!(
         "{}, each cell until {:.1} % precise{durable}; {check}",
-        format_counted(found.rounds.into(), "round"),
+        rounds_done(found),
         found.precision * 100.0
     );
     page.paragraph(Tone::Plain, &text);
@@ -217,6 +217,15 @@ fn settings(page: &mut Page<'_>, found: &RandomAccess) {
         };
         let text = format!("file written from its first byte to its last at {value} ({interval})");
         page.paragraph(Tone::Plain, &text);
+    }
+}
+
+/// Rounds of the cells, of which imprecise ones get more than were asked for.
+fn rounds_done(found: &RandomAccess) -> String {
+    let done = found.cells.iter().map(|it| it.rounds.len());
+    match done.max() {
+        Some(most) if most > found.rounds as usize => format!("{} to {most} rounds", found.rounds),
+        _ => format_counted(found.rounds.into(), "round"),
     }
 }
 

@@ -27,8 +27,8 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let differing = which(|cell| !cell.rounds_agree);
     if !differing.is_empty() {
         let text = format!(
-            "The storage changed between rounds of {}. The intervals cover that; more \
-             --rounds narrow them.",
+            "The storage changed between rounds of {}. The intervals cover that; a longer \
+             --budget narrows them.",
             named(&differing)
         );
         warnings.push(Warning::doubt(WarningCode::RoundsDiffer, text));
