@@ -12,6 +12,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 /// What has not ended by then hangs. Every case takes a few seconds at most.
 const HANGING: Duration = Duration::from_secs(60);
+/// How often something is looked at that says nothing when it is so.
+const LOOK: Duration = Duration::from_micros(500);
 /// As a shell says that a program ended by a panic.
 const PANIC: i32 = 101;
 
@@ -59,8 +61,9 @@ impl Bounded {
         poll(&mut handles, Some(&span)).expect("a poll") > 0
     }
 
-    pub fn is_running(&self) -> bool {
-        !self.ends_within(Duration::ZERO)
+    /// Wait until that holds, or the program has ended.
+    pub fn await_that(&self, mut is_so: impl FnMut() -> bool) {
+        while !is_so() && !self.ends_within(LOOK) {}
     }
 
     pub fn signal(&self, signal: Signal) {

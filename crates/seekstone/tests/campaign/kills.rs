@@ -149,9 +149,7 @@ fn planted(name: &str, mode: u32) -> Vec<String> {
     ];
     let running = Bounded::start(place.command(&args));
     let has_file = |path: &std::path::PathBuf| path.join("main").exists();
-    while running.is_running() && !place.left().iter().any(has_file) {
-        std::thread::yield_now();
-    }
+    running.await_that(|| place.left().iter().any(has_file));
     drop(running);
     let left = place.left();
     let path = left.first().expect("a work directory").join(name);

@@ -1,7 +1,6 @@
 //! A run that is killed at any instant loses the cell under way and no more: it goes on from the
 //! last result that it had, to the same figures where time is virtual, or is kept as a partial run.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -16,42 +15,10 @@ fn words(command: &str) -> Vec<&str> {
     command.split(' ').collect()
 }
 
-/// Runs of every kind on models: to the last digit the same, killed or not.
-const ON_MODELS: [&str; 13] = [
-    "curve sim:mmc?servers=4&mean=1ms --level 5ms@p99 --budget 60s",
-    "run sim:mmc?servers=4&mean=1ms --budget 20s",
-    "curve sim:mmc?servers=4&mean=1ms --budget 20s",
-    "curve sim:mm1?mean=1ms --open --budget 20s",
-    "random sim:drive?size=64MiB --budget 9s --rounds 1",
-    "transactions sim:mm1?mean=10ms --find-users --limit 80ms",
-    "rab sim:mmc?servers=4&mean=5ms -w batch,archive --budget 20s",
-    "transfer sim:md1?time=1ms&size=4MiB --passes 4",
-    "files sim:rt11 --tests 1,2",
-    "curve sim:rz26 --budget 20s",
-    "ssd sim:nvme?blocks=32&pages-per-block=32&channels=2&dies=2&spare=20% --quick --round \
-     500ms --rounds 12",
-    "fio --filename=sim:mmc?servers=4&mean=1ms&size=64MiB --iodepth=4 --numjobs=2 \
-     --time_based --runtime=20 --name=first --rw=randread --name=second --stonewall \
-     --rw=randrw --name=third --stonewall --rw=read --name=fourth --stonewall --rw=randwrite",
-    "replay trace sim:mm1?mean=1ms&size=8MiB",
-];
-
-/// Runs of every kind on a directory.
-const ON_FILES: [&str; 10] = [
-    "run . --budget 2s --size 16MiB --reserve 0",
-    "curve . --budget 2s --size 8MiB --reserve 0",
-    "random . --size 4MiB --spans 32KiB,1MiB --blocks 4KiB --depths 1,2 --rounds 2 --max-time \
-     300ms --reserve 0",
-    "rab . -w batch,archive --budget 2s --size 8MiB --reserve 0",
-    "transfer . --size 2MiB --block 64KiB,256KiB --passes 3 --reserve 0",
-    "files . --passes 3 --tests 2,6,7 --state as-is --memory none --reserve 0",
-    "time --runs 4 true pwd",
-    "ssd . --test wsat,tp --quick --round 100ms --rounds 8 --depth 4 --size 8MiB --reserve 0",
-    "fio --directory=. --filename=shared --size=4M --time_based --runtime=200ms --name=first \
-     --rw=randwrite --name=second --stonewall --rw=randread --name=third --stonewall \
-     --rw=read",
-    "replay trace . --size 8MiB --reserve 0",
-];
+/// A check-up of a model.
+const CHECK_UP: &str = "run sim:mmc?servers=4&mean=1ms --budget 20s";
+/// A check-up of a directory.
+const CHECK_UP_OF_FILES: &str = "run . --budget 2s --size 16MiB --reserve 0";
 
 /// A place for a run, with the trace that `replay` reads.
 fn place() -> Scratch {
@@ -100,9 +67,7 @@ fn killed(scratch: &Scratch, args: &[&str], random: &mut fastrand::Rng) -> bool 
 
 fn killed_after(scratch: &Scratch, args: &[&str], least: usize, moments: u32) -> bool {
     let mut running = Running::start(scratch.seekstone(args));
-    while running.is_running() && results(scratch).len() < least {
-        std::thread::yield_now();
-    }
+    running.runs_until(|| results(scratch).len() >= least);
     for _ in 0..moments {
         std::thread::yield_now();
     }
@@ -162,59 +127,49 @@ fn marks(value: &Value, into: &mut Vec<String>) {
 /// More tries with a run that was done each time before it could be killed.
 const TRIES_MORE: u64 = 30;
 
-/// Kill each of the runs a few times, and look at what becomes of those that had a result. A run
-/// that could not be killed shows nothing, and fails.
+/// Kill a run a few times, and look at what becomes of it when it had a result. One that could not
+/// be killed with a result shows nothing, and fails.
 #[track_caller]
-fn kill_each(cases: &[&str], mut fault: impl FnMut(&Scratch, &[&str]) -> Option<String>) {
+fn kill(command: &str, mut fault: impl FnMut(&Scratch) -> Option<String>) {
     let mut table = Table::new("resume");
-    let mut resumed = 0;
-    for case in cases {
-        let args = &words(case);
-        let (mut kills, mut tries, mut faults) = (0, 0, Vec::new());
-        while tries < scaled(2, 13) || kills == 0 && tries < scaled(2, 13) + TRIES_MORE {
-            let scratch = place();
-            let mut random = random(&args.join(" "), tries);
-            let is_killed = match tries < scaled(2, 13) {
-                true => killed(&scratch, &quiet(args), &mut random),
-                // It was always done before it was killed: no moment is lost now.
-                false => killed_after(&scratch, &quiet(args), 1, 0),
-            };
-            tries += 1;
-            if !is_killed {
-                continue;
-            }
-            kills += 1;
-            if !results(&scratch).is_empty() {
-                resumed += 1;
-                faults.extend(fault(&scratch, args));
-            }
+    let args = &words(command);
+    let (mut kills, mut resumed, mut tries, mut faults) = (0, 0, 0, Vec::new());
+    while tries < scaled(2, 13) || resumed == 0 && tries < scaled(2, 13) + TRIES_MORE {
+        let scratch = place();
+        let mut random = random(&args.join(" "), tries);
+        let is_killed = match tries < scaled(2, 13) {
+            true => killed(&scratch, &quiet(args), &mut random),
+            // It was always done before it was killed: no moment is lost now.
+            false => killed_after(&scratch, &quiet(args), 1, 0),
+        };
+        tries += 1;
+        if !is_killed {
+            continue;
         }
-        if kills == 0 {
-            faults.push(format!("done before it was killed, {tries} times"));
+        kills += 1;
+        if !results(&scratch).is_empty() {
+            resumed += 1;
+            faults.extend(fault(&scratch));
         }
-        table.row(&args[..2].join(" "), &format!("{kills} kills"), &faults);
     }
-    // Some are done before they are killed; most are not.
-    assert!(
-        resumed >= cases.len(),
-        "only {resumed} of {} went on",
-        cases.len()
-    );
+    if resumed == 0 {
+        faults.push(format!("never killed with a result, in {tries} times"));
+    }
+    table.row(&args[..2].join(" "), &format!("{kills} kills"), &faults);
     table.finish();
 }
 
-#[test]
-fn a_killed_run_of_a_model_goes_on_to_the_same_figures() {
-    let mut whole = BTreeMap::new();
-    kill_each(&ON_MODELS, |scratch, args| {
-        let expected = whole.entry(args.join(" ")).or_insert_with(|| {
-            let whole = place();
-            figures(&whole, &finish(whole.seekstone(quiet(args))).json())
-        });
+/// The run of a model that goes on has the figures of one that was not killed, to the last digit.
+#[track_caller]
+fn kill_on_model(command: &str) {
+    let args = quiet(&words(command));
+    let whole = place();
+    let expected = figures(&whole, &finish(whole.seekstone(args)).json());
+    kill(command, |scratch| {
         let ended = resumed(scratch, &[]);
         if ended.code != Some(0) {
             Some(format!("{ended:?}"))
-        } else if figures(scratch, &ended.json()) != *expected {
+        } else if figures(scratch, &ended.json()) != expected {
             Some("other figures than those of a run that was not killed".into())
         } else if !journals(scratch).is_empty() {
             Some("the journal is still there".into())
@@ -222,6 +177,12 @@ fn a_killed_run_of_a_model_goes_on_to_the_same_figures() {
             None
         }
     });
+}
+
+/// The run on files that goes on has every figure that was found before.
+#[track_caller]
+fn kill_on_files(command: &str) {
+    kill(command, fault_on_files);
 }
 
 /// What is wrong with a run on files that was killed, and went on.
@@ -265,14 +226,65 @@ fn fault_on_files(scratch: &Scratch) -> Option<String> {
         .then(|| format!("{} of {} marks are lost: {lost:?}", lost.len(), known.len()))
 }
 
-#[test]
-fn a_killed_run_on_files_keeps_what_it_measured() {
-    kill_each(&ON_FILES[..2], |scratch, _| fault_on_files(scratch));
+/// A test for each command: they run side by side.
+macro_rules! tests {
+    ($fate:ident $($name:ident: $command:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                $fate($command);
+            }
+        )*
+    };
 }
 
-#[test]
-fn a_killed_run_of_other_kinds_on_files_keeps_what_it_measured() {
-    kill_each(&ON_FILES[2..], |scratch, _| fault_on_files(scratch));
+/// Every kind on models.
+mod a_killed_run_of_a_model_goes_on_to_the_same_figures {
+    use super::{CHECK_UP, kill_on_model};
+
+    tests! {
+        kill_on_model
+        curve_of_a_percentile: "curve sim:mmc?servers=4&mean=1ms --level 5ms@p99 --budget 60s";
+        check_up: CHECK_UP;
+        curve: "curve sim:mmc?servers=4&mean=1ms --budget 20s";
+        curve_of_arrivals: "curve sim:mm1?mean=1ms --open --budget 20s";
+        random: "random sim:drive?size=64MiB --budget 9s --rounds 1";
+        transactions: "transactions sim:mm1?mean=10ms --find-users --limit 80ms";
+        rab: "rab sim:mmc?servers=4&mean=5ms -w batch,archive --budget 20s";
+        transfer: "transfer sim:md1?time=1ms&size=4MiB --passes 4";
+        files: "files sim:rt11 --tests 1,2";
+        curve_of_a_drive: "curve sim:rz26 --budget 20s";
+        ssd: "ssd sim:nvme?blocks=32&pages-per-block=32&channels=2&dies=2&spare=20% --quick \
+              --round 500ms --rounds 12";
+        fio: "fio --filename=sim:mmc?servers=4&mean=1ms&size=64MiB --iodepth=4 --numjobs=2 \
+              --time_based --runtime=20 --name=first --rw=randread --name=second --stonewall \
+              --rw=randrw --name=third --stonewall --rw=read --name=fourth --stonewall \
+              --rw=randwrite";
+        replay: "replay trace sim:mm1?mean=1ms&size=8MiB";
+    }
+}
+
+/// Every kind on a directory.
+mod a_killed_run_on_files_keeps_what_it_measured {
+    use super::{CHECK_UP_OF_FILES, kill_on_files};
+
+    tests! {
+        kill_on_files
+        check_up: CHECK_UP_OF_FILES;
+        curve: "curve . --budget 2s --size 8MiB --reserve 0";
+        random: "random . --size 4MiB --spans 32KiB,1MiB --blocks 4KiB --depths 1,2 --rounds 2 \
+                 --max-time 300ms --budget 3s --reserve 0";
+        rab: "rab . -w batch,archive --budget 2s --size 8MiB --reserve 0";
+        transfer: "transfer . --size 2MiB --block 64KiB,256KiB --passes 3 --reserve 0";
+        files: "files . --passes 3 --tests 2,6,7 --state as-is --memory none --reserve 0";
+        time: "time --runs 4 true pwd";
+        ssd: "ssd . --test wsat,tp --quick --round 100ms --rounds 8 --depth 4 --size 8MiB \
+              --reserve 0";
+        fio: "fio --directory=. --filename=shared --size=4M --time_based --runtime=200ms \
+              --name=first --rw=randwrite --name=second --stonewall --rw=randread --name=third \
+              --stonewall --rw=read";
+        replay: "replay trace . --size 8MiB --reserve 0";
+    }
 }
 
 /// A comparison on a model, long enough to be killed between two of its replicates.
@@ -295,9 +307,7 @@ fn killed_comparison() -> Scratch {
         let scratch = Scratch::new();
         let args = [&COMPARISON[..], &["--seed", "7"]].concat();
         let mut running = Running::start(scratch.seekstone(args));
-        while running.is_running() && replicates_kept(&scratch) < 3 {
-            std::thread::yield_now();
-        }
+        running.runs_until(|| replicates_kept(&scratch) >= 3);
         running.signal(Signal::KILL);
         if running.end().signal == Some(Signal::KILL.as_raw()) {
             return scratch;
@@ -367,7 +377,7 @@ fn a_killed_comparison_goes_on_as_any_run_or_is_kept_as_it_is() {
 #[test]
 fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
     let scratch = Scratch::new();
-    let args = quiet(&words(ON_FILES[0]));
+    let args = quiet(&words(CHECK_UP_OF_FILES));
     assert!(killed_after(&scratch, &args, 3, 0));
     let before = results(&scratch).len();
     let list = scratch.check(&["runs", "resume", "--list"], 0, "1  `run");
@@ -409,7 +419,7 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
 #[test]
 fn a_killed_run_that_cannot_go_on_says_why_and_stays() {
     let scratch = Scratch::new();
-    assert!(killed_after(&scratch, &quiet(&words(ON_MODELS[1])), 2, 0));
+    assert!(killed_after(&scratch, &quiet(&words(CHECK_UP)), 2, 0));
     let journal = journals(&scratch).remove(0);
     let text = fs::read_to_string(&journal).expect("a journal");
     let own = format!("\"program\":\"{}\"", env!("CARGO_PKG_VERSION"));

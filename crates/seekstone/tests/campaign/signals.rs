@@ -29,9 +29,7 @@ fn signalled(case: &Case, signal: Signal, random: &mut fastrand::Rng) -> (bool, 
     let place = Place::new(case);
     let running = Bounded::start(place.command(case.args));
     // Before, nothing is made yet, and it dies as any program does.
-    while running.is_running() && !running.catches(signal) {
-        std::thread::yield_now();
-    }
+    running.await_that(|| running.catches(signal));
     let instant = Duration::from_millis(case.span_ms).mul_f64(random.f64());
     let was_early = !running.ends_within(instant);
     if was_early {
@@ -96,9 +94,7 @@ fn a_command_that_is_stopped_goes_on() {
             let share = random(case.name, attempt).f64();
             if !running.ends_within(Duration::from_millis(case.span_ms).mul_f64(share)) {
                 running.signal(Signal::TSTP);
-                while running.is_running() && !running.is_stopped() {
-                    std::thread::yield_now();
-                }
+                running.await_that(|| running.is_stopped());
                 running.signal(Signal::CONT);
             }
             faults.extend(running.end().fault(&[0, 3]));

@@ -41,9 +41,7 @@ fn broken_cases() -> Vec<&'static Case> {
 fn begun(case: &Case, place: &Place) -> Bounded {
     let running = Bounded::start(place.command(case.args));
     let has_files = |path: &PathBuf| fs::read_dir(path).is_ok_and(|it| it.count() > 1);
-    while running.is_running() && !place.left().iter().any(has_files) {
-        std::thread::yield_now();
-    }
+    running.await_that(|| place.left().iter().any(has_files));
     running
 }
 
@@ -191,9 +189,7 @@ fn a_device_that_goes_away_ends_a_command_in_order() {
         let place = Place::new(&TRIAL);
         let running = Bounded::start(place.command(&args));
         let before = fs::read(&device.image).expect("the image");
-        while running.is_running() && fs::read(&device.image).expect("the image") == before {
-            std::thread::yield_now();
-        }
+        running.await_that(|| fs::read(&device.image).expect("the image") != before);
         what(&device);
         let mut faults: Vec<String> = running.end().fault(&[0, 1, 3]).into_iter().collect();
         faults.extend(place.changes());

@@ -155,9 +155,7 @@ fn leave_a_killed_run(place: &Place) {
     ];
     let running = Bounded::start(place.command(&args));
     let has_file = |path: &std::path::PathBuf| path.join("main").exists();
-    while running.is_running() && !place.left().iter().any(has_file) {
-        std::thread::yield_now();
-    }
+    running.await_that(|| place.left().iter().any(has_file));
     drop(running);
 }
 

@@ -22,13 +22,16 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use tempfile::TempDir;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seekstone");
 /// A child that has not ended by then hangs. No test needs more than a few seconds.
 const HANGING: Duration = Duration::from_secs(180);
+/// How often something is looked at that says nothing when it is so.
+const LOOK: Duration = Duration::from_micros(500);
 /// The shortest check-up there is.
 pub const SHORT: [&str; 5] = ["run", "--budget", "1s", "--size", "16MiB"];
 /// The same, and leave no trace.
@@ -266,6 +269,20 @@ impl Running {
 
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_none()
+    }
+
+    /// Wait until that holds, or the program has ended, which is told by `false`.
+    pub fn runs_until(&mut self, mut is_so: impl FnMut() -> bool) -> bool {
+        let handle = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty());
+        let handle = handle.expect("a handle of a process");
+        let span = Timespec::try_from(LOOK).expect("a short span");
+        while !is_so() {
+            let mut handles = [PollFd::new(&handle, PollFlags::IN)];
+            if poll(&mut handles, Some(&span)).expect("a poll") > 0 {
+                return false;
+            }
+        }
+        true
     }
 
     /// Read what it says until a line holds `text`.
