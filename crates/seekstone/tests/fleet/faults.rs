@@ -163,7 +163,7 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     let running = start(&scratch, command, "100s");
     running.signal(Signal::INT);
     let ended = running.end();
-    assert_eq!(ended.code, Some(1), "{ended:?}");
+    check_code(library, &ended);
     // On a busy machine a rank may have had no answer yet when the signal came.
     let nothing = format!("error: stopped by {by} before anything was measured; nothing saved");
     if ended.error() != nothing {
@@ -174,6 +174,16 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
         assert!(ended.stdout.contains(&told), "{ended:?}");
     }
     scratch.assert_clean(&scratch.path("target"));
+}
+
+/// Every rank ends with 1. After Ctrl-C MPICH's launcher ends with 0 in half of the runs.
+#[track_caller]
+fn check_code(library: &Library, ended: &Ended) {
+    let codes = match library.mpirun == MPICH.mpirun {
+        true => &[Some(1), Some(0)][..],
+        false => &[Some(1)],
+    };
+    assert!(codes.contains(&ended.code), "{ended:?}");
 }
 
 #[test]
@@ -211,7 +221,11 @@ fn ctrl_c_in_file_tests_names_no_rank() {
     let ended = running.end();
     let expected = "error: stopped by SIGINT; what was measured before is above";
     assert_eq!(ended.error(), expected, "{ended:?}");
-    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.stdout.contains("partial: stopped by SIGINT."),
+        "{ended:?}"
+    );
+    check_code(&MPICH, &ended);
     scratch.assert_clean(&scratch.path("target"));
 }
 

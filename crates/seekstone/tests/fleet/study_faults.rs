@@ -4,6 +4,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use drivers::MARKER_NAME;
+
 use crate::support::ranks::{
     Library, MPICH, OPEN_MPI, json, launcher, process_of, ranks, with_shim,
 };
@@ -37,12 +39,13 @@ fn with_targets(test: &str, library: &Library) -> Option<Scratch> {
     Some(scratch)
 }
 
-/// Work directories of ranks.
+/// Work directories of ranks that can be told to be theirs.
 fn work_directories(scratch: &Scratch) -> usize {
-    TARGETS
-        .map(|name| leftovers(&scratch.path(name)).len())
-        .into_iter()
-        .sum()
+    let all = TARGETS.iter().flat_map(|target| {
+        let names = leftovers(&scratch.path(target)).into_iter();
+        names.map(move |name| scratch.path(target).join(name))
+    });
+    all.filter(|it| it.join(MARKER_NAME).exists()).count()
 }
 
 /// Ranks that measure, of which rank 1 is killed in the third replicate or a later one.
