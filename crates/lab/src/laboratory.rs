@@ -384,7 +384,7 @@ pub fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
         trial.duration_max,
         SLOT_WIDTH,
         workers,
-        trial.clients,
+        trial.clients_at_work(),
     )
     .arriving(trial.arrivals())
     .limited(trial.limit)

@@ -208,7 +208,7 @@ fn asked(trial: &Trial, circumstances: &Circumstances) -> Measurement {
         title: trial.title.clone(),
         workload: Some(trial.spec.clone()),
         work: trial.work(),
-        clients: trial.clients,
+        clients: trial.clients_at_work(),
         workers: circumstances.workers,
         access: trial.access,
         driver: circumstances.driver.clone(),

@@ -64,6 +64,18 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// Its clients as a user counts them: a job is a single one to the engine, and keeps as many
+    /// requests outstanding as clients that wait for each other.
+    #[must_use]
+    pub fn clients_at_work(&self) -> u32 {
+        match &self.spec {
+            ClientSpec::Jobs(own) if !own.jobs.is_empty() => {
+                self.clients / own.jobs.len() as u32 * own.clients()
+            }
+            _ => self.clients,
+        }
+    }
+
     /// Operations per second that an open workload offers.
     #[must_use]
     pub fn offered(&self) -> Option<f64> {

@@ -31,6 +31,21 @@ impl JobsSpec {
         let of = |job: &JobSpec| job.offered().filter(|_| job.arrives_at_random());
         self.jobs.iter().map(of).sum()
     }
+
+    /// Whether some of what they do has a rate.
+    #[must_use]
+    pub fn has_rates(&self) -> bool {
+        let mut rates = self.jobs.iter().flat_map(|job| &job.rates);
+        rates.any(|rate| !matches!(rate, JobRate::Free))
+    }
+
+    /// Clients that they are of: as many as requests of a job wait for each other, and one for a
+    /// job at a rate.
+    #[must_use]
+    pub fn clients(&self) -> u32 {
+        let of = |job: &JobSpec| job.offered().map_or(job.depth, |_| 1);
+        self.jobs.iter().map(of).sum()
+    }
 }
 
 impl JobSpec {
