@@ -100,6 +100,17 @@ fn with_unit(value: &str, interval: &str) -> String {
     }
 }
 
+/// The same of one kind of operation: of few samples too, where their correlation is known.
+fn percentile_99_of(kind: &KindTimes) -> String {
+    let percentiles = kind.response.iter().flat_map(|it| &it.percentiles);
+    let mut known = percentiles.filter(|it| (it.p - 0.99).abs() < 1e-9);
+    let is_firm = known.next().is_none_or(|it| !it.is_indicative);
+    let sign = if is_firm { "" } else { INDICATIVE };
+    let value = kind.response_p99_ns;
+    let value = value.map(|it| format!("{}{sign}", format_duration_ns(it as f64)));
+    value.unwrap_or_default()
+}
+
 /// The 99th percentile of the latency, with a sign where few operations lie beyond it.
 fn percentile_99(measurement: &Measurement) -> String {
     let found = measurement.response.percentiles.iter();
@@ -111,30 +122,28 @@ fn percentile_99(measurement: &Measurement) -> String {
     format!("{}{sign}", format_duration_ns(estimate.value))
 }
 
-/// Reads and writes apart, over the whole trial.
+/// Reads and writes apart: their shares of the rates, and their times over the whole trial.
 fn kinds(table: &mut Table, measurement: &Measurement) {
-    let seconds = (measurement.duration_ns + measurement.warmup_ns) as f64 / 1e9;
     let [_, _, ..] = measurement.kinds[..] else {
         return;
     };
+    let all = measurement.completions_all.max(1) as f64;
+    let bytes_all = measurement.bytes_all.max(1) as f64;
+    let has_warm_up = measurement.warmup_ns > 0;
     for kind in &measurement.kinds {
         let KindTimes { count, bytes, .. } = *kind;
-        let rate = |amount: f64| match seconds > 0.0 {
-            true => format_count(amount / seconds),
-            false => String::new(),
-        };
-        let p99 = kind.response_p99_ns.map(|it| format_duration_ns(it as f64));
+        let iops = measurement.throughput.value * count as f64 / all;
+        let bandwidth = measurement.bandwidth.filter(|_| bytes > 0);
+        let bandwidth = bandwidth.map(|it| it.value * bytes as f64 / bytes_all / 1e6);
+        let note = if has_warm_up { ", with warm-up" } else { "" };
         table.row(
             Tone::Quiet,
             [
-                format!("{:SIGN$}  {}", "", kind.kind),
-                rate(count as f64),
-                match bytes {
-                    0 => String::new(),
-                    _ => rate(bytes as f64 / 1e6),
-                },
+                format!("{:SIGN$}  {}{note}", "", kind.kind),
+                format_count(iops),
+                bandwidth.map(format_count).unwrap_or_default(),
                 format_duration_ns(kind.response_mean_ns),
-                p99.unwrap_or_default(),
+                percentile_99_of(kind),
                 String::new(),
                 String::new(),
                 String::new(),
