@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use results::{Figure, GoalVerdict, LimitVerdict, Run, Trust, Unit};
+use results::{Figure, GoalVerdict, LimitVerdict, NamedFigure, Run, Trust, Unit};
 use units::{Bytes, Duration, Rate, parse_percent};
 
 use crate::figure_name::whole_name;
@@ -27,6 +27,8 @@ pub struct Requirement {
 const CARRIED: f64 = 0.98;
 /// Independent samples beyond a percentile from which it has no mark (`stats::PercentileEstimate`).
 const EVIDENCE_FIRM: f64 = 50.0;
+/// A goal may be called met by mistake this often, as by the end of an interval.
+const CHANCE: f64 = 0.025;
 
 impl FromStr for Requirement {
     type Err = String;
@@ -186,6 +188,22 @@ impl Requirement {
         }
     }
 
+    /// That the longest of all times keeps the bound of a percentile that few samples lie beyond:
+    /// were the percentile above the bound, all `n` independent samples would lie below with a
+    /// chance of `p^n` at most.
+    fn met_by_all(&self, found: &NamedFigure, run: &Run) -> Option<String> {
+        let share = percentile(&found.figure)?;
+        let of_row = run.measurement(&found.row)?;
+        let longest = of_row.response.max_ns as f64 / 1e9;
+        let is_latency = found.figure.metric.name.starts_with("latency-");
+        let is_met = is_latency && self.is_upper && longest <= self.bound;
+        let chance = share.powf(found.figure.value.samples);
+        (is_met && is_weak(&found.figure) && chance <= CHANCE).then(|| {
+            let longest = Unit::Seconds.format(longest);
+            format!("few samples lie beyond the percentile, but the longest of all took {longest}")
+        })
+    }
+
     /// Hold it against a run; where the run has no such figure, say which there are.
     #[must_use]
     pub fn judge(&self, run: &Run) -> GoalVerdict {
@@ -193,6 +211,10 @@ impl Requirement {
         let name = self.figure_in(run);
         let found = figures.iter().find(|it| it.name == name);
         let found = found.or_else(|| figures.iter().find(|it| it.is_called(&name)));
+        // Of a trial with a row for each target the whole is meant where no row is named.
+        let whole = run.measurements.iter().find(|it| !it.is_for_goal);
+        let whole = whole.map(|it| format!("{}.{name}", it.name));
+        let found = found.or_else(|| figures.iter().find(|it| Some(&it.name) == whole.as_ref()));
         let found = found.filter(|it| it.figure.metric.unit == self.unit);
         let (value, verdict, why) = match found {
             Some(it)
@@ -200,6 +222,12 @@ impl Requirement {
                     && let Some(why) = self.overload(run) =>
             {
                 (Some(it.figure.value), LimitVerdict::Exceeded, Some(why))
+            }
+            Some(it)
+                if it.trust.is_usable()
+                    && let Some(why) = self.met_by_all(it, run) =>
+            {
+                (Some(it.figure.value), LimitVerdict::Kept, Some(why))
             }
             Some(it) => {
                 let verdict = self.verdict(&it.figure, it.trust);
@@ -230,19 +258,25 @@ impl Requirement {
 
 /// What keeps a figure from proving that a goal is met, whatever its interval.
 fn doubt(figure: &Figure, trust: Trust) -> Option<String> {
-    if !trust.is_usable() {
-        return Some("the figure must not be used".to_owned());
+    match trust {
+        Trust::Sound => {}
+        Trust::Shaky => return Some("it had not settled: measure longer".to_owned()),
+        Trust::Void => return Some("the figure is void: see the warnings".to_owned()),
     }
     let few = "too few samples beyond the percentile to rely on (?): measure longer";
     is_weak(figure).then(|| few.to_owned())
 }
 
+/// Which percentile it is, as a share; `None` for other figures.
+fn percentile(figure: &Figure) -> Option<f64> {
+    let (_, percent) = figure.metric.name.rsplit_once("-p")?;
+    Some(percent.parse::<f64>().ok()? / 100.0)
+}
+
 /// Whether a percentile is marked `?`, and rests on few samples: of reads or writes of a mix it
 /// always has the mark.
 fn is_weak(figure: &Figure) -> bool {
-    let percent = figure.metric.name.rsplit_once("-p");
-    let share = percent.and_then(|(_, percent)| Some(percent.parse::<f64>().ok()? / 100.0));
-    let beyond = share.map(|p| figure.value.samples * p.min(1.0 - p));
+    let beyond = percentile(figure).map(|p| figure.value.samples * p.min(1.0 - p));
     figure.is_indicative && beyond.is_none_or(|it| it < EVIDENCE_FIRM)
 }
 

@@ -50,13 +50,14 @@ pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     })
 }
 
-/// The goals that were typed, and those of the profiles.
+/// The goals that were typed, and those of the profiles; what two profiles ask for, once.
 fn goals(args: &RunArgs) -> Vec<Requirement> {
     let of_profiles = args.profiles.iter().flat_map(|it| it.0.requirements());
-    args.common
-        .goals
-        .iter()
-        .cloned()
-        .chain(of_profiles)
-        .collect()
+    let mut goals = args.common.goals.clone();
+    for goal in of_profiles {
+        if !goals.contains(&goal) {
+            goals.push(goal);
+        }
+    }
+    goals
 }
