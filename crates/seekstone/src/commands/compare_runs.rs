@@ -1,6 +1,8 @@
 //! `seekstone compare` of runs that were measured already: two runs figure by figure, sets of them
 //! and baselines by how much runs differ from each other.
 
+use std::collections::BTreeSet;
+
 use archive::{Archive, ArchiveError};
 use procedure::study::{BASE_RUNS_MIN, gate, set_ratios};
 use report::SetSizes;
@@ -44,7 +46,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
     refuse_measuring(args, setup)?;
     let mut archive = RunReader::new(args);
     let (base, new) = match (&args.baseline, sets) {
-        (Some(name), sets) => (archive.baseline(name)?, archive.runs(sets)?),
+        (Some(name), sets) => (archive.baseline(name, args.update)?, archive.runs(sets)?),
         (None, [base @ .., new]) if !base.is_empty() => (
             archive.runs(base)?,
             archive.runs(std::slice::from_ref(new))?,
@@ -58,6 +60,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
             return Err(UsageError(text).into());
         }
     };
+    refuse_strangers(&base, &new)?;
     let limits = gate(&args.fail, &base, &new);
     write_forms(args, &base, &new, &limits)?;
     let exit = exit_of(&limits, &new);
@@ -65,6 +68,22 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         update(&mut archive, name, &new, exit)?;
     }
     Ok(exit)
+}
+
+/// Runs without a figure in common cannot be compared. Void ones have none, which is told later.
+fn refuse_strangers(base: &[Run], new: &[Run]) -> Result<(), UsageError> {
+    let names = |runs: &[Run]| -> BTreeSet<String> {
+        let readings = runs.iter().flat_map(Run::readings);
+        readings.map(|it| it.name).collect()
+    };
+    let (base, new) = (names(base), names(new));
+    match base.is_empty() || new.is_empty() || !base.is_disjoint(&new) {
+        true => Ok(()),
+        false => Err(UsageError(
+            "the runs have no figure in common: compare runs of one command with the same rows"
+                .into(),
+        )),
+    }
 }
 
 /// What measures nothing takes no option of a measurement.
@@ -200,9 +219,17 @@ impl<'a> RunReader<'a> {
         Ok(self.archive.as_mut().expect("opened above"))
     }
 
-    fn baseline(&mut self, name: &str) -> anyhow::Result<Vec<Run>> {
+    /// The runs of a baseline; of one that is to be made there are none yet.
+    fn baseline(&mut self, name: &str, is_made: bool) -> anyhow::Result<Vec<Run>> {
         let archive = self.open()?;
         let ids = archive.baseline(name)?;
+        if ids.is_empty() && !is_made {
+            let text = format!(
+                "there is no baseline {name:?}: check the spelling, or make it with --update, as \
+                 in `seekstone compare 1..3 --baseline {name} --update`"
+            );
+            return Err(UsageError(text).into());
+        }
         let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
         Ok(runs?)
     }

@@ -199,4 +199,11 @@ fn a_baseline_rolls_on_with_what_passes() {
         2,
         "the archive has no run in 7..9",
     );
+    // A gate on what is not there once passed.
+    let mistyped = ["compare", "latest", "--baseline", "mian"];
+    scratch.check(&mistyped, 2, "there is no baseline \"mian\"");
+    let other = ["curve", "sim:md1?time=1ms", "--budget", "5s", "-q"];
+    scratch.check(&other, 0, "Saved as run 7");
+    let strange = ["compare", "7", "--baseline", "main"];
+    scratch.check(&strange, 2, "the runs have no figure in common");
 }
