@@ -1,5 +1,6 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
+use crate::side_by_side;
 use crate::ssd;
 use crate::style::Tone;
 use crate::timing;
@@ -253,7 +254,7 @@ pub fn headline(run: &Run) -> String {
         }));
     }
     if let Some(study) = &run.study {
-        parts.push(study.title.clone());
+        parts.push(side_by_side::headline(run).unwrap_or_else(|| study.title.clone()));
     }
     if parts.is_empty() {
         parts.extend(run.measurements.iter().take(2).map(part));

@@ -28,6 +28,8 @@ enum Meaning {
     Differs,
     Same,
     NotShown,
+    /// Fewer rounds than a difference needs have the figure.
+    TooFew,
 }
 
 /// The targets of `seekstone compare`, each against the first.
@@ -91,11 +93,12 @@ pub(crate) fn sides(study: &Study) -> Vec<Side<'_>> {
             };
             let other = others.iter().find(is_of)?;
             let figure = &other.figures[of(other)?];
-            let meaning = meaning(it, figure.better);
+            let base = &base.figures[of(base)?];
+            let meaning = meaning(it, figure, Some(base));
             Some(Side {
                 level: &it.level,
                 figure,
-                base: base.figures[of(base)?].value,
+                base: base.value,
                 ratio: it.value,
                 sense: meaning.sense(),
                 word: meaning.word(),
@@ -132,14 +135,32 @@ pub fn sides_svg(run: &Run) -> Option<String> {
     Some(ratios_svg(&title, note, &lines))
 }
 
-fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell) {
-    let name = |cell: &StudyCell| cell.levels.first().cloned().unwrap_or_default();
+/// What a comparison found of its second target, in a few words: for lists.
+pub(crate) fn headline(run: &Run) -> Option<String> {
+    let study = run.study.as_ref();
+    let study = study.filter(|_| run.settings.command == "compare")?;
+    let (base, others) = study.cells.split_first()?;
+    let other = others.first()?;
+    let found = verdict(study, base, other);
+    let end = found.find([';', '(']).unwrap_or(found.len());
+    let first = found[..end].trim_end_matches(['.', ' ']);
+    Some(format!("{}: {first}", name(other)))
+}
+
+fn name(target: &StudyCell) -> &str {
+    target.levels.first().map_or("", String::as_str)
+}
+
+/// The comparisons of a target.
+fn compared<'a>(study: &'a Study, target: &StudyCell) -> Vec<&'a StudyComparison> {
     let found = study.comparisons.iter();
-    let found: Vec<&StudyComparison> = found.filter(|it| it.level == name(other)).collect();
-    let title = format!("{} against {}", name(other), name(base));
-    page.paragraph(Tone::Strong, &title);
+    found.filter(|it| it.level == name(target)).collect()
+}
+
+/// What was found of a target against the first, in a sentence.
+fn verdict(study: &Study, base: &StudyCell, other: &StudyCell) -> String {
     let usable = |cell: &StudyCell| cell.usable.unwrap_or(cell.replicates);
-    let text = match usable(other).min(usable(base)) {
+    match usable(other).min(usable(base)) {
         few if (few as usize) < PAIRS_MIN => {
             let is_affected = |it: &&StudyCell| usable(it) < it.replicates;
             let counts: Vec<String> = [other, base]
@@ -150,9 +171,15 @@ fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell)
             let counts = counts.concat();
             format!("Fewer than {PAIRS_MIN} rounds{counts}: no difference is claimed.")
         }
-        _ => in_words(study, other, &found),
-    };
-    page.paragraph(Tone::Plain, &text);
+        _ => in_words(study, (base, other), &compared(study, other)),
+    }
+}
+
+fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell) {
+    let found = compared(study, other);
+    let title = format!("{} against {}", name(other), name(base));
+    page.paragraph(Tone::Strong, &title);
+    page.paragraph(Tone::Plain, &verdict(study, base, other));
     let mut table = Table::new(&[
         ("figure", Align::Left, 9),
         ("base", Align::Right, 9),
@@ -176,7 +203,7 @@ fn row(
     compared: Option<&StudyComparison>,
 ) -> (Tone, [String; 6]) {
     let value = |it: &StudyFigure| estimated(it.unit, it.value).0;
-    let meaning = compared.map(|it| meaning(it, figure.better));
+    let meaning = compared.map(|it| meaning(it, figure, base));
     let (ratio, interval) = match compared {
         Some(it) if it.scale == StudyScale::Ratio && it.value.is_bounded() => {
             let Estimate {
@@ -204,9 +231,17 @@ fn row(
     (meaning.map_or(Tone::Plain, Meaning::tone), cells)
 }
 
-fn meaning(compared: &StudyComparison, better: Better) -> Meaning {
-    match (compared.verdict, better) {
+fn meaning(
+    compared: &StudyComparison,
+    figure: &StudyFigure,
+    base: Option<&StudyFigure>,
+) -> Meaning {
+    let has_few = |it: &StudyFigure| it.value.samples < PAIRS_MIN as f64;
+    match (compared.verdict, figure.better) {
         (StudyVerdict::Same, _) => Meaning::Same,
+        (StudyVerdict::NotShown, _) if has_few(figure) || base.is_some_and(has_few) => {
+            Meaning::TooFew
+        }
         (StudyVerdict::NotShown, _) => Meaning::NotShown,
         (StudyVerdict::Higher | StudyVerdict::Lower, Better::Neither) => Meaning::Differs,
         (StudyVerdict::Higher, Better::Higher) | (StudyVerdict::Lower, Better::Lower) => {
@@ -226,6 +261,7 @@ impl Meaning {
             Self::Differs => "differs",
             Self::Same => "the same",
             Self::NotShown => "not shown",
+            Self::TooFew => "too few rounds",
         }
     }
 
@@ -233,7 +269,7 @@ impl Meaning {
         match self {
             Self::Better => Sense::Better,
             Self::Worse => Sense::Worse,
-            Self::Differs | Self::Same | Self::NotShown => Sense::Neither,
+            Self::Differs | Self::Same | Self::NotShown | Self::TooFew => Sense::Neither,
         }
     }
 
@@ -241,17 +277,22 @@ impl Meaning {
         match self {
             Self::Better => Tone::Strong,
             Self::Worse => Tone::Bad,
-            Self::Differs | Self::Same | Self::NotShown => Tone::Plain,
+            Self::Differs | Self::Same | Self::NotShown | Self::TooFew => Tone::Plain,
         }
     }
 }
 
 /// What is better and what is worse, by which factor, and where no difference was shown.
-pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparison]) -> String {
+pub(crate) fn in_words(
+    study: &Study,
+    (base, other): (&StudyCell, &StudyCell),
+    found: &[&StudyComparison],
+) -> String {
     let with = |wanted: Meaning| {
         let figures = other.figures.iter().filter_map(|figure| {
             let compared = found.iter().find(|it| it.reading == figure.reading)?;
-            (meaning(compared, figure.better) == wanted).then_some((figure, *compared))
+            let of_base = base.figures.iter().find(|it| it.reading == figure.reading);
+            (meaning(compared, figure, of_base) == wanted).then_some((figure, *compared))
         });
         figures.collect::<Vec<_>>()
     };
@@ -262,6 +303,7 @@ pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparis
         ("different in", Meaning::Differs),
         (&same, Meaning::Same),
         ("no difference shown in", Meaning::NotShown),
+        ("too few rounds to compare", Meaning::TooFew),
     ];
     let parts = parts.map(|(words, meaning)| {
         let figures = with(meaning);

@@ -38,7 +38,7 @@ pub(crate) fn note(run: &Run, study: &Study) -> String {
     if !study.limits.is_empty() {
         text.push_str("\n## Limits\n\n| verdict | limit | evidence |\n| --- | --- | --- |\n");
         for limit in &study.limits {
-            let (_, verdict, evidence) = limit_in_words(limit);
+            let (_, verdict, evidence) = limit_in_words(study, limit);
             let evidence = evidence
                 .trim_start_matches(&limit.rule)
                 .trim_start_matches(": ");

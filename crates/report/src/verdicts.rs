@@ -43,7 +43,7 @@ pub(crate) fn limits(page: &mut Page<'_>, study: &Study) {
     page.blank();
     page.heading("Limits");
     for limit in &study.limits {
-        let (tone, mark, text) = limit_in_words(limit);
+        let (tone, mark, text) = limit_in_words(study, limit);
         page.item(tone, mark, &text);
     }
     page.paragraph(Tone::Quiet, LIMITS_NOTE);
@@ -81,7 +81,7 @@ pub(crate) fn goal_in_words(goal: &GoalVerdict) -> (Tone, &'static str, String) 
 }
 
 /// Whether a limit was kept, with the evidence.
-pub(crate) fn limit_in_words(limit: &StudyLimit) -> (Tone, &'static str, String) {
+pub(crate) fn limit_in_words(study: &Study, limit: &StudyLimit) -> (Tone, &'static str, String) {
     let StudyLimit { level, against, .. } = limit;
     let evidence = match limit.ratio {
         Some(ratio) => {
@@ -94,8 +94,16 @@ pub(crate) fn limit_in_words(limit: &StudyLimit) -> (Tone, &'static str, String)
         ),
     };
     let (tone, mark) = verdict(limit.verdict);
-    let advice = match (limit.verdict, limit.rounds_needed) {
-        (LimitVerdict::Undecided, Some(rounds)) if rounds > limit.rounds => {
+    let done = study.replicates.iter().map(|it| it.round).max();
+    let missing = done.unwrap_or(0).saturating_sub(limit.rounds);
+    let evidence = match missing {
+        0 => evidence,
+        _ => format!("{evidence} in the {} rounds that have it", limit.rounds),
+    };
+    // As many will lack it again.
+    let needed = limit.rounds_needed.map(|it| it + missing);
+    let advice = match (limit.verdict, needed) {
+        (LimitVerdict::Undecided, Some(rounds)) if rounds > limit.rounds + missing => {
             format!("; about {rounds} rounds would tell (--rounds {rounds})")
         }
         (LimitVerdict::Undecided, Some(_)) => "; a few more rounds may tell".into(),

@@ -211,7 +211,8 @@ pub(super) fn targets(run: &Run) -> String {
             .iter()
             .filter(|it| it.level == level)
             .collect();
-        let words = cell.map_or_else(String::new, |cell| side_words(study, cell, &found));
+        let pair = study.cells.first().zip(cell);
+        let words = pair.map_or_else(String::new, |pair| side_words(study, pair, &found));
         text.push_str(&format!(
             "<h3>{} against {}</h3>\n<p>{}</p>\n{}",
             escaped(level),
