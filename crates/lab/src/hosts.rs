@@ -14,6 +14,7 @@ mod serving;
 mod stakes;
 mod step;
 mod times;
+mod void_hosts;
 mod wire;
 
 pub use fleet_laboratory::{FleetLaboratory, HostRows};

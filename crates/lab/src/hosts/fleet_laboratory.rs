@@ -18,6 +18,7 @@ use super::neighbours::{RankRow, judge_machines, machine_notes};
 use super::party::Party;
 use super::step::take_step;
 use super::times::{End, widened};
+use super::void_hosts::void_hosts;
 use super::wire::{HostStep, Order, Readiness, Report, Scope, TrialForm, from_bytes, to_bytes};
 use crate::bench::BenchError;
 use crate::laboratory::{
@@ -250,6 +251,9 @@ impl FleetLaboratory {
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.add_costs(&mut measurement, last);
+        measurement
+            .warnings
+            .extend(void_hosts(&measurement, &self.rows));
         self.trust_clocks(&leading, &mut measurement, (ends, last));
         Ok(Outcome {
             measurement,

@@ -2,7 +2,7 @@
 //! `fio --client` has them.
 
 use fio::Job;
-use fio::output::{ClientHost, JobReport};
+use fio::output::{ClientHost, JobReport, Usage};
 use kinds::fio_jobs::{HostTimes, JobTimes};
 use serde_json::Value;
 
@@ -62,11 +62,13 @@ pub fn client_reports(
             reports.push(report);
         }
     }
+    let of_hosts: Vec<Usage> = reports.iter().map(|it| it.usage).collect();
     let mut sums = rows.to_vec();
     for sum in &mut sums {
         sum.row.copies *= hosts.len() as u32;
     }
-    for mut sum in of(&sums) {
+    for (at, mut sum) in of(&sums).into_iter().enumerate() {
+        sum.usage = together(of_hosts.iter().skip(at).step_by(rows.len().max(1)));
         sum.name = match rows {
             [_] => ALL_CLIENTS.into(),
             _ => format!("{ALL_CLIENTS}: {}", sum.name),
@@ -74,6 +76,21 @@ pub fn client_reports(
         reports.push(sum);
     }
     reports
+}
+
+/// Times of processors are shares of what ran there: hosts have their mean. Faults add up.
+fn together<'a>(hosts: impl Iterator<Item = &'a Usage>) -> Usage {
+    let (mut sum, mut count) = (Usage::default(), 0.0_f64);
+    for one in hosts {
+        sum.user_percent += one.user_percent;
+        sum.system_percent += one.system_percent;
+        sum.major_faults += one.major_faults;
+        sum.minor_faults += one.minor_faults;
+        count += 1.0;
+    }
+    sum.user_percent /= count.max(1.0);
+    sum.system_percent /= count.max(1.0);
+    sum
 }
 
 /// fio's name of the sum.

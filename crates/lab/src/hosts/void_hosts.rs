@@ -1,0 +1,74 @@
+//! What the sum of all hosts has to say of hosts whose numbers must not be used.
+
+use results::{Measurement, Severity, Warning, WarningCode};
+
+/// What of a host makes its own row void, and is no more true of the sum.
+const OF_HOSTS: [WarningCode; 2] = [WarningCode::ForeignIo, WarningCode::NotFromDevice];
+/// The sum is void where void rows did this share of its operations.
+const VOID_SHARE: f64 = 0.5;
+
+/// A warning for each cause that voids rows of hosts: void where they did half of the operations.
+pub(super) fn void_hosts(sum: &Measurement, rows: &[Measurement]) -> Vec<Warning> {
+    let all: u64 = rows.iter().map(|row| row.completions_all).sum();
+    let found = OF_HOSTS.iter().filter_map(|code| {
+        let of = |row: &Measurement| {
+            let mut warnings = row.warnings.iter();
+            let found = warnings.find(|it| it.code == *code && it.severity == Severity::Void);
+            found.cloned()
+        };
+        let void: Vec<(&Measurement, Warning)> = rows
+            .iter()
+            .filter_map(|row| of(row).map(|why| (row, why)))
+            .collect();
+        let done: u64 = void.iter().map(|(row, _)| row.completions_all).sum();
+        let (_, first) = void.first()?;
+        let cause = format!(
+            "{}: void on {} of {} ranks; {}",
+            sum.title,
+            void.len(),
+            rows.len(),
+            first.cause
+        );
+        let severity = match done as f64 >= VOID_SHARE * all as f64 {
+            true => Severity::Void,
+            false => Severity::Doubt,
+        };
+        Some(Warning::new(severity, code.clone(), cause).advise(first.advice.clone()))
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(completions: u64, warnings: Vec<Warning>) -> Measurement {
+        Measurement {
+            completions_all: completions,
+            warnings,
+            ..Measurement::empty()
+        }
+    }
+
+    #[test]
+    fn a_sum_is_void_where_void_hosts_did_half_of_it() {
+        let foreign = || Warning::void(WarningCode::ForeignIo, "rank 1: 80 % was foreign");
+        let check = |void: u64, sound: u64, expected: &[Severity]| {
+            let rows = [row(void, vec![foreign()]), row(sound, Vec::new())];
+            let found = void_hosts(&Measurement::empty(), &rows);
+            let severities: Vec<Severity> = found.iter().map(|it| it.severity).collect();
+            assert_eq!(
+                severities,
+                expected,
+                "{void} of {}: {found:?}",
+                void + sound
+            );
+        };
+        check(60, 40, &[Severity::Void]);
+        check(50, 50, &[Severity::Void]);
+        check(40, 60, &[Severity::Doubt]);
+        let marked = Warning::doubt(WarningCode::ForeignIo, "rank 0: 20 % was foreign");
+        let rows = [row(50, vec![marked]), row(50, Vec::new())];
+        assert_eq!(void_hosts(&Measurement::empty(), &rows), []);
+    }
+}
