@@ -158,7 +158,8 @@ fn places(summary: &Summary) -> (f64, Option<f64>) {
     let heat = &summary.heat;
     let length = summary.sizes.first().map_or(4096, |it| it.length).max(512);
     let blocks = (summary.extent() / length).clamp(1, BLOCKS_MAX);
-    let uniform = distance(heat, &even(heat.shares.len()));
+    let whole = summary.extent() as f64 / heat.part_bytes.max(1) as f64;
+    let uniform = distance(heat, &even(heat.shares.len(), whole));
     let tried = THETAS.map(|theta| {
         let model = zipf_shares(theta, blocks, heat.shares.len());
         (distance(heat, &model), Some(theta))
@@ -180,8 +181,10 @@ fn distance_by_chance(summary: &Summary) -> f64 {
     1.0 / (2.0 * std::f64::consts::PI * mean).sqrt()
 }
 
-fn even(parts: usize) -> Vec<f64> {
-    (1..=parts).map(|it| it as f64 / parts as f64).collect()
+/// The shares of parts that are asked for alike; of `whole` parts the last is a piece.
+fn even(parts: usize, whole: f64) -> Vec<f64> {
+    let share = |it: usize| (it as f64 / whole).min(1.0);
+    (1..=parts).map(share).collect()
 }
 
 /// The shares of the hottest parts where blocks are asked for by Zipf's law and lie anywhere, as

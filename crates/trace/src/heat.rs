@@ -79,7 +79,9 @@ impl HeatMap {
     pub fn finish(mut self, files: &[(String, u64)], requests: u64) -> Heat {
         let parts_max = (requests / REQUESTS_MIN).clamp(1, CURVE_MAX);
         let all = |bits: u32| -> u64 {
-            let parts = files.iter().map(|(_, end)| (end >> bits) + 1);
+            let parts = files
+                .iter()
+                .map(|(_, end)| (end.saturating_sub(1) >> bits) + 1);
             parts.fold(0, u64::saturating_add)
         };
         let least = files.len() as u64;
