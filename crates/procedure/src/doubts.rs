@@ -1,6 +1,6 @@
 //! What must be said beside a measurement before anybody believes it.
 
-use results::{Measurement, Severity, Unfinished, Warning, WarningCode};
+use results::{Measurement, Severity, Unfinished, Unit, Warning, WarningCode};
 use stats::{Finding, Verdict};
 use units::format_duration_ns;
 use workload::ClientSpec;
@@ -26,6 +26,9 @@ const KEPT_BACK_FACTOR_UNKNOWN: f64 = 1.1;
 /// counts as too slow: the rest did not fall due, since arrivals come by chance.
 const LACKING_SHARE: f64 = 0.5;
 
+/// What is said of how a trial began.
+const START: [WarningCode; 2] = [WarningCode::WarmUp, WarningCode::WarmUpDiffers];
+
 /// The doubts about `measurement`, which `trial` gave; `mean_whole_ns` is its mean response time
 /// with the warm-up.
 #[must_use]
@@ -36,8 +39,12 @@ pub fn doubts(
     findings: &[Finding],
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let overload = offered_load(measurement);
+    // The queue that grows then is why the latency does.
+    let is_growing = overload.is_some();
+    let is_unsettled = measurement.verdict == Verdict::NotStationary;
     // A trial that asks whether a limit is met ends when that is clear, precise or not.
-    if trial.limit.is_none() {
+    if trial.limit.is_none() && !(is_growing && is_unsettled) {
         warnings.extend(precision(trial, measurement));
     }
     if trial.warm_up.is_none() {
@@ -45,7 +52,7 @@ pub fn doubts(
     }
     match own_limit(trial, measurement, mean_whole_ns, findings) {
         Some(ours) if ours.severity == Severity::Void => warnings.push(ours),
-        perhaps => warnings.extend(offered_load(measurement).or(perhaps)),
+        perhaps => warnings.extend(overload.or(perhaps)),
     }
     if is_kept_back(trial, measurement, mean_whole_ns) {
         warnings.extend(kept_back(trial, measurement, mean_whole_ns));
@@ -54,9 +61,14 @@ pub fn doubts(
     }
     warnings.extend(short_operations(measurement));
     for finding in findings {
-        let warning = of_finding(trial, measurement, finding);
+        let is_said = matches!(finding, Finding::Drifting { .. }) && (is_growing || is_unsettled);
+        let warning = of_finding(trial, measurement, finding).filter(|_| !is_said);
         // One remark on a start is enough.
-        warnings.extend(warning.filter(|new| warnings.iter().all(|old| old.code != new.code)));
+        let is_same = |old: &Warning, new: &Warning| {
+            let is_start = START.contains(&old.code) && START.contains(&new.code);
+            old.code == new.code || is_start && old.severity >= new.severity
+        };
+        warnings.extend(warning.filter(|new| !warnings.iter().any(|old| is_same(old, new))));
     }
     warnings
 }
@@ -99,7 +111,8 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             (Severity::Doubt, WarningCode::LateGenerator)
         }
         Finding::Unaccounted { .. } => {
-            if trial.offered().is_some() || !measurement.is_converged() {
+            let has_rates = matches!(&trial.spec, ClientSpec::Jobs(own) if own.has_rates());
+            if trial.offered().is_some() || has_rates || !measurement.is_converged() {
                 return None;
             }
             (Severity::Doubt, WarningCode::TimeUnaccounted)
@@ -277,9 +290,11 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
     Some(Warning::doubt(
         WarningCode::LoadNotCarried,
         format!(
-            "{}: {:.0} operations per second were offered and only {:.0} completed: the storage \
-             is saturated, and latency grows for as long as the trial runs.",
-            measurement.title, offered, achieved.value
+            "{}: {} were offered and only {} completed: the storage is saturated, and latency \
+             grows for as long as the trial runs.",
+            measurement.title,
+            Unit::PerSecond.format(offered),
+            Unit::PerSecond.format(achieved.value)
         ),
     ))
 }

@@ -480,9 +480,16 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
     let text = "Seconds: from the first call to the last, a mean over passes with Student's \
                 interval; the first pass of a test is left out. User and system: CPU seconds of \
                 the clients in one pass, split in clock ticks. Items are files, \
-                directories or transfers. Reads and writes: what the device completed in one \
-                pass, whoever asked; without syncing, most writes come later.";
-    page.paragraph(Tone::Quiet, text);
+                directories or transfers.";
+    let mut tests = found.tests.iter();
+    let device = match tests.any(|test| test.device_reads.is_some()) {
+        true => {
+            " Reads and writes: what the device completed in one pass, whoever asked; without \
+             syncing, most writes come later."
+        }
+        false => "",
+    };
+    page.paragraph(Tone::Quiet, &format!("{text}{device}"));
     if page.style.all {
         let text = "+-: half of the 95 % interval over passes.";
         page.paragraph(Tone::Quiet, text);

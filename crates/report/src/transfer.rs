@@ -13,7 +13,7 @@ use crate::table::{Align, Table};
 use crate::target;
 
 /// Passes of a series that are shown unless all are wanted.
-const PASSES_SHOWN: usize = 10;
+const PASSES_SHOWN: usize = 5;
 
 /// Everything about the passes.
 pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer, target: TargetKind) {
@@ -345,11 +345,16 @@ fn legend(page: &mut Page<'_>, transfer: &Transfer) {
         "CPU is that of the simulated host, if the model has one."
     } else {
         "CPU is this process's; its parts in the program (user) and the kernel (system) are split \
-         in clock ticks. Device: what the device moved meanwhile, whoever asked."
+         in clock ticks."
+    };
+    let mut passes = transfer.series.iter().flat_map(|series| &series.passes);
+    let device = match passes.any(|pass| pass.device_rate.is_some()) {
+        true => " Device: what the device moved meanwhile, whoever asked.",
+        false => "",
     };
     let text = format!(
         "Intervals of a series come from the variation between its passes, those of one pass from \
-         the variation within it. {cost}"
+         the variation within it. {cost}{device}"
     );
     page.paragraph(Tone::Quiet, &text);
     let is_together = transfer

@@ -18,7 +18,7 @@ const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
 const LINES: usize = 38;
 /// So many are shown whatever room they take.
-const ALWAYS: usize = 2;
+const ALWAYS: usize = 1;
 /// Lines of a warning.
 const WARNING: usize = 2;
 /// Measurements named of which the same is said.
@@ -41,10 +41,13 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
         let is_about_width = WIDE.contains(&warning.code);
         // What was asked for comes before what is good to know.
         let is_extra = warning.code != WarningCode::Verified;
+        // What this program limited says nothing of the storage.
+        let is_of_storage = warning.code != WarningCode::OwnLimit;
         (
             std::cmp::Reverse(warning.severity),
             is_extra,
             is_about_width,
+            is_of_storage,
         )
     });
     ordered
