@@ -87,12 +87,15 @@ fn summed_up(row: &Row) -> Entries<Value> {
     let shown = row.figures.iter().filter(|it| !it.is_detail());
     for figure in shown {
         let (name, factor) = key(figure);
-        let value = figure.value.value * factor;
+        let value = scaled(figure.value.value, factor);
         if !value.is_finite() {
             // Of a level between two loads only these are known.
             let ends = [("low", figure.value.low), ("high", figure.value.high)];
-            let known = ends.into_iter().filter(|(_, end)| end.is_finite());
-            entries.extend(known.map(|(end, at)| (format!("{name}_{end}"), (at * factor).into())));
+            let known = ends
+                .into_iter()
+                .filter(|(_, end)| end.is_finite() && *end > 0.0);
+            let known = known.map(|(end, at)| (end, scaled(at, factor)));
+            entries.extend(known.map(|(end, at)| (format!("{name}_{end}"), at.into())));
             continue;
         }
         entries.push((name.clone(), Value::from(value)));
@@ -105,11 +108,26 @@ fn summed_up(row: &Row) -> Entries<Value> {
             () if figure.is_indicative => "indicative",
             () => continue,
         };
-        let name = name.trim_end_matches("_us").trim_end_matches("_s");
+        let is_rate = name.ends_with("_per_s");
+        let name = name.trim_end_matches("_us");
+        let name = if is_rate {
+            name
+        } else {
+            name.trim_end_matches("_s")
+        };
         entries.push((format!("{name}_trust"), word.into()));
     }
     entries.push(("trust".into(), row.trust.name().into()));
     Entries(entries)
+}
+
+/// In another unit, without the digits that the arithmetic adds: 97.3 us, not 97.30000000000001.
+fn scaled(value: f64, factor: f64) -> f64 {
+    let product = value * factor;
+    match factor == 1.0 {
+        true => product,
+        false => format!("{product:.12e}").parse().unwrap_or(product),
+    }
 }
 
 /// The key of a figure, which ends in its unit, and what its value is multiplied with for that.
