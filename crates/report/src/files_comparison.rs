@@ -293,7 +293,7 @@ fn label(row: &Row) -> String {
     let clients = if row.clients == 1 {
         String::new()
     } else {
-        format!(", {} clients", row.clients)
+        format!(", {}", units::format_counted(row.clients.into(), "client"))
     };
     if row.is_merit {
         return format!("merit kB/s {}{scale}{clients}", row.state.name());

@@ -14,7 +14,7 @@ const SIMULATED: [&str; 2] = ["sim:", "null:"];
 const NEVER_SUGGESTED: [&str; 4] = ["--overwrite", "--confirm", "--yes", "--force"];
 
 /// Options of other tools, whose they are, and what does the same here.
-const HABITS: [(&[&str], &str, &str); 32] = [
+const HABITS: [(&[&str], &str, &str); 34] = [
     (&["--bs", "--blocksize"], "fio", "--block 8KiB"),
     (&["--file-block-size"], "sysbench", "--block 8KiB"),
     (
@@ -22,7 +22,17 @@ const HABITS: [(&[&str], &str, &str); 32] = [
         "fio",
         "--clients 32: each keeps one I/O outstanding",
     ),
-    (&["--threads"], "sysbench", "--clients 32"),
+    (&["--threads", "--num-threads"], "sysbench", "--clients 32"),
+    (
+        &["--write_iolog"],
+        "fio",
+        "--iolog FILE of trial: what it does, for replay",
+    ),
+    (
+        &["--read_iolog"],
+        "fio",
+        "another command: seekstone replay FILE TARGET",
+    ),
     (
         &["--rw", "--readwrite"],
         "fio",
@@ -51,7 +61,7 @@ const HABITS: [(&[&str], &str, &str); 32] = [
     ),
     (&["--ramp_time"], "fio", "--warm-up 5s"),
     (
-        &["--rate_iops"],
+        &["--rate_iops", "--rate_process"],
         "fio",
         "--rate 2000/s, of Poisson arrivals",
     ),

@@ -96,7 +96,11 @@ impl QueueSpec {
                 all / (service_ns + think_ns),
             )
         } else if think_ns == 0.0 {
-            let name = format!("{clients} clients, {servers} servers always busy");
+            let name = format!(
+                "{}, {} always busy",
+                units::format_counted(clients.into(), "client"),
+                units::format_counted(servers as u64, "server")
+            );
             (name, servers / service_ns)
         } else if matches!(self.law, ServiceLaw::Exponential { .. }) {
             let name = format!("M/M/{servers}//{clients} (machine repair)");

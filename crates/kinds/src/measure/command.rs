@@ -54,7 +54,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "directory",
             "PATH",
-            "where it runs; the target of the study when not given",
+            "where it runs; the target when not given",
         ),
     ],
     readings: &[

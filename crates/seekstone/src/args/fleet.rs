@@ -48,7 +48,7 @@ pub struct LaunchArgs {
     /// Time limit of the job.
     #[arg(long, value_name = "TIME", default_value = "1h")]
     pub time: Duration,
-    /// The command: trial or curve, its target and its options.
+    /// The command, as it would be typed on one host: trial, its target and its options.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }

@@ -20,7 +20,7 @@ Examples:\n  \
 seekstone ssd /dev/nvme1n1 --overwrite --purge discard     write saturation; hours\n  \
 seekstone ssd /dev/nvme1n1 --overwrite --test iops,lat,tp  the other tests; more than a day\n  \
 seekstone ssd /data --quick --size 8GiB                    a file, in minutes\n  \
-seekstone ssd 'sim:nvme?cleaning=fifo&blocks=32' --quick --seed 1"
+seekstone ssd 'sim:nvme?cleaning=fifo&blocks=64' --quick --seed 1"
 )]
 pub struct SsdArgs {
     /// A block device or file (with --overwrite), a directory, or `sim:NAME`.

@@ -130,7 +130,7 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
         }
     }
     let mut notes = vec![
-        "# Made by `seekstone trial --as-fio`. fio runs for the whole runtime; Seekstone stops as",
+        "# Made by Seekstone. fio runs for the whole runtime; Seekstone stops as",
         "# soon as the result is precise, unless --duration is given.",
     ];
     if jobs

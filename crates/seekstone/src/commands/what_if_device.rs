@@ -65,7 +65,7 @@ pub fn same_load(
             },
             spec: workload.clone(),
             subject: String::new(),
-            title: format!("{} clients", point.clients),
+            title: units::format_counted(point.clients.into(), "client"),
             question: Question::Trial {
                 clients: point.clients,
                 depth: point.clients.min(DEPTH_MAX),

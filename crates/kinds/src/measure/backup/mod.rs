@@ -49,7 +49,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "to",
             "PATH or sim:NAME",
-            "the directory, or model, that gets the stream; the target of the study when not given",
+            "the directory, or model, that gets the stream; the target when not given",
         ),
         Setting::or("block", "SIZE", "32KiB", "bytes of a block of the stream"),
         Setting::or(

@@ -35,7 +35,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "directories",
             "LIST of PATHs",
-            "where the files lie, dealt out in turn; the target of the study when not given",
+            "where the files lie, dealt out in turn; the target when not given",
         )
         .applying(NO_CONTENT),
         Setting::or(
