@@ -248,5 +248,8 @@ fn a_trial_that_is_too_short_decides_nothing() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    assert!(page.contains("it had not settled: measure longer"), "{page}");
+    assert!(
+        page.contains("it had not settled: measure longer"),
+        "{page}"
+    );
 }

@@ -281,6 +281,7 @@ fn arguments_are_shown_as_they_would_be_typed() {
         "2",
         "--no-save",
         "-q",
+        "--all",
         "-n",
         "a\u{1b}[31m",
         "true",
