@@ -37,6 +37,8 @@ const UNACCOUNTED_MAX: f64 = 0.02;
 /// exponential times, the longest makes up 5 % on average.
 const OUTLIER_SPREAD: f64 = 0.25;
 const OUTLIER_COMPLETIONS: f64 = 400.0;
+/// One that makes up less of the sum moves no figure that is shown, whatever of the spread it is.
+const OUTLIER_SUM: f64 = 5e-4;
 /// So many stalls may be what a step led to.
 const STALLS_OF_STEP: u64 = 8;
 /// Standard errors by which a warm-up differs from the rest before it is told.
@@ -449,8 +451,8 @@ fn outlier(
     let of_sum = longest / sum;
     let of_spread = (longest - mean).powi(2) / (squares - mean * sum);
     let width = evaluation.mean.relative_half_width().max(precision);
-    let is_heavy = count >= OUTLIER_COMPLETIONS && of_spread > OUTLIER_SPREAD;
-    let is_told = is_heavy || count >= OUTLIER_COMPLETIONS && of_sum > width / 3.0;
+    let is_heavy = of_spread > OUTLIER_SPREAD && of_sum > OUTLIER_SUM;
+    let is_told = count >= OUTLIER_COMPLETIONS && (is_heavy || of_sum > width / 3.0);
     is_told.then_some(Finding::Outlier {
         longest_ns,
         of_sum,
