@@ -61,7 +61,7 @@ pub fn doubts(
     }
     warnings.extend(short_operations(measurement));
     for finding in findings {
-        let is_said = matches!(finding, Finding::Drifting { .. }) && (is_growing || is_unsettled);
+        let is_said = matches!(finding, Finding::Drifting { .. }) && is_growing;
         let warning = of_finding(trial, measurement, finding).filter(|_| !is_said);
         // One remark on a start is enough.
         let is_same = |old: &Warning, new: &Warning| {

@@ -211,7 +211,7 @@ mod tests {
         // Of two clients who think as long as service takes: 1 + 2 + 2 weights, busy for 4 of 5.
         let two = Some(("M/M/1//2 (machine repair)", 50.0, 100.0, 8000.0));
         check("sim:mm1?mean=100us", thinking(2, 100e3), two);
-        let busy = Some(("8 clients, 1 servers always busy", 700.0, 100.0, 10_000.0));
+        let busy = Some(("8 clients, 1 server always busy", 700.0, 100.0, 10_000.0));
         check("sim:md1?time=100us", thinking(8, 0.0), busy);
         let free = Some(("2 clients, no queue", 0.0, 100.0, 10_000.0));
         check("sim:mmc?mean=100us&servers=4", thinking(2, 100e3), free);
