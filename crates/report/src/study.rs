@@ -32,8 +32,8 @@ const PARTS_MIN: usize = 10;
 
 /// What the interval is, for the legend of tables.
 pub(crate) const LEGEND: &str = "Means over the replicates with 95 % intervals of Student's t, \
-                                 each on its own; conclusions allow for the number of \
-                                 comparisons.";
+                                 wider where replicates seem correlated, each on its own; \
+                                 conclusions allow for the number of comparisons.";
 
 pub(crate) fn section(page: &mut Page<'_>, study: &Study) {
     page.heading(&study.title);

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use drivers::ReadFileError;
 use host::inspect::InspectError;
 use kinds::timing::TimingError;
 use lab::bench::BenchError;
@@ -110,6 +111,21 @@ impl std::fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// What is not there was named wrongly, where a command only reads.
+pub fn missing_is_usage(error: anyhow::Error) -> anyhow::Error {
+    let is_missing = |it: &(dyn std::error::Error + 'static)| {
+        let system = match it.downcast_ref::<ReadFileError>() {
+            Some(ReadFileError::Io(error)) => Some(error),
+            _ => it.downcast_ref::<std::io::Error>(),
+        };
+        system.is_some_and(|it| it.kind() == std::io::ErrorKind::NotFound)
+    };
+    match error.chain().any(is_missing) {
+        true => UsageError(format!("{error:#}")).into(),
+        false => error,
+    }
+}
 
 /// Print why a command failed, in one sentence. What every rank of a fleet knows, the one that
 /// leads says.

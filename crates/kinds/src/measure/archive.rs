@@ -21,8 +21,8 @@ const SIZE: Setting = Setting::or("size", "SIZE", "256KiB", "bytes of each");
 const STORE: Setting = Setting::optional(
     "store",
     "PATH or s3://HOST:PORT/BUCKET",
-    "the directory or bucket that they are put into; a second directory in the target of the study \
-     when not given. A bucket's keys are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "the directory or bucket that they are put into; a second directory in the target when not \
+     given. A bucket's keys are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 );
 const AT_ONCE: Setting = Setting::or("at-once", "NUMBER", "1", "files under way at the same time");
 

@@ -18,8 +18,8 @@ impl FromStr for RunChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.parse() {
             _ if text == "latest" => Ok(Self::Latest),
-            Ok(number) => Ok(Self::Number(number)),
-            Err(_) => Err("use a run number from `seekstone runs list`, or `latest`".into()),
+            Ok(number) if number > 0 => Ok(Self::Number(number)),
+            _ => Err("use a run number from `seekstone runs list`, or `latest`".into()),
         }
     }
 }

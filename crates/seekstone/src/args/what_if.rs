@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use units::{Duration, Rate};
 
-use super::Force;
 use super::parse::{parse_level, parse_rate, parse_share};
+use super::{Force, RunChoice};
 use crate::output::Output;
 
 /// `seekstone whatif`.
@@ -25,10 +25,10 @@ Eight small queueing models are fitted to the run. The one that best predicts po
 the fit is used, and its errors there are always printed. Nothing is predicted when they
 exceed 15 %, nor outside the measured range without --extrapolate. The archive is not changed.")]
 pub struct WhatIfArgs {
-    /// Archived runs of `curve`, `run` or `transactions`, by number; several must have the same
-    /// target and workload, and are fitted together.
-    #[arg(required = true, value_name = "RUN", value_parser = clap::value_parser!(i64).range(1..))]
-    pub runs: Vec<i64>,
+    /// Archived runs of `curve`, `run` or `transactions`, by number or as `latest`; several must
+    /// have the same target and workload, and are fitted together.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<RunChoice>,
     /// Predict response time and load for this many clients.
     #[arg(
         long, visible_alias = "users", value_name = "N", value_delimiter = ',',
@@ -59,11 +59,8 @@ pub struct WhatIfArgs {
     #[arg(long, value_name = "sim:NAME")]
     pub device: Option<String>,
     /// Runs of the same kind to score the model on; not used in the fit.
-    #[arg(
-        long, value_name = "RUN", value_delimiter = ',',
-        value_parser = clap::value_parser!(i64).range(1..)
-    )]
-    pub check: Vec<i64>,
+    #[arg(long, value_name = "RUN", value_delimiter = ',')]
+    pub check: Vec<RunChoice>,
     /// Also predict outside the measured range, with wider intervals.
     #[arg(long)]
     pub extrapolate: bool,

@@ -12,7 +12,7 @@ use study::LeftScratch;
 use units::{Bytes, format_counted};
 
 use crate::args::CleanArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, missing_is_usage};
 use crate::output;
 
 /// What is said of what stays.
@@ -23,7 +23,7 @@ const KEPT: &str = "Kept. `seekstone clean --yes` in that directory removes it."
 /// # Errors
 /// When the directory cannot be listed, or something cannot be removed.
 pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
-    let stale = find_stale(&args.directory)?;
+    let stale = find_stale(&args.directory).map_err(|it| missing_is_usage(it.into()))?;
     let closed = find_closed(&args.directory)?;
     let data = data_files(&args.directory);
     let studies = LeftScratch::find(&args.directory);

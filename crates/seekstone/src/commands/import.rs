@@ -17,7 +17,7 @@ use super::import_run::{begins_run, import_run};
 use super::vintage::import_diskmbps::import_diskmbps;
 use super::vintage::import_diskrand::import_diskrand;
 use crate::commands::setup::show_command;
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, UsageError, missing_is_usage};
 use crate::output;
 
 /// Runs among which an earlier import of the same log is looked for.
@@ -137,7 +137,7 @@ pub fn file_text(file: &Path) -> anyhow::Result<String> {
         Err(ReadFileError::TooLarge { .. }) => "is too large to be a log",
         Err(error) => {
             let read = format!("cannot read {}", file.display());
-            return Err(anyhow::Error::new(error).context(read));
+            return Err(missing_is_usage(anyhow::Error::new(error).context(read)));
         }
     };
     Err(no_log(file, why))

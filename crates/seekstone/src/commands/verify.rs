@@ -89,11 +89,14 @@ fn targets(args: &VerifyArgs, state: &StateFile) -> Result<Vec<(u32, PathBuf)>, 
 
 /// A file that is no state was named wrongly.
 fn as_usage(error: StateFileError) -> anyhow::Error {
-    match error {
-        StateFileError::State { .. } | StateFileError::Ledger { .. } => {
-            UsageError(error.to_string()).into()
-        }
-        error => error.into(),
+    let is_usage = match &error {
+        StateFileError::State { .. } | StateFileError::Ledger { .. } => true,
+        StateFileError::Io { why, .. } => why.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    };
+    match is_usage {
+        true => UsageError(error.to_string()).into(),
+        false => error.into(),
     }
 }
 

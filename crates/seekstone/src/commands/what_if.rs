@@ -8,7 +8,8 @@ use procedure::{
 use results::{Run, Status, Warning, WarningCode, WhatIf};
 use workload::{ClientSpec, MixSpec, Pacing};
 
-use crate::args::WhatIfArgs;
+use crate::args::{RunChoice, WhatIfArgs};
+use crate::commands::runs::run_of;
 use crate::commands::setup::archive_path;
 use crate::commands::what_if_device::same_load;
 use crate::exit::{Exit, UsageError};
@@ -24,13 +25,13 @@ const SCHEMA: u32 = 1;
 pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
     let path = archive_path(args.archive.as_ref())?;
     let archive = Archive::open_existing(&path)?;
-    let load = |ids: &[i64]| ids.iter().map(|&id| archive.load(id)).collect();
+    let load = |of: &[RunChoice]| of.iter().map(|it| run_of(&archive, *it)).collect();
     let runs: Result<Vec<Run>, ArchiveError> = load(&args.runs);
     let runs = runs?;
     let checks: Result<Vec<Run>, ArchiveError> = load(&args.check);
     let checks = checks?;
     drop(archive);
-    refuse_doubles(args)?;
+    refuse_doubles(runs.iter().chain(&checks))?;
     let evidence = all_evidence(&runs, &checks)?;
     let count = evidence.points.len();
     let name = evidence.clients_name;
@@ -43,7 +44,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
              workload, or further ones with --check"
         ))
     })?;
-    let mut found = found(args, &runs, &analysis);
+    let mut found = found(&runs, &analysis);
     let change = change(args, &runs, &analysis)?;
     if found.refusal.is_none() {
         for question in questions(args, &analysis) {
@@ -126,8 +127,8 @@ fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {
     })
 }
 
-fn refuse_doubles(args: &WhatIfArgs) -> Result<(), UsageError> {
-    let all: Vec<i64> = args.runs.iter().chain(&args.check).copied().collect();
+fn refuse_doubles<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), UsageError> {
+    let all: Vec<i64> = runs.filter_map(|run| run.id).collect();
     for (index, id) in all.iter().enumerate() {
         if all[..index].contains(id) {
             return Err(UsageError(format!(
@@ -173,7 +174,7 @@ fn think_ns(spec: &MixSpec) -> f64 {
     }
 }
 
-fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
+fn found(runs: &[Run], analysis: &Analysis) -> WhatIf {
     let evidence = &analysis.evidence;
     let partial = runs.iter().filter_map(|run| match &run.status {
         Status::Partial { reason } => Some((run.id.unwrap_or_default(), reason)),
@@ -197,7 +198,7 @@ fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
     });
     WhatIf {
         schema: SCHEMA,
-        runs: args.runs.clone(),
+        runs: runs.iter().filter_map(|run| run.id).collect(),
         title: evidence.title.clone(),
         clients_name: evidence.clients_name.into(),
         points: evidence.points.len() as u32,

@@ -150,7 +150,7 @@ fn one_run_a_side_cannot_tell() {
     );
     scratch.check(
         &["compare", &one, "/no/such/run.json"],
-        1,
+        2,
         "/no/such/run.json",
     );
 }
