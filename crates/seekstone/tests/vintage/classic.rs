@@ -455,7 +455,7 @@ fn a_log_becomes_runs_in_the_archive() {
         "{shown}"
     );
     import("rpt.rpp", 2, "is no log of rpt");
-    import("none.rpl", 1, "cannot read none.rpl");
+    import("none.rpl", 2, "cannot read none.rpl");
     fs::write(scratch.path("b.rpl"), [0xff, 0xfe, 0]).expect("a file");
     import(
         "b.rpl",
