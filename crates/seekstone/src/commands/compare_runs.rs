@@ -70,7 +70,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
     Ok(exit)
 }
 
-/// Runs without a figure in common cannot be compared. Void ones have none, which is told later.
+/// Refuse runs that share no figure. A void run has none at all, and is reported as void later.
 fn refuse_strangers(base: &[Run], new: &[Run]) -> Result<(), UsageError> {
     let names = |runs: &[Run]| -> BTreeSet<String> {
         let readings = runs.iter().flat_map(Run::readings);

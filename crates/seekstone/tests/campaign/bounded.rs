@@ -61,7 +61,7 @@ impl Bounded {
         poll(&mut handles, Some(&span)).expect("a poll") > 0
     }
 
-    /// Wait until that holds, or the program has ended.
+    /// Wait until `is_so` holds, or the program ends.
     pub fn await_that(&self, mut is_so: impl FnMut() -> bool) {
         while !is_so() && !self.ends_within(LOOK) {}
     }

@@ -271,7 +271,7 @@ impl Running {
         self.child.try_wait().expect("a child").is_none()
     }
 
-    /// Wait until that holds, or the program has ended, which is told by `false`.
+    /// Wait until `is_so` holds; `false` if the program ended first.
     pub fn runs_until(&mut self, mut is_so: impl FnMut() -> bool) -> bool {
         let handle = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty());
         let handle = handle.expect("a handle of a process");
