@@ -1,5 +1,6 @@
 //! What dead runs left behind: found by name, marker and a lock that nobody holds; removed if the
-//! content of each file carries the seal of the marker.
+//! content of each file carries the seal of the marker. A run that was killed before it wrote the
+//! marker left an empty directory, whose name tells that it is ours.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,7 +17,8 @@ use crate::guard::seal::{Maker, Seal};
 use crate::target_error::TargetError;
 use crate::work_directory::{
     DIRECTORY_FLAGS, MARKER_DRAFT, MARKER_HEAD, MARKER_MAKES, MARKER_NAME, MARKER_SEAL, entries,
-    is_directory_name, is_plain_name, remove_emptied, remove_marker, shape_of, small_file_number,
+    is_directory_name, is_given_name, is_plain_name, remove_emptied, remove_marker, shape_of,
+    small_file_number,
 };
 use crate::work_tree::{examine_tree, is_tree_directory, remove_tree};
 
@@ -27,8 +29,8 @@ const MARKER_BYTES_MAX: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct StaleDirectory {
     pub path: PathBuf,
-    /// The process that made it.
-    pub pid: u32,
+    /// The process that made it, which was killed before it could say so where there is none.
+    pub pid: Option<u32>,
     /// Bytes that its files take up.
     pub bytes: u64,
     /// How many files it holds, the marker not counted.
@@ -36,6 +38,13 @@ pub struct StaleDirectory {
     parent: OwnedFd,
     directory: OwnedFd,
     name: String,
+    /// None in one that is empty, which is locked itself.
+    marked: Option<Marked>,
+}
+
+/// What the marker tells.
+#[derive(Debug)]
+struct Marked {
     /// Shapes of the names of files that its run made.
     shapes: Vec<String>,
     maker: Maker,
@@ -94,11 +103,29 @@ impl StaleDirectory {
     /// When it holds anything that is not provably the run's (then nothing is touched), or the
     /// system refuses.
     pub fn remove(self) -> Result<(), TargetError> {
-        let in_context = |error| TargetError::io("clean up", &self.path, error);
-        let found = entries(&self.directory).map_err(|error| in_context(error.into()))?;
+        let Self {
+            parent,
+            directory,
+            name,
+            path,
+            marked,
+            ..
+        } = self;
+        if let Some(marked) = marked {
+            marked.remove_content(&directory, &path)?;
+        }
+        remove_emptied(&parent, &directory, &name, &path)
+    }
+}
+
+impl Marked {
+    /// Remove all that is inside, or nothing.
+    fn remove_content(self, directory: &OwnedFd, path: &Path) -> Result<(), TargetError> {
+        let in_context = |error| TargetError::io("clean up", path, error);
+        let found = entries(directory).map_err(|error| in_context(error.into()))?;
         let mut strange = Vec::new();
         for (name, kind) in &found {
-            strange.extend(self.strange(name, *kind).map_err(in_context)?);
+            strange.extend(self.strange(directory, name, *kind).map_err(in_context)?);
         }
         if !strange.is_empty() {
             strange.sort_unstable();
@@ -107,49 +134,43 @@ impl StaleDirectory {
                  again",
                 strange.join(", ")
             );
-            return Err(TargetError::LeftBehind {
-                path: self.path,
-                why,
-            });
+            let path = path.to_path_buf();
+            return Err(TargetError::LeftBehind { path, why });
         }
         // The marker goes last: without it nobody would know whose the rest is.
         for (name, kind) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
-            self.remove_one(name, *kind).map_err(in_context)?;
+            self.remove_one(directory, name, *kind)
+                .map_err(in_context)?;
         }
-        let Self {
-            parent,
-            directory,
-            name,
-            path,
-            marker,
-            ..
-        } = self;
-        remove_marker(&directory, &path, &marker)?;
-        drop(marker);
-        remove_emptied(&parent, &directory, &name, &path)
+        remove_marker(directory, path, &self.marker)
     }
 
     /// What of an entry is not provably the run's.
-    fn strange(&self, name: &str, kind: FileType) -> io::Result<Option<String>> {
+    fn strange(
+        &self,
+        directory: &OwnedFd,
+        name: &str,
+        kind: FileType,
+    ) -> io::Result<Option<String>> {
         Ok(match kind {
             FileType::RegularFile if is_marker(name) => None,
             FileType::RegularFile if self.is_known(name) => {
-                let is_made = self.maker.made_name(&self.directory, name)?;
+                let is_made = self.maker.made_name(directory, name)?;
                 (!is_made).then(|| name.to_owned())
             }
             FileType::Directory if is_tree_directory(name) => {
-                let tree = examine_tree(&self.directory, name, &self.maker)?;
+                let tree = examine_tree(directory, name, &self.maker)?;
                 tree.strange.map(|inner| format!("{name}/.../{inner}"))
             }
             _ => Some(name.to_owned()),
         })
     }
 
-    fn remove_one(&self, name: &str, kind: FileType) -> io::Result<()> {
+    fn remove_one(&self, directory: &OwnedFd, name: &str, kind: FileType) -> io::Result<()> {
         if kind == FileType::Directory {
-            return remove_tree(&self.directory, name, &self.maker);
+            return remove_tree(directory, name, &self.maker);
         }
-        let removed = remove_proven(&self.directory, name, |file, found| {
+        let removed = remove_proven(directory, name, |file, found| {
             // A draft says something else in each of its states.
             Ok(is_marker(name) || self.maker.made(file, found)?)
         });
@@ -183,7 +204,9 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
         })
     };
     // A run that was killed before its marker was on the storage left the draft of it.
-    let marker = open(MARKER_NAME).or_else(|_| open(MARKER_DRAFT)).ok()?;
+    let Ok(marker) = open(MARKER_NAME).or_else(|_| open(MARKER_DRAFT)) else {
+        return examine_empty(parent, name, parent_fd, directory);
+    };
     let owner_of_both = owner_of(&directory, &marker)?;
     // Read before it is locked: a draft that says something was locked by whoever wrote that, and
     // one that says nothing yet must not be locked in front of its maker.
@@ -211,15 +234,42 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     let path = parent.join(&name);
     Some(StaleDirectory {
         path,
-        pid,
+        pid: Some(pid),
         bytes,
         files,
         parent: parent_fd,
         directory,
         name,
-        shapes,
-        maker,
-        marker,
+        marked: Some(Marked {
+            shapes,
+            maker,
+            marker,
+        }),
+    })
+}
+
+/// One without a marker, if its name is one that we give, nothing is in it, and nobody is about to
+/// put a marker there.
+fn examine_empty(
+    parent: &Path,
+    name: String,
+    parent_fd: OwnedFd,
+    directory: OwnedFd,
+) -> Option<StaleDirectory> {
+    let found = Found::of(&directory).ok()?;
+    let is_ours = found.is_private() && is_open_to_us(found.owner);
+    (is_given_name(&name) && is_ours).then_some(())?;
+    rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive).ok()?;
+    entries(&directory).ok()?.is_empty().then_some(())?;
+    Some(StaleDirectory {
+        path: parent.join(&name),
+        pid: None,
+        bytes: 0,
+        files: 0,
+        parent: parent_fd,
+        directory,
+        name,
+        marked: None,
     })
 }
 
@@ -230,9 +280,14 @@ fn is_marker(name: &str) -> bool {
 /// The owner of directory and marker, if it is one user, who is us unless we are root.
 fn owner_of(directory: &OwnedFd, marker: &File) -> Option<u32> {
     let (outer, inner) = (Found::of(directory).ok()?, Found::of(marker).ok()?);
-    let me = rustix::process::geteuid();
-    let is_ours = outer.owner == inner.owner && (me.is_root() || outer.owner == me.as_raw());
+    let is_ours = outer.owner == inner.owner && is_open_to_us(outer.owner);
     (inner.is_file() && inner.links == 1 && is_ours).then_some(outer.owner)
+}
+
+/// Whether we clean up for that user.
+fn is_open_to_us(owner: u32) -> bool {
+    let me = rustix::process::geteuid();
+    me.is_root() || owner == me.as_raw()
 }
 
 /// What a marker tells.

@@ -50,7 +50,8 @@ const MARKER_MODE: u32 = 0o600;
 pub(crate) const MARKER_DRAFT: &str = "owner.new";
 
 pub(crate) use names::{
-    is_directory_name, is_plain_name, shape_of, small_file_name, small_file_number,
+    directory_name, is_directory_name, is_given_name, is_plain_name, shape_of, small_file_name,
+    small_file_number,
 };
 
 pub(crate) const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
@@ -101,11 +102,8 @@ impl WorkDirectory {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let parent_fd = rustix::fs::open(parent, flags, Mode::empty())
             .map_err(|error| TargetError::io("open the directory", parent, error))?;
-        let name = make_unique(&parent_fd, parent)?;
+        let (name, directory) = make_unique(&parent_fd, parent)?;
         let path = parent.join(&name);
-        let directory = open_beneath(&parent_fd, &name, DIRECTORY_FLAGS)
-            .map_err(|error| TargetError::io("open the new directory", &path, error))?;
-        let directory = OwnedFd::from(directory);
         refuse_foreign(&directory, &path)?;
         let marker = match make_marker(&directory, owner) {
             Ok(marker) => marker,
@@ -488,16 +486,36 @@ fn is_absent(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::NotFound
 }
 
-fn make_unique(parent_fd: &OwnedFd, parent: &Path) -> Result<String, TargetError> {
+/// Make a directory of a new name, and lock it: while it is locked, its emptiness proves nothing.
+/// One that was taken for a dead run's before that is made again.
+fn make_unique(parent_fd: &OwnedFd, parent: &Path) -> Result<(String, OwnedFd), TargetError> {
     const ATTEMPTS: usize = 16;
     for _ in 0..ATTEMPTS {
         let drawn = random();
         let drawn = drawn.map_err(|error| TargetError::io("name a directory in", parent, error))?;
-        let name = format!("{DIRECTORY_PREFIX}{drawn:016x}");
+        let name = directory_name(drawn);
         match rustix::fs::mkdirat(parent_fd, &name, Mode::RWXU) {
-            Ok(()) => return Ok(name),
-            Err(Errno::EXIST) => {}
+            Ok(()) => {}
+            Err(Errno::EXIST) => continue,
             Err(error) => return Err(TargetError::io("make a directory in", parent, error)),
+        }
+        let locked = open_beneath(parent_fd, &name, DIRECTORY_FLAGS).and_then(|directory| {
+            // What locks no directories lets nobody else lock one, either.
+            let _ = rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive);
+            let made = Identity::of(&directory).map_err(|error| errno_of(&error))?;
+            require_name(parent_fd, &name, &made)?;
+            Ok(directory)
+        });
+        match locked {
+            Ok(directory) => return Ok((name, directory.into())),
+            Err(Errno::NOENT) => {}
+            Err(error) => {
+                return Err(TargetError::io(
+                    "open the new directory",
+                    parent.join(name),
+                    error,
+                ));
+            }
         }
     }
     Err(TargetError::io("make a directory in", parent, Errno::EXIST))
@@ -529,7 +547,7 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
         Err(error) => return Err(error.into()),
     }
     marker.file().write_all(marker_text(owner).as_bytes())?;
-    // At once: killed before, we leave an empty directory, and nobody can tell whose it is.
+    // At once: killed before, we leave an empty directory, of which only its name says whose it is.
     marker.publish(OsStr::new(MARKER_NAME))?;
     // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
     marker.file().sync_all().inspect_err(|_| {

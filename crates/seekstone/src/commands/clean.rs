@@ -113,13 +113,18 @@ pub fn offer_removal(directory: &Path, yes: bool) -> anyhow::Result<()> {
 fn remove_each(stale: Vec<StaleDirectory>, yes: bool) -> anyhow::Result<()> {
     for directory in stale {
         let path = directory.path.clone();
-        output::complain(&format!(
-            "A killed run (process {}) left {} behind: {} in {}.",
-            directory.pid,
-            path.display(),
-            Bytes(directory.bytes),
-            format_counted(directory.files, "file"),
-        ));
+        output::complain(&match directory.pid {
+            Some(pid) => format!(
+                "A killed run (process {pid}) left {} behind: {} in {}.",
+                path.display(),
+                Bytes(directory.bytes),
+                format_counted(directory.files, "file"),
+            ),
+            None => format!(
+                "A run that was killed at once left {} behind, which is empty.",
+                path.display()
+            ),
+        });
         if yes || agrees()? {
             directory.remove()?;
             output::complain(&format!("Removed {}.", path.display()));

@@ -63,17 +63,8 @@ fn faults_after(place: &Place) -> Vec<String> {
     faults.extend(archive_faults(&own));
     faults.extend(place.harm());
     faults.extend(place.clean().fault(&[0]));
-    forget_stubs(place);
     faults.extend(place.changes());
     faults
-}
-
-/// A directory that was killed before anything lay in it is nobody's, and stays.
-fn forget_stubs(place: &Place) {
-    for path in place.left() {
-        // Only an empty one goes.
-        let _ = fs::remove_dir(path);
-    }
 }
 
 #[track_caller]
