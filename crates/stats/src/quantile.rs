@@ -7,6 +7,7 @@
 mod tail;
 
 use serde::{Deserialize, Serialize};
+use statrs::function::beta::beta_reg;
 
 use crate::bins::{BIN_COUNT, LogBins};
 use crate::estimate::{CONFIDENCE, Estimate};
@@ -140,6 +141,18 @@ pub fn share_within(
         confidence,
         samples: independent,
     })
+}
+
+/// The chance of at most `few` of `samples` that each come with the chance `share`: the binomial
+/// distribution in terms of the incomplete beta function, which both numbers may be fractions for
+/// (NIST Digital Library of Mathematical Functions, 8.17.5).
+///
+/// # Panics
+/// Unless `share` lies between 0 and 1, and there are more `samples` than `few`, which is no less
+/// than 0.
+#[must_use]
+pub fn chance_of_at_most(few: f64, samples: f64, share: f64) -> f64 {
+    beta_reg(samples - few, few + 1.0, 1.0 - share)
 }
 
 /// The variance of shares, as careful as that of the mean.
@@ -466,6 +479,21 @@ mod tests {
             let (_, up_below) = halves(ess_at_bar / 4.0, p);
             assert_eq!(up_below, up_at_bar, "{p}");
         }
+    }
+
+    #[test]
+    fn the_chance_of_few_is_that_of_the_binomial_distribution() {
+        let check = |few: f64, samples: f64, share: f64, expected: f64| {
+            let found = chance_of_at_most(few, samples, share);
+            assert!(
+                (found / expected - 1.0).abs() < 1e-9,
+                "{few} {samples} {share}: {found}"
+            );
+        };
+        check(0.0, 10.0, 0.05, 0.95_f64.powi(10));
+        check(1.0, 10.0, 0.5, 11.0 / 1024.0);
+        check(9.0, 10.0, 0.5, 1023.0 / 1024.0);
+        check(0.0, 73.5, 0.05, 0.95_f64.powf(73.5));
     }
 
     /// Bug: of a percentile without evidence not even the value was given, and a screen showed the

@@ -2,6 +2,7 @@
 
 mod curve_edges;
 mod file_tests;
+mod goals;
 mod levels;
 mod load_curve;
 mod own_limits;
