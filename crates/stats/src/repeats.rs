@@ -9,8 +9,13 @@ use crate::variance::student_t;
 
 /// From so many repeats on their number may have been chosen by a look at their precision.
 pub const REPEATS_LOOKED_AT: usize = 10;
-/// A correlation above this is a drift, which is told by itself.
-const CORRELATION_MAX: f64 = 0.9;
+/// A correlation above this is a drift, which is told by itself. Of series that resemble each other
+/// less, a few come out above by chance: with a higher limit their intervals were 40 times as wide
+/// as they had to be, and no more of them held the mean.
+const CORRELATION_MAX: f64 = 0.7;
+/// The variance of any series is taken to have so many degrees of freedom, if there are as many
+/// values: Student's t of one degree is 12.7, and widened intervals that were wide enough.
+const FREEDOM_MIN: f64 = 3.0;
 /// Fewer repeats say nothing of a correlation.
 const CORRELATED_MIN: usize = 5;
 /// Standard errors by which a correlation may be larger than it was found, at its one-sided 90 %
@@ -32,7 +37,7 @@ pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
     let correlation = lag_one(values, mean, squares);
     let dependence = (1.0 + correlation) / (1.0 - correlation);
     let error = (squares / (count - 1.0) / count * dependence).sqrt();
-    let freedom = ((count - 1.0) / dependence).max(1.0);
+    let freedom = ((count - 1.0) / dependence).max(FREEDOM_MIN.min(count - 1.0));
     let half = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
     Some(Estimate {
         low: mean - half,
