@@ -356,7 +356,7 @@ fn sizes_by_order(job: &mut Job) -> Option<Fault> {
 
 /// With `time_based` fio begins anew when `number_ios` are done, until the time is over.
 fn count_anew(job: &mut Job) {
-    if job.limits.is_time_based && job.limits.runtime > Duration::ZERO {
+    if job.is_timed() {
         job.limits.requests = None;
     }
 }

@@ -165,7 +165,42 @@ pub struct Reports {
     pub is_grouped: bool,
     /// Percentiles, 0 to 100; fio's own where empty.
     pub percentiles: Vec<f64>,
+    pub percentiles_of: PercentilesOf,
+    pub directions: ReportedDirections,
     pub logs: Logs,
+}
+
+/// Which times have percentiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PercentilesOf {
+    /// fio's `slat`.
+    pub submission: bool,
+    /// fio's `clat`.
+    pub completion: bool,
+    /// fio's `lat`.
+    pub whole: bool,
+}
+
+impl Default for PercentilesOf {
+    fn default() -> Self {
+        Self {
+            submission: false,
+            completion: true,
+            whole: false,
+        }
+    }
+}
+
+/// fio's `unified_rw_reporting`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReportedDirections {
+    /// Reads, writes and trims.
+    #[default]
+    Apart,
+    /// All as one.
+    Together,
+    /// Both.
+    Both,
 }
 
 /// Which file the next request goes to.
@@ -287,6 +322,13 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether it goes on to the end of its time, however much it has done; without a `runtime` fio
+    /// takes `time_based` back.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.limits.is_time_based && self.limits.runtime > Duration::ZERO
+    }
+
     /// What a copy of it is called, and its logs are: fio gives the first one alone the name of
     /// `name`.
     #[must_use]

@@ -185,7 +185,7 @@ fn ended_early(job: &Job) -> Option<String> {
     let is_mixed = job.pattern.directions == Directions::Mixed
         && (1..100).contains(&job.read_percent_effective())
         && job.blocks[0].least() != job.blocks[1].least();
-    let is_timed = job.limits.is_time_based && job.limits.runtime > Duration::ZERO;
+    let is_timed = job.is_timed();
     (is_mapped && is_mixed && !is_timed).then(|| {
         "other block sizes for reads than for writes: as in fio the job ends early, when its map \
          of blocks has no place for the larger ones; add norandommap to move all of size"

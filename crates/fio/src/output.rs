@@ -8,9 +8,12 @@ mod json;
 mod normal;
 mod terse;
 
+use std::borrow::Cow;
+
 use stats::Histogram;
 use units::Duration;
 
+use crate::job::{PercentilesOf, ReportedDirections};
 use crate::steady::SteadyReport;
 
 pub use idleness::Idleness;
@@ -20,6 +23,9 @@ pub use terse::terse;
 
 /// The version that readers look for: the fio whose forms these are.
 pub const VERSION: &str = "fio-3.33";
+
+/// fio's names of directions.
+const NAMES: [&str; 3] = ["read", "write", "trim"];
 
 /// fio's percentiles, where a job names none.
 pub const PERCENTILES: [f64; 17] = [
@@ -109,6 +115,14 @@ pub struct JobReport {
     pub flushes: Transfers,
     /// Percentiles, 0 to 100.
     pub percentiles: Vec<f64>,
+    /// Which times have them.
+    pub percentiles_of: PercentilesOf,
+    /// Whether reads, writes and trims are one.
+    pub directions: ReportedDirections,
+    /// Smallest and largest request of reads, writes and trims, bytes.
+    pub sizes: [(u64, u64); 3],
+    /// Seconds from the beginning of the first job of all to the end of the last.
+    pub seconds_in_all: u64,
     /// What the system counted of it.
     pub usage: Usage,
     /// Whether it was steady, where that was asked.
@@ -138,6 +152,7 @@ impl Spread {
             .iter_recorded()
             .map(|bucket| {
                 let middle = f64::midpoint(bucket.low as f64, bucket.high as f64);
+                let middle = middle.clamp(histogram.min() as f64, histogram.max() as f64);
                 (middle - mean).powi(2) * bucket.count as f64
             })
             .sum();
@@ -180,6 +195,36 @@ impl Spread {
 }
 
 impl Transfers {
+    /// All as one.
+    fn together(all: &[Self]) -> Self {
+        let mut sum = Self::default();
+        for one in all {
+            sum.response.merge(&one.response);
+            sum.service.merge(&one.service);
+            sum.submission.merge(&one.submission);
+            sum.bytes += one.bytes;
+            sum.elapsed = sum.elapsed.max(one.elapsed);
+            sum.window = sum.window.max(one.window);
+            let windows = sum.windows.len().max(one.windows.len());
+            sum.windows.resize(windows, (0, 0));
+            for (sum, one) in sum.windows.iter_mut().zip(&one.windows) {
+                *sum = (sum.0 + one.0, sum.1 + one.1);
+            }
+        }
+        sum
+    }
+
+    /// A percentile of fio's `lat`: of the time from when requests were due, unless they were due
+    /// before the job had room for them; then of the time from submission, and its mean before.
+    pub(crate) fn percentile_of_all(&self, percent: f64) -> u64 {
+        let before = self.submission.mean();
+        let is_late = self.response.mean() > (self.service.mean() + before) * 1.01 + 1.0;
+        match is_late || self.response.is_empty() {
+            true => percentile(&self.service, percent) + before as u64,
+            false => percentile(&self.response, percent),
+        }
+    }
+
     /// Operations.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -227,6 +272,23 @@ impl JobReport {
         match &self.client {
             None => self.name.clone(),
             Some(client) => format!("<{}> {}", client.title, self.name),
+        }
+    }
+
+    pub(crate) fn is_apart(&self) -> bool {
+        self.directions != ReportedDirections::Together
+    }
+
+    /// What is reported apart, by name.
+    pub(crate) fn parts(&self) -> Vec<(&'static str, Cow<'_, Transfers>)> {
+        let apart = NAMES
+            .into_iter()
+            .zip(self.transfers.iter().map(Cow::Borrowed));
+        let mixed = || ("mixed", Cow::Owned(Transfers::together(&self.transfers)));
+        match self.directions {
+            ReportedDirections::Apart => apart.collect(),
+            ReportedDirections::Together => vec![mixed()],
+            ReportedDirections::Both => apart.chain([mixed()]).collect(),
         }
     }
 
@@ -295,4 +357,18 @@ pub(crate) fn depth_class(depth: u32) -> usize {
     (depth.max(1).ilog2() as usize).min(6)
 }
 
+/// The class that fio files batches of requests under, which are entered at a depth: here an eighth
+/// of it at most.
+pub(crate) fn batch_class(depth: u32) -> usize {
+    match (depth / 8).max(1) {
+        0..=4 => 1,
+        5..=8 => 2,
+        9..=16 => 3,
+        17..=32 => 4,
+        33..=64 => 5,
+        _ => 6,
+    }
+}
+
+pub(crate) const BATCH_CLASSES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 pub(crate) const DEPTH_CLASSES: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];

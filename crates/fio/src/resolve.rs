@@ -5,7 +5,7 @@ use crate::buffers::pattern_bytes;
 use crate::conflict::{conflicts, settle};
 use crate::engines::engine;
 use crate::fault::Fault;
-use crate::job::{Amount, EachWrite, FileOrder, Files, Job, Rate};
+use crate::job::{Amount, EachWrite, FileOrder, Files, Job, Rate, ReportedDirections};
 use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{Answer, truth};
 use crate::pattern::{Distribution, Pattern};
@@ -443,6 +443,16 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
                 return Err(format!("{PERCENTILES_MAX} numbers from 0 to 100 at most"));
             }
             job.reports.percentiles = numbers;
+        }
+        "slat_percentiles" => job.reports.percentiles_of.submission = value.truth()?,
+        "clat_percentiles" => job.reports.percentiles_of.completion = value.truth()?,
+        "lat_percentiles" => job.reports.percentiles_of.whole = value.truth()?,
+        "unified_rw_reporting" => {
+            job.reports.directions = match value.text {
+                "mixed" | "1" => ReportedDirections::Together,
+                "both" | "2" => ReportedDirections::Both,
+                _ => ReportedDirections::Apart,
+            };
         }
         "kb_base" => {}
         _ => return Ok(false),

@@ -11,6 +11,7 @@ const MANY: i64 = i64::MAX;
 const GENERATORS: ValueKind = OneOf(&["tausworthe", "lfsr", "tausworthe64"]);
 const FALLOCATE: ValueKind = OneOf(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 const DONE: Answer = Done("");
+const GONE: &str = "deprecated, and fio ends with an error, too: leave it out";
 const MEASURED: &str =
     "every I/O is timed anyway, by one clock that is checked against the system's";
 const FORM: &str = "it sets the form of a report; ours always holds all of it";
@@ -190,7 +191,7 @@ pub const GENERIC: &[FioOption] = &[
     row("random_distribution", "", Text, Done("random, zipf, pareto, normal, zoned and zoned_abs")),
     row("random_sequence_stride", "", Bool, Refused(ADDRESSES)),
     row("percentage_random", "", Ints(0, 100), DONE),
-    row("percentage_sequential", "", Text, NoEffect("deprecated: fio ignores it")),
+    row("percentage_sequential", "", Text, Refused(GONE)),
     row("nrfiles", "nr_files", Int(0, MANY), DONE),
     row("openfiles", "", Int(0, MANY), NoEffect(ALL_OPEN)),
     row("file_service_type", "", Text, Done("roundrobin, random and sequential, each with :N")),
@@ -205,7 +206,7 @@ pub const GENERIC: &[FioOption] = &[
     row("buffered", "", Bool, DONE),
     row("overwrite", "", Bool, NoEffect(LAID_OUT)),
     row("loops", "", Int(0, MANY), DONE),
-    row("numjobs", "", Int(0, MANY), DONE),
+    row("numjobs", "", Int(1, MANY), DONE),
     row("startdelay", "", Text, DONE),
     row("runtime", "timeout", Seconds, DONE),
     row("time_based", "", Flag, DONE),
@@ -275,7 +276,7 @@ pub const GENERIC: &[FioOption] = &[
     row("lockmem", "", Size, NoEffect(BUFFERS)),
     row("rwmixread", "", Int(0, 100), DONE),
     row("rwmixwrite", "", Int(0, 100), DONE),
-    row("rwmixcycle", "", Text, NoEffect("deprecated: fio ignores it")),
+    row("rwmixcycle", "", Text, Refused(GONE)),
     row("comm", "", Text, NoEffect("saved with the run, without effect")),
     row("nice", "", Int(-20, 19), NoEffect(PLACING)),
     row("prio", "", Int(0, 7), NoEffect(PLACING)),
@@ -359,9 +360,9 @@ pub const GENERIC: &[FioOption] = &[
     row("dedupe_global", "", Bool, NoEffect(SHARE_ALONE)),
     row("dedupe_mode", "", OneOf(&["repeat", "working_set"]), NoEffect(SHARE_ALONE)),
     row("dedupe_working_set_percentage", "", Int(0, 100), NoEffect(SHARE_ALONE)),
-    row("clat_percentiles", "", Bool, NoEffect(FORM)),
-    row("lat_percentiles", "", Bool, NoEffect(FORM)),
-    row("slat_percentiles", "", Bool, NoEffect(FORM)),
+    row("clat_percentiles", "", Bool, DONE),
+    row("lat_percentiles", "", Bool, DONE),
+    row("slat_percentiles", "", Bool, DONE),
     row("percentile_list", "", Floats, DONE),
     row("significant_figures", "", Int(1, 10), NoEffect(FORM)),
     row("disk_util", "", Bool, NoEffect(FORM)),
@@ -372,7 +373,7 @@ pub const GENERIC: &[FioOption] = &[
     row("disable_bw_measurement", "disable_bw", Bool, NoEffect(MEASURED)),
     row("gtod_cpu", "", Int(0, MANY), NoEffect(MEASURED)),
     row("job_start_clock_id", "", Int(0, MANY), NoEffect(FORM)),
-    row("unified_rw_reporting", "", OneOf(&["none","mixed","both","0","1","2"]), NoEffect(FORM)),
+    row("unified_rw_reporting", "", OneOf(&["none","mixed","both","0","1","2"]), DONE),
     row("continue_on_error", "", Text, Done(GO_ON)),
     row("ignore_error", "", Text, Refused(NO_LIST)),
     row("error_dump", "", Bool, NoEffect("the first error is always printed")),

@@ -244,9 +244,29 @@ impl JobClient {
         Some((at, len, is_done))
     }
 
+    /// The direction of a request that is asked for at `asked`. Each has its own rate, as in fio:
+    /// one that is not due yet gives way to the other if that is due, or due sooner.
+    fn direction_at(&mut self, asked: Instant) -> usize {
+        let drawn = self.direction();
+        let is_mixed = (1..100).contains(&self.spec.read_percent);
+        if !is_mixed || self.gaps.iter().all(Option::is_none) {
+            return drawn;
+        }
+        let due = [0, 1].map(|it| match self.gaps[it] {
+            Some(_) => self.next_due[it].max(asked),
+            None => asked,
+        });
+        let other = 1 - drawn;
+        if due[other] < due[drawn] {
+            other
+        } else {
+            drawn
+        }
+    }
+
     /// The next transfer, unless the job ends.
-    fn transfer(&mut self) -> Option<(usize, Op)> {
-        let direction = self.direction();
+    fn transfer(&mut self, asked: Instant) -> Option<(usize, Op)> {
+        let direction = self.direction_at(asked);
         let is_next = self.file_left == 0;
         if is_next {
             self.file_left = self.spec.file_run.unwrap_or(1).max(1);
@@ -343,7 +363,7 @@ impl JobClient {
             return self.wind_up(asked, agenda);
         }
         let file = self.file;
-        let Some((direction, op)) = self.transfer() else {
+        let Some((direction, op)) = self.transfer(asked) else {
             self.requests_left = 0;
             return self.wind_up(asked, agenda);
         };

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json as value};
 use crate::steady::SteadyReport;
 
 use super::{
-    DEPTH_CLASSES, DiskUse, Idleness, JobReport, Spread, Transfers, VERSION, depth_class,
-    percentile,
+    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, Idleness, JobReport, PercentilesOf, Spread, Transfers,
+    VERSION, batch_class, depth_class, percentile,
 };
 
 /// What stands around the jobs.
@@ -70,24 +70,17 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         "groupid": job.group,
         "error": job.error,
         "eta": 0,
-        "elapsed": runtime.div_ceil(1000),
+        "elapsed": job.seconds_in_all + 1,
         "job options": options(&job.options),
-        "read": direction(job, &job.transfers[0], has_bins),
-        "write": direction(job, &job.transfers[1], has_bins),
-        "trim": direction(job, &job.transfers[2], has_bins),
-        "sync": {
-            "total_ios": job.flushes.count(),
-            "lat_ns": with_percentiles(job, &job.flushes, has_bins),
-        },
         "job_runtime": runtime * u64::from(job.copies),
         "usr_cpu": job.usage.user_percent,
         "sys_cpu": job.usage.system_percent,
         "ctx": 0,
         "majf": job.usage.major_faults,
         "minf": job.usage.minor_faults,
-        "iodepth_level": depths(job),
-        "iodepth_submit": depths(job),
-        "iodepth_complete": depths(job),
+        "iodepth_level": classed(job, &DEPTH_CLASSES, depth_class(job.depth)),
+        "iodepth_submit": classed(job, &BATCH_CLASSES, batch_class(job.depth)),
+        "iodepth_complete": classed(job, &BATCH_CLASSES, batch_class(job.depth)),
         "latency_ns": classes(&nanos),
         "latency_us": classes(&micros),
         "latency_ms": classes(&millis),
@@ -96,6 +89,16 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         "latency_percentile": 100.0,
         "latency_window": 0,
     });
+    if let Some(object) = object.as_object_mut() {
+        for (name, moved) in job.parts() {
+            object.insert(name.into(), direction(job, &moved, has_bins));
+        }
+    }
+    if let (true, Some(object)) = (job.is_apart(), object.as_object_mut()) {
+        let times = with_percentiles(job, &job.flushes, has_bins);
+        let sync = value!({ "total_ios": job.flushes.count(), "lat_ns": times });
+        object.insert("sync".into(), sync);
+    }
     if let (Some(found), Some(object)) = (&job.steady, object.as_object_mut()) {
         object.insert("steadystate".into(), steady(found));
     }
@@ -157,14 +160,12 @@ fn disk(disk: &DiskUse) -> Value {
     })
 }
 
-fn depths(job: &JobReport) -> Value {
+/// All requests in one class.
+fn classed(job: &JobReport, classes: &[&str], class: usize) -> Value {
     let total: u64 = job.transfers.iter().map(Transfers::count).sum();
-    let shares = DEPTH_CLASSES.iter().enumerate().map(|(at, name)| {
-        let is_it = total > 0 && at == depth_class(job.depth);
-        (
-            (*name).to_owned(),
-            Value::from(if is_it { 100.0 } else { 0.0 }),
-        )
+    let shares = classes.iter().enumerate().map(|(at, name)| {
+        let share = if total > 0 && at == class { 100.0 } else { 0.0 };
+        ((*name).to_owned(), Value::from(share))
     });
     Value::Object(shares.collect())
 }
@@ -182,6 +183,29 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
     let [iops, bw] = moved.windows();
     let service = Spread::of(&moved.service);
     let submission = Spread::of(&moved.submission);
+    let PercentilesOf {
+        submission: of_submission,
+        completion,
+        whole: of_all,
+    } = job.percentiles_of;
+    let with = |mut object: Value, is_wanted: bool, value: &dyn Fn(f64) -> u64| {
+        if let (true, Some(fields)) = (is_wanted && moved.count() > 0, object.as_object_mut()) {
+            fields.insert("percentile".into(), percentiles(job, value));
+        }
+        object
+    };
+    let submitted = with(spread(&submission), of_submission, &|percent| {
+        percentile(&moved.submission, percent)
+    });
+    let completed = match completion {
+        true => with_percentiles(job, moved, has_bins),
+        false => spread(&service),
+    };
+    let whole = with(
+        spread(&Spread::sum(&submission, &service)),
+        of_all,
+        &|percent| moved.percentile_of_all(percent),
+    );
     value!({
         "io_bytes": moved.bytes,
         "io_kbytes": moved.bytes >> 10,
@@ -192,9 +216,9 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
         "total_ios": moved.count(),
         "short_ios": 0,
         "drop_ios": 0,
-        "slat_ns": spread(&submission),
-        "clat_ns": with_percentiles(job, moved, has_bins),
-        "lat_ns": spread(&Spread::sum(&submission, &service)),
+        "slat_ns": submitted,
+        "clat_ns": completed,
+        "lat_ns": whole,
         "bw_min": bw.least as u64,
         "bw_max": bw.most as u64,
         "bw_agg": if bw.count > 0 { 100.0 } else { 0.0 },
@@ -219,17 +243,20 @@ fn spread(times: &Spread) -> Value {
     })
 }
 
+fn percentiles(job: &JobReport, value: &dyn Fn(f64) -> u64) -> Value {
+    let all = job.percentiles().iter();
+    let all = all.map(|percent| (format!("{percent:.6}"), Value::from(value(*percent))));
+    Value::Object(all.collect())
+}
+
 fn with_percentiles(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
     let mut object = spread(&Spread::of(&moved.service));
     let Some(fields) = object.as_object_mut() else {
         return object;
     };
     if moved.count() > 0 {
-        let all = job.percentiles().iter().map(|percent| {
-            let value = percentile(&moved.service, *percent);
-            (format!("{percent:.6}"), Value::from(value))
-        });
-        fields.insert("percentile".into(), Value::Object(all.collect()));
+        let all = percentiles(job, &|percent| percentile(&moved.service, percent));
+        fields.insert("percentile".into(), all);
         if has_bins {
             let bins = moved.service.iter_recorded();
             let bins = bins.map(|bucket| {

@@ -1,27 +1,31 @@
 //! fio's report for people.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{
-    DEPTH_CLASSES, DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile,
+    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, JobReport, NAMES, Spread, Transfers, VERSION,
+    batch_class, depth_class, percentile,
 };
-
-const NAMES: [&str; 3] = ["read", "write", "trim"];
 
 /// The report of these jobs; `time` is when they ended, in words.
 #[must_use]
 pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
     let mut text = String::new();
+    let mut before = String::new();
     for job in jobs {
-        let _ = writeln!(
-            text,
-            "{}: (g={}): rw={}, ioengine={}, iodepth={}",
-            job.title(),
-            job.group,
-            job.rw,
-            job.engine,
-            job.depth
-        );
+        let line = header(job);
+        // A line for the first of the copies, as fio has it.
+        let line = match line == before {
+            true => "...".to_owned(),
+            false => line,
+        };
+        if line != "..." || !text.ends_with("...\n") {
+            let _ = writeln!(text, "{line}");
+        }
+        if line != "..." {
+            before = line;
+        }
     }
     let _ = writeln!(text, "{VERSION}\n");
     for job in jobs {
@@ -35,8 +39,14 @@ pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
         let _ = writeln!(text, "\nRun status group {group} (all jobs):");
         let of_group = sums.iter().copied().filter(|job| job.group == group);
         let of_group: Vec<&JobReport> = of_group.collect();
-        for (direction, name) in NAMES.iter().enumerate() {
-            status(&mut text, &of_group, direction, name);
+        for name in NAMES.into_iter().chain(["mixed"]) {
+            let parts = of_group.iter().flat_map(|job| job.parts());
+            let moved = parts.filter(|(part, moved)| *part == name && moved.count() > 0);
+            status(
+                &mut text,
+                name,
+                &moved.map(|(_, moved)| moved).collect::<Vec<_>>(),
+            );
         }
     }
     if !disks.is_empty() {
@@ -65,11 +75,12 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
         job.copies,
         job.error
     );
-    for (moved, name) in job.transfers.iter().zip(NAMES) {
+    for (name, moved) in job.parts() {
         if moved.count() > 0 {
-            direction(text, job, moved, name);
+            direction(text, job, &moved, name);
         }
     }
+    latency_classes(text, job);
     flushes(text, job);
     if let Some(found) = &job.steady {
         let (criterion, unit) = found.criterion;
@@ -88,12 +99,11 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
         job.usage.major_faults,
         job.usage.minor_faults
     );
-    let depths = DEPTH_CLASSES.iter().enumerate().map(|(class, name)| {
-        let is_it = class == depth_class(job.depth);
-        format!("{name}={:.1}%", if is_it { 100.0 } else { 0.0 })
-    });
-    let depths: Vec<String> = depths.collect();
-    let _ = writeln!(text, "  IO depths    : {}", depths.join(", "));
+    let depths = classed(&DEPTH_CLASSES, depth_class(job.depth));
+    let batches = classed(&BATCH_CLASSES, batch_class(job.depth));
+    let _ = writeln!(text, "  IO depths    : {depths}");
+    let _ = writeln!(text, "     submit    : {batches}");
+    let _ = writeln!(text, "     complete  : {batches}");
     let _ = writeln!(
         text,
         "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
@@ -102,6 +112,49 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
         job.transfers[2].count(),
         job.flushes.count()
     );
+    let _ = writeln!(
+        text,
+        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
+        job.depth
+    );
+}
+
+fn header(job: &JobReport) -> String {
+    let sizes = job.sizes.map(|(least, most)| {
+        let [least, most] = [least, most].map(|bytes| binary(bytes as f64, ""));
+        format!("{least}-{most}")
+    });
+    let [reads, writes, trims] = sizes;
+    format!(
+        "{}: (g={}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {trims}, ioengine={}, iodepth={}",
+        job.title(),
+        job.group,
+        job.rw,
+        job.engine,
+        job.depth
+    )
+}
+
+/// All requests in one class.
+fn classed(classes: &[&str], class: usize) -> String {
+    let shares = classes.iter().enumerate().map(|(at, name)| {
+        let share = if at == class { 100.0 } else { 0.0 };
+        format!("{name}={share:.1}%")
+    });
+    shares.collect::<Vec<_>>().join(", ")
+}
+
+/// Shares of requests by latency, five a line.
+fn latency_classes(text: &mut String, job: &JobReport) {
+    for (unit, classes) in ["nsec", "usec", "msec"].iter().zip(job.classes()) {
+        let shares = classes.iter().filter(|(_, share)| *share > 0.0);
+        let shares: Vec<String> = shares
+            .map(|(bound, share)| format!("{bound}={share:.2}%"))
+            .collect();
+        for line in shares.chunks(5) {
+            let _ = writeln!(text, "  lat ({unit})   : {}", line.join(", "));
+        }
+    }
 }
 
 fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) {
@@ -121,8 +174,20 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
     for (label, times) in [("slat", &submission), ("clat", &service), (" lat", &lat)] {
         spread(text, label, times);
     }
-    percentiles(text, job, moved, "clat");
+    let of = job.percentiles_of;
+    if of.submission {
+        percentiles(text, job, "slat", &|it| percentile(&moved.submission, it));
+    }
+    if of.completion {
+        percentiles(text, job, "clat", &|it| percentile(&moved.service, it));
+    }
+    if of.whole {
+        percentiles(text, job, "lat", &|it| moved.percentile_of_all(it));
+    }
     let [iops, bw] = moved.windows();
+    if bw.count == 0 {
+        return;
+    }
     let _ = writeln!(
         text,
         "   bw (  KiB/s): min={}, max={}, per=100.00%, avg={:.2}, stdev={:.2}, samples={}",
@@ -142,7 +207,9 @@ fn flushes(text: &mut String, job: &JobReport) {
     }
     text.push_str("  fsync/fdatasync/sync_file_range:\n");
     spread(text, "sync", &Spread::of(&job.flushes.service));
-    percentiles(text, job, &job.flushes, "sync");
+    percentiles(text, job, "sync", &|it| {
+        percentile(&job.flushes.service, it)
+    });
 }
 
 fn spread(text: &mut String, label: &str, times: &Spread) {
@@ -150,18 +217,16 @@ fn spread(text: &mut String, label: &str, times: &Spread) {
     let _ = writeln!(
         text,
         "    {label} ({unit}): min={}, max={}, avg={:.2}, stdev={:.2}",
-        (times.least / scale) as u64,
-        count(times.most / scale),
+        six_digits(times.least / scale),
+        six_digits(times.most / scale),
         times.mean / scale,
         times.deviation / scale
     );
 }
 
-fn percentiles(text: &mut String, job: &JobReport, moved: &Transfers, label: &str) {
+fn percentiles(text: &mut String, job: &JobReport, label: &str, value: &dyn Fn(f64) -> u64) {
     let values = job.percentiles().iter();
-    let values: Vec<(f64, u64)> = values
-        .map(|percent| (*percent, percentile(&moved.service, *percent)))
-        .collect();
+    let values: Vec<(f64, u64)> = values.map(|percent| (*percent, value(*percent))).collect();
     let least = values.iter().map(|(_, value)| *value).min().unwrap_or(0);
     let most = values.iter().map(|(_, value)| *value).max().unwrap_or(0);
     // fio goes over to the next unit where both ends are large.
@@ -181,9 +246,7 @@ fn percentiles(text: &mut String, job: &JobReport, moved: &Transfers, label: &st
     let _ = writeln!(text, "{}", lines.join(",\n"));
 }
 
-fn status(text: &mut String, jobs: &[&JobReport], direction: usize, name: &str) {
-    let moved = jobs.iter().map(|job| &job.transfers[direction]);
-    let moved: Vec<&Transfers> = moved.filter(|moved| moved.count() > 0).collect();
+fn status(text: &mut String, name: &str, moved: &[Cow<'_, Transfers>]) {
     if moved.is_empty() {
         return;
     }
@@ -225,6 +288,14 @@ fn unit_of(times: &Spread) -> (&'static str, f64) {
     }
 }
 
+/// A time as fio shortens it: six digits at most.
+fn six_digits(value: f64) -> String {
+    match value < 999_999.5 {
+        true => format!("{}", value as u64),
+        false => format!("{:.0}k", value / 1000.0),
+    }
+}
+
 /// A number as fio shortens it: four digits at most, then k and M of 1000.
 fn count(value: f64) -> String {
     shortened(value, 1000.0, &["", "k", "M", "G"])
@@ -239,12 +310,12 @@ fn decimal(bytes: f64, per: &str) -> String {
 }
 
 fn shortened(mut value: f64, step: f64, units: &[&str]) -> String {
-    let mut units = units.iter().peekable();
-    while let Some(unit) = units.next() {
+    let mut units = units.iter().enumerate().peekable();
+    while let Some((divided, unit)) = units.next() {
         if value < 9999.5 || units.peek().is_none() {
-            return match value {
-                value if value < 100.0 && value.fract() > 0.005 => format!("{value:.1}{unit}"),
-                value => format!("{value:.0}{unit}"),
+            return match divided > 0 && value < 99.95 {
+                true => format!("{value:.1}{unit}"),
+                false => format!("{value:.0}{unit}"),
             };
         }
         value /= step;

@@ -15,7 +15,7 @@ pub fn terse(jobs: &[JobReport], disks: &[DiskUse]) -> String {
         let (title, group) = (job.title(), job.group);
         let _ = write!(text, "3;{VERSION};{title};{group};{}", job.error);
         // Version 3 has no trims.
-        for moved in &job.transfers[..2] {
+        for (_, moved) in job.parts().iter().filter(|(name, _)| *name != "trim") {
             direction(&mut text, job, moved);
         }
         let usage = &job.usage;

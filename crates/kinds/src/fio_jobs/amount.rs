@@ -2,7 +2,6 @@
 //! no document.
 
 use fio::{Amount, Job};
-use units::Duration;
 use workload::{FileEnd, JobPattern, Region};
 
 use super::pattern::counts_apart;
@@ -48,8 +47,7 @@ pub(super) fn end_of(
             file: None,
         });
     }
-    // Without a runtime fio takes time_based back.
-    let is_timed = job.limits.is_time_based && job.limits.runtime > Duration::ZERO;
+    let is_timed = job.is_timed();
     let has_gaps = matches!(*pattern, JobPattern::Sequential { skip } if skip > 0);
     let repeats = job.limits.loops > 1;
     if repeats && job.limits.requests.is_some() {

@@ -18,10 +18,12 @@ pub(super) fn pattern_of(job: &Job) -> JobPattern {
             !job.blocks[second_of(job)].vary()
         }
     };
-    // Blocks of an alignment of their own are no map of what requests reach.
+    // Blocks of an alignment of their own are no map of what requests reach; nor are those of reads
+    // and writes of different sizes, which fio leaves whole where a job goes on by time.
     let is_whole = one_size || job.alignment_effective().is_none();
+    let is_apart = has_sizes_apart(job) && job.is_timed();
     match &job.distribution {
-        Distribution::Uniform if is_whole && !job.may_repeat => JobPattern::Once,
+        Distribution::Uniform if is_whole && !is_apart && !job.may_repeat => JobPattern::Once,
         Distribution::Uniform => JobPattern::Uniform,
         &Distribution::Zipf(theta) => JobPattern::Zipf { theta },
         &Distribution::Pareto(share) => JobPattern::Pareto { share },
@@ -34,9 +36,13 @@ pub(super) fn pattern_of(job: &Job) -> JobPattern {
 
 /// Whether fio's random map counts blocks of different sizes for reads and for writes.
 pub(super) fn counts_apart(job: &Job, pattern: &JobPattern) -> bool {
+    has_sizes_apart(job) && *pattern == JobPattern::Once
+}
+
+fn has_sizes_apart(job: &Job) -> bool {
     let is_mixed = job.pattern.directions == Directions::Mixed
         && (1..100).contains(&job.read_percent_effective());
-    is_mixed && *pattern == JobPattern::Once && job.blocks[0].least() != job.blocks[1].least()
+    is_mixed && job.blocks[0].least() != job.blocks[1].least()
 }
 
 fn zone(zone: &fio::ZoneShare) -> AccessZone {

@@ -284,6 +284,7 @@ impl Planner<'_> {
         let changes = directions.writes() || directions.trims();
         let writes = changes && job.read_percent_effective() < 100;
         let block = block_of(job, (reads, writes));
+        check_size(job, block)?;
         let content = content_of(job);
         let mut files = Vec::with_capacity(paths.len());
         let mut asked = JobBytes::default();
@@ -530,6 +531,17 @@ fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
         (true, true) => of(0).min(of(1)),
         (_, true) => of(second_of(job)),
         _ => of(0),
+    }
+}
+
+/// fio does nothing of a size that holds no block.
+fn check_size(job: &Job, block: u64) -> Result<(), PlanError> {
+    match job.size {
+        Some(Amount::Bytes(size)) if (1..block).contains(&size) => refused(
+            job,
+            format!("size={size} is less than a block of {block}: give size={block}"),
+        ),
+        _ => Ok(()),
     }
 }
 

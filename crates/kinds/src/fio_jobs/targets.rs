@@ -114,21 +114,20 @@ fn offered(specs: &[&JobSpec]) -> Option<f64> {
 
 /// What each row did of the whole.
 fn who_carried(rows: &[Measurement]) -> Option<String> {
-    let all: f64 = rows.iter().map(|it| it.throughput.value).sum();
-    if rows.len() < 2 || all <= 0.0 {
+    let all: u64 = rows.iter().map(|it| it.completions_all).sum();
+    if rows.len() < 2 || all == 0 {
         return None;
     }
     let part = |it: &Measurement| {
-        let rate = it.throughput.value;
-        format!(
-            "{} {} ({:.0} %)",
-            it.name,
-            format_count(rate),
-            rate / all * 100.0
-        )
+        let share = it.completions_all as f64 / all as f64 * 100.0;
+        let rate = format_count(it.throughput.value);
+        format!("{} {rate} ({share:.0} %)", it.name)
     };
     let parts: Vec<String> = rows.iter().map(part).collect();
-    Some(format!("IOPS by row: {}.", parts.join(", ")))
+    Some(format!(
+        "IOPS by row (share of all operations): {}.",
+        parts.join(", ")
+    ))
 }
 
 fn saturated(row: &Measurement) -> Option<String> {

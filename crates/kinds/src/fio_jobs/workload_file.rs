@@ -266,6 +266,11 @@ impl WorkloadText {
         if let Some(bytes) = read::<Bytes>("bytes", self.bytes.as_ref())? {
             job.io_size = Some(Amount::Bytes(bytes.0));
             job.limits.is_time_based = false;
+        } else if let Some(operations) = self.operations {
+            // number_ios ends no time_based job, and size would end it before.
+            let most = job.blocks.iter().map(BlockSizes::most).max().unwrap_or(1);
+            job.io_size = Some(Amount::Bytes(operations.saturating_mul(most)));
+            job.limits.is_time_based = false;
         }
         Ok(())
     }

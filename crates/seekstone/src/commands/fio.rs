@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -222,8 +223,16 @@ fn recorded_text(path: &Path, setup: &mut Setup) -> anyhow::Result<String> {
 }
 
 fn text_of(path: &Path) -> anyhow::Result<String> {
-    let bytes = read_regular_file(path, BYTES_MAX)
-        .with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = match path == Path::new("-") {
+        true => {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().take(BYTES_MAX).read_to_end(&mut bytes);
+            read.context("cannot read standard input")?;
+            bytes
+        }
+        false => read_regular_file(path, BYTES_MAX)
+            .with_context(|| format!("cannot read {}", path.display()))?,
+    };
     let text = String::from_utf8(bytes);
     text.map_err(|_| UsageError(format!("{} is not text", path.display())).into())
 }

@@ -15,7 +15,7 @@ use kinds::fio_jobs::{
 use lab::cells::Cells;
 use lab::hosts::Party;
 use procedure::OnError;
-use results::{Measurement, Run, Setup};
+use results::{Measurement, Run, Setup, Severity};
 use serde_json::{Value, json};
 use units::Duration;
 use workload::OpKind;
@@ -143,13 +143,23 @@ fn measure<'a>(
         is_for_programs: true,
         after: Box::new(move |run| {
             // Standard output is fio's.
-            for line in found.iter().chain(&report::goal_lines(run)) {
-                output::complain(line);
+            let found = found.iter().cloned().chain(void_because(run));
+            for line in found.chain(report::goal_lines(run)) {
+                output::complain(&line);
             }
             logs.finish(log_error.as_ref(), args.common.quiet)
         }),
     };
     Ok((run, delivery))
+}
+
+/// Why the figures must not be used, which fio's forms have no place for.
+fn void_because(run: &Run) -> Vec<String> {
+    let voids = run.scoped_warnings().map(|(_, warning)| warning);
+    let voids = voids.filter(|it| it.severity == Severity::Void);
+    let mut lines: Vec<String> = voids.map(|it| format!("void: {}", it.text())).collect();
+    lines.dedup();
+    lines
 }
 
 fn progress(args: &FioArgs) -> Progress {
@@ -323,6 +333,7 @@ fn reports(
     rows: &[JobTimes],
     phases: &[Measurement],
 ) -> Vec<JobReport> {
+    let seconds_in_all = seconds_of(rows);
     let report = |times: &JobTimes| {
         let job = &jobs[times.row.job];
         let phase = times.phase.and_then(|at| phases.get(at));
@@ -344,12 +355,28 @@ fn reports(
                 .map(|kind| transfers(&times.records, kind)),
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
+            percentiles_of: job.reports.percentiles_of,
+            directions: job.reports.directions,
+            sizes: [0, 1, 2].map(|at| (job.blocks[at].least(), job.blocks[at].most())),
+            seconds_in_all,
             usage: phase.map_or_else(Usage::default, |phase| usage(times, rows, phase)),
             steady: times.steady.clone(),
             own: Some(own(&times.records)),
         }
     };
     rows.iter().map(report).collect()
+}
+
+/// Seconds that all phases took, one after the other.
+fn seconds_of(rows: &[JobTimes]) -> u64 {
+    let mut phases: BTreeMap<Option<usize>, Duration> = BTreeMap::new();
+    for row in rows {
+        let longest = phases.entry(row.phase).or_default();
+        let times = row.records.values().map(|it| it.elapsed);
+        *longest = times.chain([*longest]).max().unwrap_or_default();
+    }
+    let all: f64 = phases.values().map(|it| it.as_secs_f64()).sum();
+    all as u64
 }
 
 /// A row's part of what the system counted of its phase: by its part of the phase's operations.

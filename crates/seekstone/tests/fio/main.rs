@@ -3,6 +3,7 @@
 mod addresses;
 mod amounts;
 mod content;
+mod directions;
 mod iolog;
 mod jobs;
 mod output;
