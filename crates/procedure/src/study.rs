@@ -21,7 +21,7 @@ pub use definition::{
     Against, Factor, Level, ROUNDS_GROWTH, Script, StudyDefinition, digest, filled,
 };
 pub use effects::{KindOutline, Kinds, SettingMistake};
-pub use gate::{BASE_RUNS_MIN, gate, set_ratios};
+pub use gate::{BASE_RUNS_MIN, gate, resolved, set_ratios};
 pub use limit::{Limit, judge};
 pub use needed::replicates_needed;
 pub use plan::{Group, StudyPlan};

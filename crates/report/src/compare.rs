@@ -1,6 +1,8 @@
 //! Runs compared with the first of them, figure by figure.
 
-use results::{FigureRatio, Role, Run, Shown, Trust, compare as ratios, setup_differences};
+use results::{
+    FigureRatio, Role, Run, SetupDifference, Shown, Trust, compare as ratios, setup_differences,
+};
 use stats::Estimate;
 use units::{format_counted, format_interval_count};
 
@@ -192,14 +194,20 @@ const fn tone(shown: Shown) -> Tone {
     }
 }
 
-/// What is not the same in the setups, the rest counted.
+/// What is not the same in the setups.
 fn setup(page: &mut Page<'_>, base: &Run, new: &Run) {
-    let differences = setup_differences(base, new);
-    page.blank();
-    if differences.is_empty() {
+    let found = setup_differences(base, new);
+    if found.is_empty() {
+        page.blank();
         page.paragraph(Tone::Plain, "Machine, target and settings are the same.");
         return;
     }
+    differences(page, &found);
+}
+
+/// What is not the same, the rest counted.
+pub(crate) fn differences(page: &mut Page<'_>, differences: &[SetupDifference]) {
+    page.blank();
     page.heading("What differs in the setup");
     let most = match page.style.all {
         true => differences.len(),

@@ -1,38 +1,60 @@
-//! Sets of runs held against each other: limits with their verdicts, and what changed in words.
+//! RunSets of runs held against each other: limits with their verdicts, and what changed in words.
 
-use results::{Better, GateLimit, GateRow, LimitVerdict};
+use results::{Better, GateLimit, GateRow, LimitVerdict, SetupDifference};
 use units::{format_counted, format_interval_count};
 
+use crate::compare::differences;
 use crate::page::Page;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::verdicts::{held, verdict};
 
-/// How many runs stand on either side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SetSizes {
-    /// Of the baseline.
+/// What stands on either side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSets<'a> {
+    /// How many runs there are of the baseline.
     pub base: usize,
     /// New ones.
     pub new: usize,
     /// Of the baseline with fewer nothing is claimed.
     pub base_min: usize,
+    /// Name of a baseline that is kept.
+    pub kept_as: Option<&'a str>,
+    /// What is not the same in the setups.
+    pub differences: &'a [SetupDifference],
 }
 
-impl SetSizes {
+impl RunSets<'_> {
     /// Why nothing can be claimed, where that is so.
-    fn too_few(self) -> Option<String> {
+    fn too_few(&self) -> Option<String> {
         let Self { base, base_min, .. } = self;
         (base < base_min).then(|| {
+            let more = times(base_min - base);
+            let advice = match self.kept_as {
+                Some(name) => format!(
+                    "Measure it {more} more, and add the runs with --baseline {name} --update."
+                ),
+                None => format!("Measure it {more} more, and name all of them."),
+            };
             format!(
-                "The baseline has {base} of the {base_min} runs it needs: one run a side \
-                 cannot tell a change from the usual variation between runs. Measure it \
-                 {} more, and name all of them.",
-                times(base_min - base)
+                "The baseline has {base} of the {base_min} runs it needs to tell a change from the \
+                 usual variation between runs. {advice}"
             )
         })
     }
+
+    /// That settings may be what differs.
+    fn unlike(&self) -> Option<String> {
+        let mut differences = self.differences.iter();
+        differences.any(SetupDifference::is_of_command).then(|| {
+            "The runs were not measured alike (see below): a difference may come from the settings."
+                .to_owned()
+        })
+    }
 }
+
+/// What is said below the ratios.
+const TOGETHER: &str = "The intervals of ratios hold for all figures together with 95 %.";
 
 fn times(count: usize) -> String {
     match count {
@@ -44,13 +66,48 @@ fn times(count: usize) -> String {
 
 /// The comparison on a screen.
 #[must_use]
-pub fn gate(sizes: SetSizes, limits: &[GateLimit], rows: &[GateRow], style: &Style) -> String {
+pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &Style) -> String {
     let mut page = Page::new(style);
-    let SetSizes { base, new, .. } = sizes;
+    let RunSets { base, new, .. } = sets;
     page.heading(&format!("{new} new against {base} of the baseline"));
-    for line in sizes.too_few().into_iter().chain(changes(rows)) {
+    if let Some(line) = sets.unlike() {
+        page.paragraph(Tone::Doubtful, &line);
+    }
+    for line in sets.too_few().into_iter().chain(changes(rows)) {
         page.paragraph(Tone::Plain, &line);
     }
+    ratios(&mut page, rows);
+    if !sets.differences.is_empty() {
+        differences(&mut page, sets.differences);
+    }
+    judged(&mut page, limits);
+    page.finish()
+}
+
+/// The limits alone, below a comparison of one run with another.
+#[must_use]
+pub fn gate_limits(sets: &RunSets<'_>, limits: &[GateLimit], style: &Style) -> String {
+    let mut page = Page::new(style);
+    judged(&mut page, limits);
+    if let Some(line) = sets.too_few() {
+        page.paragraph(Tone::Plain, &line);
+    }
+    page.finish()
+}
+
+fn judged(page: &mut Page<'_>, limits: &[GateLimit]) {
+    if limits.is_empty() {
+        return;
+    }
+    page.blank();
+    page.heading("Limits");
+    for limit in limits {
+        let (tone, mark) = verdict(limit.verdict);
+        page.item(tone, mark, &format!("{}: {}", limit.rule, evidence(limit)));
+    }
+}
+
+fn ratios(page: &mut Page<'_>, rows: &[GateRow]) {
     page.blank();
     let mut table = Table::new(&[
         ("figure", Align::Left, 9),
@@ -73,20 +130,15 @@ pub fn gate(sizes: SetSizes, limits: &[GateLimit], rows: &[GateRow], style: &Sty
         table.row(Tone::Plain, cells);
     }
     page.table(&table);
-    if !limits.is_empty() {
+    if rows.iter().any(|it| it.ratio.is_some()) {
         page.blank();
-        page.heading("Limits");
-        for limit in limits {
-            let (tone, mark) = verdict(limit.verdict);
-            page.item(tone, mark, &format!("{}: {}", limit.rule, evidence(limit)));
-        }
+        page.paragraph(Tone::Quiet, TOGETHER);
     }
-    page.finish()
 }
 
 /// The same as one Markdown table.
 #[must_use]
-pub fn gate_markdown(sizes: SetSizes, limits: &[GateLimit], rows: &[GateRow]) -> String {
+pub fn gate_markdown(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow]) -> String {
     let mut text = String::new();
     if !limits.is_empty() {
         text.push_str("| verdict | limit | evidence |\n| --- | --- | --- |\n");
@@ -110,8 +162,21 @@ pub fn gate_markdown(sizes: SetSizes, limits: &[GateLimit], rows: &[GateRow]) ->
             "| {figure} | {base} | {new} | {ratio} | {interval} | {word} |\n"
         ));
     }
-    if let Some(why) = sizes.too_few() {
-        text.push_str(&format!("\n{why}\n"));
+    let together = rows.iter().any(|it| it.ratio.is_some());
+    let together = together.then(|| TOGETHER.to_owned());
+    for line in [sets.unlike(), sets.too_few(), together]
+        .into_iter()
+        .flatten()
+    {
+        text.push_str(&format!("\n{line}\n"));
+    }
+    if !sets.differences.is_empty() {
+        text.push_str("\n| differs | base | new |\n| --- | --- | --- |\n");
+        for it in sets.differences {
+            let line = |value: &str| value.replace('\n', " ").replace('|', "\\|");
+            let (base, new) = (line(&it.base), line(&it.new));
+            text.push_str(&format!("| {} | {base} | {new} |\n", it.key));
+        }
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Runs compared row by row: figures of rows with equal levels, and what differs in their setups.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stats::Estimate;
 
@@ -185,6 +186,44 @@ pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
         (base != new).then_some(SetupDifference { key, base, new })
     });
     differences.collect()
+}
+
+/// What is not the same in the setups of all runs of two sets: the values of either, where there
+/// are several with commas between.
+#[must_use]
+pub fn set_differences(base: &[Run], new: &[Run]) -> Vec<SetupDifference> {
+    let Some(first) = base.first().or(new.first()) else {
+        return Vec::new();
+    };
+    let of = |runs: &[Run]| -> Vec<Vec<SetupDifference>> {
+        runs.iter().map(|it| setup_differences(first, it)).collect()
+    };
+    let (base, new) = (of(base), of(new));
+    let found = base.iter().chain(&new).flatten();
+    let keys: BTreeMap<&str, &str> = found.map(|it| (&*it.key, &*it.base)).collect();
+    let values = |of: &[Vec<SetupDifference>], key: &str, first: &str| {
+        let of_run = |run: &Vec<SetupDifference>| {
+            let other = run.iter().find(|it| it.key == key);
+            other.map_or(first, |it| &it.new).to_owned()
+        };
+        let values: BTreeSet<String> = of.iter().map(of_run).collect();
+        values.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let differences = keys.into_iter().map(|(key, first)| SetupDifference {
+        key: key.to_owned(),
+        base: values(&base, key, first),
+        new: values(&new, key, first),
+    });
+    differences.collect()
+}
+
+impl SetupDifference {
+    /// Whether runs that differ in it were asked for something else, and are no repeats. Of two
+    /// targets one may be held against the other.
+    #[must_use]
+    pub fn is_of_command(&self) -> bool {
+        self.key.starts_with("setup.") && self.key != "setup.target"
+    }
 }
 
 /// Named items of lists, such as `target.devices.2`, that the other setup has not.

@@ -88,6 +88,7 @@ pub struct GateRow {
     pub base: f64,
     /// Geometric mean of the new runs.
     pub new: f64,
-    /// New over base with its interval at 95 %; null with too few runs.
+    /// New over base with its interval, which holds for all figures together with 95 %; null with
+    /// too few runs.
     pub ratio: Option<Estimate>,
 }

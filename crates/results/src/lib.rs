@@ -35,7 +35,9 @@ mod warning;
 mod warning_code;
 mod what_if;
 
-pub use comparison::{FigureRatio, SetupDifference, Shown, compare, setup_differences};
+pub use comparison::{
+    FigureRatio, SetupDifference, Shown, compare, set_differences, setup_differences,
+};
 pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
 pub use failure::{ErrorClass, ErrorCount};

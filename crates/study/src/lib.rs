@@ -187,6 +187,7 @@ impl StudyRunError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Usage(_)
+            | Self::NoReading { .. }
             | Self::Measure {
                 source: MeasureError::Usage(_),
                 ..

@@ -6,7 +6,9 @@
 //! logarithms, with one spread for both sides, so that one new run may be held against several of
 //! the baseline.
 
-use results::{Better, GateLimit, GateRow, LimitVerdict, Reading, Run, Unit};
+use std::collections::BTreeSet;
+
+use results::{Better, GateLimit, GateRow, LimitVerdict, NamedFigure, Reading, Run, Unit};
 use stats::{CONFIDENCE, Estimate, student_t};
 
 use super::limit::{ERROR, Limit, POWER_QUANTILE};
@@ -103,24 +105,59 @@ fn runs_needed(limit: &Limit, found: &Sets) -> Option<u32> {
     (wanted <= RUNS_ADVISED_MAX).then_some(wanted as u32)
 }
 
-/// Every figure that all runs of both sets have.
+/// Every figure that all runs of both sets have; the intervals hold for all of them together
+/// (Bonferroni).
 #[must_use]
 pub fn set_ratios(base: &[Run], new: &[Run]) -> Vec<GateRow> {
     let (base, new) = (readings(base), readings(new));
     let first = new.first().map_or(&[][..], Vec::as_slice);
-    let rows = first.iter().filter_map(|reading| {
+    let shared = first.iter().filter_map(|reading| {
         let (of_base, of_new) = (values(&base, &reading.name), values(&new, &reading.name));
-        if of_base.len() < base.len() || of_new.len() < new.len() || of_base.is_empty() {
-            return None;
-        }
-        let (before, after) = (geometric(&of_base)?, geometric(&of_new)?);
+        let is_whole = of_base.len() == base.len() && of_new.len() == new.len();
+        (is_whole && !of_base.is_empty()).then_some((reading, of_base, of_new))
+    });
+    let shared: Vec<(&Reading, Vec<f64>, Vec<f64>)> = shared.collect();
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / shared.len().max(1) as f64;
+    let rows = shared.iter().filter_map(|(reading, of_base, of_new)| {
+        let (before, after) = (geometric(of_base)?, geometric(of_new)?);
         Some(row(
             (&reading.name, reading.unit, reading.better),
             (before, after),
-            compared(&of_base, &of_new, CONFIDENCE).map(|it| it.ratio),
+            compared(of_base, of_new, confidence).map(|it| it.ratio),
         ))
     });
     rows.collect()
+}
+
+/// Limits with the names that the runs have for their figures: a row in front of a figure that only
+/// one row has may be there or not.
+///
+/// # Errors
+/// Names the first that no run has, and what there is.
+pub fn resolved(limits: &[Limit], runs: &[Run]) -> Result<Vec<Limit>, String> {
+    let figures: Vec<NamedFigure> = runs.iter().flat_map(Run::named_figures).collect();
+    let one = |limit: &Limit| {
+        let found = figures.iter().find(|it| it.name == limit.reading);
+        let found = found.or_else(|| figures.iter().find(|it| it.is_called(&limit.reading)));
+        let Some(found) = found else {
+            let names: BTreeSet<&str> = figures.iter().map(|it| it.name.as_str()).collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            return Err(format!(
+                "--fail {:?}: the runs have no {}. They have {}",
+                limit.text,
+                limit.reading,
+                names.join(", ")
+            ));
+        };
+        let mut limit = limit.clone();
+        limit.reading.clone_from(&found.name);
+        Ok(limit)
+    };
+    // Of void runs alone nothing is known.
+    match figures.is_empty() {
+        true => Ok(limits.to_vec()),
+        false => limits.iter().map(one).collect(),
+    }
 }
 
 fn row(

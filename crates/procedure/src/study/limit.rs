@@ -62,7 +62,8 @@ impl FromStr for Limit {
         }
         Ok(Self {
             text: text.trim().to_owned(),
-            reading: whole_name(reading),
+            // As in `summary`, whose names need no quoting.
+            reading: whole_name(&reading.replace('_', "-")),
             is_above,
             change,
         })

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use archive::{Archive, ArchiveError};
-use procedure::study::{BASE_RUNS_MIN, gate, set_ratios};
-use report::SetSizes;
-use results::{GateLimit, LimitVerdict, Run, Setup};
+use procedure::study::{BASE_RUNS_MIN, gate, resolved, set_ratios};
+use report::RunSets;
+use results::{GateLimit, GateRow, LimitVerdict, Run, Setup, SetupDifference, set_differences};
 use units::format_counted;
 
 use super::import::run_in_file;
@@ -61,8 +61,22 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         }
     };
     refuse_strangers(&base, &new)?;
-    let limits = gate(&args.fail, &base, &new);
-    write_forms(args, &base, &new, &limits)?;
+    let both: Vec<Run> = base.iter().chain(&new).cloned().collect();
+    let limits = resolved(&args.fail, &both).map_err(UsageError)?;
+    let limits = gate(&limits, &base, &new);
+    let differences = set_differences(&base, &new);
+    let kept_as = args.baseline.as_deref();
+    if let (Some(name), true) = (kept_as, args.update) {
+        refuse_unlike(name, &differences)?;
+    }
+    let sets = RunSets {
+        base: base.len(),
+        new: new.len(),
+        base_min: BASE_RUNS_MIN,
+        kept_as,
+        differences: &differences,
+    };
+    write_forms(args, (&sets, &limits), &set_ratios(&base, &new), &both)?;
     let exit = exit_of(&limits, &new);
     if let (Some(name), true) = (&args.baseline, args.update) {
         update(&mut archive, name, &new, exit)?;
@@ -86,6 +100,20 @@ fn refuse_strangers(base: &[Run], new: &[Run]) -> Result<(), UsageError> {
     }
 }
 
+/// What is measured with other settings is no repeat of a baseline.
+fn refuse_unlike(name: &str, differences: &[SetupDifference]) -> Result<(), UsageError> {
+    let mut differences = differences.iter();
+    let Some(found) = differences.find(|it| it.is_of_command()) else {
+        return Ok(());
+    };
+    let setting = found.key.trim_start_matches("setup.");
+    Err(UsageError(format!(
+        "--update takes repeats of one measurement, and these runs differ in {setting} (new: {}; \
+         baseline {name}: {}): keep them in a baseline of their own",
+        found.new, found.base
+    )))
+}
+
 /// What measures nothing takes no option of a measurement.
 fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError> {
     let given = OF_TARGETS.into_iter().find(|name| setup.is_given(name));
@@ -107,30 +135,19 @@ fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError>
     }
 }
 
-fn sizes(base: &[Run], new: &[Run]) -> SetSizes {
-    SetSizes {
-        base: base.len(),
-        new: new.len(),
-        base_min: BASE_RUNS_MIN,
-    }
-}
-
 fn write_forms(
     args: &CompareArgs,
-    base: &[Run],
-    new: &[Run],
-    limits: &[GateLimit],
+    (sets, limits): (&RunSets<'_>, &[GateLimit]),
+    rows: &[GateRow],
+    both: &[Run],
 ) -> anyhow::Result<()> {
-    let rows = set_ratios(base, new);
-    let sizes = sizes(base, new);
     let outputs = &args.common.outputs;
     let markdown = outputs.markdown.as_ref();
     if let Some(output) = markdown {
-        write(output, args, &report::gate_markdown(sizes, limits, &rows))?;
+        write(output, args, &report::gate_markdown(sets, limits, rows))?;
     }
-    let both: Vec<Run> = base.iter().chain(new).cloned().collect();
     if let Some(output) = &outputs.html {
-        let page = report::comparison_html(&both);
+        let page = report::comparison_html(both);
         write(
             output,
             args,
@@ -138,7 +155,7 @@ fn write_forms(
         )?;
     }
     if let Some(output) = &args.svg {
-        let picture = report::comparison_svg(&both);
+        let picture = report::comparison_svg(both);
         write(
             output,
             args,
@@ -151,17 +168,15 @@ fn write_forms(
         return Ok(());
     }
     let style = output::style(args.common.all);
-    let text = match (base.len(), new.len()) {
-        (1, 1) => report::comparison(&both, &style).map_err(|it| UsageError(it.to_string()))?,
-        _ => String::new(),
+    let text = match (sets.base, sets.new) {
+        (1, 1) => {
+            let pair = report::comparison(both, &style);
+            let pair = pair.map_err(|it| UsageError(it.to_string()))?;
+            pair + &report::gate_limits(sets, limits, &style)
+        }
+        _ => report::gate(sets, limits, rows, &style),
     };
-    let of_sets = report::gate(sizes, limits, &rows, &style);
-    let parts = match (text.is_empty(), limits.is_empty()) {
-        (true, _) => vec![of_sets],
-        (false, true) => vec![text],
-        (false, false) => vec![text, of_sets],
-    };
-    output::print(parts.join("\n").trim_end()).map(drop)
+    output::print(text.trim_end()).map(drop)
 }
 
 fn write(output: &Output, args: &CompareArgs, text: &str) -> anyhow::Result<()> {

@@ -315,7 +315,7 @@ fn a_reading_that_these_settings_do_not_give_ends_a_study_at_once() {
     fs::write(scratch.path("study.toml"), text).expect("a file");
     let expected = "the measurement: with these settings transfer gives none of the readings \
                     wanted (write CPU); it gives write rate, read rate";
-    scratch.check(&["study", "study.toml", "-q"], 1, expected);
+    scratch.check(&["study", "study.toml", "-q"], 2, expected);
     assert_eq!(journals(&scratch), 0);
 }
 
