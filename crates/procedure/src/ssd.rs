@@ -271,7 +271,7 @@ impl SsdProcedure {
         let round = SsdCellRound {
             number,
             iops: measured.throughput,
-            latency_ns: measured.response.mean,
+            latency_ns: latency(measured),
         };
         let tracked = match self.plan.tracked {
             Tracked::Iops => round.iops,
@@ -494,6 +494,20 @@ fn cell(load: SsdLoad, parts: &[SsdLoadPart], first: u32) -> Option<SsdCell> {
         errors: parts.iter().map(|part| part.errors).sum(),
         rounds,
     })
+}
+
+/// The mean latency of a round by Little's law: what was outstanding at its end counts with its
+/// time until then, as what was done does. Else slow operations are left out, many of them in short
+/// rounds at great depths.
+fn latency(measured: &Measurement) -> Estimate {
+    let mean = measured.response.mean;
+    let done = mean.value * measured.completions_all as f64;
+    let rest = measured.unfinished;
+    let rest = rest.map_or(0.0, |it| it.waited_mean_ns * it.count as f64);
+    match done > 0.0 {
+        true => mean.scale(1.0 + rest / done),
+        false => mean,
+    }
 }
 
 /// The mean of rounds; of a single one what it says itself.

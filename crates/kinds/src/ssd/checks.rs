@@ -129,7 +129,8 @@ pub(super) fn cautions(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let kind = target.kind;
-    if matches!(kind, TargetKind::Directory | TargetKind::File) {
+    let has_device = !target.memory_backed;
+    if matches!(kind, TargetKind::Directory | TargetKind::File) && has_device {
         warnings.push(Warning::doubt(
             WarningCode::SsdThroughFileSystem,
             format!(
