@@ -364,9 +364,8 @@ impl Asker<'_> {
             let mut trial = own.clone();
             if let ClientSpec::Mix(spec) = &mut trial.spec {
                 let gap = Duration::from_secs(1).mul_f64(f64::from(trial.clients) / rate);
-                spec.pacing = Pacing::Open {
-                    gap: Gap::new(GapShape::Exponential, gap),
-                };
+                let gap = Gap::new(GapShape::Exponential, gap);
+                spec.pacing = Pacing::Open { gap };
             }
             let driver = self.request.bench.storage.driver;
             trial.depth = open_depth(driver, trial.clients, rate, self.largest_block());
@@ -408,9 +407,8 @@ impl Asker<'_> {
             );
             if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
                 let gap = Duration::from_secs(1).mul_f64(1.0 / sources.rate_each);
-                spec.pacing = Pacing::Open {
-                    gap: Gap::new(GapShape::Exponential, gap),
-                };
+                let gap = Gap::new(GapShape::Exponential, gap);
+                spec.pacing = Pacing::Open { gap };
                 let rate = sources.rate_each * f64::from(plan.clients);
                 let driver = self.request.bench.storage.driver;
                 trial.depth = open_depth(driver, 1, rate, self.largest_block());
@@ -465,11 +463,13 @@ impl Asker<'_> {
             warm_up,
         } = self.request.question
         {
+            // One budget for the trial and those at the loads that goals name.
+            let shares = goal.map_or(1, |_| 1 + rates(&self.request.goals).len() as u64);
             trial = Trial {
                 clients,
                 depth,
                 goal,
-                duration_max,
+                duration_max: Duration::from_nanos(duration_max.as_nanos() / shares),
                 sample_every,
                 warm_up,
                 ..trial

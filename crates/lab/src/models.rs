@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{Clock as _, Follower, OnError};
 use procedure::Trial;
-use results::ServerTimes;
+use results::{KindTimes, ServerTimes};
 use sim::{ArrayState, Device, Served, SimDriver, SimGroup, SimSpec};
 use stats::Estimate;
 use units::{Duration, Instant};
@@ -130,11 +130,12 @@ impl SimLaboratory {
             self.now = end;
         }
         let mut outcome = outcome?;
-        let response = outcome.measurement.response.mean;
+        let measured = &outcome.measurement;
+        let (response, whole) = (measured.response.mean, mean_of_all(&measured.kinds));
         let counts_operations = outcome.units.is_empty();
         outcome.measurement.server = served
             .filter(|_| counts_operations)
-            .map(|served| server_times(&served, response));
+            .map(|served| server_times(&served, (response, whole)));
         Ok(outcome)
     }
 
@@ -200,9 +201,17 @@ impl Forgets for SimLaboratory {
     }
 }
 
+/// Mean response time over the whole trial, nanoseconds.
+fn mean_of_all(kinds: &[KindTimes]) -> f64 {
+    let count: f64 = kinds.iter().map(|it| it.count as f64).sum();
+    let sum = kinds.iter().map(|it| it.response_mean_ns * it.count as f64);
+    sum.sum::<f64>() / count.max(1.0)
+}
+
 /// Wait and service apart. The whole trial tells the mean service; that its times are independent,
-/// its interval. What is left of the response time is wait, with the response time's interval.
-fn server_times(served: &Served, response: Estimate) -> ServerTimes {
+/// its interval. What is left of the response time of the whole is wait: an interval as wide as
+/// that of the steady response time.
+fn server_times(served: &Served, (response, whole): (Estimate, f64)) -> ServerTimes {
     let count = served.operations as f64;
     let mean = served.sum_ns / count;
     let variance = (served.squares / count - mean * mean).max(0.0);
@@ -211,11 +220,12 @@ fn server_times(served: &Served, response: Estimate) -> ServerTimes {
     } else {
         f64::INFINITY
     };
+    let wait = (whole - mean).max(0.0);
     ServerTimes {
         wait: Estimate {
-            value: (response.value - mean).max(0.0),
-            low: (response.low - mean).max(0.0),
-            high: (response.high - mean).max(0.0),
+            value: wait,
+            low: (wait - (response.value - response.low)).max(0.0),
+            high: wait + (response.high - response.value),
             ..response
         },
         service: Estimate {

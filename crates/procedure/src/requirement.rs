@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use results::{Figure, GoalVerdict, LimitVerdict, NamedFigure, Run, Trust, Unit};
+use results::{Figure, GoalVerdict, LevelOutcome, LimitVerdict, NamedFigure, Run, Trust, Unit};
 use stats::chance_of_at_most;
 use units::{Bytes, Duration, Rate, parse_percent};
 
@@ -189,7 +189,7 @@ impl Requirement {
         }
     }
 
-    /// That a percentile which few samples lie beyond keeps its bound, because a higher one does, or
+    /// That a percentile which few samples lie beyond keeps its bound, because a higher one does or
     /// the longest time: were it above the bound, so few of the independent samples would be above
     /// by a small chance only. The sign test of a quantile (Conover, Practical Nonparametric
     /// Statistics, section 3.2), with samples in place of independent observations.
@@ -215,6 +215,19 @@ impl Requirement {
                 false => format!("the longest of all took {longest}"),
             };
             format!("few samples lie beyond the percentile, but {most}")
+        })
+    }
+
+    /// Why the load at a level misses its bound, if not even the least load keeps that level.
+    fn never_met(&self, name: &str, run: &Run) -> Option<String> {
+        let row = name.strip_suffix(".iops").filter(|_| !self.is_upper)?;
+        let levels = &run.curve.as_ref()?.levels;
+        levels.iter().find_map(|level| match level.outcome {
+            LevelOutcome::Exceeded { response } if is_level(row, level.level_ns) => {
+                let least = Unit::Seconds.format(response.value / 1e9);
+                Some(format!("no load keeps the level: the least waits {least}"))
+            }
+            _ => None,
         })
     }
 
@@ -245,7 +258,13 @@ impl Requirement {
             }
             Some(it) => {
                 let verdict = self.verdict(&it.figure, it.trust);
-                (Some(it.figure.value), verdict, doubt(&it.figure, it.trust))
+                // It is exceeded however few samples there are.
+                let doubt = doubt(&it.figure, it.trust);
+                let doubt = doubt.filter(|_| verdict != LimitVerdict::Exceeded);
+                (Some(it.figure.value), verdict, doubt)
+            }
+            None if let Some(why) = self.never_met(&name, run) => {
+                (None, LimitVerdict::Exceeded, Some(why))
             }
             None => {
                 let names = figures
@@ -268,6 +287,13 @@ impl Requirement {
             why,
         }
     }
+}
+
+/// Whether a row is that of a level: `500us`, or `500us@p99`.
+fn is_level(row: &str, level_ns: u64) -> bool {
+    let time = row.split('@').next().unwrap_or(row);
+    time.parse::<Duration>()
+        .is_ok_and(|it| it.as_nanos() == level_ns)
 }
 
 /// What keeps a figure from proving that a goal is met, whatever its interval.

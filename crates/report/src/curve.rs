@@ -274,10 +274,10 @@ fn open(open: &OpenTrial) -> (String, String) {
 fn saturation(saturation: &Saturation) -> (String, String) {
     let figures = figures(operations(saturation.load));
     let clients = format_counted(saturation.clients.into(), "client");
-    let how = if saturation.is_saturated {
-        ""
-    } else {
-        ", still growing"
+    let how = match (saturation.is_saturated, saturation.is_converged) {
+        (true, true) => "",
+        (true, false) => ", not settled",
+        (false, _) => ", still growing",
     };
     let name = if saturation.is_saturated {
         "saturation"

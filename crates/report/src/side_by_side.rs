@@ -15,6 +15,8 @@ use crate::table::{Align, Table};
 use crate::verdicts::{goals, limits};
 use crate::warnings;
 
+/// A sentence names no more figures.
+const NAMES_MAX: usize = 7;
 /// An interval of a ratio whose ends are this far from each other says nothing.
 const RATIO_SPREAD_MAX: f64 = 1000.0;
 /// The percentile that a sentence cites.
@@ -166,9 +168,12 @@ fn verdict(study: &Study, base: &StudyCell, other: &StudyCell) -> String {
             let counts: Vec<String> = [other, base]
                 .into_iter()
                 .filter(is_affected)
-                .map(|it| format!(", {} has {} that count", name(it), usable(it)))
+                .map(|it| format!("{} of {}", usable(it), name(it)))
                 .collect();
-            let counts = counts.concat();
+            let counts = match counts.is_empty() {
+                true => String::new(),
+                false => format!(" ({} count)", counts.join(" and ")),
+            };
             format!("Fewer than {PAIRS_MIN} rounds{counts}: no difference is claimed.")
         }
         _ => in_words(study, (base, other), &compared(study, other)),
@@ -329,9 +334,16 @@ pub(crate) fn in_words(
     }
 }
 
+/// Names in a sentence; of many the first ones, since the table has all of them.
 fn names(figures: &[(&StudyFigure, &StudyComparison)]) -> String {
     let names = figures.iter().map(|(figure, _)| spoken(&figure.reading));
-    names.collect::<Vec<_>>().join(", ")
+    let mut names: Vec<String> = names.collect();
+    if names.len() > NAMES_MAX {
+        let more = names.len() - NAMES_MAX + 1;
+        names.truncate(NAMES_MAX - 1);
+        return format!("{} and {more} other figures", names.join(", "));
+    }
+    names.join(", ")
 }
 
 /// A figure as an engineer says it: `IOPS`, `p99`, `mean latency`.
@@ -385,9 +397,11 @@ fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
     let name = spoken(&figure.reading);
     let preposition = if name.starts_with('p') { "at" } else { "in" };
     let span = |value, low, high| {
-        format_interval_count(value, low, high)
-            .1
-            .replace("..", "to")
+        let interval = format_interval_count(value, low, high).1;
+        match interval.split_once(" .. ") {
+            Some((low, high)) if low == high => low.to_owned(),
+            _ => interval.replace("..", "to"),
+        }
     };
     let above = span(ratio.value, ratio.low, ratio.high);
     Some(match (figure.better, ratio.value > 1.0) {

@@ -274,7 +274,7 @@ fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
     let tip = match error.kind() {
         ErrorKind::UnknownArgument => return unknown(error, option, definition, (command, typed)),
         // A value for what takes none, as in --verify=crc32c.
-        ErrorKind::TooManyValues => habit(option, definition),
+        ErrorKind::TooManyValues => habit(option, command, definition),
         ErrorKind::ValueValidation => list(&error, option),
         _ => None,
     };
@@ -316,7 +316,7 @@ fn unknown(
         _ => String::new(),
     };
     let tip = own_tip(option, command, typed)
-        .or_else(|| habit(option, definition))
+        .or_else(|| habit(option, command, definition))
         .or_else(|| elsewhere(option, definition));
     if tip.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
         error.remove(ContextKind::SuggestedArg);
@@ -361,7 +361,7 @@ fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<String> {
 }
 
 /// What does here what another tool's option does there.
-fn habit(option: &str, definition: &Command) -> Option<String> {
+fn habit(option: &str, command: &str, definition: &Command) -> Option<String> {
     let mut habits = HABITS.iter();
     let (_, whose, ours) = habits.find(|(options, ..)| options.contains(&option))?;
     let job = definition
@@ -370,19 +370,41 @@ fn habit(option: &str, definition: &Command) -> Option<String> {
     let job = job.map_or("", |_| "; `seekstone fio JOBFILE` runs fio's own jobs");
     let answer = match ours.strip_prefix("none: ") {
         Some(why) => format!("leave it out: {why}"),
-        None => format!("here: {ours}"),
+        None => format!("here: {ours}{}", where_it_is(ours, command, definition)),
     };
     Some(format!("{option} is an option of {whose}; {answer}{job}"))
 }
 
-/// The commands that have an option.
-fn elsewhere(option: &str, definition: &Command) -> Option<String> {
-    let name = option.strip_prefix("--")?;
+/// Which commands take what is advised, where the one that was typed does not.
+fn where_it_is(advice: &str, command: &str, definition: &Command) -> String {
+    let option = advice
+        .split([' ', ',', ':', ';'])
+        .next()
+        .unwrap_or_default();
+    let commands = takers(option, definition);
+    match commands.is_empty() || command.is_empty() || commands.contains(&command) {
+        true => String::new(),
+        false => format!(
+            " (of {}; `{command}` has no such option)",
+            commands.join(", ")
+        ),
+    }
+}
+
+/// The commands that take an option.
+fn takers<'a>(option: &str, definition: &'a Command) -> Vec<&'a str> {
+    let name = option.strip_prefix("--");
     let commands = definition.get_subcommands().filter(|command| {
         let mut arguments = command.get_arguments();
-        !command.is_hide_set() && arguments.any(|it| it.get_long() == Some(name))
+        let has = |it: &clap::Arg| it.get_long().is_some() && it.get_long() == name;
+        !command.is_hide_set() && arguments.any(has)
     });
-    let commands: Vec<&str> = commands.map(Command::get_name).collect();
+    commands.map(Command::get_name).collect()
+}
+
+/// The commands that have an option.
+fn elsewhere(option: &str, definition: &Command) -> Option<String> {
+    let commands = takers(option, definition);
     (!commands.is_empty()).then(|| {
         format!(
             "{option} is an option of other commands: {}",

@@ -104,6 +104,16 @@ pub fn list_width() -> usize {
     }
 }
 
+/// Columns of the terminal at standard error but for some that are taken.
+pub fn columns_of_terminal(taken: usize) -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    match columns {
+        0 => usize::MAX,
+        columns => columns.saturating_sub(taken),
+    }
+}
+
 /// A message in lines that a terminal at standard error does not break inside words; elsewhere each
 /// line stays one, as other tools read it.
 pub fn for_terminal(text: &str) -> String {

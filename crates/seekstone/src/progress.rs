@@ -19,6 +19,8 @@ const STEPS: u64 = 1000;
 const ROWS_MAX: usize = 16;
 /// What may take longer ends when its work is done, and nobody knows when.
 const LEFT_MAX: Duration = Duration::from_secs(86_400);
+/// Columns of the bar.
+const BAR_COLUMNS: usize = 24;
 
 /// Shows stages to whoever looks.
 pub enum Progress {
@@ -65,8 +67,10 @@ impl Progress {
                 bar.set_position((stage.done * STEPS as f64) as u64);
                 let left = Some(stage.left).filter(|left| *left < LEFT_MAX);
                 let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
-                bar.set_prefix(left.unwrap_or_default());
-                bar.set_message(describe(stage));
+                let left = left.unwrap_or_default();
+                let beside = BAR_COLUMNS + left.len() + 3;
+                bar.set_prefix(left);
+                bar.set_message(described_in(stage, output::columns_of_terminal(beside)));
             }
             Self::Lines { last, every } => {
                 let elapsed = whole_seconds(stage.elapsed);
@@ -147,7 +151,9 @@ impl Screen {
     fn new() -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
         let bar = all.add(ProgressBar::new(STEPS));
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {prefix}  {wide_msg}") {
+        if let Ok(style) =
+            ProgressStyle::with_template(&format!("{{bar:{BAR_COLUMNS}}} {{prefix}}  {{wide_msg}}"))
+        {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.enable_steady_tick(StdDuration::from_millis(250));
@@ -164,7 +170,7 @@ impl Screen {
         let row = stage
             .glimpse
             .is_some_and(|glimpse| glimpse.response.is_some())
-            .then(|| describe(stage));
+            .then(|| described_in(stage, output::columns_of_terminal(0)));
         let is_other = |(title, _): &mut (String, Option<String>)| title != stage.title;
         if let Some((_, Some(done))) = self.last.take_if(is_other) {
             self.add(done);
@@ -193,6 +199,17 @@ impl Screen {
 
 fn whole_seconds(span: Duration) -> String {
     format!("{:.0} s", span.as_secs_f64())
+}
+
+/// The same in so many columns: a figure that has no room is left out, and not cut.
+fn described_in(stage: &Stage<'_>, columns: usize) -> String {
+    let mut text = describe(stage);
+    while text.chars().count() > columns
+        && let Some((short, _)) = text.rsplit_once("  ")
+    {
+        text = short.to_owned();
+    }
+    text
 }
 
 fn describe(stage: &Stage<'_>) -> String {

@@ -4,7 +4,9 @@
 //! only what the report lets be quoted, with its interval: no figure that is not settled or void,
 //! no level that is not as precise as was asked for, and no scout.
 
-use results::{Access, Curve, CurvePoint, LevelOutcome, Measurement, Saturation, Severity};
+use results::{
+    Access, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation, Severity,
+};
 use stats::{Estimate, Verdict};
 use units::{
     format_count, format_duration_ns, format_interval_count, format_interval_ns,
@@ -93,17 +95,29 @@ fn load_carried(curve: &Curve) -> Option<String> {
         count(load),
         format_duration_ns(level.level_ns as f64),
     );
-    let Some(open) = level.open else {
-        return Some(format!("{closed}."));
-    };
-    let (value, ends) =
-        format_interval_ns(open.response.value, open.response.low, open.response.high);
-    let offered = format_count(open.offered);
-    Some(if open.is_within {
-        format!("{closed}; {offered}/s of random arrivals stay within it: {value} ({ends}).")
-    } else {
-        format!("{closed}; {offered}/s of random arrivals take {value} ({ends}).")
+    Some(match level.open {
+        None => format!("{closed}."),
+        Some(open) => format!("{closed}; {}.", of_arrivals(&open, level.level_ns as f64)),
     })
+}
+
+/// What random arrivals at a level's load had to wait, as far as it is known.
+fn of_arrivals(open: &OpenTrial, level_ns: f64) -> String {
+    let response = open.response;
+    let (value, ends) = format_interval_ns(response.value, response.low, response.high);
+    let arrivals = format!("{}/s of random arrivals", format_count(open.offered));
+    match response.relative_half_width() <= KNOWN {
+        true if open.is_within => format!("{arrivals} stay within it: {value} ({ends})"),
+        true => format!("{arrivals} take {value} ({ends})"),
+        false if response.high <= level_ns => format!("{arrivals} stay within it"),
+        false if response.low > level_ns => {
+            format!(
+                "{arrivals} take longer, at least {}",
+                format_duration_ns(response.low)
+            )
+        }
+        false => format!("whether {arrivals} stay within it did not settle"),
+    }
 }
 
 fn saturation(curve: &Curve, one: Option<&Measurement>) -> Option<String> {
