@@ -1,17 +1,20 @@
 # `make test` is everything that must pass: it installs what tests need where it may.
-.PHONY: test check check-static nightly faults fuzz bench simulations install-test-tools
+.PHONY: test check lint check-static nightly faults fuzz bench simulations install-test-tools
 
 CARGO ?= cargo
 # Most tests of the program wait for storage: twice as many at once as there are processors.
 export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
-test: install-test-tools check check-static
+test: install-test-tools lint check-static
 	$(CARGO) test --workspace --no-fail-fast
 
-check:
+# What takes seconds once it is built. `test` finds what tidy finds by a test, without another build.
+check: lint
+	$(CARGO) xtask tidy
+
+lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) xtask tidy
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 # Only `cargo xtask package` builds the static program: here its code is checked, and SQLite compiled.
