@@ -1,6 +1,7 @@
-//! RunSets of runs held against each other: limits with their verdicts, and what changed in words.
+//! Sets of runs held against each other: limits with their verdicts, and what changed in words.
 
 use results::{Better, GateLimit, GateRow, LimitVerdict, SetupDifference};
+use serde_json::{Value, json};
 use units::{format_counted, format_interval_count};
 
 use crate::compare::differences;
@@ -179,6 +180,43 @@ pub fn gate_markdown(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow])
         }
     }
     text
+}
+
+/// The same for programs: verdicts, figures by name, and what differs. `verdict` is the whole's.
+#[must_use]
+pub fn gate_json(
+    sets: &RunSets<'_>,
+    limits: &[GateLimit],
+    rows: &[GateRow],
+    verdict: &str,
+) -> String {
+    let figures = rows.iter().map(|row| {
+        let figure = json!({
+            "base": row.base,
+            "new": row.new,
+            "unit": row.unit,
+            "ratio": row.new / row.base,
+            "ratio_low": row.ratio.map(|it| it.low),
+            "ratio_high": row.ratio.map(|it| it.high),
+            "change": if row.ratio.is_some() { changed(row) } else { "too few runs" },
+        });
+        (row.figure.clone(), figure)
+    });
+    let differences = sets.differences.iter();
+    let differences =
+        differences.map(|it| json!({ "key": it.key, "base": it.base, "new": it.new }));
+    let document = json!({
+        "summary": {
+            "verdict": verdict,
+            "base_runs": sets.base,
+            "new_runs": sets.new,
+            "figures": Value::Object(figures.collect()),
+        },
+        "limits": limits,
+        "differences": differences.collect::<Vec<_>>(),
+    });
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("a document has no keys but text") + "\n"
 }
 
 fn ratio(row: &GateRow) -> (String, String) {

@@ -76,8 +76,13 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         kept_as,
         differences: &differences,
     };
-    write_forms(args, (&sets, &limits), &set_ratios(&base, &new), &both)?;
     let exit = exit_of(&limits, &new);
+    write_forms(
+        args,
+        (&sets, &limits, exit),
+        &set_ratios(&base, &new),
+        &both,
+    )?;
     if let (Some(name), true) = (&args.baseline, args.update) {
         update(&mut archive, name, &new, exit)?;
     }
@@ -119,7 +124,6 @@ fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError>
     let given = OF_TARGETS.into_iter().find(|name| setup.is_given(name));
     let outputs = &args.common.outputs;
     let form = [
-        ("json", outputs.json.is_some()),
         ("csv", outputs.csv.is_some()),
         ("openmetrics", outputs.openmetrics.is_some()),
         ("resume", args.resume),
@@ -129,7 +133,7 @@ fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError>
     match given.or(form.map(|(name, _)| name)) {
         Some(name) => Err(UsageError(format!(
             "--{name} applies to targets: archived runs are only printed, or written \
-             with --markdown, --html or --svg"
+             with --json, --markdown, --html or --svg"
         ))),
         None => Ok(()),
     }
@@ -137,7 +141,7 @@ fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError>
 
 fn write_forms(
     args: &CompareArgs,
-    (sets, limits): (&RunSets<'_>, &[GateLimit]),
+    (sets, limits, exit): (&RunSets<'_>, &[GateLimit], Exit),
     rows: &[GateRow],
     both: &[Run],
 ) -> anyhow::Result<()> {
@@ -145,6 +149,14 @@ fn write_forms(
     let markdown = outputs.markdown.as_ref();
     if let Some(output) = markdown {
         write(output, args, &report::gate_markdown(sets, limits, rows))?;
+    }
+    if let Some(output) = &outputs.json {
+        let verdict = in_a_word(exit, limits);
+        write(
+            output,
+            args,
+            &report::gate_json(sets, limits, rows, verdict),
+        )?;
     }
     if let Some(output) = &outputs.html {
         let page = report::comparison_html(both);
@@ -182,6 +194,17 @@ fn write_forms(
 fn write(output: &Output, args: &CompareArgs, text: &str) -> anyhow::Result<()> {
     output.prepare("the output", &args.common.outputs.force)?;
     output.write(&text.to_owned().into())
+}
+
+/// What limits come to, for programs.
+const fn in_a_word(exit: Exit, limits: &[GateLimit]) -> &'static str {
+    match exit {
+        _ if limits.is_empty() => "no-limits",
+        Exit::Void => "void",
+        Exit::Exceeded => "fail",
+        Exit::Undecided => "undecided",
+        _ => "pass",
+    }
 }
 
 /// Void before exceeded before undecided, as of one run.
