@@ -349,6 +349,12 @@ fn sizes_by_order(job: &mut Job) -> Option<Fault> {
             "some requests of this job are in order, and others are not",
         ));
     }
+    let is_apart = job.blocks[0].sizes != job.blocks[1].sizes;
+    if job.pattern.is_random && is_apart && !job.may_repeat && !job.is_timed() {
+        let given = last(job, "bs_is_seq_rand")?;
+        let why = "fio's random jobs of such sizes end early: add norandommap, or give one size";
+        return Some(refused(given, why));
+    }
     let sizes = job.blocks[usize::from(job.pattern.is_random)].clone();
     job.blocks = [sizes.clone(), sizes.clone(), sizes];
     None

@@ -32,6 +32,8 @@ pub struct Given {
     pub option: &'static FioOption,
     /// What stands behind the `=`, with variables filled in.
     pub value: Option<String>,
+    /// A variable in it that is not set: fio takes it for nothing.
+    pub unset: Option<String>,
     pub place: Place,
 }
 
@@ -206,19 +208,25 @@ pub(crate) fn given(
         Some(near) => format!("fio has no option {name:?}; did you mean {near}?"),
         None => format!("fio has no option {name:?}"),
     })?;
+    let mut unset = None;
     let value = match value {
-        Some(value) => Some(fill_in(value, around)?),
+        Some(value) => Some(fill_in(value, around, &mut unset)?),
         None => None,
     };
     Ok(Given {
         option,
         value,
+        unset,
         place: place.clone(),
     })
 }
 
 /// `value` with `${NAME}` and fio's own words replaced.
-fn fill_in(value: &str, around: &mut dyn Surroundings) -> Result<String, String> {
+fn fill_in(
+    value: &str,
+    around: &mut dyn Surroundings,
+    unset: &mut Option<String>,
+) -> Result<String, String> {
     let mut filled = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(at) = rest.find("${") {
@@ -227,7 +235,10 @@ fn fill_in(value: &str, around: &mut dyn Surroundings) -> Result<String, String>
         let end = behind
             .find('}')
             .ok_or_else(|| format!("{value}: the closing brace of a variable is missing"))?;
-        filled.push_str(&around.variable(&behind[..end]).unwrap_or_default());
+        match around.variable(&behind[..end]) {
+            Some(text) => filled.push_str(&text),
+            None => *unset = Some(behind[..end].to_owned()),
+        }
         rest = &behind[end + 1..];
     }
     filled.push_str(rest);

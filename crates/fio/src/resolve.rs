@@ -80,7 +80,10 @@ impl Resolved {
         let mut base = KbBase::default();
         for given in job.given.clone() {
             base = base_after(base, &given);
-            if let Err(message) = set(&mut job, &given, base) {
+            if let Err(mut message) = set(&mut job, &given, base) {
+                if let Some(name) = &given.unset {
+                    message.push_str(&format!("; the environment variable {name} is not set"));
+                }
                 self.faults.push(Fault::new(&given.place, message));
             }
         }

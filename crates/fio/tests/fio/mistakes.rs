@@ -22,6 +22,14 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:3: steadystate_duration=10 is refused: of jobs side by side it is done where all",
     ),
     (
+        "[a]\nrw=randread\nsize=1m\nbs=64k,4k\nbs_is_seq_rand=1\n",
+        "j.fio:5: bs_is_seq_rand=1 is refused: fio's random jobs of such sizes end early",
+    ),
+    (
+        "[a]\nsize=${NOPE}\n",
+        "j.fio:2: size=: needs a value; the environment variable NOPE is not set",
+    ),
+    (
         "[a]\nrw=randread\npercentage_random=50\nbs_is_seq_rand=1\n",
         "j.fio:4: bs_is_seq_rand=1 is refused: some requests of this job are in order",
     ),
