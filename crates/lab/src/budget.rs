@@ -56,7 +56,27 @@ impl TimeSetting {
         setup.resolve(self.name, [grown.to_exact_string()]);
         grown
     }
+
+    /// The same for random arrivals at a model, whose queue forgets slowly near saturation: the
+    /// default grows until four million of them have come, if the answer is not precise before.
+    pub fn fit_arrivals(
+        self,
+        time: Duration,
+        (target, rate): (&str, f64),
+        setup: &mut Setup,
+    ) -> Duration {
+        let is_own = setup.is_given(self.name) || !target.starts_with(SIM_PREFIX);
+        let all = Duration::from_secs_f64(ARRIVALS / rate).min(self.longest);
+        if is_own || all <= time {
+            return time;
+        }
+        setup.resolve(self.name, [all.to_exact_string()]);
+        all
+    }
 }
+
+/// Operations that a model does in seconds: M/M/1 at 95 % is known to 3 % after some four million.
+const ARRIVALS: f64 = 4e6;
 
 /// The median response time of small random reads, one after the other: a rare stall of the model
 /// does not move it. `None` where the target is no model, or does not answer.

@@ -46,6 +46,13 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     let time = TRIAL_BUDGET.fit(args.budget, [args.target.as_str()], &mut bench.setup);
+    let time = match args.rate.filter(|_| args.duration.is_none()) {
+        Some(rate) => {
+            let arrivals = (args.target.as_str(), rate.per_second());
+            TRIAL_BUDGET.fit_arrivals(time, arrivals, &mut bench.setup)
+        }
+        None => time,
+    };
     warm_up_leaves(args, time)?;
     reach_as_asked(&args.workload, &mut bench)?;
     if args.verify {
