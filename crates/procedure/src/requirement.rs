@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use results::{Figure, GoalVerdict, LevelOutcome, LimitVerdict, NamedFigure, Run, Trust, Unit};
-use stats::chance_of_at_most;
+use stats::{chance_of_at_most, is_indicative};
 use units::{Bytes, Duration, Rate, parse_percent};
 
 use crate::figure_name::whole_name;
@@ -26,8 +26,6 @@ pub struct Requirement {
 
 /// An offered load of which less than this share was done was not carried.
 const CARRIED: f64 = 0.98;
-/// Independent samples beyond a percentile from which it has no mark (`stats::PercentileEstimate`).
-const EVIDENCE_FIRM: f64 = 50.0;
 /// A goal may be called met by mistake this often, as by the end of an interval.
 const CHANCE: f64 = 0.025;
 
@@ -49,7 +47,10 @@ impl FromStr for Requirement {
             Some((typed, rate)) => (typed.trim(), Some(offered(rate).ok_or_else(wrong)?)),
             None => (typed, None),
         };
-        let (bound, unit) = bound(typed).ok_or_else(wrong)?;
+        let (bound, unit) = match (unit_of(&figure), typed.parse()) {
+            (Some(Unit::Ratio), Ok(number)) => (number, Unit::Ratio),
+            _ => bound(typed).ok_or_else(wrong)?,
+        };
         if figure.is_empty() || !(bound > 0.0 && bound.is_finite()) {
             return Err(wrong());
         }
@@ -58,6 +59,7 @@ impl FromStr for Requirement {
             let kind = match known {
                 Unit::Seconds => "a time, such as 2ms",
                 Unit::BytesPerSecond => "a rate in bytes, such as 400MB/s",
+                Unit::Ratio => "a number, such as 50",
                 _ => "a rate of operations, such as 20k/s",
             };
             return Err(format!("{text:?}: {figure} is {kind}"));
@@ -118,6 +120,7 @@ fn unit_of(figure: &str) -> Option<Unit> {
     match split(figure).1 {
         "iops" => Some(Unit::PerSecond),
         "throughput" => Some(Unit::BytesPerSecond),
+        "rabmark-r" => Some(Unit::Ratio),
         time if time.starts_with("latency") || time.starts_with("service-time") => {
             Some(Unit::Seconds)
         }
@@ -193,18 +196,24 @@ impl Requirement {
     /// the longest time: were it above the bound, so few of the independent samples would be above
     /// by a small chance only. The sign test of a quantile (Conover, Practical Nonparametric
     /// Statistics, section 3.2), with samples in place of independent observations.
-    fn met_by_most(&self, found: &NamedFigure, run: &Run) -> Option<String> {
+    fn met_by_most(
+        &self,
+        found: &NamedFigure,
+        figures: &[NamedFigure],
+        run: &Run,
+    ) -> Option<String> {
         let share = percentile(&found.figure)?;
         let is_latency = found.figure.metric.name.starts_with("latency-");
         let samples = found.figure.value.samples;
         if !(is_latency && self.is_upper && is_weak(&found.figure) && samples >= 1.0) {
             return None;
         }
-        let times = &run.measurement(&found.row)?.response;
-        let higher = times.percentiles.iter();
-        let higher = higher.filter_map(|it| Some((it.p, it.estimate?.value)));
-        let below = higher.chain([(1.0, times.max_ns as f64)]);
-        let below = below.map(|(share, ns)| (share, ns / 1e9));
+        let of_row = figures.iter().filter(|it| it.row == found.row);
+        let times = of_row.filter(|it| it.figure.metric.name.starts_with("latency-p"));
+        let times = times.filter_map(|it| Some((percentile(&it.figure)?, it.figure.value.value)));
+        let trial = run.measurement(&found.row);
+        let longest = trial.map(|it| (1.0, it.response.max_ns as f64 / 1e9));
+        let below = times.chain(longest);
         let kept = below.filter(|(_, longest)| *longest <= self.bound);
         let (most, longest) = kept.max_by(|one, other| one.0.total_cmp(&other.0))?;
         let chance = chance_of_at_most((1.0 - most) * samples, samples, 1.0 - share);
@@ -252,7 +261,7 @@ impl Requirement {
             }
             Some(it)
                 if it.trust.is_usable()
-                    && let Some(why) = self.met_by_most(it, run) =>
+                    && let Some(why) = self.met_by_most(it, &figures, run) =>
             {
                 (Some(it.figure.value), LimitVerdict::Kept, Some(why))
             }
@@ -316,8 +325,8 @@ fn percentile(figure: &Figure) -> Option<f64> {
 /// Whether a percentile is marked `?`, and rests on few samples: of reads or writes of a mix it
 /// always has the mark.
 fn is_weak(figure: &Figure) -> bool {
-    let beyond = percentile(figure).map(|p| figure.value.samples * p.min(1.0 - p));
-    figure.is_indicative && beyond.is_none_or(|it| it < EVIDENCE_FIRM)
+    let share = percentile(figure);
+    figure.is_indicative && share.is_none_or(|it| is_indicative(it, figure.value.samples))
 }
 
 #[cfg(test)]
@@ -357,6 +366,7 @@ mod tests {
             4e8,
             Unit::BytesPerSecond,
         );
+        check("rabmark-r >= 50", "rabmark-r", false, 50.0, Unit::Ratio);
         check(
             "page-cache-share <= 5%",
             "page-cache-share",
@@ -377,6 +387,7 @@ mod tests {
             ("random-read.p99.9 <= 2k/s", "is a time"),
             ("iops >= 2ms", "iops is a rate of operations"),
             ("bandwidth >= 400/s", "throughput is a rate in bytes"),
+            ("rabmark-r >= 5ms", "rabmark-r is a number"),
         ] {
             let error = wrong.parse::<Requirement>().expect_err(wrong);
             assert!(error.contains(why), "{wrong}: {error}");

@@ -1,7 +1,7 @@
 //! The one screen of a check-up: what was measured, how sure it is, and what to make of it.
 
 use results::environment::TargetKind;
-use results::{Run, Status};
+use results::{Run, Status, TargetDescription};
 use units::{Bytes, format_duration_ns};
 
 use crate::curve;
@@ -123,7 +123,9 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
         let text = format!("{reason}. What had been measured by then is shown.");
         page.item(Tone::Bad, "partial:", &text);
     }
-    page.paragraph(Tone::Plain, &target::in_brief(&run.target));
+    for line in stands_on(run) {
+        page.paragraph(Tone::Plain, &line);
+    }
     if run.target.kind != TargetKind::Simulated && run.environment.is_known() {
         page.paragraph(Tone::Plain, &machine(run));
     }
@@ -131,6 +133,18 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
         page.paragraph(Tone::Strong, answer);
     }
     standing::line(page, run);
+}
+
+/// What the target stands on; of models compared with storage, each of them.
+fn stands_on(run: &Run) -> Vec<String> {
+    let places = run.study.iter().flat_map(|it| &it.places);
+    let is_model = |it: &&TargetDescription| it.kind == TargetKind::Simulated;
+    let models = places.clone().filter(is_model).count();
+    if models == 0 || models == places.clone().count() {
+        return vec![target::in_brief(&run.target)];
+    }
+    let each = places.map(|it| format!("{}: {}", it.given, target::in_brief(it)));
+    each.collect()
 }
 
 /// What the run found beyond its first sentence.

@@ -33,9 +33,6 @@ const FIGURES: usize = 32;
 /// Stands for a blank at which no line is broken.
 const GLUE: &str = "\u{e000}";
 
-/// Independent times beyond a percentile from which it is more than indicative.
-const EVIDENCE_FIRM: f64 = 50.0;
-
 /// Every point of the curve, scouts included, and its levels. Its warnings are with the run.
 #[must_use]
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
@@ -98,10 +95,9 @@ fn percentile_99(point: &CurvePoint) -> String {
     let Some(p99) = point.response_p99 else {
         return String::new();
     };
-    let mark = if p99.samples * 0.01 < EVIDENCE_FIRM {
-        INDICATIVE
-    } else {
-        ""
+    let mark = match stats::is_indicative(0.99, p99.samples) {
+        true => INDICATIVE,
+        false => "",
     };
     format!("{}{mark}", format_duration_ns(p99.value))
 }

@@ -325,7 +325,7 @@ fn quality(page: &mut Page<'_>, m: &Measurement) {
     page.fact(
         "depth",
         &format!(
-            "{} requests with the device on average, {} at most",
+            "{} outstanding requests on average, {} at most",
             format_count(rounded(m.effective_depth)),
             format_count(f64::from(m.nominal_depth))
         ),

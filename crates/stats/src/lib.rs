@@ -69,7 +69,8 @@ pub use goal::{Aim, Goal, GoalKind, Verdict};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use modes::valley;
 pub use quantile::{
-    PercentileEstimate, Tail, chance_of_at_most, percentiles, quantile_interval, share_within,
+    PercentileEstimate, Tail, chance_of_at_most, is_indicative, percentiles, quantile_interval,
+    share_within,
 };
 pub use repeats::{REPEATS_LOOKED_AT, repeats_mean};
 pub use slot::{Slot, SlotAccumulator, Tally};

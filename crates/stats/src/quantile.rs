@@ -143,6 +143,13 @@ pub fn share_within(
     })
 }
 
+/// Whether so few of `samples` independent samples lie beyond the percentile `p`, on the side with
+/// fewer of them, that it is only indicative.
+#[must_use]
+pub fn is_indicative(p: f64, samples: f64) -> bool {
+    samples * p.min(1.0 - p) < EVIDENCE_FIRM
+}
+
 /// The chance of at most `few` of `samples` that each come with the chance `share`: the binomial
 /// distribution in terms of the incomplete beta function, which both numbers may be fractions for
 /// (NIST Digital Library of Mathematical Functions, 8.17.5).

@@ -36,10 +36,16 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let wide = which(|cell| cell.is_citable && cell.rounds_agree && !cell.is_precise);
     if !wide.is_empty() {
         let text = format!(
-            "{} of {all} cells are not precise to {:.1} %: their intervals are wider. Raise \
-             --budget, or measure fewer cells.",
+            "{} of {all} cells {} not precise to {:.1} %: {} wider. Raise --budget, or measure \
+             fewer cells.",
             wide.len(),
+            if wide.len() == 1 { "is" } else { "are" },
             found.precision * 100.0,
+            if wide.len() == 1 {
+                "its interval is"
+            } else {
+                "their intervals are"
+            },
         );
         warnings.push(Warning::doubt(WarningCode::NotConverged, text));
     }

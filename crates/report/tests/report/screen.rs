@@ -146,7 +146,7 @@ durable write 4 KiB (fsync) [durable-write]
   drift              steady: moved by +0.4 % over the trial, at most 1.4 %; SNIA's rule calls it
                      steady
   not looked for     changes slower than 190 ms, events rarer than one in 1,610 operations or 1.90 s
-  depth              0.970 requests with the device on average, 1 at most
+  depth              0.970 outstanding requests on average, 1 at most
   issued late by     410 ns on average, p99 1.90 us, 71.0 us at most
   CPU                9.80 us/op, 0.21 cores busy
   page cache         answered 0 % of the bytes

@@ -1,6 +1,6 @@
 //! Load curves: the load at each latency level, the highest load, the points.
 
-use stats::{Channel, Estimate};
+use stats::{Channel, Estimate, is_indicative};
 
 use super::measurement::of_device;
 use crate::curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
@@ -113,12 +113,12 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
     figures.extend(
         point
             .response_p99
-            .map(|it| Figure::time_ns("latency-p99", it)),
+            .map(|it| percentile("latency-p99".into(), 0.99, it)),
     );
     if let (Some(p), Some(time)) = (curve.percentile, point.at_percentile) {
         let name = format!("latency-{}", percentile_name(p));
         figures.retain(|figure| figure.metric.name != name);
-        figures.push(Figure::time_ns(name, time));
+        figures.push(percentile(name, p, time));
     }
     figures.extend(point.device_time.iter().flat_map(of_device));
     let headline = match curve.channel {
@@ -131,4 +131,11 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         Trust::Shaky
     };
     Row::new(vec![source], figures, headline, trust, &[])
+}
+
+fn percentile(name: String, p: f64, time: Estimate) -> Figure {
+    Figure {
+        is_indicative: is_indicative(p, time.samples),
+        ..Figure::time_ns(name, time)
+    }
 }
