@@ -12,7 +12,7 @@ const SMALL: [&str; 8] = [
     "--set",
     "size=8MiB",
     "--set",
-    "duration=200ms",
+    "duration=600ms",
     "--reserve",
     "0",
     "--quiet",
@@ -112,7 +112,7 @@ fn a_study_of_three_ranks_is_one_run() {
         return;
     };
     let study = "title = \"Clients\"\ntarget = \"one\"\nseed = 9\n\
-                 [measurement]\nkind = \"trial\"\nduration = \"200ms\"\nsize = \"8MiB\"\n\
+                 [measurement]\nkind = \"trial\"\nduration = \"600ms\"\nsize = \"8MiB\"\n\
                  [[factor]]\nname = \"clients\"\nsetting = \"clients\"\nlevels = [3, 6]\n";
     fs::write(scratch.path("study.toml"), study).expect("a study");
     let args = ["study", "study.toml", "--replicates", "2", "--reserve", "0"];

@@ -159,7 +159,10 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     let Some(scratch) = with_shim(test, library) else {
         return;
     };
-    let command = launcher(&scratch, library, &["-n", "3", PROGRAM]);
+    let mut command = launcher(&scratch, library, &["-n", "3", PROGRAM]);
+    // Open MPI kills ranks a second after Ctrl-C, in which a busy machine does not end them in
+    // order (docs/fleet.md, "When a rank dies").
+    command.env("OMPI_MCA_odls_base_sigkill_timeout", "30");
     let running = start(&scratch, command, "100s");
     running.signal(Signal::INT);
     let ended = running.end();

@@ -92,9 +92,9 @@ fn the_share_of_the_page_cache_is_that_of_the_pages_it_holds() {
     // 60 of 8192 records: next to none comes twice.
     let cold = cached.share("60", &[]);
     assert!(cold < 0.01, "{cold} of a cold run was cached");
-    // The same records again.
+    // The same records again, of which a page may have gone where memory is short elsewhere.
     let warm = cached.share("60", &[]);
-    assert!(warm > 0.99, "only {warm} of the second run was cached");
+    assert!(warm > 0.98, "only {warm} of the second run was cached");
     // All of the file, and again.
     cached.share("100000", &[]);
     let held = cached.held();
