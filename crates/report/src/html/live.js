@@ -73,6 +73,7 @@
   };
 
   let is_due = false;
+  let is_over = false;
   const events = new EventSource("events");
   events.addEventListener("message", (event) => {
     seen(JSON.parse(event.data));
@@ -80,12 +81,15 @@
     is_due = true;
     requestAnimationFrame(() => {
       is_due = false;
+      // The finished page has come before this frame.
+      if (is_over) return;
       draw(find("iops"), current.points, "iops", rate);
       draw(find("latency"), current.points, "mean_us", time);
     });
   });
   events.addEventListener("end", (event) => {
     events.close();
+    is_over = true;
     if (!event.data) {
       find("lead").textContent = "The run ended without figures: see the terminal";
       return;
