@@ -1,6 +1,7 @@
 //! Sets of runs held against each other: limits with their verdicts, and what changed in words.
 
 use results::{Better, GateLimit, GateRow, LimitVerdict, SetupDifference};
+use serde::Serialize;
 use serde_json::{Value, json};
 use units::{format_counted, format_interval_count};
 
@@ -205,18 +206,26 @@ pub fn gate_json(
     let differences = sets.differences.iter();
     let differences =
         differences.map(|it| json!({ "key": it.key, "base": it.base, "new": it.new }));
-    let document = json!({
-        "summary": {
+    let document = ComparisonJson {
+        summary: json!({
             "verdict": verdict,
             "base_runs": sets.base,
             "new_runs": sets.new,
             "figures": Value::Object(figures.collect()),
-        },
-        "limits": limits,
-        "differences": differences.collect::<Vec<_>>(),
-    });
+        }),
+        limits,
+        differences: differences.collect(),
+    };
     let text = serde_json::to_string_pretty(&document);
     text.expect("a document has no keys but text") + "\n"
+}
+
+/// The summary comes first, as in a run's JSON.
+#[derive(Serialize)]
+struct ComparisonJson<'a> {
+    summary: Value,
+    limits: &'a [GateLimit],
+    differences: Vec<Value>,
 }
 
 fn ratio(row: &GateRow) -> (String, String) {

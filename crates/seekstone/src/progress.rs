@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::IsTerminal as _;
-use std::time::Duration as StdDuration;
+use std::time::{Duration as StdDuration, Instant};
 
 use host::interrupt::Wait;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -65,7 +65,7 @@ impl Progress {
                 screen.see(stage);
                 let bar = &screen.bar;
                 bar.set_position((stage.done * STEPS as f64) as u64);
-                let left = Some(stage.left).filter(|left| *left < LEFT_MAX);
+                let left = Some(screen.really(stage)).filter(|left| *left < LEFT_MAX);
                 let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
                 let left = left.unwrap_or_default();
                 let beside = BAR_COLUMNS + left.len() + 3;
@@ -145,6 +145,8 @@ pub struct Screen {
     rows: VecDeque<ProgressBar>,
     /// The stage that is shown, and its row once it has figures.
     last: Option<(String, Option<String>)>,
+    /// When the stage was seen first, by the clock on the wall and by its own.
+    begun: (Instant, Duration),
 }
 
 impl Screen {
@@ -162,6 +164,20 @@ impl Screen {
             bar,
             rows: VecDeque::new(),
             last: None,
+            begun: (Instant::now(), Duration::ZERO),
+        }
+    }
+
+    /// How long what is left takes here: the time of a model passes at a pace of its own.
+    fn really(&self, stage: &Stage<'_>) -> Duration {
+        let (seen, elapsed) = self.begun;
+        let own = stage.elapsed.saturating_sub(elapsed).as_secs_f64();
+        let pace = seen.elapsed().as_secs_f64() / own.max(1e-9);
+        // Storage has the time of the wall.
+        let is_own = own > 0.0 && !(0.5..2.0).contains(&pace);
+        match is_own && stage.left < LEFT_MAX {
+            true => Duration::from_secs_f64(stage.left.as_secs_f64() * pace),
+            false => stage.left,
         }
     }
 
@@ -172,6 +188,13 @@ impl Screen {
             .is_some_and(|glimpse| glimpse.response.is_some())
             .then(|| described_in(stage, output::columns_of_terminal(0)));
         let is_other = |(title, _): &mut (String, Option<String>)| title != stage.title;
+        if self
+            .last
+            .as_ref()
+            .is_none_or(|(title, _)| title != stage.title)
+        {
+            self.begun = (Instant::now(), stage.elapsed);
+        }
         if let Some((_, Some(done))) = self.last.take_if(is_other) {
             self.add(done);
         }

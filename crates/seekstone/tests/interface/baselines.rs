@@ -228,7 +228,13 @@ fn what_cannot_be_compared_is_said() {
     for limit in ["p99 > +50%", "trial.p99 > +50%"] {
         gate(&scratch, &["1..3", "5"], limit, 0, "PASS");
     }
-    let json = gate(&scratch, &["1..3", "5", "--json", "-"], "p99 > +50%", 0, "").json();
+    let ended = gate(&scratch, &["1..3", "5", "--json", "-"], "p99 > +50%", 0, "");
+    assert!(
+        ended.stdout.starts_with("{\n  \"summary\": "),
+        "{}",
+        ended.stdout
+    );
+    let json = ended.json();
     assert_eq!(json["summary"]["verdict"], "pass", "{json}");
     assert_eq!(json["summary"]["base_runs"], 3);
     assert!(json["summary"]["figures"]["latency-p99"]["ratio_low"].is_number());
