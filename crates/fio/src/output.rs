@@ -8,8 +8,6 @@ mod json;
 mod normal;
 mod terse;
 
-use std::borrow::Cow;
-
 use stats::Histogram;
 use units::Duration;
 
@@ -112,6 +110,8 @@ pub struct JobReport {
     pub error: i32,
     /// Reads, writes and trims.
     pub transfers: [Transfers; 3],
+    /// All of them as one.
+    pub together: Transfers,
     pub flushes: Transfers,
     /// Percentiles, 0 to 100.
     pub percentiles: Vec<f64>,
@@ -195,25 +195,6 @@ impl Spread {
 }
 
 impl Transfers {
-    /// All as one.
-    fn together(all: &[Self]) -> Self {
-        let mut sum = Self::default();
-        for one in all {
-            sum.response.merge(&one.response);
-            sum.service.merge(&one.service);
-            sum.submission.merge(&one.submission);
-            sum.bytes += one.bytes;
-            sum.elapsed = sum.elapsed.max(one.elapsed);
-            sum.window = sum.window.max(one.window);
-            let windows = sum.windows.len().max(one.windows.len());
-            sum.windows.resize(windows, (0, 0));
-            for (sum, one) in sum.windows.iter_mut().zip(&one.windows) {
-                *sum = (sum.0 + one.0, sum.1 + one.1);
-            }
-        }
-        sum
-    }
-
     /// A percentile of fio's `lat`: of the time from when requests were due, unless they were due
     /// before the job had room for them; then of the time from submission, and its mean before.
     pub(crate) fn percentile_of_all(&self, percent: f64) -> u64 {
@@ -280,15 +261,13 @@ impl JobReport {
     }
 
     /// What is reported apart, by name.
-    pub(crate) fn parts(&self) -> Vec<(&'static str, Cow<'_, Transfers>)> {
-        let apart = NAMES
-            .into_iter()
-            .zip(self.transfers.iter().map(Cow::Borrowed));
-        let mixed = || ("mixed", Cow::Owned(Transfers::together(&self.transfers)));
+    pub(crate) fn parts(&self) -> Vec<(&'static str, &Transfers)> {
+        let apart = NAMES.into_iter().zip(&self.transfers);
+        let mixed = ("mixed", &self.together);
         match self.directions {
             ReportedDirections::Apart => apart.collect(),
-            ReportedDirections::Together => vec![mixed()],
-            ReportedDirections::Both => apart.chain([mixed()]).collect(),
+            ReportedDirections::Together => vec![mixed],
+            ReportedDirections::Both => apart.chain([mixed]).collect(),
         }
     }
 

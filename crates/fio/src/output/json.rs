@@ -91,7 +91,7 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
     });
     if let Some(object) = object.as_object_mut() {
         for (name, moved) in job.parts() {
-            object.insert(name.into(), direction(job, &moved, has_bins));
+            object.insert(name.into(), direction(job, moved, has_bins));
         }
     }
     if let (true, Some(object)) = (job.is_apart(), object.as_object_mut()) {

@@ -1,6 +1,5 @@
 //! fio's report for people.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{
@@ -12,19 +11,12 @@ use super::{
 #[must_use]
 pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
     let mut text = String::new();
-    let mut before = String::new();
-    for job in jobs {
-        let line = header(job);
-        // A line for the first of the copies, as fio has it.
-        let line = match line == before {
-            true => "...".to_owned(),
-            false => line,
-        };
-        if line != "..." || !text.ends_with("...\n") {
-            let _ = writeln!(text, "{line}");
-        }
-        if line != "..." {
-            before = line;
+    let headers: Vec<String> = jobs.iter().map(header).collect();
+    // A line for the first of the copies, as fio has it.
+    for same in headers.chunk_by(|one, other| one == other) {
+        let _ = writeln!(text, "{}", same[0]);
+        if same.len() > 1 {
+            text.push_str("...\n");
         }
     }
     let _ = writeln!(text, "{VERSION}\n");
@@ -77,7 +69,7 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
     );
     for (name, moved) in job.parts() {
         if moved.count() > 0 {
-            direction(text, job, &moved, name);
+            direction(text, job, moved, name);
         }
     }
     latency_classes(text, job);
@@ -246,7 +238,7 @@ fn percentiles(text: &mut String, job: &JobReport, label: &str, value: &dyn Fn(f
     let _ = writeln!(text, "{}", lines.join(",\n"));
 }
 
-fn status(text: &mut String, name: &str, moved: &[Cow<'_, Transfers>]) {
+fn status(text: &mut String, name: &str, moved: &[&Transfers]) {
     if moved.is_empty() {
         return;
     }

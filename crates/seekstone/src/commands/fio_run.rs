@@ -1,6 +1,6 @@
 //! Carries fio's jobs out, prints what fio prints, and archives the run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
@@ -157,9 +157,8 @@ fn measure<'a>(
 fn void_because(run: &Run) -> Vec<String> {
     let voids = run.scoped_warnings().map(|(_, warning)| warning);
     let voids = voids.filter(|it| it.severity == Severity::Void);
-    let mut lines: Vec<String> = voids.map(|it| format!("void: {}", it.text())).collect();
-    lines.dedup();
-    lines
+    let lines: BTreeSet<String> = voids.map(|it| format!("void: {}", it.text())).collect();
+    lines.into_iter().collect()
 }
 
 fn progress(args: &FioArgs) -> Progress {
@@ -353,6 +352,7 @@ fn reports(
             },
             transfers: [OpKind::Read, OpKind::Write, OpKind::Trim]
                 .map(|kind| transfers(&times.records, kind)),
+            together: together(&times.records),
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
             percentiles_of: job.reports.percentiles_of,
@@ -428,9 +428,18 @@ fn own_options(files: &[JobFile], job: &Job) -> Vec<(String, String)> {
 }
 
 fn transfers(records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {
-    let Some(record) = records.get(&kind) else {
-        return Transfers::default();
-    };
+    records.get(&kind).map(moved).unwrap_or_default()
+}
+
+/// Reads, writes and trims as one.
+fn together(records: &BTreeMap<OpKind, RowRecord>) -> Transfers {
+    let mut sum = RowRecord::default();
+    let moving = records.iter().filter(|(kind, _)| **kind != OpKind::Flush);
+    moving.for_each(|(_, record)| sum.merge(record));
+    moved(&sum)
+}
+
+fn moved(record: &RowRecord) -> Transfers {
     Transfers {
         response: record.response.clone(),
         service: record.service.clone(),
