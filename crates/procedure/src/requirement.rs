@@ -230,14 +230,16 @@ impl Requirement {
     /// Why the load at a level misses its bound, if not even the least load keeps that level.
     fn never_met(&self, name: &str, run: &Run) -> Option<String> {
         let row = name.strip_suffix(".iops").filter(|_| !self.is_upper)?;
-        let levels = &run.curve.as_ref()?.levels;
-        levels.iter().find_map(|level| match level.outcome {
-            LevelOutcome::Exceeded { response } if is_level(row, level.level_ns) => {
+        let curve = run.curve.as_ref()?;
+        let mut levels = curve.levels.iter();
+        let level = levels.find(|it| curve.level_name(it.level_ns) == row)?;
+        match level.outcome {
+            LevelOutcome::Exceeded { response } if response.low > level.level_ns as f64 => {
                 let least = Unit::Seconds.format(response.value / 1e9);
                 Some(format!("no load keeps the level: the least waits {least}"))
             }
             _ => None,
-        })
+        }
     }
 
     /// Hold it against a run; where the run has no such figure, say which there are.
@@ -296,13 +298,6 @@ impl Requirement {
             why,
         }
     }
-}
-
-/// Whether a row is that of a level: `500us`, or `500us@p99`.
-fn is_level(row: &str, level_ns: u64) -> bool {
-    let time = row.split('@').next().unwrap_or(row);
-    time.parse::<Duration>()
-        .is_ok_and(|it| it.as_nanos() == level_ns)
 }
 
 /// What keeps a figure from proving that a goal is met, whatever its interval.

@@ -27,17 +27,20 @@ pub(super) fn tables(curve: &Curve) -> [Table; 3] {
     ]
 }
 
-/// A level as it is typed: `2ms`, `1500us@p99`.
-fn level_name(curve: &Curve, level_ns: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let mut units = units.into_iter();
-    let (nanos, unit) = units
-        .find(|(nanos, _)| level_ns.is_multiple_of(*nanos))
-        .unwrap_or((1, "ns"));
-    let time = format!("{}{unit}", level_ns / nanos);
-    match curve.percentile {
-        Some(p) => format!("{time}@{}", percentile_name(p)),
-        None => time,
+impl Curve {
+    /// A level as it is typed: `2ms`, `1500us@p99`.
+    #[must_use]
+    pub fn level_name(&self, level_ns: u64) -> String {
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+        let mut units = units.into_iter();
+        let (nanos, unit) = units
+            .find(|(nanos, _)| level_ns.is_multiple_of(*nanos))
+            .unwrap_or((1, "ns"));
+        let time = format!("{}{unit}", level_ns / nanos);
+        match self.percentile {
+            Some(p) => format!("{time}@{}", percentile_name(p)),
+            None => time,
+        }
     }
 }
 
@@ -66,7 +69,7 @@ fn level(curve: &Curve, level: &Level) -> Row {
         ));
         figures.push(Figure::time_ns("latency-open", open.response));
     }
-    let name = level_name(curve, level.level_ns);
+    let name = curve.level_name(level.level_ns);
     let trust = trust.max(Trust::unless_void(&curve.warnings));
     Row::new(vec![name], figures, "iops", trust, &curve.warnings)
 }

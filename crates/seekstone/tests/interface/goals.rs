@@ -253,3 +253,26 @@ fn a_trial_that_is_too_short_decides_nothing() {
         "{page}"
     );
 }
+
+/// Bug: a level that not even one client keeps was undecided, as if the figure did not exist.
+#[test]
+fn a_level_that_no_load_keeps_fails_its_goal() {
+    let scratch = Scratch::new();
+    let curve = |level: &str, goal: &str, code: i32, expected: &str| {
+        let args = [
+            "curve",
+            "sim:mm1?mean=1ms",
+            "--budget",
+            "20s",
+            "--no-save",
+            "-q",
+        ];
+        let more = ["--seed", "1", "--level", level, "--goal", goal];
+        scratch.check(&[&args[..], &more].concat(), code, expected);
+    };
+    let why = "no load keeps the level: the least waits 1.0";
+    curve("500us", "500us.iops >= 100/s", 4, why);
+    curve("2ms", "2ms.iops >= 100/s", 0, "PASS 2ms.iops >= 100/s");
+    // A level that was not asked for is no figure of the run.
+    curve("500us", "700us.iops >= 100/s", 2, "");
+}
