@@ -22,7 +22,7 @@ const TRIALS: [(u32, f64, f64, f64); 6] = [
 /// How far the bound is from the truth.
 const NEAR: f64 = 0.005;
 
-/// Of how many trials each bound was judged so.
+/// In how many trials each bound got its verdict.
 #[derive(Debug, Default)]
 struct Judged {
     percent: f64,
@@ -32,7 +32,7 @@ struct Judged {
     right: [u64; 2],
 }
 
-/// What is said of percentiles in so many trials.
+/// Counts the verdicts on each percentile over so many trials.
 fn judged((servers, service_ms, load, seconds): (u32, f64, f64, f64), trials: u64) -> Vec<Judged> {
     let device = format!("sim:mmc?mean={}us&servers={servers}", service_ms * 1e3);
     let queue = OpenQueue::at(servers, load, service_ms / 1e3);
