@@ -65,12 +65,12 @@ impl Progress {
                 screen.see(stage);
                 let bar = &screen.bar;
                 bar.set_position((stage.done * STEPS as f64) as u64);
-                let left = Some(screen.really(stage)).filter(|left| *left < LEFT_MAX);
+                let left = Some(screen.time_left(stage)).filter(|left| *left < LEFT_MAX);
                 let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
                 let left = left.unwrap_or_default();
-                let beside = BAR_COLUMNS + left.len() + 3;
+                let taken = BAR_COLUMNS + left.len() + 3;
                 bar.set_prefix(left);
-                bar.set_message(described_in(stage, output::columns_of_terminal(beside)));
+                bar.set_message(described_in(stage, output::columns_of_terminal(taken)));
             }
             Self::Lines { last, every } => {
                 let elapsed = whole_seconds(stage.elapsed);
@@ -168,12 +168,12 @@ impl Screen {
         }
     }
 
-    /// How long what is left takes here: the time of a model passes at a pace of its own.
-    fn really(&self, stage: &Stage<'_>) -> Duration {
+    /// Time left by the user's clock: that of a model runs at a pace of its own.
+    fn time_left(&self, stage: &Stage<'_>) -> Duration {
         let (seen, elapsed) = self.begun;
         let own = stage.elapsed.saturating_sub(elapsed).as_secs_f64();
         let pace = seen.elapsed().as_secs_f64() / own.max(1e-9);
-        // Storage has the time of the wall.
+        // Storage runs by the clock on the wall.
         let is_own = own > 0.0 && !(0.5..2.0).contains(&pace);
         match is_own && stage.left < LEFT_MAX {
             true => Duration::from_secs_f64(stage.left.as_secs_f64() * pace),
@@ -224,7 +224,7 @@ fn whole_seconds(span: Duration) -> String {
     format!("{:.0} s", span.as_secs_f64())
 }
 
-/// The same in so many columns: a figure that has no room is left out, and not cut.
+/// The same, fitted to so many columns: figures that have no room are dropped, never cut.
 fn described_in(stage: &Stage<'_>, columns: usize) -> String {
     let mut text = describe(stage);
     while text.chars().count() > columns
