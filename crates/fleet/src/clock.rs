@@ -110,7 +110,8 @@ impl ClockLine {
     /// interval; `None` before the second burst.
     #[must_use]
     pub fn likely_ahead(&self, at: Instant) -> Option<(f64, f64)> {
-        Some(self.likely()?.at(at))
+        let likely = self.likely()?.at(at);
+        Some(within(likely, self.ahead(at)))
     }
 
     /// How much faster the other clock runs, parts in a million, and half the width of its 95 %
@@ -118,7 +119,8 @@ impl ClockLine {
     #[must_use]
     pub fn likely_drift_ppm(&self) -> Option<(f64, f64)> {
         let (drift, half) = self.likely()?.drift();
-        Some((drift * 1e6, half * 1e6))
+        let sure = self.drift_ppm().unwrap_or((0.0, DRIFT_MAX_PPM));
+        Some(within((drift * 1e6, half * 1e6), sure))
     }
 
     fn likely(&self) -> Option<LikelyLine> {
@@ -167,6 +169,17 @@ impl ClockLine {
     fn since_first(&self, at: Instant) -> f64 {
         let first = self.readings.first().map_or(Instant::START, |it| it.at);
         (i128::from(at.as_nanos()) - i128::from(first.as_nanos())) as f64
+    }
+}
+
+/// A value that is likely with that half width, as far as it lies within what is sure: few
+/// questions on a busy machine tell less than the bound does.
+fn within((likely, half): (f64, f64), (sure, bound): (f64, f64)) -> (f64, f64) {
+    let low = (likely - half).max(sure - bound);
+    let high = (likely + half).min(sure + bound);
+    match low <= high {
+        true => (f64::midpoint(low, high), (high - low) / 2.0),
+        false => (sure, bound),
     }
 }
 

@@ -27,14 +27,12 @@ impl Share {
         self.rank + index * self.ranks
     }
 
-    /// This rank's part of `total` requests that may be outstanding, in proportion to its clients;
-    /// at least one for a rank that has clients.
+    /// This rank's part of `total` requests that may be outstanding, dealt as its clients are; at
+    /// least one for a rank that has clients.
     #[must_use]
     pub fn depth(self, total: u32, clients: u32) -> u32 {
-        let here = u64::from(self.count(clients));
-        let part = (u64::from(total) * here).div_ceil(u64::from(clients.max(1)));
-        // A part of a u32 is one.
-        u32::try_from(part).unwrap_or(total)
+        let least = self.count(clients).min(1);
+        self.count(total).max(least)
     }
 }
 
@@ -65,6 +63,8 @@ mod tests {
         };
         assert_eq!(depths(4, 32, 32), [8, 8, 8, 8]);
         assert_eq!(depths(4, 2, 8), [1, 1, 1, 1]);
+        // Bug: each part was rounded up, to 8 in all.
+        assert_eq!(depths(4, 6, 8), [2, 2, 1, 1]);
         assert_eq!(depths(3, 7, 7), [3, 2, 2]);
         assert_eq!(depths(3, 2, 2), [1, 1, 0]);
         assert_eq!(depths(1, 4096, u32::MAX), [4096]);

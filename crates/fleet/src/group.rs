@@ -128,7 +128,12 @@ impl Group {
     pub fn gather_living(&mut self, bytes: &[u8]) -> Result<Living, FleetError> {
         self.round += 1;
         let others: Vec<u32> = (1..self.fleet.size()).collect();
-        let (found, silent) = self.collect_living(&others)?;
+        // They were at work until now, and said that they are alive: silence has counted since.
+        let begun = self.fleet.now();
+        let since = begun
+            .as_nanos()
+            .saturating_sub(self.patience.as_nanos() / 4 * 3);
+        let (found, silent) = self.collect_living(&others, Instant(since))?;
         let mut all = vec![Some(bytes.to_vec())];
         all.extend(found);
         Ok((all, silent))
@@ -334,16 +339,15 @@ impl Group {
 
     /// What those ranks send in this round, in their order.
     fn collect(&mut self, ranks: &[u32]) -> Result<Vec<Vec<u8>>, FleetError> {
-        let (found, silent) = self.collect_living(ranks)?;
+        let (found, silent) = self.collect_living(ranks, self.fleet.now())?;
         match silent {
             Some(silent) => Err(silent),
             None => Ok(found.into_iter().flatten().collect()),
         }
     }
 
-    /// The same of those that are not silent, and the first that is.
-    fn collect_living(&mut self, ranks: &[u32]) -> Result<Living, FleetError> {
-        let begun = self.fleet.now();
+    /// The same of those that are not silent since `begun`, and the first that is.
+    fn collect_living(&mut self, ranks: &[u32], begun: Instant) -> Result<Living, FleetError> {
         let mut found: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
         loop {
             self.take_round(&mut found)?;

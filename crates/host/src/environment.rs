@@ -31,6 +31,7 @@ pub fn capture_from(facts: &Facts) -> Environment {
     let system = rustix::system::uname();
     let table = mounts::read(facts);
     Environment {
+        hosts: Vec::new(),
         seekstone_version: crate::VERSION.to_owned(),
         host_name: system.nodename().to_string_lossy().into_owned(),
         kernel: format!(

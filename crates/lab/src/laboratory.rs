@@ -399,6 +399,15 @@ pub fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
     }
 }
 
+/// The same of one host's share of `whole`, whose last user to start may be another host's.
+pub fn monitor_of_share(trial: &Trial, workers: usize, whole: &Trial) -> Monitor {
+    let monitor = monitor_of(trial, workers);
+    match whole.lead_in() {
+        Some(lead_in) => monitor.all_at_work(lead_in),
+        None => monitor,
+    }
+}
+
 /// CPU time by unit of work.
 pub fn cpu_cost(measurement: &Measurement, cpu_ns: u64, elapsed: Duration) -> Option<CpuCost> {
     let operations = measurement.completions_all;

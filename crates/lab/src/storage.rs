@@ -47,7 +47,7 @@ use crate::deal::share_of;
 use crate::kept::Forgets;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
-    monitor_of, trial_seed,
+    monitor_of_share, trial_seed,
 };
 use host::counters::CountersDelta;
 
@@ -463,7 +463,7 @@ impl StorageLaboratory {
         let workers = plan.hands.len();
         let (uring, bound) = (plan.options.uring.clone(), plan.processors.clone());
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
-        let mut monitor = monitor_of(trial, workers);
+        let mut monitor = monitor_of_share(trial, workers, whole);
         let on_error = plan.on_error;
         let fail = |error: TrialError| LaboratoryError::Trial {
             title: trial.title.clone(),

@@ -89,8 +89,8 @@ pub enum MpiError {
     /// The launcher started more than the library knows of.
     #[error(
         "{by} started {asked} ranks, but {library} sees {found}: the launcher is not that \
-         library's; use its own mpirun, or build the shim with the launcher's mpicc (`seekstone \
-         fleet shim --mpicc MPICC`)"
+         library's, or has ended; use its own mpirun, or build the shim with the launcher's mpicc \
+         (`seekstone fleet shim --mpicc MPICC`)"
     )]
     Lonely {
         /// What started this process.
@@ -118,7 +118,10 @@ pub fn open(launched: &Launched, directory: &Path) -> Result<MpiFleet, MpiError>
     };
     let mut fleet = MpiFleet::start(abi).map_err(not_started)?;
     let found = fleet.size();
-    let Some(asked) = launched.ranks.filter(|&asked| asked != found) else {
+    // A launcher that does not say how many it started has at least as many as that rank tells.
+    let least = launched.rank.saturating_add(1);
+    let asked = launched.ranks.or((least > found).then_some(least));
+    let Some(asked) = asked.filter(|&asked| asked != found) else {
         return Ok(fleet);
     };
     // Launchers take a rank for dead that ends without parting.

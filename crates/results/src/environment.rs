@@ -49,6 +49,9 @@ pub struct Environment {
     pub pressure_io: Option<Pressure>,
     /// Share of the processors' time since boot that the hypervisor gave to others, 0 to 1.
     pub steal_share: Option<f64>,
+    /// The host of each rank, where several measured together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<RankHost>,
 }
 
 impl Environment {
@@ -199,6 +202,18 @@ pub struct BlockDevice {
     pub backing_direct: Option<bool>,
     /// Limits that a control group puts on this process's I/O to the device.
     pub throttled: Option<Throttle>,
+}
+
+/// Where a rank of a run of many hosts was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankHost {
+    pub rank: u32,
+    /// Name of its host.
+    pub host: String,
+    /// Number of its machine, from 0: ranks in containers of one machine have different names.
+    pub machine: u32,
+    /// Processors that it may use.
+    pub processors: u32,
 }
 
 /// Limits of a control group on one device. Absent limits are `None`.

@@ -39,7 +39,7 @@ pub use comparison::{
     FigureRatio, SetupDifference, Shown, compare, set_differences, setup_differences,
 };
 pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
-pub use environment::{Caution, Environment, TargetDescription};
+pub use environment::{Caution, Environment, RankHost, TargetDescription};
 pub use failure::{ErrorClass, ErrorCount};
 pub use file_tests::{
     FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,

@@ -67,6 +67,7 @@ pub fn run() -> Run {
 
 fn environment() -> Environment {
     Environment {
+        hosts: Vec::new(),
         seekstone_version: "0.1.0".into(),
         host_name: "storage-7".into(),
         kernel: "Linux 6.12.1".into(),

@@ -255,7 +255,9 @@ fn text(it: &str) -> String {
     Value::from(it).to_string()
 }
 
+/// Arguments of a container: Kubernetes replaces `$(NAME)` in them, and reads `$$` as `$`.
 fn list(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| text(word)).collect();
+    let words = words.iter().map(|word| text(&word.replace('$', "$$")));
+    let words: Vec<String> = words.collect();
     format!("[{}]", words.join(", "))
 }

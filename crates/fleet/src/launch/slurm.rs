@@ -16,6 +16,8 @@ pub(super) fn script(launch: &Launch, batch: &Batch, ranks: u32) -> String {
     } = launch;
     let seconds = time.as_nanos().div_ceil(1_000_000_000);
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    // Half of a short time is left for measuring.
+    let ahead = u128::from(SIGNAL_AHEAD_S).min(u128::from(seconds) / 2);
     let partition = batch.partition.as_ref();
     let partition = partition.map_or(String::new(), |it| format!("#SBATCH --partition={it}\n"));
     let plugin = batch.plugin.as_ref();
@@ -31,7 +33,7 @@ pub(super) fn script(launch: &Launch, batch: &Batch, ranks: u32) -> String {
          #SBATCH --time={hours:02}:{minutes:02}:{rest:02}\n\
          #SBATCH --output={name}-%j.out\n\
          # In time to keep what was measured as a partial run.\n\
-         #SBATCH --signal=INT@{SIGNAL_AHEAD_S}\n\
+         #SBATCH --signal=INT@{ahead}\n\
          {partition}\
          set -euo pipefail\n\
          # Unbound: workers may use every processor of their host.\n\

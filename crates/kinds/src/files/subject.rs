@@ -453,7 +453,7 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
     if needs.bytes.saturating_add(reserve) <= space.available {
         return Ok(());
     }
-    Err(BenchError::Refused(format!(
+    Err(BenchError::Usage(format!(
         "{} has no space for the files of these tests: they take up to {}, {} are free, and {} \
          must stay free; ask for less ({}), {}or free some space",
         path.display(),

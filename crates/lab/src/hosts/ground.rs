@@ -12,6 +12,9 @@ use units::Bytes;
 use super::party::Party;
 use crate::bench::BenchError;
 
+/// Hosts whose room for test files is this many times another's are said to differ.
+const ROOM_APART: u64 = 2;
+
 /// What a host says of its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
@@ -23,6 +26,9 @@ pub struct Seen {
     is_remote: bool,
     /// The machine that runs now, and the file on it.
     identity: Option<(String, u64, u64)>,
+    /// The device that it stands on, and the options that it is mounted with.
+    device: Option<String>,
+    options: Vec<String>,
     room: u64,
     /// What page caches may take, bytes.
     memory: u64,
@@ -62,6 +68,8 @@ impl Seen {
             path: target.path.clone(),
             is_remote: target.remote,
             identity: identity(Path::new(&target.path)),
+            device: target.devices.first().map(|it| it.name.clone()),
+            options: file_system.map_or_else(Vec::new, |it| it.options.clone()),
             room,
             memory: 0,
             existing: None,
@@ -234,24 +242,92 @@ fn refuse_one_file(all: &[Seen], party: &Party) -> Result<(), BenchError> {
     Ok(())
 }
 
+/// How hosts differ where that is no mistake: of each kind of difference the first host that has
+/// it, and how many more.
 fn differences(all: &[Seen], party: &Party) -> Vec<String> {
-    let first = &all[0];
-    let mut found = Vec::new();
-    let sizes = |it: &Seen| it.existing;
-    for (rank, seen) in (0..).zip(all).skip(1) {
-        if let (Some(here), Some(there)) = (sizes(seen), sizes(first))
-            && here != there
-        {
-            found.push(format!(
-                "The target has {} on {}, and {} on {}: the smallest size is used.",
-                Bytes(here),
-                party.name(rank),
-                Bytes(there),
-                party.name(0)
-            ));
+    let kinds = [size_differs, device_differs, options_differ, room_differs];
+    let of_kind = |differs: fn(&Seen, &Seen) -> Option<HostDifference>| {
+        let others = (0..).zip(all).skip(1);
+        let found = others.filter_map(|(rank, it)| Some((rank, differs(it, &all[0])?)));
+        let found: Vec<(u32, HostDifference)> = found.collect();
+        let (rank, first) = found.first()?;
+        let HostDifference {
+            what,
+            here,
+            there,
+            then,
+        } = first;
+        let more = match found.len() - 1 {
+            0 => String::new(),
+            more => format!(" ({more} more ranks differ)"),
+        };
+        Some(format!(
+            "{what} {here} on {}, and {there} on {}{more}{then}.",
+            party.name(*rank),
+            party.name(0)
+        ))
+    };
+    kinds.into_iter().filter_map(of_kind).collect()
+}
+
+/// What is so on a host, and otherwise on rank 0's.
+struct HostDifference {
+    what: &'static str,
+    here: String,
+    there: String,
+    /// What follows from it.
+    then: &'static str,
+}
+
+fn size_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
+    let (here, there) = (seen.existing?, first.existing?);
+    (here != there).then(|| HostDifference {
+        what: "The target has",
+        here: Bytes(here).to_string(),
+        there: Bytes(there).to_string(),
+        then: ": the smallest size is used",
+    })
+}
+
+fn device_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
+    let (here, there) = (seen.device.clone()?, first.device.clone()?);
+    let differs = here != there && !seen.is_remote;
+    differs.then_some(HostDifference {
+        what: "The target is on",
+        here,
+        there,
+        then: ": figures of all ranks are sums over different devices",
+    })
+}
+
+fn options_differ(seen: &Seen, first: &Seen) -> Option<HostDifference> {
+    let only = |one: &Seen, other: &Seen| {
+        let own = one.options.iter().filter(|it| !other.options.contains(it));
+        match own.cloned().collect::<Vec<String>>().join(",") {
+            none if none.is_empty() => "without these options".to_owned(),
+            own => format!("with {own}"),
         }
-    }
-    found
+    };
+    // Each client of a network file system has addresses of its own among them.
+    let is_same = seen.options == first.options || seen.is_remote;
+    (!is_same).then(|| HostDifference {
+        what: "The file system is mounted",
+        here: only(seen, first),
+        there: only(first, seen),
+        then: "",
+    })
+}
+
+fn room_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
+    let (least, most) = (seen.room.min(first.room), seen.room.max(first.room));
+    let differs = least.saturating_mul(ROOM_APART) < most;
+    let is_apart = !seen.shares_space_with(first) && first.existing.is_none();
+    (differs && is_apart).then(|| HostDifference {
+        what: "Test files may take",
+        here: Bytes(seen.room).to_string(),
+        there: Bytes(first.room).to_string(),
+        then: ": all are as large as the least space allows",
+    })
 }
 
 #[cfg(test)]
@@ -270,6 +346,8 @@ mod tests {
             path: "/mnt/data".into(),
             is_remote: true,
             identity: Some(("boot".into(), 1, 2)),
+            device: None,
+            options: Vec::new(),
             room: 1000,
             memory: 800,
             existing: None,

@@ -9,6 +9,7 @@ use drivers::Seal;
 use fleet::{Fleet, FleetError, Group, Share};
 use host::processors::processors;
 use procedure::Trial;
+use results::RankHost;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -183,6 +184,23 @@ impl Party {
     #[must_use]
     pub fn host(&self, rank: u32) -> Option<String> {
         self.hosts().get(rank as usize).map(|it| it.name.clone())
+    }
+
+    /// The host of each rank, once they have met.
+    #[must_use]
+    pub fn described(&self) -> Vec<RankHost> {
+        let machines = self.machines();
+        let hosts = self.hosts();
+        let described = (0..).zip(hosts.iter()).map(|(rank, host)| RankHost {
+            rank,
+            host: host.name.clone(),
+            machine: machines
+                .iter()
+                .position(|it| it.contains(&rank))
+                .unwrap_or(0) as u32,
+            processors: host.processors,
+        });
+        described.collect()
     }
 
     /// A trial as this rank measures it: under its own name, by which its warnings then go.

@@ -16,7 +16,7 @@ use sim::SIM_PREFIX;
 
 use crate::args::{
     Command, Common, CompareArgs, FilesArgs, FleetArgs, FleetCommand, ModeChoice, PurgeChoice,
-    ReplayArgs, RunSet, RunsCommand, TransferArgs, TrialArgs,
+    ReplayArgs, RunSet, RunsCommand, TimeArgs, TransferArgs, TrialArgs,
 };
 use crate::commands::files::NO_MEMORY;
 use crate::commands::fleet_launch;
@@ -33,6 +33,9 @@ const PATIENCE_USUAL: Duration = Duration::from_secs(60);
 /// How much longer the other ranks wait: some launchers end all ranks with the first, before rank 0
 /// has said why.
 const AFTER_RANK_0: Duration = Duration::from_secs(1);
+
+/// Commands that start ranks.
+const OTHER_LAUNCHERS: [&str; 5] = ["mpirun", "mpiexec", "mpiexec.hydra", "prterun", "srun"];
 
 /// Carry out `seekstone fleet`.
 ///
@@ -192,6 +195,7 @@ pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
         Command::Transfer(args) => check_transfer(args, ranks),
         Command::Replay(args) => check_replay(args, ranks),
         Command::Compare(args) => check_study(args.resume, args.restart),
+        Command::Time(args) => check_time(args),
         Command::Study(args) if args.study.as_deref() == Some(STANDARD_INPUT) => Err(UsageError(
             "study -: a launcher gives standard input to one rank only: name a file".into(),
         )),
@@ -277,6 +281,23 @@ fn check_transfer(args: &TransferArgs, ranks: u32) -> Result<(), UsageError> {
     Ok(())
 }
 
+/// Each rank starts the command: one that is a launcher would start ranks of its own on each.
+fn check_time(args: &TimeArgs) -> Result<(), UsageError> {
+    let commands = args.commands.iter().chain(args.program.first());
+    let mut started = commands.filter_map(|it| it.split_whitespace().next());
+    let launcher = started.find(|it| {
+        let name = Path::new(it).file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| OTHER_LAUNCHERS.contains(&name))
+    });
+    match launcher {
+        None => Ok(()),
+        Some(launcher) => Err(UsageError(format!(
+            "{launcher} would start ranks of its own on every host: name the command that it \
+             starts, or time it without a launcher"
+        ))),
+    }
+}
+
 fn check_replay(args: &ReplayArgs, ranks: u32) -> Result<(), UsageError> {
     match args.depth_known() {
         Some(depth) if depth < ranks => Err(UsageError(format!(
@@ -295,6 +316,17 @@ fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
     }
     if !args.others.is_empty() || args.workload_file.is_some() {
         return Err(UsageError(ONE_TARGET.into()));
+    }
+    if args.iolog.is_some() {
+        return Err(UsageError(
+            "--iolog logs what one host did: leave it out, or start one rank".into(),
+        ));
+    }
+    if let Some(depth) = args.depth.filter(|depth| *depth < ranks) {
+        return Err(UsageError(format!(
+            "--depth {depth}: each of {ranks} ranks needs at least one request: use --depth \
+             {ranks} or more"
+        )));
     }
     if args.verify {
         return Err(UsageError(

@@ -243,6 +243,7 @@ fn data_file(log: &Log) -> String {
 
 fn unknown_environment(started: Option<&str>) -> Environment {
     Environment {
+        hosts: Vec::new(),
         seekstone_version: host::VERSION.into(),
         host_name: "unknown".into(),
         kernel: "unknown".into(),

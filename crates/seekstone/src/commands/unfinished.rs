@@ -267,7 +267,10 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
 /// There is no killed run of that number, or none at all.
 fn none_such(archive: &Path, number: Option<u32>) -> UsageError {
     UsageError(match number {
-        None => "no run was killed: there is nothing to resume".into(),
+        None => {
+            "no run was killed: there is nothing to resume (runs of many hosts cannot be resumed)"
+                .into()
+        }
         Some(number) => {
             let list = format!("seekstone runs resume --list{}", archive_option(archive));
             format!("there is no killed run {number}: see `{list}`")

@@ -63,7 +63,7 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
     ];
     let advice = "1 GiB must stay free; ask for less (--tests, --scale, --clients), keep less \
                   free (--reserve 0 lets them have all of it), or free some space";
-    scratch.check(&[&small[..], &["--reserve", "1GiB"]].concat(), 1, advice);
+    scratch.check(&[&small[..], &["--reserve", "1GiB"]].concat(), 2, advice);
     scratch.check(&[&small[..], &["--reserve", "0B"]].concat(), 0, "TEST1");
     let ended = broken(&scratch, made.path(), |_| fill(&made.root));
     assert!(
@@ -74,7 +74,7 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
     let filled = Belongings::of(&made.root);
     scratch.assert_clean(&made.root);
     let args = long(made.path(), &["--tests", "10"]);
-    scratch.check(&args, 1, "has no space for the files of these tests");
+    scratch.check(&args, 2, "has no space for the files of these tests");
     filled.assert_untouched();
     scratch.assert_clean(&made.root);
     made.remount("ro");
