@@ -86,6 +86,9 @@ fn perform(handle: &Handle<'_>, op: Op, bytes: &mut [u8]) -> Result<u32, Errno> 
             }
             Ok(moved)
         }
+        Op::Flush {
+            data_only: true, ..
+        } => flush(handle, libc::fdatasync),
         _ => flush(handle, libc::fsync),
     }
 }

@@ -328,9 +328,9 @@ fn written_data_are_read_back<D: Driver>(
         let whole = 8 * BLOCK;
         let mut ops = vec![write(target, 0, whole, durability)];
         ops.extend((8..10).map(|block| write(target, block * u64::from(BLOCK), BLOCK, durability)));
-        ops.push(Op::Flush { target });
+        ops.extend([false, true].map(|data_only| Op::Flush { target, data_only }));
         let written = run(&mut driver, &ops);
-        assert_eq!(written, [Ok(whole), Ok(BLOCK), Ok(BLOCK), Ok(0)]);
+        assert_eq!(written, [Ok(whole), Ok(BLOCK), Ok(BLOCK), Ok(0), Ok(0)]);
         let mut ops = vec![read(target, 0, whole)];
         ops.extend((0..10).map(|block| read(target, block * u64::from(BLOCK), BLOCK)));
         // The same file under another number.
@@ -381,7 +381,10 @@ fn files_live_and_die<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D
         Op::Create { target },
         write(target, 0, 2 * BLOCK, Durability::Synced),
         read(target, u64::from(BLOCK), BLOCK),
-        Op::Flush { target },
+        Op::Flush {
+            target,
+            data_only: false,
+        },
         Op::Close { target },
         Op::Close { target },
         read(target, 0, BLOCK),
@@ -434,7 +437,10 @@ fn failures_are_data<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D,
         write(read_only, 0, BLOCK, Durability::Volatile),
         write(read_only, 0, BLOCK, Durability::Synced),
         read(beyond, 0, BLOCK),
-        Op::Flush { target: beyond },
+        Op::Flush {
+            target: beyond,
+            data_only: false,
+        },
         Op::Create { target: beyond },
         Op::Close {
             target: TargetId(0),

@@ -58,7 +58,14 @@ impl Slot {
         let target = TargetId(0);
         let (client, due) = (ClientId(0), Instant::START);
         Self {
-            request: Request::new(client, due, Op::Flush { target }),
+            request: Request::new(
+                client,
+                due,
+                Op::Flush {
+                    target,
+                    data_only: false,
+                },
+            ),
             issued: Instant::START,
             memory: std::ptr::null_mut(),
             file: types::Fd(-1),
@@ -129,11 +136,14 @@ impl Slot {
                 let flush = self.on_file(flush).user_data(mark | FLUSH_MARK);
                 (self.with_flags(write, squeue::Flags::IO_LINK), Some(flush))
             }
-            Op::Flush { .. } => (
-                self.on_file(opcode::Fsync::new(self.file).build())
-                    .user_data(mark),
-                None,
-            ),
+            Op::Flush { data_only, .. } => {
+                let flags = match data_only {
+                    true => types::FsyncFlags::DATASYNC,
+                    false => types::FsyncFlags::empty(),
+                };
+                let flush = opcode::Fsync::new(self.file).flags(flags).build();
+                (self.on_file(flush).user_data(mark), None)
+            }
             Op::Trim { .. }
             | Op::Create { .. }
             | Op::Open { .. }

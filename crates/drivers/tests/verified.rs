@@ -49,6 +49,11 @@ fn read(block: u64) -> Op {
     }
 }
 
+const FLUSH: Op = Op::Flush {
+    target: TARGET,
+    data_only: false,
+};
+
 /// Write all blocks twice, damage some of them, and read them all.
 fn check(kind: DriverKind, depth: usize) {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
@@ -79,8 +84,10 @@ fn check(kind: DriverKind, depth: usize) {
     let mut old = vec![0; BLOCK as usize];
     file.read_exact_at(&mut old, 4 * u64::from(BLOCK))
         .expect("a read");
-    let second = [write(4), write(5), Op::Flush { target: TARGET }];
-    assert_eq!(run(&mut driver, &second), [good, good, Ok(0)]);
+    assert_eq!(
+        run(&mut driver, &[write(4), write(5), FLUSH]),
+        [good, good, Ok(0)]
+    );
 
     let at = |block: u64| block * u64::from(BLOCK);
     let put = |offset: u64, bytes: &[u8]| file.write_all_at(bytes, offset).expect("a write");

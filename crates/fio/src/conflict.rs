@@ -18,6 +18,8 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
         filled_otherwise(job),
         zoned_otherwise(job),
         slower_than_least(job),
+        two_rates(job),
+        two_syncs(job),
     ]
     .into_iter()
     .flatten()
@@ -128,6 +130,24 @@ fn zoned_otherwise(job: &Job) -> Option<Fault> {
                    verify, ba, random_distribution and the modifier of rw";
         refused(mode, why)
     })
+}
+
+/// As in fio, a rate is one of bytes or of requests.
+fn two_rates(job: &Job) -> Option<Fault> {
+    last(job, "rate")?;
+    let given = last(job, "rate_iops")?;
+    Some(refused(
+        given,
+        "as in fio rate and rate_iops exclude each other",
+    ))
+}
+
+/// Where both are due fio sends an fsync, and here writes are counted for one of them.
+fn two_syncs(job: &Job) -> Option<Fault> {
+    let (every, data_every) = (job.syncs.every, job.syncs.data_every);
+    let given = last(job, "fdatasync")?;
+    let is_other = every > 0 && !data_every.is_multiple_of(every);
+    is_other.then(|| refused(given, "use fsync or fdatasync, not both"))
 }
 
 /// As in fio, the least rate is not above the rate.

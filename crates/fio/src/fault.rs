@@ -32,7 +32,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(place: &Place, message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(place: &Place, message: impl Into<String>) -> Self {
         Self {
             place: place.clone(),
             message: message.into(),

@@ -142,11 +142,30 @@ pub struct Think {
 /// When what was written is flushed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Syncs {
-    /// After this many writes; never where it is zero.
+    /// `fsync` after this many writes; never where it is zero.
     pub every: u64,
+    /// `fdatasync` after this many writes.
+    pub data_every: u64,
     /// When the job ends.
     pub at_end: bool,
     pub each: Option<EachWrite>,
+}
+
+impl Syncs {
+    /// After how many writes the file is flushed; never where it is zero.
+    #[must_use]
+    pub const fn period(&self) -> u64 {
+        match self.every {
+            0 => self.data_every,
+            every => every,
+        }
+    }
+
+    /// Whether that is by `fdatasync`.
+    #[must_use]
+    pub const fn are_of_data(&self) -> bool {
+        self.every == 0 && self.data_every > 0
+    }
 }
 
 /// How each write is made durable.

@@ -111,7 +111,7 @@ fn buffered_reads(job: &Job, facts: &Facts) -> Option<String> {
 }
 
 fn unsynced(job: &Job) -> Option<String> {
-    let syncs = job.syncs.every > 0 || job.syncs.at_end || job.syncs.each.is_some();
+    let syncs = job.syncs.period() > 0 || job.syncs.at_end || job.syncs.each.is_some();
     let is_unsynced = is_cached(job) && job.pattern.directions.writes() && !syncs;
     is_unsynced.then(|| {
         "buffered writes that are never synced: they measure memory; add direct=1 or end_fsync=1"

@@ -50,7 +50,12 @@ pub fn size(text: &str, base: KbBase) -> Result<u64, String> {
         return evaluate(text, &|number, suffix| scaled(number, suffix, base));
     }
     let (digits, suffix) = split(text);
-    scaled(number(digits, text)?, suffix, base).map_err(|why| format!("{text}: {why}"))
+    let size = scaled(number(digits, text)?, suffix, base);
+    let size = size.map_err(|why| format!("{text}: {why}"))?;
+    match i64::try_from(size) {
+        Ok(_) => Ok(size),
+        Err(_) => Err(format!("{text} is too large")),
+    }
 }
 
 /// A time.

@@ -114,7 +114,7 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
     row(
         "terse-version",
         Value,
-        NoEffect("terse lines are those of version 3"),
+        NoEffect("terse lines are those of version 3; another version is refused"),
     ),
     row("trigger", Value, Refused(NO_TRIGGER)),
     row("trigger-file", Value, Refused(NO_TRIGGER)),

@@ -255,10 +255,15 @@ fn names(text: &str) -> Vec<String> {
 fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "name" => value.text.clone_into(&mut job.name),
-        "filename" => add_names(job, value.text),
+        "filename" => {
+            add_names(job, value.text);
+            if job.files.names.is_empty() {
+                return Err("it names no file".into());
+            }
+        }
         "directory" => job.files.directories = names(value.text),
         "filename_format" => value.text.clone_into(&mut job.files.format),
-        "nrfiles" => job.files.count = value.count()?.max(1),
+        "nrfiles" => job.files.count = value.count()?,
         "filesize" => {
             if value.text.contains(['-', ',']) {
                 return Err("a range of sizes is not supported; give one size".into());
@@ -318,7 +323,8 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
             }
         }
         "random_distribution" => job.distribution = Distribution::parse(value.text, value.base)?,
-        "fsync" | "fdatasync" => job.syncs.every = value.size()?,
+        "fsync" => job.syncs.every = value.size()?,
+        "fdatasync" => job.syncs.data_every = value.size()?,
         "end_fsync" | "fsync_on_close" => job.syncs.at_end = value.truth()?,
         "sync" => {
             job.syncs.each = match value.text {

@@ -76,7 +76,6 @@ const AT_MOST: &str = "it is an upper bound; completions are reaped together her
 const NO_MAP: &str = "addresses without repeats come from a permutation that needs no map";
 const LAID_OUT: &str =
     "files are laid out whole, one after the other, and synced before any job starts";
-const AS_FSYNC: &str = "an fsync is sent, which also writes the times of the inode";
 const BUFFERS: &str = "buffers are ours: aligned, in huge pages where the system has them";
 const WITHOUT_TRIM: &str = "it needs trim_percentage, which is refused by itself";
 const WITHOUT_TRACE: &str = "it needs read_iolog, which is refused by itself";
@@ -192,13 +191,13 @@ pub const GENERIC: &[FioOption] = &[
     row("random_sequence_stride", "", Bool, Refused(ADDRESSES)),
     row("percentage_random", "", Ints(0, 100), DONE),
     row("percentage_sequential", "", Text, Refused(GONE)),
-    row("nrfiles", "nr_files", Int(0, MANY), DONE),
+    row("nrfiles", "nr_files", Int(1, MANY), DONE),
     row("openfiles", "", Int(0, MANY), NoEffect(ALL_OPEN)),
     row("file_service_type", "", Text, Done("roundrobin, random and sequential, each with :N")),
     row("fallocate", "", FALLOCATE, NoEffect(LAID_OUT)),
     row("fadvise_hint", "", Text, NoEffect("no hint is given to the page cache")),
     row("fsync", "", Int(0, MANY), DONE),
-    row("fdatasync", "", Int(0, MANY), Done(AS_FSYNC)),
+    row("fdatasync", "", Int(0, MANY), DONE),
     row("write_barrier", "", Int(0, MANY), NoEffect(NO_BARRIER)),
     row("sync_file_range", "", Text, Refused(SYNCS)),
     row("direct", "", Bool, DONE),

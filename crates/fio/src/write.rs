@@ -202,8 +202,12 @@ fn course(job: &Job, lines: &mut Lines) {
             .map(|count| ("number_ios", count.to_string())),
     );
     rates(job, lines);
-    if job.syncs.every > 0 {
-        lines.push(("fsync", job.syncs.every.to_string()));
+    if job.syncs.period() > 0 {
+        let name = match job.syncs.are_of_data() {
+            true => "fdatasync",
+            false => "fsync",
+        };
+        lines.push((name, job.syncs.period().to_string()));
     }
     if job.syncs.at_end {
         lines.push(("end_fsync", "1".into()));

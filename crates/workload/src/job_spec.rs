@@ -59,6 +59,9 @@ pub struct JobSpec {
     pub runtime: Option<Duration>,
     /// A flush after so many writes; none where it is zero.
     pub flush_every: u64,
+    /// Whether that is `fdatasync`, not `fsync`.
+    #[serde(default)]
+    pub flushes_data_only: bool,
     /// A flush of each file at its end.
     pub flushes_at_end: bool,
     /// What a completed write promises.

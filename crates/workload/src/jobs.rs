@@ -357,7 +357,9 @@ impl JobClient {
         if let Some(file) = self.flush_due.take() {
             let target = self.files[file].region.target;
             self.outstanding += 1;
-            return agenda.issue(asked.max(self.pause_until), Op::Flush { target });
+            let data_only = self.spec.flushes_data_only;
+            let flush = Op::Flush { target, data_only };
+            return agenda.issue(asked.max(self.pause_until), flush);
         }
         if self.is_over(asked.max(self.pause_until)) {
             return self.wind_up(asked, agenda);
@@ -444,7 +446,8 @@ impl JobClient {
         *left -= 1;
         let target = self.files[*left].region.target;
         self.outstanding += 1;
-        agenda.issue(at, Op::Flush { target });
+        let data_only = false;
+        agenda.issue(at, Op::Flush { target, data_only });
     }
 
     fn start(&mut self, at: Instant, agenda: &mut Agenda) {

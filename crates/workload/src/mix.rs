@@ -241,7 +241,10 @@ impl MixClient {
                 len,
             }
         } else {
-            Op::Flush { target }
+            Op::Flush {
+                target,
+                data_only: false,
+            }
         }
     }
 

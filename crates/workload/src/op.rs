@@ -74,10 +74,13 @@ pub enum Op {
         /// Number of bytes.
         len: u32,
     },
-    /// `fsync`: everything written so far survives a power loss.
+    /// Everything written so far survives a power loss.
     Flush {
         /// Which file or device.
         target: TargetId,
+        /// Whether that is `fdatasync`: of the file's attributes only those are forced that reading
+        /// the data needs. Else it is `fsync`.
+        data_only: bool,
     },
     /// Create a file that must not exist yet, and keep it open for writing.
     Create {
@@ -198,7 +201,7 @@ impl Op {
             Self::Read { target, .. }
             | Self::Write { target, .. }
             | Self::Trim { target, .. }
-            | Self::Flush { target }
+            | Self::Flush { target, .. }
             | Self::Create { target }
             | Self::Open { target }
             | Self::Close { target }

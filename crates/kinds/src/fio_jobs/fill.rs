@@ -86,6 +86,7 @@ fn filling(region: Region, content: Content) -> JobSpec {
         ramp: Duration::ZERO,
         runtime: None,
         flush_every: 0,
+        flushes_data_only: false,
         flushes_at_end: true,
         durability: Durability::Volatile,
         content,

@@ -33,7 +33,7 @@ impl RequestLog {
         let (Op::Read { target, .. }
         | Op::Write { target, .. }
         | Op::Trim { target, .. }
-        | Op::Flush { target }) = done.request.op
+        | Op::Flush { target, .. }) = done.request.op
         else {
             return;
         };

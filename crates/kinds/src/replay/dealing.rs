@@ -141,6 +141,7 @@ mod tests {
 
     const KEPT: Fitted = Fitted::Kept(Op::Flush {
         target: TargetId(0),
+        data_only: false,
     });
     const RECORDED: ReplayPace = ReplayPace::Recorded { scale: 1.0 };
 

@@ -41,7 +41,10 @@ impl Fitting {
     pub fn place(&self, record: &Record) -> Fitted {
         let target = self.target;
         let len = match record.op {
-            Recorded::Sync => return Fitted::Kept(Op::Flush { target }),
+            Recorded::Sync => {
+                let data_only = false;
+                return Fitted::Kept(Op::Flush { target, data_only });
+            }
             Recorded::Trim => return Fitted::LeftOut,
             Recorded::Read | Recorded::Write => record.length,
         };

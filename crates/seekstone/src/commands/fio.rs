@@ -11,6 +11,7 @@ use fio::{Facts, Fault, Job, JobFile, Resolved, Surroundings};
 use host::limits::Limits;
 
 use results::Setup;
+use sim::SIM_PREFIX;
 
 use crate::args::FioArgs;
 use crate::commands::drive::{Ready, drive};
@@ -51,6 +52,7 @@ pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
     }
     refuse(&found.faults)?;
     refuse_writes(args, &found.jobs)?;
+    refuse(&missing(&found.jobs))?;
     drive(ready_for(args, files, found.jobs, setup)?)
 }
 
@@ -63,7 +65,57 @@ pub fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let found = resolved(&files, &args.sections);
     refuse(&found.faults)?;
     refuse_writes(args, &found.jobs)?;
+    refuse(&missing(&found.jobs))?;
     ready_for(args, files, found.jobs, setup)
+}
+
+/// Directories that jobs name and that are not there.
+fn missing(jobs: &[Job]) -> Vec<Fault> {
+    let mut found: Vec<Fault> = Vec::new();
+    let stored = jobs.iter().filter(|job| job.engine.name != "null");
+    for job in stored {
+        let directories = job
+            .files
+            .directories
+            .iter()
+            .map(|it| ("directory", it.as_str()));
+        let names = job.files.names.iter().map(|it| ("filename", it.as_str()));
+        let names = names
+            .filter(|(_, name)| job.files.directories.is_empty() && !name.starts_with(SIM_PREFIX));
+        let names = names.filter_map(|(option, name)| Some((option, directory_of(name)?)));
+        for (option, directory) in directories.chain(names) {
+            let mut given = job.given.iter().filter(|it| it.option.name == option);
+            let place = given.next_back().map_or(&job.place, |it| &it.place);
+            if !Path::new(directory).exists() {
+                let text = format!(
+                    "{option}: there is nothing at `{directory}`; create the directory first"
+                );
+                found.push(Fault::new(place, text));
+            }
+        }
+    }
+    let logged = jobs.iter().flat_map(|job| &job.given).filter(|it| {
+        let name = it.option.name;
+        name.starts_with("write_") && name.ends_with("_log")
+    });
+    for given in logged {
+        let directory = given.value.as_deref().and_then(directory_of);
+        if let Some(directory) = directory.filter(|it| !Path::new(it).exists()) {
+            let text = format!(
+                "{}: there is nothing at `{directory}`; create the directory first",
+                given.option.name
+            );
+            found.push(Fault::new(&given.place, text));
+        }
+    }
+    found
+}
+
+/// The directory that a file's name names, if it does.
+fn directory_of(name: &str) -> Option<&str> {
+    name.rsplit_once('/')
+        .map(|it| it.0)
+        .filter(|it| !it.is_empty())
 }
 
 /// With `--readonly` no job may change what it works on.

@@ -121,6 +121,13 @@ pub fn print_as_fio(args: &TrialArgs) -> anyhow::Result<Exit> {
 /// # Errors
 /// When options do not go together, or there is no such job.
 pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
+    let mut targets = args.others.iter().chain([&args.target]);
+    if let Some(model) = targets.find(|it| it.starts_with(SIM_PREFIX)) {
+        return Err(UsageError(format!(
+            "--as-fio: {model} is a model, and fio has none: name a file, a directory or a device"
+        ))
+        .into());
+    }
     let mut jobs = jobs_of(args, &given(args, setup)?, args.budget)?;
     for job in &mut jobs {
         // fio makes a file of this name in the directory, and leaves it there.

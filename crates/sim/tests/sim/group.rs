@@ -108,6 +108,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         ramp: Duration::ZERO,
         runtime: None,
         flush_every: 0,
+        flushes_data_only: false,
         flushes_at_end: false,
         durability: Durability::Volatile,
         content: workload::Content::default(),

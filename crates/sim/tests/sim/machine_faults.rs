@@ -136,7 +136,13 @@ fn operations_on_files_are_refused_and_reads_end_at_the_end() {
     };
     assert_eq!(run(read((1 << 20) - 1024)), Ok(1024));
     assert_eq!(run(read(2 << 20)), Ok(0));
-    assert_eq!(run(Op::Flush { target }), Ok(0));
+    assert_eq!(
+        run(Op::Flush {
+            target,
+            data_only: false
+        }),
+        Ok(0)
+    );
 }
 
 #[test]
