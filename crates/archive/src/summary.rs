@@ -12,7 +12,7 @@ pub struct RunSummary {
     pub started_at: String,
     /// The command, as in `run`.
     pub command: String,
-    /// The target as it was typed.
+    /// The target as it was typed, or its path where it was typed as in `.` or `../data`.
     pub target: String,
     /// Name of the host.
     pub host: String,
@@ -28,8 +28,9 @@ pub struct RunSummary {
 
 impl RunSummary {
     /// Columns that [`RunSummary::from_row`] reads.
-    pub(crate) const COLUMNS: &'static str =
-        "id, started_at, command, target, host, status, elapsed_s, headline,
+    pub(crate) const COLUMNS: &'static str = "id, started_at, command,
+         CASE WHEN target LIKE '.%' AND target_path <> '' THEN target_path ELSE target END,
+         host, status, elapsed_s, headline,
          EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'void')";
 
     pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {

@@ -81,7 +81,7 @@ fn lists_begin_with_the_newest() {
     let row = ListRow::from(summary);
     assert_eq!(
         (row.id, row.command.as_str(), row.target.as_str()),
-        (3, "run", ".")
+        (3, "run", "/srv/data")
     );
     assert!(
         row.headline.starts_with("random-read 47.1 us"),

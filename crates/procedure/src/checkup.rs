@@ -16,6 +16,7 @@ use crate::offer::{LATENCIES, Offer, OfferedRow};
 use crate::trial::Trial;
 
 pub use findings::findings;
+pub(crate) use findings::{KNOWN, is_quotable, load_carried};
 use phases::Phase;
 pub use phases::{
     CACHE_FILE, FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SMALL_FILES_MAX, cached_part, deals,
@@ -272,7 +273,7 @@ impl CheckUp {
         let rate = *self.options.rates.get(at)?;
         let trial = phases::rated(&self.scene(), rate, time, self.row_least());
         Some(CheckUpStep::Measure(Trial {
-            salt: at as u64,
+            salt: phases::salt(Phase::Rated, at as u64),
             ..trial
         }))
     }
@@ -319,7 +320,7 @@ impl CheckUp {
         // done. The limit only guards against a target that all but stops.
         trial.goal = None;
         trial.duration_max = self.options.budget.max(time * 3);
-        trial.salt = u64::from(self.laid_out);
+        trial.salt = phases::salt(Phase::SequentialWrite, self.laid_out.into());
         Some(CheckUpStep::LayOut {
             size: self.size,
             trial,

@@ -3,6 +3,7 @@
 //! Everything here is told what was measured and says what to measure next; nothing sees a clock,
 //! a file or a thread.
 
+mod answer;
 mod checkup;
 mod curve;
 mod doubts;
@@ -34,6 +35,7 @@ mod trial;
 mod user_search;
 mod whatif;
 
+pub use answer::answer;
 pub use checkup::{
     CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
     MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, deals, fill_trial,

@@ -2,7 +2,8 @@
 //!
 //! Slots hold all operations together, so how far those of one kind depend on each other is not
 //! known by itself. They are taken to be as few independent ones as their share of the least that
-//! was found for any figure of all operations, and every interval is marked as borne by few.
+//! was found for any figure of all operations, and twice as many must lie beyond a percentile
+//! before it loses its mark.
 
 use engine::{KindRecord, Record};
 use results::{Measurement, Times};
@@ -15,6 +16,8 @@ const SAMPLES_MIN: f64 = 20.0;
 /// Independent operations beyond a percentile from which it has an interval. Fewer are believed of
 /// all operations, whose variance is known; here 17 of the 23 that passed with 10 held the truth.
 const EVIDENCE_MIN: f64 = 50.0;
+/// Twice as many make it firm: what kinds share of the variance is taken to be, not known.
+const EVIDENCE_FIRM: f64 = 100.0;
 /// Both ends of an interval: 97.5 % each.
 const EACH_END: f64 = 0.975;
 
@@ -53,7 +56,7 @@ pub(crate) fn times(histogram: &Histogram, samples: f64) -> Times {
             false => estimate.without_interval(),
         };
         PercentileEstimate {
-            is_indicative: true,
+            is_indicative: evidence < EVIDENCE_FIRM,
             ..PercentileEstimate::judged(p, estimate, evidence)
         }
     };

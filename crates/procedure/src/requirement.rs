@@ -26,6 +26,9 @@ pub struct Requirement {
 
 /// An offered load of which less than this share was done was not carried.
 const CARRIED: f64 = 0.98;
+/// A figure that had not settled is judged where its bound is this many times away from all of its
+/// interval.
+const FAR: f64 = 3.0;
 /// A goal may be called met by mistake this often, as by the end of an interval.
 const CHANCE: f64 = 0.025;
 
@@ -177,6 +180,27 @@ impl Requirement {
         })
     }
 
+    /// That a figure misses its bound although it had not settled: under more arrivals than are
+    /// carried latency only grows, and nothing settles that far from where it is.
+    fn surely_missed(&self, found: &NamedFigure, run: &Run) -> Option<String> {
+        let (low, high) = (found.figure.value.low, found.figure.value.high);
+        let trial = run.measurement(&found.row);
+        let is_overloaded = trial.is_some_and(|it| {
+            let offered = it.offered.unwrap_or(0.0);
+            it.throughput.high < CARRIED * offered
+        });
+        let far = if is_overloaded { 1.0 } else { FAR };
+        let is_missed = match self.is_upper {
+            true => low > far * self.bound,
+            false => high < self.bound / far,
+        };
+        let is_shaky = found.trust == Trust::Shaky;
+        (is_missed && is_shaky).then(|| match is_overloaded {
+            true => "the storage does not carry the load that was offered".to_owned(),
+            false => "it had not settled, but the limit is far from all of it".to_owned(),
+        })
+    }
+
     fn verdict(&self, figure: &Figure, trust: Trust) -> LimitVerdict {
         let (low, high) = (figure.value.low, figure.value.high);
         let (is_met, is_missed) = match self.is_upper {
@@ -266,6 +290,9 @@ impl Requirement {
                     && let Some(why) = self.met_by_most(it, &figures, run) =>
             {
                 (Some(it.figure.value), LimitVerdict::Kept, Some(why))
+            }
+            Some(it) if let Some(why) = self.surely_missed(it, run) => {
+                (Some(it.figure.value), LimitVerdict::Exceeded, Some(why))
             }
             Some(it) => {
                 let verdict = self.verdict(&it.figure, it.trust);

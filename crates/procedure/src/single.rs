@@ -451,7 +451,11 @@ fn times(trial: &Trial, evaluation: Option<&Evaluation>, histogram: &Histogram) 
         ),
         percentiles: evaluation.map_or_else(
             || trial.percentiles().iter().map(of_all).collect(),
-            |known| known.percentiles.clone(),
+            |known| {
+                let percentiles = known.percentiles.iter();
+                let capped = percentiles.map(|it| at_most(*it, histogram.max()));
+                capped.collect()
+            },
         ),
         min_ns: histogram.min(),
         max_ns: histogram.max(),
@@ -480,6 +484,22 @@ fn unknown(value: f64, samples: u64) -> Estimate {
         low: 0.0,
         high: f64::INFINITY,
         ..Estimate::exact(value, samples as f64)
+    }
+}
+
+/// A percentile no longer than the longest time: bins know it less exactly.
+fn at_most(one: PercentileEstimate, max_ns: u64) -> PercentileEstimate {
+    let capped = one.estimate.map(|it| {
+        let value = it.value.min(max_ns as f64);
+        Estimate {
+            value,
+            low: it.low.min(value),
+            ..it
+        }
+    });
+    PercentileEstimate {
+        estimate: capped,
+        ..one
     }
 }
 

@@ -59,7 +59,9 @@ pub(crate) fn queue(page: &mut Page<'_>, m: &Measurement) {
             with_interval(time(server.wait)),
             with_interval(time(server.service)),
         );
-        page.fact("queue", &format!("wait {wait}; service {service}"));
+        // Service time elsewhere is from issue on, with the wait in this queue.
+        let text = format!("of the model: wait {wait}; service {service}");
+        page.fact("queue", &text);
     }
     let Some(Law::Queue(law)) = &m.law else {
         return;

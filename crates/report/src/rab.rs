@@ -25,7 +25,9 @@ const LEGEND: [&str; 2] = [
 /// Everything about the workloads.
 pub(crate) fn section(page: &mut Page<'_>, rab: &Rab) {
     settings(page, rab);
-    let charts = page.style.all || is_each_once(rab);
+    let transactions = rab.workloads.iter();
+    let transactions = transactions.filter(|it| it.group == Group::Transaction);
+    let charts = page.style.all || transactions.count() == 1;
     for workload in &rab.workloads {
         if workload.group == Group::Transaction {
             transaction(page, workload, charts);
@@ -41,20 +43,13 @@ pub(crate) fn section(page: &mut Page<'_>, rab: &Rab) {
     marks(page, rab);
 }
 
-/// Whether no workload was measured twice, so that there is room for pictures.
-fn is_each_once(rab: &Rab) -> bool {
-    let mut numbers: Vec<u32> = rab.workloads.iter().map(|it| it.number).collect();
-    numbers.sort_unstable();
-    numbers.windows(2).all(|pair| pair[0] != pair[1])
-}
-
 fn settings(page: &mut Page<'_>, rab: &Rab) {
     let load = match rab.iops_per_client {
         Some(rate) => format!("{}/s for each client that waits", format_count(rate)),
-        None => "the load of each client as its workload says".into(),
+        None => "the load of each client is set by its workload".into(),
     };
     let text = format!(
-        "highest level {}, {load}, precision wanted {:.3} %",
+        "levels up to {}; {load}; target precision {:.3} %",
         level_name(rab.response_max_ns),
         rab.precision * 100.0
     );

@@ -1,7 +1,7 @@
 //! What a run was asked for and what that came to, as `runs show` prints it.
 
 use results::{FileText, RunSetting, SettingOrigin, Setup};
-use units::format_counted;
+use units::{format_counted, format_duration_ns};
 
 use crate::page::Page;
 use crate::style::{Style, Tone};
@@ -64,5 +64,12 @@ fn shown(setting: &RunSetting) -> String {
     if setting.values.is_empty() {
         return "not set".into();
     }
-    setting.values.join(", ")
+    let values = setting.values.iter().map(|value| {
+        // Times that the program chose are kept to the nanosecond.
+        let nanos = value
+            .strip_suffix("ns")
+            .and_then(|it| it.parse::<f64>().ok());
+        nanos.map_or_else(|| value.clone(), format_duration_ns)
+    });
+    values.collect::<Vec<String>>().join(", ")
 }

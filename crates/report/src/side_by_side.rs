@@ -17,6 +17,9 @@ use crate::warnings;
 
 /// A sentence names no more figures.
 const NAMES_MAX: usize = 7;
+/// Rows of figures that a screen has for all targets together, and at least for each.
+const ROWS: usize = 9;
+const ROWS_LEAST: usize = 2;
 /// An interval of a ratio whose ends are this far from each other says nothing.
 const RATIO_SPREAD_MAX: f64 = 1000.0;
 /// The percentile that a sentence cites.
@@ -48,7 +51,7 @@ pub fn side_by_side(run: &Run, style: &Style) -> String {
     };
     for other in others {
         page.blank();
-        pair(&mut page, study, base, other);
+        pair(&mut page, study, (base, other), others.len());
     }
     limits(&mut page, study);
     goals(&mut page, run);
@@ -180,7 +183,7 @@ fn verdict(study: &Study, base: &StudyCell, other: &StudyCell) -> String {
     }
 }
 
-fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell) {
+fn pair(page: &mut Page<'_>, study: &Study, (base, other): (&StudyCell, &StudyCell), pairs: usize) {
     let found = compared(study, other);
     let title = format!("{} against {}", name(other), name(base));
     page.paragraph(Tone::Strong, &title);
@@ -193,13 +196,22 @@ fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell)
         ("95 % interval", Align::Left, 8),
         ("", Align::Left, 9),
     ]);
-    for figure in &other.figures {
+    let most = match page.style.all || pairs == 1 {
+        true => usize::MAX,
+        false => (ROWS / pairs).max(ROWS_LEAST),
+    };
+    for figure in other.figures.iter().take(most) {
         let of_base = base.figures.iter().find(|it| it.reading == figure.reading);
         let compared = found.iter().find(|it| it.reading == figure.reading);
         let (tone, cells) = row(figure, of_base, compared.copied());
         table.row(tone, cells);
     }
     page.table(&table);
+    let left_out = other.figures.len().saturating_sub(most);
+    if left_out > 0 {
+        let more = format!("{left_out} more figures: --all shows them");
+        page.paragraph(Tone::Quiet, &more);
+    }
 }
 
 fn row(

@@ -14,13 +14,21 @@ const LEAST: f64 = 0.005;
 pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     let measurements = shown(run);
     let mut parts = Vec::new();
-    parts.extend(rows(measurements));
+    match measurements.is_empty() && run.curve.is_none() && run.study.is_none() {
+        // The first table has the rows of the screen.
+        true => parts.extend(of_counts(counts(run, first(&run.tables())))),
+        false => parts.extend(rows(measurements)),
+    }
     parts.extend(run.curve.as_ref().and_then(curve));
     parts.extend(foreign(&run.measurements));
     parts.extend(rarest(measurements, run.curve.as_ref()));
     if !parts.is_empty() {
         page.paragraph(Tone::Plain, &format!("Trust: {}", parts.join("; ")));
     }
+}
+
+fn first(tables: &[Table]) -> &[Table] {
+    &tables[..tables.len().min(1)]
 }
 
 /// The trials that have rows of their own.
@@ -52,7 +60,6 @@ fn counted(rows: &[Trust]) -> [(Trust, usize); 3] {
 
 /// How many rows are sound.
 fn rows(measurements: &[Measurement]) -> Option<String> {
-    let [(_, sound), worse @ ..] = counted(&measurements.iter().map(trust).collect::<Vec<_>>());
     if let [one] = measurements {
         return Some(match one.is_all_failed() {
             true => "void: every operation failed".to_owned(),
@@ -62,8 +69,15 @@ fn rows(measurements: &[Measurement]) -> Option<String> {
             false => one.verdict.to_string(),
         });
     }
-    let mut text = match measurements.len() {
+    of_counts(counted(&measurements.iter().map(trust).collect::<Vec<_>>()))
+}
+
+/// The same of rows that were counted.
+fn of_counts(counts: [(Trust, usize); 3]) -> Option<String> {
+    let [(_, sound), worse @ ..] = counts;
+    let mut text = match sound + worse.iter().map(|it| it.1).sum::<usize>() {
         0 => return None,
+        1 if sound == 1 => return Some("the row is sound".to_owned()),
         2 if sound == 2 => return Some("both rows sound".to_owned()),
         all if all == sound => return Some(format!("all {all} rows sound")),
         all => format!("{sound} of {all} rows sound"),

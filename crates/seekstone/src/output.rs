@@ -65,7 +65,9 @@ fn has_colour(is_terminal: bool) -> bool {
         ColorChoice::Auto => {
             let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
             let is_refused = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
-            is_terminal && !is_dumb && !is_refused
+            // Open MPI gives each rank a terminal, whatever its own output is.
+            let is_rank = crate::commands::fleet::launched().is_some();
+            is_terminal && !is_dumb && !is_refused && !is_rank
         }
     }
 }

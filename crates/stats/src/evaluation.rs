@@ -25,6 +25,8 @@ const PARTS: usize = 5;
 const NEAR: f64 = 4.0;
 /// ... and by less than this, however little precision is wanted.
 const NEAR_MAX: f64 = 0.12;
+/// Think times for each completion from which clients are users.
+const THINKING: f64 = 0.9;
 /// The trial must be this many times longer than a time scale that it can resolve.
 pub const RESOLVABLE: u64 = 30;
 
@@ -97,7 +99,10 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     let levels = PartLevels::of(&window);
     let verdict = match cut.is_settled {
         true => judge(&standing),
-        false if goal.kind == GoalKind::Result && levels.are_near(goal.precision) => {
+        false
+            if goal.kind == GoalKind::Result
+                && levels.are_near(goal.precision, users_think(store, &window)) =>
+        {
             Verdict::Correlated
         }
         false => Verdict::NotStationary,
@@ -147,6 +152,13 @@ pub fn evaluate_fully(
     evaluation.percentiles = percentiles(store, channel, &evaluation, ps);
     evaluation.findings = findings(store, channel, &evaluation, goal.precision);
     Some(evaluation)
+}
+
+/// Whether nearly every completion had a think time before it.
+fn users_think(store: &SlotStore, window: &Window) -> bool {
+    let slots = &store.slots()[window.slots.clone()];
+    let thought: u64 = slots.iter().map(|slot| slot.think_count).sum();
+    thought as f64 > THINKING * window.completions as f64
 }
 
 /// Mean time and throughput of a window with their intervals.
@@ -215,11 +227,12 @@ impl PartLevels {
         }
     }
 
-    /// Whether the levels are one value to who wants this precision.
-    fn are_near(&self, precision: f64) -> bool {
+    /// Whether the levels are one value to who wants this precision. The rate of users who think
+    /// varies by chance while their times are all alike.
+    fn are_near(&self, precision: f64, think: bool) -> bool {
         let share = (NEAR * precision).min(NEAR_MAX);
         let is_near = |(low, high): (f64, f64)| high - low <= share * low;
-        is_near(self.of_mean) && is_near(self.of_rate)
+        is_near(self.of_mean) && (think || is_near(self.of_rate))
     }
 }
 

@@ -228,15 +228,19 @@ fn fmt_outlier(f: &mut fmt::Formatter<'_>, longest: u64, sum: f64, spread: f64) 
 }
 
 fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estimate) -> fmt::Result {
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    let ends = (percent(weight.low.max(0.0)), percent(weight.high.min(1.0)));
+    let interval = match ends {
+        (low, high) if low == high => String::new(),
+        (low, high) => format!(" ({low} to {high} %)"),
+    };
     write!(
         f,
-        "two modes, {} and {}, the slow one with {:.1} % ({:.1} to {:.1} %) of the \
-         completions: a cache or a mix of operations; the mean describes neither",
+        "two modes, {} and {}, the slow one with {} %{interval} of the completions: a cache or \
+         a mix of operations; the mean describes neither",
         format_duration_ns(fast),
         format_duration_ns(slow),
-        weight.value * 100.0,
-        weight.low.max(0.0) * 100.0,
-        weight.high.min(1.0) * 100.0
+        percent(weight.value),
     )
 }
 
@@ -449,10 +453,12 @@ fn outlier(
     let longest_ns = tallies().map(|tally| tally.max).max()?;
     let (longest, mean) = (longest_ns as f64, sum / count);
     let of_sum = longest / sum;
+    // By how much it raises the mean: where all take nearly as long, each is a share of the sum.
+    let raised = (longest - mean) / sum;
     let of_spread = (longest - mean).powi(2) / (squares - mean * sum);
     let width = evaluation.mean.relative_half_width().max(precision);
-    let is_heavy = of_spread > OUTLIER_SPREAD && of_sum > OUTLIER_SUM;
-    let is_told = count >= OUTLIER_COMPLETIONS && (is_heavy || of_sum > width / 3.0);
+    let is_heavy = of_spread > OUTLIER_SPREAD && raised > OUTLIER_SUM;
+    let is_told = count >= OUTLIER_COMPLETIONS && (is_heavy || raised > width / 3.0);
     is_told.then_some(Finding::Outlier {
         longest_ns,
         of_sum,

@@ -7,6 +7,7 @@ use drivers::Checking;
 use procedure::{
     PassCount, RoundsRule, SeriesPlan, TransferShape, alone_together, memory_up_to, transfer_doubts,
 };
+use results::environment::TargetKind;
 use results::{
     Run, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode, TransferPass,
     TransferSeries, Warning, WarningCode,
@@ -138,14 +139,16 @@ fn run_of(
 /// Which sizes and series the streams allow.
 fn shape(request: &TransferRequest, opened: &Opened) -> Result<TransferShape, BenchError> {
     let largest = request.blocks.iter().copied().max().unwrap_or(1);
-    let chosen = || SIZE_DEFAULT.min(opened.room);
+    let chosen = || SIZE_DEFAULT.min(Bytes(opened.room.0 / opened.files.max(1)));
     let made = request.bench.size.unwrap_or_else(chosen);
+    let is_file = opened.description.kind == TargetKind::File;
     let wanted = match opened.existing {
-        Some(existing) if opened.files == 0 => existing,
+        Some(existing) if opened.files == 0 && is_file => existing,
         Some(existing) => existing.min(made),
         None => made,
     };
-    let is_read_whole = opened.files == 0 && request.bench.size.is_none();
+    let is_read_whole = opened.existing == Some(wanted) && opened.files == 0;
+    let is_read_whole = is_read_whole && request.bench.size.is_none();
     let unit = match request.mode {
         // What exists is read to its end, as far as the way of reading allows.
         TransferMode::Buffered | TransferMode::Cold if is_read_whole => 1,

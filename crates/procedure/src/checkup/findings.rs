@@ -5,7 +5,7 @@
 //! no level that is not as precise as was asked for, and no scout.
 
 use results::{
-    Access, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation, Severity,
+    Access, Arrivals, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation, Severity,
 };
 use stats::{Estimate, Verdict};
 use units::{
@@ -18,7 +18,7 @@ const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
 /// Random reads this much slower than sequential ones are those of a disk that must seek.
 const SEEK_RATIO: f64 = 20.0;
 /// A load with a wider interval than this, relative to it, is no answer.
-const KNOWN: f64 = 0.25;
+pub(crate) const KNOWN: f64 = 0.25;
 /// A page cache this much faster than the device is worth a sentence.
 const CACHE_GAIN: f64 = 1.2;
 /// A highest load this much above that of one read at a time is a gain.
@@ -40,7 +40,8 @@ pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<Stri
     };
     let one = quoted("random-read");
     let mut findings = Vec::new();
-    findings.extend(curve.and_then(load_carried));
+    let carried = curve.and_then(|curve| load_carried(curve, "random 4 KiB reads/s"));
+    findings.extend(carried.map(|it| format!("{it}.")));
     findings.extend(curve.and_then(|curve| saturation(curve, one)));
     findings.extend(quoted("durable-write").and_then(durable));
     findings.extend(sequential_against_random(quoted("sequential-read"), one));
@@ -51,7 +52,7 @@ pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<Stri
 }
 
 /// Whether the report lets the figures be quoted, with an interval that can be trusted.
-fn is_quotable(measurement: &Measurement) -> bool {
+pub(crate) fn is_quotable(measurement: &Measurement) -> bool {
     let is_sound = match measurement.verdict {
         Verdict::Converged | Verdict::Correlated => true,
         Verdict::Budget { is_citable }
@@ -79,7 +80,9 @@ fn rate(estimate: Estimate) -> String {
 
 /// The load at the first level that is known well enough to be the answer: of clients that wait,
 /// and of random arrivals.
-fn load_carried(curve: &Curve) -> Option<String> {
+///
+/// A sentence without its end; `unit` is what is carried.
+pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
     let (level, load) = curve.levels.iter().find_map(|level| match level.outcome {
         LevelOutcome::Reached { load, .. } if load.relative_half_width() <= KNOWN => {
             Some((level, load))
@@ -90,14 +93,18 @@ fn load_carried(curve: &Curve) -> Option<String> {
         None => "mean latency".to_owned(),
         Some(share) => format!("p{} latency", share * 100.0),
     };
+    let arrivals = match curve.arrivals {
+        Arrivals::Closed => "in a closed loop",
+        Arrivals::Open => "of random arrivals",
+    };
     let closed = format!(
-        "Carries {} random 4 KiB reads/s in a closed loop at a {time} of {}",
+        "Carries {} {unit} {arrivals} at a {time} of {}",
         count(load),
         format_duration_ns(level.level_ns as f64),
     );
     Some(match level.open {
-        None => format!("{closed}."),
-        Some(open) => format!("{closed}; {}.", of_arrivals(&open, level.level_ns as f64)),
+        None => closed,
+        Some(open) => format!("{closed}; {}", of_arrivals(&open, level.level_ns as f64)),
     })
 }
 
@@ -313,7 +320,7 @@ mod tests {
         };
         Curve {
             workload: None,
-            arrivals: results::Arrivals::Closed,
+            arrivals: Arrivals::Closed,
             percentile: None,
             resolution: None,
             title: "random read".into(),

@@ -187,10 +187,17 @@ pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration, least: Duration) -
         Phase::Curve | Phase::Arrivals | Phase::Rated => return None,
     };
     trial.duration_max = time;
+    trial.salt = salt(phase, 0);
     if let Some(goal) = &mut trial.goal {
         goal.duration_min_ns = least.as_nanos();
     }
     Some(trial)
+}
+
+/// What the draws of the trial `number` of a phase begin from: rows that drew the same on a model
+/// would err alike.
+pub const fn salt(phase: Phase, number: u64) -> u64 {
+    (1 + phase as u64) << 12 | number
 }
 
 /// The pass that writes all of a test file of `size`; `None` when that is too small.
@@ -233,7 +240,7 @@ pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
         goal: Some(plan.goal),
         channel: Channel::Response,
         duration_max: plan.duration_max,
-        salt: 0x1000 + plan.salt,
+        salt: salt(Phase::Curve, plan.salt),
         sample_every: None,
         limit: None,
         warm_up: None,

@@ -222,8 +222,8 @@ impl LoadCurve {
         if !self.is_saturated && !self.visits.is_empty() && !self.is_open() {
             warnings.push(Warning::note(
                 WarningCode::NotSaturated,
-                "the search ended before two successive doublings of the clients brought less than \
-                 5 % more load: the storage may carry more than this.",
+                "throughput was still growing at the last doubling of the clients: the storage may \
+                 carry more than this.",
             ));
         }
         warnings

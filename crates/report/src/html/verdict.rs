@@ -6,6 +6,7 @@ use units::{format_counted, format_duration_ns};
 use super::markup::{Printed, capitalised, escaped, in_print, words};
 use crate::check_up::{machine, title};
 use crate::figure::{INDICATIVE, headline, mark};
+use crate::list::moment;
 use crate::standing::counts;
 use crate::target::in_brief;
 
@@ -15,7 +16,7 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
     let mut text = format!(
         "<header>\n<p class=\"eyebrow\">{number}{} · {}</p>\n<h1>{}</h1>\n\
          <p class=\"lead\">{}</p>\n",
-        escaped(&run.environment.started_at),
+        escaped(&moment(&run.environment.started_at)),
         escaped(&in_print(&format_duration_ns(run.elapsed_ns as f64))),
         escaped(&capitalised(&title(run))),
         in_parts(&capitalised(&in_print(&lead(run, tables))))
@@ -85,7 +86,11 @@ fn lead(run: &Run, tables: &[Table]) -> String {
     let levels = tables.iter().find(|table| table.name == "levels");
     match levels {
         Some(levels) if run.measurements.is_empty() => of_levels(levels, tables),
-        _ => with_words(&headline(run)),
+        _ => {
+            let rows = run.measurements.iter();
+            let told = with_words(&headline(run));
+            rows.fold(told, |told, row| told.replace(&row.name, &words(&row.name)))
+        }
     }
 }
 
@@ -139,7 +144,7 @@ fn of_row(row: &Row) -> String {
 fn of_levels(levels: &Table, tables: &[Table]) -> String {
     let reached = levels.rows.iter().filter_map(|row| {
         let level = row.levels.first()?;
-        Some(format!("{} at {level}", value(row, "iops")?))
+        Some(format!("{} at {}", value(row, "iops")?, apart(level)))
     });
     let reached: Vec<String> = reached.collect();
     let mut parts = reached[reached.len().saturating_sub(2)..].to_vec();
@@ -150,6 +155,13 @@ fn of_levels(levels: &Table, tables: &[Table]) -> String {
         true => "no level was reached".to_owned(),
         false => parts.join(", "),
     }
+}
+
+/// A level with a blank before its unit: `200us@p99` as `200 us@p99`.
+fn apart(level: &str) -> String {
+    let unit = level.find(|it: char| !it.is_ascii_digit() && it != '.');
+    let (number, rest) = level.split_at(unit.unwrap_or(level.len()));
+    format!("{number} {rest}").trim_end().to_owned()
 }
 
 /// A headline whose signs of trust are words behind the numbers that they stand before.

@@ -6,7 +6,7 @@ use units::format_interval_count;
 use super::svg::{Anchor, Drawing};
 use crate::axis::{Axis, ends};
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 900.0;
 /// Where the labels end and the strip begins, and where it ends and the words begin.
 const LEFT: f64 = 330.0;
 const RIGHT: f64 = 640.0;

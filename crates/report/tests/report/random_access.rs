@@ -30,7 +30,7 @@ fn a_table_for_each_sweep() {
     random of .                                                                58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
-      Trust: up to 2 % foreign I/O
+      Trust: 9 of 10 rows sound, 1 shaky; up to 2 % foreign I/O
 
       2 rounds, each cell until 5.0 % precise; number and text of each record are checked
       file written from its first byte to its last at 812 MB/s (796 .. 828)

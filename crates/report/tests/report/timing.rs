@@ -29,6 +29,7 @@ fn means_comparison_and_outliers() {
     time of .                                                                  58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+      Trust: both rows sound
 
       5 rounds, as many as requested, in random order, every second one in reverse; warm caches
       gzip               gzip -k -f data

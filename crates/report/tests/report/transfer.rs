@@ -29,6 +29,7 @@ fn series_costs_passes_and_streams() {
     transfer of .                                                              58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+      Trust: all 4 rows sound
 
       direct; 2 read passes; the end of each block is checked; host gold
       stream 1: /data (vda)

@@ -9,6 +9,7 @@ use procedure::Requirement;
 use results::Run;
 
 use crate::args::serve::parse_address;
+use crate::commands::export::picture;
 use crate::output::{Content, Output};
 
 /// What every measuring command takes.
@@ -71,6 +72,9 @@ pub struct Outputs {
     /// Write one page for a browser, with figures and charts; it needs no network (docs/forms.md).
     #[arg(long, value_name = "FILE")]
     pub html: Option<Output>,
+    /// Draw load curves, a comparison's ratios, or a trial's intervals (SVG).
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<Output>,
     /// Write every figure as a gauge for Prometheus (OpenMetrics text).
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<Output>,
@@ -88,7 +92,7 @@ pub type Form = (&'static str, fn(&Run) -> anyhow::Result<Content>);
 impl Outputs {
     /// The outputs that were asked for, each with its option and its form.
     pub fn asked(&self) -> impl Iterator<Item = (Form, &Output)> {
-        let all: [(Form, &Option<Output>); 6] = [
+        let all: [(Form, &Option<Output>); 7] = [
             (("--json", |it| Ok(results::json(it).into())), &self.json),
             (
                 ("--csv", |it| Ok(report::csv_figures(it).into())),
@@ -99,6 +103,10 @@ impl Outputs {
                 &self.markdown,
             ),
             (("--html", |it| Ok(report::html(it).into())), &self.html),
+            (
+                ("--svg", |it| Ok(picture(std::slice::from_ref(it))?.into())),
+                &self.svg,
+            ),
             (
                 ("--openmetrics", |it| Ok(report::openmetrics(it).into())),
                 &self.openmetrics,

@@ -6,7 +6,6 @@ use units::{Bytes, Duration};
 
 use super::parse::{parse_budget, parse_pair, parse_precision};
 use super::{Common, RankSharing};
-use crate::output::Output;
 
 /// `seekstone compare`.
 #[derive(Args, Debug)]
@@ -74,9 +73,6 @@ pub struct CompareArgs {
     /// Whether the ranks of a fleet share a target.
     #[command(flatten)]
     pub sharing: RankSharing,
-    /// Draw the ratios with their intervals (SVG).
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<Output>,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

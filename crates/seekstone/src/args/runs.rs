@@ -29,7 +29,7 @@ pub enum RunsCommand {
         #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
         limit: u32,
         /// Write the list as JSON; `-` is standard output.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
         json: Option<Output>,
         /// What may be replaced.
         #[command(flatten)]

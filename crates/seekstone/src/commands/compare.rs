@@ -14,7 +14,7 @@ use crate::commands::measures::{COMMANDS, command, is_known, options};
 use crate::commands::offers;
 use crate::commands::study::{Asked, StudyFile, beginning, conduct};
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, Output};
+use crate::output;
 use crate::recorded::name;
 
 /// The measurement of studies that runs a command of the user's: two targets are no place for it.
@@ -99,10 +99,6 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
         .into());
     }
     offers::check_compared(args)?;
-    if args.svg.as_ref().is_some_and(Output::is_stdout) {
-        let text = "--svg -: the table is printed there; name a file for the picture";
-        return Err(UsageError(text.into()).into());
-    }
     Ok(Asked {
         file: StudyFile::made("the comparison", || definition(args), setup),
         overrides: StudyOverrides {
@@ -114,7 +110,6 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
         limits: &args.fail,
         used: args.target.iter().map(Into::into).collect(),
         common: &args.common,
-        svg: args.svg.as_ref(),
         beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
         again: "repeat the command with --resume to continue".into(),

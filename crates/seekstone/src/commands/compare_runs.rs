@@ -60,6 +60,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
             return Err(UsageError(text).into());
         }
     };
+    refuse_both_sides(&base, &new)?;
     refuse_strangers(&base, &new)?;
     let both: Vec<Run> = base.iter().chain(&new).cloned().collect();
     let limits = resolved(&args.fail, &both).map_err(UsageError)?;
@@ -87,6 +88,22 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         update(&mut archive, name, &new, exit)?;
     }
     Ok(exit)
+}
+
+/// Refuse to hold a run against itself.
+fn refuse_both_sides(base: &[Run], new: &[Run]) -> Result<(), UsageError> {
+    let is_same = |one: &Run, other: &Run| {
+        let when = |run: &Run| (run.id, run.environment.started_at.clone());
+        one.id.is_some() && when(one) == when(other)
+    };
+    let mut both = new.iter();
+    let both = both.find(|run| base.iter().any(|it| is_same(it, run)));
+    match both.and_then(|run| run.id) {
+        None => Ok(()),
+        Some(id) => Err(UsageError(format!(
+            "run {id} is on both sides: compare it with other runs"
+        ))),
+    }
 }
 
 /// Refuse runs that share no figure. A void run has none at all, and is reported as void later.
@@ -166,7 +183,7 @@ fn write_forms(
             &page.map_err(|it| UsageError(it.to_string()))?,
         )?;
     }
-    if let Some(output) = &args.svg {
+    if let Some(output) = &outputs.svg {
         let picture = report::comparison_svg(both);
         write(
             output,
@@ -174,9 +191,7 @@ fn write_forms(
             &picture.map_err(|it| UsageError(it.to_string()))?,
         )?;
     }
-    let takes_stdout = args.svg.iter().any(Output::is_stdout)
-        || outputs.asked().any(|(_, output)| output.is_stdout());
-    if takes_stdout {
+    if outputs.asked().any(|(_, output)| output.is_stdout()) {
         return Ok(());
     }
     let style = output::style(args.common.all);

@@ -13,7 +13,7 @@ use lab::bench::{BenchRequest, directory_of};
 use lab::cells::{Cells, GoOn};
 use lab::hosts::Party;
 use lab::run_journal::RunJournal;
-use procedure::Requirement;
+use procedure::{Requirement, answer};
 use results::{Run, Setup};
 
 use crate::args::{Command, Common};
@@ -239,7 +239,8 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let title = live::title(&ready.setup);
-    let live = common.live.map(|at| Live::start(at, &title));
+    let live = common.live.filter(|_| leads);
+    let live = live.map(|at| Live::start(at, &title));
     let live = live.transpose()?.map(RefCell::new);
     let measured = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
@@ -265,6 +266,13 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
             };
         }
     };
+    run.environment.hosts = common
+        .party
+        .as_ref()
+        .map_or_else(Vec::new, Party::described);
+    if run.findings.is_empty() {
+        run.findings.extend(answer(&run));
+    }
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     let journal = unfinished::told(&cells, &mut run);
     let delivered = deliver(&mut run, archive, common, delivery);

@@ -166,7 +166,10 @@ fn nothing(run: &Run, form: ExportForm) -> UsageError {
 }
 
 /// The intervals of trials, a comparison's sides, or the load curves of runs.
-fn picture(runs: &[Run]) -> Result<String, UsageError> {
+///
+/// # Errors
+/// When a run has none of them.
+pub fn picture(runs: &[Run]) -> Result<String, UsageError> {
     let drawn = over_time(runs).or_else(|| match runs {
         [run] => report::sides_svg(run),
         _ => None,

@@ -42,7 +42,6 @@ pub fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<Asked<
         limits: &[],
         used: Vec::new(),
         common: &rules.common,
-        svg: None,
         beginning: beginning(rules.resume, rules.restart),
         reserve: rules.reserve,
         again: "repeat the command with --resume to continue".into(),

@@ -41,6 +41,8 @@ const COMMANDS: [(&str, Unit); 3] = [
     ("cpu-system", Unit::Seconds),
 ];
 
+const NO_PICTURE: &str = "there is no load curve to draw; --html has the charts of every run";
+
 /// Whether jobs of fio, in phases of these names, can give what the goals are on.
 ///
 /// # Errors
@@ -62,6 +64,7 @@ pub fn check_fio(phases: Vec<String>, goals: &[Requirement]) -> Result<(), Usage
 /// # Errors
 /// When it cannot.
 pub fn check(command: &Command) -> Result<(), UsageError> {
+    check_picture(command)?;
     let (common, name) = match command {
         Command::Rab(args) => (&args.common, "rab"),
         Command::Random(args) => (&args.common, "random"),
@@ -76,6 +79,31 @@ pub fn check(command: &Command) -> Result<(), UsageError> {
     let metrics = metrics_of(name).unwrap_or_default();
     let offer = Offer::default().and(OfferedRow::Any, &metrics);
     offer.check(&common.goals).map_err(UsageError)
+}
+
+/// Whether there is something to draw where a picture is asked for.
+fn check_picture(command: &Command) -> Result<(), UsageError> {
+    let (common, why) = match command {
+        Command::Trial(args) if args.interval.is_none() => (
+            &args.common,
+            "it draws the intervals of a trial: add --interval 1s",
+        ),
+        Command::Random(args) => (&args.common, NO_PICTURE),
+        Command::Ssd(args) => (&args.common, NO_PICTURE),
+        Command::Replay(args) => (&args.common, NO_PICTURE),
+        Command::Transfer(args) => (&args.common, NO_PICTURE),
+        Command::Transactions(args) => (&args.common, NO_PICTURE),
+        Command::Files(args) => (&args.common, NO_PICTURE),
+        Command::Time(args) => (&args.common, NO_PICTURE),
+        Command::Fio(args) => (&args.common, NO_PICTURE),
+        Command::Study(args) => (&args.common, NO_PICTURE),
+        Command::Kind(args) => (&args.rules.common, NO_PICTURE),
+        _ => return Ok(()),
+    };
+    match common.outputs.svg {
+        Some(_) => Err(UsageError(format!("--svg: {why}"))),
+        None => Ok(()),
+    }
 }
 
 /// The metrics of the command of that name, whatever its rows.

@@ -23,7 +23,7 @@ use crate::commands::finish::Delivery;
 use crate::commands::measures::{COMMANDS, Everything, command, options};
 use crate::commands::setup::seeded;
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, Output};
+use crate::output;
 use crate::progress::Progress;
 use crate::recorded::{is_flag, name as recorded_name};
 use crate::studies::SHIPPED;
@@ -208,7 +208,6 @@ pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<Asked
         limits: &[],
         used: vec![PathBuf::from(name)],
         common: &args.common,
-        svg: None,
         beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
         again: format!("`seekstone study {name} --resume`, with the same options, continues it"),
@@ -236,8 +235,6 @@ pub struct Asked<'a> {
     pub used: Vec<PathBuf>,
     /// What every measuring command takes.
     pub common: &'a Common,
-    /// Where the ratios are drawn.
-    pub svg: Option<&'a Output>,
     /// Whether it goes on where it was interrupted.
     pub beginning: Beginning,
     /// Room that stays free.
@@ -315,14 +312,8 @@ fn measure<'a>(
     watcher.finish();
     let (run, journal) = measured?;
     let is_resumable = archive.is_some();
-    let (svg, again) = (asked.svg, asked.again);
+    let again = asked.again;
     let after = move |run: &Run| {
-        if let Some(svg) = svg {
-            match report::sides_svg(run) {
-                Some(drawn) => svg.write(&drawn.into())?,
-                None => output::complain("--svg: there is no ratio to plot"),
-            }
-        }
         let kept = format!("The results so far are kept: {again}.");
         if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
             output::complain(&kept);
@@ -381,8 +372,7 @@ fn check_written(asked: &Asked<'_>, definition: &StudyDefinition) -> anyhow::Res
     let tables = levels.map(|it| &it.set).chain([&definition.settings]);
     let texts = tables.flat_map(|table| table.values().filter_map(|value| value.as_str()));
     used.extend(texts.map(PathBuf::from));
-    let files = Files::of(asked.common, []).and("--svg", asked.svg);
-    check_files(&files.and_used(used))
+    check_files(&Files::of(asked.common, []).and_used(used))
 }
 
 /// Keep the definitions of the study's models. Its measurements read them from their files, which
