@@ -46,10 +46,13 @@ pub fn answer(run: &Run) -> Option<String> {
 
 /// Rate, mean latency and, where enough lies beyond it, the 99th percentile.
 fn of_trial(row: &Measurement) -> Option<String> {
-    if !is_quotable(row) {
+    let mean = row.response.mean;
+    let widest = mean
+        .relative_half_width()
+        .max(row.throughput.relative_half_width());
+    if !is_quotable(row) || widest > KNOWN {
         return None;
     }
-    let mean = row.response.mean;
     let (value, interval) = format_interval_ns(mean.value, mean.low, mean.high);
     let carried = match row.offered {
         Some(offered) => format!("{}/s as offered", format_count(offered)),

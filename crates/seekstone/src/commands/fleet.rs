@@ -103,7 +103,13 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
     let directory = cache().context("there is no home directory to find the shim in")?;
     let patience = patience(variable(PATIENCE))?;
     let fleet = within(patience, &launched, || mpi::open(&launched, &directory));
-    let fleet = fleet.map_err(|error| UsageError(error.to_string()))?;
+    let fleet = fleet.map_err(|error| {
+        // Where the launcher does not say how many there are, this one may be all.
+        if launched.ranks.is_none() && launched.rank > 0 {
+            output::complain(&format!("error: {error}"));
+        }
+        UsageError(error.to_string())
+    })?;
     let party = Party::new(Box::new(fleet), is_shared);
     let met = join(command, &party, words);
     if let Err(error) = met {

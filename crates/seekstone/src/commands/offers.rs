@@ -84,10 +84,9 @@ pub fn check(command: &Command) -> Result<(), UsageError> {
 /// Whether there is something to draw where a picture is asked for.
 fn check_picture(command: &Command) -> Result<(), UsageError> {
     let (common, why) = match command {
-        Command::Trial(args) if args.interval.is_none() => (
-            &args.common,
-            "it draws the intervals of a trial: add --interval 1s",
-        ),
+        Command::Trial(args) if args.interval.is_none() => {
+            (&args.common, "a trial has a picture with --interval 1s")
+        }
         Command::Random(args) => (&args.common, NO_PICTURE),
         Command::Ssd(args) => (&args.common, NO_PICTURE),
         Command::Replay(args) => (&args.common, NO_PICTURE),

@@ -130,7 +130,7 @@ fn targets_are_drawn_around_no_change() {
     assert!(of_runs.contains("worse</text>"), "{of_runs}");
     // A picture of what has none is refused before anything is measured.
     let none = ["trial", BASE, "--svg", "x.svg"];
-    scratch.check(&none, 2, "add --interval 1s");
+    scratch.check(&none, 2, "a trial has a picture with --interval 1s");
 }
 
 #[test]
