@@ -158,7 +158,11 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve, below: usize) {
     };
     let size = Size {
         columns: room.min(CHART.columns),
-        rows: CHART.rows.saturating_sub(below).max(ROWS_MIN),
+        rows: match is_beside {
+            true => CHART.rows.saturating_sub(below).max(ROWS_MIN),
+            // The levels stand below it.
+            false => ROWS_MIN,
+        },
     };
     let drawn = chart(curve, size, &style);
     if !is_beside {

@@ -22,6 +22,8 @@ const ROWS: usize = 9;
 const ROWS_LEAST: usize = 2;
 /// An interval of a ratio whose ends are this far from each other says nothing.
 const RATIO_SPREAD_MAX: f64 = 1000.0;
+/// A smaller ratio is said as a fraction.
+const SMALL: f64 = 0.1;
 /// The percentile that a sentence cites.
 const LATE: &str = "p99";
 
@@ -423,6 +425,11 @@ fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
         (Better::Lower, false) if figure.unit == Unit::Seconds => {
             let inverse = span(1.0 / ratio.value, 1.0 / ratio.high, 1.0 / ratio.low);
             format!("{inverse} times faster {preposition} {name}")
+        }
+        _ if ratio.high < SMALL => {
+            let inverse = span(1.0 / ratio.value, 1.0 / ratio.high, 1.0 / ratio.low);
+            let parts: Vec<String> = inverse.rsplit(" to ").map(|it| format!("1/{it}")).collect();
+            format!("{} of the {name}", parts.join(" to "))
         }
         _ => format!("{above} times the {name}"),
     })

@@ -17,8 +17,8 @@ const WIDE: [WarningCode; 4] = [
 const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
 const LINES: usize = 38;
-/// Lines of a screen.
-const SCREEN: usize = 40;
+/// A longer page is a list that is scrolled through in any case.
+const LIST: usize = 60;
 /// So many are shown whatever room they take.
 const ALWAYS: usize = 1;
 /// Measurements named of which the same is said.
@@ -74,9 +74,8 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     // What voids a number is never left out.
     let voids = gathered.iter().filter(|it| it.severity == Severity::Void);
     let wanted = SHOWN.max(voids.count()).min(gathered.len());
-    // A page that is longer than a screen without them is not kept short by what it does not warn
-    // of.
-    let is_long = page.lines() > SCREEN;
+    // A list of many rows is not kept short by what it does not warn of.
+    let is_long = page.lines() > LIST;
     let mut shown = 0;
     for warning in &gathered[..wanted] {
         let must = shown < ALWAYS || warning.severity == Severity::Void;

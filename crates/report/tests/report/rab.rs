@@ -38,14 +38,11 @@ fn levels_rabmarks_averages_and_modes() {
 
     1 Transaction: run 1, mode normal, 1 min 30 s, 3,100,000 operations
     Transaction: mean service time against IOPS
+          1 ms ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈●┈
                │                                                           ●
-          1 ms ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈┊┈
-               │                                                           ●
-        250 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈●┈
-               │                                                         ● ┊
-        100 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈●┈ ┈ ┈┊┈
-               │                        ●                  ○               ┊
-         40 us ┤┈ ● ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈┊┈
+        250 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈●┈●┈
+        100 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈○┈ ┈ ┈ ┈ ┈●┈ ┈ ┈┊┈
+         40 us ┤┈ ● ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ● ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈┊┈
                └──────────────┬──────────────────┬───────────┬────────────┬───
                            30,000             50,000      70,000       100,000
                 IOPS   ● measured   ○ scout   ┊ highest
@@ -85,7 +82,7 @@ fn levels_rabmarks_averages_and_modes() {
 
     Warnings
       doubt A doubt about one workload.
-      note  Points marked as scouts only showed the way and are never cited.
+      1 more: --all shows everything
     ");
 }
 
