@@ -1,6 +1,7 @@
 //! What stands in the files of a program that uses files: every block tells which file it belongs
 //! to, which block of it it is, and how often one of its elements was changed since.
 
+use crate::verification::time_ns;
 use verify::{Bounds, Finding, HEADER_BYTES, Header, Sector, read_sector, seal};
 use workload::{BLOCK_BYTES, FileName};
 
@@ -54,6 +55,7 @@ impl Headers {
             offset,
             begin: offset,
             len: blocks.len() as u32,
+            time_ns: time_ns(),
         };
         seal(blocks, first);
     }

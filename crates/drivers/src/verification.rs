@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use verify::{Finding, Findings, Ledger, Outcome};
 use workload::{Durability, Errno, Op, Request, TargetId};
@@ -30,6 +31,12 @@ pub(crate) enum Ticket {
     Flush(u64),
     /// The oldest write that each block may hold.
     Read(Vec<u64>),
+}
+
+/// The present time, as headers have it: nanoseconds since 1970.
+pub(crate) fn time_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |it| it.as_nanos() as u64)
 }
 
 impl Verification {
@@ -80,7 +87,7 @@ impl Verification {
         }
         match op {
             Op::Write { offset, .. } => {
-                self.ledger.begin_write(target, offset, bytes);
+                self.ledger.begin_write((target, offset), bytes, time_ns());
                 Ticket::Write
             }
             Op::Read { offset, len, .. } => {

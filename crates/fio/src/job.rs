@@ -137,6 +137,8 @@ pub struct Think {
     pub time: Duration,
     /// After how many requests.
     pub after: u32,
+    /// Whether rates stand still meanwhile; else what falls due is made up for.
+    pub stops_rates: bool,
 }
 
 /// When what was written is flushed.
@@ -449,6 +451,7 @@ impl Job {
             think: Think {
                 time: Duration::ZERO,
                 after: 1,
+                stops_rates: false,
             },
             flow: JobFlow::default(),
             reports: Reports::default(),

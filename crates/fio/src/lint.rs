@@ -30,12 +30,13 @@ type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 /// Remarks on jobs, in their order.
 #[must_use]
 pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
-    let rules: [Rule<'_>; 14] = [
+    let rules: [Rule<'_>; 15] = [
         &no_range,
         &cut_sizes,
         &ended_early,
         &only_made,
         &several_names,
+        &one_name_for_copies,
         &absolute_below_directory,
         &unlimited_by_time,
         &short,
@@ -77,6 +78,18 @@ fn short(job: &Job) -> Option<String> {
             "runtime of {}: too short to see cleaning, throttling or a cache that fills; use \
              runtime=2m or more",
             job.limits.runtime
+        )
+    })
+}
+
+fn one_name_for_copies(job: &Job) -> Option<String> {
+    let is_one = job.files.names.is_empty() && !job.files.format.contains("$jobnum");
+    (is_one && job.copies > 1).then(|| {
+        format!(
+            "filename_format without $jobnum: fio 3.33 gives the files to the first of {} copies, \
+             and the others do nothing; here all use them; add $jobnum for files of their own, or \
+             filename to share them",
+            job.copies
         )
     })
 }
@@ -139,8 +152,8 @@ fn submission_blocks(job: &Job) -> Option<String> {
 
 fn rated(job: &Job) -> Option<String> {
     job.pace.rates.iter().any(Option::is_some).then(|| {
-        "a rate: latency counts from when a request was due, so a stall shows; fio's counts from \
-         when it was sent, which is clat_ns in the output"
+        "a rate: lat counts from when a request was sent, as in fio, and hides what a stall kept \
+         waiting; latency_from_due_ns in the JSON shows it"
             .into()
     })
 }

@@ -430,6 +430,7 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         }
         "rate_process" => job.pace.is_poisson = value.text == "poisson",
         "thinktime" => job.think.time = time(value.text, TimeUnit::Microseconds)?,
+        "rate_ignore_thinktime" => job.think.stops_rates = value.truth()?,
         "thinktime_blocks" => job.think.after = value.count()?.max(1),
         "group_reporting" => job.reports.is_grouped = value.truth()?,
         "steadystate" => job.steady.criterion = SteadyCriterion::parse(value.text, value.base)?,

@@ -293,7 +293,7 @@ pub const GENERIC: &[FioOption] = &[
     row("rate_iops_min", "", Ints(0, MANY), Done(ENDS_BELOW)),
     row("rate_process", "", OneOf(&["linear", "poisson"]), DONE),
     row("rate_cycle", "ratecycle", Int(0, MANY), DONE),
-    row("rate_ignore_thinktime", "", Bool, Refused(PACE)),
+    row("rate_ignore_thinktime", "", Bool, DONE),
     row("max_latency", "", Text, Refused(NO_LIMIT)),
     row("latency_target", "", Micros, Refused(TARGETS)),
     row("latency_window", "", Micros, NoEffect(WITHOUT_TARGET)),

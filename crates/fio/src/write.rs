@@ -75,6 +75,11 @@ fn place(job: &Job, lines: &mut Lines) {
         lines.push(("directory", escaped(&files.directories)));
     }
     match files.names.is_empty() {
+        // fio gives a file of such a name to the first copy of a job alone, and prefers one that is
+        // called as the job is.
+        true if files.count <= 1 && !files.format.contains('$') => {
+            lines.push(("filename", files.format.clone()));
+        }
         true => {
             lines.push(("filename_format", files.format.clone()));
             if files.count > 1 {
@@ -189,6 +194,9 @@ fn course(job: &Job, lines: &mut Lines) {
     }
     if job.think.after > 1 {
         lines.push(("thinktime_blocks", job.think.after.to_string()));
+    }
+    if job.think.stops_rates {
+        lines.push(("rate_ignore_thinktime", "1".into()));
     }
     if limits.is_time_based {
         lines.push(("time_based", "1".into()));

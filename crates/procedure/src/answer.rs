@@ -26,7 +26,7 @@ pub fn answer(run: &Run) -> Option<String> {
         return None;
     }
     if let Some(found) = &run.transactions {
-        return of_users(found);
+        return of_users(found, run);
     }
     if let Some(found) = &run.transfer {
         return of_series(found);
@@ -47,6 +47,14 @@ pub fn answer(run: &Run) -> Option<String> {
 /// Rate, mean latency and, where enough lies beyond it, the 99th percentile.
 fn of_trial(row: &Measurement) -> Option<String> {
     let mean = row.response.mean;
+    let is_void = row.warnings.iter().any(|it| it.severity == Severity::Void);
+    if let Some(offered) = row.offered.filter(|_| row.is_overloaded() && !is_void) {
+        return Some(format!(
+            "Does not carry {}/s: {} completed.",
+            format_count(offered),
+            operations(row.throughput)
+        ));
+    }
     let widest = mean
         .relative_half_width()
         .max(row.throughput.relative_half_width());
@@ -136,14 +144,14 @@ fn no_load_keeps(curve: &Curve) -> Option<String> {
 }
 
 /// How many users meet the limit; or what the users that there were did.
-fn of_users(found: &Transactions) -> Option<String> {
+fn of_users(found: &Transactions, run: &Run) -> Option<String> {
     if let Some(search) = &found.search {
         let users = match search.meets {
-            0 => return None,
-            users => format_counted(users.into(), "user"),
+            0 => "No number of users is sure to have".to_owned(),
+            users => format!("Carries {} with", format_counted(users.into(), "user")),
         };
         return Some(format!(
-            "Carries {users} with {} % of the transactions within {}.",
+            "{users} {} % of the transactions within {}.",
             (search.share * 1e5).round() / 1e3,
             format_duration_ns(search.limit_ns as f64)
         ));
@@ -153,7 +161,8 @@ fn of_users(found: &Transactions) -> Option<String> {
     };
     let (steady, mean) = (load.per_second_steady, load.all.from_due.mean);
     let is_known = |it: Estimate| it.is_bounded() && it.relative_half_width() <= KNOWN;
-    if !is_known(steady) || !is_known(mean) {
+    let is_usable = run.measurement(&load.measurement).is_some_and(is_quotable);
+    if !is_usable || !is_known(steady) || !is_known(mean) {
         return None;
     }
     let (value, interval) = format_interval_count(steady.value, steady.low, steady.high);

@@ -3,7 +3,9 @@
 
 use std::str::FromStr;
 
-use results::{Figure, GoalVerdict, LevelOutcome, LimitVerdict, NamedFigure, Run, Trust, Unit};
+use results::{
+    Figure, GoalVerdict, LevelOutcome, LimitVerdict, Measurement, NamedFigure, Run, Trust, Unit,
+};
 use stats::{chance_of_at_most, is_indicative};
 use units::{Bytes, Duration, Rate, parse_percent};
 
@@ -24,8 +26,6 @@ pub struct Requirement {
     rate: Option<f64>,
 }
 
-/// An offered load of which less than this share was done was not carried.
-const CARRIED: f64 = 0.98;
 /// A figure that had not settled is judged where its bound is this many times away from all of its
 /// interval.
 const FAR: f64 = 3.0;
@@ -172,12 +172,30 @@ impl Requirement {
         let rate = self.rate?;
         let mut rated = run.measurements.iter().filter(|it| it.is_for_goal);
         let rated = rated.find(|it| it.offered.is_some_and(|it| (it / rate - 1.0).abs() < 1e-6))?;
-        let is_short = rated.throughput.high < CARRIED * rate;
-        is_short.then(|| {
+        rated.is_overloaded().then(|| {
             let (done, asked) = (Unit::PerSecond.format(rated.throughput.value), rate);
             let asked = Unit::PerSecond.format(asked);
             format!("only {done} of {asked} completed: the storage does not carry this load")
         })
+    }
+
+    /// That a percentile surely exceeds its bound because a lower one does.
+    fn missed_by_lower(&self, found: &NamedFigure, figures: &[NamedFigure]) -> Option<String> {
+        let share = percentile(&found.figure)?;
+        let is_latency = found.figure.metric.name.starts_with("latency-");
+        if !(is_latency && self.is_upper && found.trust.is_usable()) {
+            return None;
+        }
+        let of_row = figures.iter().filter(|it| it.row == found.row);
+        let times = of_row.filter(|it| it.figure.metric.name.starts_with("latency-p"));
+        let mut lower = times.filter(|it| {
+            let is_lower = percentile(&it.figure).is_some_and(|it| it < share);
+            is_lower && it.figure.value.low > self.bound
+        });
+        let lower = lower.next_back()?;
+        let name = lower.figure.metric.name.trim_start_matches("latency-");
+        let least = Unit::Seconds.format(lower.figure.value.low);
+        Some(format!("even {name} is at least {least}"))
     }
 
     /// That a figure misses its bound although it had not settled: under more arrivals than are
@@ -185,10 +203,7 @@ impl Requirement {
     fn surely_missed(&self, found: &NamedFigure, run: &Run) -> Option<String> {
         let (low, high) = (found.figure.value.low, found.figure.value.high);
         let trial = run.measurement(&found.row);
-        let is_overloaded = trial.is_some_and(|it| {
-            let offered = it.offered.unwrap_or(0.0);
-            it.throughput.high < CARRIED * offered
-        });
+        let is_overloaded = trial.is_some_and(Measurement::is_overloaded);
         let far = if is_overloaded { 1.0 } else { FAR };
         let is_missed = match self.is_upper {
             true => low > far * self.bound,
@@ -292,6 +307,9 @@ impl Requirement {
                 (Some(it.figure.value), LimitVerdict::Kept, Some(why))
             }
             Some(it) if let Some(why) = self.surely_missed(it, run) => {
+                (Some(it.figure.value), LimitVerdict::Exceeded, Some(why))
+            }
+            Some(it) if let Some(why) = self.missed_by_lower(it, &figures) => {
                 (Some(it.figure.value), LimitVerdict::Exceeded, Some(why))
             }
             Some(it) => {

@@ -103,13 +103,18 @@ fn screen(page: &mut Page<'_>, found: &RandomAccess, sweeps: &[Swept<'_>]) {
     ])
     .unbroken();
     let mut rows = Vec::new();
+    // The cell in which sweeps meet stands in the first of them.
+    let mut told: Vec<&RandomCell> = Vec::new();
     for (sweep, _, cells) in sweeps {
         let [reads, writes] = KINDS.map(|kind| {
             let of_kind = cells.iter().filter(move |cell| cell.kind == kind);
             of_kind.copied().collect::<Vec<_>>()
         });
         let named = if reads.is_empty() { &writes } else { &reads };
-        for cell in named {
+        let is_new = |cell: &&&RandomCell| !told.iter().any(|it| is_level(it, cell));
+        let named: Vec<&RandomCell> = named.iter().filter(is_new).copied().collect();
+        told.extend(named.iter().copied());
+        for cell in &named {
             let of = |cells: &[&'_ RandomCell]| cells.iter().position(|it| is_level(it, cell));
             let (read, write) = (
                 of(&reads).map(|at| reads[at]),
@@ -454,6 +459,10 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
         legends.push(indicative_legend());
     }
     legends.push("times are from issue to completion".to_owned());
+    let has = |kind: RandomKind| found.cells.iter().any(|cell| cell.kind == kind);
+    if KINDS.into_iter().all(has) {
+        legends.push("reads follow writes that the storage may still be storing".to_owned());
+    }
     let cached = |cell: &RandomCell| cell.page_cache_share.is_some_and(|share| share > 0.0);
     if page.style.all || found.cells.iter().any(cached) {
         legends.push("cache: share of the bytes that the page cache answered".to_owned());

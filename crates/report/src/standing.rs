@@ -1,6 +1,6 @@
 //! How far the figures of a run can be relied on, in a line.
 
-use results::{Curve, Measurement, Resolution, Run, Severity, Table, Trust};
+use results::{Curve, Measurement, Resolution, Run, Severity, Study, Table, Trust};
 use units::format_duration_ns;
 
 use crate::figure::{percent, trust};
@@ -19,6 +19,7 @@ pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
         true => parts.extend(of_counts(counts(run, first(&run.tables())))),
         false => parts.extend(rows(measurements)),
     }
+    parts.extend(run.study.as_ref().and_then(replicates));
     parts.extend(run.curve.as_ref().and_then(curve));
     parts.extend(foreign(&run.measurements));
     parts.extend(rarest(measurements, run.curve.as_ref()));
@@ -88,6 +89,21 @@ fn of_counts(counts: [(Trust, usize); 3]) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// How many replicates of a study count.
+fn replicates(study: &Study) -> Option<String> {
+    let all: u32 = study.cells.iter().map(|it| it.replicates).sum();
+    let usable = study
+        .cells
+        .iter()
+        .map(|it| it.usable.unwrap_or(it.replicates));
+    let usable: u32 = usable.sum();
+    Some(match usable == all {
+        _ if all == 0 => return None,
+        true => format!("all {all} replicates count"),
+        false => format!("{usable} of {all} replicates count"),
+    })
 }
 
 /// That a load curve cannot be used, which rows do not tell.

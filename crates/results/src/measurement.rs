@@ -11,6 +11,9 @@ use crate::interval::Interval;
 use crate::series::{Law, ServerTimes, SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 
+/// An offered load of which less than this share was done was not carried.
+const CARRIED: f64 = 0.98;
+
 /// How a trial reached its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -391,6 +394,14 @@ impl Measurement {
             Some(Law::Steady(law)) => Some(law),
             _ => None,
         }
+    }
+
+    /// Whether more was offered than was carried: then latency says how long the trial was, and
+    /// nothing of the storage.
+    #[must_use]
+    pub fn is_overloaded(&self) -> bool {
+        let offered = self.offered.unwrap_or(0.0);
+        self.throughput.high < CARRIED * offered
     }
 
     /// Whether operations were asked for and every one of them failed.

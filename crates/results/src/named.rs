@@ -1,7 +1,8 @@
 //! The figures of a run by names that are its own: for goals, and as one repetition of a larger
 //! measurement.
 
-use crate::reading::Reading;
+use crate::measurement::Measurement;
+use crate::reading::{Reading, Unit};
 use crate::run::Run;
 use crate::table::{Figure, Row, Table, Trust};
 use crate::tables::{OPERATIONS, POINTS};
@@ -87,13 +88,17 @@ impl Run {
         added.map(|it| it.name.as_str())
     }
 
-    /// The same without their intervals; what must not be used is left out, and what one of several
-    /// hosts did.
+    /// The same without their intervals; what must not be used is left out, latency under a load
+    /// that was not carried, and what one of several hosts did.
     #[must_use]
     pub fn readings(&self) -> Vec<Reading> {
         let usable = self.named_figures().into_iter().filter(|it| {
             let is_known = it.figure.value.value.is_finite();
-            is_known && it.trust != Trust::Void && !self.is_of_one_host(&it.row)
+            let trial = self.measurement(&it.row);
+            let is_time = it.figure.metric.unit == Unit::Seconds;
+            let is_meaningless = is_time && trial.is_some_and(Measurement::is_overloaded);
+            let is_usable = it.trust != Trust::Void && !is_meaningless;
+            is_known && is_usable && !self.is_of_one_host(&it.row)
         });
         let readings = usable.map(|it| {
             let metric = it.figure.metric;

@@ -135,6 +135,8 @@ impl Trust {
     pub fn of(verdict: &Verdict, warnings: &[Warning]) -> Self {
         match verdict {
             _ if voids(warnings) => Self::Void,
+            // It is told only where the mean with what was kept back is outside of the interval.
+            _ if warnings.iter().any(|it| it.code == WarningCode::KeptBack) => Self::Shaky,
             Verdict::Converged
             | Verdict::Timed { is_citable: true }
             | Verdict::Budget { is_citable: true }

@@ -148,7 +148,7 @@ const HABITS: [(&[&str], &str, &str); 34] = [
 ];
 
 /// What the operands of dd begin with that name what it works on.
-const DD: [&str; 2] = ["if=", "of="];
+const DD: [&str; 7] = ["if=", "of=", "bs=", "count=", "oflag=", "iflag=", "conv="];
 
 /// Options of one command that people give to another: those it is not given to, and what to do
 /// there. Without commands: all.

@@ -6,7 +6,7 @@
 
 pub const SECTOR_BYTES: usize = 512;
 /// Bytes at the beginning of each sector that belong to its header.
-pub const HEADER_BYTES: usize = 48;
+pub const HEADER_BYTES: usize = 56;
 
 const MAGIC: [u8; 4] = *b"SkVf";
 /// The checksum's place in a sector.
@@ -27,6 +27,9 @@ pub struct Header {
     pub begin: u64,
     /// Bytes of its write.
     pub len: u32,
+    /// When it was asked for, nanoseconds since 1970 by the clock of its machine: writes of two
+    /// runs have no other order.
+    pub time_ns: u64,
 }
 
 /// What a sector holds.
@@ -111,7 +114,7 @@ pub fn read_sector(sector: &[u8], seed: Option<u64>, target: u32, offset: u64) -
 }
 
 /// Layout, little-endian: magic (4), checksum (4), seed (8), sequence (8), offset (8), begin (8),
-/// length (4), target (4).
+/// length (4), target (4), time (8).
 fn encode(sector: &mut [u8], header: &Header) {
     sector[..4].copy_from_slice(&MAGIC);
     sector[8..16].copy_from_slice(&header.seed.to_le_bytes());
@@ -119,7 +122,8 @@ fn encode(sector: &mut [u8], header: &Header) {
     sector[24..32].copy_from_slice(&header.offset.to_le_bytes());
     sector[32..40].copy_from_slice(&header.begin.to_le_bytes());
     sector[40..44].copy_from_slice(&header.len.to_le_bytes());
-    sector[44..HEADER_BYTES].copy_from_slice(&header.target.to_le_bytes());
+    sector[44..48].copy_from_slice(&header.target.to_le_bytes());
+    sector[48..HEADER_BYTES].copy_from_slice(&header.time_ns.to_le_bytes());
 }
 
 fn decode(sector: &[u8]) -> Header {
@@ -132,6 +136,7 @@ fn decode(sector: &[u8]) -> Header {
         begin: long(32),
         len: short(40),
         target: short(44),
+        time_ns: long(48),
     }
 }
 
@@ -158,6 +163,7 @@ mod tests {
         offset: 8192,
         begin: 8192,
         len: 2048,
+        time_ns: 1_000_000,
     };
 
     fn written() -> Vec<u8> {
@@ -173,7 +179,10 @@ mod tests {
             let offset = 8192 + number as u64 * 512;
             let found = read_sector(sector, Some(FIRST.seed), 3, offset);
             assert_eq!(found, Sector::Sound(Header { offset, ..FIRST }));
-            assert_eq!(sector[HEADER_BYTES], ((number * 512 + 48) * 7 % 251) as u8);
+            assert_eq!(
+                sector[HEADER_BYTES],
+                ((number * 512 + HEADER_BYTES) * 7 % 251) as u8
+            );
         }
     }
 

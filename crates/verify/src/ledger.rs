@@ -189,11 +189,12 @@ impl Ledger {
             .is_some_and(|(_, blocks)| *blocks > 0)
     }
 
-    /// A write is about to be asked for: put headers into its bytes. Returns its number.
+    /// A write is about to be asked for at `time_ns`, nanoseconds since 1970: put headers into its
+    /// bytes. Returns its number.
     ///
     /// # Panics
     /// When it lies beyond the target, or is not whole blocks.
-    pub fn begin_write(&self, target: u32, offset: u64, bytes: &mut [u8]) -> u64 {
+    pub fn begin_write(&self, (target, offset): (u32, u64), bytes: &mut [u8], time_ns: u64) -> u64 {
         let len = bytes.len() as u64;
         assert!(
             len <= u64::from(u32::MAX)
@@ -210,6 +211,7 @@ impl Ledger {
             offset,
             begin: offset,
             len: len as u32,
+            time_ns,
         };
         seal(bytes, header);
         sequence

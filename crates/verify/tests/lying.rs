@@ -142,11 +142,11 @@ fn a_torn_first_write_is_torn_while_another_is_under_way() {
         let words = verify::new_words(verify::words_needed(unit, &lens));
         let ledger = verify::Ledger::new(7, unit, &lens, words).expect("a ledger");
         let mut first = vec![0xa5; LEN as usize];
-        ledger.begin_write(0, 0, &mut first);
+        ledger.begin_write((0, 0), &mut first, 0);
         ledger.end_write(0, 0, LEN, verify::Outcome::Done);
         let floors = ledger.begin_read(0, 0, LEN);
         let mut second = vec![0x5a; LEN as usize];
-        ledger.begin_write(0, 0, &mut second);
+        ledger.begin_write((0, 0), &mut second, 0);
         let (half, none) = (LEN as usize / 2, vec![0; LEN as usize]);
         let read = |there: &[u8]| {
             let bytes = [&there[..half], &none[half..]].concat();

@@ -77,6 +77,9 @@ pub struct JobSpec {
     pub think: Duration,
     /// ... after so many requests.
     pub think_after: u32,
+    /// Whether rates stand still meanwhile; else what falls due is made up for.
+    #[serde(default)]
+    pub think_stops_rates: bool,
     /// Rates below which it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floors: Option<FloorSpec>,

@@ -320,7 +320,10 @@ impl JobClient {
         let Some(gaps) = &mut self.gaps[direction] else {
             return free;
         };
-        let due = self.next_due[direction].max(self.pause_until);
+        let due = match self.spec.think_stops_rates {
+            true => self.next_due[direction].max(self.pause_until),
+            false => self.next_due[direction],
+        };
         let gap = gaps.next_gap_ns(&mut self.arrivals);
         let gap = match self.spec.rates[direction] {
             JobRate::Bytes { per_second } => {
@@ -334,7 +337,7 @@ impl JobClient {
             _ => gap,
         };
         self.next_due[direction] = due + Duration::from_nanos(gap);
-        due
+        due.max(self.pause_until)
     }
 
     fn is_over(&self, at: Instant) -> bool {

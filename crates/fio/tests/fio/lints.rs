@@ -102,7 +102,7 @@ fn a_depth_in_vain_and_a_rate_are_told() {
     check(&format!("{job} iodepth=8 ioengine=libaio"), &[]);
     check(
         &format!("{job} rate_iops=100"),
-        &["latency counts from when a request was due"],
+        &["lat counts from when a request was sent"],
     );
     let buffered = format!("rw=randread bs=4k size=1g ioengine=libaio {STEADY}");
     check(

@@ -139,7 +139,15 @@ impl CurveAsker<'_, '_> {
                 self.procedure.record(point, whole, elapsed);
                 let is_more = |(most, _): &(u32, Vec<_>)| *most <= of_all;
                 if self.most.as_ref().is_none_or(is_more) {
-                    self.most = Some((of_all, rows.into_iter().map(|it| it.1).collect()));
+                    let load = match point.sources {
+                        Some(_) => "at the highest load".to_owned(),
+                        None => format!("{} in all", format_counted(of_all.into(), "client")),
+                    };
+                    let titled = rows.into_iter().map(|(_, row)| Measurement {
+                        title: format!("{}, {load}", row.title),
+                        ..row
+                    });
+                    self.most = Some((of_all, titled.collect()));
                 }
             }
         }

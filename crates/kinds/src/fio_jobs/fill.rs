@@ -94,6 +94,7 @@ fn filling(region: Region, content: Content) -> JobSpec {
         is_poisson: false,
         think: Duration::ZERO,
         think_after: 1,
+        think_stops_rates: false,
         zones: None,
         floors: None,
         flow: None,

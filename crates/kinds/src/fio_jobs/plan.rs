@@ -336,6 +336,7 @@ impl Planner<'_> {
             is_poisson: job.pace.is_poisson,
             think: job.think.time,
             think_after: job.think.after,
+            think_stops_rates: job.think.stops_rates,
             floors: floors_of(job),
             flow: flow_of(job),
             ends_others: job.ends_all,

@@ -2,7 +2,7 @@
 
 use procedure::{Ending, SeriesPlan, Trial};
 use results::environment::CountersDelta;
-use results::{Measurement, StreamPass, TransferKind, TransferPass, Warning};
+use results::{Measurement, StreamPass, TransferKind, TransferPass, Warning, WarningCode};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use units::Duration;
@@ -270,7 +270,9 @@ fn summed(
     };
     let warnings = pieces
         .iter()
-        .flat_map(|piece| piece.measurement.warnings.clone());
+        .flat_map(|piece| piece.measurement.warnings.clone())
+        // The rate of a pass is that of all of it: no warm-up is left out.
+        .filter(|it| it.code != WarningCode::WarmUpDiffers);
     Summed {
         pass,
         shortest: shortest.unwrap_or(Duration::ZERO),

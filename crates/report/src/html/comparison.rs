@@ -193,13 +193,18 @@ pub(super) fn targets(run: &Run) -> String {
     let Some(study) = study else {
         return String::new();
     };
-    let sides = sides(study);
+    let mut sides = sides(study);
     let bounded = || sides.iter().map(|it| it.ratio).filter(Estimate::is_bounded);
     let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
     let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
     let base = study.cells.first().and_then(|cell| cell.levels.first());
     let base = base.map_or("", String::as_str);
     let mut text = String::new();
+    let place = |level: &str| {
+        let mut cells = study.cells.iter();
+        cells.position(|it| it.levels.first().is_some_and(|it| it == level))
+    };
+    sides.sort_by_key(|it| place(it.level));
     for of_target in sides.chunk_by(|left, right| left.level == right.level) {
         let level = of_target[0].level;
         let cell = study

@@ -46,6 +46,11 @@ pub(super) fn words(name: &str) -> String {
 
 /// The same beginning with a capital letter.
 pub(super) fn capitalised(text: &str) -> String {
+    // The name of a target stays as it is.
+    let first = text.split(' ').next().unwrap_or_default();
+    if first.contains([':', '/']) && !first.ends_with(':') || first.starts_with("sim:") {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + chars.as_str()

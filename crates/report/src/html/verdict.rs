@@ -85,7 +85,11 @@ fn lead(run: &Run, tables: &[Table]) -> String {
     }
     let levels = tables.iter().find(|table| table.name == "levels");
     match levels {
-        Some(levels) if run.measurements.is_empty() => of_levels(levels, tables),
+        Some(levels) if run.measurements.is_empty() => {
+            let saturation = run.curve.as_ref().and_then(|it| it.saturation);
+            let is_most = saturation.is_some_and(|it| it.is_saturated);
+            of_levels(levels, tables, is_most)
+        }
         _ => {
             let rows = run.measurements.iter();
             let told = with_words(&headline(run));
@@ -141,7 +145,7 @@ fn of_row(row: &Row) -> String {
 }
 
 /// The load at the last levels that were reached, and the highest.
-fn of_levels(levels: &Table, tables: &[Table]) -> String {
+fn of_levels(levels: &Table, tables: &[Table], is_most: bool) -> String {
     let reached = levels.rows.iter().filter_map(|row| {
         let level = row.levels.first()?;
         Some(format!("{} at {}", value(row, "iops")?, apart(level)))
@@ -150,7 +154,12 @@ fn of_levels(levels: &Table, tables: &[Table]) -> String {
     let mut parts = reached[reached.len().saturating_sub(2)..].to_vec();
     let saturation = tables.iter().find(|table| table.name == "saturation");
     let highest = saturation.and_then(|table| value(table.rows.first()?, "iops"));
-    parts.extend(highest.map(|iops| format!("at most {iops}")));
+    let most = if is_most {
+        "at most"
+    } else {
+        "highest measured"
+    };
+    parts.extend(highest.map(|iops| format!("{most} {iops}")));
     match parts.is_empty() {
         true => "no level was reached".to_owned(),
         false => parts.join(", "),

@@ -40,13 +40,12 @@ fn a_table_for_each_sweep() {
       2 MiB      53.0 us   ±  2 %  132 us?  18,900  82.0 us   ±  2 %  205 us?  12,200
       all 1 GiB   104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
     Against block size (within all 1 GiB, depth 1)
-      4 KiB       104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
       64 KiB      160 us   ±  2 %  400 us?   6,250  !230 us   ±  2 %  575 us?   4,350
     Against depth (4 KiB within all 1 GiB)
-      depth 1     104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
       depth 8     210 us   ±  2 %  525 us?  38,100  *300 us   ±  2 %  750 us?  26,700
       * rounds differ: the CI covers that; ! unsettled: do not quote; ? too few samples beyond
-      it to rely on; times are from issue to completion
+      it to rely on; times are from issue to completion; reads follow writes that the storage
+      may still be storing
 
     Warnings
       doubt A doubt about one cell.

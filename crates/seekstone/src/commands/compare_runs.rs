@@ -70,6 +70,13 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
     if let (Some(name), true) = (kept_as, args.update) {
         refuse_unlike(name, &differences)?;
     }
+    let ratios = set_ratios(&base, &new);
+    let is_void = exit_of(&limits, &new) == Exit::Void;
+    if !base.is_empty() && ratios.is_empty() && limits.is_empty() && !is_void {
+        let text =
+            "no figure is in all of the runs: compare runs of one command with the same rows";
+        return Err(UsageError(text.into()).into());
+    }
     let sets = RunSets {
         base: base.len(),
         new: new.len(),
@@ -78,12 +85,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         differences: &differences,
     };
     let exit = exit_of(&limits, &new);
-    write_forms(
-        args,
-        (&sets, &limits, exit),
-        &set_ratios(&base, &new),
-        &both,
-    )?;
+    write_forms(args, (&sets, &limits, exit), &ratios, &both)?;
     if let (Some(name), true) = (&args.baseline, args.update) {
         update(&mut archive, name, &new, exit)?;
     }

@@ -17,6 +17,7 @@ use lab::hosts::Party;
 use procedure::OnError;
 use results::{Measurement, Run, Setup, Severity};
 use serde_json::{Value, json};
+use stats::Histogram;
 use units::Duration;
 use workload::OpKind;
 
@@ -351,8 +352,8 @@ fn reports(
                 () => phase.map_or(0, first_error),
             },
             transfers: [OpKind::Read, OpKind::Write, OpKind::Trim]
-                .map(|kind| transfers(&times.records, kind)),
-            together: together(&times.records),
+                .map(|kind| as_in_fio(job, transfers(&times.records, kind))),
+            together: as_in_fio(job, together(&times.records)),
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
             percentiles_of: job.reports.percentiles_of,
@@ -429,6 +430,18 @@ fn own_options(files: &[JobFile], job: &Job) -> Vec<(String, String)> {
 
 fn transfers(records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {
     records.get(&kind).map(moved).unwrap_or_default()
+}
+
+/// fio counts from when a request of a rate is sent, not from when it was due.
+fn as_in_fio(job: &Job, moved: Transfers) -> Transfers {
+    if job.pace.rates.iter().all(Option::is_none) {
+        return moved;
+    }
+    Transfers {
+        response: moved.service.clone(),
+        submission: Histogram::default(),
+        ..moved
+    }
 }
 
 /// Reads, writes and trims as one.

@@ -140,6 +140,13 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
         "# Made by Seekstone. fio runs for the whole runtime; Seekstone stops as",
         "# soon as the result is precise, unless --duration is given.",
     ];
+    let in_order = |job: &Job| !job.pattern.is_random && job.depth.max(job.copies) > 1;
+    if jobs.iter().any(in_order) {
+        notes.push(
+            "# Here each client reads or writes in order from a place of its own; fio's jobs",
+        );
+        notes.push("# do so from the file's beginning.");
+    }
     if jobs
         .iter()
         .any(|job| job.pace.rates.iter().any(Option::is_some))

@@ -123,6 +123,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         file_end: None,
         think: Duration::ZERO,
         think_after: 1,
+        think_stops_rates: false,
     }
 }
 

@@ -48,6 +48,7 @@ fn job(row: u32) -> JobSpec {
         is_poisson: false,
         think: Duration::ZERO,
         think_after: 1,
+        think_stops_rates: false,
         zones: None,
         floors: None,
         flow: None,

@@ -277,7 +277,7 @@ impl World {
     }
 
     fn begin(&mut self, offset: u64, mut bytes: Vec<u8>) -> Vec<u8> {
-        self.ledger.begin_write(0, offset, &mut bytes);
+        self.ledger.begin_write((0, offset), &mut bytes, 0);
         bytes
     }
 
