@@ -34,6 +34,34 @@ impl BlockSizes {
         Self { sizes }
     }
 
+    /// All multiples of the smallest size up to the largest, equally likely; what is left above the
+    /// last falls to the largest.
+    ///
+    /// # Errors
+    /// When a size is none that is done, the first is above the second, or there are too many.
+    pub fn between(least: u64, most: u64) -> Result<Self, String> {
+        let (least, most) = (checked(least)?, checked(most)?);
+        if least > most {
+            return Err("the first size is above the second".into());
+        }
+        let count = (most / least) as usize;
+        if count > SIZES_MAX {
+            return Err(format!("more than {SIZES_MAX} sizes"));
+        }
+        let multiples = (1..=count as u64).map(|number| SizeShare {
+            bytes: number * least,
+            weight: least,
+        });
+        let rest = SizeShare {
+            bytes: most,
+            weight: most % least,
+        };
+        let rest = Some(rest).filter(|it| it.weight > 0);
+        Ok(Self {
+            sizes: multiples.chain(rest).collect(),
+        })
+    }
+
     /// The smallest.
     #[must_use]
     pub fn least(&self) -> u64 {
@@ -111,29 +139,9 @@ pub(crate) fn range(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
         let (least, most) = part
             .split_once(['-', ':'])
             .ok_or_else(|| format!("{part}: a range is written 4k-16k"))?;
-        let least = checked(size(least.trim(), base)?)?;
-        let most = checked(size(most.trim(), base)?)?;
-        if least > most {
-            return Err(format!("{part}: the first size is above the second"));
-        }
-        let count = (most / least) as usize;
-        if count > SIZES_MAX {
-            return Err(format!("{part}: more than {SIZES_MAX} sizes"));
-        }
-        let mut sizes: Vec<SizeShare> = (1..=count as u64)
-            .map(|number| SizeShare {
-                bytes: number * least,
-                weight: least,
-            })
-            .collect();
-        let left = most % least;
-        if left > 0 {
-            sizes.push(SizeShare {
-                bytes: most,
-                weight: left,
-            });
-        }
-        Ok(BlockSizes { sizes })
+        let least = size(least.trim(), base)?;
+        let most = size(most.trim(), base)?;
+        BlockSizes::between(least, most).map_err(|why| format!("{part}: {why}"))
     })
 }
 

@@ -44,10 +44,10 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
     hosts(page, found);
     page.blank();
     titles(page, found);
-    match target {
+    page.where_room_is_left(|page| match target {
         TargetKind::Simulated => virtual_legend(page),
         _ => legend(page, found),
-    }
+    });
     device(page, found, matches!(target, TargetKind::Simulated));
 }
 

@@ -5,6 +5,8 @@ use crate::table::Table;
 
 /// Columns before the text of a section.
 const INDENT: usize = 2;
+/// Lines up to which a screen has room for what explains its figures, before its warnings.
+const EXPLAINED: usize = 34;
 /// Columns of the label of a fact.
 const LABEL: usize = 18;
 
@@ -108,6 +110,17 @@ impl<'a> Page<'a> {
             self.text.truncate(before);
         }
         fits
+    }
+
+    /// What explains the figures, unless a screen has no room for it and not everything is asked
+    /// for.
+    pub fn where_room_is_left(&mut self, write: impl FnOnce(&mut Self)) {
+        let most = if self.style.all {
+            usize::MAX
+        } else {
+            EXPLAINED
+        };
+        self.within(most, write);
     }
 
     /// The finished page, ending in a line break.

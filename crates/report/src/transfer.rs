@@ -32,8 +32,10 @@ pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer, target: TargetKi
         }
     }
     comparisons(page, &transfer.comparisons);
-    page.blank();
-    legend(page, transfer);
+    page.where_room_is_left(|page| {
+        page.blank();
+        legend(page, transfer);
+    });
 }
 
 fn settings(page: &mut Page<'_>, transfer: &Transfer, target: TargetKind) {

@@ -20,11 +20,11 @@ pub struct WorkloadText {
     pub targets: Vec<String>,
     /// Requests outstanding; with think time or one at a time, clients.
     pub clients: Option<u32>,
-    /// Bytes of an operation, or sizes and percentages as in `4KiB/60:64KiB/40`.
+    /// Bytes of an operation, sizes and percentages as in `4KiB/60:64KiB/40`, or a range.
     pub block: Option<String>,
     /// The same of writes alone.
     pub write_block: Option<String>,
-    /// `sequential`, `uniform`, `once`, `zipf:1.1`, `pareto:0.2`, `normal:10`.
+    /// `sequential`, `uniform`, `once`, `random:50`, `zipf:1.1`, `pareto:0.2`, `normal:10`.
     pub pattern: Option<String>,
     /// Share of writes.
     pub writes: Option<String>,
@@ -42,8 +42,14 @@ pub struct WorkloadText {
     pub bytes: Option<String>,
     /// Operations after which it ends.
     pub operations: Option<u64>,
+    /// How often it goes through its range; until its time is up where absent.
+    pub loops: Option<u64>,
     /// An fsync after so many writes.
     pub flush_every: Option<u64>,
+    /// An fdatasync after so many writes.
+    pub data_flush_every: Option<u64>,
+    /// Whether it gives blocks back instead of writing them.
+    pub trims: bool,
     /// Whether an fsync belongs to each write.
     pub durable: bool,
     /// Whether it goes through the page cache.
@@ -92,7 +98,8 @@ pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, TomlF
 
 fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
     let size = "a size, such as \"64KiB\"";
-    let sizes = "a size, such as \"4KiB\", or sizes with percentages, such as \"4KiB/60:64KiB/40\"";
+    let sizes = "a size, such as \"4KiB\", a range, such as \"4KiB-64KiB\", or sizes with \
+                 percentages, such as \"4KiB/60:64KiB/40\"";
     let time = "a time, such as \"10s\"";
     let percent = "whole percent, such as \"30%\"";
     WorkloadText {
@@ -118,6 +125,9 @@ fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
         bytes: table.notation("bytes", size, why_no::<Bytes>),
         operations: table.count("operations", 0..=i64::MAX as u64),
         flush_every: table.count("flush-every", 0..=i64::MAX as u64),
+        loops: table.count("loops", 1..=u64::from(u32::MAX)),
+        data_flush_every: table.count("data-flush-every", 0..=i64::MAX as u64),
+        trims: table.flag("trims").unwrap_or(false),
         durable: table.flag("durable").unwrap_or(false),
         buffered: table.flag("buffered").unwrap_or(false),
         offset: table.notation("offset", size, why_no::<Bytes>),
@@ -247,6 +257,16 @@ impl WorkloadText {
             }
         };
         job.syncs.every = self.flush_every.unwrap_or(0);
+        job.syncs.data_every = self.data_flush_every.unwrap_or(0);
+        if job.syncs.every > 0 && job.syncs.data_every > 0 {
+            return Err("data-flush-every: leave it out, or flush-every".into());
+        }
+        if self.trims {
+            if writes > 0 {
+                return Err("trims: leave writes out; all operations are trims".into());
+            }
+            job.pattern.directions = fio::Directions::Trim;
+        }
         job.syncs.each = self.durable.then_some(EachWrite::Sync);
         Ok(())
     }
@@ -263,6 +283,14 @@ impl WorkloadText {
         }
         limits.requests = self.operations;
         limits.is_time_based = true;
+        if let Some(loops) = self.loops {
+            if self.bytes.is_some() || self.operations.is_some() {
+                return Err("loops: leave it out, or bytes and operations".into());
+            }
+            limits.loops = loops;
+            limits.is_time_based = false;
+            return Ok(());
+        }
         if let Some(bytes) = read::<Bytes>("bytes", self.bytes.as_ref())? {
             job.io_size = Some(Amount::Bytes(bytes.0));
             job.limits.is_time_based = false;
@@ -293,6 +321,7 @@ impl WorkloadText {
             || self.duration.is_some()
             || self.bytes.is_some()
             || self.operations.is_some()
+            || self.loops.is_some()
     }
 }
 
@@ -324,15 +353,19 @@ fn of_key<T>(
     read.transpose()
 }
 
-/// One size, or sizes with their percentages.
+/// One size, sizes with their percentages, or a range.
 fn blocks(text: &str) -> Result<BlockSizes, String> {
+    let bytes = |text: &str| {
+        let read = text.trim().parse::<Bytes>();
+        read.map_err(|error| error.to_string())
+    };
+    if let Some((least, most)) = text.split_once('-') {
+        return BlockSizes::between(bytes(least)?.0, bytes(most)?.0);
+    }
     let mut sizes = Vec::new();
     for part in text.split(':') {
         let (size, percent) = part.split_once('/').unwrap_or((part, "100"));
-        let bytes: Bytes = size
-            .trim()
-            .parse()
-            .map_err(|error: units::UnitError| error.to_string())?;
+        let bytes = bytes(size)?;
         let weight = percent.trim().trim_end_matches('%').parse();
         let weight = weight.map_err(|_| format!("{percent:?} is no percentage"))?;
         if bytes.0 == 0 || bytes.0 > 1 << 30 {
@@ -366,16 +399,22 @@ fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
             .map_err(|_| format!("{text}: write {word}:NUMBER"))
     };
     job.pattern.is_random = word != "sequential";
-    job.may_repeat = word == "uniform";
+    job.may_repeat = ["uniform", "random"].contains(&word);
     job.distribution = match word {
         "sequential" | "uniform" | "once" => Distribution::Uniform,
+        "random" => {
+            let percent = share(&format!("{}%", after.trim_end_matches('%')))?;
+            job.random_percent = [percent; 3];
+            Distribution::Uniform
+        }
         "zipf" => Distribution::Zipf(number()?),
         "pareto" => Distribution::Pareto(number()?),
         "normal" => Distribution::Normal(number()?),
         "zoned" => Distribution::zoned(after)?,
         _ => {
             return Err(format!(
-                "{word:?} is none of sequential, uniform, once, zipf, pareto, normal, zoned"
+                "{word:?} is none of sequential, uniform, once, random:PERCENT, zipf, pareto, \
+                 normal, zoned"
             ));
         }
     };

@@ -77,13 +77,6 @@ fn series_costs_passes_and_streams() {
       stream 2, 64 KiB blocks   800 MB/s  450 MB/s  446 .. 454     0.562  0.554 .. 0.571
       all, 64 KiB blocks       1.60 GB/s  900 MB/s  891 .. 909     0.562  0.554 .. 0.571
 
-      Intervals of a series come from the variation between its passes, those of one pass from
-      the variation within it. CPU is this process's; its parts in the program (user) and the
-      kernel (system) are split in clock ticks. Device: what the device moved meanwhile, whoever
-      asked.
-      A pass of several streams lasts until the last one ends; in the worst pass all of them
-      were under way > 99 % of the time.
-
     Warnings
       doubt A doubt about one series.
     ");

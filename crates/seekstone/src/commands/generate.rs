@@ -1,5 +1,7 @@
 //! Completions and the manual page, from the one definition of the command line.
 
+use clap::Command;
+
 use crate::args::{CompletionsArgs, ManArgs, definition};
 use crate::completion::registration;
 use crate::exit::{Exit, UsageError};
@@ -23,17 +25,12 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
 pub fn man(args: &ManArgs) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     let command = definition();
-    if let Some(name) = &args.command {
-        let Some(part) = command.find_subcommand(name) else {
-            let known: Vec<&str> = command.get_subcommands().map(|it| it.get_name()).collect();
-            let text = format!("there is no command {name}; there are {}", known.join(", "));
-            return Err(UsageError(text).into());
-        };
-        let title = format!("seekstone-{name}");
+    if !args.command.is_empty() {
+        let part = part_of(&command, &args.command)?;
         let part = part
             .clone()
-            .bin_name(format!("seekstone {name}"))
-            .name(title);
+            .bin_name(format!("seekstone {}", args.command.join(" ")))
+            .name(format!("seekstone-{}", args.command.join("-")));
         clap_mangen::Man::new(part).render(&mut text)?;
         return output::print(String::from_utf8_lossy(&text).trim_end());
     }
@@ -46,4 +43,25 @@ pub fn man(args: &ManArgs) -> anyhow::Result<Exit> {
         page.render_options_section(&mut text)?;
     }
     output::print(String::from_utf8_lossy(&text).trim_end())
+}
+
+/// The command of that name, or what it has of the names behind.
+fn part_of<'a>(command: &'a Command, names: &[String]) -> Result<&'a Command, UsageError> {
+    let mut part = command;
+    for (at, name) in names.iter().enumerate() {
+        let Some(found) = part.find_subcommand(name) else {
+            let known: Vec<&str> = part.get_subcommands().map(Command::get_name).collect();
+            let whose = names[..at].iter().map(|it| format!("{it} "));
+            let whose: String = whose.collect();
+            return Err(UsageError(match known.is_empty() {
+                true => format!("{whose}has no commands of its own: leave {name} out"),
+                false => format!(
+                    "there is no command {whose}{name}; there are {}",
+                    known.join(", ")
+                ),
+            }));
+        };
+        part = found;
+    }
+    Ok(part)
 }

@@ -309,6 +309,9 @@ fn help_is_for_whoever_asks() {
     scratch.check(&["man"], 0, ".TH seekstone 1");
     scratch.check(&["man"], 0, "seekstone run");
     scratch.check(&["man", "wal"], 0, ".TH seekstone-wal 1");
+    let part = [&["man", "runs", "export"][..], &["man", "wal", "x"]];
+    scratch.check(part[0], 0, ".TH seekstone-runs-export 1");
+    scratch.check(part[1], 2, "wal has no commands of its own: leave x out");
     scratch.check(
         &["man", "wall"],
         2,

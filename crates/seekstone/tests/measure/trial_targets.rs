@@ -188,6 +188,39 @@ fn workloads_of_a_file_keep_their_own_load_and_course() {
     near("short", "/completions_all", 100.0);
 }
 
+/// What only job files of fio could say: ranges of blocks, places partly at random, fdatasync, and
+/// an end after so many times through the range.
+#[test]
+fn workloads_of_a_file_have_ranges_shares_of_random_places_and_loops() {
+    let scratch = Scratch::new();
+    let text = "[[workload]]\nname = \"twice\"\npattern = \"sequential\"\nsize = \"1MiB\"\n\
+                loops = 2\n\n\
+                [[workload]]\nname = \"mixed\"\npattern = \"random:50\"\n\
+                block = \"4KiB-16KiB\"\nwrites = \"100%\"\ndata-flush-every = 10\n\
+                operations = 1000\n";
+    fs::write(scratch.path("x.toml"), text).expect("a file");
+    let target = "sim:delay?time=1ms";
+    let args = ["trial", target, "--workload", "x.toml", "--duration", "60s"];
+    scratch.check(&[&args[..], &OUTPUT].concat(), 0, "x.toml: 2 workloads");
+    let run = json(&scratch);
+    let of = |name: &str, key: &str| {
+        let row = rows(&run).iter().find(|row| row["name"] == name);
+        number(row.expect("a row"), key)
+    };
+    assert_eq!(of("twice", "/completions_all"), 512.0);
+    let writes = of("mixed", "/completions_all");
+    assert!(
+        (1000.0..=1100.0).contains(&writes),
+        "with 100 flushes: {writes}"
+    );
+    // 4, 8, 12 and 16 KiB, equally likely.
+    let each = of("mixed", "/bytes_all") / 1000.0 / 1024.0;
+    assert!((each / 10.0 - 1.0).abs() < 0.06, "{each} KiB");
+    let twice = "[[workload]]\nflush-every = 2\ndata-flush-every = 2\n";
+    fs::write(scratch.path("x.toml"), twice).expect("a file");
+    scratch.check(&args, 2, "leave it out, or flush-every");
+}
+
 #[test]
 fn mistakes_are_one_sentence_with_their_place() {
     let scratch = Scratch::new();
