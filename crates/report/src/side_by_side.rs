@@ -18,7 +18,7 @@ use crate::warnings;
 /// A sentence names no more figures.
 const NAMES_MAX: usize = 7;
 /// Rows of figures that a screen has for all targets together, and at least for each.
-const ROWS: usize = 9;
+const ROWS: usize = 6;
 const ROWS_LEAST: usize = 2;
 /// An interval of a ratio whose ends are this far from each other says nothing.
 const RATIO_SPREAD_MAX: f64 = 1000.0;
