@@ -116,18 +116,10 @@ fn of_curve(curve: &Curve) -> Option<String> {
         .filter(|it| it.is_saturated && it.is_converged && it.load.relative_half_width() <= KNOWN);
     let highest = saturation.map(|it| {
         let clients = format_counted(it.clients.into(), "client");
-        format!("aturates at {} with {clients}.", operations(it.load))
+        format!("saturates at {} with {clients}", operations(it.load))
     });
-    match (load_carried(curve, "IOPS"), highest) {
-        (Some(carried), Some(highest)) => Some(format!("{carried}; s{highest}")),
-        (Some(carried), None) => Some(format!("{carried}.")),
-        (None, highest) => {
-            let kept = no_load_keeps(curve);
-            let parts = kept.into_iter().chain(highest.map(|it| format!("S{it}")));
-            let parts: Vec<String> = parts.collect();
-            (!parts.is_empty()).then(|| parts.join(" "))
-        }
-    }
+    let carried = load_carried(curve, "IOPS").or_else(|| no_load_keeps(curve));
+    sentence(carried.into_iter().chain(highest))
 }
 
 /// That not even the least load keeps the highest level.
@@ -136,8 +128,12 @@ fn no_load_keeps(curve: &Curve) -> Option<String> {
     let LevelOutcome::Exceeded { response } = level.outcome else {
         return None;
     };
+    let time = match curve.percentile {
+        None => "mean latency".to_owned(),
+        Some(share) => format!("p{} latency", share * 100.0),
+    };
     Some(format!(
-        "No load keeps a latency of {}: the least takes {}.",
+        "No load keeps a {time} of {}: the least takes {}",
         format_duration_ns(level.level_ns as f64),
         format_duration_ns(response.value)
     ))

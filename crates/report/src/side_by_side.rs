@@ -22,7 +22,7 @@ const ROWS: usize = 6;
 const ROWS_LEAST: usize = 2;
 /// An interval of a ratio whose ends are this far from each other says nothing.
 const RATIO_SPREAD_MAX: f64 = 1000.0;
-/// A smaller ratio is said as a fraction.
+/// Smaller ratios are written as fractions, as in `1/150 of the IOPS`.
 const SMALL: f64 = 0.1;
 /// The percentile that a sentence cites.
 const LATE: &str = "p99";

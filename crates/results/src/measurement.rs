@@ -10,9 +10,7 @@ use crate::generator::{Generator, RoomWait};
 use crate::interval::Interval;
 use crate::series::{Law, ServerTimes, SteadyLaw, SystemSeries};
 use crate::warning::Warning;
-
-/// An offered load of which less than this share was done was not carried.
-const CARRIED: f64 = 0.98;
+use crate::warning_code::WarningCode;
 
 /// How a trial reached its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -400,8 +398,8 @@ impl Measurement {
     /// nothing of the storage.
     #[must_use]
     pub fn is_overloaded(&self) -> bool {
-        let offered = self.offered.unwrap_or(0.0);
-        self.throughput.high < CARRIED * offered
+        let mut warnings = self.warnings.iter();
+        warnings.any(|it| it.code == WarningCode::LoadNotCarried)
     }
 
     /// Whether operations were asked for and every one of them failed.

@@ -224,7 +224,7 @@ fn whole_seconds(span: Duration) -> String {
     format!("{:.0} s", span.as_secs_f64())
 }
 
-/// The same, fitted to so many columns: figures that have no room are dropped, never cut.
+/// The same, fitted to a number of columns: figures without room are left out whole, never cut.
 fn described_in(stage: &Stage<'_>, columns: usize) -> String {
     let mut text = describe(stage);
     while text.chars().count() > columns

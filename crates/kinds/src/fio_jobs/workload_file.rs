@@ -44,9 +44,9 @@ pub struct WorkloadText {
     pub operations: Option<u64>,
     /// How often it goes through its range; until its time is up where absent.
     pub loops: Option<u64>,
-    /// An fsync after so many writes.
+    /// Writes between two fsyncs; none where absent.
     pub flush_every: Option<u64>,
-    /// An fdatasync after so many writes.
+    /// Writes between two fdatasyncs; none where absent.
     pub data_flush_every: Option<u64>,
     /// Whether it gives blocks back instead of writing them.
     pub trims: bool,

@@ -259,6 +259,7 @@ fn differences(all: &[Seen], party: &Party) -> Vec<String> {
         } = first;
         let more = match found.len() - 1 {
             0 => String::new(),
+            1 => " (1 more rank differs)".to_owned(),
             more => format!(" ({more} more ranks differ)"),
         };
         Some(format!(
@@ -431,6 +432,32 @@ mod tests {
             "rank 1: the way to it of /mnt/data is Buffered, and Direct on rank 0: measure the \
              same on all hosts",
         );
+    }
+
+    /// Bug: two devices were added up as one target without a word.
+    #[test]
+    fn hosts_with_other_devices_options_and_space_are_named() {
+        let other = Seen {
+            device: Some("loop1".into()),
+            options: vec!["rw".into(), "noatime".into()],
+            room: 100,
+            ..apart("b")
+        };
+        let first = Seen {
+            device: Some("vda".into()),
+            options: vec!["rw".into()],
+            ..apart("a")
+        };
+        let ground = judged(&[first, other.clone(), other], false).expect("directories");
+        let expected = [
+            "The target is on loop1 on rank 1, and vda on rank 0 (1 more rank differs): figures of \
+             all ranks are sums over different devices.",
+            "The file system is mounted with noatime on rank 1, and without these options on rank \
+             0 (1 more rank differs).",
+            "Test files may take 100 B on rank 1, and 1,000 B on rank 0 (1 more rank differs): all \
+             are as large as the least space allows.",
+        ];
+        assert_eq!(ground.differences, expected);
     }
 
     #[test]

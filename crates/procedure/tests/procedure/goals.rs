@@ -32,7 +32,7 @@ struct Judged {
     right: [u64; 2],
 }
 
-/// Counts the verdicts on each percentile over so many trials.
+/// Counts the verdicts on each percentile over this number of trials.
 fn judged((servers, service_ms, load, seconds): (u32, f64, f64, f64), trials: u64) -> Vec<Judged> {
     let device = format!("sim:mmc?mean={}us&servers={servers}", service_ms * 1e3);
     let queue = OpenQueue::at(servers, load, service_ms / 1e3);

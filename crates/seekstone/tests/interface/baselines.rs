@@ -246,6 +246,7 @@ fn what_cannot_be_compared_is_said() {
     ] {
         assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
     }
+    scratch.check(&["compare", "1..3", "3"], 2, "run 3 is on both sides");
     let kept = ["--baseline", "main", "--update"];
     scratch.check(
         &[&["compare", "1..3"][..], &kept].concat(),

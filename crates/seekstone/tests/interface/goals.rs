@@ -37,6 +37,22 @@ fn a_goal_is_met_missed_or_undecided() {
     trial(&["trial.p99 <= 5ms"], 0, "PASS trial.p99 <= 5ms");
 }
 
+/// Bugs: the saturated were told to measure longer, and a p99.9 without an interval was undecided
+/// beside a p99 that surely exceeded the same limit.
+#[test]
+fn what_cannot_be_met_any_more_is_missed() {
+    let scratch = Scratch::new();
+    let check = |rate: &str, goal: &str, why: &str| {
+        let args = ["trial", "sim:mm1?mean=1ms", "--rate", rate, "--seed", "1"];
+        let more = ["-q", "--no-save", "--goal", goal];
+        scratch.check(&[&args[..], &more].concat(), 4, why);
+    };
+    let saturated = "the storage does not carry the load";
+    check("2000/s", "mean <= 1ms", saturated);
+    check("2000/s", "iops >= 1900/s", saturated);
+    check("500/s", "p99.9 <= 5ms", "even p9");
+}
+
 #[test]
 fn a_goal_that_makes_no_sense_is_refused_at_once() {
     trial(&["p99 <= 10/s"], 2, "latency-p99 is a time, such as 2ms");

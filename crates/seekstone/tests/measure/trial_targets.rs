@@ -188,8 +188,7 @@ fn workloads_of_a_file_keep_their_own_load_and_course() {
     near("short", "/completions_all", 100.0);
 }
 
-/// What only job files of fio could say: ranges of blocks, places partly at random, fdatasync, and
-/// an end after so many times through the range.
+/// Block-size ranges, percentage random, fdatasync and loops, which only fio job files had before.
 #[test]
 fn workloads_of_a_file_have_ranges_shares_of_random_places_and_loops() {
     let scratch = Scratch::new();

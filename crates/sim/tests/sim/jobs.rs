@@ -129,6 +129,27 @@ fn each_workload_keeps_its_own_depth_rate_and_end() {
     assert_eq!(elapsed(3), millis(100 + 99 * 4));
 }
 
+/// 100 a second, and a pause of 50 ms after every tenth: what falls due meanwhile is made up for,
+/// as in fio, unless the rate stands still.
+#[test]
+fn a_rate_makes_up_for_pauses() {
+    let elapsed = |think_stops_rates| {
+        let record = run(vec![JobSpec {
+            requests: Some(100),
+            rates: [JobRate::Requests { per_second: 100.0 }; 2],
+            think: Duration::from_millis(50),
+            think_after: 10,
+            think_stops_rates,
+            ..job(0)
+        }]);
+        assert_eq!(count(&record, 0, OpKind::Read), 100);
+        record.rows[&(0, OpKind::Read)].elapsed.as_secs_f64()
+    };
+    // The first is due at once; nine pauses lie between the hundred.
+    assert!((elapsed(false) - 0.99).abs() < 0.02, "{}", elapsed(false));
+    assert!((elapsed(true) - 1.35).abs() < 0.03, "{}", elapsed(true));
+}
+
 #[test]
 fn rows_add_up_to_the_whole() {
     let record = run(vec![
