@@ -345,10 +345,6 @@ impl Asker<'_> {
                 outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
                 let doubt = too_short(&outcome.measurement);
                 outcome.measurement.warnings.extend(doubt);
-                if let Bench::Simulated(model) = bench {
-                    let spec = &self.request.spec;
-                    outcome.measurement.law = law(model.spec(), spec, trial.clients);
-                }
                 self.measurements.push(outcome.measurement.clone());
                 self.measurements.extend(bench.take_rows());
                 self.check(&trial, outcome.failure)?;
@@ -400,11 +396,8 @@ impl Asker<'_> {
             let mut trial = self.trial(access);
             trial.clients = plan.clients;
             trial.depth = plan.clients.min(DEPTH_MAX);
-            trial.title = format!(
-                "{}, {}",
-                self.request.title,
-                format_counted(plan.clients.into(), "client")
-            );
+            let clients = format_counted(plan.clients.into(), "client");
+            trial.title = format!("{}, {clients}", self.request.title);
             if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
                 let gap = Duration::from_secs(1).mul_f64(1.0 / sources.rate_each);
                 let gap = Gap::new(GapShape::Exponential, gap);
@@ -488,7 +481,12 @@ impl Asker<'_> {
             .laboratory()
             .measure(trial, &mut |glimpse| self.watch(trial, glimpse, done));
         // A trial that was cut off before its first operation has nothing to say.
-        measured.map_err(|error| stopped(self.interrupt).unwrap_or(error.into()))
+        let mut outcome =
+            measured.map_err(|error| stopped(self.interrupt).unwrap_or(error.into()))?;
+        if let (Bench::Simulated(model), ClientSpec::Mix(spec)) = (&*bench, &trial.spec) {
+            outcome.measurement.law = law(model.spec(), spec, trial.clients);
+        }
+        Ok(outcome)
     }
 
     fn watch(&mut self, trial: &Trial, glimpse: &Glimpse, done: f64) -> bool {

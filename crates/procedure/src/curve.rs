@@ -310,7 +310,11 @@ impl LoadCurve {
     /// What has been found so far.
     #[must_use]
     pub fn curve(&self, title: &str) -> Curve {
-        let mut points: Vec<CurvePoint> = self.visits.iter().map(|visit| visit.point).collect();
+        let mut points: Vec<CurvePoint> = self
+            .visits
+            .iter()
+            .map(|visit| visit.point.clone())
+            .collect();
         points.sort_by_key(|point| (point.clients, !point.is_scout));
         let levels: Vec<Level> = self
             .searches

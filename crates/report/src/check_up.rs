@@ -5,12 +5,14 @@ use results::{Run, Status, TargetDescription};
 use units::{Bytes, format_duration_ns};
 
 use crate::curve;
+use crate::curve_points;
 use crate::files;
 use crate::measurements;
 use crate::page::Page;
 use crate::rab;
 use crate::random_access;
 use crate::replay;
+use crate::side_by_side;
 use crate::ssd;
 use crate::standing;
 use crate::study;
@@ -35,6 +37,11 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(curve) = &run.curve {
         page.blank();
         curve::section(&mut page, curve, run.goals.len());
+        // A check-up has the rows of other trials.
+        if run.measurements.is_empty() {
+            page.blank();
+            curve_points::cited(&mut page, curve);
+        }
     }
     if let Some(rab) = &run.rab {
         page.blank();
@@ -129,8 +136,12 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
     if run.target.kind != TargetKind::Simulated && run.environment.is_known() {
         page.paragraph(Tone::Plain, &machine(run));
     }
-    if let Some(answer) = run.findings.first() {
-        page.paragraph(Tone::Strong, answer);
+    let mut answers = side_by_side::answers(run);
+    if answers.is_empty() {
+        answers.extend(run.findings.first().cloned());
+    }
+    for answer in answers {
+        page.paragraph(Tone::Strong, &answer);
     }
     standing::line(page, run);
 }

@@ -9,6 +9,7 @@ use units::{format_counted, format_interval_count};
 use crate::figure::estimated;
 use crate::page::Page;
 use crate::picture::ratios::{RatioLine, Sense, ratios_svg};
+use crate::ratio_strip::strips;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 
@@ -122,11 +123,14 @@ fn pair(page: &mut Page<'_>, base: &Run, new: &Run) -> Result<(), ComparisonErro
         ("base", Align::Right, 7),
         ("new", Align::Right, 8),
         ("ratio", Align::Right, 9),
-        ("95 % interval", Align::Left, 8),
+        ("95 % CI", Align::Left, 8),
+        ("around 1", Align::Left, 6),
         ("", Align::Left, 9),
     ]);
-    for it in shown {
-        table.row(tone(it.shown), cells(it));
+    let ratios: Vec<_> = shown.iter().map(|it| Some(it.ratio)).collect();
+    let strips = strips(&ratios, page.style.unicode);
+    for (it, strip) in shown.into_iter().zip(strips) {
+        table.row(tone(it.shown), cells(it, strip));
     }
     page.table(&table);
     setup(page, base, new);
@@ -156,7 +160,7 @@ pub(crate) fn in_words(shown: &[&FigureRatio]) -> String {
     format!("Of {all}: {}.", parts.join(", "))
 }
 
-fn cells(it: &FigureRatio) -> [String; 7] {
+fn cells(it: &FigureRatio, strip: String) -> [String; 8] {
     let value = |estimate: Estimate| estimated(it.unit, estimate).0;
     let (ratio, interval) = match it.ratio.is_bounded() {
         true => format_interval_count(it.ratio.value, it.ratio.low, it.ratio.high),
@@ -169,6 +173,7 @@ fn cells(it: &FigureRatio) -> [String; 7] {
         value(it.new),
         ratio,
         interval,
+        strip,
         verdict(it.shown).to_owned(),
     ]
 }

@@ -1,17 +1,15 @@
 //! Response time against load: a chart with its levels, and the table of all points.
 
-use results::{
-    Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation, percentile_name,
-};
+use results::{Arrivals, Curve, Level, LevelOutcome, OpenTrial, Saturation};
 use stats::Channel;
-use units::{format_count, format_counted, format_duration_ns, format_interval_ns};
+use units::{format_count, format_counted, format_interval_ns};
 
 use crate::chart::{Size, chart};
-use crate::figure::{INDICATIVE, indicative_legend, operations, time};
+use crate::curve_points::{self, judged_name};
+use crate::figure::{operations, time};
 use crate::measurement::not_looked_for;
 use crate::page::{Page, wrap};
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
 
 /// Columns of the table of levels beside the chart, and of the gap before it.
 const PANEL: usize = 46;
@@ -38,50 +36,7 @@ const GLUE: &str = "\u{e000}";
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
     let mut page = Page::new(style);
     page.heading(&title(curve));
-    let mut table = Table::with_headings([
-        (load_heading(curve.arrivals).into(), Align::Right, 9),
-        ("IOPS".into(), Align::Right, 9),
-        ("95 % interval".into(), Align::Left, 6),
-        (time_heading(curve).into(), Align::Right, 9),
-        ("95 % interval".into(), Align::Left, 7),
-        ("p99".into(), Align::Right, 5),
-        ("remarks".into(), Align::Left, 4),
-    ]);
-    let mut is_indicative = false;
-    for point in &curve.points {
-        let (load, load_interval) = operations(point.load);
-        let (response, response_interval) = time(point.time(curve.channel));
-        let p99 = percentile_99(point);
-        is_indicative |= p99.ends_with(INDICATIVE);
-        let tone = if point.is_scout {
-            Tone::Quiet
-        } else {
-            Tone::Plain
-        };
-        let clients = match point.offered {
-            Some(rate) => format!("{}/s", format_count(rate)),
-            None => format_count(f64::from(point.clients)),
-        };
-        let remarks = remarks(point);
-        let cells = [
-            clients,
-            load,
-            load_interval,
-            response,
-            response_interval,
-            p99,
-            remarks,
-        ];
-        table.row(tone, cells);
-    }
-    if table.is_empty() {
-        page.paragraph(Tone::Quiet, "no point was measured");
-    } else {
-        page.table(&table);
-    }
-    if is_indicative {
-        page.paragraph(Tone::Quiet, &indicative_legend());
-    }
+    curve_points::all(&mut page, curve);
     page.blank();
     for line in panel(curve, style.columns() - INDENT) {
         page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
@@ -90,42 +45,8 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
     page.finish()
 }
 
-/// The 99th percentile of the response time, with the sign of those with little evidence.
-fn percentile_99(point: &CurvePoint) -> String {
-    let Some(p99) = point.response_p99 else {
-        return String::new();
-    };
-    let mark = match stats::is_indicative(0.99, p99.samples) {
-        true => INDICATIVE,
-        false => "",
-    };
-    format!("{}{mark}", format_duration_ns(p99.value))
-}
-
-fn remarks(point: &CurvePoint) -> String {
-    let scout = point.is_scout.then_some("scout, not for citing");
-    let open = (!point.is_converged && !point.is_scout).then_some("not converged");
-    scout.or(open).unwrap_or_default().to_owned()
-}
-
-const fn load_heading(arrivals: Arrivals) -> &'static str {
-    match arrivals {
-        Arrivals::Closed => "clients",
-        Arrivals::Open => "offered",
-    }
-}
-
-/// What of the times the levels are about: `mean latency`, or `p99 latency`.
-fn time_heading(curve: &Curve) -> String {
-    let channel = channel_name(curve.channel);
-    match curve.percentile {
-        None => format!("mean {channel}"),
-        Some(p) => format!("{} {channel}", percentile_name(p)),
-    }
-}
-
 fn title(curve: &Curve) -> String {
-    format!("{}: {} against IOPS", curve.title, time_heading(curve))
+    format!("{}: {} against IOPS", curve.title, judged_name(curve))
 }
 
 /// What asks for the load, as an engineer calls it.
@@ -209,7 +130,7 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
         &format!(
             "{} at a {} of",
             load_name(curve.arrivals),
-            time_heading(curve)
+            judged_name(curve)
         ),
         width,
     );

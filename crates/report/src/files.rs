@@ -3,14 +3,15 @@
 
 use results::environment::TargetKind;
 use results::{
-    DirectoryUse, FilePass, FileState, FileSystemRole, FileTest, FileTests, FileTransfers,
-    MetadataTree, ONE_BLOCK,
+    DirectoryUse, FileCallTimes, FilePass, FileState, FileSystemRole, FileTest, FileTests,
+    FileTransfers, MetadataTree, ONE_BLOCK,
 };
 use stats::Estimate;
 use units::{
     Bytes, format_count, format_counted, format_duration_ns, format_interval_count, format_rate,
 };
 
+use crate::files_matrix::{self, Group};
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
@@ -19,12 +20,18 @@ use crate::target;
 /// Everything about the tests.
 pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind) {
     settings(page, found, target);
-    let mut groups: Vec<(FileSystemRole, u32, FileState)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     for test in &found.tests {
         let group = (test.system, test.scale, test.state);
         if !groups.contains(&group) {
             groups.push(group);
         }
+    }
+    let is_matrix = groups.len() > 1 && !page.style.all;
+    if is_matrix {
+        page.blank();
+        files_matrix::section(page, found, &groups);
+        groups.clear();
     }
     for group in groups {
         page.blank();
@@ -46,6 +53,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
     titles(page, found);
     page.where_room_is_left(|page| match target {
         TargetKind::Simulated => virtual_legend(page),
+        _ if is_matrix => {}
         _ => legend(page, found),
     });
     device(page, found, matches!(target, TargetKind::Simulated));
@@ -242,6 +250,8 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
         ("user s", Align::Right, 5),
         ("system s", Align::Right, 5),
         ("items/s", Align::Right, 6),
+        ("call mean", Align::Right, 6),
+        ("call p99", Align::Right, 7),
         ("calls/s", Align::Right, 2),
         ("bytes/s", Align::Right, 6),
         ("reads", Align::Right, 4),
@@ -252,6 +262,7 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
         let counted = test.passes.iter().filter(|pass| !pass.is_warm_up).count();
         let (value, interval) = seconds(test.elapsed_seconds);
         let over = found.over_memory(test);
+        let main = main_call(test);
         table.row(
             if test.warnings.is_empty() {
                 Tone::Plain
@@ -266,6 +277,9 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
                 test.cpu_user_seconds.map_or_else(String::new, digits),
                 test.cpu_system_seconds.map_or_else(String::new, digits),
                 format_count(test.items_per_second.value),
+                main.map_or_else(String::new, |it| format_duration_ns(it.mean_ns)),
+                main.and_then(|it| it.p99_ns)
+                    .map_or_else(String::new, |ns| format_duration_ns(ns as f64)),
                 format_count(test.calls_per_second.value),
                 test.bytes_per_second
                     .map_or_else(String::new, |rate| format_rate(rate.value)),
@@ -276,6 +290,13 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
         );
     }
     page.whole_table(&table);
+}
+
+/// The kind of call that takes most of a test's time.
+fn main_call(test: &FileTest) -> Option<&FileCallTimes> {
+    let time = |it: &&FileCallTimes| it.mean_ns * it.count as f64;
+    let calls = test.calls.iter();
+    calls.max_by(|one, other| time(one).total_cmp(&time(other)))
 }
 
 /// What a pass takes of processor and device, and the ratio, each with its interval over passes.
@@ -411,7 +432,7 @@ pub(crate) fn word(test: &str, spacing: &str) -> String {
     }
 }
 
-fn short_name(test: &FileTest) -> String {
+pub(crate) fn short_name(test: &FileTest) -> String {
     word(&test.test, &test.spacing)
 }
 
@@ -460,7 +481,7 @@ fn ratio_parts(ratio: &Estimate) -> (String, String) {
     }
 }
 
-fn ratio_text(ratio: &Estimate) -> String {
+pub(crate) fn ratio_text(ratio: &Estimate) -> String {
     ratio_parts(ratio).0
 }
 
@@ -480,7 +501,7 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
     let text = "Seconds: from the first call to the last, a mean over passes with Student's \
                 interval; the first pass of a test is left out. User and system: CPU seconds of \
                 the clients in one pass, split in clock ticks. Items are files, \
-                directories or transfers.";
+                directories or transfers. Call: the kind of call that takes most of the time.";
     let mut tests = found.tests.iter();
     let device = match tests.any(|test| test.device_reads.is_some()) {
         true => {

@@ -75,8 +75,14 @@ pub fn html(run: &Run) -> String {
     let curves = run.curves();
     let curves = curves.filter_map(|(title, curve)| charts::curve(title, curve));
     let curves: Vec<Plot> = curves.collect();
-    let (nines, measured) = charts::by_nines(run);
+    let (mut nines, measured) = charts::by_nines(run);
     let note = nines_note(measured.saturating_sub(nines.len()));
+    let compared = run.study.iter();
+    nines.extend(
+        compared
+            .filter(|_| run.settings.command == "compare")
+            .flat_map(charts::targets_by_nines),
+    );
     let mut drawn = Drawn::default();
     let mut labels = Labels::default();
     let sections = [

@@ -97,7 +97,7 @@ fn transaction(page: &mut Page<'_>, workload: &RabWorkload, chart: bool) {
         ("load by response", Align::Right, 7),
         ("95 % interval", Align::Left, 6),
     ]);
-    if let Some(one) = workload.no_load {
+    if let Some(one) = &workload.no_load {
         let (load, interval) = operations(one.load);
         let row = [
             "no load".into(),

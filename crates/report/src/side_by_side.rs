@@ -10,6 +10,7 @@ use crate::check_up::header;
 use crate::figure::estimated;
 use crate::page::Page;
 use crate::picture::ratios::{RatioLine, Sense, ratios_svg};
+use crate::ratio_strip::{is_known, strips};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::verdicts::{goals, limits};
@@ -20,8 +21,6 @@ const NAMES_MAX: usize = 7;
 /// Rows of figures that a screen has for all targets together, and at least for each.
 const ROWS: usize = 6;
 const ROWS_LEAST: usize = 2;
-/// An interval of a ratio whose ends are this far from each other says nothing.
-const RATIO_SPREAD_MAX: f64 = 1000.0;
 /// Smaller ratios are written as fractions, as in `1/150 of the IOPS`.
 const SMALL: f64 = 0.1;
 /// The percentile that a sentence cites.
@@ -142,6 +141,37 @@ pub fn sides_svg(run: &Run) -> Option<String> {
     Some(ratios_svg(&title, note, &lines))
 }
 
+/// What a comparison found of each target against the first, in a sentence each.
+pub(crate) fn answers(run: &Run) -> Vec<String> {
+    let study = run.study.as_ref();
+    let study = study.filter(|_| run.settings.command == "compare");
+    let cells = study.and_then(|study| Some((study, study.cells.split_first()?)));
+    let Some((study, (base, others))) = cells else {
+        return Vec::new();
+    };
+    let answer = |other: &StudyCell| {
+        let found = verdict(study, base, other);
+        format!(
+            "{} against {}: {}",
+            name(other),
+            name(base),
+            in_a_sentence(&found)
+        )
+    };
+    others.iter().map(answer).collect()
+}
+
+/// A sentence after a colon; abbreviations keep their capitals.
+fn in_a_sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let is_word = letters.clone().next().is_some_and(|it| it.is_lowercase());
+    match first {
+        Some(first) if is_word => format!("{}{}", first.to_lowercase(), letters.as_str()),
+        _ => text.to_owned(),
+    }
+}
+
 /// What a comparison found of its second target, in a few words: for lists.
 pub(crate) fn headline(run: &Run) -> Option<String> {
     let study = run.study.as_ref();
@@ -191,24 +221,34 @@ fn verdict(study: &Study, base: &StudyCell, other: &StudyCell) -> String {
 fn pair(page: &mut Page<'_>, study: &Study, (base, other): (&StudyCell, &StudyCell), pairs: usize) {
     let found = compared(study, other);
     let title = format!("{} against {}", name(other), name(base));
-    page.paragraph(Tone::Strong, &title);
-    page.paragraph(Tone::Plain, &verdict(study, base, other));
+    // Of one pair, the first sentence says which targets these are.
+    if pairs > 1 {
+        page.paragraph(Tone::Strong, &title);
+    }
     let mut table = Table::new(&[
         ("figure", Align::Left, 9),
         ("base", Align::Right, 9),
         ("this", Align::Right, 9),
         ("ratio", Align::Right, 9),
-        ("95 % interval", Align::Left, 8),
+        ("95 % CI", Align::Left, 8),
+        ("around 1", Align::Left, 7),
         ("", Align::Left, 9),
     ]);
     let most = match page.style.all || pairs == 1 {
         true => usize::MAX,
         false => (ROWS / pairs).max(ROWS_LEAST),
     };
-    for figure in other.figures.iter().take(most) {
+    let shown = || other.figures.iter().take(most);
+    let of = |figure: &StudyFigure| {
+        let mut all = found.iter();
+        all.find(|it| it.reading == figure.reading).copied()
+    };
+    let ratio = |figure| of(figure).filter(|it| it.scale == StudyScale::Ratio);
+    let ratios: Vec<_> = shown().map(|it| ratio(it).map(|it| it.value)).collect();
+    let strips = strips(&ratios, page.style.unicode);
+    for (figure, strip) in shown().zip(strips) {
         let of_base = base.figures.iter().find(|it| it.reading == figure.reading);
-        let compared = found.iter().find(|it| it.reading == figure.reading);
-        let (tone, cells) = row(figure, of_base, compared.copied());
+        let (tone, cells) = row(figure, of_base, of(figure), strip);
         table.row(tone, cells);
     }
     page.table(&table);
@@ -223,7 +263,8 @@ fn row(
     figure: &StudyFigure,
     base: Option<&StudyFigure>,
     compared: Option<&StudyComparison>,
-) -> (Tone, [String; 6]) {
+    strip: String,
+) -> (Tone, [String; 7]) {
     let value = |it: &StudyFigure| estimated(it.unit, it.value).0;
     let meaning = compared.map(|it| meaning(it, figure, base));
     let (ratio, interval) = match compared {
@@ -231,7 +272,7 @@ fn row(
             let Estimate {
                 value, low, high, ..
             } = it.value;
-            match high / low < RATIO_SPREAD_MAX {
+            match is_known(it.value) {
                 true => format_interval_count(value, low, high),
                 false => (format!("{value:.2}"), "unknown".into()),
             }
@@ -248,6 +289,7 @@ fn row(
         value(figure),
         ratio,
         interval,
+        strip,
         meaning.map_or("", Meaning::word).to_owned(),
     ];
     (meaning.map_or(Tone::Plain, Meaning::tone), cells)

@@ -136,7 +136,7 @@ fn rarest(measurements: &[Measurement], curve: Option<&Curve>) -> Option<String>
     let points = curve.and_then(|curve| curve.resolution);
     let seen = rows.chain(points).reduce(Resolution::both)?;
     Some(format!(
-        "blind to changes slower than {} and stalls rarer than one in {}",
+        "too short to show changes slower than {} or stalls rarer than one in {}",
         format_duration_ns(seen.slowest_change_ns as f64),
         format_duration_ns(seen.rarest_ns as f64)
     ))

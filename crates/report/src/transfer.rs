@@ -3,7 +3,7 @@
 use results::environment::TargetKind;
 use results::{AloneTogether, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries};
 use stats::Estimate;
-use units::{Bytes, format_duration_ns, format_rate};
+use units::{Bytes, format_count, format_duration_ns, format_rate};
 
 use crate::figure::{percent, rate};
 use crate::files::digits;
@@ -71,7 +71,10 @@ fn series_table(page: &mut Page<'_>, transfer: &Transfer) {
         ("series", Align::Left, 9),
         ("passes", Align::Right, 5),
         ("rate", Align::Right, 9),
-        ("95 % interval", Align::Left, 8),
+        ("95 % CI", Align::Left, 8),
+        ("IOPS", Align::Right, 6),
+        ("mean", Align::Right, 6),
+        ("p99", Align::Right, 7),
         ("page cache", Align::Right, 7),
         ("device", Align::Right, 4),
     ]);
@@ -95,6 +98,9 @@ fn series_table(page: &mut Page<'_>, transfer: &Transfer) {
                 series.passes.len().to_string(),
                 value,
                 interval,
+                format_count(series.iops().value),
+                brief(series.block_mean()),
+                brief(series.block_p99()),
                 share.map_or_else(String::new, percent),
                 device.map_or_else(String::new, format_rate),
             ],
@@ -167,11 +173,15 @@ fn cost_table(page: &mut Page<'_>, transfer: &Transfer) {
 
 fn stream_row(table: &mut Table, number: u32, found: Estimate) {
     let (value, interval) = shown(found);
-    let mut cells = vec![String::new(); 6];
+    let mut cells = vec![String::new(); 9];
     cells[0] = format!("  stream {number}");
     cells[2] = value;
     cells[3] = interval;
     table.row(Tone::Quiet, cells);
+}
+
+fn brief(time: Option<Estimate>) -> String {
+    time.map_or_else(String::new, |it| format_duration_ns(it.value))
 }
 
 /// A rate and its interval; a pass that is alone and too short has none.

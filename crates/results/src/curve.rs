@@ -7,6 +7,7 @@ use workload::ClientSpec;
 use crate::environment::DeviceTime;
 use crate::failure::ErrorCount;
 use crate::measurement::Resolution;
+use crate::series::{QueueLaw, ServerTimes};
 use crate::warning::Warning;
 
 /// What asks the storage for its operations.
@@ -22,7 +23,7 @@ pub enum Arrivals {
 }
 
 /// One load, measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Number of clients; of random arrivals, the number of sources that they come from.
     pub clients: u32,
@@ -31,6 +32,9 @@ pub struct CurvePoint {
     pub offered: Option<f64>,
     /// Completions per second.
     pub load: Estimate,
+    /// Bytes per second; absent where none were moved, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Estimate>,
     /// Mean response time, nanoseconds.
     pub response: Estimate,
     /// Mean service time, nanoseconds; without a value in runs of versions that did not keep it.
@@ -49,6 +53,12 @@ pub struct CurvePoint {
     /// What a request took the device on average, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_time: Option<DeviceTime>,
+    /// Wait and service as the textbook has them; absent unless the target is one simulated queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerTimes>,
+    /// What theory says of this load on a simulated queue, where a law holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<QueueLaw>,
     /// Whether the point only showed the way and is never cited.
     pub is_scout: bool,
     /// Whether the point converged.

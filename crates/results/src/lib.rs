@@ -78,8 +78,8 @@ pub use transactions::{
     UserSearchStep, UserTimes,
 };
 pub use transfer::{
-    AloneTogether, StreamPass, Transfer, TransferHost, TransferKind, TransferMode, TransferPass,
-    TransferSeries, TransferStream,
+    AloneTogether, BlockTimes, StreamPass, Transfer, TransferHost, TransferKind, TransferMode,
+    TransferPass, TransferSeries, TransferStream,
 };
 pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
 pub use warning::{Severity, Warning};

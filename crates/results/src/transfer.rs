@@ -1,7 +1,7 @@
 //! Transfer rates: passes over files and devices, from their first byte to their last.
 
 use serde::{Deserialize, Serialize};
-use stats::Estimate;
+use stats::{Estimate, repeats_mean};
 
 use crate::warning::Warning;
 
@@ -61,6 +61,33 @@ pub struct StreamPass {
     pub within: Option<Estimate>,
 }
 
+/// What the blocks of a pass took, from issue to completion.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockTimes {
+    /// How many there were.
+    pub count: u64,
+    /// Their mean, nanoseconds.
+    #[serde(with = "stats::undefined")]
+    pub mean_ns: f64,
+    /// What 99 % of them did not exceed, nanoseconds; absent where ranks of several hosts know only
+    /// their own.
+    pub p99_ns: Option<u64>,
+}
+
+impl BlockTimes {
+    /// Of two parts of a pass together.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        let count = self.count + other.count;
+        let sum = self.mean_ns * self.count as f64 + other.mean_ns * other.count as f64;
+        Self {
+            count,
+            mean_ns: sum / count.max(1) as f64,
+            p99_ns: None,
+        }
+    }
+}
+
 /// One pass of all streams together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransferPass {
@@ -78,6 +105,9 @@ pub struct TransferPass {
     pub overlap_share: f64,
     /// Each stream; empty where only their sum is known.
     pub streams: Vec<StreamPass>,
+    /// What its blocks took; absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<BlockTimes>,
     /// CPU time of this process, nanoseconds; in virtual time, that of the model's host, if it has
     /// one.
     pub cpu_ns: Option<u64>,
@@ -121,6 +151,43 @@ pub struct TransferSeries {
     pub is_precise: bool,
     /// Doubts about this series.
     pub warnings: Vec<Warning>,
+}
+
+impl TransferSeries {
+    /// Blocks per second.
+    #[must_use]
+    pub fn iops(&self) -> Estimate {
+        self.rate.scale(1.0 / self.block_bytes.max(1) as f64)
+    }
+
+    /// Mean time of a block, nanoseconds, with an interval from the variation between passes.
+    #[must_use]
+    pub fn block_mean(&self) -> Option<Estimate> {
+        self.over_passes(|it| Some(it.mean_ns))
+    }
+
+    /// Mean over the passes of the 99th percentile of the times of blocks, nanoseconds.
+    #[must_use]
+    pub fn block_p99(&self) -> Option<Estimate> {
+        self.over_passes(|it| it.p99_ns.map(|ns| ns as f64))
+    }
+
+    /// How many blocks were moved, where that is known.
+    #[must_use]
+    pub fn blocks(&self) -> Option<u64> {
+        let counts = self.passes.iter().map(|pass| Some(pass.blocks?.count));
+        counts.sum()
+    }
+
+    fn over_passes(&self, of: fn(&BlockTimes) -> Option<f64>) -> Option<Estimate> {
+        let values = self.passes.iter().map(|pass| of(&pass.blocks?));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let alone = || {
+            let one = *values.first()?;
+            Some(Estimate::exact(one, 1.0).without_interval())
+        };
+        repeats_mean(&values).or_else(alone)
+    }
 }
 
 /// What is moved, by its number.

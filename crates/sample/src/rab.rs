@@ -90,7 +90,7 @@ fn transaction() -> RabWorkload {
         elapsed_ns: 90_000_000_000,
         operations: 3_100_000,
         is_complete: true,
-        no_load: Some(points[0]),
+        no_load: Some(points[0].clone()),
         levels: vec![
             level(
                 "1/3",

@@ -1,8 +1,8 @@
 //! Invented transfer rates.
 
 use results::{
-    AloneTogether, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
-    TransferStream, Warning, WarningCode,
+    AloneTogether, BlockTimes, StreamPass, Transfer, TransferKind, TransferMode, TransferPass,
+    TransferSeries, TransferStream, Warning, WarningCode,
 };
 
 use super::estimate;
@@ -113,6 +113,11 @@ fn pass(number: u32, streams: &[u32], rate: f64) -> TransferPass {
                 within: Some(estimate(each, 0.02)),
             })
             .collect(),
+        blocks: Some(BlockTimes {
+            count: 16_384 * streams.len() as u64,
+            mean_ns: 65_536e9 / rate * streams.len() as f64,
+            p99_ns: Some((100_000e9 / rate) as u64 * streams.len() as u64),
+        }),
         cpu_ns: Some(210_000_000),
         cpu_user_ns: Some(50_000_000),
         cpu_system_ns: Some(160_000_000),

@@ -82,7 +82,7 @@ pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
     // The axis of times shows the time that the levels are about.
     let of_channel = |point: &CurvePoint| CurvePoint {
         response: point.time(live.channel),
-        ..*point
+        ..point.clone()
     };
     let all: Vec<CurvePoint> = live.points.iter().map(of_channel).collect();
     let points: Vec<&CurvePoint> = all.iter().filter(is_shown).collect();

@@ -183,7 +183,7 @@ impl Picture {
             relative_half_width: load.map(|load| load.relative_half_width()),
         };
         let shown = &mut self.workloads[index];
-        if let Some(one) = found.no_load {
+        if let Some(one) = &found.no_load {
             shown.levels[0] = level(one.service.value, Some(one.load));
         }
         for (place, found) in shown.levels[1..].iter_mut().zip(&found.levels) {

@@ -342,6 +342,10 @@ fn merged(
         rate: bytes as f64 / seconds,
         overlap_share: one_ended.saturating_sub(all_began) as f64 / 1e9 / seconds,
         streams,
+        blocks: passes()
+            .map(|it| it.blocks)
+            .reduce(|one, other| Some(one?.with(other?)))
+            .flatten(),
         cpu_ns: known(|it| it.cpu_ns),
         cpu_user_ns: known(|it| it.cpu_user_ns),
         cpu_system_ns: known(|it| it.cpu_system_ns),
@@ -409,6 +413,7 @@ mod tests {
                 rate: 1.0,
                 overlap_share: 1.0,
                 streams: streams.iter().map(each).collect(),
+                blocks: None,
                 cpu_ns: Some(1000),
                 cpu_user_ns: None,
                 cpu_system_ns: Some(7),

@@ -2,8 +2,12 @@
 
 use procedure::{Ending, SeriesPlan, Trial};
 use results::environment::CountersDelta;
-use results::{Measurement, StreamPass, TransferKind, TransferPass, Warning, WarningCode};
+use results::{
+    BlockTimes, Measurement, StreamPass, TransferKind, TransferPass, Warning, WarningCode,
+    histogram_in,
+};
 use rustix::time::{ClockId, clock_gettime};
+use stats::Histogram;
 use std::collections::BTreeMap;
 use units::Duration;
 
@@ -260,6 +264,7 @@ fn summed(
         rate: bytes as f64 / seconds,
         overlap_share: shortest.map_or(1.0, |it| it.as_secs_f64() / seconds),
         streams: streams.collect(),
+        blocks: block_times(pieces),
         cpu_ns: counters.map(|counters| counters.cpu_ns).or(of_model),
         cpu_user_ns: counters.and_then(|counters| counters.cpu_user_ns),
         cpu_system_ns: counters.and_then(|counters| counters.cpu_system_ns),
@@ -279,6 +284,24 @@ fn summed(
         moved,
         warnings: warnings.collect(),
     }
+}
+
+/// What the blocks of all streams took; without the part of a block at the end of a pass.
+fn block_times(pieces: &[Piece]) -> Option<BlockTimes> {
+    let kinds = || pieces.iter().flat_map(|piece| &piece.measurement.kinds);
+    let mut whole = Histogram::default();
+    for kind in kinds() {
+        whole.merge(&histogram_in(&kind.response_histogram)?);
+    }
+    let count: u64 = kinds().map(|kind| kind.count).sum();
+    let sum: f64 = kinds()
+        .map(|kind| kind.response_mean_ns * kind.count as f64)
+        .sum();
+    (count > 0).then(|| BlockTimes {
+        count,
+        mean_ns: sum / count as f64,
+        p99_ns: whole.quantile(0.99),
+    })
 }
 
 /// Share of the bytes written that had not reached a device when the pass ended: the page cache has

@@ -303,6 +303,9 @@ mod tests {
             lateness_ns: 0.0,
             cores_busy: Some(1.5),
             device_time: None,
+            bandwidth: None,
+            server: None,
+            law: None,
             is_scout,
             is_converged: !is_scout,
         }

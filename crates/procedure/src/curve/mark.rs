@@ -41,7 +41,7 @@ impl LoadCurve {
     /// One client alone, as it was measured for the result.
     #[must_use]
     pub fn no_load(&self) -> Option<CurvePoint> {
-        self.finals(1).map(|visit| visit.point)
+        self.finals(1).map(|visit| visit.point.clone())
     }
 
     /// `RABmark[r]`: operations per second and millisecond.

@@ -319,7 +319,7 @@ impl LoadCurve {
         let cited = self
             .visits
             .iter()
-            .map(|visit| visit.point)
+            .map(|visit| visit.point.clone())
             .filter(|point| !point.is_scout);
         let share = |point: &CurvePoint| point.lateness_ns / point.response.value;
         let worst = cited.max_by(|a, b| share(a).total_cmp(&share(b)))?;
@@ -348,8 +348,8 @@ impl LoadCurve {
 
     /// A load that clearly falls as clients are added: a level may then be crossed on the way down.
     fn load_that_falls(&self) -> Option<Warning> {
-        let best = self.best(self.clients_of_most_load()?)?.point;
-        let last = self.visits[..self.outward].last()?.point;
+        let best = &self.best(self.clients_of_most_load()?)?.point;
+        let last = &self.visits[..self.outward].last()?.point;
         let is_less = last.load.high < best.load.low && last.clients > best.clients;
         is_less.then(|| {
             Warning::note(

@@ -1,6 +1,6 @@
 //! A point of the curve as the procedure keeps it.
 
-use results::{CurvePoint, Measurement, Resolution, Severity, Tails, WarningCode};
+use results::{CurvePoint, Law, Measurement, QueueLaw, Resolution, Severity, Tails, WarningCode};
 use stats::{Aim, Channel, Estimate, Verdict, Window, mean_interval};
 use units::Duration;
 
@@ -60,6 +60,13 @@ fn has_moved(measurement: &Measurement) -> bool {
     doubts.any(|doubt| doubt.severity > Severity::Note && LEVEL_MOVED.contains(&doubt.code))
 }
 
+fn queue_law(measurement: &Measurement) -> Option<QueueLaw> {
+    match &measurement.law {
+        Some(Law::Queue(law)) => Some(law.clone()),
+        _ => None,
+    }
+}
+
 /// One end of a bracket, as interpolation needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End<'a> {
@@ -84,11 +91,14 @@ impl Visit {
                 .as_ref()
                 .map_or(estimate, |it| as_of_long(measurement, estimate, series(it)))
         };
+        let load = seen(measurement.throughput, window, |it| &it.throughput);
+        let bytes_each = measurement.bytes_all as f64 / measurement.completions_all.max(1) as f64;
         Self {
             point: CurvePoint {
                 clients: plan.clients,
                 offered: plan.sources.and(measurement.offered),
-                load: seen(measurement.throughput, window, |it| &it.throughput),
+                load,
+                bandwidth: (bytes_each > 0.0).then(|| load.scale(bytes_each)),
                 response: seen(measurement.response.mean, window, |it| {
                     &it.response_influence
                 }),
@@ -99,6 +109,8 @@ impl Visit {
                 lateness_ns: measurement.lateness.mean_ns,
                 cores_busy: measurement.cpu.map(|cpu| cpu.cores_busy),
                 device_time: measurement.counters.as_ref().and_then(|it| it.device_time),
+                server: measurement.server,
+                law: queue_law(measurement),
                 at_percentile: tail.map(|it| it.time),
                 is_scout: plan.is_scout,
                 is_converged: measurement.is_converged(),
@@ -108,7 +120,7 @@ impl Visit {
             service_window: measurement.service_window.clone(),
             tails: measurement.tails.clone(),
             resolution: measurement.resolution,
-            bytes_each: measurement.bytes_all as f64 / measurement.completions_all.max(1) as f64,
+            bytes_each,
             is_overloaded: match plan.sources {
                 Some(sources) => is_unbounded(measurement, sources.idle_ns),
                 None => is_overloaded(measurement),

@@ -74,6 +74,7 @@ fn doubts(seconds: &[f64]) -> Vec<String> {
             rate: 1e6 / seconds,
             overlap_share: 1.0,
             streams: Vec::new(),
+            blocks: None,
             cpu_ns: None,
             cpu_user_ns: None,
             cpu_system_ns: None,

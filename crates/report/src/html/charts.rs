@@ -1,8 +1,10 @@
 //! Latency over load, and latency by nines.
 
+use std::collections::BTreeSet;
+
 use results::{
-    Arrivals, Curve, CurvePoint, Figure, KindTimes, Level, LevelOutcome, Measurement, Run, Times,
-    Unit, Work, histogram_in, percentile_name,
+    Arrivals, Curve, CurvePoint, Figure, KindTimes, Level, LevelOutcome, Measurement, Run, Study,
+    StudyCell, StudyFigure, Times, Unit, Work, histogram_in, percentile_name,
 };
 use stats::{Channel, Estimate, Histogram};
 use units::{format_count, format_counted, format_duration_ns};
@@ -147,13 +149,32 @@ fn times_of(curve: &Curve) -> Vec<TimeOf> {
         }
         None => found.push(("p99 latency".into(), Box::new(|it| it.response_p99), false)),
     }
+    let laws = curve.points.iter().filter_map(|it| it.law.as_ref());
+    if let Some(law) = laws.clone().next() {
+        let name = match laws.clone().all(|it| it.name == law.name) {
+            true => format!("mean latency by {}", law.name),
+            false => "mean latency by theory".into(),
+        };
+        found.push((name, Box::new(by_law), false));
+    }
     let is_hidden = curve.channel == Channel::Response;
-    found.push((
-        "mean service time".into(),
-        Box::new(|it| Some(it.service)),
-        is_hidden,
-    ));
+    // From issue to completion includes the wait in a simulated queue; its own terms do not.
+    let is_queue = curve.points.iter().any(|it| it.server.is_some());
+    if is_queue {
+        let wait: fn(&CurvePoint) -> Option<Estimate> = |it| Some(it.server?.wait);
+        let service: fn(&CurvePoint) -> Option<Estimate> = |it| Some(it.server?.service);
+        found.push(("mean wait in the queue".into(), Box::new(wait), true));
+        found.push(("mean time with a server".into(), Box::new(service), true));
+    } else {
+        let name = "mean service time".into();
+        found.push((name, Box::new(|it| Some(it.service)), is_hidden));
+    }
     found
+}
+
+fn by_law(point: &CurvePoint) -> Option<Estimate> {
+    let law = point.law.as_ref()?;
+    Some(Estimate::exact(law.response_mean_ns, f64::INFINITY))
 }
 
 fn of_points(
@@ -223,6 +244,50 @@ fn saturation(found: &results::Saturation) -> Guide {
         label: "highest load".into(),
         text: format!("highest load: {said} with {clients}"),
     }
+}
+
+/// The percentiles of targets that are compared, one chart for each row of figures on equal axes.
+pub(super) fn targets_by_nines(study: &Study) -> Vec<Plot> {
+    const BEFORE: &str = "latency-p";
+    let row_of = |figure: &StudyFigure| {
+        let (row, p) = figure.reading.rsplit_once(BEFORE)?;
+        let p: f64 = p.parse().ok().filter(|p| *p < 100.0)?;
+        Some((row.trim_end_matches('.').to_owned(), p / 100.0))
+    };
+    let figures = study.cells.iter().flat_map(|cell| &cell.figures);
+    let mut rows: Vec<String> = figures.filter_map(|it| Some(row_of(it)?.0)).collect();
+    let mut known = BTreeSet::new();
+    rows.retain(|row| known.insert(row.clone()));
+    let series = |row: &str, cell: &StudyCell| {
+        let places = cell.figures.iter().filter_map(|figure| {
+            let (of, p) = row_of(figure)?;
+            let time = figure.value;
+            (of == row && time.value > 0.0 && time.value.is_finite()).then(|| Place {
+                at: [Extent::exact(nines(p)), Extent::of(time, 1.0)],
+                text: format!(
+                    "{}: {}",
+                    percentile_name(p),
+                    printed("latency", time.scale(SECOND))
+                ),
+            })
+        });
+        let places: Vec<Place> = places.collect();
+        Series {
+            name: cell.levels.join(", "),
+            line: places.iter().map(|it| it.at.map(|at| at.value)).collect(),
+            places,
+            dots: Dots::Shown,
+            has_band: false,
+            is_hidden: false,
+        }
+    };
+    let shown = rows.into_iter().take(MEASUREMENTS_MAX).map(|row| {
+        let all = study.cells.iter().map(|cell| series(&row, cell));
+        let all: Vec<Series> = all.filter(|it| it.places.len() > 1).collect();
+        (row, all)
+    });
+    let shown: Vec<_> = shown.filter(|(_, series)| !series.is_empty()).collect();
+    on_equal_axes(&shown)
 }
 
 /// Latency and service time by nines, one chart for each measurement on equal axes; and how many

@@ -25,8 +25,8 @@ check-up of .                                                                   
   23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
   Random reads: one client waits 47 us; from about 60,000 per second on the response time grows
   faster than the load.
-  Trust: all 6 rows sound; up to 2 % foreign I/O; blind to changes slower than 190 ms and stalls
-  rarer than one in 1.90 s
+  Trust: all 6 rows sound; up to 2 % foreign I/O; too short to show changes slower than 190 ms or
+  stalls rarer than one in 1.90 s
 
                                 ops/s   MB/s     mean       p99  95 % CI
   sequential write 1 MiB, QD4   2,300  2,410   435 us    652 us  2.36 .. 2.46 GB/s
@@ -76,8 +76,8 @@ run 12: check-up of .                                          58.2 s, seed 8213
   23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
   Random reads: one client waits 47 us; from about 60,000 per second on the
   response time grows faster than the load.
-  Trust: all 6 rows sound; up to 2 % foreign I/O; blind to changes slower than
-  190 ms and stalls rarer than one in 1.90 s
+  Trust: all 6 rows sound; up to 2 % foreign I/O; too short to show changes
+  slower than 190 ms or stalls rarer than one in 1.90 s
 
                                ops/s  MB/s    mean      p99 95 % CI
   sequential write 1 MiB, QD4  2,300 2,410  435 us   652 us 2.36 .. 2.46 GB/s
@@ -372,7 +372,7 @@ fn curves_of_all_shapes_are_drawn() {
         cores_busy: None,
         load: sample::estimate(load, 0.01),
         response: sample::estimate(response, 0.01),
-        ..whole.points[0]
+        ..whole.points[0].clone()
     };
     let shapes = [
         vec![],
@@ -488,4 +488,61 @@ fn a_curve_of_short_points_says_what_it_could_not_see() {
     let curve = run.curve.as_mut().expect("a curve");
     curve.resolution = Some(Resolution::of(30_000, 3_000_000_000));
     assert!(told(&run, "stalls rarer than one in 1.00"));
+}
+
+/// A load curve alone had no row for what was measured, and theory stood on its page only.
+#[test]
+fn a_curve_alone_has_a_row_for_each_point() {
+    let mut run = sample::run();
+    run.measurements.clear();
+    run.settings.command = "curve".into();
+    let curve = run.curve.as_mut().expect("a curve");
+    for point in &mut curve.points {
+        point.law = Some(results::QueueLaw {
+            name: "M/M/1".into(),
+            wait_mean_ns: 1e6,
+            service_mean_ns: 1e6,
+            response_mean_ns: 2e6,
+            per_second: 500.0,
+        });
+    }
+    let cited = report_rows(&check_up(&run, &Style::default()));
+    assert_eq!(cited.len(), 7, "{cited:#?}");
+    for row in &cited {
+        assert!(
+            row.ends_with("2.00 ms") || row.ends_with("not settled"),
+            "{row}"
+        );
+        assert!(
+            row.contains("..") && row.contains(" us") || row.contains(" ms"),
+            "{row}"
+        );
+    }
+    let mut many = run.clone();
+    let curve = many.curve.as_mut().expect("a curve");
+    let one = curve.points[0].clone();
+    curve.points = (1..=40)
+        .map(|clients| results::CurvePoint {
+            clients,
+            ..one.clone()
+        })
+        .collect();
+    let screen = check_up(&many, &Style::default());
+    assert!(screen.lines().count() <= 40, "{screen}");
+    assert!(
+        screen.contains("31 more points: --all shows them"),
+        "{screen}"
+    );
+}
+
+/// The rows below the heading of a curve's points.
+fn report_rows(screen: &str) -> Vec<String> {
+    let lines = screen.lines().map(str::to_owned);
+    let rows = lines.skip_while(|line| !line.trim_start().starts_with("clients  "));
+    let rows = rows.skip(1).take_while(|line| !line.trim().is_empty());
+    rows.filter(|line| {
+        line.trim_start()
+            .starts_with(|it: char| it.is_ascii_digit())
+    })
+    .collect()
 }

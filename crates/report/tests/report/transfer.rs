@@ -35,17 +35,19 @@ fn series_costs_passes_and_streams() {
       stream 1: /data (vda)
       stream 2: /data (vda)
 
-      series                               passes      rate  95 % interval  page cache    device
-      write 1 GiB by 64 KiB, 2 streams          1  400 MB/s  396 .. 404            0 %  401 MB/s
-        stream 1                                   200 MB/s  198 .. 202
-        stream 2                                   200 MB/s  198 .. 202
-      read 1 GiB by 64 KiB, stream 1            2  800 MB/s  792 .. 808            0 %  802 MB/s
-        alone
-      read 1 GiB by 64 KiB, stream 2            2  800 MB/s  792 .. 808            0 %  802 MB/s
-        alone
-      read 1 GiB by 64 KiB, 2 streams           2  900 MB/s  891 .. 909            0 %  902 MB/s
-        stream 1                                   450 MB/s  446 .. 454
-        stream 2                                   450 MB/s  446 .. 454
+      series                   passes      rate  95 % CI       IOPS     mean     p99  page cache
+      write 1 GiB by 64             1  400 MB/s  396 .. 404   6,100   328 us  500 us         0 %
+        KiB, 2 streams
+        stream 1                       200 MB/s  198 .. 202
+        stream 2                       200 MB/s  198 .. 202
+      read 1 GiB by 64 KiB,         2  800 MB/s  792 .. 808  12,200  81.9 us  125 us         0 %
+        stream 1 alone
+      read 1 GiB by 64 KiB,         2  800 MB/s  792 .. 808  12,200  81.9 us  125 us         0 %
+        stream 2 alone
+      read 1 GiB by 64 KiB,         2  900 MB/s  891 .. 909  13,700   146 us  222 us         0 %
+        2 streams
+        stream 1                       450 MB/s  446 .. 454
+        stream 2                       450 MB/s  446 .. 454
 
       CPU seconds per MiB                        all      user    system
       write 1 GiB by 64 KiB, 2 streams      0.000103  0.000024  0.000078
@@ -98,7 +100,11 @@ fn the_device_is_stated_as_bytes_over_time_too() {
         pass.elapsed_ns = seconds * 1_000_000_000;
         pass.device_rate = Some(rate);
     }
-    let text = check_up(&run, &NARROW);
+    let wide = Style {
+        width: 120,
+        ..Style::default()
+    };
+    let text = check_up(&run, &wide);
     let row = text
         .lines()
         .find(|line| line.contains("read 1 GiB by 64 KiB, 2 streams"));

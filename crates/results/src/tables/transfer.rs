@@ -1,5 +1,6 @@
 //! Transfer rates.
 
+use stats::is_indicative;
 use units::Bytes;
 
 use crate::reading::Unit;
@@ -27,7 +28,14 @@ fn row(series: &TransferSeries) -> Row {
         streams.join("+"),
     ];
     let passes = Figure::exact("passes", Unit::Count, series.passes.len() as f64);
-    let figures = [Figure::throughput(series.rate), passes];
+    let mut figures = vec![Figure::throughput(series.rate), Figure::iops(series.iops())];
+    let mean = series.block_mean();
+    figures.extend(mean.map(|it| Figure::time_ns("latency", it)));
+    figures.extend(series.block_p99().map(|it| Figure {
+        is_indicative: is_indicative(0.99, series.blocks().unwrap_or(0) as f64),
+        ..Figure::time_ns("latency-p99", it)
+    }));
+    figures.push(passes);
     let trust = Trust::unless_void(&series.warnings);
     Row::new(levels, figures, "throughput", trust, &series.warnings)
         .with_replicates(series.passes.iter().map(replicate).collect())

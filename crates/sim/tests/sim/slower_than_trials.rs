@@ -1,5 +1,5 @@
 //! What is slower or rarer than a trial is long: the interval holds the truth, or a sign, a doubt
-//! or a note speaks of it, or the trust line says that the trial was blind to it.
+//! or a note speaks of it, or the trust line says that the trial was too short for it.
 
 #![allow(
     clippy::print_stdout,
@@ -25,7 +25,7 @@ enum Scale {
 }
 
 impl Scale {
-    /// Whether the trust line says that the trial was blind to it.
+    /// Whether the trust line says that the trial was too short for it.
     fn is_named(self, found: &Measurement) -> bool {
         let Some(seen) = found.resolution else {
             return false;

@@ -45,6 +45,9 @@ pub fn point(clients: u32, is_scout: bool) -> CurvePoint {
         lateness_ns: 900.0,
         cores_busy: Some(0.4),
         device_time: None,
+        bandwidth: None,
+        server: None,
+        law: None,
         is_scout,
         is_converged: !is_scout,
     }

@@ -189,6 +189,9 @@ fn point(sums: &Sums) -> CurvePoint {
         lateness_ns: 1e9 * sums.seek / sums.nios,
         cores_busy: None,
         device_time: None,
+        bandwidth: None,
+        server: None,
+        law: None,
         is_scout: false,
         is_converged: true,
     }

@@ -127,6 +127,7 @@ fn pass_of(job: &Job, pass: &LoggedPass, number: u32) -> TransferPass {
             rate,
             within: None,
         }],
+        blocks: None,
         cpu_ns: None,
         cpu_user_ns: None,
         cpu_system_ns: None,
