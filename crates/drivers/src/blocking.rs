@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
-use workload::{Durability, Errno, Op, Request, TargetId};
+use workload::{Durability, Errno, Op, Request, TargetId, WriteOut};
 
 use crate::payload::Payload;
 use crate::table::{Handle, TargetTable, last_errno};
@@ -46,7 +46,7 @@ pub(crate) fn carry_out(
 ) -> Result<u32, Errno> {
     let id = request.op.target();
     match request.op {
-        Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+        Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
             let handle = table.handle(id)?;
             let bytes = memory.bytes(request.op.memory_len());
             let target = table.stamp_id(id);
@@ -89,6 +89,9 @@ fn perform(handle: &Handle<'_>, op: Op, bytes: &mut [u8]) -> Result<u32, Errno> 
         Op::Flush {
             data_only: true, ..
         } => flush(handle, libc::fdatasync),
+        Op::WriteOut {
+            offset, span, how, ..
+        } => write_out(handle, offset, span, how),
         _ => flush(handle, libc::fsync),
     }
 }
@@ -102,7 +105,7 @@ pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
         Op::Close { .. } => table.close(target),
         Op::Remove { .. } => table.remove(target),
         Op::Trim { offset, len, .. } => trim(&table.handle(target)?, offset, len),
-        Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+        Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
             unreachable!("transfers are not file changes")
         }
         Op::Compute { .. } => unreachable!("{NOT_STORAGE}"),
@@ -203,6 +206,21 @@ fn flush(
         match last_errno() {
             Errno(libc::EINTR) => {}
             error => return Err(error),
+        }
+    }
+}
+
+/// Write cached pages out, from `offset` on.
+fn write_out(handle: &Handle<'_>, offset: u64, span: u32, how: WriteOut) -> Result<u32, Errno> {
+    let number = handle.raw_fd();
+    loop {
+        // SAFETY: `sync_file_range` takes numbers only; a file that is not open gives an error.
+        let ended =
+            unsafe { libc::sync_file_range(number, offset as i64, span.into(), how.flags()) };
+        match (ended, last_errno()) {
+            (0, _) => return Ok(0),
+            (_, Errno(libc::EINTR)) => {}
+            (_, error) => return Err(error),
         }
     }
 }

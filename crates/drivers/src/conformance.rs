@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use engine::{Driver, DriverError};
 use units::{Duration, Instant};
-use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId};
+use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId, WriteOut};
 
 use crate::payload::{Checking, MISMATCH, Payload, VerificationLog};
 use crate::table::{SmallFiles, TargetTable};
@@ -329,8 +329,21 @@ fn written_data_are_read_back<D: Driver>(
         let mut ops = vec![write(target, 0, whole, durability)];
         ops.extend((8..10).map(|block| write(target, block * u64::from(BLOCK), BLOCK, durability)));
         ops.extend([false, true].map(|data_only| Op::Flush { target, data_only }));
+        ops.extend(
+            [(0, 0), (2 * u64::from(BLOCK), whole)].map(|(offset, span)| Op::WriteOut {
+                target,
+                offset,
+                span,
+                how: WriteOut {
+                    writes: true,
+                    waits_after: true,
+                    ..WriteOut::default()
+                },
+            }),
+        );
         let written = run(&mut driver, &ops);
-        assert_eq!(written, [Ok(whole), Ok(BLOCK), Ok(BLOCK), Ok(0), Ok(0)]);
+        let moved = [whole, BLOCK, BLOCK, 0, 0, 0, 0].map(Ok);
+        assert_eq!(written, moved);
         let mut ops = vec![read(target, 0, whole)];
         ops.extend((0..10).map(|block| read(target, block * u64::from(BLOCK), BLOCK)));
         // The same file under another number.

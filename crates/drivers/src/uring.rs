@@ -337,7 +337,7 @@ impl UringDriver {
         self.enter(Patience::Submit)?;
         let issued = self.clock.now();
         let result = match request.op {
-            Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+            Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
                 // Its target was not open when it came; it may have been opened since.
                 match self.start(request)? {
                     Ok(()) => return Ok(()),
@@ -389,7 +389,7 @@ impl Driver for UringDriver {
             self.hand_over()?;
         }
         match request.op {
-            Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+            Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
                 if self.start(request)?.is_err() {
                     self.in_place.push_back(request);
                 }

@@ -144,6 +144,15 @@ impl Slot {
                 let flush = opcode::Fsync::new(self.file).flags(flags).build();
                 (self.on_file(flush).user_data(mark), None)
             }
+            Op::WriteOut {
+                offset, span, how, ..
+            } => {
+                let out = opcode::SyncFileRange::new(self.file, span)
+                    .offset(offset)
+                    .flags(how.flags())
+                    .build();
+                (self.on_file(out).user_data(mark), None)
+            }
             Op::Trim { .. }
             | Op::Create { .. }
             | Op::Open { .. }

@@ -145,6 +145,10 @@ fn two_rates(job: &Job) -> Option<Fault> {
 /// Where both are due fio sends an fsync, and here writes are counted for one of them.
 fn two_syncs(job: &Job) -> Option<Fault> {
     let (every, data_every) = (job.syncs.every, job.syncs.data_every);
+    if job.syncs.range_every > 0 && (every > 0 || data_every > 0) {
+        let given = last(job, "sync_file_range")?;
+        return Some(refused(given, "use sync_file_range, or fsync or fdatasync"));
+    }
     let given = last(job, "fdatasync")?;
     let is_other = every > 0 && !data_every.is_multiple_of(every);
     is_other.then(|| refused(given, "use fsync or fdatasync, not both"))

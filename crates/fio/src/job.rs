@@ -137,6 +137,8 @@ pub struct Think {
     pub time: Duration,
     /// After how many requests.
     pub after: u32,
+    /// Whether those are counted as they are issued, not as they complete.
+    pub counts_issued: bool,
     /// Whether rates stand still meanwhile; else what falls due is made up for.
     pub stops_rates: bool,
 }
@@ -148,18 +150,65 @@ pub struct Syncs {
     pub every: u64,
     /// `fdatasync` after this many writes.
     pub data_every: u64,
+    /// `sync_file_range` after this many writes.
+    pub range_every: u64,
+    /// What that does, in fio's words.
+    pub range_steps: RangeSteps,
     /// When the job ends.
     pub at_end: bool,
     pub each: Option<EachWrite>,
+}
+
+/// What `sync_file_range` does with pages that were written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RangeSteps {
+    pub waits_before: bool,
+    pub writes: bool,
+    pub waits_after: bool,
+}
+
+impl RangeSteps {
+    /// Read `write:8`, or `wait_before,write:8`: the steps, and after how many writes.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<(Self, u64), String> {
+        const FORM: &str = "write wait_before, write or wait_after, several with commas, and a \
+                            number of writes, as in write:8";
+        let (words, count) = text.split_once(':').ok_or(FORM)?;
+        let count: u64 = count.trim().parse().map_err(|_| FORM)?;
+        let mut steps = Self::default();
+        for word in words.split(',') {
+            match word.trim() {
+                "wait_before" => steps.waits_before = true,
+                "write" => steps.writes = true,
+                "wait_after" => steps.waits_after = true,
+                other => return Err(format!("{other:?} is no step; {FORM}")),
+            }
+        }
+        Ok((steps, count))
+    }
+
+    /// The words that [`Self::parse`] reads.
+    #[must_use]
+    pub fn words(self) -> String {
+        let words = [
+            (self.waits_before, "wait_before"),
+            (self.writes, "write"),
+            (self.waits_after, "wait_after"),
+        ];
+        let words = words.into_iter().filter(|(is_on, _)| *is_on);
+        words.map(|(_, word)| word).collect::<Vec<_>>().join(",")
+    }
 }
 
 impl Syncs {
     /// After how many writes the file is flushed; never where it is zero.
     #[must_use]
     pub const fn period(&self) -> u64 {
-        match self.every {
-            0 => self.data_every,
-            every => every,
+        match (self.every, self.data_every) {
+            (0, 0) => self.range_every,
+            (0, every) | (every, _) => every,
         }
     }
 
@@ -167,6 +216,16 @@ impl Syncs {
     #[must_use]
     pub const fn are_of_data(&self) -> bool {
         self.every == 0 && self.data_every > 0
+    }
+
+    /// What `sync_file_range` does, where it is that.
+    #[must_use]
+    pub const fn range(&self) -> Option<RangeSteps> {
+        let is_range = self.every == 0 && self.data_every == 0 && self.range_every > 0;
+        match is_range {
+            true => Some(self.range_steps),
+            false => None,
+        }
     }
 }
 
@@ -451,6 +510,7 @@ impl Job {
             think: Think {
                 time: Duration::ZERO,
                 after: 1,
+                counts_issued: false,
                 stops_rates: false,
             },
             flow: JobFlow::default(),

@@ -38,8 +38,8 @@ pub use command_line::{completed, nearly, read_command_line};
 pub use engines::{Engine, EngineKind};
 pub use fault::{Fault, Place};
 pub use job::{
-    Amount, EachWrite, FileOrder, Files, Job, JobFlow, Least, Limits, Pace, PercentilesOf, Rate,
-    ReportedDirections, Reports, Syncs, Think, Zones,
+    Amount, EachWrite, FileOrder, Files, Job, JobFlow, Least, Limits, Pace, PercentilesOf,
+    RangeSteps, Rate, ReportedDirections, Reports, Syncs, Think, Zones,
 };
 pub use lint::{Facts, Lint, lints};
 pub use logs::{JobLog, LogFile, LogKind, LoggedOp, Logs, TakeLine, WindowValue, log_files};

@@ -5,7 +5,7 @@ use crate::buffers::pattern_bytes;
 use crate::conflict::{conflicts, settle};
 use crate::engines::engine;
 use crate::fault::Fault;
-use crate::job::{Amount, EachWrite, FileOrder, Files, Job, Rate, ReportedDirections};
+use crate::job::{Amount, EachWrite, FileOrder, Files, Job, RangeSteps, Rate, ReportedDirections};
 use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{Answer, truth};
 use crate::pattern::{Distribution, Pattern};
@@ -325,6 +325,10 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "random_distribution" => job.distribution = Distribution::parse(value.text, value.base)?,
         "fsync" => job.syncs.every = value.size()?,
         "fdatasync" => job.syncs.data_every = value.size()?,
+        "sync_file_range" => {
+            let (steps, every) = RangeSteps::parse(value.text)?;
+            (job.syncs.range_steps, job.syncs.range_every) = (steps, every);
+        }
         "end_fsync" | "fsync_on_close" => job.syncs.at_end = value.truth()?,
         "sync" => {
             job.syncs.each = match value.text {
@@ -431,6 +435,7 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "rate_process" => job.pace.is_poisson = value.text == "poisson",
         "thinktime" => job.think.time = time(value.text, TimeUnit::Microseconds)?,
         "rate_ignore_thinktime" => job.think.stops_rates = value.truth()?,
+        "thinktime_blocks_type" => job.think.counts_issued = value.text == "issue",
         "thinktime_blocks" => job.think.after = value.count()?.max(1),
         "group_reporting" => job.reports.is_grouped = value.truth()?,
         "steadystate" => job.steady.criterion = SteadyCriterion::parse(value.text, value.base)?,

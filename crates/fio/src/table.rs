@@ -45,7 +45,8 @@ const NO_BARRIER: &str = "no engine for files and devices sends any, in fio eith
 const NO_NETWORK: &str = "it separates jobs of several hosts, and there is one here";
 const NO_SPIN: &str = "a pause lasts as long, and takes no processor time";
 const SEQ_RAND: &str = "of jobs that are all in order, or all at random";
-const SYNCS: &str = "this flush is not supported; fsync, fdatasync, sync and end_fsync are";
+const SYNCS: &str =
+    "this flush is not supported; fsync, fdatasync, sync_file_range, sync and end_fsync are";
 const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";
 const EACH_SECTOR: &str = "each sector has its own header, at its beginning";
 const AT_THE_END: &str = "what was written is read back when its jobs are done, not in between";
@@ -199,7 +200,7 @@ pub const GENERIC: &[FioOption] = &[
     row("fsync", "", Int(0, MANY), DONE),
     row("fdatasync", "", Int(0, MANY), DONE),
     row("write_barrier", "", Int(0, MANY), NoEffect(NO_BARRIER)),
-    row("sync_file_range", "", Text, Refused(SYNCS)),
+    row("sync_file_range", "", Text, DONE),
     row("direct", "", Bool, DONE),
     row("atomic", "", Bool, Refused(NOT_ATOMIC)),
     row("buffered", "", Bool, DONE),
@@ -285,7 +286,7 @@ pub const GENERIC: &[FioOption] = &[
     row("thinktime_spin", "", Micros, NoEffect(NO_SPIN)),
     row("thinkcycles", "", Int(0, MANY), Refused(PACE)),
     row("thinktime_blocks", "", Int(0, MANY), DONE),
-    row("thinktime_blocks_type", "", OneOf(&["complete", "issue"]), Refused(PACE)),
+    row("thinktime_blocks_type", "", OneOf(&["complete", "issue"]), DONE),
     row("thinktime_iotime", "", Micros, Refused(PACE)),
     row("rate", "", Sizes, DONE),
     row("rate_min", "ratemin", Sizes, Done(ENDS_BELOW)),

@@ -195,6 +195,9 @@ fn course(job: &Job, lines: &mut Lines) {
     if job.think.after > 1 {
         lines.push(("thinktime_blocks", job.think.after.to_string()));
     }
+    if job.think.counts_issued {
+        lines.push(("thinktime_blocks_type", "issue".into()));
+    }
     if job.think.stops_rates {
         lines.push(("rate_ignore_thinktime", "1".into()));
     }
@@ -211,11 +214,12 @@ fn course(job: &Job, lines: &mut Lines) {
     );
     rates(job, lines);
     if job.syncs.period() > 0 {
-        let name = match job.syncs.are_of_data() {
-            true => "fdatasync",
-            false => "fsync",
-        };
-        lines.push((name, job.syncs.period().to_string()));
+        let every = job.syncs.period();
+        lines.push(match (job.syncs.range(), job.syncs.are_of_data()) {
+            (Some(steps), _) => ("sync_file_range", format!("{}:{every}", steps.words())),
+            (None, true) => ("fdatasync", every.to_string()),
+            (None, false) => ("fsync", every.to_string()),
+        });
     }
     if job.syncs.at_end {
         lines.push(("end_fsync", "1".into()));

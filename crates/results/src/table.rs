@@ -99,6 +99,9 @@ pub struct Table {
     pub factors: Vec<String>,
     /// The rows, in the order of measuring or of their levels.
     pub rows: Vec<Row>,
+    /// Whether rows are named by their levels alone, and only by those that others do not share.
+    #[serde(skip)]
+    pub(crate) is_brief: bool,
 }
 
 impl Role {
@@ -308,6 +311,17 @@ impl Table {
             name: name.into(),
             factors: factors.iter().map(|it| (*it).to_owned()).collect(),
             rows,
+            is_brief: false,
+        }
+    }
+
+    /// The same table, whose rows are named by their first level and by what tells them apart, as
+    /// in `read` or `read 64 KiB`.
+    #[must_use]
+    pub fn briefly_named(self) -> Self {
+        Self {
+            is_brief: true,
+            ..self
         }
     }
 
@@ -329,6 +343,16 @@ impl Table {
         match row.levels.as_slice() {
             [] => self.name.clone().into_owned(),
             [level] => level.clone(),
+            levels if self.is_brief => {
+                let differs = |place: &usize| {
+                    let all = self.rows.iter().map(|it| it.levels.get(*place));
+                    *place == 0 || all.clone().any(|it| it != Some(&levels[*place]))
+                };
+                let told = (0..levels.len()).filter(differs);
+                let told = told.map(|place| levels[place].as_str());
+                let told = told.filter(|level| !level.is_empty());
+                told.collect::<Vec<&str>>().join(" ")
+            }
             levels => {
                 let named = self.factors.iter().zip(levels);
                 let named = named.filter(|(_, level)| !level.is_empty());
@@ -359,6 +383,25 @@ mod tests {
         check(0.99, "p99");
         check(0.999, "p99.9");
         check(0.9999, "p99.99");
+    }
+
+    #[test]
+    fn a_brief_name_has_what_tells_rows_apart() {
+        let row = |levels: [&str; 3]| {
+            let levels = levels.map(str::to_owned).to_vec();
+            Row::new(levels, [], "", Trust::Sound, &[])
+        };
+        let names = |rows: &[[&str; 3]]| {
+            let rows = rows.iter().map(|it| row(*it)).collect();
+            let table = Table::new("moved", &["way", "block", "size"], rows).briefly_named();
+            let named = table.rows.iter().map(|row| table.row_name(row));
+            named.collect::<Vec<String>>()
+        };
+        assert_eq!(names(&[["read", "4 KiB", "1 GiB"]]), ["read"]);
+        let both = [["write", "4 KiB", "1 GiB"], ["read", "4 KiB", "1 GiB"]];
+        assert_eq!(names(&both), ["write", "read"]);
+        let blocks = [["read", "4 KiB", "1 GiB"], ["read", "1 MiB", "1 GiB"]];
+        assert_eq!(names(&blocks), ["read 4 KiB", "read 1 MiB"]);
     }
 
     #[test]

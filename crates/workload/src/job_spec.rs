@@ -11,7 +11,7 @@ use crate::job_rate::JobRate;
 use crate::job_terms::{FileEnd, JobPattern, NextFile, Trims};
 use crate::job_zones::StridedZones;
 use crate::mix::Size;
-use crate::op::Durability;
+use crate::op::{Durability, WriteOut};
 
 /// One of several workloads, which one client carries out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +62,9 @@ pub struct JobSpec {
     /// Whether that is `fdatasync`, not `fsync`.
     #[serde(default)]
     pub flushes_data_only: bool,
+    /// What `sync_file_range` does instead of either, over what was written since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes_out: Option<WriteOut>,
     /// A flush of each file at its end.
     pub flushes_at_end: bool,
     /// What a completed write promises.
@@ -77,6 +80,9 @@ pub struct JobSpec {
     pub think: Duration,
     /// ... after so many requests.
     pub think_after: u32,
+    /// Whether those are counted as they are issued, not as they complete.
+    #[serde(default)]
+    pub think_counts_issued: bool,
     /// Whether rates stand still meanwhile; else what falls due is made up for.
     #[serde(default)]
     pub think_stops_rates: bool,

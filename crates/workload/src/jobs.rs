@@ -45,6 +45,9 @@ pub struct JobClient {
     held: u32,
     completed: u64,
     flush_due: Option<usize>,
+    /// Of each file what was written since its pages were written out, from the first byte to
+    /// behind the last.
+    not_out: Vec<Option<[u64; 2]>>,
     /// Files that are still to be flushed at the end.
     flushes_left: Option<usize>,
     floors: Option<FloorWatch>,
@@ -101,6 +104,7 @@ impl JobClient {
             held: 0,
             completed: 0,
             flush_due: None,
+            not_out: vec![None; spec.files.len()],
             flushes_left: None,
             floors: None,
             missed: None,
@@ -357,15 +361,14 @@ impl JobClient {
 
     /// Ask for one more request, or for none where the job is over.
     fn ask_now(&mut self, asked: Instant, agenda: &mut Agenda) {
-        if let Some(file) = self.flush_due.take() {
-            let target = self.files[file].region.target;
-            self.outstanding += 1;
-            let data_only = self.spec.flushes_data_only;
-            let flush = Op::Flush { target, data_only };
-            return agenda.issue(asked.max(self.pause_until), flush);
-        }
+        // As in fio, no flush follows the last write of a job.
         if self.is_over(asked.max(self.pause_until)) {
             return self.wind_up(asked, agenda);
+        }
+        if let Some(file) = self.flush_due.take() {
+            self.outstanding += 1;
+            let flush = self.flush(file);
+            return agenda.issue(asked.max(self.pause_until), flush);
         }
         let file = self.file;
         let Some((direction, op)) = self.transfer(asked) else {
@@ -382,12 +385,44 @@ impl JobClient {
         self.issued += 1;
         self.outstanding += 1;
         if op.kind() == OpKind::Write {
-            self.count_write(file);
+            self.count_write(file, op);
+        }
+        if self.spec.think_counts_issued {
+            self.think(self.issued, due);
         }
         agenda.issue(due, op);
     }
 
-    fn count_write(&mut self, file: usize) {
+    /// Pause from then on where so many requests are followed by a pause.
+    fn think(&mut self, count: u64, at: Instant) {
+        let after = u64::from(self.spec.think_after.max(1));
+        if self.spec.think > Duration::ZERO && count.is_multiple_of(after) {
+            self.pause_until = at + self.spec.think;
+        }
+    }
+
+    /// What follows so many writes to a file.
+    fn flush(&mut self, file: usize) -> Op {
+        let target = self.files[file].region.target;
+        let Some(how) = self.spec.writes_out else {
+            let data_only = self.spec.flushes_data_only;
+            return Op::Flush { target, data_only };
+        };
+        let [offset, end] = self.not_out[file].take().unwrap_or_default();
+        Op::WriteOut {
+            target,
+            offset,
+            span: u32::try_from(end - offset).unwrap_or(0),
+            how,
+        }
+    }
+
+    fn count_write(&mut self, file: usize, op: Op) {
+        if let (Some(_), Op::Write { offset, len, .. }) = (self.spec.writes_out, op) {
+            let end = offset + u64::from(len);
+            let [first, last] = self.not_out[file].unwrap_or([offset, end]);
+            self.not_out[file] = Some([first.min(offset), last.max(end)]);
+        }
         self.writes += 1;
         let every = self.spec.flush_every;
         if every > 0 && self.writes.is_multiple_of(every) {
@@ -411,18 +446,15 @@ impl JobClient {
         }
         let of_target = |walk: &JobWalk| walk.region.target == target;
         let file = self.files.iter().position(of_target).unwrap_or(0);
-        self.count_write(file);
+        let write = Op::Write {
+            target,
+            offset,
+            len,
+            durability: self.spec.durability,
+        };
+        self.count_write(file, write);
         self.outstanding += 1;
-        let durability = self.spec.durability;
-        agenda.issue(
-            at,
-            Op::Write {
-                target,
-                offset,
-                len,
-                durability,
-            },
-        );
+        agenda.issue(at, write);
         true
     }
 
@@ -471,9 +503,8 @@ impl JobClient {
         self.outstanding -= 1;
         if op.kind() != OpKind::Flush {
             self.completed += 1;
-            let after = u64::from(self.spec.think_after.max(1));
-            if self.spec.think > Duration::ZERO && self.completed.is_multiple_of(after) {
-                self.pause_until = at + self.spec.think;
+            if !self.spec.think_counts_issued {
+                self.think(self.completed, at);
             }
         }
         self.look_at_rate(op, at);

@@ -59,7 +59,7 @@ pub use job_zones::StridedZones;
 pub use jobs::JobClient;
 pub use metadata::{DIRECTORIES_MAX, DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
-pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
+pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId, WriteOut};
 pub use own::{MakeClient, OwnCounts, OwnSpec};
 pub use threads::{
     ConstraintError, IO_BYTES_MAX, IOS_PER_MESSAGE_MAX, THREADS_MAX, ThreadParameters,

@@ -45,6 +45,26 @@ impl Durability {
     }
 }
 
+/// What `sync_file_range` does with the cached pages of a part of a file. Nothing of it survives a
+/// power loss for certain: neither the file's attributes nor a cache of the device are forced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WriteOut {
+    /// Wait for pages that are being written.
+    pub waits_before: bool,
+    /// Begin to write those that are dirty.
+    pub writes: bool,
+    /// Wait until they are written.
+    pub waits_after: bool,
+}
+
+impl WriteOut {
+    /// As Linux has it (`SYNC_FILE_RANGE_*`).
+    #[must_use]
+    pub const fn flags(self) -> u32 {
+        self.waits_before as u32 | (self.writes as u32) << 1 | (self.waits_after as u32) << 2
+    }
+}
+
 /// One operation. Offsets and lengths are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -81,6 +101,17 @@ pub enum Op {
         /// Whether that is `fdatasync`: of the file's attributes only those are forced that reading
         /// the data needs. Else it is `fsync`.
         data_only: bool,
+    },
+    /// Write cached pages of a part of a file out, with `sync_file_range`.
+    WriteOut {
+        /// Which file.
+        target: TargetId,
+        /// First byte.
+        offset: u64,
+        /// Number of bytes; all to the end of the file where it is zero.
+        span: u32,
+        /// What is done.
+        how: WriteOut,
     },
     /// Create a file that must not exist yet, and keep it open for writing.
     Create {
@@ -178,7 +209,7 @@ impl Op {
             Self::Read { .. } => OpKind::Read,
             Self::Write { .. } => OpKind::Write,
             Self::Trim { .. } => OpKind::Trim,
-            Self::Flush { .. } => OpKind::Flush,
+            Self::Flush { .. } | Self::WriteOut { .. } => OpKind::Flush,
             Self::Create { .. } => OpKind::Create,
             Self::Open { .. } => OpKind::Open,
             Self::Close { .. } => OpKind::Close,
@@ -202,6 +233,7 @@ impl Op {
             | Self::Write { target, .. }
             | Self::Trim { target, .. }
             | Self::Flush { target, .. }
+            | Self::WriteOut { target, .. }
             | Self::Create { target }
             | Self::Open { target }
             | Self::Close { target }

@@ -25,6 +25,7 @@ fn what_is_written_is_read_as_what_it_was() {
          file_service_type=sequential:4\npre_read=1\nfsync=32\nend_fsync=1\nio_size=5m\nloops=2\n",
         "[c]\nrw=randread\nnorandommap\nrandom_distribution=zipf:1.2\nsize=50%\nfilename=a\\:b\n\
          offset=1m\noffset_increment=2m\nnumjobs=4\nthinktime=5ms\nthinktime_blocks=3\n\
+         thinktime_blocks_type=issue\nsync_file_range=wait_before,write:8\n\
          startdelay=2\nramp_time=1\npercentage_random=80\nnumber_ios=100\n",
         "[d]\nrw=read:8k\nsync=dsync\nrefill_buffers\nbuffer_compress_percentage=40\n\
          dedupe_percentage=20\nsize=1m\ngroup_reporting\nnew_group\n[e]\nstonewall\nrw=randwrite\n\

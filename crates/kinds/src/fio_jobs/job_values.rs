@@ -1,7 +1,7 @@
 //! Values of a job as a workload has them.
 
 use fio::{Directions, EachWrite, EngineKind, FileOrder, Job};
-use workload::{Content, Durability, Fill, Freshness, NextFile, Size};
+use workload::{Content, Durability, Fill, Freshness, NextFile, Size, WriteOut};
 
 use super::plan::Storage;
 
@@ -21,6 +21,16 @@ pub(super) const fn durability_of(job: &Job) -> Durability {
         Some(EachWrite::DataSync) => Durability::Through,
         None => Durability::Volatile,
     }
+}
+
+/// What follows writes instead of a flush.
+pub(super) fn writes_out_of(job: &Job) -> Option<WriteOut> {
+    let steps = job.syncs.range()?;
+    Some(WriteOut {
+        waits_before: steps.waits_before,
+        writes: steps.writes,
+        waits_after: steps.waits_after,
+    })
 }
 
 pub(super) const fn order_of(job: &Job) -> NextFile {

@@ -9,7 +9,9 @@ use units::Duration;
 use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
 use super::amount::{JobBytes, end_of};
-use super::job_values::{content_of, depth_of, durability_of, order_of, run_of, sizes_of};
+use super::job_values::{
+    content_of, depth_of, durability_of, order_of, run_of, sizes_of, writes_out_of,
+};
 use super::pace::{floors_of, flow_of, rate_of};
 use super::pattern::pattern_of;
 use super::verify::{VerifyPlan, verification_of};
@@ -212,6 +214,11 @@ fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
         return Ok(Storage::Files);
     };
     let storage = of(first);
+    let mut cached = jobs.iter().filter(|job| job.syncs.range().is_some());
+    if let (Storage::Simulated, Some(job)) = (&storage, cached.next()) {
+        let why = "sync_file_range writes cached pages out, and a model has no page cache";
+        return refused(job, why);
+    }
     match all.find(|job| of(job) != storage) {
         Some(other) => refused(
             other,
@@ -329,6 +336,7 @@ impl Planner<'_> {
             runtime: (job.limits.runtime > Duration::ZERO).then_some(job.limits.runtime),
             flush_every: job.syncs.period(),
             flushes_data_only: job.syncs.are_of_data(),
+            writes_out: writes_out_of(job),
             flushes_at_end: job.syncs.at_end,
             durability: durability_of(job),
             content,
@@ -336,6 +344,7 @@ impl Planner<'_> {
             is_poisson: job.pace.is_poisson,
             think: job.think.time,
             think_after: job.think.after,
+            think_counts_issued: job.think.counts_issued,
             think_stops_rates: job.think.stops_rates,
             floors: floors_of(job),
             flow: flow_of(job),

@@ -48,6 +48,8 @@ pub struct WorkloadText {
     pub flush_every: Option<u64>,
     /// Writes between two fdatasyncs; none where absent.
     pub data_flush_every: Option<u64>,
+    /// Writes after which their pages are written out, with `sync_file_range`; none where absent.
+    pub write_out_every: Option<u64>,
     /// Whether it gives blocks back instead of writing them.
     pub trims: bool,
     /// Whether an fsync belongs to each write.
@@ -127,6 +129,7 @@ fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
         flush_every: table.count("flush-every", 0..=i64::MAX as u64),
         loops: table.count("loops", 1..=u64::from(u32::MAX)),
         data_flush_every: table.count("data-flush-every", 0..=i64::MAX as u64),
+        write_out_every: table.count("write-out-every", 0..=i64::MAX as u64),
         trims: table.flag("trims").unwrap_or(false),
         durable: table.flag("durable").unwrap_or(false),
         buffered: table.flag("buffered").unwrap_or(false),
@@ -258,8 +261,12 @@ impl WorkloadText {
         };
         job.syncs.every = self.flush_every.unwrap_or(0);
         job.syncs.data_every = self.data_flush_every.unwrap_or(0);
-        if job.syncs.every > 0 && job.syncs.data_every > 0 {
-            return Err("data-flush-every: leave it out, or flush-every".into());
+        job.syncs.range_every = self.write_out_every.unwrap_or(0);
+        job.syncs.range_steps.writes = true;
+        let syncs = job.syncs;
+        let periods = [syncs.every, syncs.data_every, syncs.range_every];
+        if periods.iter().filter(|every| **every > 0).count() > 1 {
+            return Err("use one of flush-every, data-flush-every and write-out-every".into());
         }
         if self.trims {
             if writes > 0 {

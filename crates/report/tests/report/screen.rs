@@ -522,7 +522,7 @@ fn a_curve_alone_has_a_row_for_each_point() {
     let curve = many.curve.as_mut().expect("a curve");
     let one = curve.points[0].clone();
     curve.points = (1..=40)
-        .map(|clients| results::CurvePoint {
+        .map(|clients| CurvePoint {
             clients,
             ..one.clone()
         })

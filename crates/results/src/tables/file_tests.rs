@@ -13,7 +13,7 @@ pub(crate) const BYTES: &str = "bytes";
 pub(super) fn table(found: &FileTests) -> Table {
     let factors = ["test", "state", "place", "spacing", "scale"];
     let rows = found.tests.iter().map(|test| row(found, test));
-    Table::new("files", &factors, rows.collect())
+    Table::new("files", &factors, rows.collect()).briefly_named()
 }
 
 fn row(found: &FileTests, test: &FileTest) -> Row {

@@ -8,6 +8,7 @@ pub(super) fn table(found: &Study) -> Table {
     Table {
         name: found.measurement.clone().into(),
         factors: found.factors.iter().map(|it| it.name.clone()).collect(),
+        is_brief: false,
         rows: found.cells.iter().map(|cell| row(found, cell)).collect(),
     }
 }

@@ -11,7 +11,7 @@ use crate::transfer::{Transfer, TransferKind, TransferPass, TransferSeries};
 pub(super) fn table(found: &Transfer) -> Table {
     let rows = found.series.iter().map(row);
     let factors = ["operation", "access", "block", "size", "streams"];
-    Table::new("transfer", &factors, rows.collect())
+    Table::new("transfer", &factors, rows.collect()).briefly_named()
 }
 
 fn row(series: &TransferSeries) -> Row {
@@ -25,7 +25,10 @@ fn row(series: &TransferSeries) -> Row {
         series.mode.name().to_owned(),
         Bytes(series.block_bytes).to_string(),
         Bytes(series.size_bytes).to_string(),
-        streams.join("+"),
+        match streams.as_slice() {
+            [one] => format!("stream {one}"),
+            _ => format!("streams {}", streams.join("+")),
+        },
     ];
     let passes = Figure::exact("passes", Unit::Count, series.passes.len() as f64);
     let mut figures = vec![Figure::throughput(series.rate), Figure::iops(series.iops())];

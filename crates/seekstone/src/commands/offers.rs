@@ -5,7 +5,7 @@ use procedure::{LATENCIES, LEVEL_FIGURES, Offer, OfferedRow, Requirement, split,
 use results::Unit;
 use study::{Measures as _, OwnMeasurements};
 
-use crate::args::{Command, CompareArgs};
+use crate::args::{Command, CompareArgs, ModeChoice, TransferArgs};
 use crate::exit::UsageError;
 
 const SERVICE_TIMES: [(&str, Unit); 5] = [
@@ -77,8 +77,24 @@ pub fn check(command: &Command) -> Result<(), UsageError> {
         _ => return Ok(()),
     };
     let metrics = metrics_of(name).unwrap_or_default();
-    let offer = Offer::default().and(OfferedRow::Any, &metrics);
+    let offer = match command {
+        Command::Transfer(args) if has_two_series(args) => ["write", "read"]
+            .into_iter()
+            .fold(Offer::default(), |offer, row| {
+                offer.and(OfferedRow::Named(row.into()), &metrics)
+            }),
+        _ => Offer::default().and(OfferedRow::Any, &metrics),
+    };
     offer.check(&common.goals).map_err(UsageError)
+}
+
+/// Whether a transfer is one write and reads of one kind, whose rows are `write` and `read`.
+fn has_two_series(args: &TransferArgs) -> bool {
+    let [_] = args.blocks.as_slice() else {
+        return false;
+    };
+    let is_growing = matches!(args.mode, Some(ModeChoice::SmallFile));
+    !args.compare_alone && !is_growing
 }
 
 /// Whether there is something to draw where a picture is asked for.
@@ -114,7 +130,7 @@ fn metrics_of(name: &str) -> Option<Vec<(&'static str, Unit)>> {
         "rab" => [&RABMARKS[..], &RATES, &SERVICE_TIMES].concat(),
         "random" => [&SERVICE_TIMES[..], &RATES[..1]].concat(),
         "replay" => [&LATENCIES[..], &SERVICE_TIMES].concat(),
-        "transfer" => RATES[1..].to_vec(),
+        "transfer" => [&RATES[..], &[LATENCIES[2], LATENCIES[5]]].concat(),
         "transactions" => [&TRANSACTIONS[..], &LATENCIES[2..]].concat(),
         "files" => FILES.to_vec(),
         "time" => COMMANDS.to_vec(),

@@ -313,6 +313,35 @@ fn each_block_is_reached_once() {
     }
 }
 
+/// As in fio, 256 writes are followed by 31 `sync_file_range`: nothing follows the last of them.
+#[test]
+fn pages_are_written_out_after_so_many_writes() {
+    let job = "--name=a --filename=f --size=1m --bs=4k --rw=randwrite --sync_file_range=write:8";
+    for driver in ["uring", "threads"] {
+        let scratch = Scratch::new();
+        let fixed = ["fio", "--no-save", "--quiet", "--driver", driver];
+        let fixed = [&fixed[..], &["--output-format=json"]].concat();
+        let args: Vec<&str> = fixed.into_iter().chain(job.split(' ')).collect();
+        let ended = finish(scratch.seekstone(&args));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let job = &ended.json()["jobs"][0];
+        assert_eq!(job["write"]["total_ios"], 256, "{driver}");
+        assert_eq!(job["sync"]["total_ios"], 31, "{driver}");
+    }
+    let on_a_model = job.replace("=f ", "=sim:drive ");
+    let args: Vec<&str> = ["fio", "--no-save"]
+        .into_iter()
+        .chain(on_a_model.split(' '))
+        .collect();
+    Scratch::new().check(&args, 2, "a model has no page cache");
+    let twice = format!("{job} --fsync=4");
+    let args: Vec<&str> = ["fio", "--no-save"]
+        .into_iter()
+        .chain(twice.split(' '))
+        .collect();
+    Scratch::new().check(&args, 2, "use sync_file_range, or fsync or fdatasync");
+}
+
 /// What trims leave: zeroes, and fewer blocks of the file system. Other data stay.
 #[test]
 fn trims_of_a_file_give_its_blocks_back_and_need_a_word() {

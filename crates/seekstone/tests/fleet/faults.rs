@@ -161,8 +161,8 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     };
     let mut command = launcher(&scratch, library, &["-n", "3", PROGRAM]);
     // Open MPI kills ranks a second after Ctrl-C, in which a busy machine does not end them in
-    // order (docs/fleet.md, "When a rank dies").
-    command.env("OMPI_MCA_odls_base_sigkill_timeout", "30");
+    // order (docs/fleet.md, "When a rank dies"). It waits that long each time, twice.
+    command.env("OMPI_MCA_odls_base_sigkill_timeout", "5");
     let running = start(&scratch, command, "100s");
     running.signal(Signal::INT);
     let ended = running.end();
@@ -216,6 +216,8 @@ fn ctrl_c_in_file_tests_names_no_rank() {
         "metadata",
         "--clients",
         "2",
+        "--files",
+        "200",
     ];
     let args = [&args[..], &["--budget", "100s", "--reserve", "0"]].concat();
     let mut running = Running::start(ranks(&scratch, &MPICH, 2, &args));

@@ -109,6 +109,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         runtime: None,
         flush_every: 0,
         flushes_data_only: false,
+        writes_out: None,
         flushes_at_end: false,
         durability: Durability::Volatile,
         content: workload::Content::default(),
@@ -123,6 +124,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         file_end: None,
         think: Duration::ZERO,
         think_after: 1,
+        think_counts_issued: false,
         think_stops_rates: false,
     }
 }

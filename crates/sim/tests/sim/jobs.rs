@@ -7,8 +7,9 @@ use engine::{Driver, Engine, EngineOptions, EngineState, KindSet, Membership, Re
 use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{
-    AnyClient, ClientSpec, Durability, FloorSpec, FlowSpec, JobGates, JobPattern, JobRate, JobSpec,
-    JobsSpec, NextFile, OpKind, Region, Size, StridedZones, TargetId, Trims,
+    Agenda, AnyClient, Client as _, ClientId, ClientSpec, Completion, Durability, Event, FloorSpec,
+    FlowSpec, JobClient, JobGates, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, Op, OpKind,
+    Region, Request, Size, StridedZones, TargetId, Trims, WriteOut,
 };
 
 const BLOCK: u64 = 4096;
@@ -41,6 +42,7 @@ fn job(row: u32) -> JobSpec {
         runtime: None,
         flush_every: 0,
         flushes_data_only: false,
+        writes_out: None,
         flushes_at_end: false,
         durability: Durability::Volatile,
         content: workload::Content::default(),
@@ -48,6 +50,7 @@ fn job(row: u32) -> JobSpec {
         is_poisson: false,
         think: Duration::ZERO,
         think_after: 1,
+        think_counts_issued: false,
         think_stops_rates: false,
         zones: None,
         floors: None,
@@ -148,6 +151,66 @@ fn a_rate_makes_up_for_pauses() {
     // The first is due at once; nine pauses lie between the hundred.
     assert!((elapsed(false) - 0.99).abs() < 0.02, "{}", elapsed(false));
     assert!((elapsed(true) - 1.35).abs() < 0.03, "{}", elapsed(true));
+}
+
+/// Eight outstanding, and 20 ms after each eighth that was issued: twelve pauses for a hundred. As
+/// they complete, all eight are replaced before the pause begins.
+#[test]
+fn pauses_follow_what_was_issued_where_that_is_asked_for() {
+    let elapsed = |think_counts_issued| {
+        let record = run(vec![JobSpec {
+            depth: 8,
+            requests: Some(100),
+            think: Duration::from_millis(20),
+            think_after: 8,
+            think_counts_issued,
+            ..job(0)
+        }]);
+        assert_eq!(count(&record, 0, OpKind::Read), 100);
+        record.rows[&(0, OpKind::Read)].elapsed
+    };
+    assert_eq!(elapsed(true), Duration::from_millis(12 * 20 + 1));
+    assert!(elapsed(false) < elapsed(true), "{:?}", elapsed(false));
+}
+
+/// What `sync_file_range` is told spans all writes since the last time, and nothing follows the
+/// last of them where no tenth is reached.
+#[test]
+fn what_was_written_is_written_out_after_so_many_writes() {
+    let how = WriteOut {
+        writes: true,
+        ..WriteOut::default()
+    };
+    let spec = JobSpec {
+        read_percent: 0,
+        pattern: JobPattern::Sequential { skip: 0 },
+        requests: Some(25),
+        flush_every: 10,
+        writes_out: Some(how),
+        ..job(0)
+    };
+    let mut client = JobClient::new(&spec, 7, 0);
+    let at = Instant::START;
+    let mut agenda = Agenda::default();
+    let mut told = Vec::new();
+    let mut writes = 0;
+    client.on_event(Event::Started { at }, &mut agenda);
+    while let Some((due, op)) = agenda.issues.pop() {
+        match op {
+            Op::WriteOut { offset, span, .. } => told.push((writes, offset, span)),
+            _ => writes += 1,
+        }
+        let done = Completion {
+            request: Request::new(ClientId(0), due, op),
+            issued: due,
+            completed: due,
+            result: Ok(op.len()),
+        };
+        client.on_event(Event::Completed(&done), &mut agenda);
+    }
+    let each = 10 * BLOCK as u32;
+    assert_eq!(writes, 25);
+    assert_eq!(told, [(10, 0, each), (20, 10 * BLOCK, each)]);
 }
 
 #[test]
