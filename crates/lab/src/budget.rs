@@ -5,7 +5,7 @@ use random::{Purpose, Stream};
 use results::Setup;
 use sim::SIM_PREFIX;
 use units::{Duration, Instant};
-use workload::{ClientId, Op, Request, TargetId};
+use workload::{ClientId, Completion, Op, Request, TargetId};
 
 use crate::simulated::open_recorded_model;
 
@@ -57,6 +57,34 @@ impl TimeSetting {
         grown
     }
 
+    /// The same for a load curve of random arrivals: on fast models the default shrinks to so many
+    /// operations as are computed in half a minute, at the most that the models carry together.
+    #[must_use]
+    pub fn fit_open<'a>(
+        self,
+        time: Duration,
+        targets: impl IntoIterator<Item = &'a str> + Clone,
+        setup: &mut Setup,
+    ) -> Duration {
+        let is_own = setup.is_given(self.name) || self.default.parse() != Ok(time);
+        let fitted = self.fit(time, targets.clone(), setup);
+        // Slow models do few operations, and some are slow to compute.
+        if is_own || fitted > time {
+            return fitted;
+        }
+        let rates = targets.into_iter().map(|it| rate_of_model(it, setup));
+        let rates: Option<Vec<f64>> = rates.collect();
+        let Some(rates) = rates else {
+            return fitted;
+        };
+        let all = Duration::from_secs_f64(OPEN_OPERATIONS / rates.iter().sum::<f64>());
+        if all >= fitted {
+            return fitted;
+        }
+        setup.resolve(self.name, [all.to_exact_string()]);
+        all
+    }
+
     /// The same for random arrivals at a model, whose queue forgets slowly near saturation: the
     /// default grows until four million of them have come, if the answer is not precise before.
     pub fn fit_arrivals(
@@ -79,33 +107,60 @@ impl TimeSetting {
 /// at 95 % to 4 to 6 % after all of them.
 const ARRIVALS: f64 = 4e6;
 
+/// Operations of a load curve of random arrivals.
+const OPEN_OPERATIONS: f64 = 3e7;
+/// Outstanding requests by which the most that a model carries is found, and how many are done.
+const BUSY: usize = 256;
+const BUSY_READS: usize = 20 * BUSY;
+
 /// The median response time of small random reads, one after the other: a rare stall of the model
 /// does not move it. `None` where the target is no model, or does not answer.
 fn response_of_model(target: &str, setup: &Setup) -> Option<Duration> {
+    let done = small_reads(target, setup, (1, READS))?;
+    let mut responses: Vec<_> = done.iter().map(|it| it.response_time()).collect();
+    responses.sort_unstable();
+    Some(responses[READS / 2])
+}
+
+/// Small random reads per second of a model that always has many of them.
+fn rate_of_model(target: &str, setup: &Setup) -> Option<f64> {
+    let done = small_reads(target, setup, (BUSY, BUSY_READS))?;
+    let seconds = done.last()?.completed.since(Instant::START).as_secs_f64();
+    (seconds > 0.0).then(|| done.len() as f64 / seconds)
+}
+
+/// So many small random reads of a model, as many outstanding as that.
+fn small_reads(
+    target: &str,
+    setup: &Setup,
+    (depth, count): (usize, usize),
+) -> Option<Vec<Completion>> {
     if !target.starts_with(SIM_PREFIX) {
         return None;
     }
     let spec = open_recorded_model(target, setup).ok()?;
-    let mut driver = spec.driver(0, 1, Instant::START);
+    let mut driver = spec.driver(0, depth, Instant::START);
     let mut places = Stream::new(0, 0, Purpose::Address);
     let blocks = (spec.size.as_u64() / u64::from(READ_BYTES)).max(1);
     let mut done = Vec::new();
-    while done.len() < READS {
-        let read = Op::Read {
-            target: TargetId(0),
-            offset: places.below(blocks) * u64::from(READ_BYTES),
-            len: READ_BYTES,
-        };
-        let request = Request::new(ClientId(0), driver.now(), read);
-        driver.submit(request).ok()?;
-        let asked = done.len();
-        while done.len() == asked {
+    let mut asked = 0;
+    while done.len() < count {
+        while asked - done.len() < depth && asked < count {
+            let read = Op::Read {
+                target: TargetId(0),
+                offset: places.below(blocks) * u64::from(READ_BYTES),
+                len: READ_BYTES,
+            };
+            let request = Request::new(ClientId(0), driver.now(), read);
+            driver.submit(request).ok()?;
+            asked += 1;
+        }
+        let before = done.len();
+        while done.len() == before {
             driver.wait(None, &mut done).ok()?;
         }
     }
-    let mut responses: Vec<_> = done.iter().map(|it| it.response_time()).collect();
-    responses.sort_unstable();
-    Some(responses[READS / 2])
+    Some(done)
 }
 
 #[cfg(test)]
@@ -155,6 +210,22 @@ mod tests {
         check(&["sim:md1?time=2ms", "sim:nvme"], 120..=120);
         check(&["sim:drive"], 800..=1000);
         check(&["sim:md1?time=1h"], 604_800..=604_800);
+    }
+
+    #[test]
+    fn random_arrivals_at_a_fast_model_are_computed_in_seconds() {
+        let open = |targets: &[&str], origin| {
+            let mut setup = setup(origin);
+            let found = BUDGET.fit_open(DEFAULT, targets.iter().copied(), &mut setup);
+            found.as_secs_f64()
+        };
+        // 50,000/s each take ten minutes for thirty million.
+        let slow = "sim:mmc?servers=50&mean=1ms";
+        assert_eq!(open(&[slow], SettingOrigin::Default), 60.0);
+        let nvme = open(&["sim:nvme"], SettingOrigin::Default);
+        assert!((20.0..60.0).contains(&nvme), "{nvme}");
+        assert_eq!(open(&["sim:nvme"], SettingOrigin::Given), 60.0);
+        assert_eq!(open(&["/mnt"], SettingOrigin::Default), 60.0);
     }
 
     #[test]

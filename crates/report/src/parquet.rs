@@ -16,11 +16,11 @@ use crate::columns::{COLUMNS, Cells, Line, for_each_line};
 /// The level of definition of a value that may be absent, and is there.
 const PRESENT: i16 = 1;
 
-/// A row for each figure.
+/// A row for each figure of each run.
 ///
 /// # Errors
 /// When the library refuses a value, which it does for none that a run holds.
-pub fn parquet_figures(run: &Run) -> Result<Vec<u8>, ParquetError> {
+pub fn parquet_figures(runs: &[Run]) -> Result<Vec<u8>, ParquetError> {
     let fields = COLUMNS.iter().map(|(name, cells)| field(name, cells));
     let fields = fields.collect::<Result<Vec<TypePtr>, _>>()?;
     let schema = Type::group_type_builder("figures").with_fields(fields);
@@ -30,7 +30,7 @@ pub fn parquet_figures(run: &Run) -> Result<Vec<u8>, ParquetError> {
     let mut file = SerializedFileWriter::new(&mut bytes, schema, properties)?;
     let mut group = file.next_row_group()?;
     for (_, cells) in &COLUMNS {
-        write_column(&mut group, cells, run)?;
+        write_column(&mut group, cells, runs)?;
     }
     group.close()?;
     file.close()?;
@@ -54,33 +54,33 @@ fn field(name: &str, cells: &Cells) -> Result<TypePtr, ParquetError> {
 fn write_column<W: std::io::Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     cells: &Cells,
-    run: &Run,
+    runs: &[Run],
 ) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Ok(());
     };
     match cells {
         Cells::Text(of) => {
-            let values = column_of(run, |it| of(it).into_bytes().into());
+            let values = column_of(runs, |it| of(it).into_bytes().into());
             column
                 .typed::<ByteArrayType>()
                 .write_batch(&values, None, None)?;
         }
         Cells::Number(of) => {
-            let values = column_of(run, |it| Some(of(it)).filter(|value| value.is_finite()));
+            let values = column_of(runs, |it| Some(of(it)).filter(|value| value.is_finite()));
             let (present, levels) = divided(&values);
             column
                 .typed::<DoubleType>()
                 .write_batch(&present, Some(&levels), None)?;
         }
         Cells::Whole(of) => {
-            let (present, levels) = divided(&column_of(run, of));
+            let (present, levels) = divided(&column_of(runs, of));
             column
                 .typed::<Int64Type>()
                 .write_batch(&present, Some(&levels), None)?;
         }
         Cells::Flag(of) => {
-            let values = column_of(run, of);
+            let values = column_of(runs, of);
             column
                 .typed::<BoolType>()
                 .write_batch(&values, None, None)?;
@@ -89,9 +89,11 @@ fn write_column<W: std::io::Write + Send>(
     column.close()
 }
 
-fn column_of<T>(run: &Run, of: impl Fn(&Line<'_>) -> T) -> Vec<T> {
+fn column_of<T>(runs: &[Run], of: impl Fn(&Line<'_>) -> T) -> Vec<T> {
     let mut values = Vec::new();
-    for_each_line(run, |line| values.push(of(line)));
+    for run in runs {
+        for_each_line(run, |line| values.push(of(line)));
+    }
     values
 }
 

@@ -113,7 +113,9 @@ impl Outputs {
             ),
             (
                 ("--parquet", |it| {
-                    Ok(Content::Bytes(report::parquet_figures(it)?))
+                    Ok(Content::Bytes(report::parquet_figures(
+                        std::slice::from_ref(it),
+                    )?))
                 }),
                 &self.parquet,
             ),

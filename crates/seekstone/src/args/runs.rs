@@ -51,12 +51,16 @@ pub enum RunsCommand {
     Repeat(Box<RepeatArgs>),
     /// Resume a killed run from its last result.
     Resume(Box<ResumeArgs>),
-    /// Write a run as JSON, CSV, Markdown, HTML, OpenMetrics, Parquet or SVG.
+    /// Write runs as JSON, CSV, Markdown, HTML, OpenMetrics, Parquet or SVG.
+    ///
+    /// Several runs are one table with their numbers, one JSON array, or one chart or page that
+    /// compares them with the first.
     Export {
-        /// Its number, or `latest`.
-        id: RunChoice,
-        /// Another run to draw into the same charts (with --form svg or html); repeatable.
-        #[arg(long, value_name = "ID")]
+        /// Their numbers, ranges as in 3..7, or `latest`.
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<RunSet>,
+        /// Another run, as if its number followed the others.
+        #[arg(long, value_name = "ID", hide = true)]
         beside: Vec<RunChoice>,
         /// Output format [default: from the file name's ending, else JSON].
         #[arg(long, value_enum)]

@@ -34,7 +34,11 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     let all = std::iter::once(&args.target).chain(&args.others);
-    let budget = CURVE_BUDGET.fit(args.budget, all.map(String::as_str), &mut bench.setup);
+    let all = all.map(String::as_str);
+    let budget = match args.open {
+        true => CURVE_BUDGET.fit_open(args.budget, all, &mut bench.setup),
+        false => CURVE_BUDGET.fit(args.budget, all, &mut bench.setup),
+    };
     warm_up_fits(args, budget)?;
     reach_as_asked(&args.workload, &mut bench)?;
     let options = CurveOptions {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use archive::Archive;
 use clap::ValueEnum as _;
 use results::{Curve, Measurement, Run};
 use units::Duration;
 
-use crate::args::{Command, ExportForm, RunChoice, definition, typed};
-use crate::commands::runs::{run_of, shown};
+use crate::args::{Command, ExportForm, definition, typed};
+use crate::commands::runs::shown;
 use crate::commands::trial_targets::as_fio;
 use crate::exit::UsageError;
 use crate::output::{Content, Output, form_of_ending, mismatch};
@@ -41,47 +40,55 @@ pub fn form_of(asked: Option<ExportForm>, output: &Output) -> Result<ExportForm,
     mismatch.map_or(Ok(form), |why| Err(UsageError(why)))
 }
 
-/// A run in another form.
+/// Runs in another form.
 ///
 /// # Errors
-/// When there is no such run, or it has nothing of that form.
+/// When one has nothing of that form, or several do not go together in it.
 pub fn exported(
-    archive: &Archive,
-    run: &Run,
+    runs: &[Run],
     form: ExportForm,
-    (beside, every): (&[RunChoice], Option<Duration>),
+    every: Option<Duration>,
 ) -> anyhow::Result<Content> {
     if every.is_some() && form != ExportForm::Series {
         let text = "--every joins the intervals of a series: add --form series";
         return Err(UsageError(text.into()).into());
     }
-    if !beside.is_empty() {
-        let mut runs = vec![run.clone()];
-        for &other in beside {
-            runs.push(run_of(archive, other)?);
+    let text = |run: &Run| written(run, form, every).ok_or_else(|| nothing(run, form));
+    match (form, runs) {
+        (ExportForm::Parquet, _) => Ok(Content::Bytes(report::parquet_figures(runs)?)),
+        (ExportForm::Svg, _) => Ok(picture(runs)?.into()),
+        (_, [run]) => Ok(text(run)?.into()),
+        (ExportForm::Html, _) => {
+            let page = report::comparison_html(runs);
+            Ok(page.map_err(|error| UsageError(error.to_string()))?.into())
         }
-        return together(&runs, form).map(Content::from);
-    }
-    if form == ExportForm::Svg {
-        return Ok(picture(std::slice::from_ref(run))?.into());
-    }
-    if form == ExportForm::Parquet {
-        return Ok(Content::Bytes(report::parquet_figures(run)?));
-    }
-    let text = written(run, form, every).ok_or_else(|| nothing(run, form))?;
-    Ok(text.into())
-}
-
-/// Several runs in one picture, or on one page.
-fn together(runs: &[Run], form: ExportForm) -> anyhow::Result<String> {
-    match form {
-        ExportForm::Svg => Ok(picture(runs)?),
-        ExportForm::Html => {
-            report::comparison_html(runs).map_err(|error| UsageError(error.to_string()).into())
+        (ExportForm::Openmetrics | ExportForm::Fio, _) => {
+            let text = "this form holds one run: export the others into files of their own";
+            Err(UsageError(text.into()).into())
         }
         _ => {
-            let text = "--beside draws several runs in one chart: add --form svg or --form html";
-            Err(UsageError(text.into()).into())
+            let texts = runs.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+            Ok(joined(&texts, form).into())
+        }
+    }
+}
+
+/// The texts of several runs as one.
+fn joined(texts: &[String], form: ExportForm) -> String {
+    match form {
+        ExportForm::Json => {
+            let texts: Vec<&str> = texts.iter().map(|it| it.trim_end()).collect();
+            format!("[\n{}\n]\n", texts.join(",\n"))
+        }
+        ExportForm::Markdown | ExportForm::Text => texts.join("\n"),
+        // The heading stands once.
+        _ => {
+            let rows = |(number, text): (usize, &String)| {
+                text.split_inclusive('\n')
+                    .skip(usize::from(number > 0))
+                    .collect::<String>()
+            };
+            texts.iter().enumerate().map(rows).collect()
         }
     }
 }

@@ -64,7 +64,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         }
         RunsCommand::Repeat(args) => repeated(archive, &path, args),
         RunsCommand::Export {
-            id,
+            ids,
             beside,
             form,
             every,
@@ -72,8 +72,11 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             ..
         } => {
             let form = form_of(*form, output)?;
-            let run = run_of(&archive, *id)?;
-            let text = exported(&archive, &run, form, (beside, *every))?;
+            let others = beside.iter().map(|id| RunPart::Archived(*id)).collect();
+            let ids = named(&archive, &[&ids[..], &[RunSet(others)]].concat())?;
+            let runs = ids.into_iter().map(|id| archive.load(id));
+            let runs = runs.collect::<Result<Vec<_>, _>>()?;
+            let text = exported(&runs, form, *every)?;
             output.write(&text).map(|()| Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } | RunsCommand::Resume(_) => {

@@ -1,5 +1,7 @@
 //! What archived runs give back: the same text, and rows for other programs.
 
+use serde_json::Value;
+
 use crate::support::{self, Ended, Scratch};
 
 const DEVICE: &str = "sim:mmc?servers=4&mean=1ms";
@@ -102,9 +104,9 @@ fn several_runs_are_drawn_together() {
         let args = ["curve", model, "--level", "2ms", "--seed", "1", "-q"];
         scratch.check(&args, 0, &format!("Saved as run {saved}"));
     }
-    let beside = ["--beside", "2", "--beside", "latest"];
-    for form in ["svg", "html"] {
-        let args = [&["runs", "export", "1", "--form", form], &beside[..]].concat();
+    let beside: [&[&str]; 2] = [&["2", "latest"], &["--beside", "2", "--beside", "latest"]];
+    for (form, beside) in [("svg", beside[0]), ("html", beside[0]), ("svg", beside[1])] {
+        let args = [&["runs", "export", "1", "--form", form], beside].concat();
         let drawn = scratch.check(&args, 0, "").stdout;
         assert!(drawn.contains("servers=4"), "{form}");
         assert!(
@@ -112,8 +114,29 @@ fn several_runs_are_drawn_together() {
             "{drawn}"
         );
     }
-    let csv = [&["runs", "export", "1", "--form", "csv"], &beside[..]].concat();
-    scratch.check(&csv, 2, "add --form svg or --form html");
+    let export = |ids: &str, form: &str| {
+        let args = ["runs", "export", ids, "--form", form];
+        scratch.check(&args, 0, "").stdout
+    };
+    let lines = |ids: &str, form: &str| export(ids, form).lines().count();
+    for form in ["csv", "points"] {
+        let each: usize = ["1", "2", "3"].map(|id| lines(id, form) - 1).iter().sum();
+        assert_eq!(
+            lines("1..3", form),
+            each + 1,
+            "{form}: the heading stands once"
+        );
+    }
+    let all: Value = serde_json::from_str(&export("1..3", "json")).expect("JSON");
+    let ids: Vec<_> = all
+        .as_array()
+        .expect("runs")
+        .iter()
+        .map(|it| &it["id"])
+        .collect();
+    assert_eq!(ids, [1, 2, 3]);
+    let metrics = ["runs", "export", "1..3", "--form", "openmetrics"];
+    scratch.check(&metrics, 2, "this form holds one run");
     let missing = ["runs", "export", "1", "--form", "svg", "--beside", "9"];
     scratch.check(
         &missing,

@@ -30,7 +30,7 @@ const CURVES: Picture = Picture {
         "seekstone rab sim:st3250a --workload transaction --budget 40h --seed 1 -q",
         "seekstone rab 'sim:st3250a?seek-interference=off' --workload transaction --budget 40h \
          --seed 1 -q",
-        "seekstone runs export 1 --beside 2 --form svg",
+        "seekstone runs export 1 2 --form svg",
     ],
 };
 const TAPE: Picture = Picture {
@@ -55,7 +55,7 @@ const TAUGHT: [Picture; 4] = [
             "seekstone curve 'sim:mm1?mean=1ms' --level 2ms --level 5ms --budget 2h --seed 1 -q",
             "seekstone curve 'sim:mm1?mean=1ms' --open --level 2ms --level 5ms --budget 2h \
              --seed 1 -q",
-            "seekstone runs export 1 --beside 2 --form svg",
+            "seekstone runs export 1 2 --form svg",
         ],
     },
     Picture {
@@ -66,7 +66,7 @@ const TAUGHT: [Picture; 4] = [
              --duration 20s --interval 500ms --seed 1 -q",
             "seekstone trial 'sim:mm1?mean=100us&stall=1s@20000' --rate 2000/s --duration 20s \
              --interval 500ms --seed 1 -q",
-            "seekstone runs export 1 --beside 2 --form svg",
+            "seekstone runs export 1 2 --form svg",
         ],
     },
     Picture {
@@ -75,7 +75,7 @@ const TAUGHT: [Picture; 4] = [
         commands: &[
             "seekstone curve sim:fireball --level 50ms --seed 1 -q",
             "seekstone curve sim:nvme --level 100us --level 200us --seed 1 -q",
-            "seekstone runs export 1 --beside 2 --form svg",
+            "seekstone runs export 1 2 --form svg",
         ],
     },
     Picture {
@@ -385,8 +385,6 @@ fn a_trial_is_cut_into_intervals_and_drawn() {
         reading["measurements"][0].get("law").is_none(),
         "the law is one of writes"
     );
-    let other = ["runs", "export", "1", "--beside", "2"];
-    finish(scratch.seekstone(other)).check(&other, 2, "add --form svg");
     let nothing = ["runs", "export", "2", "--form", "svg"];
     finish(scratch.seekstone(nothing)).check(
         &nothing,
