@@ -11,6 +11,7 @@ use units::{
     Bytes, format_count, format_counted, format_duration_ns, format_interval_count, format_rate,
 };
 
+use crate::figure::{mark, tone_of};
 use crate::files_matrix::{self, Group};
 use crate::page::Page;
 use crate::style::Tone;
@@ -264,13 +265,9 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
         let over = found.over_memory(test);
         let main = main_call(test);
         table.row(
-            if test.warnings.is_empty() {
-                Tone::Plain
-            } else {
-                Tone::Doubtful
-            },
+            tone_of(test.trust()),
             [
-                short_name(test),
+                format!("{}{}", mark(test.trust()), short_name(test)),
                 value,
                 interval,
                 counted.to_string(),

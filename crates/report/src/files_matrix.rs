@@ -1,9 +1,10 @@
 //! File tests in several states on one screen: a row for each test, a column for each state.
 
-use results::{FileState, FileSystemRole, FileTest, FileTests};
+use results::{FileState, FileSystemRole, FileTest, FileTests, Trust};
 use stats::Estimate;
 use units::{format_count, format_rate};
 
+use crate::figure::{legend, mark, tone_of};
 use crate::files::{digits, half, ratio_text, short_name};
 use crate::page::Page;
 use crate::style::Tone;
@@ -43,7 +44,8 @@ impl CellFigure {
     }
 
     fn cell(self, test: &FileTest) -> String {
-        let with_half = |text: String, it: &Estimate| text + &half(it);
+        let sign = mark(test.trust());
+        let with_half = |text: String, it: &Estimate| format!("{sign}{text}{}", half(it));
         match self {
             Self::Seconds => with_half(digits(test.elapsed_seconds.value), &test.elapsed_seconds),
             Self::BytesPerSecond => test
@@ -82,15 +84,8 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, groups: &[Group]) 
             let mut tests = found.tests.iter();
             tests.find(|it| (it.system, it.scale, it.state) == *group && short_name(it) == name)
         };
-        let has_doubt = groups
-            .iter()
-            .filter_map(of)
-            .any(|it| !it.warnings.is_empty());
-        let tone = if has_doubt {
-            Tone::Doubtful
-        } else {
-            Tone::Plain
-        };
+        let worst = groups.iter().filter_map(of).map(FileTest::trust).max();
+        let tone = tone_of(worst.unwrap_or(Trust::Sound));
         let cells = groups
             .iter()
             .map(|group| of(group).map_or_else(String::new, |it| shown.cell(it)));
@@ -106,9 +101,14 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, groups: &[Group]) 
         table.row(tone, cells);
     }
     page.table(&table);
-    let text =
-        "+-: half of the 95 % CI over passes; --all shows MB/s, CPU, device and the times of calls";
-    page.paragraph(Tone::Quiet, text);
+    let mut text = String::from("+-: half of the 95 % CI over passes");
+    for trust in [Trust::Shaky, Trust::Void] {
+        if found.tests.iter().any(|it| it.trust() == trust) {
+            text.push_str(&format!("; {} {}", mark(trust), legend(trust)));
+        }
+    }
+    text.push_str("; --all shows MB/s, CPU, device and the times of calls");
+    page.paragraph(Tone::Quiet, &text);
 }
 
 fn heading((role, scale, state): Group) -> String {

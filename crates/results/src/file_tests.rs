@@ -5,6 +5,7 @@ use stats::{Estimate, repeats_mean};
 use workload::{BLOCK_BYTES, BandwidthSpec, DirectoryUse, MetadataSpec};
 
 use crate::environment::TargetDescription;
+use crate::table::Trust;
 use crate::warning::Warning;
 
 /// In which state a test finds the system, and what it promises.
@@ -185,6 +186,18 @@ impl FileTest {
     pub fn name(&self) -> String {
         let scale = self.scale;
         row_name(self.system, (&self.test, &self.spacing), self.state, scale)
+    }
+
+    /// How far its figures may be used: not where its passes differ so much that the interval of
+    /// their time includes zero.
+    #[must_use]
+    pub fn trust(&self) -> Trust {
+        let time = self.elapsed_seconds;
+        let trust = Trust::unless_void(&self.warnings);
+        match time.is_bounded() && time.low <= 0.0 && time.value > 0.0 {
+            true => trust.max(Trust::Shaky),
+            false => trust,
+        }
     }
 
     /// The mean of something that is counted in each pass, over the passes that are in the figures.

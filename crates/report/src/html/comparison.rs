@@ -100,24 +100,27 @@ fn table(shown: &[&FigureRatio]) -> String {
     let bounded = || shown.iter().map(|it| it.ratio).filter(Estimate::is_bounded);
     let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
     let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
-    let mut text = head();
+    let mut text = head(true);
     for it in shown {
         text.push_str(&row(it, &axis));
     }
     text + "</tbody></table></div>\n"
 }
 
-fn head() -> String {
+/// The headings; of rows that are figures themselves no column names the metric.
+fn head(has_metric: bool) -> String {
     let mut text = String::from("<div class=\"wide\"><table><thead><tr>");
-    for (class, heading) in [
-        ("", "row"),
-        ("", "metric"),
+    let first: &[(&str, &str)] = match has_metric {
+        true => &[("", "row"), ("", "metric")],
+        false => &[("", "figure")],
+    };
+    for &(class, heading) in first.iter().chain(&[
         ("n", "base"),
         ("n", "new"),
         ("n", "ratio"),
         ("strip", "interval of the ratio, around 1"),
         ("", "shown"),
-    ] {
+    ]) {
         text.push_str(&format!(
             "<th scope=\"col\" class=\"{class}\">{heading}</th>"
         ));
@@ -168,13 +171,16 @@ fn line(
         "" => String::new(),
         word => format!("<span class=\"t {class}\">{word}</span>"),
     };
+    let metric = match metric {
+        "" => String::new(),
+        metric => format!("<td>{}</td>", escaped(metric)),
+    };
     format!(
-        "<tr><th scope=\"row\">{}<small>{}</small></th><td>{}</td>{}{}\
+        "<tr><th scope=\"row\">{}<small>{}</small></th>{metric}{}{}\
          <td class=\"n h\" data-l=\"ratio\"><data value=\"{}\">{}</data><small>{}</small></td>\
          <td class=\"strip\">{}</td><td>{word}</td></tr>\n",
         escaped(row),
         escaped(table),
-        escaped(metric),
         value("base", base),
         value("new", new),
         found.value,
@@ -223,7 +229,7 @@ pub(super) fn targets(run: &Run) -> String {
             escaped(level),
             escaped(base),
             escaped(&words),
-            head()
+            head(false)
         ));
         for it in of_target {
             let class = match it.sense {

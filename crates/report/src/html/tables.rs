@@ -163,6 +163,12 @@ fn levels(run: &Run, table: &Table, row: &Row) -> String {
     let name = |text: &str| {
         let done = run.measurement(text).map_or("", |it| it.title.as_str());
         match done.is_empty() || table.factors.len() > 1 {
+            // On a narrow page no heading of a column says what a bare number counts.
+            true if text.parse::<f64>().is_ok() => format!(
+                "{}<small>{}</small>",
+                escaped(text),
+                escaped(&words(&table.factors[0]))
+            ),
             true => escaped(&level_in_print(text)),
             false => format!("{}<small>{}</small>", escaped(text), escaped(done)),
         }

@@ -4,7 +4,7 @@ use stats::Estimate;
 
 use crate::file_tests::{FilePass, FileTest, FileTests};
 use crate::reading::{Better, Unit};
-use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
+use crate::table::{Figure, Replicate, Role, Row, Table};
 
 /// What a pass moved, among the readings of a repetition.
 pub(crate) const BYTES: &str = "bytes";
@@ -71,8 +71,7 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
         Some(Figure::new(name, unit, Better::Lower, mean?).as_role(Role::Detail))
     };
     figures.extend(costs.into_iter().filter_map(cost));
-    let trust = Trust::unless_void(&test.warnings);
-    Row::new(levels, figures, "elapsed", trust, &test.warnings)
+    Row::new(levels, figures, "elapsed", test.trust(), &test.warnings)
         .with_replicates(test.passes.iter().map(replicate).collect())
 }
 
