@@ -45,6 +45,8 @@ const NO_BARRIER: &str = "no engine for files and devices sends any, in fio eith
 const NO_NETWORK: &str = "it separates jobs of several hosts, and there is one here";
 const NO_SPIN: &str = "a pause lasts as long, and takes no processor time";
 const SEQ_RAND: &str = "of jobs that are all in order, or all at random";
+const GROUPED: &str =
+    "a job without it is a row of its own; fio adds it to the row of a later job that has it";
 const SYNCS: &str =
     "this flush is not supported; fsync, fdatasync, sync_file_range, sync and end_fsync are";
 const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";
@@ -348,7 +350,7 @@ pub const GENERIC: &[FioOption] = &[
     row("block_error_percentiles", "", Bool, NoEffect(FORM)),
     row("bwavgtime", "", Int(0, MANY), NoEffect(FORM)),
     row("iopsavgtime", "", Int(0, MANY), NoEffect(FORM)),
-    row("group_reporting", "", Flag, DONE),
+    row("group_reporting", "", Flag, Done(GROUPED)),
     row("stats", "", Bool, NoEffect(MEASURED)),
     row("zero_buffers", "", Flag, DONE),
     row("refill_buffers", "", Flag, DONE),

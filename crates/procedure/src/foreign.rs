@@ -123,11 +123,24 @@ pub fn foreign_warning(
         (foreign.requests > 0).then(|| format!("{} {noun}", format_count(foreign.requests as f64)));
     let bytes = (foreign.bytes > 0).then(|| Bytes(foreign.bytes).to_string());
     let what: Vec<String> = requests.into_iter().chain(bytes).collect();
+    // The share of requests may be the larger one by far.
+    let counted = match of_bytes < foreign.share * 0.95 {
+        true => format!(
+            "requests to {}, and {:.0} % of the bytes,",
+            device.name,
+            of_bytes * 100.0
+        ),
+        false => format!("I/O of {}", device.name),
+    };
+    let verb = if of_bytes < foreign.share * 0.95 {
+        "were"
+    } else {
+        "was"
+    };
     let text = format!(
-        "{title}: {:.0} % of the I/O of {} was foreign: {} by other processes; stop them \
+        "{title}: {:.0} % of the {counted} {verb} foreign: {} by other processes; stop them \
          and repeat",
         foreign.share * 100.0,
-        device.name,
         what.join(", "),
     );
     let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= ForeignIo::MARKED_SHARE;

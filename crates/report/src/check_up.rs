@@ -140,10 +140,23 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
     if answers.is_empty() {
         answers.extend(run.findings.first().cloned());
     }
+    answers.extend(nothing_to_quote(run).filter(|_| answers.is_empty()));
     for answer in answers {
         page.paragraph(Tone::Strong, &answer);
     }
     standing::line(page, run);
+}
+
+/// That no row can be quoted, where that is so.
+fn nothing_to_quote(run: &Run) -> Option<String> {
+    let [(_, sound), others @ ..] = standing::counts(run, &run.tables());
+    let others: usize = others.iter().map(|(_, count)| count).sum();
+    let why = match run.all_warnings().next() {
+        Some(_) => ": the warnings below say why",
+        None => "",
+    };
+    // Of one row the line about trust says so.
+    (sound == 0 && others > 1).then(|| format!("None of the {others} rows can be quoted{why}."))
 }
 
 /// What the target stands on; of models compared with storage, each of them.

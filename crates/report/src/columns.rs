@@ -36,7 +36,7 @@ pub(crate) const COLUMNS: [(&str, Cells); 17] = [
     ),
     ("role", Text(|it| it.figure.metric.role.name().to_owned())),
     ("value", Number(|it| it.figure.value.value)),
-    ("low", Number(|it| it.figure.value.low)),
+    ("low", Number(|it| lower_end(it.figure))),
     ("high", Number(|it| it.figure.value.high)),
     ("confidence", Number(|it| it.figure.value.confidence)),
     ("samples", Number(|it| it.figure.value.samples)),
@@ -44,6 +44,15 @@ pub(crate) const COLUMNS: [(&str, Cells); 17] = [
     ("trust", Text(|it| it.row.trust.name().to_owned())),
     ("warnings", Text(|it| it.row.codes().join(" "))),
 ];
+
+/// The lower end of the interval; none of a value of whose error nothing is known.
+pub(crate) fn lower_end(figure: &Figure) -> f64 {
+    let it = figure.value;
+    match it.low == 0.0 && it.high.is_infinite() {
+        true => f64::NAN,
+        false => it.low,
+    }
+}
 
 /// Do something with each line.
 pub(crate) fn for_each_line(run: &Run, mut then: impl FnMut(&Line<'_>)) {

@@ -144,20 +144,29 @@ pub(crate) fn in_words(shown: &[&FigureRatio]) -> String {
         .iter()
         .filter(|it| matches!(it.shown, Shown::Untrusted(_)));
     let untrusted = untrusted.count();
+    let all = format_counted(shown.len() as u64, "figure");
+    if count(Shown::Nothing) == shown.len() as u64 {
+        return format!("No difference is shown in {all}.");
+    }
     let parts = [
-        (count(Shown::Better), "better"),
-        (count(Shown::Worse), "worse"),
-        (count(Shown::Differs), "different"),
-        (count(Shown::Nothing), "no difference shown"),
-        (count(Shown::NoInterval), "without an interval"),
-        (untrusted as u64, "untrusted"),
+        (count(Shown::Better), ["is better", "are better"]),
+        (count(Shown::Worse), ["is worse", "are worse"]),
+        (count(Shown::Differs), ["differs", "differ"]),
+        (
+            count(Shown::Nothing),
+            ["shows no difference", "show no difference"],
+        ),
+        (
+            count(Shown::NoInterval),
+            ["has no interval", "have no interval"],
+        ),
+        (untrusted as u64, ["cannot be trusted", "cannot be trusted"]),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts
-        .map(|(count, word)| format!("{count} {word}"))
+        .map(|(count, [one, many])| format!("{count} {}", if count == 1 { one } else { many }))
         .collect();
-    let all = format_counted(shown.len() as u64, "figure");
-    format!("Of {all}: {}.", parts.join(", "))
+    format!("Of {all}, {}.", parts.join(", "))
 }
 
 fn cells(it: &FigureRatio, strip: String) -> [String; 8] {

@@ -542,7 +542,7 @@ fn device(page: &mut Page<'_>, found: &FileTests, is_model: bool) {
         let text = format!(
             "TEST11 reads {}; its bytes per second are the figure of merit.{doubt}",
             match found.device.as_str() {
-                "own file" => "a file of 32000 blocks in the place of a device",
+                "own file" => "a file of 32000 blocks instead of a device",
                 device => device,
             }
         );

@@ -45,7 +45,10 @@ impl CellFigure {
 
     fn cell(self, test: &FileTest) -> String {
         let sign = mark(test.trust());
-        let with_half = |text: String, it: &Estimate| format!("{sign}{text}{}", half(it));
+        let with_half = |text: String, it: &Estimate| match half(it) {
+            unknown if unknown.is_empty() && !it.is_bounded() => format!("{sign}{text} +-?"),
+            half => format!("{sign}{text}{half}"),
+        };
         match self {
             Self::Seconds => with_half(digits(test.elapsed_seconds.value), &test.elapsed_seconds),
             Self::BytesPerSecond => test
@@ -67,7 +70,9 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, groups: &[Group]) 
     let mut over: Vec<FileState> = over.collect();
     over.sort_unstable();
     over.dedup();
-    let over_columns = over.iter().map(|state| format!("{}/memory", state.name()));
+    let over_columns = over
+        .iter()
+        .map(|state| format!("{}, x slower", state.name()));
     let first = [(shown.name().into(), Align::Left, 9)];
     let columns = columns.map(|it| (it.into(), Align::Left, 8));
     let over_columns = over_columns.map(|it| (it.into(), Align::Right, 4));
@@ -106,6 +111,9 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, groups: &[Group]) 
         if found.tests.iter().any(|it| it.trust() == trust) {
             text.push_str(&format!("; {} {}", mark(trust), legend(trust)));
         }
+    }
+    if !over.is_empty() {
+        text.push_str("; x slower: than on the memory disk as-is");
     }
     text.push_str("; --all shows MB/s, CPU, device and the times of calls");
     page.paragraph(Tone::Quiet, &text);

@@ -28,7 +28,7 @@ pub struct RunSets<'a> {
 
 impl RunSets<'_> {
     /// Why nothing can be claimed, where that is so.
-    fn too_few(&self) -> Option<String> {
+    pub(crate) fn too_few(&self) -> Option<String> {
         let Self { base, base_min, .. } = self;
         (base < base_min).then(|| {
             let more = times(base_min - base);
@@ -46,7 +46,7 @@ impl RunSets<'_> {
     }
 
     /// That settings may be what differs.
-    fn unlike(&self) -> Option<String> {
+    pub(crate) fn unlike(&self) -> Option<String> {
         let mut differences = self.differences.iter();
         differences.any(SetupDifference::is_of_command).then(|| {
             "The runs were not measured alike (see below): a difference may come from the settings."
@@ -56,7 +56,8 @@ impl RunSets<'_> {
 }
 
 /// What is said below the ratios.
-const TOGETHER: &str = "The intervals of ratios hold for all figures together with 95 %.";
+pub(crate) const TOGETHER: &str =
+    "The intervals of ratios hold for all figures together with 95 %.";
 
 fn times(count: usize) -> String {
     match count {
@@ -66,12 +67,20 @@ fn times(count: usize) -> String {
     }
 }
 
+/// Such as `1 new run against 5 baseline runs`.
+pub(crate) fn title(sets: &RunSets<'_>) -> String {
+    format!(
+        "{} against {}",
+        format_counted(sets.new as u64, "new run"),
+        format_counted(sets.base as u64, "baseline run")
+    )
+}
+
 /// The comparison on a screen.
 #[must_use]
 pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &Style) -> String {
     let mut page = Page::new(style);
-    let RunSets { base, new, .. } = sets;
-    page.heading(&format!("{new} new against {base} of the baseline"));
+    page.heading(&title(sets));
     if let Some(line) = sets.unlike() {
         page.paragraph(Tone::Doubtful, &line);
     }
@@ -236,7 +245,7 @@ fn ratio(row: &GateRow) -> (String, String) {
 }
 
 /// What the interval shows, in a word.
-fn changed(row: &GateRow) -> &'static str {
+pub(crate) fn changed(row: &GateRow) -> &'static str {
     let Some(ratio) = row.ratio else {
         return "";
     };
@@ -250,7 +259,7 @@ fn changed(row: &GateRow) -> &'static str {
 }
 
 /// What changed, a sentence for each figure that did.
-fn changes(rows: &[GateRow]) -> Vec<String> {
+pub(crate) fn changes(rows: &[GateRow]) -> Vec<String> {
     let shown = rows.iter().filter_map(|row| {
         let ratio = row.ratio.filter(|it| !it.contains(1.0))?;
         let (value, interval) = format_interval_count(ratio.value, ratio.low, ratio.high);
@@ -268,7 +277,12 @@ fn changes(rows: &[GateRow]) -> Vec<String> {
     }
 }
 
-fn evidence(limit: &GateLimit) -> String {
+/// A limit and what became of it, as in `PASS p99 > +10%.`
+pub(crate) fn in_words(limit: &GateLimit) -> String {
+    format!("{} {}.", verdict(limit.verdict).1, limit.rule)
+}
+
+pub(crate) fn evidence(limit: &GateLimit) -> String {
     let GateLimit {
         figure,
         base_runs,

@@ -35,7 +35,7 @@ use plot::{Drawn, Plot};
 use tables::Labels;
 
 pub use archive::archive_html;
-pub use comparison::comparison_html;
+pub use comparison::{comparison_html, gate_html};
 pub use live::{LiveGlimpse, live_html};
 
 const STYLE: &str = include_str!("html/page.css");

@@ -66,7 +66,9 @@ pub use devices::{DeviceRow, DeviceSheet, device_list, device_sheet};
 pub use figure::headline;
 pub use files_comparison::{FilesComparisonError, files_comparison};
 pub use gate::{RunSets, gate, gate_json, gate_limits, gate_markdown};
-pub use html::{LiveGlimpse, archive_html, comparison_html, html, live_html, run_in_page};
+pub use html::{
+    LiveGlimpse, archive_html, comparison_html, gate_html, html, live_html, run_in_page,
+};
 pub use inspection::inspection;
 pub use list::{ListRow, run_list, run_list_json};
 pub use markdown::markdown;

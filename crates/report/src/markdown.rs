@@ -86,6 +86,9 @@ fn cell(row: &Row, metric: &Metric) -> String {
 pub(crate) fn with_interval(figure: &Figure) -> String {
     let (value, interval) = estimated(figure.metric.unit, figure.value);
     let mark = if figure.is_indicative { INDICATIVE } else { "" };
+    if value.starts_with("n/a") && !interval.is_empty() {
+        return interval;
+    }
     match figure.value.low == figure.value.high || interval.is_empty() {
         true => format!("{value}{mark}"),
         false => format!("{value}{mark} ({interval})"),

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use results::{Row, Run, Table, Unit};
 
+use crate::columns::lower_end;
+
 /// All figures and warnings of a run, ending in the mark of the format's end.
 #[must_use]
 pub fn openmetrics(run: &Run) -> String {
@@ -19,7 +21,7 @@ pub fn openmetrics(run: &Run) -> String {
                 let unit = figure.metric.unit;
                 let ends = [
                     ("", figure.value.value),
-                    ("_low", figure.value.low),
+                    ("_low", lower_end(figure)),
                     ("_high", figure.value.high),
                 ];
                 // A value that is known exactly has no ends. An end that is not known is left out,

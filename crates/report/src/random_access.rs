@@ -461,7 +461,9 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
     legends.push("times are from issue to completion".to_owned());
     let has = |kind: RandomKind| found.cells.iter().any(|cell| cell.kind == kind);
     if KINDS.into_iter().all(has) {
-        legends.push("reads follow writes that the storage may still be storing".to_owned());
+        legends.push(
+            "the storage may still be busy with earlier writes while reads are measured".to_owned(),
+        );
     }
     let cached = |cell: &RandomCell| cell.page_cache_share.is_some_and(|share| share > 0.0);
     if page.style.all || found.cells.iter().any(cached) {

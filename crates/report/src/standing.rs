@@ -101,6 +101,7 @@ fn replicates(study: &Study) -> Option<String> {
     let usable: u32 = usable.sum();
     Some(match usable == all {
         _ if all == 0 => return None,
+        true if all == 2 => "both replicates count".to_owned(),
         true => format!("all {all} replicates count"),
         false => format!("{usable} of {all} replicates count"),
     })

@@ -231,7 +231,7 @@ fn machine(page: &mut Page<'_>, load: &TransactionLoad) {
     page.fact("CPU", &cpu.unwrap_or_default());
     let rate = |rate: f64| format!("{}/s", format_count(rate));
     let asked = format!(
-        "reads {}, writes {}, {} with the storage on average",
+        "reads {}, writes {}, {} outstanding on average",
         rate(load.reads_per_second),
         rate(load.writes_per_second),
         format_count(load.storage_queue)

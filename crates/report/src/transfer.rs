@@ -20,7 +20,6 @@ pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer, target: TargetKi
     settings(page, transfer, target);
     page.blank();
     series_table(page, transfer);
-    cost_table(page, transfer);
     hosts(page, transfer);
     let is_growing = transfer
         .series
@@ -32,6 +31,7 @@ pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer, target: TargetKi
         }
     }
     comparisons(page, &transfer.comparisons);
+    page.where_room_is_left(|page| cost_table(page, transfer));
     page.where_room_is_left(|page| {
         page.blank();
         legend(page, transfer);
@@ -302,8 +302,8 @@ fn passes(page: &mut Page<'_>, series: &TransferSeries) {
         page.paragraph(
             Tone::Quiet,
             &match hidden {
-                1 => "and 1 pass more: --all shows it".to_owned(),
-                _ => format!("and {hidden} passes more: --all shows them"),
+                1 => "1 more pass: --all shows it".to_owned(),
+                _ => format!("{hidden} more passes: --all shows them"),
             },
         );
     }

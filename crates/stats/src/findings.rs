@@ -147,9 +147,10 @@ impl fmt::Display for Finding {
             ),
             Self::Drifting { total, bound } => write!(
                 f,
-                "latency moved by {:+.1} % during the trial (at most {:.1} %): precondition \
-                 the target, or measure longer",
-                total * 100.0,
+                "latency {} by about {:.1} % of its mean during the trial ({:.1} % at most): \
+                 precondition the target, or measure longer",
+                if total < 0.0 { "fell" } else { "rose" },
+                total.abs() * 100.0,
                 bound * 100.0
             ),
             Self::Shifted {

@@ -100,13 +100,14 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
         .unwrap_or(0.0);
     let (factor, unit) = fitting_unit(leading, units);
     let (value, low, high) = (value / factor, low / factor, high / factor);
-    let mut decimals = decimals_of(leading / factor);
-    for _ in 0..EXTRA_DECIMALS_MAX {
-        if is_one_value(low, high) || fixed(low, decimals) != fixed(high, decimals) {
-            break;
-        }
-        decimals += 1;
-    }
+    let usual = decimals_of(leading / factor);
+    let differ = |decimals: &i32| fixed(low, *decimals) != fixed(high, *decimals);
+    let mut enough = (usual..=usual + EXTRA_DECIMALS_MAX).filter(differ);
+    // Ends that no such number tells apart are shown as usual.
+    let decimals = match is_one_value(low, high) {
+        true => usual,
+        false => enough.next().unwrap_or(usual),
+    };
     let mut shown = fixed(value, decimals);
     if value.is_finite() && !unit.is_empty() {
         shown = format!("{shown} {unit}");

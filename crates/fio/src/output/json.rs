@@ -65,6 +65,7 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
     let runtime = job.transfers.iter().map(Transfers::milliseconds);
     let runtime = runtime.max().unwrap_or(0);
     let [nanos, micros, millis] = job.classes();
+    let described = job.options.iter().find(|(name, _)| name == "description");
     let mut object = value!({
         "jobname": job.name,
         "groupid": job.group,
@@ -90,6 +91,7 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         "latency_window": 0,
     });
     if let Some(object) = object.as_object_mut() {
+        object.extend(described.map(|(_, text)| ("desc".to_owned(), text.clone().into())));
         for (name, moved) in job.parts() {
             object.insert(name.into(), direction(job, moved, has_bins));
         }

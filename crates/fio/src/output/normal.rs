@@ -7,9 +7,9 @@ use super::{
     batch_class, depth_class, percentile,
 };
 
-/// The report of these jobs; `time` is when they ended, in words.
+/// The report of these jobs; `by` is the process that ran them, and when, in words.
 #[must_use]
-pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
+pub fn normal(jobs: &[JobReport], by: (u32, &str), disks: &[DiskUse]) -> String {
     let mut text = String::new();
     let headers: Vec<String> = jobs.iter().map(header).collect();
     // A line for the first of the copies, as fio has it.
@@ -21,7 +21,7 @@ pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
     }
     let _ = writeln!(text, "{VERSION}\n");
     for job in jobs {
-        job_text(&mut text, job, time);
+        job_text(&mut text, job, by);
     }
     // What hosts did is in the sums.
     let sums: Vec<&JobReport> = jobs.iter().filter(|job| job.client.is_none()).collect();
@@ -58,10 +58,10 @@ pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
     text
 }
 
-fn job_text(text: &mut String, job: &JobReport, time: &str) {
+fn job_text(text: &mut String, job: &JobReport, (process, time): (u32, &str)) {
     let _ = writeln!(
         text,
-        "{}: (groupid={}, jobs={}): err={:2}: pid=0: {time}",
+        "{}: (groupid={}, jobs={}): err={:2}: pid={process}: {time}",
         job.title(),
         job.group,
         job.copies,

@@ -28,6 +28,7 @@ pub use hosts::HostTimes;
 pub use load_shares::LoadShares;
 pub use plan::{FioPlan, Phase, PlanError, Row, Storage, phase_names, plan_jobs};
 pub use reporting::{Reporting, Status};
+pub use run::as_fio_date;
 pub use run::{FioRequest, FioRun, JobTimes, TrialShape, run_jobs};
 pub use targets::trial_of_targets;
 pub use verify::{AfterPhase, VerifyPlan};

@@ -14,7 +14,7 @@ use lab::laboratory::{Laboratory as _, Outcome};
 use lab::storage::StorageSettings;
 use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
-use results::{Measurement, Run, Setup, Status};
+use results::{Access, Measurement, Run, Setup, Status};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
@@ -97,6 +97,8 @@ pub struct FioRun {
     pub hosts: Vec<HostTimes>,
     /// What verification found, and which jobs ended below their least rate, a line each.
     pub found: Vec<String>,
+    /// How jobs reach their files that are not buffered.
+    pub direct: Access,
     /// The writer of a log that failed, and why: what it has is not all.
     pub log_error: Option<(usize, String)>,
 }
@@ -158,12 +160,24 @@ pub fn run_jobs(
     };
     let log_error = session.reporter.log_error();
     Ok(FioRun {
+        direct: place.access(true),
         run,
         rows: session.rows,
         hosts: session.hosts.0,
         found,
         log_error,
     })
+}
+
+/// A moment as fio writes it, in the time zone of the system: `Sat Nov 28 04:46:40 2026`.
+#[must_use]
+pub fn as_fio_date(moment: &str) -> String {
+    let read: Result<jiff::Timestamp, _> = moment.parse();
+    let local = read.map(|it| it.to_zoned(jiff::tz::TimeZone::system()));
+    local.map_or_else(
+        |_| moment.to_owned(),
+        |it| it.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+    )
 }
 
 /// The jobs that ended below their least rate, in words.

@@ -25,7 +25,12 @@ pub fn trial_of_targets(
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
     let done = run_jobs(request, interrupt, Reporting::default(), show)?;
-    let FioRun { mut run, rows, .. } = done;
+    let FioRun {
+        mut run,
+        rows,
+        direct,
+        ..
+    } = done;
     let Some(whole) = run.measurements.first().cloned() else {
         return Ok(run);
     };
@@ -35,6 +40,10 @@ pub fn trial_of_targets(
     for (row, times) in measured.iter_mut().zip(&rows) {
         let job = &request.jobs[times.row.job];
         row.law = law_of_row(row, job, &specs, &request.setup);
+        // The whole is buffered where one workload is.
+        if job.is_direct {
+            row.access = direct;
+        }
     }
     run.findings.extend(who_carried(&measured));
     run.findings.extend(measured.iter().filter_map(saturated));

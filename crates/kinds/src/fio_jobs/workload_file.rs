@@ -221,8 +221,31 @@ impl WorkloadText {
         }
         job.offset =
             Amount::Bytes(read::<Bytes>("offset", self.offset.as_ref())?.map_or(0, |it| it.0));
-        let size = read::<Bytes>("size", self.size.as_ref())?.or(target.size);
+        let own = read::<Bytes>("size", self.size.as_ref())?;
+        let size = own.or(target.size);
         job.size = size.map(|size| Amount::Bytes(size.0));
+        if let (true, Some(whole)) = (target.is_directory, target.size) {
+            self.fits(job, own, whole)?;
+        }
+        Ok(())
+    }
+
+    /// Whether its part lies within the file of `whole` bytes that is made in a directory.
+    fn fits(&self, job: &mut Job, own: Option<Bytes>, whole: Bytes) -> Result<(), String> {
+        let Amount::Bytes(offset) = job.offset else {
+            return Ok(());
+        };
+        let rest = whole.0.saturating_sub(offset);
+        if rest == 0 {
+            return Err(format!("offset: the file has {whole}, as --size says"));
+        }
+        if own.is_some_and(|own| own.0 > rest) {
+            return Err(format!(
+                "size: {} are left of the file of {whole}, as --size says",
+                Bytes(rest)
+            ));
+        }
+        job.size = Some(Amount::Bytes(own.map_or(rest, |own| own.0)));
         Ok(())
     }
 
@@ -273,6 +296,11 @@ impl WorkloadText {
                 return Err("trims: leave writes out; all operations are trims".into());
             }
             job.pattern.directions = fio::Directions::Trim;
+            // The rate is that of the only kind there is.
+            job.pace.rates = [None, None, job.pace.rates[0]];
+        }
+        if self.rate.is_some() && job.think.time > Duration::ZERO {
+            return Err("think: leave it out, or rate, which does not wait for answers".into());
         }
         job.syncs.each = self.durable.then_some(EachWrite::Sync);
         Ok(())

@@ -5,7 +5,7 @@
 //! flat before: random reads over a span `s` find the share `min(1, c / s)` in a cache that holds
 //! `c`, so the time begins to rise at `c`.
 
-use results::{RandomAccess, RandomCell, RandomKind};
+use results::{RandomAccess, RandomCell, RandomKind, Severity};
 use stats::Estimate;
 use units::{Bytes, format_count, format_duration_ns, format_interval_count};
 
@@ -163,7 +163,9 @@ fn ends<'a>(cells: &[&'a RandomCell]) -> Option<(&'a RandomCell, &'a RandomCell,
 /// Whether a number can be quoted, and is bounded.
 fn is_usable(cell: &RandomCell) -> bool {
     let mean = cell.service.mean;
-    cell.is_citable && cell.errors == 0 && mean.is_bounded() && mean.low > 0.0
+    let mut warnings = cell.warnings.iter();
+    let is_void = warnings.any(|it| it.severity == Severity::Void);
+    cell.is_citable && !is_void && cell.errors == 0 && mean.is_bounded() && mean.low > 0.0
 }
 
 /// `of` over `to`, with the interval of two independent estimates on a logarithmic scale.

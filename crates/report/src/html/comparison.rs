@@ -1,7 +1,10 @@
 //! Runs compared with the first of them as a page: each ratio with its interval, curves and
 //! distributions in one chart, what differs in the setup.
 
-use results::{Curve, FigureRatio, Role, Run, Shown, Unit, compare as ratios, setup_differences};
+use results::{
+    Curve, FigureRatio, GateLimit, GateRow, LimitVerdict, Role, Run, SetupDifference, Shown, Unit,
+    compare as ratios, setup_differences,
+};
 use stats::Estimate;
 use units::format_counted;
 
@@ -14,8 +17,10 @@ use super::{Section, document, grid};
 use crate::axis::{Axis, ends};
 use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, verdict};
 use crate::figure::estimated;
+use crate::gate::{self, RunSets};
 use crate::picture::ratios::Sense;
 use crate::side_by_side::{in_words as side_words, sides};
+use crate::verdicts;
 
 /// Runs that a chart tells apart.
 const RUNS_DRAWN: usize = 6;
@@ -78,6 +83,99 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
         Section::new("setup", "What differs in the setup", differences),
     ];
     Ok(document(&title, &header, &sections, "", ""))
+}
+
+/// Sets of runs held against each other, as a page: the limits with their verdicts, each ratio, and
+/// the curves and distributions of all `runs` in one chart.
+#[must_use]
+pub fn gate_html(
+    sets: &RunSets<'_>,
+    limits: &[GateLimit],
+    rows: &[GateRow],
+    runs: &[Run],
+) -> String {
+    let mut lead: Vec<String> = limits.iter().map(gate::in_words).collect();
+    if lead.is_empty() {
+        lead = sets
+            .too_few()
+            .into_iter()
+            .chain(gate::changes(rows))
+            .collect();
+    }
+    let judged = limits.iter().map(|limit| {
+        let (_, mark) = verdicts::verdict(limit.verdict);
+        let class = match limit.verdict {
+            LimitVerdict::Kept => "sound",
+            LimitVerdict::Exceeded => "void",
+            LimitVerdict::Undecided => "doubt",
+        };
+        let (rule, evidence) = (escaped(&limit.rule), escaped(&gate::evidence(limit)));
+        format!("<p><span class=\"t {class}\">{mark}</span> <b>{rule}</b>: {evidence}</p>\n")
+    });
+    let title = gate::title(sets);
+    let header = format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"lead\">{}</p>\n</header>\n",
+        escaped(&title),
+        escaped(&lead.join(" "))
+    );
+    let [load, nines] = charts(runs);
+    let mut drawn = Drawn::default();
+    let sections = [
+        Section::new("limits", "Limits", judged.collect()),
+        Section::new(
+            "figures",
+            "Ratios, new over baseline",
+            gate_figures(sets, rows),
+        ),
+        Section::new("load", "Latency over load", grid("", &load, &mut drawn)),
+        Section::new(
+            "nines",
+            "Latency by percentile",
+            grid("", &nines, &mut drawn),
+        ),
+        Section::new(
+            "setup",
+            "What differs in the setup",
+            differing(sets.differences),
+        ),
+    ];
+    document(&title, &header, &sections, "", "")
+}
+
+fn gate_figures(sets: &RunSets<'_>, rows: &[GateRow]) -> String {
+    let ratios = rows.iter().map(|row| (row, gate_ratio(row)));
+    let ratios: Vec<(&GateRow, Estimate)> = ratios.collect();
+    let bounded = || ratios.iter().map(|it| it.1).filter(Estimate::is_bounded);
+    let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
+    let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
+    let mut figures = head(false);
+    for (row, ratio) in ratios {
+        let word = gate::changed(row);
+        let class = match word {
+            "better" => "sound",
+            "worse" => "void",
+            _ => "",
+        };
+        let values = [row.base, row.new].map(|it| Estimate::exact(it, 1.0));
+        let name = (row.figure.as_str(), "", "");
+        figures.push_str(&line(name, row.unit, values, ratio, (class, word), &axis));
+    }
+    figures.push_str("</tbody></table></div>\n");
+    let below = [
+        sets.unlike(),
+        sets.too_few(),
+        Some(gate::TOGETHER.to_owned()),
+    ];
+    for text in below.into_iter().flatten() {
+        figures.push_str(&format!("<p class=\"legend\">{}</p>\n", escaped(&text)));
+    }
+    figures
+}
+
+/// The ratio of a figure; of too few runs without an interval.
+fn gate_ratio(row: &GateRow) -> Estimate {
+    let alone = Estimate::exact(row.new / row.base, 1.0).without_interval();
+    row.ratio.unwrap_or(alone)
 }
 
 /// Curves with equal titles in one chart, and distributions of measurements with equal names.
@@ -273,7 +371,10 @@ fn strip(ratio: Estimate, axis: &Axis) -> String {
 }
 
 fn setup(base: &Run, new: &Run) -> String {
-    let differences = setup_differences(base, new);
+    differing(&setup_differences(base, new))
+}
+
+fn differing(differences: &[SetupDifference]) -> String {
     if differences.is_empty() {
         return "<p>Machine, target and settings are the same.</p>\n".to_owned();
     }

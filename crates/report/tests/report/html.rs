@@ -390,7 +390,7 @@ fn a_comparison_is_a_page_whose_ratios_are_those_of_the_comparison() {
     let page = comparison_html(&[run.clone(), slower]).expect("a comparison");
     let document = parsed(&page);
     assert_eq!(text(all(&document, "#figures .t.void")[0]), "worse");
-    assert!(text(all(&document, ".lead")[0]).contains("1 worse"));
+    assert!(text(all(&document, ".lead")[0]).contains("1 is worse"));
     comparison_html(&[run]).expect_err("one run");
 }
 

@@ -44,8 +44,8 @@ fn a_table_for_each_sweep() {
     Against depth (4 KiB within all 1 GiB)
       depth 8     210 us   ±  2 %  525 us?  38,100  *300 us   ±  2 %  750 us?  26,700
       * rounds differ: the CI covers that; ! unsettled: do not quote; ? too few samples beyond
-      it to rely on; times are from issue to completion; reads follow writes that the storage
-      may still be storing
+      it to rely on; times are from issue to completion; the storage may still be busy with
+      earlier writes while reads are measured
 
     Warnings
       doubt A doubt about one cell.

@@ -49,12 +49,6 @@ fn series_costs_passes_and_streams() {
         stream 1                       450 MB/s  446 .. 454
         stream 2                       450 MB/s  446 .. 454
 
-      CPU seconds per MiB                        all      user    system
-      write 1 GiB by 64 KiB, 2 streams      0.000103  0.000024  0.000078
-      read 1 GiB by 64 KiB, stream 1 alone  0.000205  0.000049  0.000156
-      read 1 GiB by 64 KiB, stream 2 alone  0.000205  0.000049  0.000156
-      read 1 GiB by 64 KiB, 2 streams       0.000103  0.000024  0.000078
-
     write 1 GiB by 64 KiB, 2 streams
                seconds      rate     CPU  cache    device  ended (UTC)   monotonic s
       write 1   5.3687  400 MB/s  210 ms    0 %  401 MB/s  12:00:10.250    86405.619

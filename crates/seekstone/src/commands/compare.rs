@@ -38,6 +38,9 @@ pub fn compare(args: &CompareArgs, mut setup: Setup) -> anyhow::Result<Exit> {
     conduct(asked, setup)
 }
 
+/// No replicate is cut shorter by the budget of a comparison.
+const SHORTEST: Duration = Duration::from_millis(500);
+
 /// How long it may take, where a time ends each replicate and some of them take real time.
 fn plan(args: &CompareArgs) -> Option<String> {
     let is_real = |target: &&String| matches!(Medium::of(target), Medium::Real(_));
@@ -45,7 +48,8 @@ fn plan(args: &CompareArgs) -> Option<String> {
     if real.is_empty() || real.iter().any(|it| !Path::new(it).exists()) {
         return None;
     }
-    let (real, longest) = (real.len(), longest(args)?);
+    let each = own_share(args).and_then(|(_, each)| each.parse().ok());
+    let (real, longest) = (real.len(), each.or_else(|| longest(args))?);
     let count = u64::from(args.rounds) * args.target.len() as u64;
     let whole = longest.as_secs_f64() * f64::from(args.rounds) * real as f64;
     let whole = args.budget.map_or(whole, |budget| {
@@ -60,6 +64,20 @@ fn plan(args: &CompareArgs) -> Option<String> {
         time(longest.as_secs_f64()),
         time(whole)
     ))
+}
+
+/// The time of a replicate where the whole has a budget and nobody set another: that of all rounds
+/// is divided, so that none is missing at the end.
+fn own_share(args: &CompareArgs) -> Option<(String, String)> {
+    let is_set = |wanted: &str| args.set.iter().any(|(key, _)| key == wanted);
+    if is_set("budget") || is_set("duration") {
+        return None;
+    }
+    let is_real = |target: &&String| matches!(Medium::of(target), Medium::Real(_));
+    let real = args.target.iter().filter(is_real).count() as u64;
+    let each = Duration(args.budget?.as_nanos() / (u64::from(args.rounds) * real.max(1)));
+    let is_shorter = real > 0 && each < longest(args)?;
+    is_shorter.then(|| ("budget".to_owned(), each.max(SHORTEST).to_exact_string()))
 }
 
 /// The time that ends a replicate: of `--set`, or the command's budget.
@@ -102,7 +120,7 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
     Ok(Asked {
         file: StudyFile::made("the comparison", || definition(args), setup),
         overrides: StudyOverrides {
-            set: args.set.clone(),
+            set: [own_share(args).into_iter().collect(), args.set.clone()].concat(),
             replicates: Some(args.rounds),
             budget: args.budget,
             ..StudyOverrides::default()

@@ -178,12 +178,11 @@ fn write_forms(
         )?;
     }
     if let Some(output) = &outputs.html {
-        let page = report::comparison_html(both);
-        write(
-            output,
-            args,
-            &page.map_err(|it| UsageError(it.to_string()))?,
-        )?;
+        let page = match (sets.base, sets.new, limits) {
+            (1, 1, []) => report::comparison_html(both).map_err(|it| UsageError(it.to_string()))?,
+            _ => report::gate_html(sets, limits, rows, both),
+        };
+        write(output, args, &page)?;
     }
     if let Some(output) = &outputs.svg {
         let picture = report::comparison_svg(both);

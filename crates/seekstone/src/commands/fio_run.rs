@@ -10,7 +10,7 @@ use fio::output::{DiskUse, Document, Idleness, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
 use kinds::fio_jobs::{
-    FioRequest, FioRun, HostTimes, JobTimes, Reporting, Status, phase_names, run_jobs,
+    FioRequest, FioRun, HostTimes, JobTimes, Reporting, Status, as_fio_date, phase_names, run_jobs,
 };
 use lab::cells::Cells;
 use lab::hosts::Party;
@@ -138,6 +138,7 @@ fn measure<'a>(
         hosts,
         found,
         log_error,
+        ..
     } = done?;
     let delivery = Delivery {
         show: Box::new(move |run, is_free| printer.print_last((&rows, &hosts), run, is_free)),
@@ -283,7 +284,8 @@ fn text(
 ) -> String {
     match format {
         FormatChoice::Normal => {
-            let text = fio::output::normal(reports, around.started_at, &around.disks);
+            let begun = as_fio_date(around.started_at);
+            let text = fio::output::normal(reports, (std::process::id(), &begun), &around.disks);
             text + &around
                 .idleness
                 .as_ref()
@@ -295,7 +297,7 @@ fn text(
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
             let document = Document {
                 timestamp_ms: now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000,
-                time: around.started_at.to_owned(),
+                time: as_fio_date(around.started_at),
                 disks: around.disks.clone(),
                 idleness: around.idleness.clone(),
                 global: global(files),

@@ -100,9 +100,10 @@ fn has_two_series(args: &TransferArgs) -> bool {
 /// Whether there is something to draw where a picture is asked for.
 fn check_picture(command: &Command) -> Result<(), UsageError> {
     let (common, why) = match command {
-        Command::Trial(args) if args.interval.is_none() => {
-            (&args.common, "a trial has a picture with --interval 1s")
-        }
+        Command::Trial(args) if args.interval.is_none() => (
+            &args.common,
+            "a trial is drawn over time: add --interval 1s",
+        ),
         Command::Random(args) => (&args.common, NO_PICTURE),
         Command::Ssd(args) => (&args.common, NO_PICTURE),
         Command::Replay(args) => (&args.common, NO_PICTURE),

@@ -1,6 +1,7 @@
 //! `trial --iolog FILE`: the operations of a trial as fio's I/O log.
 
 use std::io::BufWriter;
+use std::path::Path;
 
 use anyhow::Context as _;
 use host::interrupt::Interrupt;
@@ -27,7 +28,12 @@ pub fn measure(
     let target = request.bench.target.clone();
     let is_virtual = target.starts_with(SIM_PREFIX);
     let file = BufWriter::new(output.begin()?);
-    let log = TrialLog::begin(file, &target, is_virtual).with_context(unwritten)?;
+    // fio reads and writes files: of a directory one in it, as in the job file of --as-fio.
+    let name = match Path::new(&target).is_dir() {
+        true => Path::new(&target).join("fio-trial-1").display().to_string(),
+        false => target,
+    };
+    let log = TrialLog::begin(file, &name, is_virtual).with_context(unwritten)?;
     request.follower = Some(log.follower());
     let measured = measure_load(&request, interrupt, show);
     let (file, left_out) = log.finish().with_context(unwritten)?;

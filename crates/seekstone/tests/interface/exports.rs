@@ -355,7 +355,7 @@ fn a_page_is_imported_and_repeated() {
         "run 1: trial of sim:mmc",
     );
     scratch.check(&["runs", "repeat", "--quiet"], 0, "Saved as run 2");
-    let same = scratch.check(&["runs", "compare", "1", "2"], 0, "no difference shown");
+    let same = scratch.check(&["runs", "compare", "1", "2"], 0, "show no difference");
     assert!(!same.stdout.contains("worse"), "{}", same.stdout);
     let again = exported(&scratch, "2", "html").stdout;
     let page = std::fs::read_to_string(scratch.path("run.html")).expect("a page");
@@ -396,7 +396,11 @@ fn any_two_runs_are_compared() {
         assert!(slower.contains(expected), "no {expected} in\n{slower}");
     }
     let same = scratch
-        .check(&["runs", "compare", "1", "3"], 0, "no difference shown")
+        .check(
+            &["runs", "compare", "1", "3"],
+            0,
+            "No difference is shown in",
+        )
         .stdout;
     assert!(
         !same.contains("worse") && same.contains("are the same"),

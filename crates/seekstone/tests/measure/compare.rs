@@ -130,7 +130,7 @@ fn targets_are_drawn_around_no_change() {
     assert!(of_runs.contains("worse</text>"), "{of_runs}");
     // A picture of what has none is refused before anything is measured.
     let none = ["trial", BASE, "--svg", "x.svg"];
-    scratch.check(&none, 2, "a trial has a picture with --interval 1s");
+    scratch.check(&none, 2, "a trial is drawn over time: add --interval 1s");
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn a_directory_is_compared_with_itself_and_left_as_it_was() {
     let ended = scratch.check(
         &[&args[..], &["--rounds", "2"]].concat(),
         0,
-        "Fewer than 5 rounds",
+        "too few rounds",
     );
     assert!(
         on_one_line(&ended.stdout).contains("[2] against"),
@@ -272,7 +272,7 @@ fn a_directory_is_compared_with_itself_and_left_as_it_was() {
     assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
     before.assert_untouched();
     scratch.assert_clean(&target);
-    scratch.check(&["runs", "show"], 0, "Fewer than 5 rounds");
+    scratch.check(&["runs", "show"], 0, "too few rounds");
     scratch.check(&["runs", "export", "1", "--form", "csv"], 0, "latency-p99");
 }
 
@@ -344,7 +344,7 @@ fn rounds_that_count_are_counted_for_each_target() {
     let usable = cell["usable"].as_u64().expect("a count");
     assert!(usable < 5, "{cell}");
     assert_eq!(run["study"]["cells"][0]["usable"], 8);
-    let counts = format!("Fewer than 5 rounds ({usable} of {shaky} count): no difference");
+    let counts = format!("fewer than 5 rounds ({usable} of {shaky} count): no difference");
     assert!(page.contains(&counts), "{page}");
     let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8; a difference needs 5 of each");
     assert!(page.contains(&told), "{page}");
