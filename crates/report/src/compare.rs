@@ -13,6 +13,8 @@ use crate::ratio_strip::strips;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 
+/// Figures that are shown without `all`: a screen has room for them.
+const ROWS: usize = 20;
 /// Differences of setups that are shown without `all`.
 const DIFFERENCES_SHOWN: usize = 8;
 
@@ -129,10 +131,19 @@ fn pair(page: &mut Page<'_>, base: &Run, new: &Run) -> Result<(), ComparisonErro
     ]);
     let ratios: Vec<_> = shown.iter().map(|it| Some(it.ratio)).collect();
     let strips = strips(&ratios, page.style.unicode);
-    for (it, strip) in shown.into_iter().zip(strips) {
+    let most = match page.style.all {
+        true => usize::MAX,
+        false => ROWS,
+    };
+    let left = shown.len().saturating_sub(most);
+    for (it, strip) in shown.into_iter().zip(strips).take(most) {
         table.row(tone(it.shown), cells(it, strip));
     }
     page.table(&table);
+    if left > 0 {
+        let left = format_counted(left as u64, "more figure");
+        page.paragraph(Tone::Quiet, &format!("{left}: --all shows them"));
+    }
     setup(page, base, new);
     Ok(())
 }

@@ -218,6 +218,7 @@ pub fn headline(run: &Run) -> String {
     let mut parts: Vec<String> = named
         .iter()
         .filter_map(|name| run.measurement(name))
+        .filter(|it| trust(it) != Trust::Void)
         .take(2)
         .map(part)
         .collect();
@@ -249,8 +250,13 @@ pub fn headline(run: &Run) -> String {
     if let Some(found) = &run.files {
         let tests = found.tests.iter().take(2);
         parts.extend(tests.map(|test| {
-            let seconds = test.elapsed_seconds.value;
-            format!("{} {}", test.name(), format_duration_ns(seconds * 1e9))
+            let is_numbered = test.test.starts_with(|it: char| it.is_ascii_digit());
+            let told = match test.bytes_per_second {
+                _ if is_numbered => format_duration_ns(test.elapsed_seconds.value * 1e9),
+                Some(rate) => format_rate(rate.value),
+                None => format!("{}/s", format_count(test.items_per_second.value)),
+            };
+            format!("{} {told}", test.name())
         }));
     }
     if let Some(study) = &run.study {

@@ -472,13 +472,27 @@ impl Session<'_> {
         if wide > 0 {
             let text = format!(
                 "{wide} of {} {} less precise than requested: raise --budget, or relax \
-                 --precision.",
+                 --precision.{}",
                 counted(self.played.len() as u64, "row"),
                 if wide == 1 { "is" } else { "are" },
+                self.overrun(),
             );
             doubts.push(Warning::note(WarningCode::NotPrecise, text));
         }
         doubts
+    }
+
+    /// Why it took longer than it was to, where it did: rounds are whole.
+    fn overrun(&self) -> String {
+        let (elapsed, budget) = (self.elapsed(), self.request.rule.budget);
+        let is_long = elapsed.as_nanos() > budget.as_nanos() + budget.as_nanos() / 2;
+        match is_long && self.request.rule.rounds.is_none() {
+            true => format!(
+                " Rounds are whole, and took {elapsed} in all where --budget is {budget}: fewer \
+                 --files, or --tests, make them shorter."
+            ),
+            false => String::new(),
+        }
     }
 
     fn run_of(

@@ -11,6 +11,8 @@ use crate::figure::{indicative_legend, legend};
 
 /// Longer tables are folded.
 const ROWS_MAX: usize = 40;
+/// The same of the first table.
+const FIRST_ROWS_MAX: usize = 60;
 /// The strip, in its own units.
 const STRIP: f64 = 150.0;
 const STRIP_INSET: f64 = 6.0;
@@ -62,13 +64,15 @@ fn quoted(text: &str) -> String {
 /// All tables, and what the words and signs in them mean.
 pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
     let mut text = String::new();
-    for table in tables {
+    for (place, table) in tables.iter().enumerate() {
         text.push_str(&format!(
             "<h3>{}</h3>\n",
             escaped(&capitalised(&words(&table.name)))
         ));
         let shown = one(run, table, labels, |role| role != Role::Detail);
-        if table.rows.len() > ROWS_MAX {
+        // The first table is what the page is about.
+        let rows_max = if place == 0 { FIRST_ROWS_MAX } else { ROWS_MAX };
+        if table.rows.len() > rows_max {
             let rows = format_counted(table.rows.len() as u64, "row");
             text.push_str(&folded(&rows, &shown));
         } else {

@@ -83,6 +83,9 @@ fn lead(run: &Run, tables: &[Table]) -> String {
     {
         return of_row(row);
     }
+    if let (Some(_), Some(found)) = (&run.files, run.findings.first()) {
+        return found.clone();
+    }
     let levels = tables.iter().find(|table| table.name == "levels");
     match levels {
         Some(levels) if run.measurements.is_empty() => {
