@@ -2,16 +2,20 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `$SEEKSTONE_ARCHIVE`, else `$XDG_DATA_HOME/seekstone/archive.db`, else
-/// `$HOME/.local/share/seekstone/archive.db`; `None` where none of these is set.
+/// `$HOME/.local/share/seekstone/archive.db`; `None` where none of these is set. A home that does
+/// not exist, as that of a service account, is none: nothing makes it.
 #[must_use]
 pub fn default_path() -> Option<PathBuf> {
-    path_from(|name| env::var_os(name))
+    path_from(|name| env::var_os(name), Path::is_dir)
 }
 
-fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+fn path_from(
+    variable: impl Fn(&str) -> Option<OsString>,
+    is_directory: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
     let set = |name: &str| {
         variable(name)
             .filter(|value| !value.is_empty())
@@ -21,7 +25,10 @@ fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         // The XDG specification says that relative paths are to be ignored.
         let data = set("XDG_DATA_HOME")
             .filter(|path| path.is_absolute())
-            .or_else(|| set("HOME").map(|home| home.join(".local/share")))?;
+            .or_else(|| {
+                let home = set("HOME").filter(|home| is_directory(home))?;
+                Some(home.join(".local/share"))
+            })?;
         Some(data.join("seekstone/archive.db"))
     })
 }
@@ -31,10 +38,11 @@ mod tests {
     use super::*;
 
     fn check(variables: &[(&str, &str)], expected: Option<&str>) {
-        let path = path_from(|name| {
+        let value = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
-        });
+        };
+        let path = path_from(value, |path| path != Path::new("/nonexistent"));
         assert_eq!(path, expected.map(PathBuf::from), "{variables:?}");
     }
 
@@ -56,6 +64,7 @@ mod tests {
             &[("XDG_DATA_HOME", "not/absolute"), home],
             Some("/home/u/.local/share/seekstone/archive.db"),
         );
+        check(&[("HOME", "/nonexistent")], None);
         check(&[], None);
     }
 }

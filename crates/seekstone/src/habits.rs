@@ -247,7 +247,7 @@ pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsStr
 /// The parser's error, with what the option is called here, or whose it is.
 #[must_use]
 pub fn answered(error: Error, definition: &Command, typed: &[String]) -> Error {
-    let error = with_tip(error, definition, typed);
+    let error = with_tip(best_first(error), definition, typed);
     let text = error.render().to_string();
     match NUMBERS.iter().find(|(theirs, _)| text.contains(theirs)) {
         Some((theirs, ours)) => {
@@ -256,6 +256,18 @@ pub fn answered(error: Error, definition: &Command, typed: &[String]) -> Error {
         }
         None => error,
     }
+}
+
+/// Commands that are like the one that was typed: the likest first, and no long list. The parser
+/// names them in the order of their likeness, the likest last.
+fn best_first(mut error: Error) -> Error {
+    const SIMILAR_MAX: usize = 3;
+    if let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) {
+        let likest = similar.iter().rev().take(SIMILAR_MAX).cloned().collect();
+        let kind = ContextKind::SuggestedSubcommand;
+        error.insert(kind, ContextValue::Strings(likest));
+    }
+    error
 }
 
 fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {

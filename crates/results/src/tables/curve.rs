@@ -5,7 +5,7 @@ use stats::{Channel, Estimate, is_indicative};
 use super::measurement::of_device;
 use crate::curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
 use crate::reading::{Better, Unit};
-use crate::table::{Figure, Row, Table, Trust, percentile_name};
+use crate::table::{Figure, Role, Row, Table, Trust, percentile_name};
 
 /// Name of the table of points, which the procedure chooses as it goes.
 pub(crate) const POINTS: &str = "points";
@@ -111,8 +111,17 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
     let mut figures = vec![
         Figure::iops(point.load),
         Figure::time_ns("latency", point.response),
-        Figure::time_ns("service-time", point.service),
+        service_time(curve, point),
     ];
+    // The textbook's terms, of a simulated queue alone.
+    figures.extend(point.server.iter().flat_map(|server| {
+        let wait = Figure::time_ns("queue-wait", server.wait);
+        [wait, Figure::time_ns("server-time", server.service)]
+    }));
+    figures.extend(point.law.as_ref().map(|law| {
+        let theory = Estimate::exact(law.response_mean_ns, f64::INFINITY);
+        Figure::time_ns("latency-theory", theory)
+    }));
     figures.extend(
         point
             .response_p99
@@ -134,6 +143,15 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         Trust::Shaky
     };
     Row::new(vec![source], figures, headline, trust, &[])
+}
+
+/// From issue to completion: of a simulated queue with the wait in it, and so no column of its own.
+fn service_time(curve: &Curve, point: &CurvePoint) -> Figure {
+    let figure = Figure::time_ns("service-time", point.service);
+    match point.server.is_some() && curve.channel == Channel::Response {
+        true => figure.as_role(Role::Detail),
+        false => figure,
+    }
 }
 
 fn percentile(name: String, p: f64, time: Estimate) -> Figure {

@@ -22,20 +22,25 @@ fn trial(scratch: &Scratch, home: Option<&str>) -> Command {
 #[test]
 fn without_a_home_it_measures() {
     let scratch = Scratch::new();
-    let ended = finish(trial(&scratch, None));
-    ended.check(&["no HOME"], 0, "random read 4 KiB");
-    let why = format!("{NOT_KEPT}there is no home directory");
-    assert!(ended.stderr.contains(&why), "{}", ended.stderr);
-    assert!(!ended.stdout.contains("Saved as run"), "{}", ended.stdout);
+    let missing = scratch.path("nonexistent");
+    // Bug: as root a home that does not exist was made.
+    for home in [None, missing.to_str()] {
+        let ended = finish(trial(&scratch, home));
+        ended.check(&["no HOME"], 0, "random read 4 KiB");
+        let why = format!("{NOT_KEPT}there is no home directory");
+        assert!(ended.stderr.contains(&why), "{}", ended.stderr);
+        assert!(!ended.stdout.contains("Saved as run"), "{}", ended.stdout);
+    }
+    assert!(!missing.exists());
 }
 
 /// Nothing can be made in /proc, by root neither.
 #[test]
 fn in_a_home_that_cannot_be_written_it_measures() {
     let scratch = Scratch::new();
-    let ended = finish(trial(&scratch, Some("/proc/none")));
-    ended.check(&["HOME=/proc/none"], 0, "random read 4 KiB");
-    let why = format!("{NOT_KEPT}cannot create the directory /proc/none");
+    let ended = finish(trial(&scratch, Some("/proc")));
+    ended.check(&["HOME=/proc"], 0, "random read 4 KiB");
+    let why = format!("{NOT_KEPT}cannot create the directory /proc/.local");
     assert!(ended.stderr.contains(&why), "{}", ended.stderr);
 }
 
