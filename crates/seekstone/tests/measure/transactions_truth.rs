@@ -95,15 +95,18 @@ fn the_share_of_the_page_cache_is_that_of_the_pages_it_holds() {
     // The same records again, of which a page may have gone where memory is short elsewhere.
     let warm = cached.share("60", &[]);
     assert!(warm > 0.98, "only {warm} of the second run was cached");
-    // All of the file, and again.
-    cached.share("100000", &[]);
-    let held = cached.held();
-    let ended = finish(cached.command("20000", &[]));
-    ended.check(&[], 0, "the page cache answered ");
-    // Where memory is short elsewhere a page or two of 8192 may have gone.
-    let all = ["100 %", "> 99 %"].map(|share| format!("the page cache answered {share}"));
-    let is_all = all.iter().any(|it| ended.stdout.contains(it));
-    assert!(is_all && held > 0.99, "the kernel says {held}: {ended:?}");
+    // All of the file, and again. Another test may drop the caches of the whole machine meanwhile,
+    // and then these reads go to the device: the kernel cannot tell when, so it is tried anew.
+    let mut tries = (0..3).map(|_| {
+        cached.share("100000", &[]);
+        let held = cached.held();
+        let ended = finish(cached.command("20000", &[]));
+        ended.check(&[], 0, "the page cache answered ");
+        // Where memory is short elsewhere a page or two of 8192 may have gone.
+        let all = ["100 %", "> 99 %"].map(|share| format!("the page cache answered {share}"));
+        held > 0.99 && all.iter().any(|it| ended.stdout.contains(it))
+    });
+    assert!(tries.any(|is_all| is_all), "not once were all pages there");
     // Other records, half of which are gone.
     cached.drop_first(FILE_BYTES / 2);
     let held = cached.held();
