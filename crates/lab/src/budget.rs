@@ -57,8 +57,8 @@ impl TimeSetting {
         grown
     }
 
-    /// The same for a load curve of random arrivals: on fast models the default shrinks to so many
-    /// operations as are computed in half a minute, at the most that the models carry together.
+    /// The same for a load curve of random arrivals. On fast models the default shrinks: it is then
+    /// the time in which they do, at their highest load, what half a minute can compute.
     #[must_use]
     pub fn fit_open<'a>(
         self,
@@ -129,7 +129,7 @@ fn rate_of_model(target: &str, setup: &Setup) -> Option<f64> {
     (seconds > 0.0).then(|| done.len() as f64 / seconds)
 }
 
-/// So many small random reads of a model, as many outstanding as that.
+/// The completions of `count` small random reads of a model, `depth` of them outstanding.
 fn small_reads(
     target: &str,
     setup: &Setup,

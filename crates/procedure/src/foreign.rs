@@ -126,19 +126,14 @@ pub fn foreign_warning(
     // The share of requests may be the larger one by far.
     let counted = match of_bytes < foreign.share * 0.95 {
         true => format!(
-            "requests to {}, and {:.0} % of the bytes,",
+            "requests to {}, and {:.0} % of the bytes, were",
             device.name,
             of_bytes * 100.0
         ),
-        false => format!("I/O of {}", device.name),
-    };
-    let verb = if of_bytes < foreign.share * 0.95 {
-        "were"
-    } else {
-        "was"
+        false => format!("I/O of {} was", device.name),
     };
     let text = format!(
-        "{title}: {:.0} % of the {counted} {verb} foreign: {} by other processes; stop them \
+        "{title}: {:.0} % of the {counted} foreign: {} by other processes; stop them \
          and repeat",
         foreign.share * 100.0,
         what.join(", "),

@@ -72,7 +72,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, groups: &[Group]) 
     over.dedup();
     let over_columns = over
         .iter()
-        .map(|state| format!("{}, x slower", state.name()));
+        .map(|state| format!("{} slowdown", state.name()));
     let first = [(shown.name().into(), Align::Left, 9)];
     let columns = columns.map(|it| (it.into(), Align::Left, 8));
     let over_columns = over_columns.map(|it| (it.into(), Align::Right, 4));
@@ -97,7 +97,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, groups: &[Group]) 
         let ratios = over.iter().map(|state| {
             let test = of(&(FileSystemRole::Target, groups[0].1, *state));
             let ratio = test.and_then(|it| found.over_memory(it));
-            ratio.map_or_else(String::new, |it| ratio_text(&it))
+            ratio.map_or_else(String::new, |it| ratio_text(&it) + "x")
         });
         let cells: Vec<String> = std::iter::once(name.clone())
             .chain(cells)
@@ -113,7 +113,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, groups: &[Group]) 
         }
     }
     if !over.is_empty() {
-        text.push_str("; x slower: than on the memory disk as-is");
+        text.push_str("; slowdown: time over that on the memory disk, as-is");
     }
     text.push_str("; --all shows MB/s, CPU, device and the times of calls");
     page.paragraph(Tone::Quiet, &text);

@@ -477,7 +477,8 @@ pub struct CurveArgs {
         allow_hyphen_values = true
     )]
     pub precision: f64,
-    /// Time for everything but the last points; if not given, models of slow storage take longer.
+    /// Time for everything but the last points; if not given, models of slow storage take longer,
+    /// and with --open those of fast storage less.
     #[arg(
         long, value_name = "TIME", default_value = CURVE_BUDGET.default,
         value_parser = parse_budget,

@@ -19,8 +19,6 @@ const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
 const SEEK_RATIO: f64 = 20.0;
 /// A load with a wider interval than this, relative to it, is no answer.
 pub(crate) const KNOWN: f64 = 0.25;
-/// ... and a load that lies between two others where they are no further apart.
-const BETWEEN_MAX: f64 = 1.5;
 /// A page cache this much faster than the device is worth a sentence.
 const CACHE_GAIN: f64 = 1.2;
 /// A highest load this much above that of one read at a time is a gain.
@@ -87,12 +85,8 @@ fn rate(estimate: Estimate) -> String {
 pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
     let (level, load) = curve.levels.iter().find_map(|level| match level.outcome {
         LevelOutcome::Reached { load, .. } if load.relative_half_width() <= KNOWN => {
-            Some((level, count(load)))
+            Some((level, load))
         }
-        LevelOutcome::Between { low, high } if high <= low * BETWEEN_MAX => Some((
-            level,
-            format!("{} to {}", format_count(low), format_count(high)),
-        )),
         _ => None,
     })?;
     let time = match curve.percentile {
@@ -104,7 +98,8 @@ pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
         Arrivals::Open => "of random arrivals",
     };
     let closed = format!(
-        "Carries {load} {unit} {arrivals} at a {time} of {}",
+        "Carries {} {unit} {arrivals} at a {time} of {}",
+        count(load),
         format_duration_ns(level.level_ns as f64),
     );
     Some(match level.open {

@@ -513,11 +513,11 @@ fn a_curve_alone_has_a_row_for_each_point() {
             row.ends_with("2.00 ms") || row.ends_with("not settled"),
             "{row}"
         );
-        assert!(
-            row.contains("..") && row.contains(" us") || row.contains(" ms"),
-            "{row}"
-        );
+        assert!(row.contains(" .. "), "{row}");
     }
+    let words: Vec<&str> = cited[0].split_whitespace().collect();
+    let expected = "1 21,200 86.8 47.1 us 45.7 .. 48.5 75.4 us? 2.00 ms";
+    assert_eq!(words.join(" "), expected);
     let mut many = run.clone();
     let curve = many.curve.as_mut().expect("a curve");
     let one = curve.points[0].clone();

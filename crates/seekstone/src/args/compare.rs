@@ -56,7 +56,7 @@ pub struct CompareArgs {
     /// Ignore differences smaller than this.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
-    /// Start no new round after this time.
+    /// Start no new round after this time; trials are shortened so that all rounds fit.
     #[arg(
         long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
     )]

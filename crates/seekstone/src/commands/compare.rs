@@ -38,8 +38,10 @@ pub fn compare(args: &CompareArgs, mut setup: Setup) -> anyhow::Result<Exit> {
     conduct(asked, setup)
 }
 
-/// No replicate is cut shorter by the budget of a comparison.
-const SHORTEST: Duration = Duration::from_millis(500);
+/// What is measured unless another command is named.
+const TRIAL: &str = "trial";
+/// A trial takes no shorter budget.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// How long it may take, where a time ends each replicate and some of them take real time.
 fn plan(args: &CompareArgs) -> Option<String> {
@@ -66,11 +68,11 @@ fn plan(args: &CompareArgs) -> Option<String> {
     ))
 }
 
-/// The time of a replicate where the whole has a budget and nobody set another: that of all rounds
-/// is divided, so that none is missing at the end.
+/// The time of a trial where the whole has a budget and nobody set another: that of all rounds is
+/// divided, so that none is missing at the end. What other commands need at least is theirs to say.
 fn own_share(args: &CompareArgs) -> Option<(String, String)> {
     let is_set = |wanted: &str| args.set.iter().any(|(key, _)| key == wanted);
-    if is_set("budget") || is_set("duration") {
+    if args.measure != TRIAL || is_set("budget") || is_set("duration") {
         return None;
     }
     let is_real = |target: &&String| matches!(Medium::of(target), Medium::Real(_));
