@@ -1,7 +1,7 @@
 //! Watches a trial: merges the workers' slots, looks at the schedule of looks, and says when to
 //! stop.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use engine::Activity;
 use results::{Interval, SystemSeries};
@@ -49,7 +49,8 @@ pub struct Monitor {
     channel: Channel,
     duration_max: Duration,
     slot_width: Duration,
-    pending: BTreeMap<u64, Slot>,
+    /// Slots of epochs that not all workers have passed, in the order of their epochs.
+    pending: VecDeque<Slot>,
     watermarks: Vec<u64>,
     /// How many workers stand at each: of ten thousand, the least is found without a search.
     standing: BTreeMap<u64, usize>,
@@ -99,7 +100,7 @@ impl Monitor {
             channel,
             duration_max,
             slot_width,
-            pending: BTreeMap::new(),
+            pending: VecDeque::new(),
             watermarks: vec![0; workers],
             standing: BTreeMap::from([(0, workers)]),
             latest: None,
@@ -221,11 +222,17 @@ impl Monitor {
             self.has_answer |= slot.completions + slot.errors > 0;
             let at_ns = slot.epoch * self.slot_width.as_nanos();
             self.sampler.count(&slot, at_ns);
-            match self.pending.get_mut(&slot.epoch) {
-                Some(sum) => sum.merge(&slot),
-                None => {
-                    self.pending.insert(slot.epoch, slot);
-                }
+            // One worker alone, or the furthest of several, adds at the end.
+            let is_last = self.pending.back().is_none_or(|it| it.epoch < slot.epoch);
+            let place = match is_last {
+                true => Err(self.pending.len()),
+                false => self
+                    .pending
+                    .binary_search_by_key(&slot.epoch, |it| it.epoch),
+            };
+            match place {
+                Ok(at) => self.pending[at].merge(&slot),
+                Err(at) => self.pending.insert(at, slot),
             }
         }
         self.advance(worker, elapsed.as_nanos() / self.slot_width.as_nanos());
@@ -333,11 +340,7 @@ impl Monitor {
     }
 
     fn pass_on(&mut self, before: u64) {
-        while let Some(entry) = self.pending.first_entry() {
-            if *entry.key() >= before {
-                break;
-            }
-            let slot = entry.remove();
+        while let Some(slot) = self.pending.pop_front_if(|slot| slot.epoch < before) {
             if self.leaving == Leaving::Ends && slot.left > 0 {
                 self.leaving = Leaving::Ended { epoch: slot.epoch };
             }

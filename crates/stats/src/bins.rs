@@ -12,6 +12,9 @@ const PER_OCTAVE_BITS: u32 = 6;
 /// Number of bins that cover all of `u64`.
 pub const BIN_COUNT: usize = ((64 - PER_OCTAVE_BITS as usize) + 1) << PER_OCTAVE_BITS;
 
+/// Less than this part of the bins are few: a search for each of them is cheaper than a walk.
+const FEW: usize = 8;
+
 /// Counts of values per bin, sparse and sorted by bin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogBins {
@@ -79,6 +82,14 @@ impl LogBins {
 
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
+        if other.bins.len() * FEW <= self.bins.len() {
+            return other.iter().for_each(|(bin, count)| self.add(bin, count));
+        }
+        self.interleave(other);
+    }
+
+    /// Adds all of `other` in one walk over both.
+    fn interleave(&mut self, other: &Self) {
         let fresh = other
             .bins
             .iter()

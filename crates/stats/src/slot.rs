@@ -305,9 +305,15 @@ impl TallyCounts {
         tally
     }
 
+    /// Only what lies between the extremes can have been marked.
     fn take_bins(&mut self) -> LogBins {
+        if self.count == 0 {
+            return LogBins::new();
+        }
+        let ends = [self.min, self.max].map(|end| usize::from(LogBins::bin_of(end)) / 64);
         let Self { counts, marks, .. } = self;
-        let marked = marks.iter_mut().enumerate().flat_map(|(place, word)| {
+        let words = (ends[0]..).zip(&mut marks[ends[0]..=ends[1]]);
+        let marked = words.flat_map(|(place, word)| {
             let mut left = std::mem::take(word);
             std::iter::from_fn(move || {
                 let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;

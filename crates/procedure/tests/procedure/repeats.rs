@@ -99,12 +99,23 @@ const CASES: [Case; 6] = [
 /// each round.
 #[test]
 fn intervals_over_repeats_cover() {
+    check_repeats(4);
+}
+
+#[test]
+#[ignore = "nightly: takes a quarter of a minute"]
+fn intervals_over_many_repeats_cover() {
+    check_repeats(1);
+}
+
+/// With one of `part` of the runs.
+fn check_repeats(part: u64) {
     let mut failed = Vec::new();
     for case in &CASES {
         for &correlation in case.correlations {
             let name = format!("{}, correlation {correlation}", case.name);
             let mut coverage = Coverage::of(name);
-            for seed in 1..=case.runs {
+            for seed in 1..=case.runs / part {
                 for found in (case.run)(correlation, seed) {
                     coverage.add(&found, 1.0, seed);
                 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Scratch, finish, is_installed, skipped};
+use crate::support::{Scratch, finish, is_installed, side_by_side, skipped};
 use serde_json::Value;
 
 /// Jobs of the null engine. Found by comparing some hundred generated job files with fio 3.33.
@@ -82,11 +82,11 @@ fn jobs_do_as_much_as_in_fio() {
         return skipped("jobs_do_as_much_as_in_fio", "fio is missing");
     }
     let scratch = Scratch::new();
-    for job in JOBS {
+    side_by_side(&JOBS, |job| {
         let ours = scratch.seekstone(["fio", "--no-save", "--quiet"]);
         let ours = done(&scratch, ours, job);
         assert_eq!(ours, done(&scratch, Command::new("fio"), job), "{job}");
-    }
+    });
 }
 
 /// Mean and its squared standard error.
@@ -105,7 +105,7 @@ fn jobs_of_several_sizes_do_as_much_as_in_fio_on_average() {
         return skipped("jobs_of_several_sizes_do_as_much", "fio is missing");
     }
     let scratch = Scratch::new();
-    for job in DRAWN {
+    side_by_side(&DRAWN, |job| {
         let both = [0, 1].map(|who| {
             let one = |seed: u32| {
                 let program = match who {
@@ -134,7 +134,7 @@ fn jobs_of_several_sizes_do_as_much_as_in_fio_on_average() {
                 "{job}, {column}: {ours:?}, fio {theirs:?}"
             );
         }
-    }
+    });
 }
 
 #[test]

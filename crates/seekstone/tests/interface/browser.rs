@@ -1,6 +1,7 @@
 //! The page of a run in a real browser: it says nothing on the console, is read by pointer and by
 //! keyboard, is dark where that is wanted, and fits a telephone. Skipped where no browser is.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -102,21 +103,58 @@ fn found_in(printed: &str) -> Value {
     serde_json::from_str(found).expect("JSON")
 }
 
-/// A picture of the page, on which somebody would see ink and no more than the page.
+/// How pages are looked at: in both themes, and as wide as a desk and a telephone.
+const LOOKS: [(Theme, u32); 3] = [
+    (Theme::Light, 1280),
+    (Theme::Dark, 1280),
+    (Theme::Dark, 400),
+];
+
+/// Pictures of pages, looked at together: a browser takes seconds to begin.
+#[derive(Default)]
+struct Album {
+    /// Page, theme and width of each.
+    pictures: Vec<(String, Theme, u32)>,
+}
+
+impl Album {
+    /// Take a picture.
+    #[track_caller]
+    fn add(&mut self, name: &str, scratch: &Scratch, (theme, width): (Theme, u32), url: &str) {
+        let file = scratch.path(&format!("page{}.png", self.pictures.len()));
+        let mut command = browser(name, scratch, theme);
+        command
+            .arg(format!("--screenshot={}", file.display()))
+            .arg(format!("--window-size={},1600", width.max(500)));
+        quiet_at(command, url);
+        self.pictures.push((url.to_owned(), theme, width));
+    }
+
+    /// On each somebody would see ink and no more than the page, and no two are alike.
+    #[track_caller]
+    fn check(&self, name: &str, scratch: &Scratch) {
+        let files = (0..self.pictures.len()).map(|number| format!("page{number}.png"));
+        let files: Vec<String> = files.collect();
+        let viewer = scratch.path("viewer.html");
+        let images = files.iter().map(|file| format!("<img src=\"{file}\">"));
+        let text = VIEWER.replace("PICTURES", &images.collect::<String>());
+        std::fs::write(&viewer, text).expect("a file");
+        let mut command = browser(name, scratch, Theme::Light);
+        command.args(["--dump-dom", "--virtual-time-budget=10000"]);
+        let found = found_in(&quiet(command, &viewer));
+        let found = found.as_array().expect("what is on each");
+        assert_eq!(found.len(), self.pictures.len());
+        for ((url, theme, width), seen) in self.pictures.iter().zip(found) {
+            check_picture(seen, *theme, *width, &format!("{url}, {width}: {seen}"));
+        }
+        let bytes = |file| std::fs::read(scratch.path(file)).expect("a picture");
+        let different: BTreeSet<Vec<u8>> = files.iter().map(|file| bytes(file)).collect();
+        assert_eq!(different.len(), files.len());
+    }
+}
+
 #[track_caller]
-fn picture(name: &str, scratch: &Scratch, (theme, width): (Theme, u32), url: &str) -> Vec<u8> {
-    let file = scratch.path("page.png");
-    let mut command = browser(name, scratch, theme);
-    command
-        .arg(format!("--screenshot={}", file.display()))
-        .arg(format!("--window-size={},1600", width.max(500)));
-    quiet_at(command, url);
-    let viewer = scratch.path("viewer.html");
-    std::fs::write(&viewer, VIEWER).expect("a file");
-    let mut command = browser(name, scratch, theme);
-    command.args(["--dump-dom", "--virtual-time-budget=10000"]);
-    let seen = found_in(&quiet(command, &viewer));
-    let about = format!("{url}, {width}: {seen}");
+fn check_picture(seen: &Value, theme: Theme, width: u32, about: &str) {
     assert_eq!(seen["width"], width.max(500), "{about}");
     assert_eq!(seen["corner"], theme.background(), "{about}");
     let share = |key: &str| seen[key].as_f64().expect(key);
@@ -125,7 +163,6 @@ fn picture(name: &str, scratch: &Scratch, (theme, width): (Theme, u32), url: &st
     assert!(share("colours") > 3.0, "{about}");
     // Nothing runs past the right edge.
     assert!(share("edge") < 0.02, "{about}");
-    std::fs::read(file).expect("a picture")
 }
 
 /// The archive as a list and two runs compared, as a browser shows what the server sends.
@@ -149,7 +186,7 @@ fn the_archive_is_read_in_a_browser() {
     }
     let mut server = Running::start(scratch.seekstone(["serve", "--listen", "0"]));
     let url = url_in(&server.line_with("serving"));
-    let mut pictures = Vec::new();
+    let mut album = Album::default();
     for (path, seen) in [
         // The script has shown the filter, and nothing is ticked yet.
         (
@@ -163,17 +200,11 @@ fn the_archive_is_read_in_a_browser() {
         command.arg("--dump-dom");
         let dom = quiet_at(command, &url);
         assert!(dom.contains(seen), "{url}: {dom}");
-        for look in [
-            (Theme::Light, 1280),
-            (Theme::Dark, 1280),
-            (Theme::Light, 400),
-            (Theme::Dark, 400),
-        ] {
-            let picture = picture(name, &scratch, look, &url);
-            assert!(!pictures.contains(&picture), "{url}");
-            pictures.push(picture);
+        for look in LOOKS {
+            album.add(name, &scratch, look, &url);
         }
     }
+    album.check(name, &scratch);
     server.signal(Signal::INT);
     server.end().check(&["serve"], 0, "");
 }
@@ -218,36 +249,33 @@ fn a_page_is_read_in_a_browser() {
     };
     let scratch = Scratch::new();
     scratch.check(&RUN, 0, "Saved as run 1");
-    let mut pictures = Vec::new();
-    for theme in [Theme::Light, Theme::Dark] {
-        for width in [1280, 400] {
-            let found = read(name, &scratch, theme, width);
-            let text = |key: &str| found[key].as_str().expect(key).to_owned();
-            assert!(text("first").starts_with("8 clients: "), "{found}");
-            assert!(text("second").contains("mean latency"), "{found}");
-            assert_eq!(text("pointed"), text("second"));
-            assert_eq!(
-                (text("left"), text("escaped")),
-                (String::new(), String::new())
-            );
-            assert!(!text("stepped").is_empty(), "{found}");
-            assert_eq!(
-                (text("hidden"), text("again")),
-                ("none".into(), "inline".into())
-            );
-            assert_eq!(text("pressed"), "false");
-            assert_eq!(text("background"), theme.background());
-            assert_eq!(
-                (&found["beyond"], &found["saves"]),
-                (&0.into(), &true.into())
-            );
-            // Text in a chart is scaled with it.
-            assert!(found["smallest"].as_f64() >= Some(10.0), "{width}: {found}");
+    let mut album = Album::default();
+    for (theme, width) in LOOKS {
+        let found = read(name, &scratch, theme, width);
+        let text = |key: &str| found[key].as_str().expect(key).to_owned();
+        assert!(text("first").starts_with("8 clients: "), "{found}");
+        assert!(text("second").contains("mean latency"), "{found}");
+        assert_eq!(text("pointed"), text("second"));
+        assert_eq!(
+            (text("left"), text("escaped")),
+            (String::new(), String::new())
+        );
+        assert!(!text("stepped").is_empty(), "{found}");
+        assert_eq!(
+            (text("hidden"), text("again")),
+            ("none".into(), "inline".into())
+        );
+        assert_eq!(text("pressed"), "false");
+        assert_eq!(text("background"), theme.background());
+        assert_eq!(
+            (&found["beyond"], &found["saves"]),
+            (&0.into(), &true.into())
+        );
+        // Text in a chart is scaled with it.
+        assert!(found["smallest"].as_f64() >= Some(10.0), "{width}: {found}");
 
-            let url = format!("file://{}", scratch.path("run.html").display());
-            let picture = picture(name, &scratch, (theme, width), &url);
-            assert!(!pictures.contains(&picture), "{width}");
-            pictures.push(picture);
-        }
+        let url = format!("file://{}", scratch.path("run.html").display());
+        album.add(name, &scratch, (theme, width), &url);
     }
+    album.check(name, &scratch);
 }

@@ -4,10 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
-use std::thread;
 
-use crate::support::{PROGRAM, Scratch, finish};
+use crate::support::{PROGRAM, Scratch, finish, side_by_side};
 
 const DOCUMENTS: [&str; 3] = ["README.md", "docs/tour.md", "docs/reference.md"];
 
@@ -78,18 +76,9 @@ fn the_examples_of_the_documents_run() {
     finish(scratch.seekstone(&curve)).check(&curve, 0, "Saved as run 2");
     let examples = examples();
     assert!(examples.iter().flatten().count() >= 10, "{examples:?}");
-    // Several at once: most of their time is waiting.
-    let blocks = Mutex::new(examples.iter());
-    let take = || blocks.lock().expect("nobody panics with it").next();
-    thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                while let Some(block) = take() {
-                    for example in block {
-                        run_example(&scratch, &data, example);
-                    }
-                }
-            });
+    side_by_side(&examples, |block| {
+        for example in block {
+            run_example(&scratch, &data, example);
         }
     });
     scratch.assert_clean(Path::new(&data));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Scratch, finish, skipped};
+use crate::support::{Scratch, finish, side_by_side, skipped};
 use serde_json::Value;
 
 #[test]
@@ -65,38 +65,36 @@ fn network_studies() -> String {
 
 #[test]
 fn every_study_that_comes_with_the_program_runs() {
-    let scratch = Scratch::new();
-    let target = scratch.target();
-    let path = target.display().to_string();
-    let list = scratch.check(&["study", "list"], 0, "").stdout;
+    let list = Scratch::new().check(&["study", "list"], 0, "").stdout;
     let elsewhere = network_studies();
-    for name in names(&list) {
-        let Some(short) = shortened(&name) else {
+    side_by_side(&names(&list), |name| {
+        let Some(short) = shortened(name) else {
             assert!(
                 elsewhere.contains(&format!("\"{name}\"")),
                 "no test of {name}"
             );
-            continue;
+            return;
         };
+        let scratch = Scratch::new();
+        let target = scratch.target();
+        let path = target.display().to_string();
         // Some measure simulated devices, and nothing else.
-        let text = scratch.check(&["study", "show", &name], 0, "").stdout;
+        let text = scratch.check(&["study", "show", name], 0, "").stdout;
         let is_simulated = text.contains("\ntarget = \"sim:");
         let place = ["--target", &path, "--reserve", "0"];
         let place = if is_simulated { &[][..] } else { &place };
-        let args = ["study", &name, "-q", "--no-save", "--replicates", "1"];
+        let args = ["study", name, "-q", "--no-save", "--replicates", "1"];
         let args = [&args[..], place, short].concat();
         let ended = finish(scratch.seekstone(&args));
         if ended.stderr.contains("the study needs ") {
-            skipped(&format!("study {name}"), ended.error());
-            continue;
+            return skipped(&format!("study {name}"), ended.error());
         }
         if name == "dlt2000-full-files" && ended.stderr.contains("mount") {
-            skipped(&format!("study {name}"), "mounting is not allowed");
-            continue;
+            return skipped(&format!("study {name}"), "mounting is not allowed");
         }
         ended.check(&args, 0, "Results");
         scratch.assert_clean(&target);
-    }
+    });
 }
 
 /// Intervals without width are no certainty: how far a model is from its device is not in them.

@@ -18,8 +18,9 @@ use std::io::{BufRead, BufReader, Read, Write as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -236,14 +237,14 @@ impl Running {
         let mut child = command.spawn().expect("a child process");
         let mut stdout = child.stdout.take().expect("a pipe");
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-        let stdout = std::thread::spawn(move || {
+        let stdout = thread::spawn(move || {
             let mut text = String::new();
             stdout.read_to_string(&mut text).expect("text");
             text
         });
         let pid = Pid::from_child(&child);
         let (sender, receiver) = channel();
-        let watchdog = std::thread::spawn(move || {
+        let watchdog = thread::spawn(move || {
             let is_hanging = receiver.recv_timeout(HANGING) == Err(RecvTimeoutError::Timeout);
             if is_hanging {
                 let _ = kill_process(pid, Signal::KILL);
@@ -329,6 +330,20 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Do `work` for each of `items`, four at a time: programs that wait leave the processors idle.
+pub fn side_by_side<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(item);
+                }
+            });
+        }
+    });
 }
 
 /// Say why a test shows nothing on this machine.
