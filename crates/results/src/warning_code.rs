@@ -226,6 +226,7 @@ warning_codes! {
     VirtualDisk "virtual-disk" [Note] "what the device is";
     VolatileWriteCache "volatile-write-cache" [Note] "what the device is";
     MemoryBacked "memory-backed" [Note] "what the file or directory is";
+    FewHoles "few-holes" [Note] "what the file or directory is";
     NearlyFull "nearly-full" [Note] "what the file or directory is";
     SmallFile "small-file" [Note] "what the file or directory is";
     SparseFile "sparse-file" [Note, Void] "what the file or directory is";

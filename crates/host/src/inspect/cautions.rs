@@ -286,25 +286,49 @@ fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
     }
 }
 
+/// Of reads at random at most this share meets a hole where so much of a file is not allocated:
+/// less than any interval of a result is wide.
+const FEW_HOLES: f64 = 0.01;
+
+/// What the file system has not allocated of a file of `size` bytes.
+fn holes(found: &mut Cautions, evidence: &Evidence<'_>, size: u64) {
+    let target = evidence.target;
+    let allocated = target.allocated_bytes.unwrap_or(size);
+    // Another machine need not tell what it has allocated, nor a program that serves files.
+    let by_program = evidence.mount.is_some_and(|it| it.kind.starts_with("fuse"));
+    if target.remote || by_program && allocated == 0 {
+        return;
+    }
+    let missing = size.saturating_sub(allocated);
+    if missing < 4 * KIB {
+        return;
+    }
+    let advice = "fill the file first, with data that do not compress";
+    if missing as f64 <= FEW_HOLES * size as f64 {
+        let text = format!(
+            "{} of the file's {} are not allocated: the {:.2} % of random reads that meet them \
+             do not reach the device",
+            Bytes(missing),
+            Bytes(size),
+            missing as f64 / size as f64 * 100.0,
+        );
+        return found.add(WarningCode::FewHoles, text, advice);
+    }
+    let text = format!(
+        "only {} of the file's {} are allocated: holes and compressed blocks are read without \
+         the device",
+        Bytes(allocated),
+        Bytes(size)
+    );
+    found.add(WarningCode::SparseFile, text, advice);
+}
+
 fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
     let target = evidence.target;
     let Some(size) = target.size_bytes else {
         return;
     };
-    let allocated = target.allocated_bytes.unwrap_or(size);
-    // Another machine need not tell what it has allocated.
-    if !target.remote && allocated.saturating_add(4 * KIB) <= size {
-        found.add(
-            WarningCode::SparseFile,
-            format!(
-                "only {} of the file's {} are allocated: holes and compressed blocks are read \
-                 without the device",
-                Bytes(allocated),
-                Bytes(size)
-            ),
-            "fill the file first, with data that do not compress",
-        );
-    }
+    holes(found, evidence, size);
     let wanted = evidence.memory_bytes.unwrap_or(0).max(GIB);
     if size < wanted {
         found.add(
