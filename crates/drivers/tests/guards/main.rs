@@ -5,12 +5,13 @@
 
 mod stale;
 
-use std::fs::{self, File};
+use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use drivers::{
     AccessMode, Caching, MARKER_NAME, Owner, Seal, Target, TargetError, TargetOptions,
@@ -292,6 +293,44 @@ fn only_files_and_devices_are_targets() {
     }
     let missing = Target::open(&parent.path().join("none"), &TargetOptions::default());
     assert!(missing.unwrap_err().to_string().starts_with("cannot open "));
+}
+
+/// When the file was read last, after a target read it that was written since it was read before:
+/// that is when a usual mount, `relatime`, would note the time.
+fn last_access_after_a_read(path: &Path) -> SystemTime {
+    fs::write(path, [1; 8192]).unwrap();
+    let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000);
+    let times = FileTimes::new().set_accessed(long_ago);
+    let file = File::options().write(true).open(path).unwrap();
+    file.set_times(times).unwrap();
+    let options = TargetOptions {
+        caching: Caching::Buffered,
+        ..Default::default()
+    };
+    let target = Target::open(path, &options).unwrap();
+    let mut block = [0; 4096];
+    target.file().read_exact_at(&mut block, 0).unwrap();
+    file.metadata().unwrap().accessed().unwrap()
+}
+
+#[test]
+fn who_only_reads_leaves_the_time_of_access_alone() {
+    let parent = scratch();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "strictatime", "tmpfs"])
+        .arg(parent.path())
+        .status();
+    let read = |parent: &Path| last_access_after_a_read(&parent.join("file"));
+    let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000);
+    if mounted.is_ok_and(|status| status.success()) {
+        let strict = read(parent.path());
+        let unmounted = Command::new("umount").arg(parent.path()).status();
+        assert!(unmounted.unwrap().success());
+        assert!(strict > long_ago, "this mount notes each access");
+    } else {
+        eprintln!("skipped: who_only_reads...: mounting is not allowed: no strict mount");
+    }
+    assert_eq!(read(parent.path()), long_ago);
 }
 
 #[test]
