@@ -22,6 +22,10 @@ mod unreached;
 
 pub use census::{FigureAccount, PublishedTable, TablePart, published_tables};
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
 use results::{Reference, Validation, ValidationRow, ValidationTable};
 
 use host::interrupt::Interrupt;
@@ -153,20 +157,12 @@ pub fn validate(
             known: known().join(", "),
         });
     }
-    let mut found = Validation {
-        schema: SCHEMA,
-        device: device.map(str::to_owned),
-        tables: Vec::new(),
-        stopped: None,
-    };
-    for (done, experiment) in chosen.iter().enumerate() {
-        told(experiment.title, done, chosen.len());
-        let rows = (experiment.run)(interrupt);
-        if let Some(signal) = interrupt.is_raised() {
-            found.stopped = Some(format!("stopped by {}", signal.name));
-            break;
-        }
-        found.tables.push(ValidationTable {
+    let mut tables = Vec::new();
+    for (experiment, rows) in chosen.iter().zip(rows_of(&chosen, interrupt, told)) {
+        let Some(rows) = rows else {
+            continue;
+        };
+        tables.push(ValidationTable {
             title: experiment.title.into(),
             reference: experiment.reference,
             devices: experiment.devices.iter().map(ToString::to_string).collect(),
@@ -174,7 +170,60 @@ pub fn validate(
             rows: rows?,
         });
     }
-    Ok(found)
+    Ok(Validation {
+        schema: SCHEMA,
+        device: device.map(str::to_owned),
+        tables,
+        stopped: interrupt
+            .is_raised()
+            .map(|signal| format!("stopped by {}", signal.name)),
+    })
+}
+
+/// How far an experiment came.
+enum Step {
+    Begun(usize),
+    Done(usize, Rows),
+}
+
+/// What each experiment found, by all processors: nothing where a signal came before its end.
+fn rows_of(chosen: &[&Experiment], interrupt: &Interrupt, told: Told<'_>) -> Vec<Option<Rows>> {
+    let next = AtomicUsize::new(0);
+    let work = |tell: &Sender<Step>| {
+        while interrupt.is_raised().is_none() {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(experiment) = chosen.get(place) else {
+                break;
+            };
+            // Whoever hears is there until all have ended.
+            let _ = tell.send(Step::Begun(place));
+            let rows = (experiment.run)(interrupt);
+            if interrupt.is_raised().is_none() {
+                let _ = tell.send(Step::Done(place, rows));
+            }
+        }
+    };
+    let mut found: Vec<Option<Rows>> = chosen.iter().map(|_| None).collect();
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let (tell, heard) = channel();
+        for _ in 0..workers {
+            let tell = tell.clone();
+            scope.spawn(move || work(&tell));
+        }
+        drop(tell);
+        let mut done = 0;
+        for step in heard {
+            match step {
+                Step::Begun(place) => told(chosen[place].title, done, chosen.len()),
+                Step::Done(place, rows) => {
+                    found[place] = Some(rows);
+                    done += 1;
+                }
+            }
+        }
+    });
+    found
 }
 
 /// Names of devices and machines of which there are figures.

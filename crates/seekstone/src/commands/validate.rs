@@ -32,7 +32,9 @@ pub fn validate(args: &ValidateArgs) -> anyhow::Result<Exit> {
         path.write(&report::validation_json(&found).into())?;
     }
     if let Some(reason) = &found.stopped {
-        output::complain(&format!("error: {reason}; the tables before it are above"));
+        output::complain(&format!(
+            "error: {reason}; the tables that were done are above"
+        ));
         return Ok(Exit::Failed);
     }
     let outside = found.count(Standing::Outside);

@@ -172,7 +172,7 @@ fn a_signal_keeps_the_tables_that_are_done() {
     ended.check(
         &["validate"],
         1,
-        "error: stopped by SIGINT; the tables before it are above",
+        "error: stopped by SIGINT; the tables that were done are above",
     );
     assert!(
         ended.stdout.contains("partial: stopped by SIGINT"),
