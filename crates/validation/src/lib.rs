@@ -181,7 +181,7 @@ pub fn validate(
 }
 
 /// How far an experiment came.
-enum Step {
+enum ExperimentStep {
     Begun(usize),
     Done(usize, Rows),
 }
@@ -189,17 +189,17 @@ enum Step {
 /// What each experiment found, by all processors: nothing where a signal came before its end.
 fn rows_of(chosen: &[&Experiment], interrupt: &Interrupt, told: Told<'_>) -> Vec<Option<Rows>> {
     let next = AtomicUsize::new(0);
-    let work = |tell: &Sender<Step>| {
+    let work = |tell: &Sender<ExperimentStep>| {
         while interrupt.is_raised().is_none() {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(experiment) = chosen.get(place) else {
                 break;
             };
             // Whoever hears is there until all have ended.
-            let _ = tell.send(Step::Begun(place));
+            let _ = tell.send(ExperimentStep::Begun(place));
             let rows = (experiment.run)(interrupt);
             if interrupt.is_raised().is_none() {
-                let _ = tell.send(Step::Done(place, rows));
+                let _ = tell.send(ExperimentStep::Done(place, rows));
             }
         }
     };
@@ -215,8 +215,8 @@ fn rows_of(chosen: &[&Experiment], interrupt: &Interrupt, told: Told<'_>) -> Vec
         let mut done = 0;
         for step in heard {
             match step {
-                Step::Begun(place) => told(chosen[place].title, done, chosen.len()),
-                Step::Done(place, rows) => {
+                ExperimentStep::Begun(place) => told(chosen[place].title, done, chosen.len()),
+                ExperimentStep::Done(place, rows) => {
                     found[place] = Some(rows);
                     done += 1;
                 }
