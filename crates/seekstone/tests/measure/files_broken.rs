@@ -128,6 +128,14 @@ fn a_file_system_without_inodes_is_refused() {
     scratch.assert_clean(&made.root);
 }
 
+/// What a file system says that gave up: that it is only read, or, of what it has forgotten since
+/// somebody dropped the caches, that it cannot be read.
+fn is_broken(error: &str) -> bool {
+    let known = [libc::EROFS, libc::EIO, libc::EUCLEAN, libc::EBADMSG];
+    let known = known.map(|number| std::io::Error::from_raw_os_error(number).to_string());
+    known.iter().any(|text| error.contains(text))
+}
+
 #[test]
 fn a_remount_for_reading_only_ends_the_run_and_it_is_cleaned_later() {
     let test = "a_remount_for_reading_only_ends_the_run_and_it_is_cleaned_later";
@@ -144,19 +152,17 @@ fn a_remount_for_reading_only_ends_the_run_and_it_is_cleaned_later() {
     let ended = broken(&scratch, made.path(), |_| {
         fs::write(&trigger, "1").expect("a trigger");
     });
-    assert!(
-        ended.error().contains("Read-only file system"),
-        "{}",
-        ended.error()
-    );
+    assert!(is_broken(ended.error()), "{}", ended.error());
     assert!(
         ended.error().contains("`seekstone clean` there"),
         "{}",
         ended.error()
     );
     // Here nothing was said to be left, since the marker could not be opened for writing.
+    // Bug: where it could not be looked into either, `clean` said that nothing was left.
     let clean = ["clean", "--yes", made.path()];
-    scratch.check(&clean, 1, "Read-only file system");
+    let cleaned = scratch.check(&clean, 1, " left ");
+    assert!(is_broken(cleaned.error()), "{}", cleaned.error());
     made.unmount();
     made.repair();
     if made.mount(test, "rw") {
