@@ -315,6 +315,7 @@ fn last_access_after_a_read(path: &Path) -> SystemTime {
 
 #[test]
 fn who_only_reads_leaves_the_time_of_access_alone() {
+    let _alone = alone();
     let parent = scratch();
     let mounted = Command::new("mount")
         .args(["-t", "tmpfs", "-o", "strictatime", "tmpfs"])
