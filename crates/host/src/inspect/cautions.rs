@@ -286,8 +286,8 @@ fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
     }
 }
 
-/// Of reads at random at most this share meets a hole where so much of a file is not allocated:
-/// less than any interval of a result is wide.
+/// Of uniformly random reads this share meets a hole where so much of a file is not allocated. The
+/// mean is wrong by no more, a third of the precision that a check-up asks for.
 const FEW_HOLES: f64 = 0.01;
 
 /// What the file system has not allocated of a file of `size` bytes.

@@ -29,9 +29,9 @@ fn a_throttled_device_saturates_at_its_limit() {
         devices.map(|device| device.join().expect("a load"))
     });
     let mut loads: Vec<Value> = devices.into_iter().flatten().collect();
-    let [.., _, _, _] = &mut loads[..] else {
+    if loads.len() < 3 {
         return;
-    };
+    }
     loads.sort_by(|one, other| number(&one["value"]).total_cmp(&number(&other["value"])));
     let load = &loads[1];
     pressure.assert_rate(test, number(&load["value"]), LIMIT, 0.02);
