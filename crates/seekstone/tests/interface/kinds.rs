@@ -71,6 +71,8 @@ fn goals_are_on_the_figures_of_the_kind() {
             "sim:rz26",
             "--replicates",
             "2",
+            "--seed",
+            "1",
             "-q",
             "--no-save",
             "--goal",
