@@ -2,8 +2,8 @@
 .PHONY: test check lint check-static nightly faults fuzz bench simulations install-test-tools
 
 CARGO ?= cargo
-# Most tests of the program wait for storage: three times as many at once as there are processors.
-export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(nproc))
+# Most tests of the program wait for storage: four times as many at once as there are processors.
+export RUST_TEST_THREADS ?= $(shell expr 4 \* $$(nproc))
 
 test: install-test-tools lint check-static
 	$(CARGO) test --workspace --no-fail-fast
