@@ -273,9 +273,11 @@ impl Monitor {
     }
 
     /// After how long the trial ends in any case. One that is to tell something, and whose clients
-    /// may not even have asked by then, waits for its first answer, but not for ever.
+    /// may not even have asked by then, waits for its first answer, but not for ever. So does one
+    /// of a fixed time whose clients have asked: it cannot end before they are answered.
     fn longest(&self) -> Duration {
-        if self.goal.is_none() || self.has_answer {
+        let is_asked = self.store.arrivals() == Arrivals::Saturating;
+        if self.has_answer || (self.goal.is_none() && !is_asked) {
             return self.duration_max;
         }
         self.duration_max + FIRST_ANSWER_MAX

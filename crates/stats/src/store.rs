@@ -250,7 +250,8 @@ impl SlotStore {
     }
 
     /// When clients ask for operations.
-    pub(crate) const fn arrivals(&self) -> Arrivals {
+    #[must_use]
+    pub const fn arrivals(&self) -> Arrivals {
         self.arrivals
     }
 

@@ -153,10 +153,30 @@ fn a_scout_waits_for_its_first_answer_but_not_for_ever() {
     }
 
     // What was to last exactly so long does.
-    let timed = scout("sim:delay?time=2s", 1).goal(None).run(1);
-    assert!(
-        timed.elapsed < Duration::from_millis(320),
-        "{:?}",
-        timed.elapsed
+    let timed = Bench::new("sim:delay?time=2s", 1, poisson(1.0), 0.3).goal(None);
+    let ended = timed.run(1).elapsed;
+    assert!(ended < Duration::from_millis(320), "{ended:?}");
+}
+
+/// Bug: a disk that answered nothing for 132 ms ended a comparison of trials of 100 ms. Such a
+/// trial cannot end before its client is answered anyway.
+#[test]
+fn a_fixed_trial_of_waiting_clients_has_at_least_one_answer() {
+    let stalled = Bench::new(
+        "sim:mm1?mean=1ms&stall=132ms@1",
+        1,
+        thinking(Duration::ZERO),
+        0.1,
     );
+    let found = stalled.goal(None).run(1);
+    assert_eq!(found.ending, Ending::Budget);
+    // To the end of the slice of 16 ms in which it came.
+    let elapsed = found.elapsed.as_nanos();
+    assert!(
+        (132_000_000..150_000_000).contains(&elapsed),
+        "{elapsed} ns"
+    );
+    let measurement = found.measurement.expect("one operation");
+    let total = measurement.response.mean.value * measurement.completions_all as f64;
+    assert!(total > 132e6, "the late answer counts: {measurement:?}");
 }
