@@ -66,7 +66,7 @@ pub use purge::{PurgeMethod, ReadBack, purge};
 pub use raw_device::DeviceReader;
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
-pub use stale::{StaleDirectory, find_closed, find_stale};
+pub use stale::{ClosedDirectory, StaleDirectory, find_closed, find_stale};
 pub use table::{SmallFiles, TargetTable};
 pub use target::{AccessMode, Caching, Target, TargetKind, TargetOptions};
 pub use target_error::TargetError;

@@ -76,24 +76,45 @@ fn names_like_ours(parent: &Path) -> Result<Vec<String>, TargetError> {
     Ok(names)
 }
 
-/// The directories under `parent` that have a name of ours, and that we may not look into or are
-/// another user's: what killed runs left may be among them.
+/// A directory that has a name of ours, and that could not be looked into.
+#[derive(Debug)]
+pub struct ClosedDirectory {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What the system said.
+    pub why: io::Error,
+}
+
+/// The directories under `parent` that have a name of ours, and that we may not look into, are
+/// another user's, or are on storage that does not show them: what killed runs left may be among
+/// them.
 ///
 /// # Errors
 /// When `parent` cannot be listed.
-pub fn find_closed(parent: &Path) -> Result<Vec<PathBuf>, TargetError> {
+pub fn find_closed(parent: &Path) -> Result<Vec<ClosedDirectory>, TargetError> {
     let names = names_like_ours(parent)?;
     let paths = names.into_iter().map(|name| parent.join(name));
-    Ok(paths.filter(|path| is_closed(path)).collect())
+    let closed = paths.filter_map(|path| {
+        let why = why_closed(&path)?;
+        Some(ClosedDirectory { path, why })
+    });
+    Ok(closed.collect())
 }
 
-fn is_closed(path: &Path) -> bool {
+/// Why it cannot be known whether a directory is a run's.
+fn why_closed(path: &Path) -> Option<io::Error> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(path, flags, Mode::empty()).and_then(|directory| {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&directory, MARKER_NAME, flags, Mode::empty())
     });
-    matches!(opened, Err(Errno::ACCESS | Errno::PERM))
+    let error = opened.err()?;
+    let is_broken = matches!(
+        error,
+        Errno::IO | Errno::BADMSG | Errno::UCLEAN | Errno::STALE
+    );
+    let is_denied = matches!(error, Errno::ACCESS | Errno::PERM);
+    (is_broken || is_denied).then(|| error.into())
 }
 
 impl StaleDirectory {

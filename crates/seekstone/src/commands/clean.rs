@@ -2,11 +2,11 @@
 //! directory behind, the directory of a study's set-ups, or a data file that was not finished, all
 //! named and removed on demand.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
+use std::path::Path;
 
 use anyhow::Context as _;
-use drivers::{StaleDirectory, find_closed, find_stale};
+use drivers::{ClosedDirectory, StaleDirectory, find_closed, find_stale};
 use lab::left_over::data_files;
 use study::LeftScratch;
 use units::{Bytes, format_counted};
@@ -63,8 +63,21 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
 }
 
 /// What could not be looked into is not said to be nothing.
-fn unseen(closed: &[PathBuf]) -> anyhow::Error {
-    let names: Vec<String> = closed.iter().map(|it| it.display().to_string()).collect();
+fn unseen(closed: &[ClosedDirectory]) -> anyhow::Error {
+    let broken = closed
+        .iter()
+        .find(|it| it.why.kind() != ErrorKind::PermissionDenied);
+    if let Some(ClosedDirectory { path, why }) = broken {
+        return anyhow::anyhow!(
+            "cannot read {}, which a killed run may have left: {why}. Check the file system, then \
+             run `seekstone clean` again",
+            path.display()
+        );
+    }
+    let names: Vec<String> = closed
+        .iter()
+        .map(|it| it.path.display().to_string())
+        .collect();
     anyhow::anyhow!(
         "no permission to read {}, which a killed run may have left: run `seekstone clean` \
          as its owner, or as root",

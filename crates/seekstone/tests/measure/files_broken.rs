@@ -205,6 +205,36 @@ fn an_error_of_the_device_ends_the_run_and_it_is_cleaned_later() {
     }
 }
 
+/// A directory whose marker could not be read was left out, and nothing said to be left.
+#[test]
+fn what_a_damaged_file_system_hides_is_not_called_nothing() {
+    let test = "what_a_damaged_file_system_hides_is_not_called_nothing";
+    let scratch = Scratch::new();
+    let Some(made) = FileSystem::ext4(test, &scratch, 64, &["-O", "metadata_csum"]) else {
+        return;
+    };
+    let mut running = Running::start(scratch.seekstone(long(made.path(), &["--tests", "3"])));
+    running.wait_for("round 2");
+    running.signal(Signal::KILL);
+    assert_eq!(running.end().signal, Some(9));
+    let left = leftovers(&made.root).remove(0);
+    made.unmount();
+    let damage = format!("set_inode_field {left}/owner checksum 0");
+    made.edit(&damage);
+    if !made.mount(test, "rw") {
+        return;
+    }
+    let hidden = format!("error: cannot read {}/{left}, which a killed", made.path());
+    scratch.check(&["clean", "--yes", made.path()], 1, &hidden);
+    assert_eq!(leftovers(&made.root), [left]);
+    made.unmount();
+    made.repair();
+    if made.mount(test, "rw") {
+        scratch.check(&["clean", "--yes", made.path()], 0, "Removed");
+        scratch.assert_clean(&made.root);
+    }
+}
+
 #[test]
 fn a_hundred_thousand_foreign_entries_stay() {
     let test = "a_hundred_thousand_foreign_entries_stay";

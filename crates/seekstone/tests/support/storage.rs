@@ -191,6 +191,13 @@ impl FileSystem {
         assert!(is_done, "{} stays in use or broken", device.display());
     }
 
+    /// Change an ext4 file system that is not mounted, with a command of debugfs.
+    pub fn edit(&self, command: &str) {
+        let device = &self.device.as_ref().expect("a device").device;
+        let device = device.to_str().expect("a plain path");
+        succeed("debugfs", &["-w", "-R", command, device]);
+    }
+
     pub fn path(&self) -> &str {
         self.root.to_str().expect("a plain path")
     }
