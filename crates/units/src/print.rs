@@ -22,6 +22,9 @@ const DECIMALS_MAX: i32 = 9;
 /// Decimals that an interval may show beyond the usual three digits, to tell its ends apart.
 const EXTRA_DECIMALS_MAX: i32 = 3;
 
+/// An end of an interval that is so many times the value is in another unit than the value.
+const FAR: f64 = 1_000.0;
+
 /// Bounds that differ by a smaller share than this are one value, computed in two ways.
 const ROUNDING: f64 = 1e-9;
 
@@ -73,7 +76,9 @@ pub fn format_rate(bytes_per_second: f64) -> String {
 
 /// A time and its interval, all in nanoseconds, in one unit: `47.1 us` and `46.2 .. 48.0`.
 ///
-/// Intervals so narrow that their ends would look the same get up to three more decimals.
+/// Intervals so narrow that their ends would look the same get up to three more decimals. Where the
+/// interval is a thousand times the value, its unit is that of the interval: `0.03 us` and
+/// `0.00 .. 215.72`.
 #[must_use]
 pub fn format_interval_ns(value: f64, low: f64, high: f64) -> (String, String) {
     interval(value, low, high, &TIME_UNITS)
@@ -98,9 +103,9 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
         .into_iter()
         .find(|v| v.is_finite() && *v != 0.0)
         .unwrap_or(0.0);
-    let (factor, unit) = fitting_unit(leading, units);
+    let ((factor, unit), digits_less) = interval_unit(leading, low, high, units);
     let (value, low, high) = (value / factor, low / factor, high / factor);
-    let usual = decimals_of(leading / factor);
+    let usual = decimals_of(leading / factor) - digits_less;
     let differ = |decimals: &i32| fixed(low, *decimals) != fixed(high, *decimals);
     let mut enough = (usual..=usual + EXTRA_DECIMALS_MAX).filter(differ);
     // Ends that no such number tells apart are shown as usual.
@@ -116,6 +121,29 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
         shown,
         format!("{} .. {}", fixed(low, decimals), fixed(high, decimals)),
     )
+}
+
+/// The unit for a value and its interval, and how many of its three digits the value loses.
+///
+/// A far end takes the largest unit up to its own in which the value still has a digit among three
+/// decimals.
+fn interval_unit<'a>(
+    value: f64,
+    low: f64,
+    high: f64,
+    units: &[(f64, &'a str)],
+) -> ((f64, &'a str), i32) {
+    let own = fitting_unit(value, units);
+    let ends = [low, high].into_iter().filter(|it| it.is_finite());
+    let far_end = ends.fold(0.0, |most: f64, it| most.max(it.abs()));
+    if far_end < FAR * value.abs() {
+        return (own, 0);
+    }
+    let far = fitting_unit(far_end, units);
+    let larger = units.iter().rev();
+    let mut larger = larger.filter(|unit| own.0 < unit.0 && unit.0 <= far.0);
+    let shared = larger.find(|unit| value.abs() / unit.0 >= 1e-3);
+    shared.map_or((own, 0), |unit| (*unit, 2))
 }
 
 /// Whether bounds differ by no more than the rounding of their computation.

@@ -111,12 +111,40 @@ fn a_value_that_is_exact_has_three_digits() {
     );
 }
 
+#[track_caller]
+fn check_interval(shown: &(String, String), value: &str, interval: &str) {
+    assert_eq!((shown.0.as_str(), shown.1.as_str()), (value, interval));
+}
+
+/// The end has the unit, and the value a digit.
+#[test]
+fn an_interval_much_wider_than_its_value_has_its_own_unit() {
+    let check = check_interval;
+    check(
+        &format_interval_ns(34.9, 0.0, 215_723.8),
+        "0.03 us",
+        "0.00 .. 215.72",
+    );
+    check(
+        &format_interval_ns(1_240.0, -3.0, 2.5e9),
+        "0.001 ms",
+        "0.000 .. 2,500.000",
+    );
+    check(
+        &format_interval_rate(999.0, 1.0, 998_000.0),
+        "999 B/s",
+        "1 .. 998,000",
+    );
+    check(
+        &format_interval_count(2.0, 0.0, 215_000.0),
+        "2.00",
+        "0.00 .. 215,000.00",
+    );
+}
+
 #[test]
 fn a_value_and_its_interval_share_one_unit() {
-    #[track_caller]
-    fn check(shown: &(String, String), value: &str, interval: &str) {
-        assert_eq!((shown.0.as_str(), shown.1.as_str()), (value, interval));
-    }
+    let check = check_interval;
     check(
         &format_interval_ns(47_100.0, 46_200.0, 48_000.0),
         "47.1 us",
