@@ -20,7 +20,15 @@ pub struct Loop {
 impl Loop {
     /// A device that holds nothing known; `None`, with a message, where there can be none.
     pub fn new(test: &str, scratch: &Scratch, mib: usize) -> Option<Self> {
-        let image = scratch.path("image");
+        Self::filled(test, scratch.path("image"), mib)
+    }
+
+    /// The same on `memory`: no other work on the disks makes it slower.
+    pub fn in_memory(test: &str, memory: &FileSystem, mib: usize) -> Option<Self> {
+        Self::filled(test, memory.root.join("image"), mib)
+    }
+
+    fn filled(test: &str, image: PathBuf, mib: usize) -> Option<Self> {
         let mut file = File::create_new(&image).expect("an image file");
         let pattern: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
         for _ in 0..mib {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::group::Group;
 use crate::support::pressure::Pressure;
-use crate::support::storage::Loop;
+use crate::support::storage::{FileSystem, Loop};
 use crate::support::{Running, Scratch, finish, skipped};
 use serde_json::Value;
 
@@ -45,10 +45,14 @@ fn a_throttled_device_saturates_at_its_limit() {
 /// Reads per second that a throttled device lets through.
 const LIMIT: f64 = 1000.0;
 
+/// Size of a throttled device. It lies in memory: a busy disk must not be slower than the throttle.
+const DEVICE_MIB: usize = 64;
+
 /// The load at which a throttled device saturates; `None` where nothing can be throttled.
 fn saturation(test: &str, seed: &str) -> Option<Value> {
     let scratch = Scratch::new();
-    let device = Loop::new(test, &scratch, 64)?;
+    let memory = FileSystem::tmpfs(test, &scratch, 2 * DEVICE_MIB)?;
+    let device = Loop::in_memory(test, &memory, DEVICE_MIB)?;
     let group = Group::new(&format!("{test}-{seed}"), "blkio")?;
     let number_path = format!("/sys/block/{}/dev", device.name());
     let numbers = fs::read_to_string(number_path).expect("a device's numbers");
@@ -83,7 +87,10 @@ fn a_throttled_device_carries_its_limit_by_the_ios_of_a_transaction() {
 
 fn check_five_reads_a_transaction(test: &str, users: &str) {
     let scratch = Scratch::new();
-    let Some(device) = Loop::new(test, &scratch, 64) else {
+    let Some(memory) = FileSystem::tmpfs(test, &scratch, 2 * DEVICE_MIB) else {
+        return;
+    };
+    let Some(device) = Loop::in_memory(test, &memory, DEVICE_MIB) else {
         return;
     };
     let Some(group) = Group::new(&format!("{test}-{users}"), "blkio") else {
