@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 
 use random::{Purpose, Stream};
 
-use crate::support::{assert_empty, measured, model, place, reading, refused, try_measured};
+use crate::support::{
+    assert_empty, measured, model, page_cache_kept, place, reading, refused, try_measured,
+};
 
 /// Records of 4 KiB in 1 MiB.
 const RECORDS: u64 = 256;
 
 #[test]
 fn the_page_cache_answers_every_record_but_the_first_time() {
+    let _kept = page_cache_kept();
     let (directory, place) = place();
     let settings = "working-set = \"1MiB\"\nreads = 1000";
     let readings = measured("cache", settings, &place);
@@ -31,6 +34,7 @@ fn the_page_cache_answers_every_record_but_the_first_time() {
 
 #[test]
 fn a_buffer_answers_the_share_of_the_working_set_that_it_holds() {
+    let _kept = page_cache_kept();
     let (_directory, place) = place();
     // Uniform reads hit a record in the buffer as often as it holds records.
     for (buffer, expected) in [

@@ -5,7 +5,9 @@ use std::fs;
 use host::process::DROP_CACHES;
 use kinds::measure::MeasureError;
 
-use crate::support::{assert_empty, measured, model, names, place, reading, refused, try_measured};
+use crate::support::{
+    assert_empty, measured, model, names, page_cache_emptied, place, reading, refused, try_measured,
+};
 
 #[test]
 fn a_command_is_timed_with_all_that_it_waited_for() {
@@ -30,6 +32,7 @@ fn a_command_is_timed_with_all_that_it_waited_for() {
 #[test]
 #[expect(clippy::print_stderr, reason = "what is not shown is named")]
 fn what_the_cache_answered_is_told() {
+    let _emptied = page_cache_emptied();
     let (directory, place) = place();
     let data = directory.path().join("data");
     fs::write(&data, vec![7; 8 << 20]).expect("a file");

@@ -1,5 +1,7 @@
 //! A place of our own, and measurements typed as in a study file.
 
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 use host::interrupt::Interrupt;
 use kinds::measure::{MeasureError, Measuring, Place, measuring};
 use results::Reading;
@@ -12,6 +14,19 @@ pub fn place() -> (TempDir, Place) {
     let mut place = Place::new(directory.path().display().to_string(), 7);
     place.reserve = Some(Bytes::from_mib(64));
     (directory, place)
+}
+
+/// All tests share the page cache: who empties it does so while nobody counts on it.
+static PAGE_CACHE: RwLock<()> = RwLock::new(());
+
+/// For a test that counts on what is in the page cache.
+pub fn page_cache_kept() -> RwLockReadGuard<'static, ()> {
+    PAGE_CACHE.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For a test that empties the page cache.
+pub fn page_cache_emptied() -> RwLockWriteGuard<'static, ()> {
+    PAGE_CACHE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A model.
