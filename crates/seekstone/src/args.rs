@@ -390,7 +390,8 @@ pub struct TrialArgs {
         allow_hyphen_values = true
     )]
     pub precision: f64,
-    /// Run for exactly this long, precise or not.
+    /// Run for this long, precise or not; a closed loop at least until its first operation
+    /// completes.
     #[arg(
         long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true,
         conflicts_with_all = ["precision", "budget"]

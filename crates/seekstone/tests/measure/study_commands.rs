@@ -161,8 +161,7 @@ fn files_of_the_user_stay_as_they_are() {
     let scratch = Scratch::new();
     let target = scratch.target();
     let before = Belongings::of(&target);
-    // A busy disk may answer nothing for some hundred milliseconds.
-    let settings = "size = \"4MiB\"\nduration = \"1s\"\nwrites = \"50%\"";
+    let settings = "size = \"4MiB\"\nduration = \"100ms\"\nwrites = \"50%\"";
     let study = study(&scratch, &target.display().to_string(), "trial", settings);
     let ended = scratch.check(&["study", &study, "--replicates", "2", "-q"], 0, "latency");
     assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
