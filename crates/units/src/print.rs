@@ -22,7 +22,7 @@ const DECIMALS_MAX: i32 = 9;
 /// Decimals that an interval may show beyond the usual three digits, to tell its ends apart.
 const EXTRA_DECIMALS_MAX: i32 = 3;
 
-/// An end of an interval that is so many times the value is in another unit than the value.
+/// From this many times the value on, the end of an interval chooses the unit of both.
 const FAR: f64 = 1_000.0;
 
 /// Bounds that differ by a smaller share than this are one value, computed in two ways.
@@ -76,9 +76,8 @@ pub fn format_rate(bytes_per_second: f64) -> String {
 
 /// A time and its interval, all in nanoseconds, in one unit: `47.1 us` and `46.2 .. 48.0`.
 ///
-/// Intervals so narrow that their ends would look the same get up to three more decimals. Where the
-/// interval is a thousand times the value, its unit is that of the interval: `0.03 us` and
-/// `0.00 .. 215.72`.
+/// Intervals so narrow that their ends would look the same get up to three more decimals. An end a
+/// thousand times the value or more chooses the unit: `0.03 us` and `0.00 .. 215.72`.
 #[must_use]
 pub fn format_interval_ns(value: f64, low: f64, high: f64) -> (String, String) {
     interval(value, low, high, &TIME_UNITS)
