@@ -14,6 +14,7 @@ pub mod process;
 pub mod processors;
 #[doc(hidden)]
 pub mod readers;
+pub mod request_size;
 pub mod starting_line;
 pub mod together;
 

@@ -1,30 +1,35 @@
 //! What must be said beside a measurement before anybody believes it.
 
-use results::{Measurement, Severity, Unfinished, Unit, Warning, WarningCode};
+use results::{Measurement, Severity, Unit, Warning, WarningCode};
 use stats::{Finding, Verdict};
 use units::format_duration_ns;
 use workload::ClientSpec;
 
 use crate::failures::short_operations;
-use crate::own_limits::{own_limit, who_kept_back};
+use crate::own_limits::own_limit;
 use crate::trial::Trial;
+use crate::unfinished::{is_kept_back, kept_back};
 
 /// A stall of this length (nanoseconds) is told however long the trial was ...
-const STALL_NS: u64 = 100_000_000;
+pub(crate) const STALL_NS: u64 = 100_000_000;
 /// ... and a shorter one when it takes up this share of the trial.
 const STALL_SHARE: f64 = 0.05;
 /// The mean with the warm-up is this much larger before it is told.
 const WARM_UP_FACTOR: f64 = 1.25;
 /// Effective depth below this share of the nominal depth is too little.
 const DEPTH_SHARE: f64 = 0.95;
-/// Operations that were kept back at the end are told when the mean wait with theirs is this much
-/// larger than the mean without ...
-const KEPT_BACK_FACTOR: f64 = 1.01;
-/// ... or than this, where nothing is known of the error of that mean.
-const KEPT_BACK_FACTOR_UNKNOWN: f64 = 1.1;
 /// Of the operations that an open load lacks, so many must be waiting for the storage before it
 /// counts as too slow: the rest did not fall due, since arrivals come by chance.
 const LACKING_SHARE: f64 = 0.5;
+
+/// Effective samples without which a few slow operations are no episodes ...
+const SAMPLES_OF_EPISODES: f64 = 200.0;
+/// ... unless so much of the mean comes from them.
+const WEIGHT_OF_EPISODES: f64 = 0.25;
+/// Where more than this share of random arrivals is slow, they had to queue.
+const QUEUED_SHARE: f64 = 0.8;
+/// Nobody is late by less than this, nanoseconds.
+const LATE_LEAST_NS: f64 = 1_000.0;
 
 /// What is said of how a trial began.
 const START: [WarningCode; 2] = [WarningCode::WarmUp, WarningCode::WarmUpDiffers];
@@ -61,7 +66,8 @@ pub fn doubts(
     }
     warnings.extend(short_operations(measurement));
     for finding in findings {
-        let is_said = matches!(finding, Finding::Drifting { .. }) && is_growing;
+        let is_of_queue = matches!(finding, Finding::Drifting { .. } | Finding::Bimodal { .. });
+        let is_said = is_of_queue && is_growing;
         let warning = of_finding(trial, measurement, finding).filter(|_| !is_said);
         // One remark on a start is enough.
         let is_same = |old: &Warning, new: &Warning| {
@@ -75,8 +81,21 @@ pub fn doubts(
 
 fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Option<Warning> {
     let (severity, code) = match finding {
-        Finding::Rare { .. } => (Severity::Note, WarningCode::RareEpisodes),
-        Finding::Bimodal { .. } => (Severity::Note, WarningCode::TwoModes),
+        Finding::Rare { share, .. } => {
+            // Of a short trial a few slow operations are as many as chance makes.
+            let is_short = measurement.response.mean.samples < SAMPLES_OF_EPISODES;
+            if is_short && *share < WEIGHT_OF_EPISODES {
+                return None;
+            }
+            (Severity::Note, WarningCode::RareEpisodes)
+        }
+        Finding::Bimodal { weight, .. } => {
+            // Arrivals that find the storage idle are a mode of their own, and no cache.
+            if trial.offered().is_some() && weight.value > QUEUED_SHARE {
+                return None;
+            }
+            (Severity::Note, WarningCode::TwoModes)
+        }
         Finding::Oscillation { .. } => (Severity::Note, WarningCode::Oscillation),
         Finding::Outlier { .. } | Finding::HeavyTail { .. } => {
             (Severity::Doubt, WarningCode::HeavyTail)
@@ -106,6 +125,10 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             // Without a schedule there is nothing to be late for but the issue itself, which shows
             // in the effective depth.
             if trial.is_saturating() {
+                return None;
+            }
+            // So much an operation costs anyway.
+            if measurement.lateness.mean_ns < LATE_LEAST_NS {
                 return None;
             }
             (Severity::Doubt, WarningCode::LateGenerator)
@@ -196,8 +219,8 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
             Warning::note(
                 WarningCode::NotConverged,
                 format!(
-                    "{title}: stopped by its time limit; the interval is valid but wider \
-                 than requested."
+                    "{title}: ended before it was as precise as requested; the interval is valid \
+                     but wider."
                 ),
             )
             .advise("Allow more time with --budget."),
@@ -217,8 +240,8 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
                 Warning::doubt(
                     WarningCode::NotCitable,
                     format!(
-                        "{title}: stopped by its time limit with only {samples:.0} independent \
-                     samples; do not quote the number."
+                        "{title}: ended with only {samples:.0} independent samples; do not quote \
+                         the number."
                     ),
                 )
                 .advise("Allow more time with --budget."),
@@ -295,75 +318,6 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
             measurement.title,
             Unit::PerSecond.format(offered),
             Unit::PerSecond.format(achieved.value)
-        ),
-    ))
-}
-
-/// The mean response time with what was not done at the end, as long as that had waited by then:
-/// less than the truth. `None` where operations are not what is measured.
-fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) -> Option<f64> {
-    let unfinished = measurement.unfinished?;
-    let operations_count = matches!(trial.spec, ClientSpec::Mix(_) | ClientSpec::Control(_));
-    if !operations_count {
-        return None;
-    }
-    let (done, rest) = (measurement.completions_all as f64, unfinished.count as f64);
-    Some((mean_ns * done + unfinished.waited_mean_ns * rest) / (done + rest))
-}
-
-/// Whether the storage kept operations back at the end for so long that what is measured without
-/// them misleads. `mean_whole_ns` is the mean response time of what was done, warm-up included.
-#[must_use]
-pub fn is_kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> bool {
-    let Some(unfinished) = measurement.unfinished else {
-        return false;
-    };
-    match mean_with_unfinished(trial, measurement, mean_whole_ns) {
-        Some(with) => {
-            let mean = measurement.response.mean;
-            let plain = mean.value.max(mean_whole_ns);
-            if mean.high.is_finite() {
-                with > mean.high.max(KEPT_BACK_FACTOR * plain)
-            } else {
-                with > KEPT_BACK_FACTOR_UNKNOWN * plain
-            }
-        }
-        None => unfinished.waited_mean_ns > (measurement.service.max_ns.max(STALL_NS)) as f64,
-    }
-}
-
-fn kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
-    let Unfinished {
-        count,
-        waited_mean_ns,
-    } = measurement.unfinished?;
-    let waited = format_duration_ns(waited_mean_ns);
-    let (told, them) = match count {
-        1 => (
-            format!(
-                "1 operation was due and not done when the trial ended, after {waited}, and is in"
-            ),
-            "it",
-        ),
-        _ => (
-            format!(
-                "{count} operations were due and not done when the trial ended, after {waited} on \
-                 average, and are in"
-            ),
-            "them",
-        ),
-    };
-    let effect = mean_with_unfinished(trial, measurement, mean_whole_ns).map(|with| {
-        let with = format_duration_ns(with);
-        format!(": with {them} the mean latency is at least {with}")
-    });
-    Some(Warning::doubt(
-        WarningCode::KeptBack,
-        format!(
-            "{}: {told} no other figure{}. {}",
-            measurement.title,
-            effect.unwrap_or_default(),
-            who_kept_back(measurement)
         ),
     ))
 }

@@ -14,23 +14,53 @@ use units::{Bytes, Duration, format_count};
 const DEVICE_MS_MIN: u64 = 10;
 /// The least that a request moves, where operations are not smaller.
 const REQUEST_BYTES: u64 = 4096;
+/// Many requests of others void a number where they moved this share of the bytes.
+const VOID_BYTES_SHARE: f64 = 0.01;
 
 /// What this process can have caused at most, reads or writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnIo {
-    pub operations: u64,
+    pub requests: u64,
     pub bytes: u64,
 }
 
+/// Into how many requests the kernel may split direct operations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Splitting {
+    /// What it leaves together at least, bytes.
+    pub request_bytes: u64,
+    /// Pieces of the files, for each byte.
+    pub extents_per_byte: f64,
+}
+
 impl OwnIo {
-    /// The most requests that this can have been: each operation may be split, never below 4 KiB.
-    fn requests(self) -> u64 {
-        self.operations.max(self.bytes.div_ceil(REQUEST_BYTES))
+    /// Of so many operations, and all that the kernel moved for them. Each may have been split, but
+    /// never below 4 KiB.
+    #[must_use]
+    pub fn of(operations: u64, bytes: u64) -> Self {
+        Self {
+            requests: operations.max(bytes.div_ceil(REQUEST_BYTES)),
+            bytes,
+        }
+    }
+
+    /// Of so many direct operations of `asked` bytes altogether, and what was moved beside them.
+    #[must_use]
+    pub fn direct(operations: u64, asked: u64, bytes: u64, splitting: Splitting) -> Self {
+        let any = Self::of(operations, bytes);
+        let beside = bytes.saturating_sub(asked).div_ceil(REQUEST_BYTES);
+        // An operation may begin in the midst of a piece, and end in another one.
+        let whole = asked.div_ceil(splitting.request_bytes) + 2 * operations;
+        let between = (asked as f64 * splitting.extents_per_byte) as u64;
+        Self {
+            requests: any.requests.min(whole + between + beside),
+            bytes,
+        }
     }
 
     const fn and(self, other: Self) -> Self {
         Self {
-            operations: self.operations + other.operations,
+            requests: self.requests + other.requests,
             bytes: self.bytes + other.bytes,
         }
     }
@@ -64,12 +94,12 @@ pub fn foreign_io(device: &DeviceActivity, own: OwnWork) -> ForeignIo {
     let written = |own: OwnIo| {
         (
             device.written_bytes.saturating_sub(own.bytes),
-            device.writes.saturating_sub(own.requests()),
+            device.writes.saturating_sub(own.requests),
         )
     };
     let (written_bytes, written_requests) = writes.map_or((0, 0), written);
     let bytes = device.read_bytes.saturating_sub(reads.bytes) + written_bytes;
-    let requests = device.reads.saturating_sub(reads.requests()) + written_requests;
+    let requests = device.reads.saturating_sub(reads.requests) + written_requests;
     let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
     let of_bytes = share(bytes, device.read_bytes + device.written_bytes);
     ForeignIo {
@@ -98,8 +128,8 @@ pub fn device_time(device: &DeviceActivity, foreign: &ForeignIo) -> Option<Devic
 }
 
 /// What must be said of a trial of length `elapsed` in which others did that much of the work of
-/// `device`. Many small requests of others among few large ones of ours mark a number, and do not
-/// void it.
+/// `device`, by requests or by bytes, whichever is more: small requests break up a stream of large
+/// ones. Where they move next to nothing, they only mark the number.
 #[must_use]
 pub fn foreign_warning(
     title: &str,
@@ -138,7 +168,7 @@ pub fn foreign_warning(
         foreign.share * 100.0,
         what.join(", "),
     );
-    let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= ForeignIo::MARKED_SHARE;
+    let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= VOID_BYTES_SHARE;
     Some(if is_void {
         Warning::void(WarningCode::ForeignIo, text)
     } else {
@@ -165,10 +195,7 @@ mod tests {
     }
 
     fn own(operations: u64, mib: u64) -> OwnIo {
-        OwnIo {
-            operations,
-            bytes: mib * MIB,
-        }
+        OwnIo::of(operations, mib * MIB)
     }
 
     fn check(
@@ -265,8 +292,44 @@ mod tests {
             &device(60_000, 110, 0, 0),
             own(100, 100),
             nothing,
+            Some(Severity::Void),
+        );
+        check(
+            &device(60_000, 1_005, 0, 0),
+            own(100, 1_000 - 200),
+            nothing,
             Some(Severity::Doubt),
         );
+    }
+
+    /// Bug: 1,574 reads of 1 MiB might have been 400,000 requests, so that 102,000 reads of 4 KiB
+    /// beside them, which halved their rate, were nobody's.
+    #[test]
+    fn small_requests_beside_large_operations_are_seen() {
+        let splitting = Splitting {
+            request_bytes: 254 << 12,
+            extents_per_byte: 1.0 / (128 * MIB) as f64,
+        };
+        let (ours, all) = (1_574 * MIB, 1_975);
+        let reads = OwnIo::direct(1_574, ours, ours, splitting);
+        assert_eq!(reads.requests, 4_747);
+        let nothing = Some(OwnIo::default());
+        check(
+            &device(104_202, all, 0, 0),
+            reads,
+            nothing,
+            Some(Severity::Void),
+        );
+        // Alone, each is two requests.
+        check(&device(3_148, 1_574, 0, 0), reads, nothing, None);
+        // A file in pieces of 4 KiB may be any number of requests.
+        let splitting = Splitting {
+            extents_per_byte: 1.0 / 4096.0,
+            ..splitting
+        };
+        let reads = OwnIo::direct(1_574, ours, ours, splitting);
+        assert_eq!(reads, OwnIo::of(1_574, ours));
+        check(&device(104_202, 1_574, 0, 0), reads, nothing, None);
     }
 
     /// Two ranks on one disk were each said to have 50 % of foreign I/O: the other's.

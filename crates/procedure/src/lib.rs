@@ -32,6 +32,7 @@ mod timing;
 mod transactions;
 mod transfer;
 mod trial;
+mod unfinished;
 mod user_search;
 mod whatif;
 
@@ -51,7 +52,7 @@ pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     file_test, files_findings, growth, over_memory, time_alike,
 };
-pub use foreign::{OwnIo, OwnWork, device_time, foreign_io, foreign_warning};
+pub use foreign::{OwnIo, OwnWork, Splitting, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use offer::{LATENCIES, LEVEL_FIGURES, Offer, OfferedRow};
 pub use own_limits::busy_worker;

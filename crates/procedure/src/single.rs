@@ -2,8 +2,8 @@
 
 use engine::{Driver, DriverError, Engine, EngineState, KindRecord, OnError, Record};
 use results::{
-    ErrorClass, ErrorCount, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished,
-    histogram_text,
+    ErrorClass, ErrorCount, KindTimes, Lateness, Measurement, Resolution, Tails, Times,
+    WarningCode, histogram_text,
 };
 use stats::{
     Channel, Drift, DriftVerdict, Estimate, Evaluation, Finding, Histogram, PercentileEstimate,
@@ -12,19 +12,28 @@ use stats::{
 use units::{Bytes, Duration, Instant};
 use workload::{Client, ClientSpec, Errno, OpKind};
 
-use crate::doubts::{doubts, is_kept_back};
+use crate::doubts::doubts;
 use crate::failures::{Failures, short_operations};
 use crate::mixed::estimate_kinds;
 use crate::monitor::{Ending, Monitor};
 use crate::own_limits::room_wait;
 use crate::transactions::value_at;
 use crate::trial::Trial;
+use crate::unfinished::{count_unfinished, is_kept_back, unfinished, waited_at_end};
 
 /// Base slots between two looks at the watch.
 const SLICE_SLOTS: u64 = 16;
 /// Of independent events of which none was seen, at most so many were to be expected, with 95 %
 /// confidence: -ln 0.05.
 const NONE_SEEN: f64 = 2.996;
+
+/// What more time would remove.
+const WANTS_TIME: [WarningCode; 4] = [
+    WarningCode::NotConverged,
+    WarningCode::NotCitable,
+    WarningCode::TooShort,
+    WarningCode::NotStationary,
+];
 
 /// Run an engine and its monitor on this thread: in virtual time, or where one worker is enough.
 /// `go_on` is asked between slices.
@@ -299,9 +308,19 @@ fn judge(
     let (count, length) = (measurement.completions, measurement.duration_ns);
     measurement.resolution = Some(Resolution::of(count, length));
     if is_kept_back(trial, measurement, mean_whole_ns) {
-        count_unfinished(measurement, &record.unfinished, circumstances.elapsed);
+        count_unfinished(
+            measurement,
+            (record, &counted.response),
+            circumstances.elapsed,
+        );
     }
     measurement.warnings = doubts(trial, measurement, mean_whole_ns, findings);
+    if circumstances.on_error == OnError::Stop && !measurement.errors.is_empty() {
+        // It ended for that, and not for lack of time.
+        let of_time = measurement.warnings.iter_mut();
+        let of_time = of_time.filter(|it| WANTS_TIME.contains(&it.code));
+        of_time.for_each(|it| it.advice.clear());
+    }
     if circumstances.on_error == OnError::Count {
         let failed = Failures::of(measurement).warning(&measurement.title);
         measurement.warnings.extend(failed);
@@ -326,37 +345,6 @@ fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record)
         shortest_ns: stalls.shortest_ns,
     }));
     findings
-}
-
-/// For how long something was due at the end, nanoseconds. What fell due all through a stall has
-/// waited for half of it on average.
-fn waited_at_end(record: &Record) -> u64 {
-    unfinished(record).map_or(0, |rest| (2.0 * rest.waited_mean_ns) as u64)
-}
-
-fn unfinished(record: &Record) -> Option<Unfinished> {
-    let count = record.unfinished.count();
-    (count > 0).then(|| Unfinished {
-        count,
-        waited_mean_ns: record.unfinished.waited_ns() as f64 / count as f64,
-    })
-}
-
-/// What was kept back at the end was with the storage all that time, and waited that long at least.
-fn count_unfinished(
-    measurement: &mut Measurement,
-    unfinished: &engine::Unfinished,
-    elapsed: Duration,
-) {
-    let elapsed_ns = elapsed.as_nanos().max(1) as f64;
-    measurement.effective_depth += unfinished.with_storage_ns as f64 / elapsed_ns;
-    let mean = |sum: u64, count: u64| sum.checked_div(count).unwrap_or(0);
-    let service = mean(unfinished.with_storage_ns, unfinished.with_storage);
-    let response = service.max(mean(unfinished.waited_ns(), unfinished.count()));
-    let longest = &mut measurement.response.max_ns;
-    *longest = response.max(*longest);
-    let longest = &mut measurement.service.max_ns;
-    *longest = service.max(*longest);
 }
 
 /// A trial without a goal that ran to its end has missed none.

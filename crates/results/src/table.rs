@@ -116,6 +116,14 @@ impl Role {
     }
 }
 
+/// What makes a number wrong by more than its interval says: what was kept back, the work of
+/// others, our own lateness. Each is told only where it is more than a little.
+const SPOILING: [WarningCode; 3] = [
+    WarningCode::KeptBack,
+    WarningCode::ForeignIo,
+    WarningCode::LateGenerator,
+];
+
 impl Trust {
     /// The word of machine-readable forms.
     #[must_use]
@@ -138,8 +146,7 @@ impl Trust {
     pub fn of(verdict: &Verdict, warnings: &[Warning]) -> Self {
         match verdict {
             _ if voids(warnings) => Self::Void,
-            // It is told only where the mean with what was kept back is outside of the interval.
-            _ if warnings.iter().any(|it| it.code == WarningCode::KeptBack) => Self::Shaky,
+            _ if warnings.iter().any(|it| SPOILING.contains(&it.code)) => Self::Shaky,
             Verdict::Converged
             | Verdict::Timed { is_citable: true }
             | Verdict::Budget { is_citable: true }

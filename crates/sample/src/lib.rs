@@ -271,8 +271,8 @@ fn durable_write() -> Measurement {
     durable.response.percentiles[2].is_indicative = true;
     durable.warnings.push(Warning::doubt(
         WarningCode::NotConverged,
-        "durable write 4 KiB (fsync): stopped by its time limit; the interval is valid \
-         but wider than requested. Give it more time.",
+        "durable write 4 KiB (fsync): ended before it was as precise as requested; the \
+         interval is valid but wider. Give it more time.",
     ));
     durable.errors.push(ErrorCount {
         kind: "write".into(),

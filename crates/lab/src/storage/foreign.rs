@@ -1,6 +1,6 @@
 //! Judges each trial on real storage by what its device did meanwhile: for others, or not at all.
 
-use procedure::{OwnIo, OwnWork, Trial, device_time, foreign_io, foreign_warning};
+use procedure::{OwnIo, OwnWork, Splitting, Trial, device_time, foreign_io, foreign_warning};
 use results::environment::{CountersDelta, DeviceActivity, ForeignIo};
 use results::{Access, Interval, Measurement, Severity, Warning, WarningCode};
 use units::Duration;
@@ -8,6 +8,8 @@ use workload::ClientSpec;
 
 use super::StorageLaboratory;
 use host::counters::Counters;
+use host::request_size::request_bytes;
+use sys::count_extents;
 
 /// A value of `SEEKSTONE_SHARED` other than nothing: the device is known to be shared.
 const SHARED: &str = "SEEKSTONE_SHARED";
@@ -74,10 +76,28 @@ impl StorageLaboratory {
         let copies_on_write = self.space().is_none_or(|space| space.copies_on_write);
         let behind = (!copies_on_write).then_some(self.behind.bytes);
         let counters = measurement.counters.as_ref();
-        let own = counters.and_then(|it| own_work(measurement, trial, it, behind));
+        let splitting = self.splitting(trial);
+        let own = counters.and_then(|it| own_work(measurement, trial, it, (behind, splitting)));
         self.look_behind();
         self.behind.bytes += METADATA_BYTES * metadata(measurement);
         own
+    }
+
+    /// Into how many requests the operations of `trial` may be split; `None` where anything is
+    /// possible: what goes through the page cache, or is laid out anew with each write.
+    fn splitting(&self, trial: &Trial) -> Option<Splitting> {
+        if trial.access != Access::Direct || self.space().is_some_and(|it| it.copies_on_write) {
+            return None;
+        }
+        let (mut extents, mut bytes) = (0, 0);
+        for target in self.table.targets() {
+            extents += count_extents(target.file()).ok()?.unwrap_or(1);
+            bytes += target.size();
+        }
+        Some(Splitting {
+            request_bytes: request_bytes(self.settings.device.as_deref()?)?,
+            extents_per_byte: extents as f64 / bytes.max(1) as f64,
+        })
     }
 
     /// Share of its files, 0 to 1, for which their file system has allocated room.
@@ -214,7 +234,7 @@ fn own_work(
     measurement: &Measurement,
     trial: &Trial,
     counters: &CountersDelta,
-    behind: Option<u64>,
+    (behind, splitting): (Option<u64>, Option<Splitting>),
 ) -> Option<OwnWork> {
     let (_, io) = (counters.device.as_ref()?, counters.process_io?);
     // Of a file system that is served by another program, that program's I/O would be "others'".
@@ -227,17 +247,20 @@ fn own_work(
     if trial.access == Access::Buffered && is_from_memory {
         return None;
     }
-    let reads = OwnIo {
-        operations: count(measurement, &["read"]),
-        bytes: io.read_bytes,
+    let own_io = |kind, bytes| {
+        let of_kind = measurement.kinds.iter().find(|it| it.kind == kind);
+        let (operations, asked) = of_kind.map_or((0, 0), |it| (it.count, it.bytes));
+        match splitting {
+            Some(splitting) => OwnIo::direct(operations, asked, bytes, splitting),
+            None => OwnIo::of(operations, bytes),
+        }
     };
+    let reads = own_io("read", io.read_bytes);
     let is_files = matches!(trial.spec, ClientSpec::Files(_));
     let own_writes = |behind| {
         let syncs = count(measurement, &["flush"]) + synced(measurement, trial);
-        OwnIo {
-            operations: count(measurement, &["write"]),
-            bytes: io.write_bytes + behind + SYNC_BYTES * syncs + HOUSEKEEPING_BYTES,
-        }
+        let beside = behind + SYNC_BYTES * syncs + HOUSEKEEPING_BYTES;
+        own_io("write", io.write_bytes + beside)
     };
     let writes = behind.filter(|_| !is_files).map(own_writes);
     Some(OwnWork { reads, writes })

@@ -177,10 +177,16 @@ fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warn
             measurement.title, device.name
         ),
     )
-    .advise(
-        "Look at max_sectors_kb and max_segments in /sys/block/*/queue, or use a \
-                smaller --block.",
-    )
+    .advise(match measurement.generator.as_ref() {
+        Some(generator) if generator.huge_page_share.is_some_and(|share| share < 1.0) => {
+            "Seekstone got no huge pages for its buffers, and each small page is a piece of \
+             its own: see /sys/kernel/mm/transparent_hugepage/enabled, or use a smaller --block."
+        }
+        _ => {
+            "Look at max_sectors_kb and max_segments in /sys/block/*/queue, or use a smaller \
+             --block."
+        }
+    })
 }
 
 #[cfg(test)]

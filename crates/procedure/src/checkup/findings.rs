@@ -5,9 +5,9 @@
 //! no level that is not as precise as was asked for, and no scout.
 
 use results::{
-    Access, Arrivals, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation, Severity,
+    Access, Arrivals, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation,
 };
-use stats::{Estimate, Verdict};
+use stats::Estimate;
 use units::{
     format_count, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate,
@@ -53,16 +53,7 @@ pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<Stri
 
 /// Whether the report lets the figures be quoted, with an interval that can be trusted.
 pub(crate) fn is_quotable(measurement: &Measurement) -> bool {
-    let is_sound = match measurement.verdict {
-        Verdict::Converged | Verdict::Correlated => true,
-        Verdict::Budget { is_citable }
-        | Verdict::Timed { is_citable }
-        | Verdict::Short { is_citable } => is_citable,
-        Verdict::NotStationary => false,
-    };
-    let mut warnings = measurement.warnings.iter();
-    is_sound
-        && !warnings.any(|warning| warning.severity == Severity::Void)
+    measurement.trust().is_usable()
         && measurement.response.mean.is_bounded()
         && measurement.throughput.is_bounded()
 }
@@ -93,12 +84,13 @@ pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
         None => "mean latency".to_owned(),
         Some(share) => format!("p{} latency", share * 100.0),
     };
-    let arrivals = match curve.arrivals {
-        Arrivals::Closed => "in a closed loop",
-        Arrivals::Open => "of random arrivals",
+    // Clients that wait for each other ask for more than arrivals by chance may.
+    let (reaches, arrivals) = match curve.arrivals {
+        Arrivals::Closed => ("Reaches", "in a closed loop"),
+        Arrivals::Open => ("Carries", "of random arrivals"),
     };
     let closed = format!(
-        "Carries {} {unit} {arrivals} at a {time} of {}",
+        "{reaches} {} {unit} {arrivals} at a {time} of {}",
         count(load),
         format_duration_ns(level.level_ns as f64),
     );
@@ -255,6 +247,7 @@ mod tests {
     use super::*;
     use crate::replay::of_mean;
     use results::{Level, Warning, WarningCode};
+    use stats::Verdict;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         Estimate {
@@ -350,7 +343,7 @@ mod tests {
         let points = vec![point(32, 45_500.0, false), point(64, 46_000.0, false)];
         let found = findings(&rows(Verdict::Converged), Some(&curve(true, points, true)));
         let expected = [
-            "Carries 31,800 (31,000 .. 32,600) random 4 KiB reads/s in a closed loop at a",
+            "Reaches 31,800 (31,000 .. 32,600) random 4 KiB reads/s in a closed loop at a",
             "saturates at 46,000 (45,000 .. 47,000) random reads per second, 4.60 (4.46 .. 4.74) \
              times the rate of single reads; 32 concurrent reads come within 5 %",
             "A write with fsync takes 200 us (196 .. 204), so one thread commits at most \

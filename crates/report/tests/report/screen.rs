@@ -53,8 +53,8 @@ random reads of 4 KiB: mean latency against IOPS
 Warnings
   doubt Data written less than 20 s ago may have been answered by the host's cache; ask for --soak
         to see past it.
-  doubt durable write 4 KiB (fsync): stopped by its time limit; the interval is valid but wider than
-        requested. Give it more time.
+  doubt durable write 4 KiB (fsync): ended before it was as precise as requested; the interval is
+        valid but wider. Give it more time.
   note  This is a virtual machine: its host may cache.
   1 more: --all shows everything
 ");

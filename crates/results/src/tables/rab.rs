@@ -6,6 +6,7 @@ use super::curve::load_of;
 use crate::rab::{Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 use crate::reading::{Better, Unit};
 use crate::table::{Figure, Row, Table, Trust};
+use crate::warning_code::WarningCode;
 
 /// Bytes in the MiB of `RABmark[s]`.
 const MIB: f64 = 1_048_576.0;
@@ -59,7 +60,12 @@ fn trust_of(it: &RabWorkload) -> Trust {
     let of_load = it.measurement.as_ref();
     let of_load = of_load.map(|load| load.trust());
     let of_curve = it.curve.as_ref();
-    let of_curve = of_curve.map(|curve| Trust::unless_void(&curve.warnings));
+    let of_curve = of_curve.map(|curve| {
+        let mut warnings = curve.warnings.iter();
+        let is_open = warnings.any(|it| it.code == WarningCode::LevelNotSettled);
+        let settled = if is_open { Trust::Shaky } else { Trust::Sound };
+        settled.max(Trust::unless_void(&curve.warnings))
+    });
     let trust = Trust::unless_void(&it.warnings);
     [of_load, of_curve]
         .into_iter()

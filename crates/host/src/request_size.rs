@@ -1,0 +1,60 @@
+//! How large the requests are that the kernel makes of one large operation.
+
+use std::fs;
+use std::path::Path;
+
+/// The smallest page, and so the smallest piece of memory that a request gathers.
+const PAGE_BYTES: u64 = 4096;
+const SECTOR_BYTES: u64 = 512;
+
+/// Bytes of an operation that lie together on `device` and that the kernel leaves in one request at
+/// least; `None` where it does not tell. Documented in the kernel's `ABI/stable/sysfs-block`.
+#[must_use]
+pub fn request_bytes(device: &str) -> Option<u64> {
+    let own = fs::canonicalize(Path::new("/sys/class/block").join(device)).ok()?;
+    let disk = match own.join("partition").exists() {
+        true => own.parent()?,
+        false => &own,
+    };
+    let of_queue = |name: &str| -> Option<u64> {
+        let text = fs::read_to_string(disk.join("queue").join(name)).ok()?;
+        text.trim().parse().ok()
+    };
+    smallest(
+        of_queue("max_sectors_kb")?,
+        of_queue("max_segments")?,
+        [of_queue("chunk_sectors"), of_queue("minimum_io_size")],
+    )
+}
+
+/// A chunk is what one member of a stripe set takes; the least I/O size of such a set is its
+/// chunk, too.
+fn smallest(
+    sectors_kb: u64,
+    segments: u64,
+    [chunk_sectors, io_min]: [Option<u64>; 2],
+) -> Option<u64> {
+    let chunk = chunk_sectors.map(|sectors| sectors * SECTOR_BYTES);
+    let chunks = [chunk, io_min].into_iter().flatten();
+    let chunks = chunks.filter(|bytes| *bytes > PAGE_BYTES);
+    let whole = [sectors_kb << 10, segments * PAGE_BYTES];
+    let all = whole.into_iter().chain(chunks);
+    all.min().filter(|bytes| *bytes >= PAGE_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tightest_limit_of_the_queue_counts() {
+        let check = |sectors_kb, segments, chunks, expected| {
+            assert_eq!(smallest(sectors_kb, segments, chunks), expected);
+        };
+        check(1280, 254, [Some(0), Some(512)], Some(254 * 4096));
+        check(128, 254, [None, Some(4096)], Some(128 << 10));
+        check(1280, 256, [Some(0), Some(64 << 10)], Some(64 << 10));
+        check(1280, 256, [Some(256), None], Some(128 << 10));
+        check(0, 0, [None, None], None);
+    }
+}
