@@ -1,6 +1,7 @@
 //! The kinds of measurement: what each asks of a laboratory, and what it gives.
 
 pub mod check_up;
+pub mod depth;
 mod feed;
 pub mod files;
 pub mod fio_jobs;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use drivers::DriverKind;
 use engine::Follower;
 use procedure::{
     CurveOptions, CurveStep, LATENCIES, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation,
@@ -16,6 +15,7 @@ use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
 use crate::check_up::rates;
+use crate::depth::{closed_depth, open_depth};
 use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
@@ -393,9 +393,10 @@ impl Asker<'_> {
         let mut hosts = HostsAtPeak::default();
         while let CurveStep::Measure(plan) = procedure.next_step() {
             let begun = bench.laboratory().now();
+            let driver = self.request.bench.storage.driver;
             let mut trial = self.trial(access);
             trial.clients = plan.clients;
-            trial.depth = plan.clients.min(DEPTH_MAX);
+            trial.depth = closed_depth(driver, plan.clients, self.largest_block());
             let clients = format_counted(plan.clients.into(), "client");
             trial.title = format!("{}, {clients}", self.request.title);
             if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
@@ -403,7 +404,6 @@ impl Asker<'_> {
                 let gap = Gap::new(GapShape::Exponential, gap);
                 spec.pacing = Pacing::Open { gap };
                 let rate = sources.rate_each * f64::from(plan.clients);
-                let driver = self.request.bench.storage.driver;
                 trial.depth = open_depth(driver, 1, rate, self.largest_block());
                 trial.title = format!("{}, {}/s", self.request.title, format_count(rate));
             }
@@ -569,30 +569,3 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
         .advise("Allow more time with --duration.")
     })
 }
-
-/// How many requests of an open load may be outstanding, at least `least`: more than a storage that
-/// carries it ever has, so that the queue is the storage's and not ours. Each costs a buffer of
-/// `block`, or a thread. `rate` is in arrivals per second.
-#[must_use]
-pub fn open_depth(driver: DriverKind, least: u32, rate: f64, block: Bytes) -> u32 {
-    let least = least.max(DEPTH_OPEN_MIN);
-    let has_threads = match driver {
-        DriverKind::Threads => true,
-        DriverKind::Auto | DriverKind::Uring => drivers::io_threads(DriverKind::Auto, 1) > 0,
-    };
-    if has_threads {
-        return least;
-    }
-    let buffers = DEPTH_OPEN_BYTES / block.as_u64().max(4096);
-    let most = buffers.min(drivers::DEPTH_MAX as u64) as f64;
-    least.max((rate * DEPTH_OPEN_SECONDS).min(most) as u32)
-}
-
-/// Open arrivals need room for those that come while others are under way: at least this much ...
-const DEPTH_OPEN_MIN: u32 = 256;
-/// ... and for those that come in this time, seconds, which only a storage in trouble takes ...
-const DEPTH_OPEN_SECONDS: f64 = 0.1;
-/// ... as far as their buffers take no more memory than this.
-const DEPTH_OPEN_BYTES: u64 = 256 << 20;
-/// The most requests outstanding; more clients wait their turn.
-pub const DEPTH_MAX: u32 = 4096;

@@ -7,7 +7,7 @@ use units::{Bytes, Duration};
 use workload::{JobRate, JobSpec};
 
 use super::plan::Phase;
-use crate::single_load::open_depth;
+use crate::depth::open_depth;
 
 /// How the loads of a curve are dealt to its workloads.
 #[derive(Clone, Debug, PartialEq)]

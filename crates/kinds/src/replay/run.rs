@@ -19,7 +19,7 @@ use stats::Channel;
 use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
-use crate::single_load::open_depth;
+use crate::depth::open_depth;
 use crate::stage::{Show, Stage};
 
 use super::client::{MakeReplay, Seen};

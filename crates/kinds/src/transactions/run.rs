@@ -12,7 +12,8 @@ use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
 
 use super::start::StartAt;
-use crate::single_load::{DEPTH_MAX, NULL_TARGET};
+use crate::depth::DEPTH_MAX;
+use crate::single_load::NULL_TARGET;
 use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use drivers::{Caching, DriverKind, Notice};
-use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load, open_depth};
+use kinds::depth::{closed_depth, open_depth};
+use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load};
 use kinds::stage::Show;
 use lab::bench::BenchRequest;
 use results::Setup;
@@ -21,8 +22,6 @@ use crate::commands::setup::bench_request;
 use crate::commands::{trial_iolog, trial_targets};
 use crate::exit::UsageError;
 
-/// Requests outstanding unless asked for otherwise.
-const DEPTH_DEFAULT_MAX: u32 = 1024;
 /// Test files are written in blocks of 2 to the power of this.
 const FILL_BLOCK_BITS: u32 = 20;
 /// Shares are drawn as whole parts of this.
@@ -122,7 +121,7 @@ pub fn ends(args: &TrialArgs, budget: Duration) -> (Option<Goal>, Duration) {
 
 /// Requests outstanding, as asked for or as the load takes.
 fn depth(args: &TrialArgs, driver: DriverKind) -> u32 {
-    let least = args.clients.min(DEPTH_DEFAULT_MAX);
+    let least = closed_depth(driver, args.clients, args.workload.block);
     args.depth.unwrap_or_else(|| match args.rate {
         Some(rate) => open_depth(driver, least, rate.per_second(), args.workload.block),
         None => least,
