@@ -29,6 +29,8 @@ const EPISODES_MIN: usize = 10;
 /// Shortest period, in slots, that is called an oscillation, and the autocorrelation it needs.
 const PERIOD_MIN: usize = 9;
 const RETURN_MIN: f64 = 0.3;
+/// ... and the first return as high as this, beside the highest, is one period behind.
+const RETURN_PART: f64 = 0.4;
 /// Share of the response time beyond which the generator's own lateness matters.
 const LATENESS_MAX: f64 = 0.05;
 /// Share of the clients' time that may be unaccounted for.
@@ -261,7 +263,7 @@ pub fn findings(
         changing(store, channel),
         rare(slots, channel, precision),
         bimodal(store, channel, &window),
-        oscillation(&window),
+        oscillation(&window, store.stalls(0)),
         outlier(slots, channel, evaluation, precision),
         heavy_tail(&Pool::of(store, channel, &window).bins)
             .map(|exponent| Finding::HeavyTail { exponent }),
@@ -386,8 +388,10 @@ fn bimodal(store: &SlotStore, channel: Channel, window: &Window) -> Option<Findi
 }
 
 /// A period: the autocorrelation falls, returns above 0.3 and above its noise, and returns again
-/// after two periods. The second return tells a period from two accidental bursts.
-fn oscillation(window: &Window) -> Option<Finding> {
+/// after two periods. The second return tells a period from two accidental bursts. It returns after
+/// every further period, too, and higher where a period is no whole number of slots: the first high
+/// return counts.
+fn oscillation(window: &Window, stalls: Option<Stalls>) -> Option<Finding> {
     let series = centred(&window.response_influence);
     let own = autocovariance(&series, 0);
     let centre = mean(&window.response_influence);
@@ -402,17 +406,34 @@ fn oscillation(window: &Window) -> Option<Finding> {
     let persistence: f64 = correlation[1..fall.max(1)].iter().map(|r| r * r).sum();
     // Bartlett's standard error of an autocorrelation beyond the reach of the persistence.
     let noise = ((1.0 + 2.0 * persistence) / series.len() as f64).sqrt();
-    let (period, peak) = (fall.max(PERIOD_MIN)..=lags / 2)
-        .map(|lag| (lag, correlation[lag]))
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let period = first_return(&correlation[..=lags / 2], fall)?;
+    let peak = correlation[period];
     let slack = (period / 8).max(2);
-    let again = correlation[2 * period - slack..=(2 * period + slack).min(lags)]
-        .iter()
-        .copied()
-        .fold(f64::MIN, f64::max);
-    let is_periodic = peak > RETURN_MIN.max(3.0 * noise) && again > 0.5 * peak;
-    let period_ns = window.width_ns.saturating_mul(period as u64);
-    is_periodic.then_some(Finding::Oscillation { period_ns })
+    let (twice, again) = highest(&correlation, 2 * period - slack, 2 * period + slack)?;
+    let is_periodic =
+        period >= PERIOD_MIN && peak > RETURN_MIN.max(3.0 * noise) && again > 0.5 * peak;
+    let period_ns = window.width_ns.saturating_mul(twice as u64) / 2;
+    // Stalls that come several times in a slot beat with the slots.
+    let is_beat =
+        stalls.is_some_and(|it| it.count.saturating_mul(period_ns) > 2 * window.duration_ns());
+    (is_periodic && !is_beat).then_some(Finding::Oscillation { period_ns })
+}
+
+/// The lag from `fall` on at which the autocorrelation is back for the first time, next to where it
+/// is highest.
+fn first_return(correlation: &[f64], fall: usize) -> Option<usize> {
+    let (_, most) = highest(correlation, fall, correlation.len())?;
+    let is_high = |lag: &usize| correlation[*lag] > RETURN_PART * most;
+    let begin = (fall..correlation.len()).find(is_high)?;
+    let high = (begin..correlation.len()).take_while(is_high).count();
+    highest(correlation, begin, begin + high - 1).map(|(lag, _)| lag)
+}
+
+/// Where `correlation` is highest from the lag `first` to `last`, and how high.
+fn highest(correlation: &[f64], first: usize, last: usize) -> Option<(usize, f64)> {
+    let lags = first..(last + 1).min(correlation.len());
+    lags.map(|lag| (lag, correlation[lag]))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The warm-up against the rest, in either direction: a device that slows down while it is measured

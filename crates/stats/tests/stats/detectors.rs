@@ -143,6 +143,23 @@ fn oscillation_is_found_with_its_period() {
         0.95..=1.0,
         "",
     );
+    // Ten to eighty times as often: no multiple of the period may be taken for it.
+    for ios in [50, 125, 390, 1_000, 2_500] {
+        let stalls = |seed| {
+            let mut series = EXPONENTIAL.start(seed);
+            store_of(1600, |i| {
+                let slow = if i % ios < 12 { 20.0 } else { 1.0 };
+                series.next_time() * slow
+            })
+        };
+        let period_ns = ios * 1_000_000;
+        let is_wrong = |finding: &Finding| {
+            matches!(finding, Finding::Oscillation { period_ns: told }
+                if told.abs_diff(period_ns) > period_ns / 10)
+        };
+        let what = format!("stall every {ios} I/Os: another period");
+        table.cell(&what, rate(stalls, is_wrong), 0.0..=0.05, "");
+    }
     table.finish();
 }
 
