@@ -12,6 +12,7 @@ use crate::table::TargetTable;
 use crate::threads::ThreadsDriver;
 use crate::uring::UringDriver;
 use crate::uring_probe::{UringSupport, probe};
+use crate::uring_ring::SETUP;
 use crate::uring_ring::Taskrun;
 use sys::MonotonicClock;
 
@@ -157,30 +158,39 @@ pub fn open_driver(
     clock: MonotonicClock,
     options: &DriverOptions,
 ) -> Result<OpenedDriver, DriverError> {
-    let refusal = match (kind, probe()) {
-        (DriverKind::Threads, _) => return open_threads(targets, clock, options, Vec::new()),
-        (_, UringSupport::Usable) => None,
-        (_, UringSupport::Refused { reason }) => Some(reason),
-    };
-    match (refusal, kind) {
-        (None, _) => {
-            let driver = UringDriver::new(targets, clock, options)?;
-            let notes = driver.features().notes();
-            Ok(OpenedDriver {
-                driver: Box::new(driver),
-                kind: DriverKind::Uring,
-                notes,
-            })
-        }
-        (Some(reason), DriverKind::Uring) => Err(DriverError::System {
-            operation: "io_uring_setup",
-            reason,
-        }),
-        (Some(reason), _) => {
+    if kind == DriverKind::Threads {
+        return open_threads(targets, clock, options, Vec::new());
+    }
+    match open_uring(targets, clock, options) {
+        // A small ring may be had where one for all requests is refused.
+        Err(DriverError::System { operation, reason })
+            if kind == DriverKind::Auto && operation == SETUP =>
+        {
             let note = format!("io_uring is refused here ({reason}); using blocking threads");
             open_threads(targets, clock, options, vec![note])
         }
+        opened => opened,
     }
+}
+
+fn open_uring(
+    targets: &Arc<TargetTable>,
+    clock: MonotonicClock,
+    options: &DriverOptions,
+) -> Result<OpenedDriver, DriverError> {
+    if let UringSupport::Refused { reason } = probe() {
+        return Err(DriverError::System {
+            operation: SETUP,
+            reason,
+        });
+    }
+    let driver = UringDriver::new(targets, clock, options)?;
+    let notes = driver.features().notes();
+    Ok(OpenedDriver {
+        driver: Box::new(driver),
+        kind: DriverKind::Uring,
+        notes,
+    })
 }
 
 /// Threads that a driver of that kind starts for `depth` requests at once.

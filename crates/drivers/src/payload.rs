@@ -2,11 +2,11 @@
 //!
 //! Every 4 KiB of a write start with a 32-byte stamp that no other block of any run carries; the
 //! rest is noise, and each further sector of 512 bytes begins with a word of its own. So the data
-//! neither compress nor deduplicate in blocks of any size, and a lost, misdirected or stale write
-//! shows when it is read back. Unless told otherwise only the stamp is checked: damage behind
-//! it is not seen. Records carry a line of text with their number behind the stamp, too, for
-//! readers of a dump. A read finds the stamps when it starts where a write started, or whole blocks
-//! behind.
+//! do not deduplicate in blocks of a sector or more, nor compress in windows of less than the
+//! noise, some MiB; and a lost, misdirected or stale write shows when it is read back. Unless told
+//! otherwise only the stamp is checked: damage behind it is not seen. Records carry a line of text
+//! with their number behind the stamp, too, for readers of a dump. A read finds the stamps when it
+//! starts where a write started, or whole blocks behind.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -29,7 +29,14 @@ pub fn probe() -> UringSupport {
         Ok(_) => io::Error::from_raw_os_error(libc::ENOSYS),
         Err(error) => error,
     };
-    let reason = match error.raw_os_error() {
+    UringSupport::Refused {
+        reason: refusal(&error),
+    }
+}
+
+/// Why the kernel gives no ring, as the end of "io_uring is refused here (...)".
+pub(crate) fn refusal(error: &io::Error) -> String {
+    match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) if is_disabled() => {
             "kernel.io_uring_disabled forbids it".to_owned()
         }
@@ -38,8 +45,7 @@ pub fn probe() -> UringSupport {
         Some(libc::ENOMEM) => "too little memory may be locked, see `ulimit -l`".to_owned(),
         Some(libc::EMFILE | libc::ENFILE) => "too many files are open".to_owned(),
         _ => error.to_string(),
-    };
-    UringSupport::Refused { reason }
+    }
 }
 
 /// Read the first bytes of `target`, which is open past the page cache, from a ring that polls. A

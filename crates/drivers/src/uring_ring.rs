@@ -10,7 +10,11 @@ use units::Duration;
 use crate::buffers::BufferPool;
 use crate::open::{DriverOptions, Notice, UringSettings};
 use crate::target::Target;
+use crate::uring_probe::refusal;
 use sys::timespec;
+
+/// What the kernel refuses where it gives no ring.
+pub(crate) const SETUP: &str = "io_uring_setup";
 
 /// Enter flags and register calls that the binding does not export.
 const ENTER_GETEVENTS: u32 = 1;
@@ -126,8 +130,12 @@ impl Ring {
         let results_len = (2 * options.depth as u32 + 16)
             .next_power_of_two()
             .max(2 * queue_len);
-        let (ring, taskrun) = set_up(&options.uring, queue_len, results_len)
-            .map_err(|error| system("io_uring_setup", &error))?;
+        let (ring, taskrun) = set_up(&options.uring, queue_len, results_len).map_err(|error| {
+            DriverError::System {
+                operation: SETUP,
+                reason: refusal(&error),
+            }
+        })?;
         let buffers_together = match register {
             true => register_buffers(&ring, buffers),
             false => 0,

@@ -11,7 +11,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
-use drivers::{DriverKind, DriverOptions, IO_STACK_BYTES, TargetTable, io_threads, open_driver};
+use drivers::{
+    DriverKind, DriverOptions, IO_STACK_BYTES, OpenedDriver, TargetTable, io_threads, open_driver,
+};
 use engine::{
     Clock, DriverError, Engine, EngineOptions, EngineState, Follower, KindSet, OnError, OwnWork,
     Record,
@@ -155,6 +157,8 @@ struct Shared {
     ready: StartingLine,
     go: StartingLine,
     start: AtomicU64,
+    /// Whether a worker that would rather have had a ring got none: then no worker uses one.
+    lacks_ring: AtomicBool,
     stop: AtomicBool,
     /// Nobody waits for what is in flight: the user wants to go.
     hurry: AtomicBool,
@@ -190,6 +194,7 @@ pub fn run_workers(
         ready: StartingLine::new(count + 1),
         go: StartingLine::new(count + 1),
         start: AtomicU64::new(0),
+        lacks_ring: AtomicBool::new(false),
         stop: AtomicBool::new(false),
         hurry: AtomicBool::new(false),
     });
@@ -339,9 +344,7 @@ impl Seat {
         if let Some(processor) = self.processor {
             pin(processor);
         }
-        // Opened here: a ring belongs to the thread that made it.
-        let opened = open_driver(self.kind, &self.targets, self.clock, &self.options);
-        self.shared.ready.wait().ok()?;
+        let opened = self.open()?;
         self.shared.go.wait().ok()?;
         let opened = match opened {
             Ok(opened) => opened,
@@ -391,6 +394,23 @@ impl Seat {
                 None
             }
         }
+    }
+
+    /// Open the driver that all workers have, here: a ring belongs to the thread that made it.
+    /// `None` where they do not start.
+    fn open(&self) -> Option<Result<OpenedDriver, DriverError>> {
+        let open = |kind| open_driver(kind, &self.targets, self.clock, &self.options);
+        let opened = open(self.kind);
+        let has = |kind| opened.as_ref().is_ok_and(|it| it.kind == kind);
+        if self.kind == DriverKind::Auto && has(DriverKind::Threads) {
+            self.shared.lacks_ring.store(true, Ordering::Release);
+        }
+        self.shared.ready.wait().ok()?;
+        // What may be locked goes to the workers that come first.
+        if self.shared.lacks_ring.load(Ordering::Acquire) && has(DriverKind::Uring) {
+            return Some(open(DriverKind::Threads));
+        }
+        Some(opened)
     }
 }
 

@@ -60,6 +60,7 @@ fn a_worker_sends_no_slot_of_a_time_that_it_has_told_to_be_over() {
             ready: StartingLine::new(0),
             go: StartingLine::new(0),
             start: AtomicU64::new(0),
+            lacks_ring: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             hurry: AtomicBool::new(false),
         };
