@@ -220,12 +220,15 @@ fn server_times(served: &Served, (response, whole): (Estimate, f64)) -> ServerTi
     } else {
         f64::INFINITY
     };
-    let wait = (whole - mean).max(0.0);
+    // Times are whole nanoseconds: where nobody waited, their sums differ by less.
+    let wait = whole - mean;
+    let wait = if wait > 1.0 { wait } else { 0.0 };
+    let spread = |side: f64| if wait > 0.0 { side } else { 0.0 };
     ServerTimes {
         wait: Estimate {
             value: wait,
-            low: (wait - (response.value - response.low)).max(0.0),
-            high: wait + (response.high - response.value),
+            low: (wait - spread(response.value - response.low)).max(0.0),
+            high: wait + spread(response.high - response.value),
             ..response
         },
         service: Estimate {

@@ -122,6 +122,12 @@ fn queue_law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<QueueLaw> {
         Pacing::Open { gap } if gap.shape == GapShape::Exponential => QueueLoad::Poisson {
             per_second: f64::from(clients) * 1e9 / gap.mean_ns,
         },
+        // Sources of their own clocks do not come at equal distances.
+        Pacing::Open { gap } if gap.shape == GapShape::Constant && clients == 1 => {
+            QueueLoad::Even {
+                per_second: 1e9 / gap.mean_ns,
+            }
+        }
         Pacing::Closed { think }
             if think.mean_ns == 0.0 || think.shape == GapShape::Exponential =>
         {

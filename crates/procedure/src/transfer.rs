@@ -244,7 +244,7 @@ impl SeriesPlan {
         Trial {
             access,
             duration_max: left,
-            salt: u64::from(number) | u64::from(self.block) << 16,
+            salt: self.salt(number, self.block.into()),
             ..trial
         }
     }
@@ -258,9 +258,19 @@ impl SeriesPlan {
         (rest > 0).then(|| Trial {
             access,
             duration_max: left,
-            salt: u64::from(number) | rest << 16,
+            salt: self.salt(number, rest),
             ..trial
         })
+    }
+
+    /// What the draws of a pass begin from: writes and reads that drew the same on a model would
+    /// err alike.
+    fn salt(&self, number: u32, len: u64) -> u64 {
+        let kind = match self.kind {
+            TransferKind::Write => 0,
+            TransferKind::Read => 1 << 62,
+        };
+        u64::from(number) | len << 16 | kind
     }
 
     /// So many bytes from an offset on, in operations of `block`.
@@ -322,8 +332,7 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
             Warning::doubt(
                 WarningCode::NotConverged,
                 format!(
-                    "{title}: stopped by its limit of time or passes; the interval is wider \
-                 than requested."
+                    "{title}: ended before it was as precise as requested; the interval is wider."
                 ),
             )
             .advise("Raise --budget, or relax --precision."),

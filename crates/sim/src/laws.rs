@@ -15,6 +15,11 @@ pub enum QueueLoad {
         /// Arrivals per second over all clients.
         per_second: f64,
     },
+    /// Arrivals at equal distances.
+    Even {
+        /// Arrivals per second.
+        per_second: f64,
+    },
     /// Clients each of which waits for its operation and then thinks for an exponential time.
     Thinking {
         clients: u32,
@@ -55,6 +60,7 @@ impl QueueSpec {
         let service_ns = self.law.mean_ns()?;
         match load {
             QueueLoad::Poisson { per_second } => self.open(service_ns, per_second),
+            QueueLoad::Even { per_second } => self.even(service_ns, per_second),
             QueueLoad::Thinking { clients, think_ns } => self.closed(service_ns, clients, think_ns),
         }
     }
@@ -69,16 +75,37 @@ impl QueueSpec {
                 let wait = waits(servers, offered) / relief * service_ns;
                 (format!("M/M/{servers}"), wait)
             }
-            // Pollaczek and Khinchine, without variance.
-            (ServiceLaw::Constant { .. }, Some(1)) => {
-                let wait = offered / (2.0 * (1.0 - offered)) * service_ns;
-                ("M/D/1".into(), wait)
+            // Pollaczek and Khinchine.
+            (law, Some(1)) => {
+                let square = law.mean_square()?;
+                let wait = per_second / 1e9 * square / (2.0 * (1.0 - offered));
+                let is_constant = matches!(law, ServiceLaw::Constant { .. });
+                let name = if is_constant { "M/D/1" } else { "M/G/1" };
+                (name.into(), wait)
             }
             _ => return None,
         };
         Some(QueueAnswer {
             name,
             wait_ns,
+            service_ns,
+            per_second,
+        })
+    }
+
+    /// D/M/1: the chance that an arrival finds the server busy is the root of
+    /// `chance = exp((chance - 1) / offered)` below 1.
+    fn even(&self, service_ns: f64, per_second: f64) -> Option<QueueAnswer> {
+        const STEPS: u32 = 10_000;
+        let offered = per_second * service_ns / 1e9;
+        let is_known = matches!(self.law, ServiceLaw::Exponential { .. });
+        if !is_known || self.servers != Some(1) || offered >= 1.0 {
+            return None;
+        }
+        let busy = (0..STEPS).fold(offered, |busy, _| ((busy - 1.0) / offered).exp());
+        Some(QueueAnswer {
+            name: "D/M/1".into(),
+            wait_ns: busy / (1.0 - busy) * service_ns,
             service_ns,
             per_second,
         })
@@ -196,6 +223,25 @@ mod tests {
             poisson(8000.0),
             Some(("M/D/1", 200.0, 100.0, 8000.0)),
         );
+        // Hits and misses of exponential times: 2 (.9 x 10^2 + .1 x 1000^2) us^2.
+        check(
+            "sim:cache?hit=10us&miss=1ms&hits=90%&run=1",
+            poisson(5000.0),
+            Some(("M/G/1", 1099.89, 109.0, 5000.0)),
+        );
+        let sticky = "sim:cache?hit=10us&miss=1ms&hits=90%&run=50";
+        check(sticky, poisson(5000.0), None);
+        // The mean square of a Pareto law is least^2 shape / (shape - 2): 4/3 mean^2 of shape 3.
+        check(
+            "sim:pareto?mean=100us&shape=3",
+            poisson(5000.0),
+            Some(("M/G/1", 66.667, 100.0, 5000.0)),
+        );
+        check("sim:pareto?mean=100us&shape=2", poisson(5000.0), None);
+        // Gross and Harris: 0.20319 of the arrivals at half the load find the server busy.
+        let even = |per_second| QueueLoad::Even { per_second };
+        check(mm1, even(5000.0), Some(("D/M/1", 25.5, 100.0, 5000.0)));
+        check(mm1, even(10_000.0), None);
         check(
             "sim:delay?time=5ms",
             poisson(1e5),

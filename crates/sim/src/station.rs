@@ -65,6 +65,29 @@ impl ServiceLaw {
         }
     }
 
+    /// The mean of the squares, square nanoseconds, where times are independent of each other and
+    /// there is one.
+    #[must_use]
+    pub fn mean_square(&self) -> Option<f64> {
+        match *self {
+            Self::Constant { time_ns } => Some(time_ns * time_ns),
+            Self::Exponential { mean_ns } => Some(2.0 * mean_ns * mean_ns),
+            Self::Pareto { least_ns, shape } if shape > 2.0 => {
+                Some(least_ns * least_ns * shape / (shape - 2.0))
+            }
+            Self::Cache {
+                hit_ns,
+                miss_ns,
+                hit_share,
+                run_length: 1.0,
+            } => {
+                let of_hits = hit_share * hit_ns * hit_ns;
+                Some(2.0 * (of_hits + (1.0 - hit_share) * miss_ns * miss_ns))
+            }
+            Self::Pareto { .. } | Self::Cache { .. } | Self::Drive(_) => None,
+        }
+    }
+
     /// Whether times are independent of each other, and have a variance.
     const fn is_independent(&self) -> bool {
         matches!(self, Self::Constant { .. } | Self::Exponential { .. })
