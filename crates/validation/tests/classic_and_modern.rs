@@ -20,9 +20,10 @@ use comparison::{Outcome, classic, in_parallel, modern};
 /// Share of the classic procedure's time that the modern one may take for the same levels.
 const TIME_MAX: f64 = 0.7;
 
-/// Share of its I/Os that the modern one may take: of six runs, and of many.
+/// Share of its I/Os that the modern one may take: of six runs, and of many. Of these it was 0.70
+/// when half of a trial might be left out as warm-up and a drift ended none; that costs 7 %.
 const OPERATIONS_MAX_OF_FEW: f64 = 0.9;
-const OPERATIONS_MAX: f64 = 0.7;
+const OPERATIONS_MAX: f64 = 0.75;
 
 /// Share of intervals that shall contain the truth.
 const COVERAGE: f64 = 0.95;

@@ -148,6 +148,14 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
              file copies the whole file",
             "use new files, or a volume mounted into the container",
         );
+        if evidence.target.devices.is_empty() {
+            found.add(
+                WarningCode::CouldNotLook,
+                "could not look at the device below the overlay: the host's paths are out of sight \
+                 here, so what others do with it is not counted",
+                "measure a volume mounted into the container",
+            );
+        }
     }
 }
 

@@ -34,7 +34,8 @@ fn a_throttled_device_saturates_at_its_limit() {
     }
     loads.sort_by(|one, other| number(&one["value"]).total_cmp(&number(&other["value"])));
     let load = &loads[1];
-    pressure.assert_rate(test, number(&load["value"]), LIMIT, 0.02);
+    let found = format!("{test}: {loads:?}");
+    pressure.assert_rate(&found, number(&load["value"]), LIMIT, 0.02);
     let is_covered = number(&load["low"]) <= LIMIT && LIMIT <= number(&load["high"]);
     assert!(
         is_covered || pressure.is_high(),
