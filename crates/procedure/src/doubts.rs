@@ -1,6 +1,6 @@
 //! What must be said beside a measurement before anybody believes it.
 
-use results::{Measurement, Severity, Unit, Warning, WarningCode};
+use results::{Access, Measurement, Severity, Unit, Warning, WarningCode};
 use stats::{Finding, Verdict};
 use units::format_duration_ns;
 use workload::ClientSpec;
@@ -142,12 +142,22 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
         }
     };
     let cause = format!("{}: {finding}", measurement.title);
-    let cause = match (finding, trial.offered()) {
+    Some(Warning::new(severity, code, fitting(cause, finding, trial)))
+}
+
+/// What is said of `finding`, without advice that does not fit `trial`.
+fn fitting(cause: String, finding: &Finding, trial: &Trial) -> String {
+    match finding {
+        // A model has neither a log nor other users.
+        Finding::Stalled { .. } if trial.access == Access::Simulated => {
+            cause.replace(": look at the device's log and at other users", "")
+        }
         // At a fixed rate, fewer clients offer no less.
-        (Finding::Late { .. }, Some(_)) => cause.replace("fewer clients", "a lower rate"),
+        Finding::Late { .. } if trial.offered().is_some() => {
+            cause.replace("fewer clients", "a lower rate")
+        }
         _ => cause,
-    };
-    Some(Warning::new(severity, code, cause))
+    }
 }
 
 /// A change of level is named after what usually makes it.

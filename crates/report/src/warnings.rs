@@ -39,12 +39,15 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
     }
     ordered.sort_by_key(|warning| {
         let is_about_width = WIDE.contains(&warning.code);
+        // The work of others explains what comes behind it.
+        let is_own = warning.code != WarningCode::ForeignIo;
         // What was asked for comes before what is good to know.
         let is_extra = warning.code != WarningCode::Verified;
         // What this program limited says nothing of the storage.
         let is_of_storage = warning.code != WarningCode::OwnLimit;
         (
             std::cmp::Reverse(warning.severity),
+            is_own,
             is_extra,
             is_about_width,
             is_of_storage,
