@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use crate::support::pressure::Pressure;
 use crate::support::{self, Ended, Scratch, finish, skipped};
 use serde_json::Value;
 
@@ -45,6 +46,7 @@ fn jobs_of_a_flow_have_the_shares_of_fio() {
     if !support::is_installed("fio") {
         return skipped("jobs_of_a_flow_have_the_shares_of_fio", "fio is missing");
     }
+    let pressure = Pressure::new();
     for engine in ["null", "psync"] {
         let jobs = FLOW.replace("[global]", &format!("[global]\nioengine={engine}"));
         let ended = ours(&jobs);
@@ -54,8 +56,9 @@ fn jobs_of_a_flow_have_the_shares_of_fio() {
         let theirs = shares(&run(&scratch, Command::new("fio"), &jobs).json());
         for ((ours, theirs), weight) in ours.iter().zip(&theirs).zip([8.0, 3.0, 1.0]) {
             let told = format!("{engine}: {ours} and {theirs} of fio's, weight {weight} of 12");
-            assert!((ours - theirs).abs() < 0.02, "{told}");
             assert!((ours - weight / 12.0).abs() < 0.01, "{told}");
+            // Where processors are short, fio itself gives a job far less than its share.
+            assert!((ours - theirs).abs() < 0.02 || pressure.is_high(), "{told}");
         }
     }
 }
