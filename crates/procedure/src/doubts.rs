@@ -23,7 +23,7 @@ const DEPTH_SHARE: f64 = 0.95;
 const LACKING_SHARE: f64 = 0.5;
 
 /// Effective samples without which a few slow operations are no episodes ...
-const SAMPLES_OF_EPISODES: f64 = 200.0;
+const SAMPLES_OF_EPISODES: f64 = 1_000.0;
 /// ... unless so much of the mean comes from them.
 const WEIGHT_OF_EPISODES: f64 = 0.25;
 /// Where more than this share of random arrivals is slow, they had to queue.
