@@ -9,6 +9,7 @@ pub(crate) mod cgroup;
 mod device_cautions;
 pub mod facts;
 pub mod mounts;
+mod queue;
 pub(crate) mod raid;
 #[cfg(test)]
 mod tests;
@@ -26,16 +27,8 @@ use rustix::io::Errno;
 pub use self::cautions::{of_machine as machine_cautions, warnings};
 pub use self::facts::Facts;
 use self::mounts::Mount;
+pub use self::queue::{has_poll_queues, request_bytes};
 use crate::environment;
-
-/// Whether the driver of a device, or of the whole one behind a partition, has queues that are
-/// polled in place of interrupts.
-#[must_use]
-pub fn has_poll_queues(facts: &Facts, device: &str) -> bool {
-    let places = ["queue/io_poll", "../queue/io_poll"].into_iter();
-    let texts = places.filter_map(|it| facts.sys_text(&format!("class/block/{device}/{it}")));
-    texts.map(|text| text.trim() == "1").next().unwrap_or(false)
-}
 
 /// File systems that keep their files in main memory.
 const MEMORY_KINDS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];

@@ -14,7 +14,6 @@ pub mod process;
 pub mod processors;
 #[doc(hidden)]
 pub mod readers;
-pub mod request_size;
 pub mod starting_line;
 pub mod together;
 

@@ -8,7 +8,7 @@ use workload::ClientSpec;
 
 use super::StorageLaboratory;
 use host::counters::Counters;
-use host::request_size::request_bytes;
+use host::inspect::{Facts, request_bytes};
 use sys::count_extents;
 
 /// A value of `SEEKSTONE_SHARED` other than nothing: the device is known to be shared.
@@ -95,7 +95,7 @@ impl StorageLaboratory {
             bytes += target.size();
         }
         Some(Splitting {
-            request_bytes: request_bytes(self.settings.device.as_deref()?)?,
+            request_bytes: request_bytes(&Facts::default(), self.settings.device.as_deref()?)?,
             extents_per_byte: extents as f64 / bytes.max(1) as f64,
         })
     }

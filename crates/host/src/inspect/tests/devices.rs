@@ -3,7 +3,7 @@
 use results::environment::TargetKind;
 
 use super::{GIB, Machine, Subject, check_codes, device_names, directory};
-use crate::inspect::has_poll_queues;
+use crate::inspect::{has_poll_queues, request_bytes};
 
 #[test]
 fn ext4_on_a_partition_of_an_nvme_disk() {
@@ -237,5 +237,25 @@ fn a_partition_is_polled_as_its_disk_is() {
     ] {
         let found = has_poll_queues(&machine.facts(), name);
         assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_partition_has_the_requests_of_its_disk() {
+    let machine = Machine::new();
+    let queue = [
+        ("queue/max_sectors_kb", "1280\n"),
+        ("queue/max_segments", "254\n"),
+        ("queue/chunk_sectors", "0\n"),
+        ("queue/minimum_io_size", "512\n"),
+    ];
+    machine.device("vda", "254:0", &queue);
+    machine.device("vda/vda1", "254:1", &[]);
+    for (name, expected) in [
+        ("vda", Some(254 << 12)),
+        ("vda1", Some(254 << 12)),
+        ("sda", None),
+    ] {
+        assert_eq!(request_bytes(&machine.facts(), name), expected, "{name}");
     }
 }

@@ -1,30 +1,36 @@
-//! How large the requests are that the kernel makes of one large operation.
+//! What the kernel says of a device's queue of requests.
 
-use std::fs;
-use std::path::Path;
+use super::Facts;
 
 /// The smallest page, and so the smallest piece of memory that a request gathers.
 const PAGE_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
 
+/// Whether the driver of a device has queues that are polled in place of interrupts.
+#[must_use]
+pub fn has_poll_queues(facts: &Facts, device: &str) -> bool {
+    number(facts, device, "io_poll") == Some(1)
+}
+
 /// Bytes of an operation that lie together on `device` and that the kernel leaves in one request at
 /// least; `None` where it does not tell. Documented in the kernel's `ABI/stable/sysfs-block`.
 #[must_use]
-pub fn request_bytes(device: &str) -> Option<u64> {
-    let own = fs::canonicalize(Path::new("/sys/class/block").join(device)).ok()?;
-    let disk = match own.join("partition").exists() {
-        true => own.parent()?,
-        false => &own,
-    };
-    let of_queue = |name: &str| -> Option<u64> {
-        let text = fs::read_to_string(disk.join("queue").join(name)).ok()?;
-        text.trim().parse().ok()
-    };
+pub fn request_bytes(facts: &Facts, device: &str) -> Option<u64> {
+    let of_queue = |name| number(facts, device, name);
     smallest(
         of_queue("max_sectors_kb")?,
         of_queue("max_segments")?,
         [of_queue("chunk_sectors"), of_queue("minimum_io_size")],
     )
+}
+
+/// A number of a device's queue; a partition has that of its disk.
+fn number(facts: &Facts, device: &str, name: &str) -> Option<u64> {
+    let mut places = ["queue", "../queue"].into_iter();
+    places.find_map(|queue| {
+        let text = facts.sys_text(&format!("class/block/{device}/{queue}/{name}"));
+        text?.parse().ok()
+    })
 }
 
 /// A chunk is what one member of a stripe set takes; the least I/O size of such a set is its
