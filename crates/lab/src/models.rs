@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{Clock as _, Follower, OnError};
 use procedure::Trial;
 use results::{KindTimes, ServerTimes};
-use sim::{ArrayState, Device, Served, SimDriver, SimGroup, SimSpec};
+use sim::{ArrayState, Device, Faults, Served, SimDriver, SimGroup, SimSpec};
 use stats::Estimate;
 use units::{Duration, Instant};
 use workload::TargetId;
@@ -131,11 +131,20 @@ impl SimLaboratory {
         }
         let mut outcome = outcome?;
         let measured = &outcome.measurement;
+        // What a fault holds back, or lacks room, waits before it comes to the queue.
+        let is_held_back = model.spec.faults != Faults::default() || measured.room.is_some();
         let (response, whole) = (measured.response.mean, mean_of_all(&measured.kinds));
         let counts_operations = outcome.units.is_empty();
-        outcome.measurement.server = served
-            .filter(|_| counts_operations)
-            .map(|served| server_times(&served, (response, whole)));
+        outcome.measurement.server =
+            served
+                .filter(|_| counts_operations)
+                .map(|served| ServerTimes {
+                    wait: match served.waited {
+                        0 if !is_held_back => Estimate::exact(0.0, served.operations as f64),
+                        _ => wait(&served, (response, whole)),
+                    },
+                    service: service(&served),
+                });
         Ok(outcome)
     }
 
@@ -208,10 +217,8 @@ fn mean_of_all(kinds: &[KindTimes]) -> f64 {
     sum.sum::<f64>() / count.max(1.0)
 }
 
-/// Wait and service apart. The whole trial tells the mean service; that its times are independent,
-/// its interval. What is left of the response time of the whole is wait: an interval as wide as
-/// that of the steady response time.
-fn server_times(served: &Served, (response, whole): (Estimate, f64)) -> ServerTimes {
+/// Mean time with a server. The whole trial tells it; that its times are independent, its interval.
+fn service(served: &Served) -> Estimate {
     let count = served.operations as f64;
     let mean = served.sum_ns / count;
     let variance = (served.squares / count - mean * mean).max(0.0);
@@ -220,22 +227,22 @@ fn server_times(served: &Served, (response, whole): (Estimate, f64)) -> ServerTi
     } else {
         f64::INFINITY
     };
-    // Times are whole nanoseconds: where nobody waited, their sums differ by less.
-    let wait = whole - mean;
-    let wait = if wait > 1.0 { wait } else { 0.0 };
-    let spread = |side: f64| if wait > 0.0 { side } else { 0.0 };
-    ServerTimes {
-        wait: Estimate {
-            value: wait,
-            low: (wait - spread(response.value - response.low)).max(0.0),
-            high: wait + spread(response.high - response.value),
-            ..response
-        },
-        service: Estimate {
-            value: mean,
-            low: (mean - half).max(0.0),
-            high: mean + half,
-            ..Estimate::exact(mean, count)
-        },
+    Estimate {
+        value: mean,
+        low: (mean - half).max(0.0),
+        high: mean + half,
+        ..Estimate::exact(mean, count)
+    }
+}
+
+/// What is left of the response time of the whole: an interval as wide as that of the steady
+/// response time.
+fn wait(served: &Served, (response, whole): (Estimate, f64)) -> Estimate {
+    let wait = (whole - served.sum_ns / served.operations as f64).max(0.0);
+    Estimate {
+        value: wait,
+        low: (wait - (response.value - response.low)).max(0.0),
+        high: wait + (response.high - response.value),
+        ..response
     }
 }

@@ -104,7 +104,11 @@ pub(crate) fn own_limit(
                 measurement.nominal_depth,
             ),
         )
-        .advise("Raise --depth."),
+        .advise(if trial.is_saturating() {
+            "Use fewer clients, or raise --depth."
+        } else {
+            "Raise --depth."
+        }),
     )
 }
 

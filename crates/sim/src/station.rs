@@ -102,6 +102,8 @@ pub struct Served {
     pub sum_ns: f64,
     /// The sum of their squares.
     pub squares: f64,
+    /// How many of them had to wait for a server.
+    pub waited: u64,
     /// Whether they are independent and of one distribution.
     pub is_independent: bool,
 }
@@ -171,6 +173,7 @@ impl Station {
         let factor = self.pace.factor(begin.since(started));
         let service = self.draw(command, factor);
         self.served.add(service);
+        self.served.waited += u64::from(begin > now);
         let end = begin + service;
         if let Some(server) = self.free_at.iter_mut().min() {
             *server = end;

@@ -56,6 +56,59 @@ fn check(args: &[&str], name: &str, [wait, service, per_second]: [f64; 3]) {
     );
 }
 
+/// Bug: the last operation was served and not counted as done, so that a client who is alone waited
+/// for 76 ns (0.0 .. 24,923.9).
+#[test]
+fn who_is_alone_never_waits() {
+    for model in ["sim:mm1?mean=1ms", "sim:mm1?mean=1ms&drift=50%@20s"] {
+        let found = trial(&[model, "--duration", "10s"]);
+        let wait = &found["server"]["wait"];
+        assert_eq!(
+            ["value", "low", "high"].map(|key| number(&wait[key])),
+            [0.0; 3]
+        );
+    }
+}
+
+/// 5,000 clients shared 1,024 requests, and the wait for one was told of neither.
+#[test]
+fn clients_have_a_request_each_or_wait_for_one() {
+    let device = "sim:delay?time=5ms";
+    let each = trial(&[device, "--clients", "5000", "--duration", "500ms"]);
+    assert_eq!(number(&each["response"]["mean"]["value"]), 5e6);
+    assert_eq!(number(&each["server"]["wait"]["high"]), 0.0);
+    let load = ["trial", device, "--clients", "50000", "--duration", "500ms"];
+    let form = ["--no-save", "--quiet", "--json", "-"];
+    let ended = finish(Scratch::new().seekstone(load.iter().chain(&form)));
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let shared = ended.json()["measurements"][0].take();
+    let warnings = shared["warnings"].to_string();
+    assert!(warnings.contains("own-limit"), "{warnings}");
+    assert!(
+        number(&shared["server"]["wait"]["value"]) > 5e6,
+        "{}",
+        shared["server"]
+    );
+}
+
+#[test]
+fn even_arrivals_and_hits_and_misses_have_their_laws() {
+    // 0.20319 of the arrivals at half the load find the server busy.
+    let even = [
+        "sim:mm1?mean=100us",
+        "--rate",
+        "5k/s",
+        "--shape",
+        "constant",
+        "--precision",
+        "1%",
+    ];
+    check(&even, "D/M/1", [25.5e3, 100e3, 5000.0]);
+    let cache = "sim:cache?hit=10us&miss=1ms&hits=90%&run=1";
+    let mixed = [cache, "--rate", "5k/s", "--precision", "2%"];
+    check(&mixed, "M/G/1", [1_099_890.0, 109e3, 5000.0]);
+}
+
 #[test]
 fn open_queues_have_the_wait_of_the_textbook() {
     let load = ["--rate", "8k/s", "--precision", "2%"];
