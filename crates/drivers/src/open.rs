@@ -12,8 +12,7 @@ use crate::table::TargetTable;
 use crate::threads::ThreadsDriver;
 use crate::uring::UringDriver;
 use crate::uring_probe::{UringSupport, probe};
-use crate::uring_ring::SETUP;
-use crate::uring_ring::Taskrun;
+use crate::uring_ring::{SETUP, Taskrun};
 use sys::MonotonicClock;
 
 /// The most requests that one driver keeps outstanding: as many buffers as the kernel registers.

@@ -3,9 +3,9 @@
 use drivers::DriverKind;
 use units::Bytes;
 
-/// So many clients always have a request each ...
+/// Clients up to this number have a request each, whatever the block size ...
 const CLOSED_MIN: u32 = 1024;
-/// ... and more as far as their buffers take no more memory than this.
+/// ... and more of them do while the buffers of all take no more memory than this.
 const CLOSED_BYTES: u64 = 256 << 20;
 /// Open arrivals need room for those that come while others are under way: at least this much ...
 const OPEN_MIN: u32 = 256;

@@ -21,7 +21,6 @@ const DEPTH_SHARE: f64 = 0.95;
 /// Of the operations that an open load lacks, so many must be waiting for the storage before it
 /// counts as too slow: the rest did not fall due, since arrivals come by chance.
 const LACKING_SHARE: f64 = 0.5;
-
 /// Effective samples without which a few slow operations are no episodes ...
 const SAMPLES_OF_EPISODES: f64 = 1_000.0;
 /// ... unless so much of the mean comes from them.

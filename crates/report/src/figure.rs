@@ -70,7 +70,7 @@ pub(crate) const fn tone_of(trust: Trust) -> Tone {
 pub(crate) const fn legend(trust: Trust) -> &'static str {
     match trust {
         Trust::Sound => "",
-        Trust::Shaky => "unsettled: do not quote",
+        Trust::Shaky => "shaky: do not quote",
         Trust::Void => "void: do not use",
     }
 }

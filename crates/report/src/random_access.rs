@@ -447,7 +447,7 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
     }
     let signs = [
         ("*", "rounds differ: the CI covers that"),
-        ("!", "unsettled: do not quote"),
+        ("!", "shaky: do not quote"),
         ("x", "void: do not use"),
     ];
     let is_used = |sign: &str| found.cells.iter().any(|cell| mark(cell) == sign);

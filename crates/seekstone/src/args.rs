@@ -370,8 +370,8 @@ pub struct TrialArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub clients: u32,
-    /// Maximum queue depth, up to 16384 [default: one per client as far as 256 MiB of memory
-    /// are enough for them; with --rate, as many as arrive in 100 ms, at least 256].
+    /// Maximum queue depth, up to 16384 [default: one per client, beyond 1024 clients only as
+    /// many as fit into 256 MiB; with --rate, as many as arrive in 100 ms, at least 256].
     #[arg(
         long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)

@@ -43,9 +43,9 @@ fn a_table_for_each_sweep() {
       64 KiB      160 us   ±  2 %  400 us?   6,250  !230 us   ±  2 %  575 us?   4,350
     Against depth (4 KiB within all 1 GiB)
       depth 8     210 us   ±  2 %  525 us?  38,100  *300 us   ±  2 %  750 us?  26,700
-      * rounds differ: the CI covers that; ! unsettled: do not quote; ? too few samples beyond
-      it to rely on; times are from issue to completion; the storage may still be busy with
-      earlier writes while reads are measured
+      * rounds differ: the CI covers that; ! shaky: do not quote; ? too few samples beyond it to
+      rely on; times are from issue to completion; the storage may still be busy with earlier
+      writes while reads are measured
 
     Warnings
       doubt A doubt about one cell.

@@ -308,7 +308,7 @@ fn numbers_that_must_not_be_used_are_marked() {
         "\n  durable write",
         "4 of 6 rows sound, 1 shaky, 1 void",
         "x void:",
-        "! unsettled:",
+        "! shaky:",
     ] {
         assert!(
             screen.contains(expected),

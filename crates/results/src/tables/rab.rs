@@ -62,9 +62,11 @@ fn trust_of(it: &RabWorkload) -> Trust {
     let of_curve = it.curve.as_ref();
     let of_curve = of_curve.map(|curve| {
         let mut warnings = curve.warnings.iter();
-        let is_open = warnings.any(|it| it.code == WarningCode::LevelNotSettled);
-        let settled = if is_open { Trust::Shaky } else { Trust::Sound };
-        settled.max(Trust::unless_void(&curve.warnings))
+        let trust = Trust::unless_void(&curve.warnings);
+        match warnings.any(|it| it.code == WarningCode::LevelNotSettled) {
+            true => trust.max(Trust::Shaky),
+            false => trust,
+        }
     });
     let trust = Trust::unless_void(&it.warnings);
     [of_load, of_curve]
