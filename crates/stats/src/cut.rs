@@ -13,10 +13,24 @@ use serde::{Deserialize, Serialize};
 use crate::store::{Arrivals, SlotStore};
 use crate::variance::{initial_positive_sequence, mean, student_t};
 
-/// 1 % point of the Cramer-von Mises statistic of a Brownian bridge.
-const CRITICAL: f64 = 0.743;
-/// What that point is for a normal distribution: nearly all of the statistic is one square.
-const CRITICAL_P: f64 = 0.9965;
+/// A point of the Cramer-von Mises statistic of a Brownian bridge (Anderson and Darling 1952).
+struct Critical {
+    statistic: f64,
+    /// What that point is for a normal distribution: nearly all of the statistic is one square.
+    normal: f64,
+}
+
+/// At the 1 % level a warm-up is looked for, which costs a steady trial little.
+const SUSPECT: Critical = Critical {
+    statistic: 0.743,
+    normal: 0.9965,
+};
+/// At the 0.1 % level a trial has no single mean: of the many trials of a curve, some look as if at
+/// the 1 % level.
+const SURE: Critical = Critical {
+    statistic: 1.168,
+    normal: 0.99966,
+};
 /// Slots always left out: the first is cut by the start, the second feels it.
 const SLOTS_CUT_MIN: usize = 2;
 /// What may be cut because its times differ: so long, ns, or this part of the trial.
@@ -49,7 +63,7 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
         return Cut {
             slots,
             nanos: store.width().saturating_mul(slots as u64),
-            is_settled: !moves(&influence[slots..]),
+            is_settled: !moves(&influence[slots..], &SURE),
         };
     }
     let half = means.len() / 2;
@@ -66,13 +80,13 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
         slots = before_stall(store, slots.max(SLOTS_CUT_MIN).min(half));
     }
     slots = slots.max(lead_in);
-    if moves(&influence[slots..]) {
+    if moves(&influence[slots..], &SUSPECT) {
         let located = mser(means);
         if !is_open {
             let wanted = (2 * slots.max(located)).min(most).max(slots);
             slots = before_stall(store, wanted).max(lead_in);
         }
-        is_settled &= located <= means.len() / 4 && !moves(&influence[slots..]);
+        is_settled &= located <= means.len() / 4 && !moves(&influence[slots..], &SURE);
     }
     Cut {
         slots,
@@ -123,12 +137,13 @@ fn before_stall(store: &SlotStore, slots: usize) -> usize {
         .fold(slots, usize::min)
 }
 
-/// Whether the mean of `series` moves, at the 1 % level. A variance from few slots is itself
-/// uncertain, which widens the tail as Student's t does.
-fn moves(series: &[f64]) -> bool {
+/// Whether the mean of `series` moves. A variance from few slots is itself uncertain, which widens
+/// the tail as Student's t does.
+fn moves(series: &[f64], critical: &Critical) -> bool {
     let (statistic, freedom) = cramer_von_mises(series);
-    let widened = student_t(CRITICAL_P, freedom) / student_t(CRITICAL_P, f64::INFINITY);
-    statistic > CRITICAL * widened * widened
+    let normal = critical.normal;
+    let widened = student_t(normal, freedom) / student_t(normal, f64::INFINITY);
+    statistic > critical.statistic * widened * widened
 }
 
 /// Cramer-von Mises statistic of the Brownian bridge of `series`, and the degrees of freedom of

@@ -283,11 +283,14 @@ fn may_be(right: usize, all: usize) -> bool {
     at_most >= 0.02
 }
 
-fn check(seeds: RangeInclusive<u64>, is_enough: impl Fn(usize, usize) -> bool) {
-    let seeds: Vec<u64> = seeds.collect();
+fn check(
+    seeds: impl Fn(&Condition) -> RangeInclusive<u64>,
+    is_enough: impl Fn(usize, usize) -> bool,
+) {
     println!("| what is there | device | named | hits | false alarms |");
     let mut wrong = Vec::new();
     for condition in &CONDITIONS {
+        let seeds: Vec<u64> = seeds(condition).collect();
         let found = condition.detect(&seeds);
         if !is_enough(found.hits, found.seeds) {
             wrong.push(format!("{}: {} hits", condition.title, found.hits));
@@ -298,19 +301,24 @@ fn check(seeds: RangeInclusive<u64>, is_enough: impl Fn(usize, usize) -> bool) {
             wrong.push(format!("{}: {alarms} false alarms", condition.title));
         }
     }
-    assert!(wrong.is_empty(), "of {} seeds: {wrong:#?}", seeds.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
 fn what_is_there_is_named_and_nothing_else() {
-    check(1..=6, may_be);
+    check(|_| 1..=6, may_be);
 }
 
-/// The first hundred seeds served for tuning.
+/// The first hundred seeds served for tuning. Where nothing is wrong 400 are counted: of 100 seeds,
+/// one set in seven has more than five alarms where there are 3.5 on average.
 #[test]
 #[ignore = "takes minutes: part of the nightly tests"]
-fn what_is_there_is_named_in_a_hundred_check_ups() {
-    check(1001..=1100, |right, all| right as f64 >= RIGHT * all as f64);
+fn what_is_there_is_named_in_hundreds_of_check_ups() {
+    let seeds = |condition: &Condition| match condition.expected {
+        None => 1001..=1400,
+        Some(_) => 1001..=1100,
+    };
+    check(seeds, |right, all| right as f64 >= RIGHT * all as f64);
 }
 
 /// On devices with which nothing is wrong "too little time" is true if more time removes it. With

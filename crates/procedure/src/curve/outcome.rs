@@ -6,12 +6,16 @@ use results::{
 use stats::{Channel, Estimate};
 use units::{Duration, format_count, format_duration_ns};
 
-use super::interpolation::{curvature, interpolate};
+use super::interpolation::{curvature, interpolate, sigma};
 use super::visit::{End, Visit};
 use super::{Bracket, CurveSearch, Levels, LoadCurve};
 
 /// A generator that takes a larger part of a response time than this is worth a doubt.
 const OWN_SHARE_MAX: f64 = 0.1;
+
+/// Standard errors by which the load with most clients must be below the highest one: the best of
+/// several points is lucky, too.
+const FALL_IS_SURE: f64 = 3.5;
 
 /// Times of more than so many times that of one client are mostly queueing.
 const QUEUEING_FACTOR: f64 = 2.0;
@@ -350,8 +354,10 @@ impl LoadCurve {
     fn load_that_falls(&self) -> Option<Warning> {
         let best = &self.best(self.clients_of_most_load()?)?.point;
         let last = &self.visits[..self.outward].last()?.point;
-        let is_less = last.load.high < best.load.low && last.clients > best.clients;
-        is_less.then(|| {
+        let fall = best.load.value - last.load.value;
+        let noise = sigma(&best.load).hypot(sigma(&last.load));
+        let falls = last.clients > best.clients && fall > FALL_IS_SURE * noise;
+        falls.then(|| {
             Warning::note(
                 WarningCode::LoadFalls,
                 format!(
