@@ -1,5 +1,7 @@
 //! Parsers of single arguments; each says what it takes when it is given something else.
 
+use std::collections::HashSet;
+
 use units::{Bytes, Duration, Rate};
 
 use lab::workers::SLICE;
@@ -121,8 +123,8 @@ pub fn parse_processors(text: &str) -> Result<super::Processors, String> {
             _ => return Err("use CPU numbers, such as 0-3,8".into()),
         }
     }
-    all.sort_unstable();
-    all.dedup();
+    let mut seen = HashSet::new();
+    all.retain(|&number| seen.insert(number));
     Ok(super::Processors(all))
 }
 
@@ -254,14 +256,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_are_listed_as_by_the_kernel() {
+    fn processors_are_listed_as_by_the_kernel_and_keep_their_order() {
         let check = |text, expected: Option<&[usize]>| {
             let found = parse_processors(text).ok().map(|list| list.0);
             assert_eq!(found.as_deref(), expected, "{text}");
         };
         check("3", Some(&[3]));
-        check("8,0-2", Some(&[0, 1, 2, 8]));
+        check("8,0-2", Some(&[8, 0, 1, 2]));
         check("1, 1", Some(&[1]));
+        check("1,0-2", Some(&[1, 0, 2]));
         for wrong in ["", "a", "3-1", "0-4096", "-1", "1,,2"] {
             check(wrong, None);
         }
