@@ -201,7 +201,7 @@ fn process_io(text: &str) -> ProcessIo {
     }
 }
 
-fn device_activity(facts: &Facts, name: &str) -> Option<DeviceActivity> {
+pub(crate) fn device_activity(facts: &Facts, name: &str) -> Option<DeviceActivity> {
     let text = facts.sys_text(&format!("class/block/{name}/stat"))?;
     let fields: Vec<u64> = text
         .split_whitespace()

@@ -4,6 +4,7 @@
 //! missing stays unknown; only a target that is not there or out of reach is an error.
 
 pub(crate) mod block;
+mod buffered_loop;
 pub(crate) mod cautions;
 pub(crate) mod cgroup;
 mod device_cautions;
@@ -24,6 +25,7 @@ use results::environment::{
 use rustix::fs::{AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
+pub use self::buffered_loop::{BytesMoved, Layers, buffered_loops};
 pub use self::cautions::{of_machine as machine_cautions, warnings};
 pub use self::facts::Facts;
 use self::mounts::Mount;

@@ -470,7 +470,7 @@ impl StorageLaboratory {
             error,
         };
         self.look_behind();
-        let cached = self.cache_reads();
+        let caches = self.look_at_caches();
         let mut reserves = self.reserve_watches(trial);
         let Harvest {
             record,
@@ -506,7 +506,7 @@ impl StorageLaboratory {
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
         self.attach(&mut measurement, trial, counters, elapsed);
-        self.correct_cache_share(&mut measurement, trial, cached);
+        self.correct_cache_share(&mut measurement, trial, &caches);
         let own = self.account(&measurement, trial);
         if company.is_alone() {
             self.judge_alone(&mut measurement, trial, own, elapsed);

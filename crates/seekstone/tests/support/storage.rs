@@ -39,8 +39,17 @@ impl Loop {
     }
 
     fn attach(test: &str, image: PathBuf) -> Option<Self> {
+        Self::attach_with("--direct-io=on", test, image)
+    }
+
+    /// The same device once more, through the page cache.
+    pub fn buffered(&self, test: &str) -> Option<Self> {
+        Self::attach_with("--direct-io=off", test, self.image.clone())
+    }
+
+    fn attach_with(option: &str, test: &str, image: PathBuf) -> Option<Self> {
         let made = Command::new("losetup")
-            .args(["-f", "--show"])
+            .args(["-f", "--show", option])
             .arg(&image)
             .output();
         let device = made

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::support::storage::FileSystem;
+use crate::support::storage::{FileSystem, Loop};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -148,4 +148,38 @@ fn what_is_read_from_holes_is_void() {
         "{}",
         ended.stdout
     );
+}
+
+/// Direct reads of a loop device that came from memory had 0 % from the page cache, and a note.
+#[test]
+fn what_the_page_cache_beneath_a_loop_device_answers_is_void() {
+    let test = "what_the_page_cache_beneath_a_loop_device_answers_is_void";
+    let scratch = Scratch::new();
+    let Some(direct) = Loop::new(test, &scratch, 16) else {
+        return;
+    };
+    let buffered = direct.buffered(test).expect("a second loop device");
+    fs::read(&direct.image).expect("the image, which is in memory now");
+    let run = |device: &Loop| {
+        let rest = ["--duration=300ms", "--no-save", "--quiet", "--json=-"];
+        let args = ["trial", device.path()];
+        let ended = finish(scratch.seekstone(args.iter().chain(&rest)));
+        (ended.code, ended.json()["measurements"][0].clone())
+    };
+    let says = |measurement: &Value| {
+        let warnings = measurement["warnings"].as_array().expect("warnings");
+        let of_cache = |it: &&Value| it["code"] == "not-from-device";
+        warnings.iter().find(of_cache).cloned()
+    };
+    let share = |measurement: &Value| measurement["page_cache_share"].as_f64();
+    let (code, measurement) = run(&buffered);
+    assert_eq!(code, Some(3), "{measurement}");
+    assert!(share(&measurement) > Some(0.5), "{measurement}");
+    let warning = says(&measurement).expect("a warning");
+    assert_eq!(warning["severity"], "void", "{warning}");
+    let text = warning["text"].as_str().expect("a text");
+    assert!(text.contains("the file of the loop device"), "{text}");
+    let (_, measurement) = run(&direct);
+    assert_eq!(share(&measurement), Some(0.0), "{measurement}");
+    assert_eq!(says(&measurement), None, "{measurement}");
 }

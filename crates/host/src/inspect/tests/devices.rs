@@ -3,7 +3,7 @@
 use results::environment::TargetKind;
 
 use super::{GIB, Machine, Subject, check_codes, device_names, directory};
-use crate::inspect::{has_poll_queues, request_bytes};
+use crate::inspect::{BytesMoved, Layers, buffered_loops, has_poll_queues, request_bytes};
 
 #[test]
 fn ext4_on_a_partition_of_an_nvme_disk() {
@@ -156,6 +156,13 @@ fn a_loop_device_stands_on_the_disk_of_its_file() {
         ("loop/dio", "0\n"),
     ];
     machine.device("virtual/block/loop0", "7:0", &files);
+    let files = [("loop/backing_file", "/fast/b.img\n"), ("loop/dio", "0\n")];
+    machine.device("virtual/block/loop2", "7:2", &files);
+    let files = [
+        ("loop/backing_file", "/images/a.img\n"),
+        ("loop/dio", "1\n"),
+    ];
+    machine.device("virtual/block/loop3", "7:3", &files);
     let files = [("loop/backing_file", "/fast/b.img\n"), ("loop/dio", "1\n")];
     machine.device("virtual/block/loop1", "7:1", &files);
     let (target, cautions) = machine.inspect(&directory("/a"));
@@ -176,6 +183,28 @@ fn a_loop_device_stands_on_the_disk_of_its_file() {
     assert_eq!(device_names(&target), ["loop1"]);
     assert!(target.memory_backed);
     check_codes(&cautions, &["memory-backed"]);
+    for (device, read, written) in [
+        ("loop0", 80, 16),
+        ("loop2", 8, 8),
+        ("loop3", 8, 8),
+        ("vda", 8, 24),
+    ] {
+        let text = format!("1 0 {read} 0 1 0 {written} 0 0 0 0\n");
+        machine.file(&format!("sys/class/block/{device}/stat"), &text);
+    }
+    let layers = |device| buffered_loops(&machine.facts(), device);
+    let sectors = |read: u64, written: u64| BytesMoved {
+        read: read * 512,
+        written: written * 512,
+    };
+    let expected = Layers {
+        above: sectors(80, 16),
+        below: sectors(8, 24),
+    };
+    assert_eq!(layers("loop0"), Some(expected));
+    for device in ["loop1", "loop2", "loop3", "vda", "none"] {
+        assert_eq!(layers(device), None, "{device}");
+    }
 }
 
 #[test]
