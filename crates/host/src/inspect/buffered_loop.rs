@@ -1,8 +1,9 @@
 //! What the page cache beneath a loop device answers: unless it was attached for direct I/O, the
 //! kernel reads and writes its file through the page cache, whatever a program asks of the device.
 
-use super::block::{Stack, stack};
-use super::device_cautions::disks;
+use std::path::Path;
+
+use super::block::{Stack, names_beneath, stack};
 use super::{Facts, mounts};
 use crate::counters::device_activity;
 
@@ -11,7 +12,7 @@ use crate::counters::device_activity;
 pub struct Layers {
     /// By loop devices that use the page cache.
     pub above: BytesMoved,
-    /// By the disks that hold their files; others may use these, too.
+    /// By the devices of the file systems that hold their files; others may use these, too.
     pub below: BytesMoved,
 }
 
@@ -25,21 +26,30 @@ pub struct BytesMoved {
 }
 
 /// Looks at what `device` stands on. `None` without a loop device that uses the page cache, and
-/// where its file lies on no disk.
+/// where its file lies on no device.
 #[must_use]
 pub fn buffered_loops(facts: &Facts, device: &str) -> Option<Layers> {
     let mounts = mounts::read(facts);
     let Stack { devices, .. } = stack(facts, &mounts, &[device.to_owned()]);
-    let loops = devices
-        .iter()
-        .filter(|it| it.backing_file.is_some() && it.backing_direct != Some(true));
-    let above = moved(facts, loops.map(|it| it.name.as_str()))?;
-    let below = moved(facts, disks(&devices).map(|it| it.name.as_str()))?;
-    Some(Layers { above, below })
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for device in devices.iter().filter(|it| it.backing_direct != Some(true)) {
+        let Some(file) = &device.backing_file else {
+            continue;
+        };
+        let mount = mounts::holding(&mounts, None, Path::new(file))?;
+        above.push(device.name.clone());
+        below.extend(names_beneath(facts, mount));
+    }
+    below.sort_unstable();
+    below.dedup();
+    Some(Layers {
+        above: moved(facts, &above)?,
+        below: moved(facts, &below)?,
+    })
 }
 
 /// All that these devices moved; `None` where there are none, or one does not tell.
-fn moved<'a>(facts: &Facts, names: impl Iterator<Item = &'a str>) -> Option<BytesMoved> {
+fn moved(facts: &Facts, names: &[String]) -> Option<BytesMoved> {
     let mut all: Option<BytesMoved> = None;
     for name in names {
         let activity = device_activity(facts, name)?;

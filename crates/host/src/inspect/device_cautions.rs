@@ -29,7 +29,7 @@ pub(crate) fn of_devices(evidence: &Evidence<'_>) -> Vec<Caution> {
 }
 
 /// Devices that stand on no other device.
-pub(super) fn disks(devices: &[BlockDevice]) -> impl Iterator<Item = &BlockDevice> {
+fn disks(devices: &[BlockDevice]) -> impl Iterator<Item = &BlockDevice> {
     devices.iter().filter(|device| {
         device.partition_of.is_none() && device.members.is_empty() && device.backing_file.is_none()
     })

@@ -11,6 +11,10 @@ use super::{Scratch, skipped};
 /// Tries to unmount before giving up: a ring is taken apart a moment after its process has ended.
 const UNMOUNT_TRIES: usize = 5000;
 
+/// A loop device that goes round the page cache, or does not: a file in memory lies there.
+const DIRECT: &str = "--direct-io=on";
+const BUFFERED: &str = "--direct-io=off";
+
 /// A loop device on an image file in a scratch directory.
 pub struct Loop {
     pub device: PathBuf,
@@ -20,34 +24,31 @@ pub struct Loop {
 impl Loop {
     /// A device that holds nothing known; `None`, with a message, where there can be none.
     pub fn new(test: &str, scratch: &Scratch, mib: usize) -> Option<Self> {
-        Self::filled(test, scratch.path("image"), mib)
+        Self::filled(DIRECT, test, scratch.path("image"), mib)
     }
 
-    /// The same on `memory`: no other work on the disks makes it slower.
-    pub fn in_memory(test: &str, memory: &FileSystem, mib: usize) -> Option<Self> {
-        Self::filled(test, memory.root.join("image"), mib)
+    /// The same on a file system: on one in memory, no other work on the disks makes it slower.
+    pub fn within(test: &str, made: &FileSystem, mib: usize) -> Option<Self> {
+        let option = made.device.as_ref().map_or(BUFFERED, |_| DIRECT);
+        Self::filled(option, test, made.root.join("image"), mib)
     }
 
-    fn filled(test: &str, image: PathBuf, mib: usize) -> Option<Self> {
+    fn filled(option: &str, test: &str, image: PathBuf, mib: usize) -> Option<Self> {
         let mut file = File::create_new(&image).expect("an image file");
         let pattern: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
         for _ in 0..mib {
             file.write_all(&pattern).expect("room for an image");
         }
         file.sync_all().expect("an image on disk");
-        Self::attach(test, image)
-    }
-
-    fn attach(test: &str, image: PathBuf) -> Option<Self> {
-        Self::attach_with("--direct-io=on", test, image)
+        Self::attach(option, test, image)
     }
 
     /// The same device once more, through the page cache.
     pub fn buffered(&self, test: &str) -> Option<Self> {
-        Self::attach_with("--direct-io=off", test, self.image.clone())
+        Self::attach(BUFFERED, test, self.image.clone())
     }
 
-    fn attach_with(option: &str, test: &str, image: PathBuf) -> Option<Self> {
+    fn attach(option: &str, test: &str, image: PathBuf) -> Option<Self> {
         let made = Command::new("losetup")
             .args(["-f", "--show", option])
             .arg(&image)
@@ -69,7 +70,7 @@ impl Loop {
         let image = memory.root.join("image");
         let file = File::create_new(&image).expect("an image file");
         file.set_len((mib as u64) << 20).expect("a size");
-        Self::attach(test, image)
+        Self::attach(BUFFERED, test, image)
     }
 
     /// Such as `loop0`.
@@ -127,7 +128,7 @@ impl FileSystem {
         let image = scratch.path("file-system");
         let file = File::create_new(&image).expect("an image file");
         file.set_len((mib as u64) << 20).expect("a size");
-        let device = Loop::attach(test, image)?;
+        let device = Loop::attach(DIRECT, test, image)?;
         if !is_success(Command::new(program).args(options).arg(&device.device)) {
             skipped(test, &format!("{program} is missing"));
             return None;
@@ -265,7 +266,7 @@ impl Mirror {
         let image = scratch.path(name);
         let file = File::create_new(&image).expect("an image file");
         file.set_len((mib as u64) << 20).expect("a size");
-        Loop::attach(test, image)
+        Loop::attach(DIRECT, test, image)
     }
 
     /// Mount it again; `false`, with a message, where that is not allowed.

@@ -53,7 +53,7 @@ const DEVICE_MIB: usize = 64;
 fn saturation(test: &str, seed: &str) -> Option<Value> {
     let scratch = Scratch::new();
     let memory = FileSystem::tmpfs(test, &scratch, 2 * DEVICE_MIB)?;
-    let device = Loop::in_memory(test, &memory, DEVICE_MIB)?;
+    let device = Loop::within(test, &memory, DEVICE_MIB)?;
     let group = Group::new(&format!("{test}-{seed}"), "blkio")?;
     let number_path = format!("/sys/block/{}/dev", device.name());
     let numbers = fs::read_to_string(number_path).expect("a device's numbers");
@@ -91,7 +91,7 @@ fn check_five_reads_a_transaction(test: &str, users: &str) {
     let Some(memory) = FileSystem::tmpfs(test, &scratch, 2 * DEVICE_MIB) else {
         return;
     };
-    let Some(device) = Loop::in_memory(test, &memory, DEVICE_MIB) else {
+    let Some(device) = Loop::within(test, &memory, DEVICE_MIB) else {
         return;
     };
     let Some(group) = Group::new(&format!("{test}-{users}"), "blkio") else {
