@@ -86,6 +86,8 @@ pub struct CheckUp {
     spent: Duration,
     size: Bytes,
     laid_out: u32,
+    /// Whether all of the test file was written.
+    is_written: bool,
     files_made: u32,
     curve: Option<LoadCurve>,
     point: Option<PointPlan>,
@@ -110,6 +112,9 @@ const ROOM_PART: u64 = 4;
 const ROW_LEAST: Duration = Duration::from_secs(10);
 /// ... or this part of a budget that is smaller than that of the default.
 const ROW_PART: f64 = 1.0 / 11.0;
+/// A test file that was written in less than this part of a row is written once more, for a whole
+/// row.
+const BRIEF: f64 = 0.5;
 
 impl CheckUp {
     /// A check-up that has measured nothing yet.
@@ -123,6 +128,7 @@ impl CheckUp {
             spent: Duration::ZERO,
             size,
             laid_out: 0,
+            is_written: false,
             files_made: 0,
             curve: None,
             point: None,
@@ -301,8 +307,12 @@ impl CheckUp {
     // --- layout ---------------------------------------------------------------------------------
 
     fn layout_step(&mut self, time: Duration) -> Option<CheckUpStep> {
-        if !self.options.facts.makes_files {
-            // An existing target that may be written: the pass covers what the time allows.
+        if !self.options.facts.makes_files || self.is_written {
+            // What is there already is written for as long as the time allows.
+            let time = match self.is_written {
+                true => self.row_least(),
+                false => time,
+            };
             let trial = self.row(Phase::SequentialWrite, time)?;
             return Some(CheckUpStep::Measure(trial));
         }
@@ -315,15 +325,15 @@ impl CheckUp {
             },
         };
         self.size = round_down(size.max(SIZE_MIN.min(most)));
-        let mut trial = self.row(Phase::SequentialWrite, time)?;
         // All of the file must be written, or reads would meet holes: the pass ends when it is
-        // done. The limit only guards against a target that all but stops.
-        trial.goal = None;
-        trial.duration_max = self.options.budget.max(time * 3);
-        trial.salt = phases::salt(Phase::SequentialWrite, self.laid_out.into());
+        // done.
+        let trial = phases::layout(&self.scene(), self.options.budget.max(time * 3))?;
         Some(CheckUpStep::LayOut {
             size: self.size,
-            trial,
+            trial: Trial {
+                salt: phases::salt(Phase::SequentialWrite, self.laid_out.into()),
+                ..trial
+            },
         })
     }
 
@@ -355,10 +365,14 @@ impl CheckUp {
             // A slow target: the first layouts have used up the time already.
             || self.spent >= self.options.budget.mul_f64(0.1);
         self.laid_out += 1;
+        let lasted = Duration::from_nanos(measurement.warmup_ns + measurement.duration_ns);
+        let is_brief = self.options.facts.makes_files && lasted < self.row_least().mul_f64(BRIEF);
         self.measurements
             .retain(|earlier| earlier.name != measurement.name);
         self.measurements.push(measurement);
-        if is_last {
+        if is_last && is_brief && !self.is_written {
+            self.is_written = true;
+        } else if is_last || self.is_written {
             self.position += 1;
         }
     }

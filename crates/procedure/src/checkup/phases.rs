@@ -212,18 +212,32 @@ pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option
         access,
         has_page_cache: true,
     };
-    let mut trial = sequential(
-        &Scene {
-            facts: &facts,
-            size,
-            files_made: 0,
-        },
-        Mix::WRITE,
-    )?;
-    trial.title = format!("writing the test file, {size}");
+    let scene = Scene {
+        facts: &facts,
+        size,
+        files_made: 0,
+    };
+    Some(Trial {
+        title: format!("writing the test file, {size}"),
+        ..layout(&scene, duration_max)?
+    })
+}
+
+/// The pass that writes all of the test file once; the limit only guards against a target that all
+/// but stops. `None` when the file is too small.
+pub fn layout(scene: &Scene<'_>, duration_max: Duration) -> Option<Trial> {
+    let mut trial = sequential(scene, Mix::WRITE)?;
+    if let ClientSpec::Mix(spec) = &mut trial.spec {
+        spec.operations = Some(blocks_each(scene));
+    }
     trial.goal = None;
     trial.duration_max = duration_max;
     Some(trial)
+}
+
+/// Blocks of each sequential client in the whole file.
+const fn blocks_each(scene: &Scene<'_>) -> u64 {
+    scene.size.0 / SEQUENTIAL_UNIT
 }
 
 /// The trial of a point of the load curve.
@@ -327,17 +341,17 @@ fn region(target: TargetId, len: Bytes, block: u32) -> Option<Region> {
 
 fn sequential(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
     let is_write = mix.write > 0;
-    let whole = Bytes(scene.size.0 / SEQUENTIAL_UNIT * SEQUENTIAL_UNIT);
     let addresses = AddressSpec {
-        region: region(MAIN_DIRECT, whole, SEQUENTIAL_BLOCK)?,
+        region: region(
+            MAIN_DIRECT,
+            Bytes(blocks_each(scene) * SEQUENTIAL_UNIT),
+            SEQUENTIAL_BLOCK,
+        )?,
         partition: Partition::Interleaved,
         pattern: Pattern::Sequential { step: 1 },
         start: Start::First,
     };
-    let mut spec = closed(addresses, mix, SEQUENTIAL_BLOCK);
-    if is_write {
-        spec.operations = Some(whole.0 / SEQUENTIAL_UNIT);
-    }
+    let spec = closed(addresses, mix, SEQUENTIAL_BLOCK);
     let (name, word) = if is_write {
         ("sequential-write", "write")
     } else {

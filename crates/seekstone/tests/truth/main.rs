@@ -9,6 +9,7 @@ mod own_limits;
 mod polling;
 mod rates;
 mod room;
+mod rows;
 mod time;
 mod warm_up;
 
