@@ -7,6 +7,8 @@ use crate::figure::{percent, trust};
 use crate::page::Page;
 use crate::style::Tone;
 
+/// A row of usual length lasts so long: 10 s, less what its last slot lacks.
+const USUAL_NS: u64 = 9_000_000_000;
 /// A smaller share of foreign I/O is none.
 const LEAST: f64 = 0.005;
 
@@ -131,14 +133,54 @@ pub(crate) fn foreign(measurements: &[Measurement]) -> Option<String> {
     })
 }
 
-/// What is too slow or too rare for the shortest of all rows and cited points.
+/// What is too slow or too rare for the rows of usual length, and for what is shorter than they.
 fn rarest(measurements: &[Measurement], curve: Option<&Curve>) -> Option<String> {
-    let rows = measurements.iter().filter_map(|row| row.resolution);
+    let lasted = |row: &&Measurement| row.warmup_ns + row.duration_ns >= USUAL_NS;
+    let (usual, shorter): (Vec<_>, Vec<_>) = measurements
+        .iter()
+        .filter(|row| row.resolution.is_some())
+        .partition(lasted);
+    let of = |rows: &[&Measurement]| {
+        let each = rows.iter().filter_map(|row| row.resolution);
+        each.reduce(Resolution::both)
+    };
     let points = curve.and_then(|curve| curve.resolution);
-    let seen = rows.chain(points).reduce(Resolution::both)?;
-    Some(format!(
+    let Some(seen) = of(&usual) else {
+        let all = of(&shorter).into_iter().chain(points);
+        return all.reduce(Resolution::both).map(too_short_for);
+    };
+    let points = points.filter(|it| it.rarest_ns < seen.rarest_ns);
+    let less = [
+        points.map(|it| ("load curve".to_owned(), it)),
+        of(&shorter).map(|it| (counted_rows(shorter.len()), it)),
+    ];
+    let less: Vec<String> = less
+        .into_iter()
+        .flatten()
+        .map(|(of_what, it)| {
+            let [slowest, rarest] = [it.slowest_change_ns, it.rarest_ns];
+            let [slowest, rarest] = [slowest, rarest].map(|ns| format_duration_ns(ns as f64));
+            format!("{of_what}: {slowest} and {rarest}")
+        })
+        .collect();
+    let less = match less.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", less.join("; ")),
+    };
+    Some(too_short_for(seen) + &less)
+}
+
+fn counted_rows(count: usize) -> String {
+    match count {
+        1 => "1 shorter row".to_owned(),
+        _ => format!("{count} shorter rows"),
+    }
+}
+
+fn too_short_for(seen: Resolution) -> String {
+    format!(
         "too short to show changes slower than {} or stalls rarer than one in {}",
         format_duration_ns(seen.slowest_change_ns as f64),
         format_duration_ns(seen.rarest_ns as f64)
-    ))
+    )
 }

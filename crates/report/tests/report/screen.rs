@@ -113,6 +113,56 @@ Warnings
 }
 
 #[test]
+fn short_rows_do_not_speak_for_the_others() {
+    let mut run = sample::run();
+    let ms = 1_000_000;
+    let seen = |rarest_ns| {
+        Some(Resolution {
+            slowest_change_ns: rarest_ns / 10,
+            rarest_operations: 100,
+            rarest_ns,
+        })
+    };
+    for row in &mut run.measurements {
+        (row.warmup_ns, row.duration_ns) = (500 * ms, 9500 * ms);
+        row.resolution = seen(3200 * ms);
+    }
+    let curve = run.curve.as_mut().expect("a curve");
+    curve.resolution = seen(480 * ms);
+    let check = |run: &Run, expected: &str| {
+        let screen = check_up(run, &Style::default());
+        let screen: Vec<&str> = screen.split_whitespace().collect();
+        let screen = screen.join(" ");
+        assert!(screen.contains(expected), "{expected}: {screen}");
+    };
+    let usual = "too short to show changes slower than 320 ms or stalls rarer than one in 3.20 s";
+    check(&run, &format!("{usual} (load curve: 48.0 ms and 480 ms)"));
+    let [first, ..] = run.measurements.as_mut_slice() else {
+        panic!("rows");
+    };
+    (first.duration_ns, first.resolution) = (400 * ms, seen(130 * ms));
+    let expected = format!("{usual} (load curve: 48.0 ms and 480 ms; 1 shorter row: 13.0 ms and");
+    check(&run, &expected);
+    let [_, second, ..] = run.measurements.as_mut_slice() else {
+        panic!("rows");
+    };
+    (second.duration_ns, second.resolution) = (800 * ms, seen(260 * ms));
+    run.curve = None;
+    check(
+        &run,
+        &format!("{usual} (2 shorter rows: 13.0 ms and 130 ms)"),
+    );
+    // Where no row is as long, the shortest speaks for all.
+    for row in &mut run.measurements {
+        row.duration_ns = 400 * ms;
+    }
+    check(
+        &run,
+        "slower than 13.0 ms or stalls rarer than one in 130 ms",
+    );
+}
+
+#[test]
 fn a_measurement_is_shown_in_full() {
     let run = sample::run();
     let page = measurement(&run.measurements[4], &Style::default());
