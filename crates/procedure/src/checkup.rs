@@ -112,8 +112,7 @@ const ROOM_PART: u64 = 4;
 const ROW_LEAST: Duration = Duration::from_secs(10);
 /// ... or this part of a budget that is smaller than that of the default.
 const ROW_PART: f64 = 1.0 / 11.0;
-/// A test file that was written in less than this part of a row is written once more, for a whole
-/// row.
+/// A test file that was written in less than this part of a row is written again, for a whole row.
 const BRIEF: f64 = 0.5;
 
 impl CheckUp {

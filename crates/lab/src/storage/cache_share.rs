@@ -54,7 +54,9 @@ impl StorageLaboratory {
 /// What the page cache beneath a loop device answered counts as well, and spoils direct I/O.
 fn beneath_loop(measurement: &mut Measurement, trial: &Trial, (before, after): (Layers, Layers)) {
     let share_of = |bytes: fn(&BytesMoved) -> u64| {
-        let since = |of: fn(&Layers) -> &BytesMoved| bytes(of(&after)) - bytes(of(&before));
+        // Another device may have taken the name of one.
+        let since =
+            |of: fn(&Layers) -> &BytesMoved| bytes(of(&after)).saturating_sub(bytes(of(&before)));
         let (above, below) = (since(|it| &it.above), since(|it| &it.below));
         (above > 0).then(|| (1.0 - below as f64 / above as f64).clamp(0.0, 1.0))
     };
