@@ -62,8 +62,8 @@ fn beneath_loop(measurement: &mut Measurement, trial: &Trial, (before, after): (
     };
     let (read, written) = (share_of(|it| it.read), share_of(|it| it.written));
     let (share, what) = match trial.spec.changes_storage() {
-        false => (read, "read came from"),
-        true => (written, "written were still in"),
+        false => (read, "read did not come from"),
+        true => (written, "written did not reach"),
     };
     let Some(share) = share else {
         return;
@@ -74,7 +74,8 @@ fn beneath_loop(measurement: &mut Measurement, trial: &Trial, (before, after): (
         return;
     }
     let text = format!(
-        "{}: {:.0} % of the bytes {what} the page cache, which holds the file of the loop device.",
+        "{}: {:.0} % of the bytes {what} the disk beneath the loop device: its file is in the page \
+         cache.",
         measurement.title,
         share * 100.0
     );

@@ -70,7 +70,7 @@ fn who_is_alone_never_waits() {
     }
 }
 
-/// 5,000 clients shared 1,024 requests, and the wait for one was told of neither.
+/// 5,000 clients shared 1,024 requests; the time that they waited for one was not reported.
 #[test]
 fn clients_have_a_request_each_or_wait_for_one() {
     let device = "sim:delay?time=5ms";
