@@ -1,7 +1,7 @@
 //! Streams of backups: damaged blocks, and content that is no sequence of entries.
 #![no_main]
 
-use kinds::measure::backup::format::{Decoder, EntryFault, Unpacker};
+use backup_stream::{Decoder, EntryFault, Unpacker};
 
 /// A stream that asks for more at once than a stream of its length has is none.
 fn decode(stream: &[u8]) {

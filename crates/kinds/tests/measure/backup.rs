@@ -4,10 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use backup_stream::{EntryKind, Layout};
 use drivers::WorkDirectory;
 use host::interrupt::Interrupt;
 use kinds::measure::MeasureError;
-use kinds::measure::backup::format::{EntryKind, Layout};
 use kinds::measure::backup::{Item, find_items, restore, save, verify};
 use kinds::measure::place::owner;
 use kinds::measure::records::Named;

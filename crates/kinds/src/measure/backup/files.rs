@@ -8,7 +8,6 @@ use drivers::WorkDirectory;
 use results::{Better, Reading, Unit};
 use units::Duration;
 
-use super::format::Layout;
 use super::passes::{Passes, Saved};
 use super::source::{Item, find_items};
 use super::{Backup, KIND, stream};
@@ -17,6 +16,7 @@ use crate::measure::copy::cool;
 use crate::measure::made::MadeFiles;
 use crate::measure::place::{MeasureError, Place};
 use crate::measure::records::{Flow, Named};
+use backup_stream::Layout;
 
 /// The name of the stream in its work directory.
 const STREAM: &str = "stream";

@@ -1,10 +1,9 @@
 //! `backup`: a tree, or an image, saved to one stream, verified, and restored.
 //!
-//! The stream's format is in `format`. Restored files lie flat in a work directory. They are
+//! The stream's format is in `backup_stream`. Restored files lie flat in a work directory. They are
 //! compared with what was saved, outside of the time.
 
 mod files;
-pub mod format;
 mod models;
 mod passes;
 mod source;
@@ -20,7 +19,7 @@ use super::models::TAPE_STOPS;
 use super::place::{MeasureError, Place};
 use super::records::Flow;
 use super::settings::{SettingFault, Settings};
-use crate::measure::backup::format::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, Layout};
+use backup_stream::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, Layout};
 use files::FilePasses;
 use lab::medium::Medium;
 use models::{ModelPasses, ModelSource, ModelWork};

@@ -11,7 +11,6 @@ use random::{Purpose, Stream};
 use results::Reading;
 use units::{Bytes, Duration};
 
-use super::format::Layout;
 use super::passes::{Passes, Saved};
 use crate::measure::Stop;
 use crate::measure::models::{
@@ -20,6 +19,7 @@ use crate::measure::models::{
 use crate::measure::place::MeasureError;
 use crate::measure::records::Flow;
 use crate::measure::steps::{IoAction, IoStep, IoSteps, Passage};
+use backup_stream::Layout;
 
 /// What is read of a disk is whole sectors.
 const SECTOR: u64 = 512;

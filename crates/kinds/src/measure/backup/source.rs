@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::measure::backup::format::{Entry, EntryKind, NAME_BYTES_MAX};
+use backup_stream::{Entry, EntryKind, NAME_BYTES_MAX};
 use drivers::DIRECTORY_PREFIX;
 use rustix::fs::{Mode, OFlags};
 

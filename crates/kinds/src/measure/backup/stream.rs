@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
-use crate::measure::backup::format::{
+use backup_stream::{
     Decoder, Encoder, Entry, EntryFault, EntryKind, Layout, Unpacked, Unpacker, packed,
 };
 use drivers::WorkDirectory;

@@ -1,6 +1,6 @@
 //! From content to blocks.
 
-use super::block::{HEADER_BYTES, Header, Layout, Role, crc_in, fold};
+use crate::block::{HEADER_BYTES, Header, Layout, Role, crc_in, fold};
 
 /// Makes a stream. The sink gets whole blocks, one at a time.
 #[derive(Debug)]

@@ -63,13 +63,13 @@ impl Role {
 
 /// The header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) role: Role,
-    pub(super) number: u64,
+pub(crate) struct Header {
+    pub(crate) role: Role,
+    pub(crate) number: u64,
     /// Bytes of the payload in use; of redundancy: the exclusive or of those of its group.
-    pub(super) length: u32,
+    pub(crate) length: u32,
     /// Of redundancy: the exclusive or of the CRCs of its group.
-    pub(super) crcs: u32,
+    pub(crate) crcs: u32,
 }
 
 impl Layout {
@@ -80,7 +80,7 @@ impl Layout {
     }
 
     /// Write the header into a block whose payload is there.
-    pub(super) fn seal(&self, block: &mut [u8], header: Header) {
+    pub(crate) fn seal(&self, block: &mut [u8], header: Header) {
         block[..4].copy_from_slice(&MAGIC);
         block[KIND] = header.role.code();
         block[CHECKED] = u8::from(self.is_checked);
@@ -98,7 +98,7 @@ impl Layout {
     }
 
     /// The header of a block of this stream; `None` when it cannot be one.
-    pub(super) fn header(&self, block: &[u8]) -> Option<Header> {
+    pub(crate) fn header(&self, block: &[u8]) -> Option<Header> {
         let is_ours = block[..4] == MAGIC && u64_at(block, ID) == self.id;
         let role = Role::ALL.into_iter().find(|it| it.code() == block[KIND])?;
         let header = Header {
@@ -112,11 +112,11 @@ impl Layout {
     }
 
     /// Whether the CRC of a block is that of its bytes; true where blocks carry none.
-    pub(super) fn is_intact(&self, block: &[u8]) -> bool {
+    pub(crate) fn is_intact(&self, block: &[u8]) -> bool {
         !self.is_checked || crc_in(block) == crc_of(block)
     }
 
-    pub(super) fn describe(&self) -> [u8; DESCRIPTION_BYTES] {
+    pub(crate) fn describe(&self) -> [u8; DESCRIPTION_BYTES] {
         let mut bytes = [0; DESCRIPTION_BYTES];
         bytes[..4].copy_from_slice(&self.block.to_le_bytes());
         bytes[4..6].copy_from_slice(&self.group.to_le_bytes());
@@ -125,7 +125,7 @@ impl Layout {
     }
 
     /// The layout that the beginning of a first block tells of; `None` when it is none.
-    pub(super) fn described(start: &[u8]) -> Option<Self> {
+    pub(crate) fn described(start: &[u8]) -> Option<Self> {
         let description = start.get(HEADER_BYTES..HEADER_BYTES + DESCRIPTION_BYTES)?;
         let layout = Self {
             block: u32_at(description, 0),
@@ -143,12 +143,12 @@ impl Layout {
 }
 
 /// The CRC that a block carries.
-pub(super) fn crc_in(block: &[u8]) -> u32 {
+pub(crate) fn crc_in(block: &[u8]) -> u32 {
     u32_at(block, CRC)
 }
 
 /// Give a block that CRC.
-pub(super) fn put_crc(block: &mut [u8], crc: u32) {
+pub(crate) fn put_crc(block: &mut [u8], crc: u32) {
     block[CRC..CRCS].copy_from_slice(&crc.to_le_bytes());
 }
 
@@ -162,16 +162,16 @@ fn crc_of(block: &[u8]) -> u32 {
 }
 
 /// `sum` becomes the exclusive or of itself and `part`.
-pub(super) fn fold(sum: &mut [u8], part: &[u8]) {
+pub(crate) fn fold(sum: &mut [u8], part: &[u8]) {
     for (sum, part) in sum.iter_mut().zip(part) {
         *sum ^= part;
     }
 }
 
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|place| bytes[at + place]))
 }
 
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|place| bytes[at + place]))
 }

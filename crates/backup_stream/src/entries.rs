@@ -1,6 +1,6 @@
 //! What the content of a stream is: files, directories and links one after the other, or an image.
 
-use super::block::{u32_at, u64_at};
+use crate::block::{u32_at, u64_at};
 
 /// The longest name, a path.
 pub const NAME_BYTES_MAX: usize = 4096;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::block::{HEADER_BYTES, Header, Layout, Role, crc_in, fold, put_crc, u64_at};
+use crate::block::{HEADER_BYTES, Header, Layout, Role, crc_in, fold, put_crc, u64_at};
 
 /// Blocks that are taken together where there are no groups.
 const BATCH: u64 = 16;

@@ -1,6 +1,6 @@
 //! The backup stream: what was put in comes out, and no damage goes unseen.
 
-use kinds::measure::backup::format::{
+use backup_stream::{
     BLOCK_BYTES_MIN, Decoder, Encoder, Entry, EntryFault, EntryKind, Layout, Unpacked, Unpacker,
     Unreadable, What, packed,
 };
