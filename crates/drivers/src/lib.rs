@@ -16,6 +16,7 @@ mod compute;
 pub mod conformance;
 mod content;
 mod device;
+mod event_loops;
 mod file_content;
 mod file_system;
 mod guard;
@@ -49,6 +50,7 @@ pub use buffers::{
 pub use compute::ComputeSettings;
 pub use content::ContentSource;
 pub use device::refuse_if_file_used;
+pub use event_loops::{null_loop, storage_loop};
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use guard::identity::{Found, Identity, require as require_same};
 pub use guard::new_file::{NewFile, open_directory, remove_unfinished};

@@ -4,6 +4,7 @@
 
 mod driver;
 mod engine;
+mod event_loop;
 mod files;
 mod follow;
 mod null;
@@ -13,6 +14,7 @@ mod stonewall;
 
 pub use driver::{Activity, Clock, Driver, DriverError, OwnWork};
 pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState, OnError};
+pub use event_loop::EventLoop;
 pub use files::{FileDriver, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 pub use follow::Follower;
 pub use null::NullDriver;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::{
-    Activity, Clock as _, DriverError, Engine, EngineOptions, Follower, KindRecord, KindSet,
-    NullDriver, OnError, Record, RowKey, RowRecord,
+    Activity, Clock as _, DriverError, Engine, EngineOptions, EventLoop, Follower, KindRecord,
+    KindSet, NullDriver, OnError, Record, RowKey, RowRecord,
 };
 use fleet::Share;
 use procedure::{
@@ -16,9 +16,9 @@ use procedure::{
 use random::{Purpose, Stream};
 use results::{Access, CpuCost, Interval, Measurement, SystemSeries};
 use units::{Bytes, Duration, Instant};
-use workload::{AddressError, Errno};
+use workload::{AddressError, AnyClient, Errno};
 
-use drivers::MISMATCH;
+use drivers::{MISMATCH, null_loop};
 use sys::MonotonicClock;
 
 use crate::cells::Killed;
@@ -259,7 +259,7 @@ impl Laboratory for NullLaboratory {
             cpu: Some(thread_cpu_ns()),
             follower: self.follower.clone(),
         };
-        inline(trial, driver, "null", began, watch)?.0
+        inline(trial, driver, null_loop, "null", began, watch)?.0
     }
 
     fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
@@ -284,10 +284,11 @@ pub(crate) struct Began {
 /// What a trial gave, and the driver as it left it.
 pub(crate) type Ran<D> = (Result<Outcome, LaboratoryError>, D);
 
-/// A trial on the calling thread.
+/// A trial on the calling thread; `event_loop` hands out the loop that was compiled with the driver.
 pub(crate) fn inline<D: engine::Driver>(
     trial: &Trial,
     driver: D,
+    event_loop: fn(&mut Engine<D, AnyClient>) -> &mut dyn EventLoop,
     name: &str,
     began: Began,
     watch: Watch<'_>,
@@ -307,11 +308,11 @@ pub(crate) fn inline<D: engine::Driver>(
         .with_errors(began.on_error);
     let mut monitor = monitor_of(trial, 1);
     let ran = run_inline(
-        &mut engine,
+        event_loop(&mut engine),
         &mut monitor,
         start,
         SLOT_WIDTH,
-        |monitor, elapsed| watch(&Glimpse::of(monitor, elapsed)),
+        &mut |monitor, elapsed| watch(&Glimpse::of(monitor, elapsed)),
     );
     let fail = |error: TrialError| LaboratoryError::Trial {
         title: trial.title.clone(),

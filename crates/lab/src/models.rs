@@ -5,7 +5,9 @@ use std::sync::Arc;
 use engine::{Clock as _, Follower, OnError};
 use procedure::Trial;
 use results::{KindTimes, ServerTimes};
-use sim::{ArrayState, Device, Faults, Served, SimDriver, SimGroup, SimSpec};
+use sim::{
+    ArrayState, Device, Faults, Served, SimDriver, SimGroup, SimSpec, group_loop, model_loop,
+};
 use stats::Estimate;
 use units::{Duration, Instant};
 use workload::TargetId;
@@ -121,7 +123,7 @@ impl SimLaboratory {
         let model = &mut self.models[0];
         let seeds = (began.seed, self.seed);
         let driver = model.driver(seeds, trial.depth as usize, self.now);
-        let (outcome, driver) = inline(trial, driver, "sim", began, watch)?;
+        let (outcome, driver) = inline(trial, driver, model_loop, "sim", began, watch)?;
         let served = driver.served().filter(|served| served.operations > 0);
         self.now = driver.now();
         if model.is_machine() {
@@ -162,7 +164,7 @@ impl SimLaboratory {
             .iter_mut()
             .map(|model| (model.target, model.driver(seeds, depth, now)));
         let group = SimGroup::new(drivers.collect());
-        let (outcome, group) = inline(trial, group, "sim", began, watch)?;
+        let (outcome, group) = inline(trial, group, group_loop, "sim", began, watch)?;
         let (devices, end) = group.into_devices();
         self.now = end;
         for (model, device) in self.models.iter_mut().zip(devices) {

@@ -13,10 +13,11 @@ use std::time::Duration as StdDuration;
 
 use drivers::{
     DriverKind, DriverOptions, IO_STACK_BYTES, OpenedDriver, TargetTable, io_threads, open_driver,
+    storage_loop,
 };
 use engine::{
-    Clock, DriverError, Engine, EngineOptions, EngineState, Follower, KindSet, OnError, OwnWork,
-    Record,
+    Clock, DriverError, Engine, EngineOptions, EngineState, EventLoop, Follower, KindSet, OnError,
+    OwnWork, Record,
 };
 use fleet::Share;
 use procedure::{Ending, Monitor};
@@ -375,7 +376,12 @@ impl Seat {
             kept: Vec::new(),
         };
         let begun = Since::now();
-        match run(&mut engine, start, &self.shared, &mut reporter) {
+        match run(
+            storage_loop(&mut engine),
+            start,
+            &self.shared,
+            &mut reporter,
+        ) {
             Ok((ending, elapsed)) => {
                 let day = begun.spent(elapsed, engine.driver().own_work().awake_ns);
                 reporter.report_end(ending, elapsed);
@@ -415,8 +421,8 @@ impl Seat {
 }
 
 /// Run until told to stop or nothing is left to do.
-fn run<D: engine::Driver>(
-    engine: &mut Engine<D, AnyClient>,
+fn run(
+    engine: &mut dyn EventLoop,
     start: Instant,
     shared: &Shared,
     reporter: &mut Reporter,

@@ -224,13 +224,14 @@ impl Monitor {
             self.sampler.count(&slot, at_ns);
             // One worker alone, or the furthest of several, adds at the end.
             let is_last = self.pending.back().is_none_or(|it| it.epoch < slot.epoch);
-            let place = match is_last {
-                true => Err(self.pending.len()),
-                false => self
-                    .pending
-                    .binary_search_by_key(&slot.epoch, |it| it.epoch),
-            };
-            match place {
+            if is_last {
+                self.pending.push_back(slot);
+                continue;
+            }
+            match self
+                .pending
+                .binary_search_by_key(&slot.epoch, |it| it.epoch)
+            {
                 Ok(at) => self.pending[at].merge(&slot),
                 Err(at) => self.pending.insert(at, slot),
             }

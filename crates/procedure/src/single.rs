@@ -1,6 +1,6 @@
 //! One trial: runs it where everything happens on one thread, and sums it up.
 
-use engine::{Driver, DriverError, Engine, EngineState, KindRecord, OnError, Record};
+use engine::{DriverError, EngineState, EventLoop, KindRecord, OnError, Record};
 use results::{
     ErrorClass, ErrorCount, KindTimes, Lateness, Measurement, Resolution, Tails, Times,
     WarningCode, histogram_text,
@@ -10,7 +10,7 @@ use stats::{
     Tail, Verdict,
 };
 use units::{Bytes, Duration, Instant};
-use workload::{Client, ClientSpec, Errno, OpKind};
+use workload::{ClientSpec, Errno, OpKind};
 
 use crate::doubts::doubts;
 use crate::failures::{Failures, short_operations};
@@ -40,16 +40,15 @@ const WANTS_TIME: [WarningCode; 4] = [
 ///
 /// # Errors
 /// When the driver is broken.
-pub fn run_inline<D: Driver, C: Client>(
-    engine: &mut Engine<D, C>,
+pub fn run_inline(
+    engine: &mut dyn EventLoop,
     monitor: &mut Monitor,
     start: Instant,
     slot_width: Duration,
-    mut go_on: impl FnMut(&Monitor, Duration) -> bool,
+    go_on: &mut dyn FnMut(&Monitor, Duration) -> bool,
 ) -> Result<(Ending, Duration), DriverError> {
     let slice = slot_width * SLICE_SLOTS;
-    let activity = |engine: &Engine<D, C>| engine.driver().activity().unwrap_or_default();
-    monitor.begin_sampling(activity(engine));
+    monitor.begin_sampling(engine.activity().unwrap_or_default());
     let mut until = start + slice;
     let (ending, end) = loop {
         let state = engine.run_until(until)?;
@@ -60,7 +59,7 @@ pub fn run_inline<D: Driver, C: Client>(
         let elapsed = now.since(start);
         monitor.push(0, engine.recorder_mut().take_slots(), elapsed);
         if monitor.is_sample_due(elapsed) {
-            monitor.close_sample(elapsed, &activity(engine));
+            monitor.close_sample(elapsed, &engine.activity().unwrap_or_default());
         }
         match state {
             EngineState::Finished => break (Ending::Finished, elapsed),
@@ -82,7 +81,7 @@ pub fn run_inline<D: Driver, C: Client>(
     engine.note_unfinished(start + end);
     engine.recorder_mut().close_until(end_instant);
     monitor.push(0, engine.recorder_mut().take_slots(), end);
-    monitor.close_sample(end, &activity(engine));
+    monitor.close_sample(end, &engine.activity().unwrap_or_default());
     monitor.finish(end);
     let ending = if engine.has_failed() {
         Ending::Failed

@@ -10,6 +10,7 @@ mod disk;
 mod done;
 mod drive;
 mod driver;
+mod event_loops;
 mod facts;
 mod faults;
 mod flash;
@@ -40,6 +41,7 @@ pub use disk::{
 };
 pub use drive::DriveLaw;
 pub use driver::SimDriver;
+pub use event_loops::{group_loop, model_loop};
 pub use facts::Fact;
 pub use faults::{Faults, Trigger};
 pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};

@@ -225,6 +225,7 @@ impl SlotAccumulator {
     }
 
     /// Hands over what was recorded as the slot of `epoch`, and starts anew.
+    #[inline]
     pub fn take(&mut self, epoch: u64) -> Slot {
         let slot = std::mem::take(&mut self.slot);
         let lateness_sum = std::mem::take(&mut self.lateness_sum) as f64;

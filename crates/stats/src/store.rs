@@ -128,6 +128,7 @@ impl SlotStore {
     ///
     /// # Panics
     /// When epochs do not increase: the caller merges workers before it pushes.
+    #[inline]
     pub fn push(&mut self, mut slot: Slot) {
         let next = self.epochs;
         assert!(

@@ -196,7 +196,10 @@ pub fn run_trial(device: &SimSpec, trial: &Trial, seed: u64, slot_width: Duratio
         trial.clients,
     )
     .arriving(trial.arrivals());
-    let (ending, elapsed) = run_inline(&mut engine, &mut monitor, start, slot_width, |_, _| true)
+    let (ending, elapsed) =
+        run_inline(&mut engine, &mut monitor, start, slot_width, &mut |_, _| {
+            true
+        })
         .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     let (record, _) = engine.into_parts();
     let circumstances = Circumstances {

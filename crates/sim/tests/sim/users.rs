@@ -96,7 +96,7 @@ fn measure_seeded(
         .arriving(trial.arrivals())
         .all_at_work(trial.lead_in().expect("users have one"))
         .sampled(Some(Duration::from_secs(1)), true);
-    let (_, elapsed) = run_inline(&mut engine, &mut monitor, start, SLOT, |_, _| true)
+    let (_, elapsed) = run_inline(&mut engine, &mut monitor, start, SLOT, &mut |_, _| true)
         .expect("a model does not break");
     let (record, driver) = engine.into_parts();
     let circumstances = Circumstances {
