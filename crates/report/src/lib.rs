@@ -28,6 +28,7 @@ mod measurement;
 mod measurements;
 mod openmetrics;
 mod page;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod picture;
 mod positioning;
@@ -74,7 +75,7 @@ pub use list::{ListRow, run_list, run_list_json};
 pub use markdown::markdown;
 pub use measurement::measurement;
 pub use openmetrics::openmetrics;
-pub use parquet::parquet_figures;
+pub use parquet::{PARQUET_LEFT_OUT, parquet_figures};
 pub use picture::{curves_svg, latency_svg, positioning_svg, series_svg};
 pub use positioning::{positioning, positioning_json};
 pub use setup::setup;

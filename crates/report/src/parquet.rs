@@ -10,9 +10,12 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use results::Run;
+use units::LeftOut;
 
 use crate::columns::{COLUMNS, Cells, Line, for_each_line};
 
+/// This build has Parquet files.
+pub const PARQUET_LEFT_OUT: Option<LeftOut> = None;
 /// The level of definition of a value that may be absent, and is there.
 const PRESENT: i16 = 1;
 

@@ -5,10 +5,13 @@ mod commands;
 mod completion;
 mod exit;
 mod habits;
+#[cfg(not(all(feature = "screen", feature = "web")))]
+mod left_out;
 mod onlooker;
 mod output;
 mod progress;
 mod recorded;
+mod screen;
 #[cfg(test)]
 mod shown;
 mod stack;

@@ -1,16 +1,18 @@
 //! Who looks on while workloads are measured: a full screen with keys, or a line of progress; and a
 //! page that follows the run, if one was asked for.
 
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use host::interrupt::{Interrupt, Wait};
 use kinds::rab::Desk;
 use kinds::stage::Stage;
 use results::live::{Command, Live};
-use tui::Screen;
 
 use crate::commands::drive::{Onlooking, Watcher};
+use crate::output;
 use crate::progress::Progress;
+use crate::screen::Screen;
 
 /// The screen is given something new at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(50);
@@ -36,7 +38,7 @@ impl<'a> Onlooker<'a> {
     /// A full screen where there is a terminal and nobody says otherwise.
     pub fn new(title: &str, no_screen: bool, looking: &Onlooking<'a>) -> Self {
         let is_wanted = !no_screen && !looking.is_quiet;
-        let screen = is_wanted.then(|| Screen::open(title).ok()).flatten();
+        let screen = is_wanted.then(|| opened(title)).flatten();
         let progress = Progress::new(looking.is_quiet || screen.is_some());
         Self {
             screen: screen.map(|screen| FullScreen {
@@ -86,5 +88,18 @@ impl Desk for Onlooker<'_> {
         let command = full.screen.command();
         full.has_quit |= command == Some(Command::Quit);
         command
+    }
+}
+
+/// The screen, if there is a terminal; says so where this build lacks one.
+fn opened(title: &str) -> Option<Screen> {
+    match Screen::open(title) {
+        Ok(screen) => Some(screen),
+        Err(error) => {
+            if error.kind() == ErrorKind::Unsupported {
+                output::complain(&format!("{error}; lines of progress follow"));
+            }
+            None
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Knows nothing about clocks, files or statistics.
 
 mod error;
+mod left_out;
 mod number;
 mod print;
 mod rate;
@@ -12,6 +13,7 @@ mod time_text;
 mod typed;
 
 pub use error::{Quantity, UnitError};
+pub use left_out::LeftOut;
 pub use print::{
     format_count, format_counted, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate, format_rate,

@@ -1,12 +1,15 @@
 //! What every measuring command takes.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use lab::hosts::Party;
 use procedure::Requirement;
 use results::Run;
+use units::LeftOut;
 
 use crate::args::serve::parse_address;
 use crate::commands::export::picture;
@@ -79,7 +82,11 @@ pub struct Outputs {
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<Output>,
     /// Write every figure as a Parquet file, with the columns of the CSV, for data frames.
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = OsStringValueParser::new().try_map(parquet_file)
+    )]
     pub parquet: Option<Output>,
     /// What may be replaced.
     #[command(flatten)]
@@ -123,6 +130,11 @@ impl Outputs {
         all.into_iter()
             .filter_map(|(form, output)| Some((form, output.as_ref()?)))
     }
+}
+
+/// A Parquet file, refused before anything is measured by a build that cannot write one.
+fn parquet_file(path: OsString) -> Result<Output, LeftOut> {
+    report::PARQUET_LEFT_OUT.map_or_else(|| Ok(path.into()), Err)
 }
 
 /// What may be replaced by what a command writes.

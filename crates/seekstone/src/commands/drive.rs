@@ -20,7 +20,7 @@ use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
 use crate::commands::finish::{Delivery, deliver};
 use crate::commands::fleet::agreed;
-use crate::commands::live::{self, Live};
+use crate::commands::live::Live;
 use crate::commands::offers;
 use crate::commands::setup::open_archive;
 use crate::commands::{
@@ -238,7 +238,7 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
     offer_removals(&ready)?;
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
-    let title = live::title(&ready.setup);
+    let title = live_title(&ready.setup);
     let live = common.live.filter(|_| leads);
     let live = live.map(|at| Live::start(at, &title));
     let live = live.transpose()?.map(RefCell::new);
@@ -282,4 +282,13 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
         unfinished::remove(journal);
     }
     delivered
+}
+
+/// What a page that follows a run is titled: the command, and what it measures.
+fn live_title(setup: &Setup) -> String {
+    let measured = ["target", "study", "files"].map(|name| setup.value(name));
+    let measured = measured.into_iter().flatten().next().unwrap_or_default();
+    format!("{} {measured}", setup.command)
+        .trim_end()
+        .to_owned()
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use kinds::stage::Stage;
 use report::LiveGlimpse;
-use results::{Run, Setup};
+use results::Run;
 use study::StudyStage;
 use web::{Answer, Feed, Server, feed};
 
@@ -85,13 +85,4 @@ impl Live {
         self.feed.end(run.map_or_else(String::new, report::html));
         self.server.stop();
     }
-}
-
-/// What a page that follows a run is titled: the command, and what it measures.
-pub fn title(setup: &Setup) -> String {
-    let measured = ["target", "study", "files"].map(|name| setup.value(name));
-    let measured = measured.into_iter().flatten().next().unwrap_or_default();
-    format!("{} {measured}", setup.command)
-        .trim_end()
-        .to_owned()
 }

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use results::live::Command;
-use tui::Screen;
 use vintage::rpt::log::Entry;
 use vintage::rpt::{Message, Session};
 use vintage::run::Operator;
 
 use crate::output;
+use crate::screen::Screen;
 
 use super::live::live;
 

@@ -1,0 +1,16 @@
+//! What a build was made without.
+
+/// An ability that is behind a feature of the program, in a build without that feature.
+///
+/// The text says how to get it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this build has no {ability}: install a package, or build with `cargo build --release \
+     --features {feature}`"
+)]
+pub struct LeftOut {
+    /// What is missing, as a user calls it.
+    pub ability: &'static str,
+    /// The feature of the program that brings it.
+    pub feature: &'static str,
+}
