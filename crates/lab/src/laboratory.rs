@@ -284,7 +284,8 @@ pub(crate) struct Began {
 /// What a trial gave, and the driver as it left it.
 pub(crate) type Ran<D> = (Result<Outcome, LaboratoryError>, D);
 
-/// A trial on the calling thread; `event_loop` hands out the loop that was compiled with the driver.
+/// A trial on the calling thread. `event_loop` hands out the loop that was compiled with the
+/// driver.
 pub(crate) fn inline<D: engine::Driver>(
     trial: &Trial,
     driver: D,

@@ -4,10 +4,11 @@
 //! its worker until there is room.
 
 mod day;
+mod reporter;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
@@ -28,6 +29,7 @@ use workload::AnyClient;
 
 use self::day::Since;
 pub use self::day::WorkersDay;
+use self::reporter::Reporter;
 use crate::company::Company;
 use crate::deal::{Member, since};
 use host::counters::{Counters, CountersDelta, thread_cpu_ns};
@@ -370,11 +372,7 @@ impl Seat {
         .with_backlog(self.backlog_max)
         .with_follower(self.follower)
         .with_errors(self.on_error);
-        let mut reporter = Reporter {
-            worker: self.number,
-            sender: self.sender,
-            kept: Vec::new(),
-        };
+        let mut reporter = Reporter::new(self.number, self.sender);
         let begun = Since::now();
         match run(
             storage_loop(&mut engine),
@@ -396,7 +394,7 @@ impl Seat {
                 })
             }
             Err(error) => {
-                let _ = reporter.sender.send(Report::Broken(error));
+                reporter.report_broken(error);
                 None
             }
         }
@@ -458,46 +456,6 @@ fn run(
         let elapsed = until.min(now).since(start);
         reporter.report(engine.recorder_mut().take_slots(), elapsed);
         until = now.max(until) + SLICE;
-    }
-}
-
-/// Sends a worker's slots without ever waiting for the receiver.
-struct Reporter {
-    worker: usize,
-    sender: SyncSender<Report>,
-    kept: Vec<Slot>,
-}
-
-impl Reporter {
-    fn report(&mut self, mut slots: Vec<Slot>, elapsed: Duration) {
-        if !self.kept.is_empty() {
-            let mut all = std::mem::take(&mut self.kept);
-            all.append(&mut slots);
-            slots = all;
-        }
-        let report = Report::Slots {
-            worker: self.worker,
-            slots,
-            elapsed,
-        };
-        if let Err(TrySendError::Full(Report::Slots { slots, .. })) = self.sender.try_send(report) {
-            self.kept = slots;
-        }
-    }
-
-    fn report_end(&mut self, ending: Ending, elapsed: Duration) {
-        let slots = std::mem::take(&mut self.kept);
-        let worker = self.worker;
-        let _ = self.sender.send(Report::Slots {
-            worker,
-            slots,
-            elapsed,
-        });
-        let _ = self.sender.send(Report::Ended {
-            worker,
-            ending,
-            elapsed,
-        });
     }
 }
 

@@ -6,11 +6,13 @@ mod completion;
 mod exit;
 mod habits;
 #[cfg(not(all(feature = "screen", feature = "web")))]
+#[path = "without/left_out.rs"]
 mod left_out;
 mod onlooker;
 mod output;
 mod progress;
 mod recorded;
+#[cfg_attr(not(feature = "screen"), path = "without/screen.rs")]
 mod screen;
 #[cfg(test)]
 mod shown;

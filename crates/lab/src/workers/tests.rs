@@ -65,11 +65,7 @@ fn a_worker_sends_no_slot_of_a_time_that_it_has_told_to_be_over() {
             hurry: AtomicBool::new(false),
         };
         let (sender, receiver) = sync_channel(1024);
-        let mut reporter = Reporter {
-            worker: 0,
-            sender,
-            kept: Vec::new(),
-        };
+        let mut reporter = Reporter::new(0, sender);
         let (ending, elapsed) =
             run(&mut engine, start, &shared, &mut reporter).expect("a driver that works");
         assert_eq!(ending, Ending::Finished);

@@ -23,7 +23,7 @@ pub mod import;
 pub mod import_run;
 pub mod inspect;
 pub mod kind;
-#[cfg_attr(not(feature = "web"), path = "without/live.rs")]
+#[cfg_attr(not(feature = "web"), path = "../without/live.rs")]
 pub mod live;
 pub mod measures;
 mod offers;
@@ -34,7 +34,7 @@ mod repeat;
 pub mod replay;
 pub mod run;
 pub mod runs;
-#[cfg_attr(not(feature = "web"), path = "without/serve.rs")]
+#[cfg_attr(not(feature = "web"), path = "../without/serve.rs")]
 pub mod serve;
 pub mod setup;
 pub mod ssd;
