@@ -2,11 +2,12 @@
 .PHONY: test check lint check-static nightly faults fuzz bench simulations install-test-tools
 
 CARGO ?= cargo
-# Most tests of the program wait for storage: four times as many at once as there are processors.
-export RUST_TEST_THREADS ?= $(shell expr 4 \* $$(nproc))
+# Tests need what a build may leave out.
+ALL := --features seekstone/all
 
+# `suite` builds every test, runs them, says how long both took, and ends with a count.
 test: install-test-tools lint check-static
-	$(CARGO) test --workspace --no-fail-fast
+	$(CARGO) xtask suite
 
 # What takes seconds once it is built. `test` finds what tidy finds by a test, without another build.
 check: lint
@@ -14,8 +15,12 @@ check: lint
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	@.ci/timed clippy $(CARGO) clippy --workspace --all-targets $(ALL) --locked -- -D warnings
+	@.ci/timed "clippy, no features" \
+		$(CARGO) clippy --workspace --no-default-features --locked -- -D warnings
+	@.ci/timed "clippy, usual features" $(CARGO) clippy --workspace --locked -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" .ci/timed documentation \
+		$(CARGO) doc --workspace $(ALL) --no-deps --quiet
 
 # Only `cargo xtask package` builds the static program: here its code is checked, and SQLite compiled.
 STATIC := x86_64-unknown-linux-musl
@@ -25,7 +30,7 @@ check-static:
 	elif ! command -v musl-gcc >/dev/null; then \
 		echo "skipped: check-static: there is no musl-gcc"; \
 	else \
-		$(CARGO) check --locked -p seekstone --target $(STATIC); \
+		$(CARGO) check --locked -p seekstone --features all --target $(STATIC); \
 	fi
 
 # The acceptance tests of the statistics in full: minutes, not seconds.

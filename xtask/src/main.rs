@@ -1,6 +1,7 @@
 //! Developer commands.
 //!
-//! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio;
+//! `cargo xtask tidy` checks what no compiler does; `cargo xtask suite` runs all tests;
+//! `cargo xtask bench` measures us beside fio;
 //! `cargo xtask tables` writes the tables of docs/devices.md anew, `cargo xtask schema` the
 //! JSON Schema; `cargo xtask files-table`
 //! remeasures the table of docs/files.md.
@@ -12,6 +13,7 @@ mod layers;
 mod package;
 mod schema;
 mod source;
+mod suite;
 mod tables;
 mod tidy;
 mod type_names;
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["tidy"] => tidy::tidy(),
+        ["suite"] => suite::suite(),
         ["tables"] => tables::tables(),
         ["schema"] => schema::schema(),
         ["package", options @ ..] => package::package(options),
@@ -32,8 +35,8 @@ fn main() -> ExitCode {
         ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
             eprintln!(
-                "usage: cargo xtask tidy | cargo xtask tables | cargo xtask schema | \
-                 cargo xtask bench [--tiny] [--rounds N] | \
+                "usage: cargo xtask tidy | cargo xtask suite | cargo xtask tables | \
+                 cargo xtask schema | cargo xtask bench [--tiny] [--rounds N] | \
                  cargo xtask files-table [--budget TIME] [--program PATH] | \
                  cargo xtask package [--binary PATH] [--target TRIPLE] [--out DIRECTORY]"
             );

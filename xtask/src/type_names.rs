@@ -180,6 +180,14 @@ pub fn type_names(sources: &[Source], faults: &mut Vec<String>) {
     let products = sources.iter().filter(|it| it.is_product());
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for source in products {
+        // What stands in for an ability in a build without it has the ability's names.
+        if source
+            .path
+            .components()
+            .any(|part| part.as_os_str() == "without")
+        {
+            continue;
+        }
         for (line, text) in source.product_lines() {
             if let Some(name) = type_name(text) {
                 let place = format!("{}:{line}", source.path.display());
