@@ -39,6 +39,22 @@ fn count(row: &Value, key: &str) -> u64 {
         .unwrap_or_else(|| panic!("{key} in {row}"))
 }
 
+/// What a check-up of so many ranks wrote, each to a file of `size`. The pass that makes the files
+/// is a row of all ranks together. Where it was over at once, all is written again for a whole row,
+/// in which each rank has one of its own.
+fn written(run: &Value, ranks: u64, size: u64) -> u64 {
+    let rows = run["measurements"].as_array().expect("measurements");
+    let is_of_rank = |row: &&Value| {
+        let name = row["name"].as_str().expect("a name");
+        name.starts_with("sequential-write-rank-")
+    };
+    let again: Vec<&Value> = rows.iter().filter(is_of_rank).collect();
+    if again.is_empty() {
+        return ranks * size;
+    }
+    again.iter().map(|row| count(row, "bytes_all")).sum()
+}
+
 /// Every phase is there: also those in which each rank makes, reads and removes as many files as it
 /// can, so that their numbers differ.
 #[test]
@@ -49,7 +65,7 @@ fn a_check_up_of_two_ranks_is_one_report() {
     let run = run_of(
         &scratch,
         2,
-        &["run", "target", "--budget", "10s", "--size", "64MiB"],
+        &["run", "target", "--budget", "10s", "--size", "16MiB"],
     );
     assert_eq!(run["status"]["state"], "complete", "{}", run["status"]);
     for name in [
@@ -68,7 +84,7 @@ fn a_check_up_of_two_ranks_is_one_report() {
     assert_eq!(clients("random-read-rank-1"), 1);
     assert_eq!(
         count(row(&run, "sequential-write"), "bytes_all"),
-        2 * (64 << 20)
+        written(&run, 2, 16 << 20)
     );
     assert!(
         run["curve"]["points"]
@@ -136,7 +152,7 @@ fn steady_state_of_two_ranks_is_one_report() {
     let args = [
         "ssd", "target", "--quick", "--round", "300ms", "--rounds", "5",
     ];
-    let args = [&args[..], &["--size", "16MiB", "--budget", "8s"]].concat();
+    let args = [&args[..], &["--size", "16MiB", "--budget", "60s"]].concat();
     let run = run_of(&scratch, 2, &args);
     let phases = run["ssd"]["phases"].as_array().expect("phases");
     let rounds = phases[0]["rounds"].as_array().expect("rounds");

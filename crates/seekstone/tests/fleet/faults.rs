@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::support::ranks::{
-    Library, MPICH, OPEN_MPI, json, launcher, process_of, ranks, rows, with_shim,
+    Library, MPICH, OPEN_MPI, assert_given_up, json, launcher, process_of, ranks, rows, with_shim,
 };
 use crate::support::{Ended, PROGRAM, Running, Scratch, finish, leftovers, skipped};
 use rustix::process::{Pid, Signal, kill_process};
@@ -114,10 +114,7 @@ fn a_killed_rank_is_named_and_what_was_measured_is_kept() {
     let ended = running.end();
     let silent = "rank 1 on ";
     assert!(ended.error().contains(silent), "{ended:?}");
-    assert!(
-        ended.error().contains("has been silent for 8."),
-        "{ended:?}"
-    );
+    assert_given_up(ended.error());
     assert!(ended.stdout.contains("partial"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let names: Vec<&str> = rows(&run)
@@ -348,7 +345,7 @@ fn a_walled_run_that_was_killed_is_cleaned_and_begun_anew() {
     assert!(!resumed.stdout.contains("files target"), "{resumed:?}");
     let again = [
         &WALLED[..14],
-        &["--clients", "3", "--files", "30000", "--passes", "1"],
+        &["--clients", "3", "--files", "300000", "--passes", "1"],
     ]
     .concat();
     let ended = finish(ranks(&scratch, &MPICH, 3, &again));
@@ -442,10 +439,7 @@ fn a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept() {
     kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
     let ended = running.end();
     assert!(ended.error().contains("rank 1 on "), "{ended:?}");
-    assert!(
-        ended.error().contains("has been silent for 8."),
-        "{ended:?}"
-    );
+    assert_given_up(ended.error());
     assert!(ended.stdout.contains("<rank 2 on "), "{ended:?}");
     assert!(!ended.stdout.contains("<rank 1 on "), "{ended:?}");
     let run = json(&scratch.path("run.json"));

@@ -83,6 +83,18 @@ pub fn process_of(scratch: &Scratch, rank: u32) -> Pid {
     Pid::from_raw(number).expect("a process")
 }
 
+/// The rank that an error names was given up after the eight seconds for which one may be silent.
+/// On a busy machine that is found somewhat later.
+#[track_caller]
+pub fn assert_given_up(error: &str) {
+    let (_, after) = error
+        .split_once("has been silent for ")
+        .unwrap_or_else(|| panic!("no rank was silent: {error}"));
+    let (number, _) = after.split_once(" s").unwrap_or((after, ""));
+    let seconds: f64 = number.parse().unwrap_or(0.0);
+    assert!(seconds >= 8.0, "{error}");
+}
+
 /// What rank 0 wrote as JSON.
 pub fn json(path: &Path) -> Value {
     let text = fs::read_to_string(path).expect("what rank 0 wrote");
