@@ -6,7 +6,8 @@ use host::process::DROP_CACHES;
 use kinds::measure::MeasureError;
 
 use crate::support::{
-    assert_empty, measured, model, names, page_cache_emptied, place, reading, refused, try_measured,
+    assert_empty, measured, model, names, page_cache_emptied, place, place_on_disk, reading,
+    refused, try_measured,
 };
 
 #[test]
@@ -33,7 +34,7 @@ fn a_command_is_timed_with_all_that_it_waited_for() {
 #[expect(clippy::print_stderr, reason = "what is not shown is named")]
 fn what_the_cache_answered_is_told() {
     let _emptied = page_cache_emptied();
-    let (directory, place) = place();
+    let (directory, place) = place_on_disk();
     let data = directory.path().join("data");
     fs::write(&data, vec![7; 8 << 20]).expect("a file");
     fs::File::open(&data)

@@ -10,7 +10,16 @@ use units::Bytes;
 
 /// A directory that is removed with everything in it.
 pub fn place() -> (TempDir, Place) {
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    place_in(tempfile::tempdir().expect("a temporary directory"))
+}
+
+/// The same beside the build: temporary files of the system lie in memory here and there.
+pub fn place_on_disk() -> (TempDir, Place) {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"));
+    place_in(directory.expect("a temporary directory"))
+}
+
+fn place_in(directory: TempDir) -> (TempDir, Place) {
     let mut place = Place::new(directory.path().display().to_string(), 7);
     place.reserve = Some(Bytes::from_mib(64));
     (directory, place)

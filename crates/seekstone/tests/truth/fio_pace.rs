@@ -36,6 +36,12 @@ fn shares(found: &Value) -> Vec<f64> {
     counts.iter().map(|count| count / all).collect()
 }
 
+/// The share of all requests that a round of twelve is, of which a slow disk does few: the end may
+/// fall into one.
+fn round(found: &Value) -> f64 {
+    12.0 / counts(found).iter().sum::<f64>()
+}
+
 /// Without `flow_sleep`, fio's jobs of null starve each other in some runs, on an idle machine too.
 const FLOW: &str = "[global]\nsize=64m\nbs=4k\ntime_based\nruntime=2\nflow_id=3\nflow_sleep=100\n\
                     [a]\nrw=randread\nflow=8\n[b]\nrw=write\nflow=3\n[c]\nrw=read\nflow=1\n";
@@ -51,14 +57,19 @@ fn jobs_of_a_flow_have_the_shares_of_fio() {
         let jobs = FLOW.replace("[global]", &format!("[global]\nioengine={engine}"));
         let ended = ours(&jobs);
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let ours = shares(&ended.json());
+        let ours = ended.json();
         let scratch = Scratch::new();
-        let theirs = shares(&run(&scratch, Command::new("fio"), &jobs).json());
+        let theirs = run(&scratch, Command::new("fio"), &jobs).json();
+        let (our_round, their_round) = (round(&ours), round(&theirs));
+        let (ours, theirs) = (shares(&ours), shares(&theirs));
         for ((ours, theirs), weight) in ours.iter().zip(&theirs).zip([8.0, 3.0, 1.0]) {
             let told = format!("{engine}: {ours} and {theirs} of fio's, weight {weight} of 12");
-            assert!((ours - weight / 12.0).abs() < 0.01, "{told}");
+            let off = (ours - weight / 12.0).abs();
+            assert!(off < 0.01 + our_round, "{told}");
             // Where processors are short, fio itself gives a job far less than its share.
-            assert!((ours - theirs).abs() < 0.02 || pressure.is_high(), "{told}");
+            let apart = (ours - theirs).abs();
+            let is_close = apart < 0.02 + our_round + their_round;
+            assert!(is_close || pressure.is_high(), "{told}");
         }
     }
 }
