@@ -273,7 +273,8 @@ fn a_directory_is_compared_with_itself_and_left_as_it_was() {
     before.assert_untouched();
     scratch.assert_clean(&target);
     scratch.check(&["runs", "show"], 0, "too few rounds");
-    scratch.check(&["runs", "export", "1", "--form", "csv"], 0, "latency-p99");
+    // So few reads of a slow disk have no 99th percentile.
+    scratch.check(&["runs", "export", "1", "--form", "csv"], 0, ",iops,");
 }
 
 /// At a true +20 % a limit of +10 % is caught in 95 of 100, at a true 0 % it is raised in none but

@@ -144,7 +144,7 @@ fn a_file_is_made_checked_and_removed() {
     assert_eq!(spans, expected);
     for cell in cells(&found) {
         assert_eq!(number(&cell["errors"]), 0.0, "{cell}");
-        assert!(number(&cell["operations"]) > 100.0, "{cell}");
+        assert!(number(&cell["operations"]) > 0.0, "{cell}");
         assert!(number(&cell["service"]["mean"]["value"]) > 0.0, "{cell}");
         assert!(number(&cell["cpu_per_operation_ns"]) > 0.0, "{cell}");
         // Writes may be answered by a device that counts them later.
