@@ -2,11 +2,12 @@
 //! also by a panic.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{Scratch, skipped};
+use rustix::fs::{FallocateFlags, fallocate};
 
 /// Tries to unmount before giving up: a ring is taken apart a moment after its process has ended.
 const UNMOUNT_TRIES: usize = 5000;
@@ -321,9 +322,18 @@ fn mount_point(scratch: &Scratch) -> PathBuf {
     root
 }
 
-/// Fill a file system to the last block with a file of the user's.
+/// Fill a file system to the last block with a file of the user's. Most of it is taken and not
+/// written: a program that is under way must not be done before.
 pub fn fill(directory: &Path) {
     let mut file = File::create_new(directory.join("fill")).expect("a file");
+    let mut part = 64_u64 << 20;
+    while part >= 64 << 10 {
+        let end = file.metadata().expect("metadata").len();
+        if fallocate(&file, FallocateFlags::empty(), end, part).is_err() {
+            part /= 2;
+        }
+    }
+    file.seek(SeekFrom::End(0)).expect("the end");
     let block = vec![0x5a; 64 << 10];
     while file.write_all(&block).is_ok() {}
     // The last blocks are taken one by one.
