@@ -1,13 +1,14 @@
 //! Developer commands.
 //!
 //! `cargo xtask tidy` checks what no compiler does; `cargo xtask suite` runs all tests;
-//! `cargo xtask bench` measures us beside fio;
+//! `cargo xtask bench` measures us beside fio, `cargo xtask bench build` the build;
 //! `cargo xtask tables` writes the tables of docs/devices.md anew, `cargo xtask schema` the
 //! JSON Schema; `cargo xtask files-table`
 //! remeasures the table of docs/files.md.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod bench_build;
 mod files_table;
 mod layers;
 mod package;
@@ -31,12 +32,14 @@ fn main() -> ExitCode {
         ["tables"] => tables::tables(),
         ["schema"] => schema::schema(),
         ["package", options @ ..] => package::package(options),
+        ["bench", "build"] => bench_build::bench_build(),
         ["bench", options @ ..] => bench::bench(options),
         ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
             eprintln!(
                 "usage: cargo xtask tidy | cargo xtask suite | cargo xtask tables | \
                  cargo xtask schema | cargo xtask bench [--tiny] [--rounds N] | \
+                 cargo xtask bench build | \
                  cargo xtask files-table [--budget TIME] [--program PATH] | \
                  cargo xtask package [--binary PATH] [--target TRIPLE] [--out DIRECTORY]"
             );

@@ -2,8 +2,9 @@
 //! licences and the JSON Schema.
 //!
 //! The program writes its own pages and completions, so that they are those of the binary. Needs
-//! dpkg-deb and gzip. Without `--binary` the release binary is built, for `--target` if one is
-//! named: that of musl gives a static program, and a tarball in place of a package.
+//! dpkg-deb and gzip. Without `--binary` the program is built with every ability and the profile
+//! `dist`, for `--target` if one is named: that of musl gives a static program, and a tarball in
+//! place of a package.
 
 use std::fs;
 use std::io::Write as _;
@@ -91,15 +92,16 @@ fn asked(options: &[&str]) -> Result<Asked> {
 fn built(target: Option<&str>) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--release", "--locked", "-p", "seekstone"]);
+    command.args(["build", "--profile", "dist", "--locked", "-p", "seekstone"]);
+    command.args(["--features", "all"]);
     let mut path = root().join("target");
     if let Some(target) = target {
         command.args(["--target", target]);
         path.push(target);
     }
     let status = command.current_dir(root()).status()?;
-    ensure!(status.success(), "the release binary cannot be built");
-    Ok(path.join("release/seekstone"))
+    ensure!(status.success(), "the program cannot be built");
+    Ok(path.join("dist/seekstone"))
 }
 
 /// Everything that the package holds.

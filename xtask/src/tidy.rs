@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::bench_build::check_first_build;
 use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
 use crate::schema;
 use crate::source::{Source, root, sources};
@@ -43,6 +44,7 @@ pub fn tidy() -> Result<()> {
     warnings(&mut faults)?;
     words(&sources, &mut faults)?;
     schema::check(&mut faults)?;
+    check_first_build(&mut faults)?;
     if faults.is_empty() {
         println!("tidy: {} files in order", sources.len());
         return Ok(());

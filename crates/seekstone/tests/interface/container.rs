@@ -241,7 +241,7 @@ impl Root {
         let [(from, to)] = stage.copied.as_slice() else {
             panic!("{:?}", stage.copied);
         };
-        assert_eq!(from, "--from=build /src/target/release/seekstone");
+        assert_eq!(from, "--from=build /src/target/dist/seekstone");
         fs::copy(PROGRAM, there(to)).expect("a copy");
         for command in &stage.run {
             let mut chroot = Command::new("chroot");

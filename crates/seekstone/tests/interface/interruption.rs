@@ -201,7 +201,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
     let scratch = Scratch::new();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
-    let kept = ["run", "--budget", "1s", "--size", "16MiB", "target"];
+    let kept = ["run", "--budget", "2s", "--size", "16MiB", "target"];
     scratch.check(&kept, 0, "Saved as run 1");
     let mut running = Running::start(scratch.seekstone(LONG));
     running.wait_for("random read 4 KiB");
@@ -219,7 +219,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
     );
     let advice = "Kept. `seekstone clean --yes` in that directory removes it.";
     let quiet = [
-        "run", "--budget", "1s", "--size", "16MiB", "--quiet", "target",
+        "run", "--budget", "2s", "--size", "16MiB", "--quiet", "target",
     ];
     let trial = ["trial", "--duration", "1s", "--size", "4MiB", "target"];
     for args in [&["clean", "target"][..], &quiet, &trial] {
@@ -246,12 +246,13 @@ fn two_check_ups_in_one_directory_do_not_disturb_each_other() {
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let args = [
-        "run", "--budget", "3s", "--size", "16MiB", "--yes", "target",
+        "run", "--budget", "6s", "--size", "16MiB", "--yes", "target",
     ];
     let mut first = Running::start(scratch.seekstone(args));
-    first.wait_for("sequential read");
+    first.wait_for("sequential write");
     let mut second = Running::start(scratch.seekstone(args));
-    second.wait_for("sequential read");
+    // On a slow disk the first would be over before the second has written its file.
+    second.wait_for("sequential write");
     assert_eq!(leftovers(&target).len(), 2);
     scratch.check(
         &["clean", "--yes", "target"],

@@ -32,7 +32,7 @@ fn in_directory(path: &str) -> [&str; 8] {
     [
         "run",
         "--budget",
-        "2s",
+        "4s",
         "--size",
         size,
         "--reserve",
@@ -61,7 +61,8 @@ fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
         return skipped(test, "ext4 does not allow to be shut down");
     }
     let ended = running.end();
-    ended.check(&args, 1, "read failed: Input/output error");
+    // On a slow disk the random read may be over by then.
+    ended.check(&args, 1, "failed: Input/output error");
     assert!(
         ended
             .error()
