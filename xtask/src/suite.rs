@@ -187,6 +187,7 @@ impl TestProgram {
             .current_dir(&self.folder)
             .env("CARGO_MANIFEST_DIR", &self.folder)
             .env("RUST_TEST_THREADS", threads.to_string())
+            .env_remove("RUSTC_WORKSPACE_WRAPPER")
             .output()
             .with_context(|| self.path.display().to_string())
     }

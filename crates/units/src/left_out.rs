@@ -14,3 +14,21 @@ pub struct LeftOut {
     /// The feature of the program that brings it.
     pub feature: &'static str,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LeftOut;
+
+    #[test]
+    fn what_is_missing_says_how_to_get_it() {
+        let missing = LeftOut {
+            ability: "Parquet files",
+            feature: "parquet",
+        };
+        assert_eq!(
+            missing.to_string(),
+            "this build has no Parquet files: install a package, or build with `cargo build \
+             --release --features parquet`"
+        );
+    }
+}

@@ -18,6 +18,8 @@ mod what_if;
 
 #[path = "../support/kinds.rs"]
 mod kinds;
+#[cfg(feature = "parquet")]
+mod parquet_files;
 
 #[path = "../support/mod.rs"]
 mod support;

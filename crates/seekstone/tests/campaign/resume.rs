@@ -19,7 +19,7 @@ fn words(command: &str) -> Vec<&str> {
 /// A check-up of a model.
 const CHECK_UP: &str = "run sim:mmc?servers=4&mean=1ms --budget 20s";
 /// A check-up of a directory.
-const CHECK_UP_OF_FILES: &str = "run . --budget 2s --size 16MiB --reserve 0";
+const CHECK_UP_OF_FILES: &str = "run . --budget 4s --size 16MiB --reserve 0";
 
 /// A place for a run, with the trace that `replay` reads.
 fn place() -> Scratch {
@@ -195,19 +195,17 @@ fn kill_on_files(command: &str) {
 /// What is wrong with a run on files that was killed, and went on.
 fn fault_on_files(scratch: &Scratch) -> Option<String> {
     // What fills a file, what is written to be read, and what makes files is done again.
-    let leaves = [
-        "sequential-write",
-        "files-",
-        "write 2 MiB",
-        "precondition",
-        "fill ",
-    ];
-    let is_told = |cell: &&Value| {
-        let of = cell["of"].as_str().expect("a name");
-        !leaves.iter().any(|it| of.contains(it))
-    };
+    let leaves = ["files-", "write 2 MiB", "precondition", "fill "];
     let before = results(scratch);
-    let told: Vec<&Value> = before.iter().filter(is_told).collect();
+    let name_of = |cell: &Value| cell["of"].as_str().expect("a name").to_owned();
+    // The file's first writing lays it out. A disk that is fast writes it again, for a row.
+    let is_layout = |cell: &Value| name_of(cell).contains("sequential-write");
+    let laid_out = before.iter().position(is_layout);
+    let told = before.iter().enumerate().filter(|(place, cell)| {
+        let of = name_of(cell);
+        Some(*place) != laid_out && !leaves.iter().any(|it| of.contains(it))
+    });
+    let told: Vec<&Value> = told.map(|(_, cell)| cell).collect();
     let mut known = Vec::new();
     for cell in &told {
         marks(&cell["found"], &mut known);

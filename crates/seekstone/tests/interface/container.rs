@@ -178,7 +178,10 @@ fn recipe() -> Stage {
                     assert_eq!(name, "build");
                     assert!(manifest.contains(&format!("rust-version = \"{version}\"")));
                 } else {
-                    assert_eq!(stage.run, ["cargo build --release --locked -p seekstone"]);
+                    assert_eq!(
+                        stage.run,
+                        ["cargo build --profile dist --features all --locked -p seekstone"]
+                    );
                     assert_eq!(stage.directory, "/src");
                     stage = Stage::default();
                 }
