@@ -8,8 +8,8 @@
 use random::{Purpose, Stream};
 use results::{CommandComparison, TimedCommand, TimedRun, TimingVerdict, Warning, WarningCode};
 use stats::{
-    CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, compare_pairs, holm, median, outliers,
-    repeats_mean,
+    CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, bears_conclusion, compare_pairs, holm,
+    median, outliers, repeats_mean,
 };
 use units::Duration;
 
@@ -252,7 +252,7 @@ pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandCo
 
 /// A difference is claimed only if it survives the correction as well.
 fn verdict(found: &Comparison, p_value: f64, margin: f64) -> TimingVerdict {
-    if found.pairs < PAIRS_MIN {
+    if !bears_conclusion(found.pairs) {
         return TimingVerdict::TooFew;
     }
     let survives = p_value <= 1.0 - CONFIDENCE;

@@ -57,7 +57,8 @@ pub fn side_by_side(run: &Run, style: &Style) -> String {
     limits(&mut page, study);
     goals(&mut page, run);
     page.blank();
-    let rounds = study.replicates.iter().map(|it| it.round).max();
+    // A round that was cut off has not each target.
+    let rounds = study.cells.iter().map(|it| it.replicates).min();
     let rounds = format_counted(rounds.unwrap_or(0).into(), "round");
     page.paragraph(
         Tone::Quiet,
@@ -100,7 +101,7 @@ pub(crate) fn sides(study: &Study) -> Vec<Side<'_>> {
             let other = others.iter().find(is_of)?;
             let figure = &other.figures[of(other)?];
             let base = &base.figures[of(base)?];
-            let meaning = meaning(it, figure, Some(base));
+            let meaning = meaning(it, figure);
             Some(Side {
                 level: &it.level,
                 figure,
@@ -199,23 +200,22 @@ fn compared<'a>(study: &'a Study, target: &StudyCell) -> Vec<&'a StudyComparison
 
 /// What was found of a target against the first, in a sentence.
 fn verdict(study: &Study, base: &StudyCell, other: &StudyCell) -> String {
-    let usable = |cell: &StudyCell| cell.usable.unwrap_or(cell.replicates);
-    match usable(other).min(usable(base)) {
-        few if (few as usize) < PAIRS_MIN => {
-            let is_affected = |it: &&StudyCell| usable(it) < it.replicates;
-            let counts: Vec<String> = [other, base]
-                .into_iter()
-                .filter(is_affected)
-                .map(|it| format!("{} of {}", usable(it), name(it)))
-                .collect();
-            let counts = match counts.is_empty() {
-                true => String::new(),
-                false => format!(" ({} count)", counts.join(" and ")),
-            };
-            format!("Fewer than {PAIRS_MIN} rounds{counts}: no difference is claimed.")
-        }
-        _ => in_words(study, (base, other), &compared(study, other)),
+    let found = compared(study, other);
+    if found.iter().any(|it| it.is_enough()) {
+        return in_words(study, other, &found);
     }
+    let usable = |cell: &StudyCell| cell.usable.unwrap_or(cell.replicates);
+    let counts: Vec<String> = [other, base]
+        .into_iter()
+        .filter(|it| usable(it) < it.replicates)
+        .map(|it| format!("{} of {}", usable(it), name(it)))
+        .collect();
+    let counts = if counts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({} count)", counts.join(" and "))
+    };
+    format!("Fewer than {PAIRS_MIN} complete rounds{counts}: no difference is claimed.")
 }
 
 fn pair(page: &mut Page<'_>, study: &Study, (base, other): (&StudyCell, &StudyCell), pairs: usize) {
@@ -266,7 +266,7 @@ fn row(
     strip: String,
 ) -> (Tone, [String; 7]) {
     let value = |it: &StudyFigure| estimated(it.unit, it.value).0;
-    let meaning = compared.map(|it| meaning(it, figure, base));
+    let meaning = compared.map(|it| meaning(it, figure));
     let (ratio, interval) = match compared {
         Some(it) if it.scale == StudyScale::Ratio && it.value.is_bounded() => {
             let Estimate {
@@ -295,17 +295,10 @@ fn row(
     (meaning.map_or(Tone::Plain, Meaning::tone), cells)
 }
 
-fn meaning(
-    compared: &StudyComparison,
-    figure: &StudyFigure,
-    base: Option<&StudyFigure>,
-) -> Meaning {
-    let has_few = |it: &StudyFigure| it.value.samples < PAIRS_MIN as f64;
+fn meaning(compared: &StudyComparison, figure: &StudyFigure) -> Meaning {
     match (compared.verdict, figure.better) {
+        _ if !compared.is_enough() => Meaning::TooFew,
         (StudyVerdict::Same, _) => Meaning::Same,
-        (StudyVerdict::NotShown, _) if has_few(figure) || base.is_some_and(has_few) => {
-            Meaning::TooFew
-        }
         (StudyVerdict::NotShown, _) => Meaning::NotShown,
         (StudyVerdict::Higher | StudyVerdict::Lower, Better::Neither) => Meaning::Differs,
         (StudyVerdict::Higher, Better::Higher) | (StudyVerdict::Lower, Better::Lower) => {
@@ -347,16 +340,11 @@ impl Meaning {
 }
 
 /// What is better and what is worse, by which factor, and where no difference was shown.
-pub(crate) fn in_words(
-    study: &Study,
-    (base, other): (&StudyCell, &StudyCell),
-    found: &[&StudyComparison],
-) -> String {
+pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparison]) -> String {
     let with = |wanted: Meaning| {
         let figures = other.figures.iter().filter_map(|figure| {
             let compared = found.iter().find(|it| it.reading == figure.reading)?;
-            let of_base = base.figures.iter().find(|it| it.reading == figure.reading);
-            (meaning(compared, figure, of_base) == wanted).then_some((figure, *compared))
+            (meaning(compared, figure) == wanted).then_some((figure, *compared))
         });
         figures.collect::<Vec<_>>()
     };

@@ -96,15 +96,25 @@ pub(crate) fn environment(study: &Study) -> Vec<String> {
         let places = study.places.iter();
         lines.extend(places.map(|it| format!("Measured on {}: {}", it.given, target::mounted(it))));
     }
-    let rounds = study.replicates.iter().map(|it| it.round).max();
-    let rounds = rounds.unwrap_or(0);
     let replicates = format_counted(study.replicates.len() as u64, "replicate");
     lines.push(if study.factors.is_empty() {
         replicates
     } else {
-        format!("{replicates}, {rounds} of each combination, in rounds of random order")
+        let of_each = of_each(study);
+        format!("{replicates}, {of_each} of each combination, in rounds of random order")
     });
     lines
+}
+
+/// How many replicates each combination has: `5`, and `4 to 5` where the last round was cut off.
+fn of_each(study: &Study) -> String {
+    let counts = || study.cells.iter().map(|it| it.replicates);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    if least == most {
+        least.to_string()
+    } else {
+        format!("{least} to {most}")
+    }
 }
 
 /// Names of the readings, in the order of their first appearance.

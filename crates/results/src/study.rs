@@ -94,7 +94,8 @@ pub enum StudyVerdict {
     Lower,
     /// The same within the margin.
     Same,
-    /// No difference was shown.
+    /// No difference was shown, or too few rounds bear no conclusion:
+    /// [`StudyComparison::is_enough`].
     NotShown,
 }
 
@@ -133,6 +134,20 @@ pub struct StudyComparison {
     pub verdict: StudyVerdict,
     /// Whether it is stated in the conclusions.
     pub is_stated: bool,
+}
+
+impl StudyComparison {
+    /// Rounds in which everything that is compared was measured.
+    #[must_use]
+    pub fn rounds(&self) -> u32 {
+        self.value.samples as u32
+    }
+
+    /// Whether these rounds bear a conclusion; its verdict says nothing where they do not.
+    #[must_use]
+    pub fn is_enough(&self) -> bool {
+        stats::bears_conclusion(self.rounds() as usize)
+    }
 }
 
 /// What `seekstone study` found.

@@ -32,6 +32,13 @@ const OUTLIER_SCORES: [(usize, f64); 9] = [
 /// Makes the median absolute deviation of normal values their standard deviation.
 const MAD_SCALE: f64 = 0.674_489_750_196_081_7;
 
+/// Whether so many pairs bear a conclusion: a difference, that there is none, or none shown.
+/// A round is a pair where it is complete: all that is compared was measured in it.
+#[must_use]
+pub const fn bears_conclusion(pairs: usize) -> bool {
+    pairs >= PAIRS_MIN
+}
+
 /// What the interval of a ratio shows about two systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
@@ -58,12 +65,12 @@ pub struct Comparison {
 
 impl Comparison {
     /// The verdict: a difference or an equivalence is claimed only if the whole interval lies on
-    /// one side of `margin`, a share, and the pairs are [`PAIRS_MIN`] at least.
+    /// one side of `margin`, a share, and there are pairs enough ([`bears_conclusion`]).
     #[must_use]
     pub fn difference(&self, margin: f64) -> Difference {
         let Estimate { low, high, .. } = self.ratio;
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
-        if self.pairs < PAIRS_MIN {
+        if !bears_conclusion(self.pairs) {
             Difference::NotShown
         } else if low > above {
             Difference::Larger

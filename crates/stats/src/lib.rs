@@ -55,8 +55,8 @@ mod window;
 
 pub use bins::{BIN_COUNT, LogBins};
 pub use comparison::{
-    Comparison, Difference, MARGIN_DEFAULT, PAIRS_DEFAULT, PAIRS_MIN, compare_pairs, holm, median,
-    outliers, replicate_mean,
+    Comparison, Difference, MARGIN_DEFAULT, PAIRS_DEFAULT, PAIRS_MIN, bears_conclusion,
+    compare_pairs, holm, median, outliers, replicate_mean,
 };
 pub use counts::TimeCounts;
 pub use cut::Cut;

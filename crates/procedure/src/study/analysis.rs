@@ -5,12 +5,15 @@
 //! for each of them instead. Three families of contrasts (averages, whether they differ, and the
 //! single ones) share the chance of a false claim, each corrected by Holm; the intervals are those
 //! of Bonferroni, which hold together. With one factor there is one family.
+//!
+//! A study may have been stopped, and replicates may be void: a comparison rests on the rounds that
+//! have all its cells, and one rule says whether these are enough ([`stats::bears_conclusion`]).
 
 use results::{
     Better, StudyCell, StudyComparison, StudyFigure, StudyOutlier, StudyReplicate, StudyScale,
     StudyVerdict,
 };
-use stats::{CONFIDENCE, Estimate, PAIRS_MIN, outliers, repeats_mean};
+use stats::{CONFIDENCE, Estimate, bears_conclusion, outliers, repeats_mean};
 
 use crate::study::contrast::{Contrast, ContrastFamily, DesignColumn, ERROR, estimate};
 use crate::study::definition::{Against, StudyDefinition};
@@ -78,13 +81,13 @@ pub fn analyse(shape: &StudyShape, replicates: &[StudyReplicate]) -> StudyFindin
     let names = shape.names();
     let columns = DesignColumn::all(replicates, &names, &shape.readings);
     let cells = cells_of(&names, &columns, replicates);
-    let rounds = replicates.iter().map(|it| it.round).max().unwrap_or(0);
     let compared = compare(shape, &columns);
-    let conclusions = wording::conclusions(shape, &compared, rounds);
-    let comparisons = compared.into_iter().map(|it| it.comparison).collect();
+    let conclusions = wording::conclusions(shape, &compared);
+    let comparisons = compared.into_iter().map(|it| it.comparison);
     StudyFindings {
         cells,
-        comparisons,
+        // Of one round there is no interval.
+        comparisons: comparisons.filter(|it| it.rounds() > 1).collect(),
         conclusions,
     }
 }
@@ -281,10 +284,10 @@ fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<Compared> {
         let found = (p_average[*position], averages.confidence());
         // An average over a single combination holds at that one, and no further.
         let only = (pairing.contexts.len() == 1).then_some(0);
-        compared.extend(judge.comparison(average, found, only, is_stated));
+        compared.push(judge.comparison(average, found, only, is_stated));
         for (context, (_, position, values)) in contexts.iter().enumerate() {
             let found = (p_single[*position], singles.confidence());
-            compared.extend(judge.comparison(values, found, Some(context), differs));
+            compared.push(judge.comparison(values, found, Some(context), differs));
         }
     }
     compared
@@ -304,9 +307,9 @@ impl Judge<'_> {
         (p_adjusted, confidence): (f64, f64),
         context: Option<usize>,
         is_stated: bool,
-    ) -> Option<Compared> {
+    ) -> Compared {
         let scale = self.column.scale();
-        let mut value = estimate(values, confidence, scale)?;
+        let mut value = estimate(values, confidence, scale);
         if self.column.is_part() {
             (value.low, value.high) = (value.low.max(-1.0), value.high.min(1.0));
         }
@@ -339,11 +342,11 @@ impl Judge<'_> {
             verdict: self.verdict(values, p_adjusted, value),
             is_stated,
         };
-        Some(Compared {
+        Compared {
             factor,
             comparison,
             differs: self.differs,
-        })
+        }
     }
 
     fn verdict(&self, values: &[f64], p_adjusted: f64, value: Estimate) -> StudyVerdict {
@@ -353,7 +356,7 @@ impl Judge<'_> {
             StudyScale::Ratio => (1.0, (-margin).exp(), margin.exp()),
             StudyScale::Difference => (0.0, -margin, margin),
         };
-        if values.len() < PAIRS_MIN {
+        if !bears_conclusion(values.len()) {
             StudyVerdict::NotShown
         } else if p_adjusted <= ERROR && value.value > zero {
             StudyVerdict::Higher

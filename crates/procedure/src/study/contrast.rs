@@ -5,7 +5,7 @@
 //! disk do not scatter alike.
 
 use results::{Reading, StudyReplicate, StudyScale, Unit};
-use stats::{CONFIDENCE, Estimate, compare_pairs, holm, replicate_mean};
+use stats::{CONFIDENCE, Estimate, bears_conclusion, compare_pairs, holm, replicate_mean};
 
 /// One reading: a value for each cell and round.
 #[derive(Clone, Debug)]
@@ -145,9 +145,15 @@ impl ContrastFamily {
         }
     }
 
-    /// Add a contrast; gives its position.
+    /// Add a contrast; gives its position. Too few rounds claim nothing.
     pub fn add(&mut self, values: &[f64], margin: f64) -> usize {
-        self.p_values.push(p_beyond(values, margin));
+        let is_enough = bears_conclusion(values.len());
+        let p_value = if is_enough {
+            p_beyond(values, margin)
+        } else {
+            1.0
+        };
+        self.p_values.push(p_value);
         self.p_values.len() - 1
     }
 
@@ -186,10 +192,17 @@ fn p_beyond(values: &[f64], margin: f64) -> f64 {
     compare_pairs(&pairs, CONFIDENCE).map_or(1.0, |found| found.p_value)
 }
 
-/// The mean of a contrast on the scale of the reading: a quotient, or a difference.
-pub(super) fn estimate(values: &[f64], confidence: f64, scale: StudyScale) -> Option<Estimate> {
-    let mean = replicate_mean(values, confidence)?;
-    Some(match scale {
+/// The mean of a contrast on the scale of the reading: a quotient, or a difference. Of fewer than
+/// two rounds nothing is known but their number.
+pub(super) fn estimate(values: &[f64], confidence: f64, scale: StudyScale) -> Estimate {
+    let mean = replicate_mean(values, confidence).unwrap_or(Estimate {
+        value: f64::NAN,
+        low: f64::NAN,
+        high: f64::NAN,
+        confidence,
+        samples: values.len() as f64,
+    });
+    match scale {
         StudyScale::Difference => mean,
         StudyScale::Ratio => Estimate {
             value: mean.value.exp(),
@@ -197,5 +210,5 @@ pub(super) fn estimate(values: &[f64], confidence: f64, scale: StudyScale) -> Op
             high: mean.high.exp(),
             ..mean
         },
-    })
+    }
 }

@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use results::{LimitVerdict, StudyLimit, StudyReplicate};
-use stats::{Comparison, Estimate, PAIRS_MIN, compare_pairs};
+use stats::{Comparison, Estimate, PAIRS_MIN, bears_conclusion, compare_pairs};
 use units::parse_percent;
 
 use crate::figure_name::whole_name;
@@ -77,9 +77,10 @@ impl Limit {
     }
 
     fn verdict(&self, found: &Comparison) -> LimitVerdict {
-        match found.pairs < PAIRS_MIN {
-            true => LimitVerdict::Undecided,
-            false => self.verdict_of(&found.ratio),
+        if bears_conclusion(found.pairs) {
+            self.verdict_of(&found.ratio)
+        } else {
+            LimitVerdict::Undecided
         }
     }
 

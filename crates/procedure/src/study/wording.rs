@@ -3,8 +3,8 @@
 //! Ends of intervals are rounded outwards, so that the words never claim more than the numbers.
 
 use results::{StudyComparison, StudyScale, StudyVerdict, Unit};
-use stats::PAIRS_MIN;
-use units::format_count;
+use stats::{PAIRS_MIN, bears_conclusion};
+use units::{format_count, format_counted};
 
 use crate::study::analysis::{Compared, StudyShape};
 use crate::study::needed::replicates_needed;
@@ -17,16 +17,18 @@ const EXACT: f64 = 1e-9;
 /// From here on numbers have thousands separators.
 const LARGE: f64 = 1000.0;
 
-/// Sentences for a study with so many rounds.
-pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared], rounds: u32) -> Vec<String> {
-    if compared.is_empty() {
+/// Sentences for what was compared; one alone where no comparison has rounds enough.
+pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared]) -> Vec<String> {
+    let comparisons = compared.iter().map(|it| &it.comparison);
+    let stated = comparisons.filter(|it| it.is_stated);
+    let Some(rounds) = stated.map(StudyComparison::rounds).max() else {
         return Vec::new();
-    }
-    if (rounds as usize) < PAIRS_MIN {
-        let plural = if rounds == 1 { "" } else { "s" };
+    };
+    if !bears_conclusion(rounds as usize) {
+        let verb = if rounds == 1 { "allows" } else { "allow" };
+        let rounds = format_counted(rounds.into(), "complete round");
         return vec![format!(
-            "{rounds} replicate{plural} of each combination allow no conclusion: it takes \
-             at least {PAIRS_MIN}."
+            "{rounds} {verb} no conclusion: it takes at least {PAIRS_MIN}."
         )];
     }
     let mut sentences = Vec::new();
@@ -38,7 +40,7 @@ pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared], rounds: u32
         let key = (comparison.reading.as_str(), *factor);
         if !done.contains(&key) {
             done.push(key);
-            sentences.extend(of_factor(shape, compared, key, rounds));
+            sentences.extend(of_factor(shape, compared, key));
         }
     }
     sentences.push(method(shape, compared));
@@ -50,7 +52,6 @@ fn of_factor(
     shape: &StudyShape,
     compared: &[Compared],
     (reading, factor): (&str, usize),
-    rounds: u32,
 ) -> Vec<String> {
     let here = compared
         .iter()
@@ -76,7 +77,8 @@ fn of_factor(
     }
     for context in contexts {
         let here = stated.iter().filter(|it| it.context == context);
-        let here: Vec<&StudyComparison> = here.copied().collect();
+        let (here, few): (Vec<&StudyComparison>, Vec<&StudyComparison>) =
+            here.copied().partition(|it| it.is_enough());
         let place = place(shape, factor, context);
         let claimed = here
             .iter()
@@ -89,8 +91,10 @@ fn of_factor(
         let open = here
             .iter()
             .filter(|it| it.verdict == StudyVerdict::NotShown);
-        sentences
-            .extend(open.filter_map(|it| needed(it, name, shape.margin, (rounds, compared.len()))));
+        sentences.extend(open.filter_map(|it| needed(it, name, shape.margin, compared.len())));
+        // What one of the levels never has is not comparable, however long it is measured.
+        let few = few.iter().filter(|it| it.rounds() > 0);
+        sentences.extend(few.map(|it| not_enough(it, name, &place)));
     }
     sentences
 }
@@ -266,9 +270,22 @@ fn no_difference(
     sentences
 }
 
+/// Levels which too few rounds compare, where others have enough.
+fn not_enough(it: &StudyComparison, factor: &str, place: &str) -> String {
+    let verb = if it.rounds() == 1 { "is" } else { "are" };
+    format!(
+        "{factor} {} and {}{place}: a conclusion about {} takes {PAIRS_MIN} complete rounds, and \
+         there {verb} {}.",
+        it.level,
+        it.against,
+        it.reading,
+        it.rounds()
+    )
+}
+
 /// How many replicates would show a difference that looks to be of interest.
-fn needed(it: &StudyComparison, factor: &str, margin: f64, made: (u32, usize)) -> Option<String> {
-    let replicates = replicates_needed(it, margin, made)?;
+fn needed(it: &StudyComparison, factor: &str, margin: f64, comparisons: usize) -> Option<String> {
+    let replicates = replicates_needed(it, margin, (it.rounds(), comparisons))?;
     Some(format!(
         "{factor} {} and {}: if {} is {}, as it looks, {replicates} replicates would show it in \
          four of five studies.",

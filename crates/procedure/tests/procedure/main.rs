@@ -13,6 +13,7 @@ mod repeats;
 mod ssd;
 mod study;
 mod study_files;
+mod study_stopped;
 mod transfer;
 mod trials;
 mod warm_up;

@@ -320,8 +320,7 @@ pub(super) fn targets(run: &Run) -> String {
             .iter()
             .filter(|it| it.level == level)
             .collect();
-        let pair = study.cells.first().zip(cell);
-        let words = pair.map_or_else(String::new, |pair| side_words(study, pair, &found));
+        let words = cell.map_or_else(String::new, |it| side_words(study, it, &found));
         text.push_str(&format!(
             "<h3>{} against {}</h3>\n<p>{}</p>\n{}",
             escaped(level),

@@ -345,7 +345,7 @@ fn rounds_that_count_are_counted_for_each_target() {
     let usable = cell["usable"].as_u64().expect("a count");
     assert!(usable < 5, "{cell}");
     assert_eq!(run["study"]["cells"][0]["usable"], 8);
-    let counts = format!("fewer than 5 rounds ({usable} of {shaky} count): no difference");
+    let counts = format!("fewer than 5 complete rounds ({usable} of {shaky} count): no difference");
     assert!(page.contains(&counts), "{page}");
     let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8; a difference needs 5 of each");
     assert!(page.contains(&told), "{page}");
