@@ -8,6 +8,7 @@ use engine::Activity;
 pub use results::environment::{CountersDelta, DeviceActivity, ProcessIo};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::inspect::FetchAccount;
 use crate::inspect::facts::Facts;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
@@ -150,15 +151,19 @@ pub fn thread_wait_ns() -> Option<u64> {
 
 /// Share, 0 to 1, of the `bytes_read` by this process that did not come from a device.
 ///
-/// `None` when nothing was read or the kernel does not count. The count of the kernel includes
-/// read-ahead, which may fetch more than was asked for: a share of 0 then hides some hits. Direct
-/// I/O is counted as fetched, also when the device or the host answers from its own cache. Reads
-/// of other files by this process meanwhile lower the share. Network file systems count their
-/// fetches in the same place only if they use the kernel's generic reads.
+/// `None` when nothing was read, or another than this `account` has what was fetched. The count of
+/// the kernel includes read-ahead, which may fetch more than was asked for: a share of 0 then hides
+/// some hits. Direct I/O is counted as fetched, also when the device or the host answers from its
+/// own cache. Reads of other files by this process meanwhile lower the share.
 #[must_use]
-pub fn page_cache_share(bytes_read: u64, delta: &CountersDelta) -> Option<f64> {
+pub fn page_cache_share(
+    bytes_read: u64,
+    delta: &CountersDelta,
+    account: &FetchAccount,
+) -> Option<f64> {
     let fetched = delta.process_io?.read_bytes;
-    (bytes_read > 0).then(|| (1.0 - fetched as f64 / bytes_read as f64).clamp(0.0, 1.0))
+    let is_known = bytes_read > 0 && *account == FetchAccount::Process;
+    is_known.then(|| (1.0 - fetched as f64 / bytes_read as f64).clamp(0.0, 1.0))
 }
 
 fn clock_ns(clock: ClockId) -> u64 {
@@ -292,6 +297,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::inspect::Uncounted;
 
     fn look(top: &Path, files: &[(&str, &str)]) -> Counters {
         for (path, text) in files {
@@ -431,11 +437,12 @@ mod tests {
                 process_io: fetched.map(io),
                 ..CountersDelta::default()
             };
-            assert_eq!(
-                page_cache_share(bytes_read, &delta),
-                expected,
-                "{bytes_read} {fetched:?}"
-            );
+            let share = |account| page_cache_share(bytes_read, &delta, &account);
+            let told = format!("{bytes_read} {fetched:?}");
+            assert_eq!(share(FetchAccount::Process), expected, "{told}");
+            let nobody = FetchAccount::Nobody(Uncounted::Program);
+            assert_eq!(share(nobody), None, "{told}");
+            assert_eq!(share(FetchAccount::Arc), None, "{told}");
         };
         check(1000, Some(0), Some(1.0));
         check(1000, Some(250), Some(0.75));

@@ -9,6 +9,7 @@ pub(crate) mod cautions;
 pub(crate) mod cgroup;
 mod device_cautions;
 pub mod facts;
+mod fetch_account;
 pub mod mounts;
 mod queue;
 pub(crate) mod raid;
@@ -28,6 +29,7 @@ use rustix::io::Errno;
 pub use self::buffered_loop::{BytesMoved, Layers, buffered_loops};
 pub use self::cautions::{of_machine as machine_cautions, warnings};
 pub use self::facts::Facts;
+pub use self::fetch_account::{FetchAccount, Uncounted};
 use self::mounts::Mount;
 pub use self::queue::{has_poll_queues, request_bytes};
 use crate::environment;
@@ -221,6 +223,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) mounts: &'a [Mount],
     pub(crate) mount: Option<&'a Mount>,
+    pub(crate) account: &'a FetchAccount,
     pub(crate) target: &'a TargetDescription,
     pub(crate) is_compressed: bool,
     pub(crate) memory_bytes: Option<u64>,
@@ -231,14 +234,8 @@ pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, 
     let table = mounts::read(facts);
     let layers = layers(&table, subject);
     let mount = layers.first().copied();
-    let names: Vec<String> = match &subject.device {
-        Some(number) => block::name_of_number(facts, number).into_iter().collect(),
-        None => layers
-            .last()
-            .map(|m| block::names_beneath(facts, m))
-            .unwrap_or_default(),
-    };
-    let stack = block::stack(facts, &table, &names);
+    let stack = stack_beneath(facts, &table, subject, &layers);
+    let account = FetchAccount::of_subject(&table, subject, mount, &stack);
     let on_any = |kinds: &[&str], transports: &[&str]| {
         let mounts = layers.iter().chain(&stack.backing);
         let transport = |device: &BlockDevice| device.transport.clone().unwrap_or_default();
@@ -271,6 +268,7 @@ pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, 
         facts,
         mounts: &table,
         mount,
+        account: &account,
         target: &target,
         is_compressed: subject.is_compressed,
         memory_bytes,
@@ -295,16 +293,30 @@ fn layers<'a>(table: &'a [Mount], subject: &Subject) -> Vec<&'a Mount> {
         .last()
         .filter(|_| layers.len() < LAYERS_MAX)
         .and_then(|top| {
-            // In a container the path belongs to the host and leads back to the overlay itself.
             let path = top.value("upperdir").filter(|_| top.kind == "overlay")?;
-            mounts::holding(table, None, Path::new(path))
-                .filter(|mount| mount.kind != "overlay")
-                .or_else(|| mounts::from_same_place(table, Path::new(path)))
+            mounts::beneath_overlay(table, Path::new(path))
         })
     {
         layers.push(upper);
     }
     layers
+}
+
+/// The devices beneath the last of the `layers`, or those that a block device stands on.
+fn stack_beneath<'a>(
+    facts: &'a Facts,
+    table: &'a [Mount],
+    subject: &Subject,
+    layers: &[&Mount],
+) -> block::Stack<'a> {
+    let names: Vec<String> = match &subject.device {
+        Some(number) => block::name_of_number(facts, number).into_iter().collect(),
+        None => layers
+            .last()
+            .map(|m| block::names_beneath(facts, m))
+            .unwrap_or_default(),
+    };
+    block::stack(facts, table, &names)
 }
 
 fn file_system(mount: &Mount, space: Option<Space>) -> FileSystem {

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use host::counters::{Counters, page_cache_share};
 use host::environment;
+use host::inspect::FetchAccount;
 use host::inspect::{InspectError, inspect};
 use results::environment::{Caution, RaidActivity, TargetKind};
 
@@ -107,7 +108,7 @@ fn what_this_process_reads_is_counted() {
     };
     assert!(io.read_call_bytes >= read, "{io:?}");
     // Other tests of this program read beside this one, so only the range is certain.
-    let share = page_cache_share(read, &delta).expect("a share");
+    let share = page_cache_share(read, &delta, &FetchAccount::Process).expect("a share");
     assert!((0.0..=1.0).contains(&share), "{share}");
 }
 

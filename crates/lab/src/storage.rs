@@ -50,6 +50,7 @@ use crate::laboratory::{
     monitor_of_share, trial_seed,
 };
 use host::counters::CountersDelta;
+use host::inspect::FetchAccount;
 
 use crate::workers::{Harvest, run_workers};
 
@@ -398,10 +399,11 @@ impl StorageLaboratory {
         measurement: &mut Measurement,
         trial: &Trial,
         counters: CountersDelta,
+        account: &FetchAccount,
         elapsed: Duration,
     ) {
         measurement.cpu = cpu_cost(measurement, counters.cpu_ns, elapsed);
-        measurement.page_cache_share = cache_share(measurement, trial, &counters);
+        measurement.page_cache_share = cache_share(measurement, trial, &counters, account);
         measurement.counters = Some(counters);
         let split = split_operations(measurement, trial);
         measurement.warnings.extend(split);
@@ -470,7 +472,7 @@ impl StorageLaboratory {
             error,
         };
         self.look_behind();
-        let caches = self.look_at_caches();
+        let caches = self.look_at_caches(self.fetch_account());
         let mut reserves = self.reserve_watches(trial);
         let Harvest {
             record,
@@ -505,14 +507,14 @@ impl StorageLaboratory {
         self.count_small_files(&measurement, trial);
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
-        self.attach(&mut measurement, trial, counters, elapsed);
+        self.attach(&mut measurement, trial, counters, &caches.account, elapsed);
         self.correct_cache_share(&mut measurement, trial, &caches);
         let own = self.account(&measurement, trial);
         if company.is_alone() {
             self.judge_alone(&mut measurement, trial, own, elapsed);
         }
         self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
-        let outcome = outcome_of(measurement, ending, elapsed, &monitor, &record);
+        let outcome = outcome_of(measurement, ending, elapsed, &monitor, &record, &caches);
         Ok(Part {
             outcome: Outcome { failure, ..outcome },
             record,

@@ -202,6 +202,8 @@ warning_codes! {
     CopyOnWrite "copy-on-write" [Note] "what lies between a file and the device";
     Encryption "encryption" [Note] "what lies between a file and the device";
     Fuse "fuse" [Note] "what lies between a file and the device";
+    CacheShareUnknown "cache-share-unknown" [Note]
+        "nothing counts what the page cache answered";
     Overlay "overlay" [Note] "what lies between a file and the device";
     RemoteFileSystem "remote-file-system" [Note] "what lies between a file and the device";
     CpuLimited "cpu-limited" [Note] "what the machine has and gives";

@@ -9,6 +9,7 @@ use units::Bytes;
 
 use super::Evidence;
 use super::mounts::Mount;
+use super::{FetchAccount, Uncounted};
 
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
@@ -135,11 +136,15 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::Fuse,
             format!(
-                "{} is a FUSE file system, whose CPU time is not counted",
+                "{} is a FUSE file system: its CPU time and page cache hits are not counted",
                 mount.kind
             ),
-            "treat CPU time per operation as a lower bound",
+            "",
         );
+    }
+    if let Some(why) = unknown_share(evidence.account) {
+        let text = format!("the share of the page cache is unknown: {why}");
+        found.add(WarningCode::CacheShareUnknown, text, "");
     }
     if mount.kind == "overlay" {
         found.add(
@@ -155,6 +160,21 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
                  here, so what others do with it is not counted",
                 "measure a volume mounted into the container",
             );
+        }
+    }
+}
+
+/// Why nobody knows what the page cache answered, where no other caution says so.
+fn unknown_share(account: &FetchAccount) -> Option<String> {
+    let FetchAccount::Nobody(why) = account else {
+        return None;
+    };
+    match why {
+        Uncounted::FileSystem(kind) => Some(format!("the kernel does not count reads of {kind}")),
+        Uncounted::Dax => Some("mount option `dax` goes past it".to_owned()),
+        // Said with the code `fuse`, `could-not-look`, and `loop-buffered` or `memory-backed`.
+        Uncounted::Program | Uncounted::OutOfSight | Uncounted::LoopFile | Uncounted::Several => {
+            None
         }
     }
 }

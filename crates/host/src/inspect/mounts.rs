@@ -68,10 +68,18 @@ pub fn holding<'a>(mounts: &'a [Mount], id: Option<u64>, path: &Path) -> Option<
         .max_by_key(|mount| mount.point.components().count())
 }
 
+/// The mount that holds a directory of an overlay. In a container the path belongs to the host, and
+/// leads back to the overlay itself.
+pub fn beneath_overlay<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    holding(mounts, None, path)
+        .filter(|mount| mount.kind != "overlay")
+        .or_else(|| from_same_place(mounts, path))
+}
+
 /// A bind mount out of the same part of the host as `path`, which this process does not see: the
 /// files that a container's engine puts into each container (`/etc/hosts`) lie on the file system
 /// that holds the container's upper directory, too.
-pub fn from_same_place<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+fn from_same_place<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let shared = |mount: &Mount| {
         let parts = mount.root.components().zip(path.components());
         parts.take_while(|(root, path)| root == path).count()

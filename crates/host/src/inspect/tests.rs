@@ -1,6 +1,7 @@
 //! Inspections of small made-up trees of `/proc` and `/sys`.
 
 mod devices;
+mod fetch_account;
 mod file_systems;
 mod raid;
 

@@ -332,6 +332,7 @@ fn merged(
     let bytes: u64 = passes().map(|it| it.bytes).sum();
     let known = |of: fn(&TransferPass) -> Option<u64>| passes().map(of).sum::<Option<u64>>();
     let moved = moved_by(all, machines);
+    let is_told = passes().all(|it| it.page_cache_share.is_some());
     let last = at_work.iter().max_by_key(|(told, _)| told.ended_ns());
     let mut streams: Vec<StreamPass> = passes().flat_map(|it| it.streams.clone()).collect();
     streams.sort_by_key(|stream| stream.stream);
@@ -350,7 +351,9 @@ fn merged(
         cpu_user_ns: known(|it| it.cpu_user_ns),
         cpu_system_ns: known(|it| it.cpu_system_ns),
         page_cache_share: match kind {
-            TransferKind::Write => moved.map(|moved| 1.0 - moved as f64 / bytes.max(1) as f64),
+            TransferKind::Write => moved
+                .filter(|_| is_told)
+                .map(|moved| 1.0 - moved as f64 / bytes.max(1) as f64),
             TransferKind::Read => passes()
                 .map(|it| Some(it.page_cache_share? * it.bytes as f64))
                 .sum::<Option<f64>>()

@@ -15,6 +15,7 @@ use super::hosts::pass_of_all;
 use super::stage::Teller;
 use super::streams::{Lane, Streams};
 use host::counters::{Counters, page_cache_share};
+use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;
 use host::together::{no_thread, together};
 use lab::bench::{Bench, BenchError};
@@ -109,6 +110,7 @@ impl Streams {
         teller: &mut Teller<'_>,
     ) -> Result<Summed, BenchError> {
         let is_model = self.is_model();
+        let account = self.fetch_account(order.plan);
         let before = Counters::take(None);
         let pieces = match self.taking_part(order.plan).as_mut_slice() {
             [one] => vec![measured(one, order, &mut |title, glimpse| {
@@ -118,7 +120,20 @@ impl Streams {
         };
         let around = before.delta(&Counters::take(None));
         let virtual_now = is_model.then(|| self.now().as_nanos());
-        Ok(summed(&pieces, order, &around, virtual_now))
+        Ok(summed(
+            &pieces,
+            order,
+            &around,
+            account.as_ref(),
+            virtual_now,
+        ))
+    }
+
+    /// Who counts what reads of the streams of this host that take part fetch; `None` on a model.
+    fn fetch_account(&mut self, plan: &SeriesPlan) -> Option<FetchAccount> {
+        let lanes = self.taking_part(plan).into_iter();
+        let accounts = lanes.map(|lane| lane.bench.fetch_account());
+        accounts.reduce(|one, other| Some(one?.and(other?)))?
     }
 }
 
@@ -220,6 +235,7 @@ fn summed(
     pieces: &[Piece],
     order: &Order<'_>,
     around: &CountersDelta,
+    account: Option<&FetchAccount>,
     virtual_now: Option<u64>,
 ) -> Summed {
     let bytes: u64 = pieces.iter().map(|piece| piece.measurement.bytes_all).sum();
@@ -235,7 +251,7 @@ fn summed(
             one.measurement.page_cache_share,
         ),
         _ if order.plan.kind == TransferKind::Write => (Some(around), unwritten(pieces, bytes)),
-        _ => (Some(around), page_cache_share(bytes, around)),
+        _ => (Some(around), cached_share(pieces, bytes, around, account)),
     };
     let streams = pieces.iter().filter(|_| order.clients == 1).map(|piece| {
         let measurement = &piece.measurement;
@@ -309,11 +325,29 @@ fn block_times(pieces: &[Piece]) -> Option<BlockTimes> {
 fn unwritten(pieces: &[Piece], bytes: u64) -> Option<f64> {
     let is_counted = |piece: &Piece| {
         let counters = piece.measurement.counters.as_ref();
-        counters.is_some_and(|counters| counters.device.is_some())
+        let has_device = counters.is_some_and(|counters| counters.device.is_some());
+        has_device && piece.measurement.page_cache_share.is_some()
     };
     let all = bytes > 0 && pieces.iter().all(is_counted);
     let written = device_bytes(pieces, TransferKind::Write).filter(|_| all)?;
     Some((1.0 - written as f64 / bytes as f64).clamp(0.0, 1.0))
+}
+
+/// The share of what all streams read that a cache answered. The process has it around them all;
+/// every other account has it of all streams, whichever of them looks.
+fn cached_share(
+    pieces: &[Piece],
+    bytes: u64,
+    around: &CountersDelta,
+    account: Option<&FetchAccount>,
+) -> Option<f64> {
+    if account == Some(&FetchAccount::Process) {
+        return page_cache_share(bytes, around, &FetchAccount::Process);
+    }
+    let measured = pieces.iter().map(|piece| &piece.measurement);
+    let cached = measured.map(|it| Some(it.page_cache_share? * it.bytes_all as f64));
+    let cached: f64 = cached.sum::<Option<f64>>()?;
+    (bytes > 0).then(|| cached / bytes as f64)
 }
 
 /// What the devices moved, each counted once.

@@ -20,6 +20,7 @@ use crate::measure::records::{
 use crate::measure::settings::{SettingFault, Settings};
 use crate::measure::{Applies, Stop};
 use host::counters::{Counters, page_cache_share};
+use host::inspect::FetchAccount;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
 use lab::medium::Medium;
@@ -192,7 +193,8 @@ impl Transfer {
         let read = read_records(from, self.record, self.size, written, stop)?;
         let done = before.delta(&Counters::take(None));
         let mut readings = read.readings("read").collect::<Vec<_>>();
-        if let Some(share) = page_cache_share(read.bytes, &done) {
+        let account = FetchAccount::of(target.path());
+        if let Some(share) = page_cache_share(read.bytes, &done, &account) {
             let name = "from page cache";
             readings.push(Reading::new(name, Unit::Share, share, Better::Neither));
         }

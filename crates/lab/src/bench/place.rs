@@ -1,7 +1,7 @@
 //! Where trials are run: on this host's storage, on a model, or on several hosts.
 
 use engine::OnError;
-use host::inspect;
+use host::inspect::{self, FetchAccount};
 use host::interrupt::Interrupt;
 use procedure::{MAIN_DIRECT, Trial, cached_part};
 use results::environment::{RaidActivity, RaidState};
@@ -133,6 +133,12 @@ impl Bench {
             Ok(()) => Err(BenchError::Served),
             Err(error) => Err(self.abandon(error)),
         }
+    }
+
+    /// Who counts what reads fetch; `None` of a model.
+    #[must_use]
+    pub fn fetch_account(&self) -> Option<FetchAccount> {
+        self.real().map(StorageLaboratory::fetch_account)
     }
 
     fn real(&self) -> Option<&StorageLaboratory> {

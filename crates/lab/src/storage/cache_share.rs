@@ -1,34 +1,61 @@
 //! What part of a trial the page cache answered.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use drivers::Target;
 use procedure::Trial;
 use results::environment::ForeignIo;
-use results::{Access, Measurement, Warning, WarningCode};
+use results::{Access, Measurement, SystemSeries, Warning, WarningCode};
 use workload::{ClientSpec, JobSpec};
 
 use super::remote_cache::CacheReads;
 use super::{Place, StorageLaboratory};
 use host::counters::{CountersDelta, page_cache_share};
-use host::inspect::{BytesMoved, Facts, Layers, buffered_loops};
+use host::inspect::{BytesMoved, Facts, FetchAccount, Layers, Uncounted, buffered_loops};
 
 /// A look at the caches that the kernel's account of this process leaves out.
 pub(super) struct CacheLook {
+    /// Who counts what reads fetch.
+    pub(super) account: FetchAccount,
     remote: Option<CacheReads>,
     loops: Option<Layers>,
 }
 
-impl StorageLaboratory {
-    /// What such caches were asked for so far.
-    pub(super) fn look_at_caches(&self) -> CacheLook {
-        let path = match &self.place {
-            Place::Directory { directory, .. } => Some(directory.path()),
-            Place::Named | Place::Several { .. } => {
-                self.table.targets().first().map(|target| target.path())
+impl CacheLook {
+    /// Misses of the page cache are not known where another account has them.
+    pub(super) fn known_misses(&self, series: Option<SystemSeries>) -> Option<SystemSeries> {
+        let mut series = series?;
+        if self.account != FetchAccount::Process {
+            for sample in &mut series.samples {
+                sample.page_cache_misses_per_second = None;
             }
-        };
+        }
+        Some(series)
+    }
+}
+
+impl StorageLaboratory {
+    /// Who counts what reads of all its targets fetch.
+    #[must_use]
+    pub fn fetch_account(&self) -> FetchAccount {
+        if let Place::Directory { directory, .. } = &self.place {
+            return FetchAccount::of(directory.path());
+        }
+        let paths: BTreeSet<&Path> = self.table.targets().iter().map(Target::path).collect();
+        let accounts = paths.into_iter().map(FetchAccount::of);
+        let all = accounts.reduce(FetchAccount::and);
+        all.unwrap_or(FetchAccount::Nobody(Uncounted::OutOfSight))
+    }
+
+    /// What such caches were asked for so far.
+    pub(super) fn look_at_caches(&self, account: FetchAccount) -> CacheLook {
         let device = self.settings.device.as_deref();
+        let facts = Facts::default();
         CacheLook {
-            remote: path.and_then(CacheReads::look),
-            loops: device.and_then(|name| buffered_loops(&Facts::default(), name)),
+            remote: CacheReads::look(&facts, &account),
+            loops: device.and_then(|name| buffered_loops(&facts, name)),
+            account,
         }
     }
 
@@ -41,7 +68,7 @@ impl StorageLaboratory {
         before: &CacheLook,
     ) {
         let is_read = !trial.spec.changes_storage();
-        let after = self.look_at_caches();
+        let after = self.look_at_caches(before.account.clone());
         if let (Some(before), Some(after)) = (before.remote, after.remote.filter(|_| is_read)) {
             measurement.page_cache_share = after.share_since(before);
         }
@@ -87,11 +114,13 @@ fn beneath_loop(measurement: &mut Measurement, trial: &Trial, (before, after): (
     measurement.warnings.push(warning.advise(advice));
 }
 
-/// What part of the bytes moved was answered by the page cache, as the kernel counts it.
+/// What part of the bytes moved was answered by the page cache, as the kernel counts it; `None`
+/// where that account does not have it.
 pub(super) fn cache_share(
     measurement: &Measurement,
     trial: &Trial,
     counters: &CountersDelta,
+    account: &FetchAccount,
 ) -> Option<f64> {
     let (reads, writes) = match &trial.spec {
         ClientSpec::Mix(mix) => (mix.mix.read > 0, mix.mix.write > 0 || mix.mix.flush > 0),
@@ -111,9 +140,9 @@ pub(super) fn cache_share(
         ClientSpec::Files(_) => return None,
     };
     if !writes {
-        return page_cache_share(measurement.bytes_all, counters);
+        return page_cache_share(measurement.bytes_all, counters, account);
     }
-    if reads || measurement.bytes_all == 0 {
+    if reads || measurement.bytes_all == 0 || *account != FetchAccount::Process {
         return None;
     }
     let written = counters.device.as_ref()?.written_bytes;

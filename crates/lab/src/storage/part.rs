@@ -6,6 +6,7 @@ use procedure::{Ending, Monitor, OwnWork};
 use results::Measurement;
 use units::Duration;
 
+use super::cache_share::CacheLook;
 use super::foreign::told_apart;
 use crate::laboratory::Outcome;
 
@@ -26,6 +27,7 @@ pub(super) fn outcome_of(
     elapsed: Duration,
     monitor: &Monitor,
     record: &Record,
+    caches: &CacheLook,
 ) -> Outcome {
     Outcome {
         intervals: told_apart(monitor.intervals(), &measurement),
@@ -35,7 +37,7 @@ pub(super) fn outcome_of(
         units: record.units.clone(),
         rows: record.rows.clone(),
         elapsed,
-        series: monitor.series(processors().len() as u32),
+        series: caches.known_misses(monitor.series(processors().len() as u32)),
         within: monitor.within_limit(),
         model_cpu_ns: None,
     }

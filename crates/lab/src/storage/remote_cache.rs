@@ -4,10 +4,7 @@
 //! and `/proc/spl/kstat/zfs/arcstats` of OpenZFS. The ARC serves the whole machine: reads of others
 //! count, too.
 
-use std::path::Path;
-
-use host::inspect::facts::Facts;
-use host::inspect::mounts;
+use host::inspect::{Facts, FetchAccount};
 
 /// What was asked of a file system so far, and what of it the cache did not have: bytes of NFS,
 /// blocks of ZFS.
@@ -18,21 +15,15 @@ pub(super) struct CacheReads {
 }
 
 impl CacheReads {
-    /// Looks now at the file system that holds `path`; `None` where it is of another kind.
-    pub(super) fn look(path: &Path) -> Option<Self> {
-        Self::look_at(&Facts::default(), path)
-    }
-
-    fn look_at(facts: &Facts, path: &Path) -> Option<Self> {
-        let table = mounts::read(facts);
-        let mount = mounts::holding(&table, None, path)?;
-        match mount.kind.as_str() {
-            "nfs" | "nfs3" | "nfs4" => {
+    /// Looks now; `None` where the account is neither that of NFS nor that of ZFS.
+    pub(super) fn look(facts: &Facts, account: &FetchAccount) -> Option<Self> {
+        match account {
+            FetchAccount::NfsMount(point) => {
                 let text = facts.proc_text("self/mountstats")?;
-                nfs_reads(&text, mount.point.to_str()?)
+                nfs_reads(&text, point.to_str()?)
             }
-            "zfs" => arc_reads(&facts.proc_text("spl/kstat/zfs/arcstats")?),
-            _ => None,
+            FetchAccount::Arc => arc_reads(&facts.proc_text("spl/kstat/zfs/arcstats")?),
+            FetchAccount::Process | FetchAccount::Nobody(_) => None,
         }
     }
 
@@ -121,17 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn the_file_system_of_a_path_decides_where_to_look() {
+    fn the_account_decides_where_to_look() {
         let top = tempfile::tempdir().expect("a temporary directory");
         let facts = Facts {
             proc: top.path().to_owned(),
             sys: top.path().to_owned(),
         };
-        let table = "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
-                     21 20 0:50 / /mnt/a rw - nfs4 server:/a rw\n\
-                     22 20 0:51 / /tank rw - zfs tank rw\n";
         for (path, text) in [
-            ("self/mountinfo", table),
             ("self/mountstats", MOUNTSTATS),
             ("spl/kstat/zfs/arcstats", ARCSTATS),
         ] {
@@ -139,10 +126,12 @@ mod tests {
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             std::fs::write(path, text).expect("a file");
         }
-        let look = |path: &str| CacheReads::look_at(&facts, Path::new(path));
-        assert_eq!(look("/mnt/a/x"), reads(1300, 650));
-        assert_eq!(look("/tank/x"), reads(1000, 100));
-        assert_eq!(look("/x"), None);
+        let look = |account| CacheReads::look(&facts, &account);
+        let nfs = |point: &str| FetchAccount::NfsMount(point.into());
+        assert_eq!(look(nfs("/mnt/a")), reads(1300, 650));
+        assert_eq!(look(nfs("/mnt/b")), None);
+        assert_eq!(look(FetchAccount::Arc), reads(1000, 100));
+        assert_eq!(look(FetchAccount::Process), None);
     }
 
     #[test]

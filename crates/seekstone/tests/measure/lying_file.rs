@@ -199,3 +199,30 @@ fn what_was_lost_and_written_over_leaves_no_trace() {
         assert_eq!((ended.code, found), (Some(0), vec![]), "{ended:?}");
     }
 }
+
+/// FUSE counts no reads for the process: all of them, direct ones too, "came from the page cache,
+/// not from the device" in the first line of a check-up.
+#[test]
+fn what_the_page_cache_answers_is_unknown_on_fuse() {
+    if !can_lie("what_the_page_cache_answers_is_unknown_on_fuse") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let _mounted = LyingFile::new(&scratch, "honest", 1).expect("a mount");
+    std::fs::write(scratch.path("mount/large"), vec![7; 4 << 20]).expect("a file");
+    for command in ["run --budget 2s", "trial --duration 300ms"] {
+        let rest = ["mount/large", "--no-save", "--quiet", "--json=-"];
+        let args = command.split(' ').chain(rest);
+        let ended = finish(scratch.seekstone(args));
+        let found = ended.json();
+        let rows = found["measurements"].as_array().expect("measurements");
+        assert!(!rows.is_empty(), "{command}: {found}");
+        for row in rows {
+            assert!(row["page_cache_share"].is_null(), "{command}: {row}");
+        }
+        let said = "the bytes came from the page cache";
+        assert!(!ended.stdout.contains(said), "{command}: {found}");
+        let note = "fuse is a FUSE file system: its CPU time and page cache hits are not counted";
+        assert!(ended.stdout.contains(note), "{command}: {found}");
+    }
+}

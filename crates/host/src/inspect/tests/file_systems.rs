@@ -109,7 +109,13 @@ fn file_systems_without_a_device() {
         "ro - squashfs /dev/none ro",
         false,
         false,
-        &["could-not-look", "read-only"],
+        &["could-not-look", "cache-share-unknown", "read-only"],
+    );
+    check(
+        "rw - cifs //server/x rw",
+        false,
+        true,
+        &["remote-file-system", "cache-share-unknown"],
     );
     check(
         "rw - zfs tank/data rw,xattr",

@@ -1,5 +1,6 @@
 //! What carries one request after the other out: real storage, or a model in virtual time.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{Caching, DriverKind, DriverOptions, Target, TargetTable, open_driver};
@@ -15,6 +16,7 @@ use super::go_on;
 use crate::run::shared::{ProgramSeat, moment_after};
 use crate::run::{ClassicError, timestamp_of};
 use host::counters::{Counters, page_cache_share, thread_cpu_ns};
+use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;
 use lab::laboratory::error_name;
 
@@ -291,7 +293,8 @@ impl Storage {
             return Some("past the page cache (direct I/O)".into());
         }
         let delta = counters.delta(&Counters::take(None));
-        page_cache_share(self.bytes_read, &delta).map(|share| {
+        let account = FetchAccount::of(Path::new(&self.name));
+        page_cache_share(self.bytes_read, &delta, &account).map(|share| {
             format!(
                 "the page cache answered {:.0} % of the bytes read",
                 100.0 * share
