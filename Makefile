@@ -13,10 +13,12 @@ LINTING := echo "skipped: lints: there is no clippy (rustup component add clippy
 endif
 
 # `suite` builds every test, runs them, says how long both took, and ends with a count.
-test: install-test-tools format documentation features check-static
+test: install-test-tools format check-static
 	@$(LINTING) $(CARGO) xtask suite
 
-# What takes a minute once it is built. `test` finds what tidy finds by a test.
+# Without the tests. `test` lints as it builds, and finds what tidy finds by a test; what it leaves
+# to this and to CI are the links of the documentation and the build without features, which
+# compile all crates once more.
 check: format documentation features
 	$(CARGO) clippy --workspace --all-targets $(ALL) --locked -- -D warnings
 	$(CARGO) xtask tidy
