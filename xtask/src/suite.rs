@@ -30,12 +30,7 @@ const LONGEST: [&str; 9] = [
     "report/report",
 ];
 /// Programs that measure real time, which nothing else may use meanwhile.
-const ALONE: [&str; 4] = [
-    "seekstone/truth",
-    "drivers/compute",
-    "network/wire",
-    "validation/published",
-];
+const ALONE: [&str; 3] = ["seekstone/truth", "drivers/compute", "network/wire"];
 /// Tests at once for each processor: most of those of the program wait for storage.
 const THREADS_PER_PROCESSOR: usize = 4;
 /// How a test says that it could not run.
@@ -74,7 +69,7 @@ pub fn suite() -> Result<()> {
         LONGEST
             .iter()
             .position(|name| *name == it.name)
-            .unwrap_or(9)
+            .unwrap_or(LONGEST.len())
     });
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = std::env::var("RUST_TEST_THREADS").ok();

@@ -13,7 +13,7 @@ pub fn place() -> (TempDir, Place) {
     place_in(tempfile::tempdir().expect("a temporary directory"))
 }
 
-/// The same beside the build: temporary files of the system lie in memory here and there.
+/// The same in the build's directory: on some systems `/tmp` is in memory.
 pub fn place_on_disk() -> (TempDir, Place) {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"));
     place_in(directory.expect("a temporary directory"))
