@@ -245,33 +245,60 @@ impl<D: Driver, C: Client> Engine<D, C> {
     /// File what is due and not done at `end`, when the trial ends, which is not before the last
     /// call of [`Engine::run_until`] returned.
     pub fn note_unfinished(&mut self, end: Instant) {
-        let end = end.max(self.now);
-        let with_storage = self.in_flight as u64;
-        let backlog = self.backlog.iter();
-        let waits = backlog.map(|request| end.since(request.due).as_nanos());
-        self.recorder.set_unfinished(Unfinished {
-            with_storage,
-            with_storage_ns: end
-                .0
-                .wrapping_mul(with_storage)
-                .wrapping_sub(self.in_flight_due),
-            backlog: self.backlog.len() as u64,
-            backlog_ns: waits.fold(0, u64::saturating_add),
-        });
+        let end = self.count_unfinished(end);
+        self.give_up(end);
     }
 
-    /// Wait, until `give_up` at the latest, for what is in flight at the storage; nothing new is
-    /// issued and nothing is recorded.
+    /// The same, once the storage has answered what it still had at `end`, or `give_up` has come:
+    /// how long that took is then known. Nothing new is issued.
     ///
     /// # Errors
     /// When the driver is broken.
-    pub fn drain(&mut self, give_up: Instant) -> Result<(), DriverError> {
+    pub fn drain(&mut self, end: Instant, give_up: Instant) -> Result<(), DriverError> {
+        let end = self.count_unfinished(end);
         while self.in_flight > 0 && self.driver.now() < give_up {
             self.driver.wait(Some(give_up), &mut self.done)?;
             self.count_completions();
-            self.done.clear();
+            let unfinished = self.recorder.unfinished_mut();
+            for done in self.done.drain(..) {
+                if !done.request.op.is_compute() {
+                    unfinished.note_done(&done, end);
+                }
+            }
         }
+        let now = self.driver.now().max(end);
+        self.give_up(now);
         Ok(())
+    }
+
+    fn count_unfinished(&mut self, end: Instant) -> Instant {
+        let end = end.max(self.now);
+        let mut unfinished = Unfinished {
+            with_storage: self.in_flight as u64,
+            with_storage_ns: self.in_flight_waits(end),
+            ..Unfinished::default()
+        };
+        for request in &self.backlog {
+            unfinished.note_waiting(end.since(request.due));
+        }
+        self.recorder.set_unfinished(unfinished);
+        end
+    }
+
+    /// What the storage still has is known by the sum of its waits alone.
+    fn give_up(&mut self, at: Instant) {
+        let left = self.in_flight as u64;
+        let waits = self.in_flight_waits(at);
+        let unfinished = self.recorder.unfinished_mut();
+        if let Some(mean) = waits.checked_div(left) {
+            unfinished.times.record_n(mean, left);
+        }
+    }
+
+    /// The sum of the waits of what the storage has, nanoseconds.
+    const fn in_flight_waits(&self, at: Instant) -> u64 {
+        let whole = at.0.wrapping_mul(self.in_flight as u64);
+        whole.wrapping_sub(self.in_flight_due)
     }
 
     /// The recorder, for its slots and error count.

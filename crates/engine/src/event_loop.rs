@@ -23,7 +23,7 @@ pub trait EventLoop {
     ///
     /// # Errors
     /// When the driver is broken.
-    fn drain(&mut self, give_up: Instant) -> Result<(), DriverError>;
+    fn drain(&mut self, end: Instant, give_up: Instant) -> Result<(), DriverError>;
 
     /// As [`Engine::note_unfinished`].
     fn note_unfinished(&mut self, end: Instant);
@@ -46,8 +46,8 @@ impl<D: Driver, C: Client> EventLoop for Engine<D, C> {
         Self::run_until(self, end)
     }
 
-    fn drain(&mut self, give_up: Instant) -> Result<(), DriverError> {
-        Self::drain(self, give_up)
+    fn drain(&mut self, end: Instant, give_up: Instant) -> Result<(), DriverError> {
+        Self::drain(self, end, give_up)
     }
 
     fn note_unfinished(&mut self, end: Instant) {

@@ -57,7 +57,7 @@ impl KindRecord {
 
 /// Requests that had been due and were not done when the trial ended, and how long they had waited
 /// by then. Completions alone leave them out, however long a storage has kept them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unfinished {
     /// Requests that the storage had.
     pub with_storage: u64,
@@ -67,6 +67,16 @@ pub struct Unfinished {
     pub backlog: u64,
     /// The sum of their waits, nanoseconds.
     pub backlog_ns: u64,
+    /// The response times of all of them in the end, nanoseconds: of those that were done while the
+    /// trial waited for them, as they were; of the rest, how long they had waited when it gave up,
+    /// or ended.
+    pub times: Histogram,
+    /// The longest service time of those that were done, nanoseconds.
+    pub longest_service_ns: u64,
+    /// How many were done.
+    pub done: u64,
+    /// From the end of the trial to the first that was done, nanoseconds.
+    pub silent_ns: Option<u64>,
 }
 
 impl Unfinished {
@@ -82,11 +92,36 @@ impl Unfinished {
         self.with_storage_ns.saturating_add(self.backlog_ns)
     }
 
-    const fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self) {
         self.with_storage += other.with_storage;
         self.with_storage_ns = self.with_storage_ns.saturating_add(other.with_storage_ns);
         self.backlog += other.backlog;
         self.backlog_ns = self.backlog_ns.saturating_add(other.backlog_ns);
+        self.times.merge(&other.times);
+        self.longest_service_ns = self.longest_service_ns.max(other.longest_service_ns);
+        self.done += other.done;
+        self.silent_ns = match (self.silent_ns, other.silent_ns) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+
+    /// A request that waited for room had been due for so long.
+    pub(crate) fn note_waiting(&mut self, wait: Duration) {
+        let wait = wait.as_nanos();
+        self.backlog += 1;
+        self.backlog_ns = self.backlog_ns.saturating_add(wait);
+        self.times.record(wait);
+    }
+
+    /// One that the storage had at `end` was done after all.
+    pub(crate) fn note_done(&mut self, done: &Completion, end: Instant) {
+        self.done += 1;
+        self.times.record(done.response_time().as_nanos());
+        let service = done.service_time().as_nanos();
+        self.longest_service_ns = self.longest_service_ns.max(service);
+        let later = done.completed.since(end).as_nanos();
+        self.silent_ns = Some(self.silent_ns.map_or(later, |it| it.min(later)));
     }
 }
 
@@ -415,8 +450,13 @@ impl Recorder {
     }
 
     /// File what was not done when the trial ended.
-    pub const fn set_unfinished(&mut self, unfinished: Unfinished) {
+    pub fn set_unfinished(&mut self, unfinished: Unfinished) {
         self.unfinished = unfinished;
+    }
+
+    /// What is known of that so far.
+    pub const fn unfinished_mut(&mut self) -> &mut Unfinished {
+        &mut self.unfinished
     }
 
     /// Failed operations so far.

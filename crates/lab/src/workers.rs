@@ -441,7 +441,6 @@ fn run(
             // Nothing was said yet of the time until now: the slot that is still open lies in it.
             // The last slot is cut short by the end; it counts with what it holds.
             engine.recorder_mut().close_until(now + SLOT_WIDTH);
-            engine.note_unfinished(now);
             let elapsed = now.since(start);
             reporter.report(engine.recorder_mut().take_slots(), elapsed);
             let patience = if shared.hurry.load(Ordering::Acquire) {
@@ -449,7 +448,7 @@ fn run(
             } else {
                 DRAIN_MAX
             };
-            engine.drain(now + patience)?;
+            engine.drain(now, now + patience)?;
             let ending = if failed { Ending::Failed } else { ending };
             return Ok((ending, elapsed));
         }

@@ -19,7 +19,9 @@ use crate::monitor::{Ending, Monitor};
 use crate::own_limits::room_wait;
 use crate::transactions::value_at;
 use crate::trial::Trial;
-use crate::unfinished::{count_unfinished, is_kept_back, unfinished, waited_at_end};
+use crate::unfinished::{
+    count_longest, count_unfinished, is_kept_back, silence_at_end, unfinished,
+};
 
 /// Base slots between two looks at the watch.
 const SLICE_SLOTS: u64 = 16;
@@ -313,6 +315,7 @@ fn judge(
             circumstances.elapsed,
         );
     }
+    count_longest(measurement, record);
     measurement.warnings = doubts(trial, measurement, mean_whole_ns, findings);
     if circumstances.on_error == OnError::Stop && !measurement.errors.is_empty() {
         // It ended for that, and not for lack of time.
@@ -337,7 +340,7 @@ fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estim
 /// What stands out. Of a trial that was too short nothing is known but its stalls.
 fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record) -> Vec<Finding> {
     let mut findings = evaluation.map_or_else(Vec::new, |known| known.findings.clone());
-    let stalls = monitor.store().stalls(waited_at_end(record));
+    let stalls = monitor.store().stalls(silence_at_end(record));
     findings.extend(stalls.map(|stalls| Finding::Stalled {
         longest_ns: stalls.longest_ns,
         count: stalls.count,

@@ -2,7 +2,7 @@
 
 use engine::Record;
 use results::{Measurement, Times, Unfinished, Warning, WarningCode};
-use stats::{Estimate, Histogram};
+use stats::{Estimate, Histogram, Silence};
 use units::{Duration, format_duration_ns};
 use workload::ClientSpec;
 
@@ -20,8 +20,8 @@ const UNFINISHED_SHARE: f64 = 0.05;
 /// ... and had waited so many mean times: then it is missing in all that is measured.
 const UNFINISHED_TIMES: f64 = 2.0;
 
-/// The mean response time with what was not done at the end, as long as that had waited by then:
-/// less than the truth. `None` where operations are not what is measured.
+/// The mean response time with what was not done at the end: as long as it took in the end, or, where
+/// that is not known, as it had waited by then, which is less than the truth. `None` where operations are not what is measured.
 fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) -> Option<f64> {
     let unfinished = measurement.unfinished?;
     let operations_count = matches!(trial.spec, ClientSpec::Mix(_) | ClientSpec::Control(_));
@@ -29,7 +29,7 @@ fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) 
         return None;
     }
     let (done, rest) = (measurement.completions_all as f64, unfinished.count as f64);
-    Some((mean_ns * done + unfinished.waited_mean_ns * rest) / (done + rest))
+    Some((mean_ns * done + unfinished.mean_ns() * rest) / (done + rest))
 }
 
 /// Whether the storage kept operations back at the end for so long that what is measured without
@@ -65,38 +65,45 @@ pub(crate) fn kept_back(
     measurement: &Measurement,
     mean_whole_ns: f64,
 ) -> Option<Warning> {
-    let Unfinished {
-        count,
-        waited_mean_ns,
-    } = measurement.unfinished?;
-    let waited = format_duration_ns(waited_mean_ns);
-    let (told, them) = match count {
-        1 => (
-            format!(
-                "1 operation was due and not done when the trial ended, after {waited}, and is"
-            ),
-            "it",
-        ),
-        _ => (
-            format!(
-                "{count} operations were due and not done when the trial ended, after {waited} on \
-                 average, and are"
-            ),
-            "them",
-        ),
+    let unfinished = measurement.unfinished?;
+    let count = unfinished.count;
+    let (them, each) = match count {
+        1 => ("it", ""),
+        _ => ("them", " on average"),
+    };
+    let waited = format_duration_ns(unfinished.waited_mean_ns);
+    let longest = unfinished.longest_ns.unwrap_or(0) as f64;
+    let mean = format_duration_ns(unfinished.mean_ns());
+    let what = if unfinished.is_answered() {
+        format!("were under way when the trial ended, and took {mean}{each}")
+    } else {
+        format!("were due and not done when the trial ended, after {waited}{each}")
+    };
+    let told = match count {
+        1 => format!("1 operation {}", what.replacen("were", "was", 1)),
+        _ if longest > unfinished.mean_ns() => {
+            let longest = format_duration_ns(longest);
+            format!("{count} operations {what}, {longest} at most")
+        }
+        _ => format!("{count} operations {what}"),
     };
     let place = match trial.offered() {
-        Some(_) => "in the percentiles alone",
-        None => "in no other figure",
+        Some(_) => "counted in the percentiles and the longest alone",
+        None => "counted in the longest alone",
+    };
+    let least = if unfinished.is_answered() {
+        ""
+    } else {
+        "at least "
     };
     let effect = mean_with_unfinished(trial, measurement, mean_whole_ns).map(|with| {
         let with = format_duration_ns(with);
-        format!(": with {them} the mean latency is at least {with}")
+        format!(": with {them} the mean latency is {least}{with}")
     });
     Some(Warning::doubt(
         WarningCode::KeptBack,
         format!(
-            "{}: {told} {place}{}. {}",
+            "{}: {told}; {place}{}. {}",
             measurement.title,
             effect.unwrap_or_default(),
             who_kept_back(measurement)
@@ -104,24 +111,43 @@ pub(crate) fn kept_back(
     ))
 }
 
-/// For how long something was due at the end, nanoseconds. What fell due all through a stall has
-/// waited for half of it on average.
-pub(crate) fn waited_at_end(record: &Record) -> u64 {
-    unfinished(record).map_or(0, |rest| (2.0 * rest.waited_mean_ns) as u64)
+/// When the storage fell silent at the end. What fell due all through a stall has waited for half of
+/// it on average, where no more is known than the sum of the waits.
+pub(crate) fn silence_at_end(record: &Record) -> Silence {
+    let rest = &record.unfinished;
+    let mean = rest.waited_ns().checked_div(rest.count()).unwrap_or(0);
+    Silence {
+        waited_ns: rest.times.max().max(2 * mean),
+        afterwards_ns: rest.silent_ns.unwrap_or(0),
+    }
 }
 
 /// What was due and not done when the trial ended.
 pub(crate) fn unfinished(record: &Record) -> Option<Unfinished> {
-    let count = record.unfinished.count();
+    let rest = &record.unfinished;
+    let count = rest.count();
     (count > 0).then(|| Unfinished {
         count,
-        waited_mean_ns: record.unfinished.waited_ns() as f64 / count as f64,
+        waited_mean_ns: rest.waited_ns() as f64 / count as f64,
+        answered: rest.done,
+        response_mean_ns: Some(rest.times.mean()),
+        longest_ns: Some(rest.times.max()),
     })
 }
 
-/// What was kept back at the end was with the storage all that time, and waited that long at least.
-/// Of what was offered on a schedule, `done` are the response times of the rest: percentiles are of
-/// all of it, and where what waits still counts they are known to be at least so long.
+/// What was under way at the end may be the longest of all: that is known, since the trial waited
+/// for it, or how long it had waited so far.
+pub(crate) fn count_longest(measurement: &mut Measurement, record: &Record) {
+    let rest = &record.unfinished;
+    let longest = &mut measurement.response.max_ns;
+    *longest = rest.times.max().max(*longest);
+    let longest = &mut measurement.service.max_ns;
+    *longest = rest.longest_service_ns.max(*longest);
+}
+
+/// What was kept back at the end was with the storage all that time. Of what was offered on a
+/// schedule, `done` are the response times of the rest: percentiles are of all of it, and where
+/// something waits still they are known to be at least so long.
 pub(crate) fn count_unfinished(
     measurement: &mut Measurement,
     (record, done): (&Record, &Histogram),
@@ -129,57 +155,44 @@ pub(crate) fn count_unfinished(
 ) {
     let unfinished = &record.unfinished;
     if let (Some(_), Some(rest)) = (measurement.offered, measurement.unfinished) {
-        count_in_percentiles(&mut measurement.response, done, rest);
+        let mut all = done.clone();
+        all.merge(&unfinished.times);
+        count_in_percentiles(&mut measurement.response, &all, rest);
     }
     let elapsed_ns = elapsed.as_nanos().max(1) as f64;
     measurement.effective_depth += unfinished.with_storage_ns as f64 / elapsed_ns;
-    let mean = |sum: u64, count: u64| sum.checked_div(count).unwrap_or(0);
-    let service = mean(unfinished.with_storage_ns, unfinished.with_storage);
-    let response = service.max(mean(unfinished.waited_ns(), unfinished.count()));
-    let longest = &mut measurement.response.max_ns;
-    *longest = response.max(*longest);
+    let service = unfinished
+        .with_storage_ns
+        .checked_div(unfinished.with_storage);
     let longest = &mut measurement.service.max_ns;
-    *longest = service.max(*longest);
+    *longest = service.unwrap_or(0).max(*longest);
 }
 
-fn count_in_percentiles(times: &mut Times, done: &Histogram, rest: Unfinished) {
-    times.mean.high = f64::INFINITY;
+fn count_in_percentiles(times: &mut Times, all: &Histogram, rest: Unfinished) {
+    let highest = |value: f64, high: f64| match rest.is_answered() {
+        true => value.max(high),
+        false => f64::INFINITY,
+    };
+    times.mean.high = highest(all.mean(), times.mean.high);
     for percentile in &mut times.percentiles {
-        let value = quantile_with(done, rest, percentile.p);
-        let low = percentile.estimate.map_or(value, |it| it.low.min(value));
+        let Some(value) = all.value_at(percentile.p) else {
+            continue;
+        };
+        let value = value as f64;
+        let known = percentile.estimate;
         percentile.is_indicative = true;
-        times.max_ns = times.max_ns.max(value as u64);
         percentile.estimate = Some(Estimate {
-            low,
-            high: f64::INFINITY,
-            ..Estimate::exact(value, done.len() as f64)
+            low: known.map_or(value, |it| it.low.min(value)),
+            high: highest(value, known.map_or(f64::INFINITY, |it| it.high)),
+            ..Estimate::exact(value, all.len() as f64)
         });
     }
 }
 
-/// The time (nanoseconds) at or below which the share `p` of all operations lies, those that are
-/// not done with the time that they had waited for by then. They fell due one after the other, so
-/// that these times are spread evenly from none to twice their mean.
-fn quantile_with(done: &Histogram, rest: Unfinished, p: f64) -> f64 {
-    let waiting = rest.count as f64;
-    let longest_ns = (2.0 * rest.waited_mean_ns).max(1.0);
-    let wanted = p * (done.len() as f64 + waiting);
-    let waited_to = |time: f64| waiting * (time / longest_ns).min(1.0);
-    let mut passed = 0.0;
-    for bucket in done.iter_recorded() {
-        if passed + waited_to(bucket.low as f64) >= wanted {
-            break;
-        }
-        passed += bucket.count as f64;
-        if passed + waited_to(bucket.high as f64) >= wanted {
-            return (bucket.low as f64 + bucket.high as f64) / 2.0;
-        }
-    }
-    longest_ns * ((wanted - passed) / waiting).clamp(0.0, 1.0)
-}
-
 #[cfg(test)]
 mod tests {
+    use stats::PercentileEstimate;
+
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -188,26 +201,35 @@ mod tests {
     /// millisecond, and p99 was that of these.
     #[test]
     fn what_waits_at_the_end_is_in_the_percentiles() {
-        let mut done = Histogram::new();
-        (0..24_500).for_each(|i| done.record(i * MS / 24_500));
-        let rest = Unfinished {
-            count: 15_500,
-            waited_mean_ns: 3_875.0 * 1e6,
-        };
-        let check = |p: f64, expected_ms: f64| {
-            let found = quantile_with(&done, rest, p) / 1e6;
+        let mut all = Histogram::new();
+        (0..24_500).for_each(|i| all.record(i * MS / 24_500));
+        (0..15_500).for_each(|i| all.record(i * 7_750 * MS / 15_500));
+        let check = |answered: u64, p: f64, expected_ms: f64, is_bounded: bool| {
+            let rest = Unfinished {
+                count: 15_500,
+                waited_mean_ns: 3_875.0 * 1e6,
+                answered,
+                response_mean_ns: None,
+                longest_ns: None,
+            };
+            let mut times = Measurement::empty().response;
+            times.percentiles = vec![PercentileEstimate::judged(
+                p,
+                Estimate::exact(MS as f64, 24_500.0),
+                245.0,
+            )];
+            count_in_percentiles(&mut times, &all, rest);
+            let found = times.percentiles[0]
+                .estimate
+                .map_or(f64::NAN, |it| it.value / 1e6);
             assert!((found / expected_ms - 1.0).abs() < 0.01, "p{p}: {found} ms");
+            let high = times.percentiles[0].estimate.map(|it| it.high);
+            assert_eq!(high.is_some_and(f64::is_finite), is_bounded, "{high:?}");
+            assert_eq!(times.max_ns, 0, "no percentile is a maximum");
         };
-        check(0.3, 0.489);
+        check(0, 0.3, 0.489, false);
         // 40,000 x .95 - 24,500 of 15,500, evenly from none to 7.75 s.
-        check(0.95, 6_750.0);
-        check(0.99, 7_550.0);
-        check(1.0, 7_750.0);
-        let none = Unfinished {
-            count: 1,
-            waited_mean_ns: 1.0,
-        };
-        let found = quantile_with(&done, none, 0.5);
-        assert!((found / (0.5 * MS as f64) - 1.0).abs() < 0.01, "{found}");
+        check(0, 0.95, 6_750.0, false);
+        check(15_500, 0.99, 7_550.0, true);
     }
 }

@@ -141,6 +141,31 @@ pub struct Unfinished {
     /// How long they had waited by then on average, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub waited_mean_ns: f64,
+    /// How many of them the storage answered while the trial waited for that; 0 in runs of earlier
+    /// versions.
+    #[serde(default)]
+    pub answered: u64,
+    /// Their mean response time, nanoseconds: in the end of those that were answered, so far of the
+    /// rest; absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_mean_ns: Option<f64>,
+    /// The longest of these, nanoseconds; absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_ns: Option<u64>,
+}
+
+impl Unfinished {
+    /// Whether their times are those in the end.
+    #[must_use]
+    pub const fn is_answered(&self) -> bool {
+        self.answered >= self.count
+    }
+
+    /// Their mean response time as far as it is known, nanoseconds.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        self.response_mean_ns.unwrap_or(self.waited_mean_ns)
+    }
 }
 
 /// The percentile that a trial was made for, of both times.

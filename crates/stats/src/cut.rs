@@ -10,6 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::gaps::Silence;
 use crate::store::{Arrivals, SlotStore};
 use crate::variance::{initial_positive_sequence, mean, student_t};
 
@@ -123,7 +124,7 @@ fn filled_from(store: &SlotStore) -> Option<usize> {
 
 /// A cut of `slots`, or a shorter one that ends where a stall begins: a stall is no warm-up.
 fn before_stall(store: &SlotStore, slots: usize) -> usize {
-    let Some(stalls) = store.stalls(0) else {
+    let Some(stalls) = store.stalls(Silence::default()) else {
         return slots;
     };
     let is_stall = |gap: u64| gap > 0 && store.gap_ns(gap) >= stalls.shortest_ns;

@@ -13,7 +13,7 @@ use crate::cut::steady_from;
 use crate::drift::Z_BOUND;
 use crate::estimate::Estimate;
 use crate::evaluation::Evaluation;
-use crate::gaps::Stalls;
+use crate::gaps::{Silence, Stalls};
 use crate::modes::valley;
 use crate::quantile::Pool;
 use crate::slot::Slot;
@@ -263,7 +263,7 @@ pub fn findings(
         changing(store, channel),
         rare(slots, channel, precision),
         bimodal(store, channel, &window),
-        oscillation(&window, store.stalls(0)),
+        oscillation(&window, store.stalls(Silence::default())),
         outlier(slots, channel, evaluation, precision),
         heavy_tail(&Pool::of(store, channel, &window).bins)
             .map(|exponent| Finding::HeavyTail { exponent }),
@@ -319,7 +319,9 @@ fn changing(store: &SlotStore, channel: Channel) -> Option<Finding> {
 fn step_of_counts(store: &SlotStore, counts: &[f64]) -> Option<usize> {
     let is_few = |stalls: Stalls| stalls.count < STALLS_OF_STEP;
     match change(counts) {
-        Some(Change::Step { at }) if !store.stalls(0).is_some_and(is_few) => Some(at),
+        Some(Change::Step { at }) if !store.stalls(Silence::default()).is_some_and(is_few) => {
+            Some(at)
+        }
         _ => None,
     }
 }

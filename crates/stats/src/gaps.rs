@@ -30,6 +30,15 @@ pub struct Stalls {
     pub shortest_ns: u64,
 }
 
+/// How a trial ended, for its last gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Silence {
+    /// For how long something had been due in the end, as far as is known, ns.
+    pub waited_ns: u64,
+    /// From the end to the next completion, ns; zero where nobody waited for it.
+    pub afterwards_ns: u64,
+}
+
 /// Gaps of about the same length, epochs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct GapClass {
@@ -61,10 +70,19 @@ impl Gaps {
     }
 
     /// The gaps that `completions` in `epochs` do not have anyway: count, longest and shortest, in
-    /// epochs. At the end something had been due for `waited` epochs.
-    pub fn stalls(&self, completions: u64, epochs: u64, waited: u64) -> Option<(u64, u64, u64)> {
+    /// epochs. At the end something had been due for `waited` epochs, and nothing completed for
+    /// `afterwards` more.
+    pub fn stalls(
+        &self,
+        completions: u64,
+        epochs: u64,
+        (waited, afterwards): (u64, u64),
+    ) -> Option<(u64, u64, u64)> {
         let mut classes = self.classes.clone();
-        insert(&mut classes, self.open.min(waited));
+        insert(
+            &mut classes,
+            self.open.saturating_add(afterwards).min(waited),
+        );
         let per_completion = epochs as f64 / completions.max(1) as f64;
         let least = improbable(completions) * per_completion;
         let most = FEW.max(completions / RARE);
@@ -124,29 +142,38 @@ mod tests {
     #[test]
     fn stalls_are_told_however_many_there_are() {
         let usual = || (0..10_000).map(|i| i % 7);
-        assert_eq!(gaps(usual()).stalls(10_000, 40_000, 0), None);
+        assert_eq!(gaps(usual()).stalls(10_000, 40_000, (0, 0)), None);
         for count in [1, 10, 11, 100] {
             let stalls = (0..count).map(|i| 500 + i % 20);
             let (epochs, longest) = (40_000 + 510 * count, 500 + (count - 1).min(19));
-            let found = gaps(usual().chain(stalls)).stalls(10_000, epochs, 0);
+            let found = gaps(usual().chain(stalls)).stalls(10_000, epochs, (0, 0));
             assert_eq!(found, Some((count, longest, 500)));
         }
         let a_mode = std::iter::repeat_n(500, 500);
-        assert_eq!(gaps(usual().chain(a_mode)).stalls(10_000, 290_000, 0), None);
+        assert_eq!(
+            gaps(usual().chain(a_mode)).stalls(10_000, 290_000, (0, 0)),
+            None
+        );
     }
 
     #[test]
     fn one_long_stall_does_not_hide_short_ones() {
         let lengths = (0..1000).map(|i| i % 7).chain([200, 200, 5000]);
-        assert_eq!(gaps(lengths).stalls(1000, 9400, 0), Some((3, 5000, 200)));
+        assert_eq!(
+            gaps(lengths).stalls(1000, 9400, (0, 0)),
+            Some((3, 5000, 200))
+        );
     }
 
     #[test]
     fn the_gap_at_the_end_counts_as_far_as_something_waited() {
         let mut gaps = gaps((0..1000).map(|i| i % 7));
         gaps.pass(500);
-        assert_eq!(gaps.stalls(1000, 4500, 500), Some((1, 500, 500)));
-        assert_eq!(gaps.stalls(1000, 4500, 0), None);
+        assert_eq!(gaps.stalls(1000, 4500, (500, 0)), Some((1, 500, 500)));
+        assert_eq!(gaps.stalls(1000, 4500, (0, 0)), None);
+        // It went on beyond the end, as those know who waited for it.
+        let found = gaps.stalls(1000, 4500, (1900, 1500));
+        assert_eq!(found, Some((1, 1900, 1900)));
     }
 
     /// Clients that all think leave a gap, and no stall.
@@ -155,12 +182,12 @@ mod tests {
         let mut gaps = gaps((0..1000).map(|i| i % 7));
         gaps.pass(500);
         assert_eq!(gaps.end(3), 3);
-        assert_eq!(gaps.stalls(1000, 4500, 0), None);
+        assert_eq!(gaps.stalls(1000, 4500, (0, 0)), None);
     }
 
     #[test]
     fn few_completions_far_apart_are_no_stall() {
-        assert_eq!(gaps([10, 90, 20]).stalls(4, 120, 0), None);
-        assert_eq!(gaps([]).stalls(0, 0, 0), None);
+        assert_eq!(gaps([10, 90, 20]).stalls(4, 120, (0, 0)), None);
+        assert_eq!(gaps([]).stalls(0, 0, (0, 0)), None);
     }
 }

@@ -190,7 +190,17 @@ impl Histogram {
         if !(0.0..=1.0).contains(&p) || total * (1.0 - p) < ABOVE_MIN - 1e-6 {
             return None;
         }
-        let wanted = p * total;
+        self.value_at(p)
+    }
+
+    /// The same however few values lie above it: what is known of this sample, not of what it was
+    /// drawn from. `None` without values.
+    #[must_use]
+    pub fn value_at(&self, p: f64) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
+        let wanted = p * self.len() as f64;
         let mut below = 0.0;
         for bucket in self.iter_recorded() {
             let count = bucket.count as f64;

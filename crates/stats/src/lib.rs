@@ -64,7 +64,7 @@ pub use drift::{Drift, DriftVerdict};
 pub use estimate::{CONFIDENCE, Estimate, unbounded, undefined};
 pub use evaluation::{Evaluation, RESOLVABLE, evaluate, evaluate_fully};
 pub use findings::{Finding, findings};
-pub use gaps::Stalls;
+pub use gaps::{Silence, Stalls};
 pub use goal::{Aim, Goal, GoalKind, Verdict};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use modes::valley;

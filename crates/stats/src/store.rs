@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gaps::{Gaps, Stalls};
+use crate::gaps::{Gaps, Silence, Stalls};
 use crate::slot::Slot;
 
 /// Slots kept before neighbours are merged.
@@ -221,11 +221,12 @@ impl SlotStore {
     }
 
     /// Times without a completion that are far beyond the others, over all epochs and to the epoch,
-    /// however wide the slots have become. At the end something had been due for `waited_ns`.
+    /// however wide the slots have become; the last of them may go on beyond the end.
     #[must_use]
-    pub fn stalls(&self, waited_ns: u64) -> Option<Stalls> {
-        let waited = waited_ns / self.base_width_ns;
-        let found = self.gaps.stalls(self.completions(), self.epochs, waited)?;
+    pub fn stalls(&self, end: Silence) -> Option<Stalls> {
+        let epochs = |nanos: u64| nanos / self.base_width_ns;
+        let end = (epochs(end.waited_ns), epochs(end.afterwards_ns));
+        let found = self.gaps.stalls(self.completions(), self.epochs, end)?;
         let (count, longest, shortest) = found;
         Some(Stalls {
             count,

@@ -77,3 +77,43 @@ fn what_is_not_done_at_the_end_is_counted_with_its_wait() {
         assert_eq!(found.backlog_ns > 0, clients as usize > capacity);
     }
 }
+
+/// What the storage answers after the end is known with the time that it took.
+#[test]
+fn what_is_done_after_the_end_is_filed_as_long_as_it_took() {
+    let spec = mixed(closed(Duration::ZERO), None);
+    let options = EngineOptions {
+        start: Instant::START,
+        slot_width: SLOT,
+        counted: KindSet::of(&OpKind::ALL),
+        first_client: 0,
+        stride: 1,
+    };
+    let of = |number| spec.client(5, number, 6).expect("a valid client");
+    let device = support::Watched::new(driver("sim:mm1", 5, 4));
+    let mut engine = Engine::new(device, (0..6).map(of).collect(), options);
+    let end = Instant::START + Duration::from_millis(50);
+    assert_eq!(engine.run_until(end), Ok(EngineState::Running));
+    let before = engine.driver().completed.len();
+    let drained = engine.drain(end, end + Duration::from_secs(10));
+    assert_eq!(drained, Ok(()));
+    let (record, device) = engine.into_parts();
+    let later = &device.completed[before..];
+    let found = record.unfinished;
+    assert_eq!((found.with_storage, found.backlog), (4, 2));
+    assert_eq!((later.len(), found.done), (4, 4));
+    assert_eq!(device.submitted.len(), device.completed.len());
+    let times = later.iter().map(|done| done.response_time().as_nanos());
+    let sum = times.sum::<u64>() + found.backlog_ns;
+    assert!(
+        (found.times.mean() * 6.0 - sum as f64).abs() < 10.0,
+        "{found:?}"
+    );
+    let services = later.iter().map(|done| done.service_time().as_nanos());
+    assert_eq!(found.longest_service_ns, services.max().unwrap_or(0));
+    let first = later
+        .iter()
+        .map(|done| done.completed.since(end).as_nanos());
+    assert_eq!(found.silent_ns, first.min());
+    assert!(found.times.mean() > found.waited_ns() as f64 / 6.0);
+}

@@ -222,8 +222,16 @@ pub struct RecordForm {
     short: Vec<(u8, KindForm)>,
     lateness: Vec<u8>,
     rows: Vec<RowForm>,
-    unfinished: [u64; 4],
+    unfinished: ([u64; 6], Option<u64>, Vec<u8>),
     room: [u64; 5],
+}
+
+/// The histogram of `bytes`, of which an empty form has none.
+fn perhaps_empty(bytes: &[u8]) -> Option<Histogram> {
+    match bytes {
+        [] => Some(Histogram::new()),
+        bytes => Histogram::from_bytes(bytes).ok(),
+    }
 }
 
 impl RecordForm {
@@ -254,12 +262,18 @@ impl RecordForm {
                 .iter()
                 .map(RowForm::of)
                 .collect::<Result<_, _>>()?,
-            unfinished: [
-                unfinished.with_storage,
-                unfinished.with_storage_ns,
-                unfinished.backlog,
-                unfinished.backlog_ns,
-            ],
+            unfinished: (
+                [
+                    unfinished.with_storage,
+                    unfinished.with_storage_ns,
+                    unfinished.backlog,
+                    unfinished.backlog_ns,
+                    unfinished.longest_service_ns,
+                    unfinished.done,
+                ],
+                unfinished.silent_ns,
+                unfinished.times.to_bytes()?,
+            ),
             room: [
                 room.waited,
                 room.waited_ns,
@@ -290,22 +304,31 @@ impl RecordForm {
         let errors = self.errors.iter();
         let errors = errors
             .map(|((number, errno), form)| Some(((kind(*number)?, Errno(*errno)), times(form)?)));
-        let [with_storage, with_storage_ns, backlog, backlog_ns] = self.unfinished;
+        let (counts, silent_ns, times_left) = &self.unfinished;
+        let [
+            with_storage,
+            with_storage_ns,
+            backlog,
+            backlog_ns,
+            longest_service_ns,
+            done,
+        ] = *counts;
         let [waited, waited_ns, waited_service_ns, free, free_service_ns] = self.room;
         Some(Record {
             kinds: by_kind(&self.kinds)?,
             units: units.collect::<Option<_>>()?,
             errors: errors.collect::<Option<_>>()?,
             short: by_kind(&self.short)?,
-            lateness: match self.lateness.as_slice() {
-                [] => Histogram::new(),
-                bytes => Histogram::from_bytes(bytes).ok()?,
-            },
+            lateness: perhaps_empty(&self.lateness)?,
             unfinished: Unfinished {
                 with_storage,
                 with_storage_ns,
                 backlog,
                 backlog_ns,
+                times: perhaps_empty(times_left)?,
+                longest_service_ns,
+                done,
+                silent_ns: *silent_ns,
             },
             room: RoomWaits {
                 waited,
@@ -377,6 +400,8 @@ mod tests {
             row.windows.resize(stream.below(9) as usize + 1, (seed, 1));
             record.room.free += 1;
             record.unfinished.backlog_ns += time;
+            record.unfinished.times.record(time);
+            record.unfinished.silent_ns = Some(time);
         }
         record
     }
@@ -424,7 +449,8 @@ mod tests {
         assert!(one.rows.keys().eq(other.rows.keys()));
         let mut rows = one.rows.iter();
         assert!(rows.all(|(key, it)| is_same_row(it, &other.rows[key])));
-        assert_eq!((one.room, one.unfinished), (other.room, other.unfinished));
+        assert_eq!(one.room, other.room);
+        assert_eq!(one.unfinished, other.unfinished);
     }
 
     /// What several hosts recorded, sent and added is what one would have recorded, to the count.

@@ -212,8 +212,8 @@ impl Rig {
         for active in self.active.drain(..) {
             active.stop.store(true, Ordering::Relaxed);
         }
-        let give_up = self.engine.now() + DRAIN_MAX;
-        Ok(self.engine.drain(give_up)?)
+        let now = self.engine.now();
+        Ok(self.engine.drain(now, now + DRAIN_MAX)?)
     }
 
     /// What a failed I/O means, in one sentence.
