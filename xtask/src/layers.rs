@@ -18,6 +18,7 @@ pub const ORDER: &[&str] = &[
     "procedure",
     "sim",
     "report",
+    "known_storage",
     "sys",
     "mpi",
     "drivers",

@@ -47,6 +47,11 @@ impl Batch {
         }
     }
 
+    /// The time within which half of the requests are done; zero before the first is.
+    pub(crate) const fn median(&self) -> Duration {
+        Duration::from_nanos(self.median_ns)
+    }
+
     /// A request was done, `service` after it had entered the kernel.
     #[inline]
     pub(crate) const fn note_done(&mut self, service: Duration) {

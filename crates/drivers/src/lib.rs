@@ -16,6 +16,7 @@ mod compute;
 pub mod conformance;
 mod content;
 mod device;
+mod entry_watch;
 mod event_loops;
 mod file_content;
 mod file_system;

@@ -1,5 +1,7 @@
 //! Choosing a driver: io_uring where the kernel lets us, blocking threads elsewhere.
 
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::{Driver, DriverError};
@@ -11,7 +13,7 @@ use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::threads::ThreadsDriver;
 use crate::uring::UringDriver;
-use crate::uring_probe::{UringSupport, probe};
+use crate::uring_probe::{UringSupport, holds_up, probe};
 use crate::uring_ring::{SETUP, Taskrun};
 use sys::MonotonicClock;
 
@@ -143,7 +145,9 @@ pub struct OpenedDriver {
     pub driver: Box<dyn Driver>,
     /// Which one it is; never [`DriverKind::Auto`].
     pub kind: DriverKind,
-    /// Why it is not what one would expect, a sentence each.
+    /// Why it is not io_uring, or not as usual, as the end of "...: ".
+    pub obstacle: Option<String>,
+    /// What else is not as one would expect, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -157,19 +161,48 @@ pub fn open_driver(
     clock: MonotonicClock,
     options: &DriverOptions,
 ) -> Result<OpenedDriver, DriverError> {
-    if kind == DriverKind::Threads {
-        return open_threads(targets, clock, options, Vec::new());
+    match kind {
+        DriverKind::Threads => open_threads(targets, clock, options, None),
+        DriverKind::Uring => open_uring(targets, clock, options),
+        DriverKind::Auto => match obstacle(targets) {
+            Some(obstacle) => open_threads(targets, clock, options, Some(obstacle)),
+            None => match open_uring(targets, clock, options) {
+                // A small ring may be had where one for all requests is refused.
+                Err(DriverError::System { operation, reason }) if operation == SETUP => {
+                    open_threads(targets, clock, options, Some(Obstacle::Refused { reason }))
+                }
+                opened => opened,
+            },
+        },
     }
-    match open_uring(targets, clock, options) {
-        // A small ring may be had where one for all requests is refused.
-        Err(DriverError::System { operation, reason })
-            if kind == DriverKind::Auto && operation == SETUP =>
-        {
-            let note = format!("io_uring is refused here ({reason}); using blocking threads");
-            open_threads(targets, clock, options, vec![note])
+}
+
+/// What stands in the way of io_uring.
+enum Obstacle {
+    Refused { reason: String },
+    HeldUp { path: PathBuf },
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { reason } => write!(f, "io_uring is refused here ({reason})"),
+            Self::HeldUp { path } => write!(
+                f,
+                "the file system of {} keeps io_uring waiting for each request",
+                path.display()
+            ),
         }
-        opened => opened,
     }
+}
+
+fn obstacle(targets: &TargetTable) -> Option<Obstacle> {
+    if let UringSupport::Refused { reason } = probe() {
+        return Some(Obstacle::Refused { reason });
+    }
+    let target = targets.targets().iter().find(|target| holds_up(target))?;
+    let path = target.path().to_owned();
+    Some(Obstacle::HeldUp { path })
 }
 
 fn open_uring(
@@ -177,27 +210,33 @@ fn open_uring(
     clock: MonotonicClock,
     options: &DriverOptions,
 ) -> Result<OpenedDriver, DriverError> {
-    if let UringSupport::Refused { reason } = probe() {
+    let obstacle = obstacle(targets);
+    if let Some(Obstacle::Refused { reason }) = obstacle {
         return Err(DriverError::System {
             operation: SETUP,
             reason,
         });
     }
-    let driver = UringDriver::new(targets, clock, options)?;
+    let mut driver = UringDriver::new(targets, clock, options)?;
+    if obstacle.is_some() {
+        driver.leave_to_kernel_threads();
+    }
     let notes = driver.features().notes();
     Ok(OpenedDriver {
         driver: Box::new(driver),
         kind: DriverKind::Uring,
+        obstacle: obstacle.map(|it| it.to_string()),
         notes,
     })
 }
 
-/// Threads that a driver of that kind starts for `depth` requests at once.
+/// Threads that a driver of that kind starts for `depth` requests at once to `targets`.
 #[must_use]
-pub fn io_threads(kind: DriverKind, depth: usize) -> usize {
-    match (kind, probe()) {
-        (DriverKind::Uring, _) | (DriverKind::Auto, UringSupport::Usable) => 0,
-        (DriverKind::Threads, _) | (DriverKind::Auto, UringSupport::Refused { .. }) => depth,
+pub fn io_threads(kind: DriverKind, targets: &TargetTable, depth: usize) -> usize {
+    match kind {
+        DriverKind::Uring => 0,
+        DriverKind::Auto if obstacle(targets).is_none() => 0,
+        DriverKind::Threads | DriverKind::Auto => depth.min(THREADS_MAX),
     }
 }
 
@@ -205,12 +244,13 @@ fn open_threads(
     targets: &Arc<TargetTable>,
     clock: MonotonicClock,
     options: &DriverOptions,
-    notes: Vec<String>,
+    obstacle: Option<Obstacle>,
 ) -> Result<OpenedDriver, DriverError> {
     let driver = Box::new(ThreadsDriver::new(targets, clock, options)?);
     Ok(OpenedDriver {
         driver,
         kind: DriverKind::Threads,
-        notes,
+        obstacle: obstacle.map(|it| it.to_string()),
+        notes: Vec::new(),
     })
 }

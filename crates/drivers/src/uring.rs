@@ -13,20 +13,21 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use engine::{Clock, Driver, DriverError, OwnWork};
-use io_uring::{opcode, types};
+use io_uring::{opcode, squeue, types};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
 use crate::batch::Batch;
 use crate::blocking::change_file;
 use crate::buffers::BufferPool;
+use crate::entry_watch::EntryWatch;
 use crate::open::{DriverOptions, Notice};
 use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::uring_compute::RingCompute;
 use crate::uring_ring::{Features, Patience, Ring};
 use crate::uring_slot::{FLUSH_MARK, Outcome, Slot};
-use sys::{MonotonicClock, linger, nap, want_punctual_timers};
+use sys::{MonotonicClock, linger, nap, voluntary_switches, want_punctual_timers};
 
 /// Marks the completion of a cancellation.
 const CANCEL_MARK: u64 = 1 << 33;
@@ -64,6 +65,9 @@ pub struct UringDriver {
     compute: Option<RingCompute>,
     blocked_until: Instant,
     own_work: OwnWork,
+    watch: EntryWatch,
+    /// What each entry for the kernel carries beside its own flags.
+    entry_flags: squeue::Flags,
     /// When the alarm rings, while one is in the ring.
     alarm: Option<Instant>,
     /// What the alarm's entry points to until the kernel has taken it.
@@ -106,6 +110,12 @@ impl UringDriver {
             own_work: buffers.own_work(),
             buffers: ManuallyDrop::new(buffers),
             blocked_until: Instant::START,
+            watch: match options.uring.notice {
+                Notice::Interrupt => EntryWatch::new(depth),
+                // Who polls waits on purpose.
+                Notice::Poll => EntryWatch::new(1),
+            },
+            entry_flags: squeue::Flags::empty(),
             alarm: None,
             alarm_span: Box::default(),
             _bound_to_thread: PhantomData,
@@ -116,6 +126,14 @@ impl UringDriver {
     #[must_use]
     pub fn features(&self) -> Features {
         self.features
+    }
+
+    /// Let threads of the kernel carry the requests out, so that entering it never waits for the
+    /// storage.
+    pub(crate) fn leave_to_kernel_threads(&mut self) {
+        self.watch.stop();
+        self.entry_flags = squeue::Flags::ASYNC;
+        self.own_work.by_kernel_threads = true;
     }
 
     fn outstanding(&self) -> usize {
@@ -175,9 +193,9 @@ impl UringDriver {
         // SAFETY: the slot's memory is its own and stays so until `awaited` completions were seen;
         // `drop` keeps ring and memory until then, or for ever.
         unsafe {
-            self.ring.push(&first);
+            self.ring.push(&first.flags(self.entry_flags));
             if let Some(second) = second {
-                self.ring.push(&second);
+                self.ring.push(&second.flags(self.entry_flags));
             }
         }
         Ok(())
@@ -196,15 +214,29 @@ impl UringDriver {
     /// Let what is queued enter the kernel, and note how long that took: by so much at most an
     /// operation may have begun later than its stamp says.
     fn hand_over(&mut self) -> Result<(), DriverError> {
+        let switches = self.watch.is_due().then(voluntary_switches);
+        self.watch.pass();
         let issued = self.clock.now();
         self.stamp(issued);
         self.ring.enter(Patience::Submit)?;
-        let length = self.clock.now().since(issued).as_nanos();
+        let length = self.clock.now().since(issued);
         let own = &mut self.own_work;
         own.entries_timed += 1;
-        own.entries_timed_ns += length;
-        own.entry_longest_ns = own.entry_longest_ns.max(length);
+        own.entries_timed_ns += length.as_nanos();
+        own.entry_longest_ns = own.entry_longest_ns.max(length.as_nanos());
+        if let Some(before) = switches {
+            self.judge_entry(voluntary_switches() > before, length);
+        }
         Ok(())
+    }
+
+    #[cold]
+    fn judge_entry(&mut self, slept: bool, length: Duration) {
+        let is_held_up = self.watch.note(slept, length, self.batch.median());
+        self.own_work.entries_held_up += u64::from(is_held_up);
+        if self.watch.is_held_up() {
+            self.leave_to_kernel_threads();
+        }
     }
 
     #[inline]
@@ -428,7 +460,14 @@ impl Driver for UringDriver {
                 None => Patience::Forever,
                 Some((deadline, left)) => self.patience(now, deadline, left),
             };
-            self.stamp(now);
+            if !self.fresh.is_empty() {
+                if self.watch.is_due() {
+                    self.hand_over()?;
+                } else {
+                    self.watch.pass();
+                    self.stamp(now);
+                }
+            }
             self.ring.enter(patience)?;
             self.reap(done)?;
             if left == Some(Duration::ZERO) {

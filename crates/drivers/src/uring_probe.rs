@@ -1,12 +1,16 @@
-//! May io_uring be used here, and may it poll a device?
+//! May io_uring be used here, may it poll a device, and does it wait for the storage?
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::{Mutex, PoisonError};
 
-use io_uring::{IoUring, opcode, types};
+use io_uring::{IoUring, opcode, squeue, types};
 
 use crate::buffers::AlignedBuffer;
 use crate::target::Target;
+use sys::voluntary_switches;
 
 /// Whether io_uring may be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,15 +58,81 @@ pub(crate) fn refusal(error: &io::Error) -> String {
 /// # Errors
 /// What the kernel says against it: that it does not support it, as a rule.
 pub fn probe_polling(target: &Target) -> io::Result<()> {
+    let (buffer, read) = first_bytes(target)?;
+    let mut ring: IoUring = IoUring::builder().setup_iopoll().build(2)?;
+    // SAFETY: the buffer outlives the request, whose end `end_of` waits for.
+    let pushed = unsafe { ring.submission().push(&read) };
+    pushed.map_err(io::Error::other)?;
+    let result = end_of(&mut ring, buffer)?;
+    match result {
+        0.. => Ok(()),
+        error => Err(io::Error::from_raw_os_error(-error)),
+    }
+}
+
+/// Reads that must all hold the caller up.
+const READS_HELD_UP: usize = 3;
+
+/// Whether a ring that is to read from `target` holds the caller up until the storage has answered,
+/// so that the storage has one request at a time, however many were asked for. Each file system is
+/// asked once, by reading the first bytes of a target that holds some.
+#[must_use]
+pub(crate) fn holds_up(target: &Target) -> bool {
+    static KNOWN: Mutex<BTreeMap<u64, bool>> = Mutex::new(BTreeMap::new());
+    let Ok(metadata) = target.file().metadata() else {
+        return false;
+    };
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.get(&metadata.dev()) {
+        return *known;
+    }
+    for _ in 0..READS_HELD_UP {
+        match is_read_held_up(target) {
+            Ok(Some(true)) => {}
+            Ok(Some(false)) => {
+                known.insert(metadata.dev(), false);
+                return false;
+            }
+            Ok(None) | Err(_) => return false,
+        }
+    }
+    known.insert(metadata.dev(), true);
+    true
+}
+
+/// Whether the thread slept while it handed a read over, and found it done when it came back;
+/// `None` where nothing was read.
+fn is_read_held_up(target: &Target) -> io::Result<Option<bool>> {
+    let mut ring = IoUring::new(2)?;
+    let (buffer, read) = first_bytes(target)?;
+    // SAFETY: the buffer outlives the request, whose end `end_of` waits for.
+    let pushed = unsafe { ring.submission().push(&read) };
+    pushed.map_err(io::Error::other)?;
+    let before = voluntary_switches();
+    let submitted = ring.submit();
+    let slept = voluntary_switches() > before;
+    let is_done = !ring.completion().is_empty();
+    let read = end_of(&mut ring, buffer)?;
+    submitted?;
+    Ok((read > 0).then_some(slept && is_done))
+}
+
+/// A read of the first bytes of `target`, and the memory it goes to.
+fn first_bytes(target: &Target) -> io::Result<(AlignedBuffer, squeue::Entry)> {
     let len = target.alignment().offset.max(4096);
     let buffer = AlignedBuffer::zeroed(len as usize).map_err(io::Error::other)?;
-    let mut ring: IoUring = IoUring::builder().setup_iopoll().build(2)?;
-    let read = opcode::Read::new(types::Fd(target.file().as_raw_fd()), buffer.as_ptr(), len);
-    // SAFETY: the buffer outlives the request, whose end is waited for below; where that fails, the
-    // memory is given up for good.
-    let pushed = unsafe { ring.submission().push(&read.build()) };
-    pushed.map_err(io::Error::other)?;
-    let result = loop {
+    let fd = types::Fd(target.file().as_raw_fd());
+    let read = opcode::Read::new(fd, buffer.as_ptr(), len).build();
+    Ok((buffer, read))
+}
+
+/// Wait for the end of the only request of `ring`, which reads into `buffer`; where that fails, the
+/// memory is given up for good.
+fn end_of(ring: &mut IoUring, buffer: AlignedBuffer) -> io::Result<i32> {
+    loop {
+        if let Some(done) = ring.completion().next() {
+            return Ok(done.result());
+        }
         match ring.submit_and_wait(1) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -71,13 +141,6 @@ pub fn probe_polling(target: &Target) -> io::Result<()> {
                 return Err(error);
             }
         }
-        if let Some(done) = ring.completion().next() {
-            break done.result();
-        }
-    };
-    match result {
-        0.. => Ok(()),
-        error => Err(io::Error::from_raw_os_error(-error)),
     }
 }
 

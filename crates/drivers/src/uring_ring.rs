@@ -8,7 +8,7 @@ use io_uring::{IoUring, cqueue, squeue};
 use units::Duration;
 
 use crate::buffers::BufferPool;
-use crate::open::{DriverOptions, Notice, UringSettings};
+use crate::open::{DriverOptions, Notice, THREADS_MAX, UringSettings};
 use crate::target::Target;
 use crate::uring_probe::refusal;
 use sys::timespec;
@@ -165,6 +165,7 @@ impl Ring {
         if register {
             ring.register_itself();
         }
+        ring.allow_threads(options.depth as u32);
         Ok(ring)
     }
 
@@ -266,6 +267,20 @@ impl Ring {
                 Ok(())
             }
             _ => Err(system("io_uring_enter", error)),
+        }
+    }
+
+    /// What a file system cannot carry out without waiting is left to threads of the kernel: four
+    /// for each processor, unless more are allowed, and then no more than so many requests would be
+    /// outstanding.
+    fn allow_threads(&self, depth: u32) {
+        let submitter = self.ring.submitter();
+        // Those for files, and for what may never end; zero changes nothing.
+        let mut limits = [0, 0];
+        let is_known = submitter.register_iowq_max_workers(&mut limits).is_ok();
+        let wanted = depth.min(THREADS_MAX as u32);
+        if is_known && limits[0] < wanted {
+            let _ = submitter.register_iowq_max_workers(&mut [wanted, 0]);
         }
     }
 

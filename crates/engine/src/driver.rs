@@ -108,6 +108,10 @@ pub struct OwnWork {
     pub entries_timed_ns: u64,
     /// The length of the longest, nanoseconds.
     pub entry_longest_ns: u64,
+    /// Entries that waited for the storage, of those that were watched for it.
+    pub entries_held_up: u64,
+    /// Whether threads of the kernel carried requests out, since entries waited for the storage.
+    pub by_kernel_threads: bool,
     /// Time spent awake for nothing but the next deadline, nanoseconds.
     pub awake_ns: u64,
 }
@@ -122,6 +126,8 @@ impl OwnWork {
             entries_timed: self.entries_timed + other.entries_timed,
             entries_timed_ns: self.entries_timed_ns + other.entries_timed_ns,
             entry_longest_ns: self.entry_longest_ns.max(other.entry_longest_ns),
+            entries_held_up: self.entries_held_up + other.entries_held_up,
+            by_kernel_threads: self.by_kernel_threads || other.by_kernel_threads,
             awake_ns: self.awake_ns + other.awake_ns,
         }
     }

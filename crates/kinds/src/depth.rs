@@ -1,6 +1,6 @@
 //! How many requests may be outstanding where nobody said.
 
-use drivers::DriverKind;
+use drivers::{DriverKind, UringSupport, probe};
 use units::Bytes;
 
 /// Clients up to this number have a request each, whatever the block size ...
@@ -44,7 +44,7 @@ pub fn open_depth(driver: DriverKind, least: u32, rate: f64, block: Bytes) -> u3
 fn has_threads(driver: DriverKind) -> bool {
     match driver {
         DriverKind::Threads => true,
-        DriverKind::Auto | DriverKind::Uring => drivers::io_threads(DriverKind::Auto, 1) > 0,
+        DriverKind::Auto | DriverKind::Uring => probe() != UringSupport::Usable,
     }
 }
 

@@ -35,7 +35,11 @@ use self::foreign::Behind;
 pub use self::foreign::Neighbours;
 pub(crate) use self::foreign::{Witness, judge};
 use self::misfit::{control_misfit, misfit, user_misfit};
-use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
+pub use self::own::driver_name;
+use self::own::{
+    doubtful_clock, engine_because, engine_fallback, engine_name, generator, kernel_hop,
+    other_driver, split_operations,
+};
 pub(crate) use self::part::Part;
 use self::part::outcome_of;
 use self::reserve::{ReserveWatch, available};
@@ -437,6 +441,7 @@ impl StorageLaboratory {
         let load = Box::new((trial.spec.clone(), driver));
         let last = self.last_load.replace(load).map(|last| *last);
         let found = [
+            engine_fallback(measurement),
             other_driver(measurement, trial, driver, last),
             kernel_hop(measurement, trial, driver),
             doubtful_clock(measurement, clocks, self.read_cost_ns),
@@ -479,6 +484,7 @@ impl StorageLaboratory {
             ending,
             elapsed,
             driver,
+            obstacle,
             notes,
             counters,
             kernel_entries,
@@ -493,7 +499,7 @@ impl StorageLaboratory {
         .map_err(|error| fail(error.into()))?;
         self.take_note_of(driver, notes);
         let circumstances = Circumstances {
-            driver: driver_name(driver).into(),
+            driver: engine_name(driver, own_work.as_ref()).into(),
             workers: workers as u32,
             seed,
             nominal_depth,
@@ -506,7 +512,8 @@ impl StorageLaboratory {
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.count_small_files(&measurement, trial);
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
-        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
+        let because = engine_because(obstacle, own_work.as_ref());
+        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days, because));
         self.attach(&mut measurement, trial, counters, &caches.account, elapsed);
         self.correct_cache_share(&mut measurement, trial, &caches);
         let own = self.account(&measurement, trial);
@@ -567,16 +574,6 @@ impl Forgets for StorageLaboratory {
 
     fn skip(&mut self, took: Duration) -> Duration {
         took
-    }
-}
-
-/// The word that reports use for a driver.
-#[must_use]
-pub const fn driver_name(kind: DriverKind) -> &'static str {
-    match kind {
-        DriverKind::Auto => "auto",
-        DriverKind::Uring => "io_uring",
-        DriverKind::Threads => "threads",
     }
 }
 

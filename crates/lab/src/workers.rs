@@ -58,7 +58,12 @@ const WORKER_BYTES: u64 = 1 << 20;
 /// What a trial takes: `buffer_bytes` are those of all its buffers and clients, `depth` is that of
 /// one worker.
 #[must_use]
-pub fn wanted(workers: usize, depth: usize, kind: DriverKind, buffer_bytes: u64) -> Wanted {
+pub fn wanted(
+    workers: usize,
+    depth: usize,
+    (kind, targets): (DriverKind, &TargetTable),
+    buffer_bytes: u64,
+) -> Wanted {
     let workers = workers as u64;
     let own = workers.saturating_mul(WORKER_BYTES);
     let plan = Wanted {
@@ -66,7 +71,7 @@ pub fn wanted(workers: usize, depth: usize, kind: DriverKind, buffer_bytes: u64)
         memory_bytes: buffer_bytes.saturating_add(own),
         ..Wanted::default()
     };
-    let io_threads = workers.saturating_mul(io_threads(kind, depth) as u64);
+    let io_threads = workers.saturating_mul(io_threads(kind, targets, depth) as u64);
     plan.with_threads(workers, STACK_BYTES as u64)
         .with_threads(io_threads, IO_STACK_BYTES as u64)
 }
@@ -111,6 +116,8 @@ pub struct Harvest {
     /// From start to end.
     pub elapsed: Duration,
     pub driver: DriverKind,
+    /// Why it is not io_uring, or not as usual.
+    pub obstacle: Option<String>,
     /// What the report should say about the driver.
     pub notes: Vec<String>,
     /// What the system counted; the watcher's own CPU time is left out.
@@ -143,6 +150,7 @@ impl Harvest {
     fn add(&mut self, share: Brought) {
         self.record.merge(&share.record);
         self.driver = share.driver;
+        self.obstacle = self.obstacle.take().or(share.obstacle);
         for note in share.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
@@ -171,6 +179,7 @@ struct Shared {
 struct Brought {
     record: Record,
     driver: DriverKind,
+    obstacle: Option<String>,
     notes: Vec<String>,
     kernel_entries: u64,
     own_work: OwnWork,
@@ -237,6 +246,7 @@ pub fn run_workers(
         ending,
         elapsed,
         driver: DriverKind::Auto,
+        obstacle: None,
         notes: Vec::new(),
         counters,
         kernel_entries: 0,
@@ -388,6 +398,7 @@ impl Seat {
                     day,
                     record,
                     driver: opened.kind,
+                    obstacle: opened.obstacle,
                     notes: opened.notes,
                     kernel_entries: driver.kernel_entries(),
                     own_work: driver.own_work(),

@@ -65,7 +65,9 @@ pub(crate) fn section(page: &mut Page<'_>, measurements: &[Measurement]) {
 
 fn cells(measurement: &Measurement, all: bool) -> [String; 8] {
     let sign = mark(trust(measurement));
-    let title = format!("{sign:SIGN$}{}", measurement.title);
+    let engine = measurement.unusual_engine();
+    let engine = engine.map_or_else(String::new, |engine| format!(", by {engine}"));
+    let title = format!("{sign:SIGN$}{}{engine}", measurement.title);
     let iops = format_count(measurement.throughput.value);
     let figure = figure(measurement);
     let interval = with_unit(&figure.value, &figure.interval);

@@ -161,7 +161,8 @@ fn moved(row: &Row) -> Option<f64> {
     Some(*bytes)
 }
 
-/// What is not the same in the setups of two runs: machine, target, settings.
+/// What is not the same in the setups of two runs: machine, target, settings, and the I/O engine
+/// that was used.
 ///
 /// # Panics
 /// Never: setups have no key but text.
@@ -280,6 +281,10 @@ fn flat_setup(run: &Run) -> Vec<(String, String)> {
         "target",
         serde_json::to_value(&run.target).expect(infallible),
     );
+    // What was asked for may have been left to us.
+    let engines: BTreeSet<&str> = run.measurements.iter().map(|it| &*it.driver).collect();
+    let engines: Vec<&str> = engines.into_iter().collect();
+    add("used.engine", engines.join(", ").into());
     found
 }
 

@@ -22,6 +22,9 @@ pub struct Generator {
     /// Length of the longest of them, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_longest_ns: Option<u64>,
+    /// Why the I/O engine is not the usual one; absent where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_because: Option<String>,
     /// Share of the trial, 0 to 1, that the busiest worker was at work or waited for a processor;
     /// waiting awake is no work. Near 1, that one thread is the limit. Absent in runs of earlier
     /// versions, as the next three.

@@ -338,6 +338,26 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// The driver of an io_uring whose requests threads of the kernel carried out.
+    pub const BY_KERNEL_THREADS: &str = "io_uring-async";
+
+    /// What carried the requests out, in words.
+    #[must_use]
+    pub fn engine_in_words(&self) -> &str {
+        match self.driver.as_str() {
+            "threads" => "blocking threads",
+            Self::BY_KERNEL_THREADS => "the kernel's threads of io_uring",
+            driver => driver,
+        }
+    }
+
+    /// The same where it is not the engine that is used as a rule.
+    #[must_use]
+    pub fn unusual_engine(&self) -> Option<&str> {
+        let is_unusual = self.generator.as_ref()?.engine_because.is_some();
+        is_unusual.then(|| self.engine_in_words())
+    }
+
     /// A trial of one client in which nothing was measured: for `..Measurement::empty()` behind
     /// what was.
     #[must_use]

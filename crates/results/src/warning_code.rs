@@ -65,7 +65,7 @@ warning_codes! {
         "response time drifted over the trial; for `transfer`, from pass to pass";
     HeavyTail "heavy-tail" [Doubt] "the mean depends on a few operations, or has no variance";
     KeptBack "kept-back" [Doubt] "operations due but not completed would change the mean";
-    LateGenerator "late-generator" [Doubt] "Seekstone issued operations late";
+    LateGenerator "late-generator" [Doubt, Void] "Seekstone issued operations late";
     LoadFalls "load-falls" [Note] "throughput fell as clients were added";
     LoadNotCarried "load-not-carried" [Doubt]
         "the storage did not carry the offered load";
@@ -113,7 +113,7 @@ warning_codes! {
         "blocks read back after a purge are not zero";
     SplitOperations "split-operations" [Note] "the kernel made several requests of each operation";
     // Too little time.
-    DepthNotReached "depth-not-reached" [Note]
+    DepthNotReached "depth-not-reached" [Doubt, Void]
         "the queue depth stayed below the one requested";
     LevelNotSettled "level-not-settled" [Doubt] "a level of a curve lies between two loads";
     NoAnswer "no-answer" [Doubt] "nothing was done in a trial, which was measured again for longer";
@@ -148,6 +148,7 @@ warning_codes! {
     Hosts "hosts" [Note]
         "several hosts measured together: who was done first and last, how well their clocks are \
          known, and how their targets differ";
+    EngineFallback "engine-fallback" [Note] "the usual I/O engine could not be used";
     Imported "imported" [Note] "the run comes from a log";
     LeftBehind "left-behind" [Doubt] "some of Seekstone's files could not be removed";
     MostlyShell "mostly-shell" [Doubt] "a command takes hardly longer than its start";

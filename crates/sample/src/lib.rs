@@ -374,6 +374,7 @@ fn generator() -> Generator {
         processors: vec![2, 3],
         entry_mean_ns: Some(2_400.0),
         entry_longest_ns: Some(31_000),
+        engine_because: Some("io_uring is refused here (a sandbox forbids the system call)".into()),
         busiest_worker: Some(0.31),
         processor_wait: Some(0.02),
         workers_busy: Some(0.22),

@@ -1,6 +1,6 @@
 //! System calls that no crate wraps safely: clocks, ended processes, the page cache, extents,
-//! network devices, words shared through a file. Knows nothing about targets, drivers or
-//! measurements.
+//! network devices, words shared through a file, whether a thread slept. Knows nothing about
+//! targets, drivers or measurements.
 
 // The kernel writes into memory that these calls hand it; `drivers` is the only other crate that
 // may use it.
@@ -13,6 +13,7 @@ mod extents;
 mod network;
 mod page_cache;
 mod shared_words;
+mod switches;
 
 pub use child::{Reads, Reaped, reap};
 pub use clock::{MonotonicClock, clocks_disagree, linger, nap, timespec, want_punctual_timers};
@@ -20,3 +21,4 @@ pub use extents::count_extents;
 pub use network::{limit_window, open_tap, round_trip};
 pub use page_cache::{drop_cached, resident_share};
 pub use shared_words::SharedWords;
+pub use switches::voluntary_switches;

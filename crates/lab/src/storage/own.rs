@@ -5,12 +5,11 @@ use engine::OwnWork;
 use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning, WarningCode};
 use sys::clocks_disagree;
-use units::{Bytes, Duration, format_duration_ns};
+use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::ClientSpec;
 
 use procedure::Trial;
 
-use super::driver_name;
 use super::plan::is_durable;
 use crate::workers::WorkersDay;
 
@@ -23,12 +22,33 @@ const CLOCK_FAST_NS: u64 = 100;
 /// The device's bytes may differ from ours by this share before they count as those of others.
 const FOREIGN_SHARE: f64 = 0.02;
 
+/// The word that reports use for a driver.
+#[must_use]
+pub const fn driver_name(kind: DriverKind) -> &'static str {
+    match kind {
+        DriverKind::Auto => "auto",
+        DriverKind::Uring => "io_uring",
+        DriverKind::Threads => "threads",
+    }
+}
+
+/// The word for what carried requests out: a ring may have left that to threads of the kernel.
+pub(super) fn engine_name(kind: DriverKind, own: Option<&OwnWork>) -> &'static str {
+    match kind {
+        DriverKind::Uring if own.is_some_and(|own| own.by_kernel_threads) => {
+            Measurement::BY_KERNEL_THREADS
+        }
+        kind => driver_name(kind),
+    }
+}
+
 /// What a report says of the drivers.
 pub(super) fn generator(
     own: &OwnWork,
     settings: &UringSettings,
     processors: Vec<usize>,
     days: &[WorkersDay],
+    engine_because: Option<String>,
 ) -> Generator {
     let has_entries = own.entries_timed > 0;
     let entry_mean_ns = own.entries_timed_ns as f64 / own.entries_timed as f64;
@@ -42,6 +62,7 @@ pub(super) fn generator(
         processors,
         entry_mean_ns: has_entries.then_some(entry_mean_ns),
         entry_longest_ns: has_entries.then_some(own.entry_longest_ns),
+        engine_because,
         busiest_worker: busiest.map(|day| day.busy),
         processor_wait: busiest.map(|day| day.without_processor),
         workers_busy: busiest.map(|_| sum / days.len() as f64),
@@ -98,6 +119,35 @@ pub(super) fn other_driver(
         )
         .advise("choose one with --driver to compare them.")
     })
+}
+
+/// Why the driver is not the usual one, or carried requests out in another way: what stood in the
+/// way at first, or showed while the trial ran.
+pub(super) fn engine_because(obstacle: Option<String>, own: Option<&OwnWork>) -> Option<String> {
+    obstacle.or_else(|| {
+        let own = own.filter(|own| own.by_kernel_threads)?;
+        let held_up = format_counted(own.entries_held_up, "call");
+        Some(format!(
+            "{held_up} that only handed requests to io_uring waited for the storage"
+        ))
+    })
+}
+
+/// A note when the usual engine could not be had, or would have made the load another: rows of
+/// different engines do not compare.
+pub(super) fn engine_fallback(measurement: &Measurement) -> Option<Warning> {
+    let generator = measurement.generator.as_ref()?;
+    let because = generator.engine_because.as_deref()?;
+    let engine = measurement.engine_in_words();
+    Some(
+        Warning::note(
+            WarningCode::EngineFallback,
+            format!("{}: measured by {engine}: {because}.", measurement.title),
+        )
+        .advise(
+            "IOPS and CPU time depend on the I/O engine: compare only with rows of the same one.",
+        ),
+    )
 }
 
 /// A note when flushes took a way through a thread of the kernel, which costs some microseconds.

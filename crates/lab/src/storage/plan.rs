@@ -55,7 +55,7 @@ impl StorageLaboratory {
             (depth * workers * buffer_len) as u64 + u64::from(trial.clients) * CLIENT_BYTES;
         let memory = memory.saturating_add(own);
         let kind = driver_kind(self.settings.driver, trial, depth);
-        check_plan(&wanted(workers, depth, kind, memory))?;
+        check_plan(&wanted(workers, depth, (kind, &self.table), memory))?;
         let dealt = deal(whole, share, seed, workers);
         let hands = dealt.map_err(|error| LaboratoryError::Addresses {
             title: trial.title.clone(),

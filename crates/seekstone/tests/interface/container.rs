@@ -347,13 +347,13 @@ fn the_profile_decides_between_io_uring_and_threads() {
         let entry = &root.stage.entry;
         let free = root.start(entry, &TRIAL, &[]);
         free.check(&TRIAL, 0, "");
-        if driver(&free) != "uring" {
+        if driver(&free) != "io_uring" {
             skipped(test, "io_uring is refused here without any profile");
             return;
         }
         let shipped = root.start(entry, &TRIAL, &refused());
         shipped.check(&TRIAL, 0, "");
-        assert_eq!(driver(&shipped), "uring");
+        assert_eq!(driver(&shipped), "io_uring");
         let spy = ["/usr/bin/unshare".to_owned(), "--mount".to_owned()];
         let spied = root.start(&spy, &["true"], &refused());
         spied.check(&["unshare"], 1, "Operation not permitted");
@@ -362,8 +362,8 @@ fn the_profile_decides_between_io_uring_and_threads() {
         let mut narrow = refused();
         narrow.extend(["setup", "enter", "register"].map(|it| format!("io_uring_{it}")));
         let ended = root.start(entry, &TRIAL, &narrow);
-        let fell_back = "io_uring is refused here (a sandbox forbids the system call); \
-                         using blocking threads";
+        let fell_back = "measured by blocking threads: io_uring is refused here (a sandbox forbids \
+                         the system call)";
         ended.check(&TRIAL, 0, fell_back);
         assert_eq!(driver(&ended), "threads");
     });

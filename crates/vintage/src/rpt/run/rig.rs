@@ -82,7 +82,7 @@ impl Rig {
                     memory_bytes: (depth * buffer_len) as u64,
                     ..Wanted::default()
                 };
-                let threads = io_threads(options.driver, depth) as u64;
+                let threads = io_threads(options.driver, targets, depth) as u64;
                 check_plan(&plan.with_threads(threads, IO_STACK_BYTES as u64))?;
                 let mut driver = DriverOptions::new(depth, buffer_len);
                 driver.payload = Payload {
@@ -91,6 +91,11 @@ impl Rig {
                 };
                 let opened = open_driver(options.driver, targets, clock, &driver)?;
                 notes = opened.notes;
+                notes.extend(
+                    opened
+                        .obstacle
+                        .map(|why| format!("{why}; using blocking threads")),
+                );
                 opened.driver
             }
         };

@@ -1,0 +1,43 @@
+//! Mount a file whose every operation takes DELAY until it is unmounted, to try a program on it:
+//!
+//!     cargo run -p known_storage --example mount -- DIRECTORY blocks|returns DELAY_US
+//!
+//! The file is `DIRECTORY/data`, 1 GiB. At the end (`umount DIRECTORY`) it says what was served.
+
+use std::path::Path;
+use std::time::Duration;
+
+use known_storage::{Behaviour, KnownStorage, Submission};
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [directory, submission, delay] = arguments.as_slice() else {
+        return Err(std::io::Error::other(
+            "usage: mount DIRECTORY blocks|returns DELAY_US",
+        ));
+    };
+    let delay = Duration::from_micros(delay.parse().map_err(std::io::Error::other)?);
+    let submission = match submission.as_str() {
+        "blocks" => Submission::Blocks,
+        _ => Submission::Returns,
+    };
+    let storage = KnownStorage::mount(
+        Path::new(directory),
+        Behaviour {
+            size: 1 << 30,
+            submission,
+            law: Box::new(move |_| delay),
+        },
+    )?;
+    println!("{}", storage.file().display());
+    storage.wait_until_unmounted();
+    let log = storage.log();
+    let most = log.iter().map(|served| served.at_once).max().unwrap_or(0);
+    let took: Duration = log.iter().map(|served| served.took).sum();
+    let mean = took.checked_div(log.len() as u32).unwrap_or_default();
+    println!(
+        "{} served, {most} at once at most, mean {mean:?}",
+        log.len()
+    );
+    Ok(())
+}

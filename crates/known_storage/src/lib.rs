@@ -1,0 +1,189 @@
+//! Storage whose truth is known, operation by operation: one file in a file system of our own,
+//! which decides how long each operation takes, serves any number at once, and keeps a log.
+//!
+//! What a benchmark prints is then held against what the storage did. Development only.
+
+mod file_system;
+mod timer;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use fuser::{BackgroundSession, Config, MountOption};
+
+use crate::file_system::{FILE_NAME, OneFile};
+use crate::timer::Timer;
+
+/// What is asked of the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+    Flush,
+}
+
+/// One operation as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    pub kind: Kind,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Its number, from zero.
+    pub number: u64,
+    /// When it came, since the storage was mounted.
+    pub at: Duration,
+}
+
+/// One operation that was answered.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    pub arrival: Arrival,
+    /// How long it was to take.
+    pub delay: Duration,
+    /// From its arrival to just before its answer.
+    pub took: Duration,
+    /// How many were with the storage when it had come.
+    pub at_once: usize,
+}
+
+/// How long an operation takes.
+pub type Law = Box<dyn FnMut(&Arrival) -> Duration + Send>;
+
+/// Whether an entry into the kernel returns before the storage has answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// It does: the server takes part in asynchronous direct I/O.
+    Returns,
+    /// It does not: whoever submits waits for the answer.
+    Blocks,
+}
+
+/// How the storage behaves.
+pub struct Behaviour {
+    /// Size of the file, bytes.
+    pub size: u64,
+    pub submission: Submission,
+    pub law: Law,
+}
+
+/// The mounted storage, until it is dropped.
+pub struct KnownStorage {
+    file: PathBuf,
+    shared: Arc<Shared>,
+    session: Option<BackgroundSession>,
+}
+
+/// What the file system and the thread that answers share.
+struct Shared {
+    mounted: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    law: Law,
+    arrivals: u64,
+    at_once: usize,
+    log: Vec<Served>,
+}
+
+impl KnownStorage {
+    /// Mount it on the empty directory `at`.
+    ///
+    /// # Errors
+    /// Where FUSE cannot be used, or the directory cannot be mounted on.
+    pub fn mount(at: &Path, behaviour: Behaviour) -> io::Result<Self> {
+        let Behaviour {
+            size,
+            submission,
+            law,
+        } = behaviour;
+        let shared = Arc::new(Shared {
+            mounted: Instant::now(),
+            state: Mutex::new(State {
+                law,
+                arrivals: 0,
+                at_once: 0,
+                log: Vec::new(),
+            }),
+        });
+        let one_file = OneFile::new(size, submission, Arc::clone(&shared), Timer::start()?);
+        let mut config = Config::default();
+        config.mount_options = vec![MountOption::FSName("known_storage".into())];
+        Ok(Self {
+            session: Some(fuser::spawn_mount(one_file, at, &config)?),
+            file: at.join(FILE_NAME),
+            shared,
+        })
+    }
+
+    /// The file to be measured.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Wait for somebody else to unmount it.
+    pub fn wait_until_unmounted(&self) {
+        while self
+            .session
+            .as_ref()
+            .is_some_and(|it| !it.guard.is_finished())
+        {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Everything that was answered so far, in the order of the answers.
+    #[must_use]
+    pub fn log(&self) -> Vec<Served> {
+        self.shared.state().log.clone()
+    }
+}
+
+impl Drop for KnownStorage {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.take() {
+            let _ = session.umount_and_join();
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Take an operation; says when it is to be answered, and what is then to be logged.
+    fn arrive(&self, kind: Kind, offset: u64, len: u64) -> (Instant, Served) {
+        let now = Instant::now();
+        let mut state = self.state();
+        let arrival = Arrival {
+            kind,
+            offset,
+            len,
+            number: state.arrivals,
+            at: now.duration_since(self.mounted),
+        };
+        state.arrivals += 1;
+        state.at_once += 1;
+        let delay = (state.law)(&arrival);
+        let served = Served {
+            arrival,
+            delay,
+            took: Duration::ZERO,
+            at_once: state.at_once,
+        };
+        (now + delay, served)
+    }
+
+    fn leave(&self, served: Served) {
+        let took = self.mounted.elapsed().saturating_sub(served.arrival.at);
+        let mut state = self.state();
+        state.at_once -= 1;
+        state.log.push(Served { took, ..served });
+    }
+}

@@ -1,0 +1,123 @@
+//! What is printed of a storage that keeps a log of its own, held against that log.
+
+use std::fs::create_dir;
+use std::time::Duration;
+
+use known_storage::{Arrival, Behaviour, Kind, KnownStorage, Served, Submission};
+use serde_json::Value;
+
+use crate::support::{Scratch, finish, skipped};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A trial of eight clients on a storage with that law, and the storage's log.
+fn measured(
+    test: &str,
+    submission: Submission,
+    law: fn(&Arrival) -> Duration,
+    duration: &str,
+) -> Option<(Value, Vec<Served>)> {
+    let scratch = Scratch::new();
+    let mounted_on = scratch.path("known");
+    create_dir(&mounted_on).expect("a new directory");
+    let behaviour = Behaviour {
+        size: 64 << 20,
+        submission,
+        law: Box::new(law),
+    };
+    let storage = match KnownStorage::mount(&mounted_on, behaviour) {
+        Ok(storage) => storage,
+        Err(error) => {
+            skipped(test, &format!("FUSE cannot be used here ({error})"));
+            return None;
+        }
+    };
+    let file = storage.file().to_string_lossy().into_owned();
+    let fixed = ["--clients", "8", "--no-save", "--quiet", "--json", "-"];
+    let args = [&["trial", &*file, "--duration", duration][..], &fixed].concat();
+    let ended = finish(scratch.seekstone(&args));
+    assert!(matches!(ended.code, Some(0 | 3)), "{}", ended.stderr);
+    Some((ended.json(), storage.log()))
+}
+
+/// What was read while the trial ran: what looks at the target before has no seven others beside.
+fn of_trial(log: &[Served]) -> Vec<Served> {
+    let first = log.iter().position(|served| served.at_once > 2);
+    let reads = log[first.unwrap_or(0)..].iter();
+    reads
+        .filter(|it| it.arrival.kind == Kind::Read)
+        .copied()
+        .collect()
+}
+
+fn said<'a>(measurement: &'a Value, code: &str) -> Option<&'a str> {
+    let mut warnings = measurement["warnings"].as_array()?.iter();
+    warnings.find(|it| it["code"] == code)?["message"].as_str()
+}
+
+/// Whether or not entering the kernel waits for the storage, it gets what eight clients ask for, and
+/// its times are those of its log.
+#[test]
+fn a_storage_gets_all_clients_at_once_however_it_takes_requests() {
+    let test = "a_storage_gets_all_clients_at_once_however_it_takes_requests";
+    for (submission, driver) in [
+        (Submission::Blocks, "threads"),
+        (Submission::Returns, "io_uring"),
+    ] {
+        let Some((run, log)) = measured(test, submission, |_| MS * 5, "1s") else {
+            return;
+        };
+        let measurement = &run["measurements"][0];
+        let log = of_trial(&log);
+        let most = log.iter().map(|served| served.at_once).max();
+        assert_eq!(most, Some(8));
+        let took: Duration = log.iter().map(|served| served.took).sum();
+        let truth = took.as_nanos() as f64 / log.len() as f64;
+        let mean = measurement["response"]["mean"]["value"].as_f64();
+        let ratio = mean.expect("a mean") / truth;
+        assert!(
+            (0.95..1.5).contains(&ratio),
+            "{ratio} of the storage's own {truth} ns"
+        );
+        if measurement["driver"] == driver {
+            let told = said(measurement, "engine-fallback");
+            assert_eq!(told.is_some(), driver == "threads", "{told:?}");
+        } else {
+            // Where io_uring is refused.
+            assert_eq!(measurement["driver"], "threads");
+        }
+    }
+}
+
+/// A storage that falls silent half a second before the end of a trial, for two seconds.
+#[test]
+fn a_stall_that_outlives_the_trial_is_told_in_full() {
+    let test = "a_stall_that_outlives_the_trial_is_told_in_full";
+    let law = |arrival: &Arrival| {
+        // The program starts while nothing is read.
+        let silent = (MS * 2500)..(MS * 6500);
+        match silent.contains(&arrival.at) {
+            true => silent.end - arrival.at,
+            false => MS * 2,
+        }
+    };
+    let Some((run, log)) = measured(test, Submission::Returns, law, "3s") else {
+        return;
+    };
+    let measurement = &run["measurements"][0];
+    let longest = of_trial(&log).iter().map(|served| served.took).max();
+    let longest_ns = longest.expect("some were served").as_nanos() as u64;
+    let told_ns = measurement["response"]["max_ns"]
+        .as_u64()
+        .expect("a maximum");
+    assert!(told_ns >= longest_ns, "{told_ns} is less than {longest_ns}");
+    let unfinished = &measurement["unfinished"];
+    assert_eq!(unfinished["answered"], unfinished["count"], "{unfinished}");
+    let stall = said(measurement, "stall").unwrap_or_default();
+    assert!(stall.contains("nothing completed for"), "{measurement}");
+    let kept = said(measurement, "kept-back").unwrap_or_default();
+    assert!(
+        kept.contains("were under way when the trial ended"),
+        "{kept}"
+    );
+}
