@@ -282,6 +282,10 @@ impl<D: Driver, C: Client> Engine<D, C> {
             unfinished.note_waiting(end.since(request.due));
         }
         self.recorder.set_unfinished(unfinished);
+        let unfinished = self.finished.iter().enumerate().filter(|(_, it)| !**it);
+        for (index, _) in unfinished {
+            self.recorder.note_end(index, end);
+        }
         end
     }
 
@@ -444,7 +448,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         if !self.finished[index] {
             self.finished[index] = true;
             self.finished_count += 1;
-            self.recorder.record_left(at);
+            self.recorder.record_left(index, at);
         }
     }
 

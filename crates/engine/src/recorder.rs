@@ -317,7 +317,7 @@ impl Recorder {
 
     /// File the times of each client under its row as well.
     pub fn file_by_row(&mut self, members: Vec<Membership>) {
-        self.rows = Rows::new(members);
+        self.rows = Rows::new(self.options.start, members);
     }
 
     /// Hand each success on as well.
@@ -382,8 +382,9 @@ impl Recorder {
         self.note_progress(unit.due, unit.completed, index);
     }
 
-    /// Note that a client finished at `at`.
-    pub fn record_left(&mut self, at: Instant) {
+    /// Note that the client `index` finished at `at`.
+    pub fn record_left(&mut self, index: usize, at: Instant) {
+        self.rows.note_left(index, at);
         if at >= self.slot_end {
             self.close_until(at);
         }
@@ -447,6 +448,11 @@ impl Recorder {
     /// The client `index` ended because it was below a rate.
     pub fn note_miss(&mut self, index: usize, missed: RateMiss) {
         self.rows.note_miss(index, missed);
+    }
+
+    /// Note that the trial ends at `at` for the client `index`, which would have gone on.
+    pub fn note_end(&mut self, index: usize, at: Instant) {
+        self.rows.note_left(index, at);
     }
 
     /// File what was not done when the trial ended.

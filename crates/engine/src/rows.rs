@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::{Histogram, TimeCounts};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Span};
 use workload::{Completion, OpKind, RateMiss};
 
 /// Length of a window of a row.
@@ -30,9 +30,10 @@ pub struct RowRecord {
     pub submission: Histogram,
     /// Bytes moved.
     pub bytes: u64,
-    /// From the beginning of the record to the last completion.
-    pub elapsed: Duration,
-    /// Operations and bytes in each window of [`WINDOW`].
+    /// From the beginning of the record to the last completion, or to the end of the clients whose
+    /// time was longer; counted from the start of the trial.
+    pub span: Span,
+    /// Operations and bytes in each window of [`WINDOW`], from the beginning of the span.
     pub windows: Vec<(u64, u64)>,
     /// The rate below which the first of its clients ended that ended so.
     pub missed: Option<RateMiss>,
@@ -45,13 +46,25 @@ impl RowRecord {
         self.service.merge(&other.service);
         self.submission.merge(&other.submission);
         self.bytes += other.bytes;
-        self.elapsed = self.elapsed.max(other.elapsed);
+        let span = self.span.with(other.span);
+        // Those of one that began later begin later.
+        let ahead = |it: &Self| {
+            let later = it.span.begun().saturating_sub(span.begun());
+            (later.as_nanos() / WINDOW.as_nanos()) as usize
+        };
+        let (own, others) = (ahead(self), ahead(other));
+        if own > 0 && !self.windows.is_empty() {
+            self.windows.splice(0..0, vec![(0, 0); own]);
+        }
         self.missed = self.missed.or(other.missed);
-        let len = self.windows.len().max(other.windows.len());
-        self.windows.resize(len, (0, 0));
-        for (sum, more) in self.windows.iter_mut().zip(&other.windows) {
+        if !other.windows.is_empty() {
+            let len = self.windows.len().max(others + other.windows.len());
+            self.windows.resize(len, (0, 0));
+        }
+        for (sum, more) in self.windows.iter_mut().skip(others).zip(&other.windows) {
             *sum = (sum.0 + more.0, sum.1 + more.1);
         }
+        self.span = span;
     }
 }
 
@@ -65,7 +78,7 @@ struct RowCounts {
     service: TimeCounts,
     submission: TimeCounts,
     bytes: u64,
-    elapsed: Duration,
+    last: Instant,
     windows: Vec<(u64, u64)>,
     missed: Option<RateMiss>,
 }
@@ -73,20 +86,41 @@ struct RowCounts {
 /// Times by row, while they are counted.
 #[derive(Debug, Default)]
 pub struct Rows {
+    start: Instant,
     members: Vec<Membership>,
     /// By row, and by kind within it.
     counts: Vec<[Option<Box<RowCounts>>; KINDS]>,
+    /// By row, when the first of its clients began to be recorded, and the last of them left.
+    present: Vec<(Instant, Instant)>,
 }
 
 const KINDS: usize = OpKind::ALL.len();
 
 impl Rows {
-    /// Rows without any times, and the row of each client.
+    /// Rows without any times of a trial that begins at `start`, and the row of each client.
     #[must_use]
-    pub const fn new(members: Vec<Membership>) -> Self {
+    pub fn new(start: Instant, members: Vec<Membership>) -> Self {
+        let mut present = Vec::new();
+        for &Membership { row, from } in &members {
+            let row = row as usize;
+            if present.len() <= row {
+                present.resize(row + 1, (Instant::NEVER, Instant::START));
+            }
+            present[row].0 = from.min(present[row].0);
+        }
         Self {
+            start,
             members,
             counts: Vec::new(),
+            present,
+        }
+    }
+
+    /// The client `index` wants nothing more from `at` on, or the trial ends then.
+    pub fn note_left(&mut self, index: usize, at: Instant) {
+        if let Some(&Membership { row, .. }) = self.members.get(index) {
+            let (_, left) = &mut self.present[row as usize];
+            *left = at.max(*left);
         }
     }
 
@@ -100,13 +134,14 @@ impl Rows {
             return false;
         }
         let member = *member;
+        let (begun, _) = self.present[member.row as usize];
         let counts = self.counts_of(member.row, done.request.op.kind());
         counts.response.record(done.response_time().as_nanos());
         counts.service.record(done.service_time().as_nanos());
         counts.submission.record(done.lateness().as_nanos());
         counts.bytes += u64::from(moved);
-        counts.elapsed = done.completed.since(member.from).max(counts.elapsed);
-        let window = done.completed.since(member.from).as_nanos() / WINDOW.as_nanos();
+        counts.last = done.completed.max(counts.last);
+        let window = done.completed.since(begun).as_nanos() / WINDOW.as_nanos();
         let window = (window as usize).min(WINDOWS_MAX);
         if counts.windows.len() <= window {
             counts.windows.resize(window + 1, (0, 0));
@@ -137,12 +172,12 @@ impl Rows {
     /// What was counted so far.
     #[must_use]
     pub fn records(&self) -> BTreeMap<RowKey, RowRecord> {
-        let record = |counts: &RowCounts| RowRecord {
+        let record = |row: u32, counts: &RowCounts| RowRecord {
             response: counts.response.to_histogram(),
             service: counts.service.to_histogram(),
             submission: counts.submission.to_histogram(),
             bytes: counts.bytes,
-            elapsed: counts.elapsed,
+            span: self.span(row, counts),
             windows: counts.windows.clone(),
             missed: counts.missed,
         };
@@ -151,6 +186,13 @@ impl Rows {
             let kinds = OpKind::ALL.into_iter().zip(kinds);
             kinds.filter_map(move |(kind, counts)| Some(((row, kind), counts.as_ref()?)))
         });
-        all.map(|(key, counts)| (key, record(counts))).collect()
+        all.map(|(key, counts)| (key, record(key.0, counts)))
+            .collect()
+    }
+
+    fn span(&self, row: u32, counts: &RowCounts) -> Span {
+        let (begun, left) = self.present[row as usize];
+        let since = |at: Instant| at.since(self.start);
+        Span::new(since(begun), since(counts.last.max(left).max(begun)))
     }
 }

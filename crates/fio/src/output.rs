@@ -9,7 +9,7 @@ mod normal;
 mod terse;
 
 use stats::Histogram;
-use units::Duration;
+use units::{Duration, Span};
 
 use crate::job::{PercentilesOf, ReportedDirections};
 use crate::steady::SteadyReport;
@@ -42,8 +42,8 @@ pub struct Transfers {
     pub submission: Histogram,
     /// Bytes moved.
     pub bytes: u64,
-    /// From the beginning of the record to the last completion.
-    pub elapsed: Duration,
+    /// When it was recorded, since the run began.
+    pub span: Span,
     /// Operations and bytes in each window.
     pub windows: Vec<(u64, u64)>,
     /// Length of a window.
@@ -213,7 +213,7 @@ impl Transfers {
     }
 
     fn per_second(&self, amount: f64) -> f64 {
-        let seconds = self.elapsed.as_secs_f64();
+        let seconds = self.span.length().as_secs_f64();
         if seconds > 0.0 { amount / seconds } else { 0.0 }
     }
 
@@ -227,7 +227,7 @@ impl Transfers {
 
     /// Whole milliseconds, one at least where anything was done, as fio has it.
     pub(crate) fn milliseconds(&self) -> u64 {
-        let nanos = self.elapsed.as_nanos();
+        let nanos = self.span.length().as_nanos();
         if nanos == 0 {
             0
         } else {

@@ -13,7 +13,7 @@ use results::{
 };
 use serde::{Deserialize, Serialize};
 use stats::{PercentileEstimate, Window};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Span};
 use workload::{ClientSpec, OpKind, RateMiss, Spread, TargetId};
 
 use crate::cells::{Cells, Killed};
@@ -255,6 +255,9 @@ struct KeptRow {
     kind: OpKind,
     times: KeptKind,
     submission: String,
+    /// When its record began, since the trial did; zero in journals of earlier versions.
+    #[serde(default)]
+    begun_ns: u64,
     elapsed_ns: u64,
     windows: Vec<(u64, u64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -378,7 +381,8 @@ impl KeptRow {
                 bytes: record.bytes,
             },
             submission: histogram_text(&record.submission),
-            elapsed_ns: record.elapsed.as_nanos(),
+            begun_ns: record.span.begun().as_nanos(),
+            elapsed_ns: record.span.length().as_nanos(),
             windows: record.windows.clone(),
             missed: record.missed,
         }
@@ -386,12 +390,13 @@ impl KeptRow {
 
     fn into_row(self) -> Option<(RowKey, RowRecord)> {
         let times = self.times.record()?;
+        let begun = Duration(self.begun_ns);
         let record = RowRecord {
             response: times.response,
             service: times.service,
             submission: histogram_in(&self.submission)?,
             bytes: times.bytes,
-            elapsed: Duration(self.elapsed_ns),
+            span: Span::new(begun, begun + Duration(self.elapsed_ns)),
             windows: self.windows,
             missed: self.missed,
         };

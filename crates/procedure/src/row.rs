@@ -101,7 +101,7 @@ impl Rates {
         let width = WINDOW.as_nanos();
         let from = outline.from.as_nanos();
         let length = match outline.has_own_end {
-            true => all.elapsed.as_nanos(),
+            true => all.span.length().as_nanos(),
             false => (whole.warmup_ns + whole.duration_ns).saturating_sub(from),
         };
         let first = whole.warmup_ns.saturating_sub(from).div_ceil(width) as usize;
@@ -110,7 +110,7 @@ impl Rates {
         let windows = all.windows.iter().chain(empty).take(last).skip(first);
         let windows: Vec<(u64, u64)> = windows.copied().collect();
         if windows.len() < WINDOWS_MIN {
-            let duration_ns = all.elapsed.as_nanos().max(1);
+            let duration_ns = all.span.length().as_nanos().max(1);
             let rate = |count: u64| {
                 let per_second = count as f64 * 1e9 / duration_ns as f64;
                 Estimate::exact(per_second, 0.0).without_interval()
@@ -140,6 +140,8 @@ impl Rates {
 
 #[cfg(test)]
 mod tests {
+    use units::Span;
+
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -147,7 +149,7 @@ mod tests {
     /// 50 operations of 4 KiB in each of so many windows.
     fn record(windows: usize) -> RowRecord {
         let mut record = RowRecord {
-            elapsed: WINDOW * windows as u64,
+            span: Span::new(Duration::ZERO, WINDOW * windows as u64),
             windows: vec![(50, 50 * 4096); windows],
             bytes: windows as u64 * 50 * 4096,
             ..RowRecord::default()

@@ -8,6 +8,7 @@ mod number;
 mod print;
 mod rate;
 mod size;
+mod span;
 mod time;
 mod time_text;
 mod typed;
@@ -20,5 +21,6 @@ pub use print::{
 };
 pub use rate::{Rate, exact_percent, parse_percent, parse_rate};
 pub use size::Bytes;
+pub use span::Span;
 pub use time::{Duration, Instant};
 pub use typed::{did_you_mean, edits, line_at, nearest, shortened};

@@ -15,6 +15,9 @@ use crate::job_walk::JobWalk;
 use crate::job_zones::ZoneWalk;
 use crate::op::{Op, OpKind};
 
+/// How often a job that waits for the end of its time looks whether another has ended all.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
 /// The client of one [`JobSpec`].
 #[derive(Clone, Debug)]
 pub struct JobClient {
@@ -31,6 +34,8 @@ pub struct JobClient {
     /// Nothing is due before.
     pause_until: Instant,
     end: Option<Instant>,
+    /// Whether its time ended it, and not what it was to do.
+    is_out_of_time: bool,
     file: usize,
     /// Requests to the file before the next one is chosen.
     file_left: u32,
@@ -93,6 +98,7 @@ impl JobClient {
             next_due: [Instant::START; 2],
             pause_until: Instant::START,
             end: None,
+            is_out_of_time: false,
             file: 0,
             file_left: 0,
             run_left: 0,
@@ -362,7 +368,9 @@ impl JobClient {
     /// Ask for one more request, or for none where the job is over.
     fn ask_now(&mut self, asked: Instant, agenda: &mut Agenda) {
         // As in fio, no flush follows the last write of a job.
-        if self.is_over(asked.max(self.pause_until)) {
+        let at = asked.max(self.pause_until);
+        if self.is_over(at) {
+            self.is_out_of_time |= self.bytes_left > 0 && self.requests_left > 0;
             return self.wind_up(asked, agenda);
         }
         if let Some(file) = self.flush_due.take() {
@@ -377,6 +385,7 @@ impl JobClient {
         };
         let due = self.due(direction, op.len(), asked);
         if self.end.is_some_and(|end| due >= end) {
+            self.is_out_of_time = true;
             self.requests_left = 0;
             return self.wind_up(asked, agenda);
         }
@@ -463,15 +472,22 @@ impl JobClient {
         if self.outstanding > 0 {
             return;
         }
+        if let Some(flow) = &mut self.flow {
+            flow.leave();
+        }
+        // A job with a time of its own lasts as long, with or without requests.
+        let own = self
+            .end
+            .filter(|_| self.is_out_of_time && self.missed.is_none());
+        if let Some(end) = own.filter(|end| at < *end && !self.all_end.is_told()) {
+            return agenda.wake_at(end.min(at + LOOK_UP));
+        }
         // As in fio, a job that ends by an error is not flushed.
         let flushes = self.spec.flushes_at_end && self.writes > 0 && self.missed.is_none();
         let left = self
             .flushes_left
             .get_or_insert(if flushes { self.files.len() } else { 0 });
         if *left == 0 {
-            if let Some(flow) = &mut self.flow {
-                flow.leave();
-            }
             if self.spec.ends_others {
                 self.all_end.tell();
             }
@@ -567,6 +583,7 @@ impl Client for JobClient {
             Event::Completed(completion) => {
                 self.take(completion.request.op, completion.completed, agenda);
             }
+            Event::Due { at } if self.is_out_of_time => self.wind_up(at, agenda),
             Event::Due { at } => self.ask_again(at, agenda),
         }
     }

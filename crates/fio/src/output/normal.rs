@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use units::Span;
+
 use super::{
     BATCH_CLASSES, DEPTH_CLASSES, DiskUse, JobReport, NAMES, Spread, Transfers, VERSION,
     batch_class, depth_class, percentile,
@@ -243,8 +245,9 @@ fn status(text: &mut String, name: &str, moved: &[&Transfers]) {
         return;
     }
     let bytes: u64 = moved.iter().map(|it| it.bytes).sum();
-    let longest = moved.iter().map(|it| it.elapsed).max().unwrap_or_default();
-    let rate = bytes as f64 / longest.as_secs_f64().max(1e-9);
+    let spans = moved.iter().map(|it| it.span);
+    let span = spans.fold(Span::default(), Span::with).length();
+    let rate = bytes as f64 / span.as_secs_f64().max(1e-9);
     let rates = moved.iter().map(|it| it.bytes_per_second());
     let least = rates.clone().fold(f64::INFINITY, f64::min);
     let most = rates.fold(0.0, f64::max);

@@ -41,27 +41,47 @@ const NS_PER_MS: u64 = 1_000_000;
 
 /// Times by row while a phase runs.
 pub(super) struct Tally {
-    members: Vec<(u32, Duration)>,
-    rows: Mutex<Option<Rows>>,
+    members: Vec<TallyMember>,
+    rows: Mutex<Option<(Instant, Rows)>>,
+}
+
+/// A copy of a job; times are from the trial's start.
+struct TallyMember {
+    row: u32,
+    /// The first moment that is recorded.
+    from: Duration,
+    /// The end of a job that goes on until then.
+    until: Option<Duration>,
+}
+
+/// How long a job runs that nothing but time ends.
+fn time_alone(job: &JobSpec) -> Option<Duration> {
+    let runtime = job.runtime?;
+    (job.bytes.is_none() && job.requests.is_none()).then_some(runtime)
 }
 
 impl Tally {
     pub(super) fn new(workloads: &[JobSpec]) -> Self {
-        let members = workloads.iter();
+        let member = |job: &JobSpec| TallyMember {
+            row: job.row,
+            from: job.recorded_from(),
+            until: time_alone(job).map(|runtime| job.recorded_from() + runtime),
+        };
         Self {
-            members: members.map(|job| (job.row, job.recorded_from())).collect(),
+            members: workloads.iter().map(member).collect(),
             rows: Mutex::default(),
         }
     }
 
     pub(super) fn add(&self, start: Instant, done: &[Completion]) {
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let rows = rows.get_or_insert_with(|| {
-            let member = |&(row, from)| Membership {
-                row,
-                from: start + from,
+        let (_, rows) = rows.get_or_insert_with(|| {
+            let member = |it: &TallyMember| Membership {
+                row: it.row,
+                from: start + it.from,
             };
-            Rows::new(self.members.iter().map(member).collect())
+            let members = self.members.iter().map(member).collect();
+            (start, Rows::new(start, members))
         });
         for done in done {
             let moved = done.result.unwrap_or(0);
@@ -69,10 +89,18 @@ impl Tally {
         }
     }
 
-    /// What was done so far.
-    pub(super) fn records(&self) -> BTreeMap<RowKey, RowRecord> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.as_ref().map(Rows::records).unwrap_or_default()
+    /// What was done in that time from the start.
+    pub(super) fn records(&self, elapsed: Duration) -> BTreeMap<RowKey, RowRecord> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((start, rows)) = rows.as_mut() else {
+            return BTreeMap::new();
+        };
+        for (index, member) in self.members.iter().enumerate() {
+            if let Some(until) = member.until {
+                rows.note_left(index, *start + elapsed.min(until));
+            }
+        }
+        rows.records()
     }
 }
 
@@ -111,9 +139,7 @@ impl PhaseLogs {
             CopyLogs {
                 options: options[first + number].clone(),
                 from: job.recorded_from(),
-                runtime: job
-                    .runtime
-                    .filter(|_| job.bytes.is_none() && job.requests.is_none()),
+                runtime: time_alone(job),
                 writers: own.map(|it| (it.kind, it.writer)).collect(),
                 log: None,
                 requests: requests.next().and_then(|_| RequestLog::new(job, files)),

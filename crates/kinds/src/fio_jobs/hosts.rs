@@ -11,6 +11,7 @@ use lab::bench::{BenchError, of_full_host};
 use lab::hosts::{FleetLaboratory, Party, Stake, Stakes};
 use lab::laboratory::LaboratoryError;
 use results::Measurement;
+use units::Duration;
 
 use super::opened::{
     FoundFiles, OpenedJobs, describe, open, place_of, refuse_unwanted_writes, reserve_at, size_of,
@@ -33,12 +34,12 @@ pub struct HostTimes {
 pub(super) struct HostsTold(pub Vec<HostTimes>);
 
 impl HostsTold {
-    /// Take in the phase that was measured last, and add what each host measured to `all`. Rows of
-    /// hosts are as `rows` of all are.
+    /// Take in the phase that was measured last and began after that time, and add what each host
+    /// measured to `all`. Rows of hosts are as `rows` of all are.
     pub fn take(
         &mut self,
         fleet: &mut FleetLaboratory,
-        rows: &[JobTimes],
+        (rows, begun): (&[JobTimes], Duration),
         all: &mut Vec<Measurement>,
     ) {
         let first = all.len();
@@ -59,7 +60,8 @@ impl HostsTold {
                     self.0.len() - 1
                 }
             };
-            for ((row, kind), record) in told.rows {
+            for ((row, kind), mut record) in told.rows {
+                record.span = record.span.later_by(begun);
                 let times = &mut self.0[at].rows[row as usize];
                 times.records.entry(kind).or_default().merge(&record);
                 times.phase = phase.map(|at| first + at);

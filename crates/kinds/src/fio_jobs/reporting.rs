@@ -1,10 +1,11 @@
 //! What goes on while a phase runs: a thread looks at each operation; reports now and then.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::Follower;
+use engine::{Follower, RowKey, RowRecord};
 use fio::{Job, Logs, SteadyReport, SteadyWatch};
 use lab::bench::BenchError;
 use lab::laboratory::Outcome;
@@ -193,7 +194,7 @@ impl<'w, 's> PhaseWatch<'w, 's> {
         if let (Some(status), Some(tally)) = (due, tally) {
             self.reports = elapsed.as_nanos() / status.every.as_nanos();
             feed.settle();
-            (status.tell)(&so_far(self.before, tally));
+            (status.tell)(&so_far(self.before, &tally.records(elapsed)));
         }
     }
 
@@ -206,11 +207,11 @@ impl<'w, 's> PhaseWatch<'w, 's> {
     }
 }
 
-fn so_far(before: &[JobTimes], tally: &Tally) -> Vec<JobTimes> {
+fn so_far(before: &[JobTimes], now: &BTreeMap<RowKey, RowRecord>) -> Vec<JobTimes> {
     let mut rows = before.to_vec();
-    for ((row, kind), record) in tally.records() {
-        let records = &mut rows[row as usize].records;
-        records.entry(kind).or_default().merge(&record);
+    for ((row, kind), record) in now {
+        let records = &mut rows[*row as usize].records;
+        records.entry(*kind).or_default().merge(record);
     }
     rows
 }

@@ -342,6 +342,7 @@ impl<'a, 'b> Session<'a, 'b> {
         trial: &Trial,
         bench: &mut Bench,
     ) -> Result<(), BenchError> {
+        let begun = self.spent;
         let (mut outcome, steady) = self.measure_phase(phase, trial, bench)?;
         if let Some(job) = phase.0.workloads.first().filter(|_| steady.is_some()) {
             self.rows[job.row as usize].steady = steady;
@@ -349,14 +350,16 @@ impl<'a, 'b> Session<'a, 'b> {
         if trial.sample_every.is_some() {
             outcome.measurement.series = outcome.series.take();
         }
-        for ((row, kind), record) in outcome.rows {
+        for ((row, kind), mut record) in outcome.rows {
+            record.span = record.span.later_by(begun);
             let times = &mut self.rows[row as usize];
             times.records.entry(kind).or_default().merge(&record);
             times.phase = Some(self.measurements.len());
         }
         self.measurements.push(outcome.measurement);
         if let Some(fleet) = bench.fleet() {
-            self.hosts.take(fleet, &self.rows, &mut self.measurements);
+            self.hosts
+                .take(fleet, (&self.rows, begun), &mut self.measurements);
         }
         match outcome.failure {
             Some(failure) => Err(stop_of(&trial.title, Some(failure), self.interrupt)),

@@ -3,7 +3,7 @@
 use engine::{RowKey, RowRecord};
 use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramError};
-use units::Duration;
+use units::{Duration, Span};
 use workload::OpKind;
 
 /// A row of a record: its histograms as they write themselves.
@@ -15,7 +15,8 @@ pub struct RowForm {
     service: Vec<u8>,
     submission: Vec<u8>,
     bytes: u64,
-    elapsed: Duration,
+    begun: Duration,
+    ended: Duration,
     windows: Vec<(u64, u64)>,
     /// As JSON: a rate names its unit, which only a format that describes itself can read.
     missed: Option<String>,
@@ -32,7 +33,8 @@ impl RowForm {
             service: record.service.to_bytes()?,
             submission: record.submission.to_bytes()?,
             bytes: record.bytes,
-            elapsed: record.elapsed,
+            begun: record.span.begun(),
+            ended: record.span.ended(),
             windows: record.windows.clone(),
             missed: record
                 .missed
@@ -49,7 +51,7 @@ impl RowForm {
             service: Histogram::from_bytes(&self.service).ok()?,
             submission: Histogram::from_bytes(&self.submission).ok()?,
             bytes: self.bytes,
-            elapsed: self.elapsed,
+            span: Span::new(self.begun, self.ended),
             windows: self.windows.clone(),
             missed: match &self.missed {
                 None => None,

@@ -365,6 +365,7 @@ pub fn from_bytes<T: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, Fle
 mod tests {
     use engine::RowRecord;
     use random::{Purpose, Stream};
+    use units::Span;
     use workload::{
         AddressSpec, Durability, GapShape, Mix, MixSpec, Partition, Pattern, Region, Size, Start,
         TargetId,
@@ -396,7 +397,7 @@ mod tests {
             row.submission.record(response - service);
             row.service.record(service);
             row.bytes += 512;
-            row.elapsed = row.elapsed.max(Duration(time));
+            row.span = row.span.with(Span::new(Duration(time / 2), Duration(time)));
             row.windows.resize(stream.below(9) as usize + 1, (seed, 1));
             record.room.free += 1;
             record.unfinished.backlog_ns += time;
@@ -443,8 +444,7 @@ mod tests {
                 all.map(Clone::clone)
             };
             times(one) == times(other)
-                && (one.bytes, one.elapsed, &one.windows)
-                    == (other.bytes, other.elapsed, &other.windows)
+                && (one.bytes, one.span, &one.windows) == (other.bytes, other.span, &other.windows)
         };
         assert!(one.rows.keys().eq(other.rows.keys()));
         let mut rows = one.rows.iter();

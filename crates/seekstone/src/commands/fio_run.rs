@@ -18,7 +18,7 @@ use procedure::OnError;
 use results::{Measurement, Run, Setup, Severity};
 use serde_json::{Value, json};
 use stats::Histogram;
-use units::Duration;
+use units::{Duration, Span};
 use workload::OpKind;
 
 use crate::args::{EtaChoice, FioArgs, FormatChoice};
@@ -370,16 +370,11 @@ fn reports(
     rows.iter().map(report).collect()
 }
 
-/// Seconds that all phases took, one after the other.
+/// Seconds from the beginning to the end of all jobs.
 fn seconds_of(rows: &[JobTimes]) -> u64 {
-    let mut phases: BTreeMap<Option<usize>, Duration> = BTreeMap::new();
-    for row in rows {
-        let longest = phases.entry(row.phase).or_default();
-        let times = row.records.values().map(|it| it.elapsed);
-        *longest = times.chain([*longest]).max().unwrap_or_default();
-    }
-    let all: f64 = phases.values().map(|it| it.as_secs_f64()).sum();
-    all as u64
+    let spans = rows.iter().flat_map(|row| row.records.values());
+    let all = spans.fold(Span::default(), |all, it| all.with(it.span));
+    all.ended().as_secs_f64() as u64
 }
 
 /// A row's part of what the system counted of its phase: by its part of the phase's operations.
@@ -388,8 +383,9 @@ fn usage(times: &JobTimes, rows: &[JobTimes], phase: &Measurement) -> Usage {
     let of_phase = rows.iter().filter(|it| it.phase == times.phase);
     let all: u64 = of_phase.map(count).sum();
     let part = count(times) as f64 / all.max(1) as f64;
-    let elapsed = times.records.values().map(|it| it.elapsed).max();
-    let elapsed = elapsed.unwrap_or_default().as_secs_f64() * f64::from(times.row.copies.max(1));
+    let spans = times.records.values().map(|it| it.span);
+    let elapsed = spans.fold(Span::default(), Span::with).length();
+    let elapsed = elapsed.as_secs_f64() * f64::from(times.row.copies.max(1));
     let counters = phase.counters.as_ref();
     let user = counters.and_then(|it| it.cpu_user_ns).unwrap_or(0);
     let system = counters.and_then(|it| it.cpu_system_ns).unwrap_or(0);
@@ -460,7 +456,7 @@ fn moved(record: &RowRecord) -> Transfers {
         service: record.service.clone(),
         submission: record.submission.clone(),
         bytes: record.bytes,
-        elapsed: record.elapsed,
+        span: record.span,
         windows: record.windows.clone(),
         window: WINDOW,
     }

@@ -156,7 +156,7 @@ fn run<D: engine::Driver>(driver: D, jobs: Vec<JobSpec>) -> Record {
 fn of_row(record: &Record, row: u32) -> (u64, u64, f64) {
     let found = &record.rows[&(row, OpKind::Read)];
     let times = &found.response;
-    (times.len(), found.elapsed.as_nanos(), times.mean())
+    (times.len(), found.span.length().as_nanos(), times.mean())
 }
 
 /// Another model beside it changes nothing of what a model does, and all rows add up to the whole.

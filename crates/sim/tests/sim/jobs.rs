@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use engine::{Driver, Engine, EngineOptions, EngineState, KindSet, Membership, Record};
 use sim::SimSpec;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Span};
 use workload::{
     Agenda, AnyClient, Client as _, ClientId, ClientSpec, Completion, Durability, Event, FloorSpec,
     FlowSpec, JobClient, JobGates, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, Op, OpKind,
@@ -122,7 +122,7 @@ fn each_workload_keeps_its_own_depth_rate_and_end() {
             ..job(3)
         },
     ]);
-    let elapsed = |row| record.rows[&(row, OpKind::Read)].elapsed;
+    let elapsed = |row| record.rows[&(row, OpKind::Read)].span.length();
     assert_eq!(count(&record, 0, OpKind::Read), 1000);
     assert_eq!(elapsed(0), millis(1000));
     assert_eq!(count(&record, 1, OpKind::Read), 1000);
@@ -146,11 +146,58 @@ fn a_rate_makes_up_for_pauses() {
             ..job(0)
         }]);
         assert_eq!(count(&record, 0, OpKind::Read), 100);
-        record.rows[&(0, OpKind::Read)].elapsed.as_secs_f64()
+        record.rows[&(0, OpKind::Read)].span.length().as_secs_f64()
     };
     // The first is due at once; nine pauses lie between the hundred.
     assert!((elapsed(false) - 0.99).abs() < 0.02, "{}", elapsed(false));
     assert!((elapsed(true) - 1.35).abs() < 0.03, "{}", elapsed(true));
+}
+
+/// What a job is divided by is the time that it was to run: neither the last of its requests nor a
+/// pause ends it, and one that has done all before is over then.
+#[test]
+fn a_job_lasts_as_long_as_it_was_to_run() {
+    let millis = Duration::from_millis;
+    let timed = |row| JobSpec {
+        runtime: Some(millis(3000)),
+        bytes: None,
+        pattern: JobPattern::Uniform,
+        ..job(row)
+    };
+    let one_a_second = JobRate::Requests { per_second: 1.0 };
+    let record = run(vec![
+        JobSpec {
+            rates: [one_a_second; 2],
+            ..timed(0)
+        },
+        JobSpec {
+            think: millis(10_000),
+            think_after: 50,
+            ..timed(1)
+        },
+        JobSpec {
+            requests: Some(100),
+            ..timed(2)
+        },
+        JobSpec {
+            delay: millis(3000),
+            ..timed(3)
+        },
+        timed(3),
+    ]);
+    let check = |row, done, begun, ended| {
+        let found = &record.rows[&(row, OpKind::Read)];
+        let (begun, ended) = (millis(begun), millis(ended));
+        assert_eq!(
+            (found.service.len(), found.span),
+            (done, Span::new(begun, ended))
+        );
+    };
+    check(0, 3, 0, 3000);
+    check(1, 50, 0, 3000);
+    check(2, 100, 0, 100);
+    // One after the other: not as if they had run together.
+    check(3, 6000, 0, 6000);
 }
 
 /// Eight outstanding, and 20 ms after each eighth that was issued: twelve pauses for a hundred. As
@@ -167,7 +214,7 @@ fn pauses_follow_what_was_issued_where_that_is_asked_for() {
             ..job(0)
         }]);
         assert_eq!(count(&record, 0, OpKind::Read), 100);
-        record.rows[&(0, OpKind::Read)].elapsed
+        record.rows[&(0, OpKind::Read)].span.length()
     };
     assert_eq!(elapsed(true), Duration::from_millis(12 * 20 + 1));
     assert!(elapsed(false) < elapsed(true), "{:?}", elapsed(false));
@@ -269,7 +316,7 @@ fn a_depth_that_is_filled_in_batches_is_served_in_batches() {
             ..job(0)
         }]);
         assert_eq!(count(&record, 0, OpKind::Read), 1000);
-        record.rows[&(0, OpKind::Read)].elapsed
+        record.rows[&(0, OpKind::Read)].span.length()
     };
     assert_eq!(elapsed(None), Duration::from_millis(125));
     assert_eq!(elapsed(Some(0)), Duration::from_millis(125));
@@ -281,7 +328,7 @@ fn a_depth_that_is_filled_in_batches_is_served_in_batches() {
     let record = run(vec![thinker]);
     assert_eq!(count(&record, 0, OpKind::Read), 10);
     assert_eq!(
-        record.rows[&(0, OpKind::Read)].elapsed,
+        record.rows[&(0, OpKind::Read)].span.length(),
         Duration::from_millis(5)
     );
 }

@@ -1,0 +1,91 @@
+//! From the first start to the last end of several things.
+
+use crate::Duration;
+
+/// A stretch of time, both ends counted from one moment. Rates are per second of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    begun: Duration,
+    ended: Duration,
+}
+
+impl Default for Span {
+    /// Of nothing.
+    fn default() -> Self {
+        Self {
+            begun: Duration::from_nanos(u64::MAX),
+            ended: Duration::ZERO,
+        }
+    }
+}
+
+impl Span {
+    /// From `begun` to `ended`.
+    #[must_use]
+    pub const fn new(begun: Duration, ended: Duration) -> Self {
+        Self { begun, ended }
+    }
+
+    /// Over both, and what lies between.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            begun: self.begun.min(other.begun),
+            ended: self.ended.max(other.ended),
+        }
+    }
+
+    /// The same as seen from a moment that lies `earlier`.
+    #[must_use]
+    pub fn later_by(self, earlier: Duration) -> Self {
+        match self.is_empty() {
+            true => self,
+            false => Self::new(self.begun + earlier, self.ended + earlier),
+        }
+    }
+
+    /// Whether it is of nothing.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.begun > self.ended
+    }
+
+    #[must_use]
+    pub const fn begun(self) -> Duration {
+        self.begun
+    }
+
+    #[must_use]
+    pub const fn ended(self) -> Duration {
+        self.ended
+    }
+
+    /// From the first start to the last end; zero of nothing.
+    #[must_use]
+    pub const fn length(self) -> Duration {
+        self.ended.saturating_sub(self.begun)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(begun: u64, ended: u64) -> Span {
+        Span::new(Duration::from_secs(begun), Duration::from_secs(ended))
+    }
+
+    #[test]
+    fn a_span_goes_from_the_first_start_to_the_last_end() {
+        let both = span(0, 3).with(span(3, 6));
+        assert_eq!(both.length(), Duration::from_secs(6));
+        let apart = span(8, 9).with(span(1, 2));
+        assert_eq!(apart, span(1, 9));
+        assert_eq!(apart.with(Span::default()), apart);
+        assert_eq!(span(1, 9).later_by(Duration::from_secs(2)), span(3, 11));
+        let none = Span::default();
+        assert!(none.is_empty() && !span(0, 0).is_empty());
+        assert_eq!(none.later_by(Duration::from_secs(2)), none);
+        assert_eq!(none.length(), Duration::ZERO);
+    }
+}
