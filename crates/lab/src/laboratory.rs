@@ -10,8 +10,8 @@ use engine::{
 };
 use fleet::Share;
 use procedure::{
-    Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
-    summarise,
+    Circumstances, Ending, Monitor, Standstill, Trial, TrialError, WithinLimit, first_error,
+    run_inline, summarise,
 };
 use random::{Purpose, Stream};
 use results::{Access, CpuCost, Interval, Measurement, SystemSeries};
@@ -331,6 +331,7 @@ pub(crate) fn inline<D: engine::Driver>(
         nominal_depth: trial.depth,
         elapsed,
         on_error: began.on_error,
+        standstill: Standstill::default(),
     };
     let failure = failure_of(&record, began.on_error);
     let outcome = summarise(trial, &monitor, &record, &circumstances, error_name)

@@ -485,6 +485,7 @@ impl StorageLaboratory {
             elapsed,
             driver,
             obstacle,
+            standstill,
             notes,
             counters,
             kernel_entries,
@@ -505,6 +506,7 @@ impl StorageLaboratory {
             nominal_depth,
             elapsed,
             on_error,
+            standstill,
         };
         let no_room = || reserves.iter().find_map(|(_, it)| it.failure());
         let failure = failure_of(&record, on_error).or_else(no_room);

@@ -21,7 +21,7 @@ use engine::{
     OwnWork, Record,
 };
 use fleet::Share;
-use procedure::{Ending, Monitor};
+use procedure::{Ending, Monitor, Standstill};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
@@ -46,6 +46,8 @@ pub const SLICE: Duration = Duration(SLOT_WIDTH.as_nanos() * SLICE_SLOTS);
 const REPORTS_MAX: usize = 1024;
 /// How often the watcher looks up when nothing is reported.
 const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
+/// A watcher that looks up so much later did not get to run.
+const STANDSTILL_MIN: Duration = Duration::from_millis(20);
 /// How long requests in flight may take to come back once a trial is over.
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 /// The same after a signal.
@@ -116,6 +118,8 @@ pub struct Harvest {
     /// From start to end.
     pub elapsed: Duration,
     pub driver: DriverKind,
+    /// When this program stood still.
+    pub standstill: Standstill,
     /// Why it is not io_uring, or not as usual.
     pub obstacle: Option<String>,
     /// What the report should say about the driver.
@@ -225,6 +229,7 @@ pub fn run_workers(
     shared.start.store(start.as_nanos(), Ordering::Release);
     let _ = shared.go.wait();
 
+    let mut standstill = Standstill::default();
     let watched = Watcher {
         receiver,
         shared: &shared,
@@ -233,7 +238,7 @@ pub fn run_workers(
         workers: count,
         device: device.as_deref(),
     }
-    .watch(monitor, company, &mut watch);
+    .watch(&mut standstill, monitor, company, &mut watch);
     shared.stop.store(true, Ordering::Release);
     let (ending, elapsed) = watched?;
     let after = Counters::take(device.as_deref());
@@ -247,6 +252,7 @@ pub fn run_workers(
         elapsed,
         driver: DriverKind::Auto,
         obstacle: None,
+        standstill,
         notes: Vec::new(),
         counters,
         kernel_entries: 0,
@@ -481,8 +487,21 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
+    /// The next report, if one comes soon. A wait that lasts far longer than it may is a standstill
+    /// of this whole program: no storage holds this thread up.
+    fn receive(&self, standstill: &mut Standstill) -> Result<Report, RecvTimeoutError> {
+        let before = self.clock.now();
+        let report = self.receiver.recv_timeout(WATCH_EVERY);
+        let beyond = self.clock.now().since(before + WATCH_EVERY.into());
+        if beyond >= STANDSTILL_MIN {
+            standstill.note(beyond);
+        }
+        report
+    }
+
     fn watch(
-        self,
+        &self,
+        standstill: &mut Standstill,
         monitor: &mut Monitor,
         company: &mut dyn Company,
         watch: &mut dyn FnMut(&Monitor, Duration) -> bool,
@@ -491,7 +510,7 @@ impl Watcher<'_> {
         let mut broken: Option<DriverError> = None;
         let mut ended: Vec<(Ending, Duration)> = Vec::new();
         while ended.len() < self.workers {
-            match self.receiver.recv_timeout(WATCH_EVERY) {
+            match self.receive(standstill) {
                 Ok(Report::Slots {
                     worker,
                     slots,

@@ -71,7 +71,7 @@ pub use requirement::{Requirement, rated_name, split};
 pub use rounds::{Rounds, RoundsEnd, RoundsRule};
 pub use row::{RowOutline, row_measurement};
 pub use sampler::usual_interval;
-pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
+pub use single::{Circumstances, Standstill, TrialError, first_error, run_inline, summarise};
 pub use ssd::{
     LAPS_MIN, RoundTime, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdStep, SsdTest,
     pts_window, round_trend, ssd_findings, ssd_warnings,

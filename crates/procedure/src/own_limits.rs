@@ -10,6 +10,8 @@ use results::{Measurement, RoomWait, Severity, Warning, WarningCode};
 use stats::Finding;
 use workload::{ClientSpec, OpKind};
 
+use crate::doubts::STALL_NS;
+use crate::single::{Circumstances, Standstill};
 use crate::trial::Trial;
 
 /// Share of the response times spent waiting for room above which it is told ...
@@ -27,6 +29,12 @@ const DEPTH_UNASKED: u32 = 1024;
 const STALL_FACTOR: f64 = 4.0;
 /// A worker that is at work for this share of the time has no time left for more.
 const WORKER_FULL: f64 = 0.95;
+/// Where this program stood still for more than this share of a trial, it is told ...
+const STANDSTILL_DOUBT: f64 = 0.05;
+/// ... and for more than this, nothing is known of the storage.
+const STANDSTILL_VOID: f64 = 0.25;
+/// A stall is ours where we stood still for this part of it.
+const STANDSTILL_PART: f64 = 0.7;
 /// The code of the warning that a worker was the limit.
 pub(crate) const BUSY_WORKER: WarningCode = WarningCode::BusyWorker;
 /// Operations of either kind without which their service times are not compared.
@@ -155,6 +163,49 @@ pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
     ))
 }
 
+/// The doubt that this program itself stood still: what was outstanding then took as much longer,
+/// whatever the storage did.
+pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Option<Warning> {
+    let Standstill { total, longest } = known.standstill;
+    let share = total.as_secs_f64() / known.elapsed.as_secs_f64().max(1e-9);
+    if longest.as_nanos() < STALL_NS && share < STANDSTILL_DOUBT {
+        return None;
+    }
+    let severity = if share > STANDSTILL_VOID {
+        Severity::Void
+    } else {
+        Severity::Doubt
+    };
+    Some(
+        Warning::new(
+            severity,
+            WarningCode::Standstill,
+            format!(
+                "{}: Seekstone itself stood still for {total}, {:.0} % of the trial, and for {longest} \
+                 at a time: it was stopped, or got no CPU. Latencies include that time.",
+                measurement.title,
+                share * 100.0
+            ),
+        )
+        .advise(
+            "Look for Ctrl-Z, a CPU quota, swapping, other programs, or a paused virtual machine, \
+             and measure again.",
+        ),
+    )
+}
+
+/// The findings without stalls that are as long as our own.
+pub(crate) fn storages_own(findings: &[Finding], own: Standstill) -> Vec<Finding> {
+    let is_ours = |finding: &Finding| match finding {
+        Finding::Stalled { longest_ns, .. } => {
+            *longest_ns as f64 * STANDSTILL_PART <= own.longest.as_nanos() as f64
+        }
+        _ => false,
+    };
+    let others = findings.iter().filter(|it| !is_ours(it));
+    others.cloned().collect()
+}
+
 /// What arrivals wait behind stalls at least, summed over them: at a rate `r` that is `r L^2 / 2`
 /// of a stall of `L`, and all but the longest are taken to be as short as the shortest.
 fn behind_stalls_ns(measurement: &Measurement, findings: &[Finding]) -> f64 {
@@ -195,6 +246,8 @@ pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::*;
 
     fn waits(waited: u64, service_ns: u64) -> RoomWaits {
@@ -242,6 +295,39 @@ mod tests {
             Some("97 % (all of them for 30 % on average)"),
         );
         check(64, 4, (0.97, 0.96), Some("Raise --workers"));
+    }
+
+    /// A stall of 2.5 s in a trial of 10 s while this program stood still for 2.45 s of it.
+    #[test]
+    fn a_stall_while_we_stood_still_is_not_the_storages() {
+        let second = Duration::from_secs(1);
+        let known = |total: Duration, longest: Duration| Circumstances {
+            driver: "io_uring".into(),
+            workers: 1,
+            seed: 1,
+            nominal_depth: 4,
+            elapsed: second * 10,
+            on_error: engine::OnError::Stop,
+            standstill: Standstill { total, longest },
+        };
+        let stalled = |longest: Duration| Finding::Stalled {
+            longest_ns: longest.as_nanos(),
+            count: 1,
+            shortest_ns: longest.as_nanos(),
+        };
+        let millis = Duration::from_millis;
+        let check = |own: (Duration, Duration), severity, is_ours| {
+            let known = known(own.0, own.1);
+            let found = standstill(&Measurement::empty(), &known).map(|it| it.severity);
+            assert_eq!(found, severity, "{own:?}");
+            let left = storages_own(&[stalled(millis(2500))], known.standstill);
+            assert_eq!(left.is_empty(), is_ours, "{own:?}");
+        };
+        check((millis(2450), millis(2450)), Some(Severity::Doubt), true);
+        check((millis(3000), millis(90)), Some(Severity::Void), false);
+        check((millis(600), millis(30)), Some(Severity::Doubt), false);
+        check((millis(400), millis(30)), None, false);
+        check((Duration::ZERO, Duration::ZERO), None, false);
     }
 
     #[test]

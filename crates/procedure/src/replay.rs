@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 use workload::{Errno, UnitOfWork};
 
 use crate::monitor::Monitor;
-use crate::single::{Circumstances, TrialError, summarise};
+use crate::single::{Circumstances, Standstill, TrialError, summarise};
 use crate::trial::Trial;
 
 /// The clock of a log shows seconds: shorter slots would see a rate that it does not tell.
@@ -63,6 +63,7 @@ pub fn replay(
         nominal_depth: trial.depth,
         elapsed,
         on_error: OnError::Stop,
+        standstill: Standstill::default(),
     };
     let name = |errno: Errno| errno.0.to_string();
     let measurement = summarise(trial, &monitor, &record, &circumstances, name)?;

@@ -16,7 +16,7 @@ use crate::doubts::doubts;
 use crate::failures::{Failures, short_operations};
 use crate::mixed::estimate_kinds;
 use crate::monitor::{Ending, Monitor};
-use crate::own_limits::room_wait;
+use crate::own_limits::{room_wait, standstill, storages_own};
 use crate::transactions::value_at;
 use crate::trial::Trial;
 use crate::unfinished::{
@@ -108,6 +108,26 @@ pub struct Circumstances {
     pub elapsed: Duration,
     /// What a failed operation did to it.
     pub on_error: OnError,
+    /// When this program itself stood still.
+    pub standstill: Standstill,
+}
+
+/// How long this program stood still, as the thread that only watches saw it: it was stopped, or
+/// got no processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standstill {
+    /// In all.
+    pub total: Duration,
+    /// At a time, at most.
+    pub longest: Duration,
+}
+
+impl Standstill {
+    /// It stood still for so long.
+    pub fn note(&mut self, length: Duration) {
+        self.total = self.total + length;
+        self.longest = self.longest.max(length);
+    }
 }
 
 /// Why a trial gave no measurement.
@@ -316,7 +336,13 @@ fn judge(
         );
     }
     count_longest(measurement, record);
-    measurement.warnings = doubts(trial, measurement, mean_whole_ns, findings);
+    let standstill = standstill(measurement, circumstances);
+    let findings = match &standstill {
+        Some(_) => storages_own(findings, circumstances.standstill),
+        None => findings.to_vec(),
+    };
+    measurement.warnings = doubts(trial, measurement, mean_whole_ns, &findings);
+    measurement.warnings.extend(standstill);
     if circumstances.on_error == OnError::Stop && !measurement.errors.is_empty() {
         // It ended for that, and not for lack of time.
         let of_time = measurement.warnings.iter_mut();

@@ -73,6 +73,7 @@ warning_codes! {
     Oscillation "oscillation" [Note] "response times rise and fall periodically";
     OwnShare "own-share" [Doubt] "over a tenth of a curve's latency is load-generator overhead";
     RareEpisodes "rare-episodes" [Note] "a few slow episodes make up much of the mean";
+    Standstill "standstill" [Doubt, Void] "Seekstone itself was stopped, or got no CPU";
     Stall "stall" [Doubt] "nothing completed for a long time";
     Step "step" [Doubt] "the latency changed abruptly";
     TimeUnaccounted "time-unaccounted" [Doubt]

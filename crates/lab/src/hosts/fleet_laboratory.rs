@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{DriverError, Follower, OnError, Record, RowKey, RowRecord};
 use fleet::{FleetError, Share};
-use procedure::{Circumstances, Ending, OwnWork, Trial, TrialError, summarise};
+use procedure::{Circumstances, Ending, OwnWork, Standstill, Trial, TrialError, summarise};
 use results::{Measurement, Warning};
 use std::collections::BTreeMap;
 use std::mem;
@@ -245,6 +245,7 @@ impl FleetLaboratory {
             nominal_depth: self.rows.iter().map(|row| row.nominal_depth).sum(),
             elapsed: last,
             on_error: trial.on_error(self.on_error),
+            standstill: Standstill::default(),
         };
         let own_failure = || failure_of(&record, circumstances.on_error);
         let failure = failure.or_else(own_failure).or(outcome.failure);

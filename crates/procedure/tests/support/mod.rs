@@ -16,7 +16,8 @@ pub mod queues;
 
 use engine::{Engine, EngineOptions, KindSet, OnError, Record};
 use procedure::{
-    Circumstances, Ending, Monitor, Preparation, Trial, TrialError, run_inline, summarise,
+    Circumstances, Ending, Monitor, Preparation, Standstill, Trial, TrialError, run_inline,
+    summarise,
 };
 use results::{Access, Measurement};
 use sim::SimSpec;
@@ -209,6 +210,7 @@ pub fn run_trial(device: &SimSpec, trial: &Trial, seed: u64, slot_width: Duratio
         nominal_depth: trial.depth,
         elapsed,
         on_error: OnError::Stop,
+        standstill: Standstill::default(),
     };
     let measurement = summarise(trial, &monitor, &record, &circumstances, errno_name);
     Outcome {

@@ -2,7 +2,9 @@
 
 use crate::procedures::{clients, errno_name};
 use engine::{Driver as _, Engine, EngineOptions, KindSet, OnError};
-use procedure::{Circumstances, Monitor, Preparation, Trial, UnitCounts, run_inline, summarise};
+use procedure::{
+    Circumstances, Monitor, Preparation, Standstill, Trial, UnitCounts, run_inline, summarise,
+};
 use results::{Access, Measurement, TransactionLoad};
 use sim::SimSpec;
 use stats::Channel;
@@ -106,6 +108,7 @@ fn measure_seeded(
         nominal_depth: users,
         elapsed,
         on_error: OnError::Stop,
+        standstill: Standstill::default(),
     };
     let measurement = summarise(&trial, &monitor, &record, &circumstances, errno_name)
         .expect("something was done");
