@@ -342,7 +342,7 @@ fn judge(
         None => findings.to_vec(),
     };
     measurement.warnings = doubts(trial, measurement, mean_whole_ns, &findings);
-    measurement.warnings.extend(standstill);
+    measurement.warnings.splice(0..0, standstill);
     if circumstances.on_error == OnError::Stop && !measurement.errors.is_empty() {
         // It ended for that, and not for lack of time.
         let of_time = measurement.warnings.iter_mut();

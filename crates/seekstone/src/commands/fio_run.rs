@@ -15,7 +15,7 @@ use kinds::fio_jobs::{
 use lab::cells::Cells;
 use lab::hosts::Party;
 use procedure::OnError;
-use results::{Measurement, Run, Setup, Severity};
+use results::{Measurement, Run, Setup, Severity, WarningCode};
 use serde_json::{Value, json};
 use stats::Histogram;
 use units::{Duration, Span};
@@ -145,7 +145,7 @@ fn measure<'a>(
         is_for_programs: true,
         after: Box::new(move |run| {
             // Standard output is fio's.
-            let found = found.iter().cloned().chain(void_because(run));
+            let found = found.iter().cloned().chain(unsaid(run));
             for line in found.chain(report::goal_lines(run)) {
                 output::complain(&line);
             }
@@ -155,11 +155,15 @@ fn measure<'a>(
     Ok((run, delivery))
 }
 
-/// Why the figures must not be used, which fio's forms have no place for.
-fn void_because(run: &Run) -> Vec<String> {
-    let voids = run.scoped_warnings().map(|(_, warning)| warning);
-    let voids = voids.filter(|it| it.severity == Severity::Void);
-    let lines: BTreeSet<String> = voids.map(|it| format!("void: {}", it.text())).collect();
+/// What fio's forms have no place for: why figures must not be used, or are of another engine.
+fn unsaid(run: &Run) -> Vec<String> {
+    let all = run.scoped_warnings().map(|(_, warning)| warning);
+    let lines = all.filter_map(|it| match it.severity {
+        Severity::Void => Some(format!("void: {}", it.text())),
+        _ if it.code == WarningCode::EngineFallback => Some(format!("note: {}", it.text())),
+        _ => None,
+    });
+    let lines: BTreeSet<String> = lines.collect();
     lines.into_iter().collect()
 }
 

@@ -1,8 +1,11 @@
 //! `seekstone inspect`: what a target is, and what would mislead; or what a trace asks for.
 
 use anyhow::Context as _;
+use drivers::{UringSupport, probe};
 use host::interrupt::Interrupt;
 use kinds::replay::TraceFile;
+use results::WarningCode;
+use results::environment::Caution;
 use serde_json::Value;
 use sim::SIM_PREFIX;
 use trace::{fit, summarise};
@@ -39,7 +42,8 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
         );
         return Err(UsageError(text).into());
     }
-    let (target, cautions) = host::inspect::inspect(&args.target)?;
+    let (target, mut cautions) = host::inspect::inspect(&args.target)?;
+    cautions.extend(without_io_uring());
     let environment = host::environment::capture();
     let document = serde_json::json!({
         "target": target,
@@ -51,6 +55,18 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     }
     let style = output::style(true);
     output::print(report::inspection(&target, &environment, &cautions, &style).trim_end())
+}
+
+/// What a trial would say of its I/O engine here.
+fn without_io_uring() -> Option<Caution> {
+    let UringSupport::Refused { reason } = probe() else {
+        return None;
+    };
+    Some(Caution {
+        code: WarningCode::EngineFallback,
+        cause: format!("io_uring is refused here ({reason}): loads run on blocking threads"),
+        advice: "IOPS and CPU time depend on the I/O engine".into(),
+    })
 }
 
 /// Whether a regular file begins as a trace does, or is said to be one.
