@@ -19,7 +19,8 @@ use crate::laboratory::{Began, Laboratory, LaboratoryError, Outcome, Watch, inli
 const NORMAL_95: f64 = 1.959_964;
 
 /// Trials on models, in virtual time. A machine stays as a trial left it, with what its caches
-/// hold and where its arm stands; a queue is a new one for each trial.
+/// hold and where its arm stands, and so does what has burst credits; any other queue is a new one
+/// for each trial.
 pub struct SimLaboratory {
     /// One at least, in the order of their targets.
     models: Vec<ModelInUse>,
@@ -47,14 +48,10 @@ impl ModelInUse {
         }
     }
 
-    fn is_machine(&self) -> bool {
-        self.spec.machine().is_some()
-    }
-
     /// Its driver in a trial of that seed, in a run of the other.
     fn driver(&mut self, (trial, run): (u64, u64), depth: usize, now: Instant) -> SimDriver {
         let (trial, run) = (self.seed(trial), self.seed(run));
-        if !self.is_machine() {
+        if !self.spec.keeps_state() {
             return self.spec.driver(trial, depth, now);
         }
         let used = self.used.take();
@@ -126,7 +123,7 @@ impl SimLaboratory {
         let (outcome, driver) = inline(trial, driver, model_loop, "sim", began, watch)?;
         let served = driver.served().filter(|served| served.operations > 0);
         self.now = driver.now();
-        if model.is_machine() {
+        if model.spec.keeps_state() {
             let (device, end) = driver.into_device();
             model.used = Some(device);
             self.now = end;
@@ -168,7 +165,7 @@ impl SimLaboratory {
         let (devices, end) = group.into_devices();
         self.now = end;
         for (model, device) in self.models.iter_mut().zip(devices) {
-            model.used = Some(device).filter(|_| model.is_machine());
+            model.used = Some(device).filter(|_| model.spec.keeps_state());
         }
         outcome
     }
@@ -202,7 +199,7 @@ impl Laboratory for SimLaboratory {
 impl Forgets for SimLaboratory {
     /// A machine stays as a trial left it.
     fn forgets(&self) -> bool {
-        !self.models.iter().any(ModelInUse::is_machine)
+        !self.models.iter().any(|model| model.spec.keeps_state())
     }
 
     /// A disk turns meanwhile.

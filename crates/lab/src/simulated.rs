@@ -163,7 +163,8 @@ fn steady_law(spec: &SimSpec, mix: &MixSpec) -> Option<SteadyLaw> {
     let is_bare = machine.host.is_none()
         && machine.link.is_none()
         && machine.array.array.is_none()
-        && machine.array.slow.is_none();
+        && machine.array.slow.is_none()
+        && machine.limits.is_none();
     let is_whole = spec.size.0 == machine.size() && flash.content == Content::Full;
     let writes_only = mix.mix.read == 0 && mix.mix.flush == 0;
     let is_uniform = mix.addresses.pattern == Pattern::Uniform

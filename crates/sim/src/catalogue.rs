@@ -1,7 +1,7 @@
 //! The devices and machines that are built in: texts, to be printed, copied and edited.
 
 /// Names and texts, in the order of lists.
-const DEVICES: [(&str, &str); 35] = [
+const DEVICES: [(&str, &str); 41] = [
     ("ppro", include_str!("../../../devices/ppro.toml")),
     ("ppro-dos", include_str!("../../../devices/ppro-dos.toml")),
     ("p100", include_str!("../../../devices/p100.toml")),
@@ -37,6 +37,12 @@ const DEVICES: [(&str, &str); 35] = [
     ("dlt2000", include_str!("../../../devices/dlt2000.toml")),
     ("vm", include_str!("../../../devices/vm.toml")),
     ("nvme", include_str!("../../../devices/nvme.toml")),
+    ("aws-gp2", include_str!("../../../devices/aws-gp2.toml")),
+    ("aws-gp3", include_str!("../../../devices/aws-gp3.toml")),
+    ("aws-st1", include_str!("../../../devices/aws-st1.toml")),
+    ("aws-sc1", include_str!("../../../devices/aws-sc1.toml")),
+    ("azure-p10", include_str!("../../../devices/azure-p10.toml")),
+    ("azure-e10", include_str!("../../../devices/azure-e10.toml")),
     (
         "ethernet10",
         include_str!("../../../devices/ethernet10.toml"),

@@ -20,6 +20,7 @@ pub use parts::ArrayPart;
 
 use form::{Context, Form, Key};
 
+use crate::burst::BurstLimits;
 use crate::catalogue;
 use crate::machine::{DeviceSpec, MachineSpec};
 use crate::rt11::Rt11Spec;
@@ -29,7 +30,8 @@ const BYTES_MAX: usize = 64 << 10;
 
 const KIND: Key = Key::needed(
     "kind",
-    "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"memory\", \"link\" or \"machine\"",
+    "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"memory\", \"volume\", \"link\" or \
+     \"machine\"",
 );
 const TITLE: Key = Key::needed("title", "what reports show, such as \"a disk of 1994\"");
 const DISK: Key = Key::needed("disk", "the device it stores on, such as \"fireball\"");
@@ -69,18 +71,21 @@ pub enum Kind {
     Tape,
     /// Memory that serves as a disk.
     Memory,
+    /// A volume of a cloud.
+    Volume,
     /// A network link; no target of its own.
     Link,
     /// Parts put together.
     Machine,
 }
 
-const KINDS: [(&str, Kind); 7] = [
+const KINDS: [(&str, Kind); 8] = [
     ("disk", Kind::Disk),
     ("flash", Kind::Flash),
     ("cdrom", Kind::Cdrom),
     ("tape", Kind::Tape),
     ("memory", Kind::Memory),
+    ("volume", Kind::Volume),
     ("link", Kind::Link),
     ("machine", Kind::Machine),
 ];
@@ -222,7 +227,8 @@ impl DefinitionReader<'_> {
         Some((kind?, title?))
     }
 
-    fn device(&mut self, source: File<'_>, kind: Kind) -> Option<DeviceSpec> {
+    /// A device, and what it is held to.
+    fn device(&mut self, source: File<'_>, kind: Kind) -> Option<(DeviceSpec, BurstLimits)> {
         let mut form = whole(&mut self.context, source, kind.name());
         let spec = match kind {
             Kind::Disk => disk::read(&mut form).map(DeviceSpec::Disk),
@@ -230,10 +236,12 @@ impl DefinitionReader<'_> {
             Kind::Cdrom => devices::cd(&mut form).map(DeviceSpec::Cd),
             Kind::Tape => devices::tape(&mut form).map(DeviceSpec::Tape),
             Kind::Memory => devices::memory(&mut form).map(DeviceSpec::Memory),
+            Kind::Volume => devices::volume(&mut form).map(DeviceSpec::Volume),
             Kind::Link | Kind::Machine => None,
         };
+        let limits = parts::limits(&mut form);
         form.finish(&[KIND.name, TITLE.name]);
-        spec
+        Some((spec?, limits?))
     }
 
     fn link(&mut self, source: File<'_>) -> Option<crate::link::LinkSpec> {
@@ -251,6 +259,7 @@ impl DefinitionReader<'_> {
         let controller = self.controller(names, None);
         let mut form = Form::new(&mut self.context, names, None, kind.name(), "");
         let start = read_start(&mut form);
+        let (device, limits) = device?;
         Some(placed(
             MachineSpec {
                 host: None,
@@ -258,7 +267,8 @@ impl DefinitionReader<'_> {
                 server: None,
                 array: array?,
                 controller: controller?,
-                device: device?,
+                device,
+                limits,
                 start: 0,
                 file_system: None,
             },
@@ -284,7 +294,7 @@ impl DefinitionReader<'_> {
         let file_system = self.file_system(source);
         let device = disk.and_then(|disk| self.part(source, name, &disk, DISK.name));
         let device = device.and_then(|part| match part {
-            Part::Device(device) => Some(device),
+            Part::Device(found) => Some(*found),
             Part::Link(_) => {
                 self.wrong_part(source, DISK.name, "a link stores nothing: name a device");
                 None
@@ -301,6 +311,7 @@ impl DefinitionReader<'_> {
                 None => None,
             },
         };
+        let (device, limits) = device?;
         let machine = placed(
             MachineSpec {
                 host: host?,
@@ -308,7 +319,8 @@ impl DefinitionReader<'_> {
                 server: server?,
                 array: array?,
                 controller: controller?,
-                device: device?,
+                device,
+                limits,
                 start: 0,
                 file_system: file_system?,
             },
@@ -419,7 +431,10 @@ impl DefinitionReader<'_> {
                 self.wrong_part(source, key, "a machine stands in no other: name a device");
                 None
             }
-            kind => self.device(inner, kind).map(Part::Device),
+            kind => {
+                let found = self.device(inner, kind);
+                found.map(|found| Part::Device(Box::new(found)))
+            }
         }
     }
 
@@ -468,7 +483,7 @@ fn placed(mut machine: MachineSpec, start: Start) -> MachineSpec {
 }
 
 enum Part {
-    Device(DeviceSpec),
+    Device(Box<(DeviceSpec, BurstLimits)>),
     Link(crate::link::LinkSpec),
 }
 

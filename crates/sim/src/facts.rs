@@ -49,7 +49,13 @@ impl MachineSpec {
                 let block = spec.access as f64 + 512e9 / spec.rate;
                 facts.push(("a block of 512 bytes", time(block)));
             }
+            DeviceSpec::Volume(spec) => {
+                let alone = 1e9 / spec.latency as f64;
+                let words = format!("{}/s, but for its limits", format_count(alone));
+                facts.push(("one operation at a time", words));
+            }
         }
+        facts.extend(self.limits.facts());
         if let Some(system) = &self.file_system {
             let bytes = self.size().saturating_sub(self.start);
             facts.push((

@@ -54,7 +54,7 @@ impl QueueSpec {
     /// What a law says of this queue under `load`, if one holds.
     #[must_use]
     pub fn answer(&self, load: QueueLoad) -> Option<QueueAnswer> {
-        if self.pace != Pace::default() {
+        if self.pace != Pace::default() || !self.limits.is_none() {
             return None;
         }
         let service_ns = self.law.mean_ns()?;

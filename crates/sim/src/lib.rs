@@ -1,6 +1,7 @@
 //! Storage in virtual time: queues with known answers, and models of hardware old and new, behind
 //! the same seam as real storage.
 
+mod burst;
 mod catalogue;
 mod cdrom;
 mod controller;
@@ -30,7 +31,9 @@ mod spec;
 mod station;
 mod tape;
 mod transport;
+mod volume;
 
+pub use burst::{BurstLimit, BurstLimits};
 pub use catalogue::{names as device_names, text as device_text};
 pub use cdrom::{Cd, CdSpec};
 pub use controller::{Controller, ControllerSpec};
@@ -65,3 +68,4 @@ pub use spec::{FileSystemSpec, SIM_PREFIX, SimError, SimSpec};
 pub use station::{Served, ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};
 pub use transport::{Between, Side, Step, Steps, Transport, Transported};
+pub use volume::{Volume, VolumeSpec};

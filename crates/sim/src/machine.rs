@@ -2,6 +2,7 @@
 
 use random::{Purpose, Stream};
 
+use crate::burst::BurstLimits;
 use crate::cdrom::{Cd, CdSpec};
 use crate::controller::{Controller, ControllerSpec};
 use crate::definition::ArrayPart;
@@ -15,6 +16,7 @@ use crate::raid::Array;
 use crate::rt11::Rt11Spec;
 use crate::site::{Port, ServedSite};
 use crate::tape::{Tape, TapeSpec};
+use crate::volume::{Volume, VolumeSpec};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
@@ -32,6 +34,8 @@ pub enum DeviceSpec {
     Tape(TapeSpec),
     /// Memory that serves as a disk.
     Memory(MemorySpec),
+    /// A volume of a cloud.
+    Volume(VolumeSpec),
 }
 
 /// Everything that fixes a machine.
@@ -48,6 +52,8 @@ pub struct MachineSpec {
     /// A controller with a cache in front of the devices.
     pub controller: Option<ControllerSpec>,
     pub device: DeviceSpec,
+    /// What each device is held to, with its credits.
+    pub limits: BurstLimits,
     /// The first byte of the target on the storage.
     pub start: u64,
     /// The file system, if programs that use files are simulated.
@@ -103,6 +109,15 @@ impl DeviceSpec {
                 }
                 Box::new(Memory::new(spec))
             }
+            Self::Volume(spec) => {
+                let mut spec = spec.clone();
+                if let Some(factor) = slowness {
+                    for time in [&mut spec.least, &mut spec.latency] {
+                        *time = (*time as f64 * factor).round() as u64;
+                    }
+                }
+                Box::new(Volume::new(spec, stream.next_u64()))
+            }
         }
     }
 
@@ -115,6 +130,7 @@ impl DeviceSpec {
             Self::Cd(spec) => spec.blocks * 2048,
             Self::Tape(spec) => spec.size(),
             Self::Memory(spec) => spec.size,
+            Self::Volume(spec) => spec.size,
         }
     }
 }
@@ -190,14 +206,16 @@ impl MachineSpec {
             slow.filter(|&(disk, _)| disk == index)
                 .map(|(_, factor)| factor)
         };
+        let mut limited = |index| {
+            let device = self.device.build(slowness(index), &mut stream);
+            self.limits.around(device)
+        };
         let mut device = match &self.array.array {
             Some(array) => {
-                let disks = (0..array.layout.disks)
-                    .map(|index| self.device.build(slowness(index), &mut stream))
-                    .collect();
+                let disks = (0..array.layout.disks).map(limited).collect();
                 Box::new(Array::new(array, disks))
             }
-            None => self.device.build(slowness(0), &mut stream),
+            None => limited(0),
         };
         if let Some(controller) = &self.controller {
             device = Box::new(Controller::new(controller.clone(), device));

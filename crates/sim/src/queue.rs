@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Duration, parse_percent};
 
+use crate::burst::{BurstLimits, LIMITS, LimitKey, parse_left};
 use crate::drive::DriveLaw;
 use crate::faults::Faults;
 use crate::pace::{Change, Pace};
@@ -77,7 +78,10 @@ pub const COMMON: &[(&str, &str)] = &[
 ];
 
 /// Parameters that every queue takes, and no machine: how its service times change.
-pub const PACES: &[(&str, &str)] = &[("drift", "none"), ("warm-up", "none"), ("wave", "none")];
+const PACES: &[(&str, &str)] = &[("drift", "none"), ("warm-up", "none"), ("wave", "none")];
+
+/// The same of limits, which a device has in its definition.
+const LIMITED: &[(&str, &str)] = &[("io-size", "none"), ("credits", "100%")];
 
 /// The most that a service time drifts or is longer while warming up, and that a wave takes off it.
 const CHANGE_MAX: f64 = 100.0;
@@ -94,6 +98,8 @@ pub struct QueueSpec {
     pub servers: Option<usize>,
     /// How its times change.
     pub pace: Pace,
+    /// What it is held to, with its credits.
+    pub limits: BurstLimits,
 }
 
 impl QueueSpec {
@@ -140,7 +146,12 @@ impl QueueSpec {
             warm_up: values.change("warm-up", CHANGE_MAX)?,
             wave: values.change("wave", WAVE_MAX)?,
         };
-        Ok(Self { law, servers, pace })
+        Ok(Self {
+            law,
+            servers,
+            pace,
+            limits: values.limits()?,
+        })
     }
 }
 
@@ -148,7 +159,11 @@ impl QueueSpec {
 pub const PARAMETERS_OF_ALL: &str = "all queues take: size=64GiB, cpus=1 (for the work of \
 transactions), stall=1s@5000 (one stall,\nafter 5000 operations), stall=1s@every:10s, \
 error=EIO@100, short=1%, drift=30%@60s (slower by that share\nfrom then on), warm-up=200%@2s \
-(slower by that share until then), wave=50%@1s (up and down with that period)";
+(slower by that share until then), wave=50%@1s (up and down with that period),\n\
+iops=100..3000:5.4M (3,000 a second while a bucket of 5.4 million credits lasts, which fills at \
+100 a\nsecond; then 100), riops and wiops (of reads or writes alone), \
+bps=40MiB/s..250MiB/s:1TiB, rbps and wbps\n(in bytes), io-size=256KiB (what a credit of IOPS \
+pays for), credits=5% (how full buckets are at the start)";
 
 /// What a queue model does in formulas: with arrivals at random, `rate` being their mean number per
 /// second. Sources: Kleinrock, Queueing Systems I; `pareto` and `cache` have service times only.
@@ -199,10 +214,12 @@ impl Values {
         }
     }
 
-    /// The same with more parameters.
+    /// The same with what every queue takes, and no machine.
     #[must_use]
-    pub fn with(mut self, more: &[(&'static str, &'static str)]) -> Self {
-        let more = more.iter().map(|&(key, value)| (key, value.to_string()));
+    pub fn of_queue(mut self) -> Self {
+        let limits = LIMITS.iter().map(|limit| (limit.name, "none"));
+        let more = PACES.iter().chain(LIMITED).copied().chain(limits);
+        let more = more.map(|(key, value)| (key, value.to_string()));
         self.values.extend(more);
         self
     }
@@ -251,6 +268,25 @@ impl Values {
         Pace::parse(&self.values[key], most).map_err(|reason| self.refuse(key, &reason))
     }
 
+    fn limits(&self) -> Result<BurstLimits, SimError> {
+        let typed = LIMITS.iter().filter(|it| self.values[it.name] != "none");
+        let read = |it: &'static LimitKey| match it.parse(&self.values[it.name]) {
+            Ok(limit) => Ok((it, limit)),
+            Err(reason) => Err(self.refuse(it.name, &reason)),
+        };
+        let limits: Vec<_> = typed.map(read).collect::<Result<_, _>>()?;
+        let io_size = match self.values["io-size"].as_str() {
+            "none" => None,
+            _ => Some(self.size_from("io-size", Bytes(512))?.0),
+        };
+        let left = parse_left(&self.values["credits"]);
+        let left = left.map_err(|reason| self.refuse("credits", &reason))?;
+        match limits.is_empty() {
+            true => Ok(BurstLimits::default()),
+            false => Ok(BurstLimits::new(limits, io_size, left)),
+        }
+    }
+
     fn shape(&self, key: &'static str) -> Result<f64, SimError> {
         let shape: f64 = self.values[key]
             .parse()
@@ -294,16 +330,21 @@ impl Values {
     /// # Errors
     /// When they are none, or too few.
     pub fn size(&self, key: &'static str) -> Result<Bytes, SimError> {
-        let size: Bytes = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if size < Bytes::from_mib(1) {
-            return Err(self.refuse(key, "a simulated device holds at least 1 MiB"));
-        }
+        let size = self.size_from(key, Bytes::from_mib(1))?;
         if size.0 > 1 << 60 {
             return Err(self.refuse(key, "a simulated device holds at most 1,024 PiB"));
         }
         Ok(size)
+    }
+
+    fn size_from(&self, key: &'static str, least: Bytes) -> Result<Bytes, SimError> {
+        let size: Bytes = self.values[key]
+            .parse()
+            .map_err(|error| self.refuse(key, &error))?;
+        match size >= least {
+            true => Ok(size),
+            false => Err(self.refuse(key, &format!("it is at least {least}"))),
+        }
     }
 
     fn cache(&self, key: &'static str) -> Result<u64, SimError> {

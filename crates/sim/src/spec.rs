@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::driver::SimDriver;
 use crate::faults::Faults;
 use crate::machine::{DeviceSpec, MachineSpec};
-use crate::queue::{MODELS, PACES, QueueSpec, Values};
+use crate::queue::{MODELS, QueueSpec, Values};
 use crate::rt11::{Rt11, Rt11Spec};
 use crate::station::{ServiceLaw, Station};
 
@@ -127,7 +127,11 @@ impl SimSpec {
             None if is_device => &[],
             None => return Err(unknown(name)),
         };
-        let mut values = Values::new(name, defaults).with(queue.map_or(&[], |_| PACES));
+        let values = Values::new(name, defaults);
+        let mut values = match queue {
+            Some(_) => values.of_queue(),
+            None => values,
+        };
         let mut options = Vec::new();
         for (key, value) in pairs(name, query)? {
             let is_machines = is_device && matches!(key, "size" | "cpus");
@@ -204,9 +208,19 @@ impl SimSpec {
     pub fn device(&self, seed: u64) -> Box<dyn Device> {
         match &self.subject {
             Subject::Queue(queue) => {
-                Box::new(Station::new(queue.law, queue.servers, seed).at_pace(queue.pace))
+                let station = Station::new(queue.law, queue.servers, seed).at_pace(queue.pace);
+                queue.limits.around(Box::new(station))
             }
             Subject::Machine(machine) => machine.build(seed),
+        }
+    }
+
+    /// Whether what a trial leaves of it counts for those after it: caches, an arm, credits.
+    #[must_use]
+    pub fn keeps_state(&self) -> bool {
+        match &self.subject {
+            Subject::Queue(queue) => !queue.limits.is_none(),
+            Subject::Machine(_) => true,
         }
     }
 
@@ -483,8 +497,8 @@ mod tests {
         check("sim:nm1", "\"nm1\", did you mean \"mm1\"? ");
         check(
             "sim:mm1?speed=3",
-            "no parameter \"speed\"; it takes cpus, drift, error, mean, short, size, \
-             stall, warm-up, wave",
+            "no parameter \"speed\"; it takes bps, cpus, credits, drift, error, io-size, iops, \
+             mean, rbps, riops, short, size, stall, warm-up, wave, wbps, wiops",
         );
         check("sim:mm1?mean=4x", "mean=4x");
         check("sim:mm1?mean=0", "above zero");
@@ -493,6 +507,13 @@ mod tests {
         check("sim:cache?hits=120%", "between 0% and 100%");
         check("sim:mm1?error=EWHAT@3", "known errors are");
         check("sim:mm1?stall=5ms", "WHAT@WHEN");
+        check(
+            "sim:mm1?iops=100..3000",
+            "iops=100..3000: say after a colon",
+        );
+        check("sim:mm1?iops=100&credits=200%", "between 0% and 100%");
+        check("sim:mm1?iops=100&io-size=1", "at least 512 B");
+        check("sim:nvme?iops=100..3000", "iops = 100..3000");
         check("sim:mm1?stall=5s@every:5s", "shorter than the time");
         check("sim:mm1?stall=5s@every:0s", "above zero");
         check(

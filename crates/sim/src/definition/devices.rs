@@ -1,4 +1,4 @@
-//! The keys of flash, CD-ROM, tape, and links.
+//! The keys of flash, CD-ROM, tape, memory, volumes, and links.
 
 use crate::cdrom::CdSpec;
 use crate::definition::form::{Form, Key};
@@ -6,6 +6,7 @@ use crate::flash::{Cleaning, Content, FlashSpec};
 use crate::link::LinkSpec;
 use crate::memory::MemorySpec;
 use crate::tape::TapeSpec;
+use crate::volume::VolumeSpec;
 
 /// Pages that the model keeps in memory, at most.
 const FLASH_PAGES_MAX: u64 = 1 << 26;
@@ -210,5 +211,29 @@ pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
         size: size?,
         access: access?,
         rate: rate?,
+    })
+}
+
+const VOLUME_SIZE: Key = Key::needed("volume-size", "bytes that it holds, such as \"30 GiB\"");
+const LATENCY: Key = Key::needed("latency", "the mean time of an answer, such as \"1 ms\"");
+const LATENCY_LEAST: Key = Key::or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
+
+/// Read a volume of a cloud.
+pub fn volume(form: &mut Form<'_, '_>) -> Option<VolumeSpec> {
+    let size = form.size_in(&VOLUME_SIZE, 512..=1 << 50);
+    let (latency, least) = (form.span(&LATENCY), form.span(&LATENCY_LEAST));
+    let (latency, least) = (latency?, least?);
+    if least >= latency {
+        form.disagree(
+            &LATENCY_LEAST,
+            &LATENCY,
+            "the shortest time is below the mean",
+        );
+        return None;
+    }
+    Some(VolumeSpec {
+        size: size?,
+        least,
+        latency,
     })
 }

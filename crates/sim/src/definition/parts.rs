@@ -1,7 +1,8 @@
-//! The keys of a machine's parts around its device: host, array.
+//! The keys of a machine's parts around its device: limits, host, array, controller.
 
 use units::{Duration, Instant};
 
+use crate::burst::{BurstLimits, LIMITS, parse_left};
 use crate::controller::ControllerSpec;
 use crate::definition::form::{Absent, Form, Key};
 use crate::host::{HostSpec, Waiting, WritePolicy};
@@ -264,4 +265,44 @@ pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
     let (time, rate) = (form.span(&CONTROLLER_TIME), form.rate(&CONTROLLER_RATE));
     let (cache, time) = (cache?, time?);
     Some((cache > 0).then_some(ControllerSpec { cache, time, rate }))
+}
+
+const IO_SIZE: Key = Key::optional(
+    "io-size",
+    "what one operation moves for one credit, such as \"256 KiB\"",
+);
+const CREDITS: Key = Key::or(
+    "credits",
+    "100%",
+    "the share of each bucket that is there at the start, such as \"5%\"",
+);
+
+/// Read what a device is held to.
+pub fn limits(form: &mut Form<'_, '_>) -> Option<BurstLimits> {
+    let mut limits = Vec::new();
+    let mut is_read = true;
+    for limit in &LIMITS {
+        let key = Key::optional(limit.name, limit.meaning);
+        if form.has(&key) {
+            let read = form.read(&key, |text| limit.parse(text).ok());
+            is_read &= read.is_some();
+            limits.extend(read.map(|read| (limit, read)));
+        } else {
+            form.knows(&key);
+        }
+    }
+    if limits.is_empty() && is_read {
+        form.knows(&IO_SIZE);
+        form.knows(&CREDITS);
+        return Some(BurstLimits::default());
+    }
+    let io_size = form
+        .has(&IO_SIZE)
+        .then(|| form.size_in(&IO_SIZE, 512..=1 << 30));
+    let left = form.read(&CREDITS, |text| parse_left(text).ok());
+    let io_size = match io_size {
+        Some(size) => Some(size?),
+        None => None,
+    };
+    is_read.then_some(BurstLimits::new(limits, io_size, left?))
 }

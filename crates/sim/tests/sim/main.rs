@@ -1,6 +1,7 @@
 //! Queues and models of hardware against known answers.
 
 mod arrays;
+mod burst;
 mod caches_and_units;
 mod conformance;
 mod definitions;
