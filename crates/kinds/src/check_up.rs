@@ -1,8 +1,8 @@
 //! Runs the check-up: from a target's name to a [`Run`].
 
 use procedure::{
-    CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, Requirement, SIZE_MIN,
-    Trial, deals, findings,
+    CheckUp, CheckUpFacts, CheckUpOptions, CheckUpOutcome, CheckUpStep, Ending, Levels,
+    Requirement, SIZE_MIN, Trial, deals, is_second_look,
 };
 use results::{Caution, Measurement, Run, Status, TargetDescription};
 use units::{Bytes, Duration};
@@ -112,7 +112,7 @@ impl Session<'_> {
         let elapsed = self.laboratory.laboratory().now().since(begun);
         let status = match measured {
             Ok(()) => Status::Complete,
-            Err(stop) if procedure.measurements().is_empty() => {
+            Err(stop) if procedure.is_empty() => {
                 return Err(self.laboratory.abandon(stop.into_error()));
             }
             Err(stop) => Status::Partial {
@@ -122,9 +122,11 @@ impl Session<'_> {
         let mut warnings = self.laboratory.warnings(cautions);
         warnings.extend(procedure.doubts());
         warnings.extend(self.laboratory.clean_up());
-        let curve = procedure.curve();
-        let mut measurements = procedure.measurements().to_vec();
-        let findings = findings(&measurements, curve.as_ref());
+        let CheckUpOutcome {
+            mut measurements,
+            curve,
+            findings,
+        } = procedure.outcome();
         measurements.append(&mut self.hosts);
         let mut setup = self.request.bench.resolved(procedure.size());
         resolve_levels(&mut setup, &status, curve.as_ref());
@@ -168,10 +170,10 @@ impl Session<'_> {
             } = outcome;
             measurement.intervals = intervals;
             procedure.record(measurement, elapsed);
-            // Points of a curve are many, and none is a row of the report.
+            // Points of a curve are many, and none is a row of the report; no second look is one.
             let rows = self.laboratory.take_rows().into_iter();
             self.hosts
-                .extend(rows.filter(|_| !is_layout && !deals(&trial)));
+                .extend(rows.filter(|_| !is_layout && !deals(&trial) && !is_second_look(&trial)));
             if is_layout && ending == Ending::Finished {
                 self.laboratory.verify_from_now();
             }

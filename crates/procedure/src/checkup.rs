@@ -4,6 +4,7 @@
 //! how much room there is, and says how large a file it wants written.
 
 mod arrivals;
+mod change;
 mod findings;
 mod phases;
 
@@ -15,12 +16,13 @@ use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
 use crate::offer::{LATENCIES, Offer, OfferedRow};
 use crate::trial::Trial;
 
-pub use findings::findings;
+use change::{LevelChanges, LookedAt, RowLook, is_comparable};
+use findings::findings;
 pub(crate) use findings::{KNOWN, is_quotable, load_carried};
 use phases::Phase;
 pub use phases::{
     CACHE_FILE, FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SMALL_FILES_MAX, cached_part, deals,
-    fill_trial,
+    fill_trial, is_second_look,
 };
 
 /// What the check-up must know of its target before it begins.
@@ -77,6 +79,17 @@ pub enum CheckUpStep {
     Finish,
 }
 
+/// What a check-up found.
+#[derive(Clone, Debug)]
+pub struct CheckUpOutcome {
+    /// The rows, in the order of measuring.
+    pub measurements: Vec<Measurement>,
+    /// The load curve, as far as it is known.
+    pub curve: Option<Curve>,
+    /// What both say in plain words, the most important first.
+    pub findings: Vec<String>,
+}
+
 /// The check-up procedure.
 #[derive(Clone, Debug)]
 pub struct CheckUp {
@@ -95,6 +108,10 @@ pub struct CheckUp {
     /// Levels of the curve that were tried under random arrivals, or need not be.
     tried_open: usize,
     measurements: Vec<Measurement>,
+    /// Each time that a row of reads was looked at.
+    looks: Vec<RowLook>,
+    /// Rows that were measured once more, by the names of those of the first time.
+    again: Vec<(String, Measurement)>,
     /// Rows for which no time was left.
     left_out: Vec<&'static str>,
 }
@@ -112,6 +129,8 @@ const ROOM_PART: u64 = 4;
 const ROW_LEAST: Duration = Duration::from_secs(10);
 /// ... or this part of a budget that is smaller than that of the default.
 const ROW_PART: f64 = 1.0 / 11.0;
+/// What the share of a row of that length is.
+const WEIGHT_OF_ROW: f64 = 10.0;
 /// A test file that was written in less than this part of a row is written again, for a whole row.
 const BRIEF: f64 = 0.5;
 
@@ -134,6 +153,8 @@ impl CheckUp {
             finished_curve: None,
             tried_open: 0,
             measurements: Vec::new(),
+            looks: Vec::new(),
+            again: Vec::new(),
             left_out: Vec::new(),
             options,
         }
@@ -145,9 +166,11 @@ impl CheckUp {
             let Some(&phase) = self.phases.get(self.position) else {
                 return CheckUpStep::Finish;
             };
-            let time = match phase.is_short() {
-                true => self.time_for(phase),
-                false => self.time_for(phase).max(self.row_least()),
+            let time = match phase.repeats() {
+                // So that there is time for it, others have less; what it does not need is left.
+                Some(_) => self.row_least().mul_f64(phase.weight() / WEIGHT_OF_ROW),
+                None if phase.is_short() => self.time_for(phase),
+                None => self.time_for(phase).max(self.row_least()),
             };
             let step = match phase {
                 Phase::SequentialWrite => self.layout_step(time),
@@ -167,10 +190,12 @@ impl CheckUp {
 
     /// Take in the measurement of the last step, which took `elapsed` altogether.
     pub fn record(&mut self, measurement: Measurement, elapsed: Duration) {
+        let begun = self.spent;
         self.spent += elapsed;
         let Some(&phase) = self.phases.get(self.position) else {
             return;
         };
+        self.look(phase, &measurement, begun);
         match phase {
             Phase::SequentialWrite => self.record_layout(measurement),
             Phase::Curve => {
@@ -187,22 +212,59 @@ impl CheckUp {
                 self.files_made = u32::try_from(measurement.completions_all).unwrap_or(u32::MAX);
                 self.keep(measurement);
             }
+            Phase::SequentialAgain | Phase::RandomAgain => {
+                let name = phase.repeats().and_then(Phase::row_name);
+                self.again
+                    .extend(name.map(|name| (name.to_owned(), measurement)));
+                self.position += 1;
+            }
             _ => self.keep(measurement),
         }
     }
 
-    /// What was measured, in order.
-    #[must_use]
-    pub fn measurements(&self) -> &[Measurement] {
-        &self.measurements
+    /// Remember how fast a row of reads is, wherever it is seen.
+    fn look(&mut self, phase: Phase, measurement: &Measurement, begun: Duration) {
+        let one_client = self.point.as_ref().is_some_and(|it| it.clients == 1);
+        let (row, place) = match phase {
+            Phase::SequentialRead | Phase::RandomRead => (phase, LookedAt::Row),
+            Phase::Curve if one_client => (Phase::RandomRead, LookedAt::Curve),
+            Phase::SequentialAgain | Phase::RandomAgain => match phase.repeats() {
+                Some(row) => (row, LookedAt::End),
+                None => return,
+            },
+            _ => return,
+        };
+        // Where the page cache is in the way, it holds more at every later time.
+        if self.options.facts.access == Access::Buffered || !is_comparable(measurement) {
+            return;
+        }
+        let name = row.row_name().unwrap_or_default();
+        let times = (begun, self.spent);
+        self.looks
+            .push(RowLook::new(name, place, measurement, times));
     }
 
-    /// The load curve, as far as it is known.
+    /// Whether anything was measured.
     #[must_use]
-    pub fn curve(&self) -> Option<Curve> {
-        self.finished_curve
-            .clone()
-            .or_else(|| self.curve.as_ref()?.found(phases::CURVE_TITLE))
+    pub const fn is_empty(&self) -> bool {
+        self.measurements.is_empty()
+    }
+
+    /// What was found, as far as it is known.
+    #[must_use]
+    pub fn outcome(&self) -> CheckUpOutcome {
+        let mut measurements = self.measurements.clone();
+        let curve = self.finished_curve.clone();
+        let mut curve = curve.or_else(|| self.curve.as_ref()?.found(phases::CURVE_TITLE));
+        let changes = LevelChanges::of(&self.looks);
+        changes.mark(&mut measurements, &self.again, curve.as_mut());
+        let mut findings = findings(&measurements, curve.as_ref());
+        findings.splice(0..0, changes.headline());
+        CheckUpOutcome {
+            measurements,
+            curve,
+            findings,
+        }
     }
 
     /// Size of the test file.

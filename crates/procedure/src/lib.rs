@@ -38,9 +38,9 @@ mod whatif;
 
 pub use answer::answer;
 pub use checkup::{
-    CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
-    MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, deals, fill_trial,
-    findings,
+    CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpOutcome, CheckUpStep,
+    FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, deals,
+    fill_trial, is_second_look,
 };
 pub use curve::{
     CurveOptions, CurveStep, Levels, LoadCurve, POINTS_MIN, PointPlan, level_grid, warm_up_left_out,

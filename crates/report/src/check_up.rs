@@ -130,6 +130,9 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
         let text = format!("{reason}. What had been measured by then is shown.");
         page.item(Tone::Bad, "partial:", &text);
     }
+    if let Some(change) = run.change() {
+        page.item(Tone::Bad, "changed:", change);
+    }
     for line in stands_on(run) {
         page.paragraph(Tone::Plain, &line);
     }
@@ -138,7 +141,8 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
     }
     let mut answers = side_by_side::answers(run);
     if answers.is_empty() {
-        answers.extend(run.findings.first().cloned());
+        let told = usize::from(run.change().is_some());
+        answers.extend(run.findings.get(told).cloned());
     }
     answers.extend(nothing_to_quote(run).filter(|_| answers.is_empty()));
     for answer in answers {
@@ -173,10 +177,9 @@ fn stands_on(run: &Run) -> Vec<String> {
 
 /// What the run found beyond its first sentence.
 fn findings(page: &mut Page<'_>, run: &Run) {
-    let Some((_, others @ [_, ..])) = run.findings.split_first() else {
-        return;
-    };
-    if page.style.all {
+    let told = 1 + usize::from(run.change().is_some());
+    let others = run.findings.get(told..).unwrap_or_default();
+    if page.style.all && !others.is_empty() {
         page.blank();
         page.heading("Findings");
         for finding in others {

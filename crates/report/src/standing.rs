@@ -1,6 +1,6 @@
 //! How far the figures of a run can be relied on, in a line.
 
-use results::{Curve, Measurement, Resolution, Run, Severity, Study, Table, Trust};
+use results::{Curve, Measurement, Resolution, Run, Study, Table, Trust};
 use units::format_duration_ns;
 
 use crate::figure::{percent, trust};
@@ -111,9 +111,10 @@ fn replicates(study: &Study) -> Option<String> {
 
 /// That a load curve cannot be used, which rows do not tell.
 fn curve(curve: &Curve) -> Option<String> {
-    let mut severities = curve.warnings.iter().map(|it| it.severity);
-    let is_void = severities.any(|severity| severity == Severity::Void);
-    is_void.then(|| "load curve void".to_owned())
+    match Trust::unless_void(&curve.warnings) {
+        Trust::Sound => None,
+        trust => Some(format!("load curve {}", trust.name())),
+    }
 }
 
 /// What others did on the device while rows were measured, where it could be seen.

@@ -18,6 +18,7 @@ use crate::timing::Timing;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 use crate::warning::{Severity, Warning};
+use crate::warning_code::WarningCode;
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
 /// wrong; a run of any other version is not read.
@@ -183,6 +184,16 @@ impl Run {
     /// Every warning of the run, its measurements and its curve.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.scoped_warnings().map(|(_, warning)| warning)
+    }
+
+    /// What the first finding says of storage that was not the same at the end of a check-up.
+    #[must_use]
+    pub fn change(&self) -> Option<&str> {
+        let has_changed = |it: &Warning| it.code == WarningCode::LevelChanged;
+        let first = self.findings.first()?;
+        self.all_warnings()
+            .any(has_changed)
+            .then_some(first.as_str())
     }
 
     /// Whether a warning makes a number useless.

@@ -117,9 +117,11 @@ impl Role {
 }
 
 /// What makes a number wrong by more than its interval says: what was kept back, the work of
-/// others, our own lateness. Each is told only where it is more than a little.
-const SPOILING: [WarningCode; 3] = [
+/// others, our own lateness, a level that did not last. Each is told only where it is more than a
+/// little.
+const SPOILING: [WarningCode; 4] = [
     WarningCode::KeptBack,
+    WarningCode::LevelChanged,
     WarningCode::ForeignIo,
     WarningCode::LateGenerator,
 ];
@@ -159,13 +161,14 @@ impl Trust {
         }
     }
 
-    /// That of figures that only warnings can spoil.
+    /// That of figures that are sound but for what voids them, or a level that did not last.
     #[must_use]
     pub fn unless_void(warnings: &[Warning]) -> Self {
-        if voids(warnings) {
-            Self::Void
-        } else {
-            Self::Sound
+        let has_changed = |it: &Warning| it.code == WarningCode::LevelChanged;
+        match voids(warnings) {
+            true => Self::Void,
+            false if warnings.iter().any(has_changed) => Self::Shaky,
+            false => Self::Sound,
         }
     }
 }

@@ -66,6 +66,8 @@ warning_codes! {
     HeavyTail "heavy-tail" [Doubt] "the mean depends on a few operations, or has no variance";
     KeptBack "kept-back" [Doubt] "operations due but not completed would change the mean";
     LateGenerator "late-generator" [Doubt, Void] "Seekstone issued operations late";
+    LevelChanged "level-changed" [Doubt]
+        "the first rows of a check-up did not come out again at its end";
     LoadFalls "load-falls" [Note] "throughput fell as clients were added";
     LoadNotCarried "load-not-carried" [Doubt]
         "the storage did not carry the offered load";

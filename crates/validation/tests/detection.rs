@@ -24,6 +24,11 @@ const RIGHT: f64 = 0.95;
 const BUDGET: Duration = Duration::from_secs(110);
 const CLIENTS_MAX: u32 = 8;
 
+/// Said of storage that is not at the end what it was at the start; wrongly in at most this share
+/// of check-ups.
+const CHANGED: &str = "level-changed";
+const CHANGED_MOST: f64 = 0.02;
+
 /// An operation that failed: the run says so, and no warning.
 const ERROR: &str = "error";
 /// Every other warning counts. These say that the time was too little for the precision asked for,
@@ -231,6 +236,8 @@ fn too_little(device: &str, seeds: &[u64], room: Room) -> [usize; ABOUT_PRECISIO
 struct Detections {
     seeds: usize,
     hits: usize,
+    /// How often the storage was said to change from the first rows to the last.
+    changes: usize,
     false_alarms: usize,
 }
 
@@ -254,6 +261,7 @@ impl Condition {
         let detections = Detections {
             seeds: seeds.len(),
             hits: found.iter().filter(is_hit).count(),
+            changes: found.iter().filter(|names| names.contains(CHANGED)).count(),
             false_alarms: found
                 .iter()
                 .filter(|names| names.iter().any(is_false))
@@ -289,19 +297,43 @@ fn check(
 ) {
     println!("| what is there | device | named | hits | false alarms |");
     let mut wrong = Vec::new();
+    let (mut changes, mut all) = (0, 0);
     for condition in &CONDITIONS {
         let seeds: Vec<u64> = seeds(condition).collect();
         let found = condition.detect(&seeds);
         if !is_enough(found.hits, found.seeds) {
             wrong.push(format!("{}: {} hits", condition.title, found.hits));
         }
+        changes += found.changes;
+        all += found.seeds;
         let quiet = found.seeds - found.false_alarms;
         if !is_enough(quiet, found.seeds) {
             let alarms = found.false_alarms;
             wrong.push(format!("{}: {alarms} false alarms", condition.title));
         }
     }
+    // What these devices do they do in each trial anew: none is another one at the end.
+    let share = changes as f64 / all as f64;
+    println!("`{CHANGED}`: {changes} of {all}");
+    assert!(
+        share <= CHANGED_MOST,
+        "{changes} of {all} are said to change"
+    );
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Burst credits that run out, and some that come back while others are spent.
+#[test]
+fn a_level_that_does_not_last_is_named() {
+    for device in [
+        "sim:aws-gp2?credits=1%",
+        "sim:delay?time=1ms&riops=400..1000:10000&credits=0%",
+    ] {
+        let seeds: Vec<u64> = (1..=6).collect();
+        let found = in_parallel(&seeds, |&seed| names(device, seed));
+        let missed = found.iter().filter(|names| !names.contains(CHANGED));
+        assert_eq!(missed.count(), 0, "{device}: {found:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! no level that is not as precise as was asked for, and no scout.
 
 use results::{
-    Access, Arrivals, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation,
+    Access, Arrivals, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation, Warning,
+    WarningCode,
 };
 use stats::Estimate;
 use units::{
@@ -32,7 +33,7 @@ const CACHE_SHARE: f64 = 0.05;
 
 /// The findings, the most important first.
 #[must_use]
-pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<String> {
+pub(super) fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<String> {
     let quoted = |name: &str| {
         measurements
             .iter()
@@ -40,6 +41,8 @@ pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<Stri
     };
     let one = quoted("random-read");
     let mut findings = Vec::new();
+    // A curve of storage that was changing carries nothing for long.
+    let curve = curve.filter(|it| it.warnings.iter().all(|doubt| !is_of_change(doubt)));
     let carried = curve.and_then(|curve| load_carried(curve, "random 4 KiB reads/s"));
     findings.extend(carried.map(|it| format!("{it}.")));
     findings.extend(curve.and_then(|curve| saturation(curve, one)));
@@ -56,6 +59,10 @@ pub(crate) fn is_quotable(measurement: &Measurement) -> bool {
     measurement.trust().is_usable()
         && measurement.response.mean.is_bounded()
         && measurement.throughput.is_bounded()
+}
+
+fn is_of_change(doubt: &Warning) -> bool {
+    doubt.code == WarningCode::LevelChanged
 }
 
 /// A value and its interval, as text.
@@ -246,7 +253,7 @@ fn cpu_bound(curve: &Curve) -> Option<String> {
 mod tests {
     use super::*;
     use crate::replay::of_mean;
-    use results::{Level, Warning, WarningCode};
+    use results::Level;
     use stats::Verdict;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {

@@ -33,6 +33,9 @@ const CURVE_ROW: &str = "random-read-curve";
 /// What the load curve is about.
 pub const CURVE_TITLE: &str = "random read 4 KiB";
 
+/// What ends the name of a row that is measured once more.
+const AGAIN: &str = "-again";
+
 /// As much is outstanding at once as a storage of this response time would have: one that has more
 /// does not carry the load.
 const RATED_LEVEL: Duration = Duration::from_millis(100);
@@ -71,6 +74,8 @@ pub enum Phase {
     FilesRemove,
     CachedWrite,
     CachedRead,
+    SequentialAgain,
+    RandomAgain,
 }
 
 impl Phase {
@@ -85,6 +90,17 @@ impl Phase {
             Self::FilesMake => 2.0,
             Self::FilesRead => 4.0,
             Self::FilesRemove => 1.5,
+            Self::SequentialAgain => 2.0,
+            Self::RandomAgain => 3.0,
+        }
+    }
+
+    /// The phase whose row is measured once more, to see whether the storage changed.
+    pub const fn repeats(self) -> Option<Self> {
+        match self {
+            Self::SequentialAgain => Some(Self::SequentialRead),
+            Self::RandomAgain => Some(Self::RandomRead),
+            _ => None,
         }
     }
 
@@ -110,7 +126,11 @@ impl Phase {
             Self::FilesRemove => "files-remove",
             Self::CachedWrite => "cached-write",
             Self::CachedRead => "cached-read",
-            Self::Curve | Self::Arrivals | Self::Rated => return None,
+            Self::Curve
+            | Self::Arrivals
+            | Self::Rated
+            | Self::SequentialAgain
+            | Self::RandomAgain => return None,
         })
     }
 
@@ -147,6 +167,8 @@ pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<Phase> {
             Phase::FilesRemove,
             facts.makes_files && facts.access != Access::Simulated,
         ),
+        (Phase::SequentialAgain, facts.access != Access::Buffered),
+        (Phase::RandomAgain, facts.access != Access::Buffered),
     ];
     let possible = all.into_iter().filter(|(_, is_possible)| *is_possible);
     let repeated = possible.flat_map(|(phase, _)| match phase {
@@ -164,6 +186,12 @@ pub fn deals(trial: &Trial) -> bool {
     trial.name == CURVE_ROW || trial.offered().is_some()
 }
 
+/// Whether a trial measures a row once more, which is shown only if it says something.
+#[must_use]
+pub fn is_second_look(trial: &Trial) -> bool {
+    trial.name.ends_with(AGAIN)
+}
+
 /// What the trials need to know.
 pub struct Scene<'a> {
     pub facts: &'a CheckUpFacts,
@@ -174,7 +202,7 @@ pub struct Scene<'a> {
 /// The trial of a phase, with `time` to run and `least` to last, however soon it is precise; `None`
 /// when the target is too small for it.
 pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration, least: Duration) -> Option<Trial> {
-    let mut trial = match phase {
+    let mut trial = match phase.repeats().unwrap_or(phase) {
         Phase::SequentialWrite => sequential(scene, Mix::WRITE)?,
         Phase::SequentialRead => sequential(scene, Mix::READ)?,
         Phase::RandomRead => random_read(scene, 1)?,
@@ -184,8 +212,15 @@ pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration, least: Duration) -
         Phase::FilesMake => files(scene, FilesPhase::Make),
         Phase::FilesRead => files(scene, FilesPhase::Read),
         Phase::FilesRemove => files(scene, FilesPhase::Remove),
-        Phase::Curve | Phase::Arrivals | Phase::Rated => return None,
+        Phase::Curve
+        | Phase::Arrivals
+        | Phase::Rated
+        | Phase::SequentialAgain
+        | Phase::RandomAgain => return None,
     };
+    if phase.repeats().is_some() {
+        trial.name.push_str(AGAIN);
+    }
     trial.duration_max = time;
     trial.salt = salt(phase, 0);
     if let Some(goal) = &mut trial.goal {

@@ -29,13 +29,19 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
             escaped(reason)
         ));
     }
+    if let Some(change) = run.change() {
+        text.push_str(&format!(
+            "<p class=\"partial\"><b>Changed.</b> {}</p>\n",
+            escaped(&in_print(change))
+        ));
+    }
     text.push_str(&format!(
         "<p class=\"standing\">{}</p>\n",
         standing(run, tables)
     ));
-    if !run.findings.is_empty() {
-        let items: Vec<String> = run
-            .findings
+    let findings = &run.findings[usize::from(run.change().is_some())..];
+    if !findings.is_empty() {
+        let items: Vec<String> = findings
             .iter()
             .map(|it| format!("<li>{}</li>", escaped(&in_print(it))))
             .collect();

@@ -1,0 +1,97 @@
+//! A check-up of storage that is not the same at its end says so first. It used to print the rate
+//! of fresh burst credits as sound above a curve of spent ones.
+
+use serde_json::Value;
+
+use crate::support::{Scratch, finish};
+
+/// The screen and the document of a check-up.
+fn check_up(target: &str, seed: &str) -> (Vec<String>, Value) {
+    let scratch = Scratch::new();
+    let ended = finish(scratch.seekstone(["run", target, "--seed", seed, "--quiet"]));
+    assert_eq!(ended.code, Some(0), "{target}: {}", ended.stderr);
+    let shown = finish(scratch.seekstone(["runs", "export", "1", "--form", "json"]));
+    let lines = ended.stdout.lines().map(str::to_owned);
+    (lines.collect(), shown.json())
+}
+
+/// The first sentence below the title, however it is wrapped.
+fn first_sentence(lines: &[String]) -> String {
+    let rest = lines.iter().skip(1).map(|line| line.trim());
+    rest.collect::<Vec<_>>().join(" ")
+}
+
+fn codes(warnings: &Value) -> Vec<&str> {
+    let warnings = warnings.as_array().into_iter().flatten();
+    warnings.filter_map(|it| it["code"].as_str()).collect()
+}
+
+fn has_changed(subject: &Value) -> bool {
+    codes(&subject["warnings"]).contains(&"level-changed")
+}
+
+fn row<'a>(run: &'a Value, name: &str) -> Option<&'a Value> {
+    let rows = run["measurements"].as_array().into_iter().flatten();
+    let mut rows = rows.filter(|row| row["name"] == name);
+    rows.next()
+}
+
+/// Both levels are in the first line, and both rows and the curve are in doubt.
+#[track_caller]
+fn check(target: &str, verb: &str, [before, after]: [&str; 2]) {
+    let (screen, run) = check_up(target, "1");
+    let sentence = first_sentence(&screen);
+    let told =
+        format!("changed: This storage {verb} during the check-up: random read 4 KiB, QD1 gave");
+    assert!(sentence.starts_with(&told), "{target}: {sentence}");
+    let levels = sentence.split(". What").next().unwrap_or_default();
+    assert!(
+        levels.contains(before) && levels.contains(after),
+        "{target}: {levels}"
+    );
+    let first = run["findings"][0].as_str().unwrap_or_default();
+    assert!(
+        first.starts_with(told.trim_start_matches("changed: ")),
+        "{first}"
+    );
+    for name in ["random-read", "random-read-again"] {
+        let row = row(&run, name).unwrap_or_else(|| panic!("{target} has no row {name}"));
+        assert!(has_changed(row), "{target}: {}", row["warnings"]);
+    }
+    assert!(
+        has_changed(&run["curve"]),
+        "{target}: {}",
+        run["curve"]["warnings"]
+    );
+    let marked = screen
+        .iter()
+        .filter(|line| line.starts_with("! random read"));
+    assert_eq!(marked.count(), 2, "{target}: {screen:#?}");
+    let trust = screen.iter().find(|line| line.trim().starts_with("Trust:"));
+    assert!(
+        trust.is_some_and(|line| line.contains("load curve shaky")),
+        "{trust:?}"
+    );
+}
+
+#[test]
+fn credits_that_run_out_are_the_first_line_of_a_check_up_and_so_are_those_that_come_back() {
+    // 54,000 credits: the highest loads of the curve spend them, and 100 IOPS are left.
+    check(
+        "sim:aws-gp2?credits=1%",
+        "slowed down",
+        ["gave 1,2", "and 100 IOPS"],
+    );
+    // Reads are held to 400 IOPS, and earn credits while writes are measured.
+    let back = "sim:delay?time=1ms&riops=400..1000:10000&credits=0%";
+    check(back, "sped up", ["gave 400 IOPS", "and 1,000 IOPS"]);
+}
+
+#[test]
+fn a_check_up_of_steady_storage_has_no_second_row_of_anything() {
+    let (screen, run) = check_up("sim:mmc?servers=8&mean=1ms", "1");
+    assert!(!first_sentence(&screen).contains("changed"), "{screen:#?}");
+    assert!(row(&run, "random-read-again").is_none());
+    assert!(row(&run, "sequential-read-again").is_none());
+    assert!(row(&run, "random-read").is_some_and(|row| !has_changed(row)));
+}
