@@ -1,4 +1,4 @@
-//! Warnings in the order of their weight, each once.
+//! Warnings in the order of their weight, and then of what they are about, each once.
 
 use results::{FileTest, RandomCell, Run, Severity, Warning, WarningCode};
 use units::Bytes;
@@ -6,15 +6,10 @@ use units::Bytes;
 use crate::page::Page;
 use crate::style::Tone;
 
-/// What the interval says by itself comes last.
-const WIDE: [WarningCode; 4] = [
-    WarningCode::NotConverged,
-    WarningCode::TooShort,
-    WarningCode::Correlated,
-    WarningCode::LevelNotSettled,
-];
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
+/// What was found out about rows is shown besides, up to so many.
+const FINDINGS_SHOWN: usize = 6;
 /// The page has no more lines than this on account of warnings.
 const LINES: usize = 38;
 /// A longer page is a list that is scrolled through in any case.
@@ -37,22 +32,7 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
             None => ordered.push(warning),
         }
     }
-    ordered.sort_by_key(|warning| {
-        let is_about_width = WIDE.contains(&warning.code);
-        // The work of others explains what comes behind it.
-        let is_own = warning.code != WarningCode::ForeignIo;
-        // What was asked for comes before what is good to know.
-        let is_extra = warning.code != WarningCode::Verified;
-        // What this program limited says nothing of the storage.
-        let is_of_storage = warning.code != WarningCode::OwnLimit;
-        (
-            std::cmp::Reverse(warning.severity),
-            is_own,
-            is_extra,
-            is_about_width,
-            is_of_storage,
-        )
-    });
+    ordered.sort_by_key(|warning| (std::cmp::Reverse(warning.severity), warning.code.scope()));
     ordered
 }
 
@@ -74,22 +54,27 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
         .filter(|it| !is_told_by_another(it, &ordered))
         .collect();
     let gathered = gathered(&told, run);
-    // What voids a number is never left out.
-    let voids = gathered.iter().filter(|it| it.severity == Severity::Void);
-    let wanted = SHOWN.max(voids.count()).min(gathered.len());
     // A list of many rows is not kept short by what it does not warn of.
     let is_long = page.lines() > LIST;
-    let mut shown = 0;
-    for warning in &gathered[..wanted] {
-        let must = shown < ALWAYS || warning.severity == Severity::Void;
+    let (mut shown, mut findings, mut is_full) = (0, 0, false);
+    for (index, warning) in gathered.iter().enumerate() {
+        let is_finding = warning.code.scope().is_finding();
+        findings += usize::from(is_finding);
+        // What voids a number is never left out.
+        let must = warning.severity == Severity::Void
+            || index < ALWAYS
+            || is_finding && findings <= FINDINGS_SHOWN;
+        if !must && (is_full || index >= SHOWN) {
+            continue;
+        }
         let most = match must || is_long {
             true => usize::MAX,
             false => LINES - 1,
         };
-        if !page.within(most, |page| item(page, warning)) {
-            break;
+        match page.within(most, |page| item(page, warning)) {
+            true => shown += 1,
+            false => is_full = true,
         }
-        shown += 1;
     }
     let left_out = gathered.len() - shown;
     if left_out > 0 {

@@ -83,7 +83,7 @@ pub use transfer::{
 };
 pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
 pub use warning::{Severity, Warning};
-pub use warning_code::{UnlistedCode, WarningCode};
+pub use warning_code::{UnlistedCode, WarningCode, WarningScope};
 pub use what_if::{
     DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,
 };

@@ -10,9 +10,34 @@ use workload::AdviceCode;
 
 use crate::warning::Severity;
 
-/// Lines of `Variant "code" [weights] "when it is said, or what happened";`.
+/// What a warning is about: those of a weight are shown in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WarningScope {
+    /// What was asked for, or explains what comes behind it.
+    Foremost,
+    /// What was found out about a row or a curve.
+    Row,
+    /// How the run was made.
+    Run,
+    /// What is true of the target whoever measures it.
+    Target,
+    /// What is true of the machine.
+    Machine,
+    /// What an interval says by itself, and more time or depth would change.
+    Effort,
+}
+
+impl WarningScope {
+    /// Whether it was found out by measuring, and says something of the storage.
+    #[must_use]
+    pub fn is_finding(self) -> bool {
+        self <= Self::Row
+    }
+}
+
+/// Lines of `Variant "code" Scope [weights] "when it is said, or what happened";`.
 macro_rules! warning_codes {
-    ($($name:ident $code:literal [$($weight:ident),+] $meaning:literal;)+) => {
+    ($($name:ident $code:literal $scope:ident [$($weight:ident),+] $meaning:literal;)+) => {
         /// What kind of warning it is.
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
@@ -44,6 +69,15 @@ macro_rules! warning_codes {
                 }
             }
 
+            /// What such a warning is about.
+            #[must_use]
+            pub const fn scope(&self) -> WarningScope {
+                match self {
+                    $(Self::$name => WarningScope::$scope,)+
+                    Self::Other(_) => WarningScope::Run,
+                }
+            }
+
             /// When it is said, or what happened; `None` of a code of another version.
             #[must_use]
             pub const fn meaning(&self) -> Option<&'static str> {
@@ -58,213 +92,223 @@ macro_rules! warning_codes {
 
 warning_codes! {
     // Judged from what was measured.
-    Correlated "correlated" [Note]
+    Correlated "correlated" Effort [Note]
         "latency moved slowly during the trial, or by little; its interval is widened for that";
-    CurveDrift "curve-drift" [Doubt] "response times moved while points of the curve were measured";
-    Drift "drift" [Doubt]
+    CurveDrift "curve-drift" Row [Doubt]
+        "response times moved while points of the curve were measured";
+    Drift "drift" Row [Doubt]
         "response time drifted over the trial; for `transfer`, from pass to pass";
-    HeavyTail "heavy-tail" [Doubt] "the mean depends on a few operations, or has no variance";
-    KeptBack "kept-back" [Doubt] "operations due but not completed would change the mean";
-    LateGenerator "late-generator" [Doubt, Void] "Seekstone issued operations late";
-    LevelChanged "level-changed" [Doubt]
+    HeavyTail "heavy-tail" Row [Doubt] "the mean depends on a few operations, or has no variance";
+    KeptBack "kept-back" Row [Doubt] "operations due but not completed would change the mean";
+    LateGenerator "late-generator" Row [Doubt, Void] "Seekstone issued operations late";
+    LevelChanged "level-changed" Foremost [Doubt]
         "the first rows of a check-up did not come out again at its end";
-    LoadFalls "load-falls" [Note] "throughput fell as clients were added";
-    LoadNotCarried "load-not-carried" [Doubt]
+    LoadFalls "load-falls" Row [Note] "throughput fell as clients were added";
+    LoadNotCarried "load-not-carried" Row [Doubt]
         "the storage did not carry the offered load";
-    NotStationary "not-stationary" [Doubt] "still changing at the end of its time";
-    Oscillation "oscillation" [Note] "response times rise and fall periodically";
-    OwnShare "own-share" [Doubt] "over a tenth of a curve's latency is load-generator overhead";
-    RareEpisodes "rare-episodes" [Note] "a few slow episodes make up much of the mean";
-    Standstill "standstill" [Doubt, Void] "Seekstone itself was stopped, or got no CPU";
-    Stall "stall" [Doubt] "nothing completed for a long time";
-    Step "step" [Doubt] "the latency changed abruptly";
-    TimeUnaccounted "time-unaccounted" [Doubt]
+    NotStationary "not-stationary" Row [Doubt] "still changing at the end of its time";
+    Oscillation "oscillation" Row [Note] "response times rise and fall periodically";
+    OwnShare "own-share" Row [Doubt] "over a tenth of a curve's latency is load-generator overhead";
+    RareEpisodes "rare-episodes" Row [Note] "a few slow episodes make up much of the mean";
+    Standstill "standstill" Foremost [Doubt, Void]
+        "Seekstone itself was stopped, or got no CPU";
+    Stall "stall" Row [Doubt] "nothing completed for a long time";
+    Step "step" Row [Doubt] "the latency changed abruptly";
+    TimeUnaccounted "time-unaccounted" Row [Doubt]
         "throughput times response and think time is not the number of clients";
-    TwoModes "two-modes" [Note] "times have two peaks";
-    WarmUp "warm-up" [Note, Doubt] "a slow start";
-    WarmUpDiffers "warm-up-differs" [Note, Doubt]
+    TwoModes "two-modes" Row [Note] "times have two peaks";
+    WarmUp "warm-up" Row [Note, Doubt] "a slow start";
+    WarmUpDiffers "warm-up-differs" Row [Note, Doubt]
         "the part left out at the start differs from the rest";
-    WriteCliff "write-cliff" [Doubt] "writes became slower abruptly";
-    BusyWorker "busy-worker" [Doubt] "a worker thread was busy for 95 % of the trial";
-    CacheChanges "cache-changes" [Doubt] "the page cache answered more of one pass than of another";
-    FirstRunDiffers "first-run-differs" [Doubt]
+    WriteCliff "write-cliff" Row [Doubt] "writes became slower abruptly";
+    BusyWorker "busy-worker" Row [Doubt] "a worker thread was busy for 95 % of the trial";
+    CacheChanges "cache-changes" Row [Doubt]
+        "the page cache answered more of one pass than of another";
+    FirstRunDiffers "first-run-differs" Row [Doubt]
         "the first run of a command is far from the others";
-    ForeignIo "foreign-io" [Doubt, Void] "other processes did much of the device's I/O";
-    LogIncomplete "log-incomplete" [Doubt]
+    ForeignIo "foreign-io" Foremost [Doubt, Void] "other processes did much of the device's I/O";
+    LogIncomplete "log-incomplete" Row [Doubt]
         "lines of fio's logs came faster than they could be written";
-    IologIncomplete "iolog-incomplete" [Doubt]
+    IologIncomplete "iolog-incomplete" Row [Doubt]
         "`trial --iolog`: operations came faster than their lines could be written";
-    ReplayBehind "replay-behind" [Doubt]
+    ReplayBehind "replay-behind" Row [Doubt]
         "a replay took 0.1 % longer than its trace, or 1 % of its requests were over 1 ms behind";
-    ReplayStarved "replay-starved" [Doubt]
+    ReplayStarved "replay-starved" Row [Doubt]
         "requests came from the trace's file after they were due";
-    LawBroken "law-broken" [Doubt] "Little's law does not hold for the users";
-    NotFromDevice "not-from-device" [Doubt, Void]
+    LawBroken "law-broken" Row [Doubt] "Little's law does not hold for the users";
+    NotFromDevice "not-from-device" Row [Doubt, Void]
         "the device moved less than the direct I/O asked for";
-    OwnLimit "own-limit" [Doubt, Void]
+    OwnLimit "own-limit" Effort [Doubt, Void]
         "the queue was full at --depth, and the rest waited in Seekstone";
-    ProcessorsShared "processors-shared" [Doubt] "other processes used a quarter of the CPUs";
-    RoundsDiffer "rounds-differ" [Doubt]
+    ProcessorsShared "processors-shared" Row [Doubt] "other processes used a quarter of the CPUs";
+    RoundsDiffer "rounds-differ" Row [Doubt]
         "rounds of a cell differ by more than their noise";
-    SameDevice "same-device" [Doubt] "two compared file systems are on the same device";
-    SlowClock "slow-clock" [Doubt] "reading the clock takes over 1 % of an operation";
-    PtsNotMet "pts-not-met" [Note] "an SSD is steady, and the letter of SSS PTS is not met";
-    PtsTooEarly "pts-too-early" [Doubt]
+    SameDevice "same-device" Target [Doubt] "two compared file systems are on the same device";
+    SlowClock "slow-clock" Machine [Doubt] "reading the clock takes over 1 % of an operation";
+    PtsNotMet "pts-not-met" Row [Note] "an SSD is steady, and the letter of SSS PTS is not met";
+    PtsTooEarly "pts-too-early" Row [Doubt]
         "the letter of SSS PTS was met, and the trend does not bear it out";
-    SsdDrifting "ssd-drifting" [Doubt] "the rounds of an SSD test are still changing";
-    SsdPurgeUnproven "ssd-purge-unproven" [Doubt]
+    SsdDrifting "ssd-drifting" Row [Doubt] "the rounds of an SSD test are still changing";
+    SsdPurgeUnproven "ssd-purge-unproven" Row [Doubt]
         "blocks read back after a purge are not zero";
-    SplitOperations "split-operations" [Note] "the kernel made several requests of each operation";
+    SplitOperations "split-operations" Row [Note]
+        "the kernel made several requests of each operation";
     // Too little time.
-    DepthNotReached "depth-not-reached" [Doubt, Void]
+    DepthNotReached "depth-not-reached" Row [Doubt, Void]
         "the queue depth stayed below the one requested";
-    LevelNotSettled "level-not-settled" [Doubt] "a level of a curve lies between two loads";
-    NoAnswer "no-answer" [Doubt] "nothing was done in a trial, which was measured again for longer";
-    NoOperation "no-operation" [Void] "nothing was done, and there was no time for more";
-    NotCitable "not-citable" [Doubt] "too few independent operations to quote the number";
-    NotConverged "not-converged" [Note, Doubt] "the interval is wider than requested";
-    NotFinished "not-finished" [Doubt] "users had not made all their transactions";
-    NotPrecise "not-precise" [Note] "rows of `files` have wider intervals than requested";
-    NotSaturated "not-saturated" [Note] "the curve had not stopped growing";
-    RowsLeftOut "rows-left-out" [Note] "no time was left for rows of a check-up";
-    SearchNotFinished "search-not-finished" [Doubt] "how many users meet a limit remains open";
-    StonewallNotReached "stonewall-not-reached" [Doubt]
+    LevelNotSettled "level-not-settled" Effort [Doubt] "a level of a curve lies between two loads";
+    NoAnswer "no-answer" Row [Doubt]
+        "nothing was done in a trial, which was measured again for longer";
+    NoOperation "no-operation" Row [Void] "nothing was done, and there was no time for more";
+    NotCitable "not-citable" Row [Doubt] "too few independent operations to quote the number";
+    NotConverged "not-converged" Effort [Note, Doubt] "the interval is wider than requested";
+    NotFinished "not-finished" Row [Doubt] "users had not made all their transactions";
+    NotPrecise "not-precise" Effort [Note] "rows of `files` have wider intervals than requested";
+    NotSaturated "not-saturated" Row [Note] "the curve had not stopped growing";
+    RowsLeftOut "rows-left-out" Run [Note] "no time was left for rows of a check-up";
+    SearchNotFinished "search-not-finished" Row [Doubt] "how many users meet a limit remains open";
+    StonewallNotReached "stonewall-not-reached" Row [Doubt]
         "a client of `files --stonewall` had no more to do before the time was up";
-    SsdUndecided "ssd-undecided" [Doubt]
+    SsdUndecided "ssd-undecided" Row [Doubt]
         "the rounds of an SSD test do not tell whether it is steady";
-    StudyNotPrecise "study-not-precise" [Doubt] "figures of a study have wider intervals than \
+    StudyNotPrecise "study-not-precise" Effort [Doubt]
+        "figures of a study have wider intervals than \
         requested";
-    TooShort "too-short" [Note] "too short to tell whether results are correlated";
+    TooShort "too-short" Effort [Note] "too short to tell whether results are correlated";
     // Facts of a run.
-    Access "access" [Note, Doubt] "how the target had to be accessed";
-    LevelsTooLow "levels-too-low" [Doubt] "no level of a curve lies above the time of one client";
-    Clock "clock" [Void] "the CPU's counter and the system clock drifted apart";
-    ClosedLoad "closed-load" [Note] "what the two answers of `whatif` mean";
-    CoarseTimes "coarse-times" [Doubt] "a log prints so few digits that a rate may be off";
-    CurveCutShort "curve-cut-short" [Doubt]
+    Access "access" Target [Note, Doubt] "how the target had to be accessed";
+    LevelsTooLow "levels-too-low" Row [Doubt]
+        "no level of a curve lies above the time of one client";
+    Clock "clock" Machine [Void] "the CPU's counter and the system clock drifted apart";
+    ClosedLoad "closed-load" Run [Note] "what the two answers of `whatif` mean";
+    CoarseTimes "coarse-times" Run [Doubt] "a log prints so few digits that a rate may be off";
+    CurveCutShort "curve-cut-short" Row [Doubt]
         "every operation of a load failed, and the curve ends there";
-    DevicePartial "device-partial" [Doubt] "a simulated device was stopped early in `whatif`";
-    FailedOperations "failed-operations" [Doubt, Void] "operations failed and were counted";
-    FailedRuns "failed-runs" [Doubt] "runs of a command ended with an error, and count";
-    FlushByKernelThread "flush-by-kernel-thread" [Note]
+    DevicePartial "device-partial" Run [Doubt] "a simulated device was stopped early in `whatif`";
+    FailedOperations "failed-operations" Row [Doubt, Void] "operations failed and were counted";
+    FailedRuns "failed-runs" Row [Doubt] "runs of a command ended with an error, and count";
+    FlushByKernelThread "flush-by-kernel-thread" Machine [Note]
         "io_uring hands each flush to a thread of the kernel";
-    Hosts "hosts" [Note]
+    Hosts "hosts" Run [Note]
         "several hosts measured together: who was done first and last, how well their clocks are \
          known, and how their targets differ";
-    EngineFallback "engine-fallback" [Note] "the usual I/O engine could not be used";
-    Imported "imported" [Note] "the run comes from a log";
-    LeftBehind "left-behind" [Doubt] "some of Seekstone's files could not be removed";
-    MostlyShell "mostly-shell" [Doubt] "a command takes hardly longer than its start";
-    MostlyStart "mostly-start" [Note] "a command takes hardly longer than its start";
-    NamesStayCached "names-stay-cached" [Note] "the cache of names was not dropped";
-    NoFigures "no-figures" [Void] "every replicate of a combination of levels failed, or was void";
-    NoMemoryDisk "no-memory-disk" [Note] "there was no tmpfs to compare with";
-    NotChecked "not-checked" [Note] "blocks that are not checked, or not used";
-    PartLeftOut "part-left-out" [Note] "blocks that are not checked, or not used";
-    NullTarget "null-target" [Note] "nothing was read or written";
-    OtherDriver "other-driver" [Note] "a different I/O engine from the previous load's";
-    PartialRun "partial-run" [Note] "`whatif` fits a run that was stopped early";
-    RampNotOver "ramp-not-over" [Doubt] "not all users were active at once";
-    UsersNotTogether "users-not-together" [Doubt] "not all users were active at once";
-    ReplayChanged "replay-changed" [Doubt]
+    EngineFallback "engine-fallback" Row [Note] "the usual I/O engine could not be used";
+    Imported "imported" Run [Note] "the run comes from a log";
+    LeftBehind "left-behind" Run [Doubt] "some of Seekstone's files could not be removed";
+    MostlyShell "mostly-shell" Row [Doubt] "a command takes hardly longer than its start";
+    MostlyStart "mostly-start" Row [Note] "a command takes hardly longer than its start";
+    NamesStayCached "names-stay-cached" Run [Note] "the cache of names was not dropped";
+    NoFigures "no-figures" Row [Void]
+        "every replicate of a combination of levels failed, or was void";
+    NoMemoryDisk "no-memory-disk" Run [Note] "there was no tmpfs to compare with";
+    NotChecked "not-checked" Run [Note] "blocks that are not checked, or not used";
+    PartLeftOut "part-left-out" Run [Note] "blocks that are not checked, or not used";
+    NullTarget "null-target" Target [Note] "nothing was read or written";
+    OtherDriver "other-driver" Run [Note] "a different I/O engine from the previous load's";
+    PartialRun "partial-run" Run [Note] "`whatif` fits a run that was stopped early";
+    RampNotOver "ramp-not-over" Row [Doubt] "not all users were active at once";
+    UsersNotTogether "users-not-together" Row [Doubt] "not all users were active at once";
+    ReplayChanged "replay-changed" Run [Doubt]
         "requests of a trace were moved to fit the target, or left out";
-    ReplayReordered "replay-reordered" [Note] "times in a trace go backwards";
-    ReplaySeveralFiles "replay-several-files" [Note]
+    ReplayReordered "replay-reordered" Run [Note] "times in a trace go backwards";
+    ReplaySeveralFiles "replay-several-files" Run [Note]
         "files or devices of a trace are placed side by side on one target";
-    ReplayWholeSeconds "replay-whole-seconds" [Doubt]
+    ReplayWholeSeconds "replay-whole-seconds" Run [Doubt]
         "times of a trace are whole seconds, and its requests were spread over each";
-    Resumed "resumed" [Note] "the run was killed and resumed, or archived as far as it got";
-    RivalModels "rival-models" [Note] "other models predict about as well";
-    ShortOperations "short-operations" [Void] "operations moved fewer bytes than requested";
-    SsdBlocksLeftOut "ssd-blocks-left-out" [Note]
+    Resumed "resumed" Run [Note] "the run was killed and resumed, or archived as far as it got";
+    RivalModels "rival-models" Run [Note] "other models predict about as well";
+    ShortOperations "short-operations" Row [Void] "operations moved fewer bytes than requested";
+    SsdBlocksLeftOut "ssd-blocks-left-out" Run [Note]
         "loads of blocks that direct I/O cannot move here";
-    SsdFailedOperations "ssd-failed-operations" [Void]
+    SsdFailedOperations "ssd-failed-operations" Row [Void]
         "operations of an SSD test failed, and were counted";
-    SsdNotPurged "ssd-not-purged" [Note] "earlier writes affect the first rounds";
-    SsdPartOfDevice "ssd-part-of-device" [Doubt]
+    SsdNotPurged "ssd-not-purged" Run [Note] "earlier writes affect the first rounds";
+    SsdPartOfDevice "ssd-part-of-device" Run [Doubt]
         "the rest of the device was spare space for garbage collection";
-    SsdQuick "ssd-quick" [Note] "rounds are shorter than those of SSS PTS";
-    SsdThroughFileSystem "ssd-through-file-system" [Doubt]
+    SsdQuick "ssd-quick" Run [Note] "rounds are shorter than those of SSS PTS";
+    SsdThroughFileSystem "ssd-through-file-system" Run [Doubt]
         "a file system lies between the test and the SSD";
-    StartedLate "started-late" [Doubt] "the time to start together had passed";
-    StateLeftOut "state-left-out" [Note] "what `files` could not measure here";
-    TestLeftOut "test-left-out" [Note] "what `files` could not measure here";
-    StillCached "still-cached" [Doubt] "files that should have been cold were in memory";
-    StudyJournal "study-journal" [Doubt]
+    StartedLate "started-late" Run [Doubt] "the time to start together had passed";
+    StateLeftOut "state-left-out" Run [Note] "what `files` could not measure here";
+    TestLeftOut "test-left-out" Run [Note] "what `files` could not measure here";
+    StillCached "still-cached" Row [Doubt] "files that should have been cold were in memory";
+    StudyJournal "study-journal" Run [Doubt]
         "a study's journal could not be kept, or is from another machine";
-    StudyMachines "study-machines" [Doubt]
+    StudyMachines "study-machines" Run [Doubt]
         "a study's journal could not be kept, or is from another machine";
-    StudyOfAModel "study-of-a-model" [Doubt] "the results are a model's, not a device's";
-    VoidReplicates "void-replicates" [Doubt, Void]
+    StudyOfAModel "study-of-a-model" Run [Doubt] "the results are a model's, not a device's";
+    VoidReplicates "void-replicates" Row [Doubt, Void]
         "replicates of a study are void; void where too few are left to show a difference";
-    Verified "verified" [Note] "`--verify` read everything back, and found no errors";
-    WarmUpLeftOut "warm-up-left-out" [Note] "what `--warm-up` left out";
-    WritesLeftOut "writes-left-out" [Note] "an existing target was only read";
-    WrongData "wrong-data" [Void] "the storage returned different data from what was written";
+    Verified "verified" Foremost [Note] "`--verify` read everything back, and found no errors";
+    WarmUpLeftOut "warm-up-left-out" Run [Note] "what `--warm-up` left out";
+    WritesLeftOut "writes-left-out" Run [Note] "an existing target was only read";
+    WrongData "wrong-data" Row [Void] "the storage returned different data from what was written";
     // Known of the target and the machine.
-    Compression "compression" [Note] "what lies between a file and the device";
-    CopyOnWrite "copy-on-write" [Note] "what lies between a file and the device";
-    Encryption "encryption" [Note] "what lies between a file and the device";
-    Fuse "fuse" [Note] "what lies between a file and the device";
-    CacheShareUnknown "cache-share-unknown" [Note]
+    Compression "compression" Target [Note] "what lies between a file and the device";
+    CopyOnWrite "copy-on-write" Target [Note] "what lies between a file and the device";
+    Encryption "encryption" Target [Note] "what lies between a file and the device";
+    Fuse "fuse" Target [Note] "what lies between a file and the device";
+    CacheShareUnknown "cache-share-unknown" Target [Note]
         "nothing counts what the page cache answered";
-    Overlay "overlay" [Note] "what lies between a file and the device";
-    RemoteFileSystem "remote-file-system" [Note] "what lies between a file and the device";
-    CpuLimited "cpu-limited" [Note] "what the machine has and gives";
-    CpuStolen "cpu-stolen" [Note] "what the machine has and gives";
-    MemoryLimited "memory-limited" [Note] "what the machine has and gives";
-    SingleCpu "single-cpu" [Note] "what the machine has and gives";
-    DataJournalled "data-journalled" [Note] "what mount options do to writes";
-    NoJournal "no-journal" [Note] "what the file system does after files were removed";
-    DurabilityWeakened "durability-weakened" [Note] "what mount options do to writes";
-    SynchronousMount "synchronous-mount" [Note] "what mount options do to writes";
-    CouldNotLook "could-not-look" [Note, Doubt]
+    Overlay "overlay" Target [Note] "what lies between a file and the device";
+    RemoteFileSystem "remote-file-system" Target [Note] "what lies between a file and the device";
+    CpuLimited "cpu-limited" Machine [Note] "what the machine has and gives";
+    CpuStolen "cpu-stolen" Machine [Note] "what the machine has and gives";
+    MemoryLimited "memory-limited" Machine [Note] "what the machine has and gives";
+    SingleCpu "single-cpu" Machine [Note] "what the machine has and gives";
+    DataJournalled "data-journalled" Target [Note] "what mount options do to writes";
+    NoJournal "no-journal" Target [Note] "what the file system does after files were removed";
+    DurabilityWeakened "durability-weakened" Target [Note] "what mount options do to writes";
+    SynchronousMount "synchronous-mount" Target [Note] "what mount options do to writes";
+    CouldNotLook "could-not-look" Target [Note, Doubt]
         "what could not be checked, so that silence about it means nothing";
-    DeviceInUse "device-in-use" [Note] "what others do on the device";
-    IoThrottled "io-throttled" [Note] "what others do on the device";
-    OtherIo "other-io" [Note] "what others do on the device";
-    SharedDevice "shared-device" [Note] "what others do on the device";
-    DeviceReadOnly "device-read-only" [Note] "only reads can be measured";
-    ReadOnly "read-only" [Note] "only reads can be measured";
-    LoopBuffered "loop-buffered" [Note] "what the device is";
-    MappedDevice "mapped-device" [Note] "what the device is";
-    ThinProvisioned "thin-provisioned" [Note] "what the device is";
-    VirtualDisk "virtual-disk" [Note] "what the device is";
-    VolatileWriteCache "volatile-write-cache" [Note] "what the device is";
-    MemoryBacked "memory-backed" [Note] "what the file or directory is";
-    FewHoles "few-holes" [Note] "what the file or directory is";
-    NearlyFull "nearly-full" [Note] "what the file or directory is";
-    SmallFile "small-file" [Note] "what the file or directory is";
-    SparseFile "sparse-file" [Note, Void] "what the file or directory is";
-    RaidChecking "raid-checking" [Note] "what a RAID is doing";
-    RaidDegraded "raid-degraded" [Note] "what a RAID is doing";
-    RaidRebuilding "raid-rebuilding" [Note] "what a RAID is doing";
-    RaidReplacing "raid-replacing" [Note] "what a RAID is doing";
+    DeviceInUse "device-in-use" Target [Note] "what others do on the device";
+    IoThrottled "io-throttled" Target [Note] "what others do on the device";
+    OtherIo "other-io" Target [Note] "what others do on the device";
+    SharedDevice "shared-device" Target [Note] "what others do on the device";
+    DeviceReadOnly "device-read-only" Target [Note] "only reads can be measured";
+    ReadOnly "read-only" Target [Note] "only reads can be measured";
+    LoopBuffered "loop-buffered" Target [Note] "what the device is";
+    MappedDevice "mapped-device" Target [Note] "what the device is";
+    ThinProvisioned "thin-provisioned" Target [Note] "what the device is";
+    VirtualDisk "virtual-disk" Target [Note] "what the device is";
+    VolatileWriteCache "volatile-write-cache" Target [Note] "what the device is";
+    MemoryBacked "memory-backed" Target [Note] "what the file or directory is";
+    FewHoles "few-holes" Target [Note] "what the file or directory is";
+    NearlyFull "nearly-full" Target [Note] "what the file or directory is";
+    SmallFile "small-file" Target [Note] "what the file or directory is";
+    SparseFile "sparse-file" Target [Note, Void] "what the file or directory is";
+    RaidChecking "raid-checking" Target [Note] "what a RAID is doing";
+    RaidDegraded "raid-degraded" Target [Note] "what a RAID is doing";
+    RaidRebuilding "raid-rebuilding" Target [Note] "what a RAID is doing";
+    RaidReplacing "raid-replacing" Target [Note] "what a RAID is doing";
     // Arithmetic of the documents.
-    CachedRange "cached-range" [Note, Doubt] "what a cache holds of the places a thread goes to";
-    IndependentSamples "independent-samples" [Note, Doubt]
+    CachedRange "cached-range" Run [Note, Doubt]
         "what a cache holds of the places a thread goes to";
-    RandomWalk "random-walk" [Note, Doubt] "what a cache holds of the places a thread goes to";
-    Contention "contention" [Doubt] "how many threads have a share of the file of their own";
-    Coverage "coverage" [Note, Doubt] "how many threads have a share of the file of their own";
-    DurationsDiffer "durations-differ" [Doubt] "what a workload asks for";
-    MixedTypes "mixed-types" [Doubt] "what a workload asks for";
-    LoadRange "load-range" [Note] "what a workload asks for";
-    Saturation "saturation" [Note, Doubt] "what a workload asks for";
-    ClassicCache "classic-cache" [Note] "what a log of the old programs does not say";
-    ClassicResponse "classic-response" [Note] "what a log of the old programs does not say";
-    ClassicClock "classic-clock" [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicCount "classic-count" [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicNoProfile "classic-no-profile" [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicPercentile "classic-percentile" [Doubt]
+    IndependentSamples "independent-samples" Run [Note, Doubt]
+        "what a cache holds of the places a thread goes to";
+    RandomWalk "random-walk" Run [Note, Doubt] "what a cache holds of the places a thread goes to";
+    Contention "contention" Run [Doubt] "how many threads have a share of the file of their own";
+    Coverage "coverage" Run [Note, Doubt] "how many threads have a share of the file of their own";
+    DurationsDiffer "durations-differ" Run [Doubt] "what a workload asks for";
+    MixedTypes "mixed-types" Run [Doubt] "what a workload asks for";
+    LoadRange "load-range" Run [Note] "what a workload asks for";
+    Saturation "saturation" Run [Note, Doubt] "what a workload asks for";
+    ClassicCache "classic-cache" Run [Note] "what a log of the old programs does not say";
+    ClassicResponse "classic-response" Run [Note] "what a log of the old programs does not say";
+    ClassicClock "classic-clock" Run [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicCount "classic-count" Run [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicNoProfile "classic-no-profile" Run [Doubt]
         "what in a log of DISKRAND does not fit together";
-    ClassicRecords "classic-records" [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicShort "classic-short" [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicConvergence "classic-convergence" [Doubt]
+    ClassicPercentile "classic-percentile" Run [Doubt]
+        "what in a log of DISKRAND does not fit together";
+    ClassicRecords "classic-records" Run [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicShort "classic-short" Run [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicConvergence "classic-convergence" Run [Doubt]
         "what a log of the RAID Performance Test says of itself, or says otherwise today";
-    ClassicInterval "classic-interval" [Doubt]
+    ClassicInterval "classic-interval" Run [Doubt]
         "what a log of the RAID Performance Test says of itself, or says otherwise today";
-    ClassicWarning "classic-warning" [Doubt]
+    ClassicWarning "classic-warning" Run [Doubt]
         "what a log of the RAID Performance Test says of itself, or says otherwise today";
 }
 

@@ -14,6 +14,7 @@ mod tables;
 mod timing;
 mod transfer;
 mod validation;
+mod warnings;
 mod what_if;
 
 #[path = "../support/kinds.rs"]

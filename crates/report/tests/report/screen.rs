@@ -4,7 +4,7 @@ use report::{Style, check_up, curve_table, headline, html, inspection, measureme
 use results::{CurvePoint, Resolution, Run, Status, Warning, WarningCode};
 use stats::Verdict;
 
-const ASCII: Style = Style {
+pub(super) const ASCII: Style = Style {
     width: 80,
     color: false,
     unicode: false,
@@ -55,7 +55,7 @@ Warnings
         to see past it.
   doubt durable write 4 KiB (fsync): ended before it was as precise as requested; the interval is
         valid but wider. Give it more time.
-  note  This is a virtual machine: its host may cache.
+  note  Points marked as scouts only showed the way and are never cited.
   1 more: --all shows everything
 ");
 }
@@ -308,38 +308,6 @@ fn colours_change_no_text() {
 }
 
 #[test]
-fn warnings_come_by_weight_and_once() {
-    let mut run = empty();
-    run.warnings
-        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
-    for index in 0..5 {
-        run.warnings.push(Warning::note(
-            WarningCode::TwoModes,
-            format!("note {index}"),
-        ));
-    }
-    run.warnings
-        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
-    run.warnings
-        .push(Warning::void(WarningCode::Clock, "a void"));
-    let warnings = |run: &Run, style: &Style| {
-        let screen = check_up(run, style);
-        screen[screen.find("Warnings").expect("there are warnings")..].to_owned()
-    };
-    insta::assert_snapshot!(warnings(&run, &ASCII), @r"
-    Warnings
-      VOID  a void
-      doubt a doubt
-      note  note 0
-      4 more: --all shows everything
-    ");
-    run.id = Some(7);
-    assert!(warnings(&run, &ASCII).ends_with("4 more: --all shows everything\n"));
-    let all = warnings(&run, &Style { all: true, ..ASCII });
-    assert!(all.ends_with("note  note 4\n"), "{all}");
-}
-
-#[test]
 fn numbers_that_must_not_be_used_are_marked() {
     let mut run = sample::run();
     run.measurements[0]
@@ -520,7 +488,7 @@ fn a_run_without_anything_is_a_header() {
     );
 }
 
-fn empty() -> Run {
+pub(super) fn empty() -> Run {
     let mut run = sample::run();
     run.measurements.clear();
     run.curve = None;

@@ -95,3 +95,30 @@ fn a_check_up_of_steady_storage_has_no_second_row_of_anything() {
     assert!(row(&run, "sequential-read-again").is_none());
     assert!(row(&run, "random-read").is_some_and(|row| !has_changed(row)));
 }
+
+/// Bug: three notes on the machine and the file hid what had been found out about the rows.
+#[test]
+fn two_modes_are_on_the_screen_whatever_else_is_to_be_noted() {
+    let (_, mut run) = check_up("sim:cache?hit=10us&miss=5ms&hits=80%&run=1", "1");
+    let generic = [
+        "fuse",
+        "small-file",
+        "cpu-stolen",
+        "virtual-disk",
+        "single-cpu",
+    ];
+    for code in generic {
+        let note = serde_json::json!({"code": code, "severity": "note", "text": code});
+        run["warnings"]
+            .as_array_mut()
+            .expect("warnings")
+            .insert(0, note);
+    }
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("run.json"), run.to_string()).expect("a file");
+    scratch.check(&["runs", "import", "run.json"], 0, "");
+    let screen = finish(scratch.seekstone(["runs", "show", "1"])).stdout;
+    let [found, generic] = ["two modes", "note  fuse"].map(|text| screen.find(text));
+    let found = found.unwrap_or_else(|| panic!("no two modes in {screen}"));
+    assert!(generic.is_none_or(|generic| found < generic), "{screen}");
+}

@@ -1,0 +1,109 @@
+//! Warnings on the screen: which come first, and which are shown.
+
+use report::{Style, check_up, html};
+use results::{Run, Warning, WarningCode};
+
+use crate::screen::{ASCII, empty};
+
+#[test]
+fn warnings_come_by_weight_and_once() {
+    let mut run = empty();
+    run.warnings
+        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
+    for index in 0..5 {
+        run.warnings.push(Warning::note(
+            WarningCode::SmallFile,
+            format!("note {index}"),
+        ));
+    }
+    run.warnings
+        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
+    run.warnings
+        .push(Warning::void(WarningCode::Clock, "a void"));
+    let warnings = |run: &Run, style: &Style| {
+        let screen = check_up(run, style);
+        screen[screen.find("Warnings").expect("there are warnings")..].to_owned()
+    };
+    insta::assert_snapshot!(warnings(&run, &ASCII), @r"
+    Warnings
+      VOID  a void
+      doubt a doubt
+      note  note 0
+      4 more: --all shows everything
+    ");
+    run.id = Some(7);
+    assert!(warnings(&run, &ASCII).ends_with("4 more: --all shows everything\n"));
+    let all = warnings(&run, &Style { all: true, ..ASCII });
+    assert!(all.ends_with("note  note 4\n"), "{all}");
+}
+
+/// Bug: `two-modes` and `depth-not-reached` were among "2 more" behind what is true of any such
+/// target and machine.
+#[test]
+fn what_was_found_out_about_a_row_comes_before_what_is_true_of_the_machine() {
+    let mut run = empty();
+    for code in [
+        WarningCode::CpuStolen,
+        WarningCode::Fuse,
+        WarningCode::Resumed,
+        WarningCode::SmallFile,
+        WarningCode::TooShort,
+        WarningCode::TwoModes,
+        WarningCode::DepthNotReached,
+        WarningCode::Oscillation,
+        WarningCode::RareEpisodes,
+    ] {
+        run.warnings
+            .push(Warning::note(code.clone(), code.as_str()));
+    }
+    run.warnings
+        .push(Warning::doubt(WarningCode::Access, "a doubt"));
+    let screen = check_up(&run, &ASCII);
+    insta::assert_snapshot!(&screen[screen.find("Warnings").expect("warnings")..], @r"
+    Warnings
+      doubt a doubt
+      note  two-modes
+      note  depth-not-reached
+      note  oscillation
+      note  rare-episodes
+      5 more: --all shows everything
+    ");
+    let all = check_up(&run, &Style { all: true, ..ASCII });
+    let order = [
+        "rare-episodes",
+        "resumed",
+        "fuse",
+        "cpu-stolen",
+        "too-short",
+    ];
+    let places = order.map(|code| all.find(code).expect(code));
+    assert!(places.is_sorted(), "{all}");
+}
+
+/// A check-up of storage that changed says so before all else, and does not call its curve sound.
+#[test]
+fn storage_that_changed_is_the_first_line() {
+    let mut run = sample::run();
+    let doubt = || Warning::doubt(WarningCode::LevelChanged, "one of two levels");
+    run.findings.insert(0, "This storage slowed down.".into());
+    assert!(!check_up(&run, &ASCII).contains("changed:"));
+    run.measurements[3].warnings.push(doubt());
+    let curve = run.curve.as_mut().expect("a curve");
+    curve.warnings.push(doubt());
+    let screen = check_up(&run, &ASCII);
+    let second = screen.lines().nth(1);
+    assert_eq!(second, Some("  changed: This storage slowed down."));
+    for expected in [
+        "5 of 6 rows sound, 1 shaky; load curve shaky",
+        "\n! random read 4 KiB, QD1",
+        "doubt one of two levels",
+        "Random reads: one client waits",
+    ] {
+        assert!(
+            screen.contains(expected),
+            "{expected} is missing in\n{screen}"
+        );
+    }
+    assert_eq!(screen.matches("slowed down").count(), 1, "{screen}");
+    assert!(html(&run).contains("<b>Changed.</b> This storage slowed down."));
+}
