@@ -181,11 +181,13 @@ fn of_series(found: &Transfer) -> Option<String> {
 }
 
 fn of_rabmarks(found: &Rab) -> Option<String> {
-    let whole = found.averages.iter().filter(|it| it.rabmark_r.is_whole);
-    let parts = whole.take(PARTS_MAX).map(|it| {
-        let mark = it.rabmark_r.value;
-        let (value, interval) = format_interval_count(mark.value, mark.low, mark.high);
-        let group = it.group.name();
+    let whole = found.averages_to_tell().filter(|(_, mark)| mark.is_whole);
+    let parts = whole.take(PARTS_MAX).map(|(group, mark)| {
+        let Estimate {
+            value, low, high, ..
+        } = mark.value;
+        let (value, interval) = format_interval_count(value, low, high);
+        let group = group.name();
         format!("{group} workloads have RABmark[r] {value} ({interval}) on average")
     });
     sentence(parts)

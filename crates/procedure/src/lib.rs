@@ -18,9 +18,11 @@ mod own_limits;
 mod positioning;
 mod profiles;
 mod rab;
+mod rab_batch;
 mod rab_summary;
 mod random_access;
 mod replay;
+mod replications;
 mod requirement;
 mod rounds;
 mod row;
@@ -61,7 +63,7 @@ pub use positioning::{
 };
 pub use profiles::{PROFILES, Profile, ProfileGoal};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
-pub use rab_summary::{mode_comparisons, rab_averages};
+pub use rab_summary::{mode_comparisons, rab_averages, rab_over_runs};
 pub use random_access::{
     BLOCKS_MIN, CellPlan, Cells, RandomOptions, RandomProcedure, RandomShape, RandomStep,
     ShapeError, TRIAL_MIN, random_doubts, random_findings,

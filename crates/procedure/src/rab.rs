@@ -2,19 +2,20 @@
 //!
 //! A transaction workload is a load curve whose levels are about the service time, which the RPT
 //! manual calls response time; the loads at which the response time from due crosses the same
-//! levels are found beside them. A batch workload is one load, measured until it is precise. The
-//! manual's own procedure, step for step, is in `vintage::rpt`.
+//! levels are found beside them. A batch workload is one load, begun at several sets of places
+//! (`rab_batch`). The manual's own procedure, step for step, is in `vintage::rpt`.
 
 use results::{
     Arrivals, Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
     Warning,
 };
-use stats::{Channel, Goal};
+use stats::Channel;
 use units::{Duration, format_duration_ns};
 
 use crate::curve::{
     CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, kept_of, warm_up_left_out,
 };
+use crate::rab_batch::BatchSets;
 
 /// What a workload is measured for.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +91,7 @@ pub struct RabProcedure {
 
 #[derive(Clone, Debug)]
 enum RabStage {
-    Batch(Option<Box<Measurement>>),
+    Batch(Box<BatchSets>),
     Service(Box<LoadCurve>),
     Response {
         service: Box<LoadCurve>,
@@ -103,7 +104,10 @@ impl RabProcedure {
     #[must_use]
     pub fn new(subject: RabSubject, options: RabOptions) -> Self {
         let stage = match subject.group() {
-            Group::Batch => RabStage::Batch(None),
+            Group::Batch => {
+                let clients = subject.clients.unwrap_or(1);
+                RabStage::Batch(Box::new(BatchSets::new(&options, clients)))
+            }
             Group::Transaction => {
                 RabStage::Service(Box::new(LoadCurve::new(curve_options(&options))))
             }
@@ -128,8 +132,9 @@ impl RabProcedure {
     /// What to do next.
     pub fn next_step(&mut self) -> CurveStep {
         let step = match &mut self.stage {
-            RabStage::Batch(None) => self.batch_step(),
-            RabStage::Batch(Some(_)) => CurveStep::Finish,
+            RabStage::Batch(sets) => sets
+                .next_point()
+                .map_or(CurveStep::Finish, CurveStep::Measure),
             RabStage::Service(curve) => match curve.next_step() {
                 CurveStep::Finish => self.begin_response(),
                 step => step,
@@ -145,7 +150,7 @@ impl RabProcedure {
         self.operations += measurement.completions_all;
         self.spent += elapsed;
         match &mut self.stage {
-            RabStage::Batch(found) => *found = Some(Box::new(measurement.clone())),
+            RabStage::Batch(sets) => sets.record(measurement, self.spent),
             RabStage::Service(curve) => curve.record(plan, measurement, elapsed),
             RabStage::Response { service, response } => {
                 response.record(plan, measurement, elapsed);
@@ -193,18 +198,28 @@ impl RabProcedure {
     }
 
     /// The load of a batch workload; of another the one at which every operation failed.
-    fn measurement(&self) -> Option<&Measurement> {
+    fn measurement(&self) -> Option<Measurement> {
         match &self.stage {
-            RabStage::Batch(found) => found.as_deref(),
-            RabStage::Service(curve) => curve.failed(),
-            RabStage::Response { service, response } => service.failed().or(response.failed()),
+            RabStage::Batch(sets) => sets.measurement(),
+            RabStage::Service(curve) => curve.failed().cloned(),
+            RabStage::Response { service, response } => {
+                service.failed().or(response.failed()).cloned()
+            }
+        }
+    }
+
+    /// At how many sets of places a batch workload was begun.
+    fn place_sets(&self) -> Option<u32> {
+        match &self.stage {
+            RabStage::Batch(sets) => Some(sets.count()),
+            RabStage::Service(_) | RabStage::Response { .. } => None,
         }
     }
 
     /// What has been found, whether all of it or not.
     #[must_use]
     pub fn workload(&self) -> RabWorkload {
-        let measurement = self.measurement().cloned();
+        let measurement = self.measurement();
         let (rabmark_r, rabmark_s) = match (&measurement, self.service()) {
             (_, Some(curve)) if curve.failed().is_none() => (curve.rabmark_r(), curve.rabmark_s()),
             (Some(load), None) if !load.is_all_failed() => batch_marks(load),
@@ -224,6 +239,7 @@ impl RabProcedure {
             no_load: self.service().and_then(LoadCurve::no_load),
             levels: self.levels(),
             curve: self.curve(),
+            place_sets: self.place_sets(),
             measurement,
             rabmark_r,
             rabmark_s,
@@ -246,22 +262,6 @@ impl RabProcedure {
             RabStage::Service(curve) => Some(curve),
             RabStage::Response { service, .. } => Some(service),
         }
-    }
-
-    fn batch_step(&self) -> CurveStep {
-        let mut goal = Goal::result(self.options.precision);
-        let warm_up = self.options.warm_up;
-        goal.duration_min_ns += warm_up.map_or(0, Duration::as_nanos);
-        CurveStep::Measure(PointPlan {
-            clients: self.subject.clients.unwrap_or(1),
-            goal,
-            duration_max: self.options.budget,
-            warm_up,
-            channel: Channel::Service,
-            salt: 0,
-            sources: None,
-            is_scout: false,
-        })
     }
 
     /// The same levels once more, of the response time from due.

@@ -1,10 +1,10 @@
-//! What several workloads of the RAID Performance Test say together: averages over groups, and what
-//! another mode changed.
+//! What several workloads of the RAID Performance Test say together: averages over groups, several
+//! runs as one, and what another mode changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use results::{Group, Mode, ModeComparison, RabAverage, RabWorkload, Rabmark};
-use stats::{Estimate, student_t};
+use results::{Group, Mode, ModeComparison, RabAverage, RabOverRuns, RabWorkload, Rabmark};
+use stats::{Estimate, repeats_mean, student_t};
 
 /// Averages of the RABmarks over each group, for every run and mode in which all `numbers` of the
 /// group were measured whole: the document averages only tests that were run as a group.
@@ -47,6 +47,63 @@ fn average(marks: &[Rabmark]) -> Option<Rabmark> {
     (!marks.is_empty()).then(|| Rabmark {
         value: around(value, half_width, samples.fold(f64::INFINITY, f64::min)),
         is_whole: marks.iter().all(|mark| mark.is_whole),
+    })
+}
+
+/// Each workload, and each average over a group, of several runs in one mode as one.
+#[must_use]
+pub fn rab_over_runs(workloads: &[RabWorkload], averages: &[RabAverage]) -> Vec<RabOverRuns> {
+    let whole = || workloads.iter().filter(|workload| workload.is_complete);
+    let keys: BTreeSet<(u32, Mode)> = whole().map(|it| (it.number, it.mode)).collect();
+    let of_workloads = keys.into_iter().filter_map(|(number, mode)| {
+        let mut runs = whole().filter(|it| (it.number, it.mode) == (number, mode));
+        let marks: Vec<_> = runs
+            .clone()
+            .filter_map(|it| it.rabmark_r.zip(it.rabmark_s))
+            .collect();
+        let first = runs.next()?;
+        let title = Some(first.title.clone());
+        over_runs((first.name.clone(), title), (first.group, mode), &marks)
+    });
+    let keys: BTreeSet<(Mode, Group)> = averages.iter().map(|it| (it.mode, it.group)).collect();
+    let of_groups = keys.into_iter().filter_map(|(mode, group)| {
+        let runs = averages
+            .iter()
+            .filter(|it| (it.mode, it.group) == (mode, group));
+        let marks: Vec<_> = runs.map(|it| (it.rabmark_r, it.rabmark_s)).collect();
+        let name = format!("{}-average", group.name());
+        over_runs((name, None), (group, mode), &marks)
+    });
+    of_workloads.chain(of_groups).collect()
+}
+
+/// Several runs as one; `None` of fewer than two.
+fn over_runs(
+    (name, title): (String, Option<String>),
+    (group, mode): (Group, Mode),
+    marks: &[(Rabmark, Rabmark)],
+) -> Option<RabOverRuns> {
+    let (of_load, of_bytes): (Vec<Rabmark>, Vec<Rabmark>) = marks.iter().copied().unzip();
+    Some(RabOverRuns {
+        name,
+        title,
+        group,
+        mode,
+        runs: marks.len() as u32,
+        rabmark_r: mean_of_runs(&of_load)?,
+        rabmark_s: mean_of_runs(&of_bytes)?,
+    })
+}
+
+/// The mean of runs, with the wider one of two intervals: that of repeats, and that which the
+/// intervals of the runs promise.
+fn mean_of_runs(runs: &[Rabmark]) -> Option<Rabmark> {
+    let promised = average(runs)?;
+    let values: Vec<f64> = runs.iter().map(|run| run.value.value).collect();
+    let half = half_width(&promised.value).max(half_width(&repeats_mean(&values)?));
+    Some(Rabmark {
+        value: around(promised.value.value, half, promised.value.samples),
+        ..promised
     })
 }
 
@@ -172,6 +229,7 @@ mod tests {
             no_load: None,
             levels: Vec::new(),
             curve: None,
+            place_sets: None,
             measurement: None,
             rabmark_r: Some(mark),
             rabmark_s: Some(mark),
@@ -198,6 +256,37 @@ mod tests {
         assert!((half_width(&mark) - 0.5 * 0.9_f64.hypot(0.3)).abs() < 1e-9);
         workloads[1].is_complete = false;
         assert!(rab_averages(&workloads, &groups).is_empty());
+    }
+
+    /// Bug: of four runs there were four rows with intervals that excluded each other, and none
+    /// of all four.
+    #[test]
+    fn several_runs_are_one_row_whose_interval_holds_what_they_differ_by() {
+        let groups = BTreeMap::from([(4, Group::Batch)]);
+        let values = [1.37, 1.21, 1.25, 1.27];
+        let runs = (1..).zip(values);
+        let workloads: Vec<RabWorkload> = runs
+            .map(|(run, value)| workload(run, 4, Mode::Normal, value))
+            .collect();
+        let found = rab_over_runs(&workloads, &rab_averages(&workloads, &groups));
+        let [row, average] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!(
+            (row.runs, row.name.as_str(), average.name.as_str()),
+            (4, "workload-4", "batch-average")
+        );
+        assert_eq!(row.rabmark_s, average.rabmark_s);
+        // Standard deviation .0681, error .0340, times the 3.182 of three degrees of freedom.
+        let mark = row.rabmark_s.value;
+        assert!((mark.value - 1.275).abs() < 1e-9, "{mark:?}");
+        assert!((half_width(&mark) - 0.1083).abs() < 1e-4, "{mark:?}");
+        // What is alike is as uncertain as each run says: 3 % over the root of two.
+        let alike = [1, 2].map(|run| workload(run, 4, Mode::Normal, 1.0));
+        let found = rab_over_runs(&alike, &[]);
+        let half = half_width(&found[0].rabmark_r.value);
+        assert!((half - 0.03 / 2.0_f64.sqrt()).abs() < 1e-9, "{half}");
+        assert!(rab_over_runs(&alike[..1], &[]).is_empty());
     }
 
     #[test]

@@ -236,9 +236,9 @@ pub fn headline(run: &Run) -> String {
     if let Some(last) = series.last() {
         parts.push(format!("{} {}", last.title, format_rate(last.rate.value)));
     }
-    for average in run.rab.iter().flat_map(|rab| &rab.averages).take(2) {
-        let group = average.group.name();
-        let mark = format_count(average.rabmark_r.value.value);
+    let averages = run.rab.iter().flat_map(|it| it.averages_to_tell());
+    for (group, mark) in averages.take(2) {
+        let (group, mark) = (group.name(), format_count(mark.value.value));
         parts.push(format!("{group} RABmark[r] {mark}"));
     }
     for found in run.rab.iter().flat_map(|rab| &rab.workloads) {

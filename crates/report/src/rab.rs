@@ -1,8 +1,8 @@
 //! The workloads of the RAID Performance Test: levels, RABmarks, averages, and what a mode changed.
 
 use results::{
-    Group, LevelOutcome, Measurement, Mode, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload,
-    Rabmark, Severity, Trust,
+    Group, LevelOutcome, Measurement, Mode, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns,
+    RabWorkload, Rabmark, Severity, Trust,
 };
 use stats::Estimate;
 use units::{format_count, format_counted, format_duration_ns, format_interval_count};
@@ -19,8 +19,15 @@ const LEGEND: [&str; 2] = [
      (transaction) or at the one load (batch); RABmark[s]: MiB/s at the highest level, or at the \
      one load.",
     "By service time, from when a request is sent, as the document of 1995 defines it; by response \
-     time, from when it was due. Intervals are at 95 % and cover the variation within a run.",
+     time, from when it was due.",
 ];
+/// What intervals cover, where batch clients were begun at several sets of places.
+const COVERED: &str = "Intervals are at 95 %. Batch clients began at new random places for each of \
+                       the sets, and the interval covers that choice; the variation between runs \
+                       takes --runs.";
+/// The same where there are none.
+const COVERED_OF_ONE_SET: &str = "Intervals are at 95 % and cover the variation within a run; that \
+                                  between runs takes --runs.";
 
 /// Everything about the workloads.
 pub(crate) fn section(page: &mut Page<'_>, rab: &Rab) {
@@ -34,12 +41,24 @@ pub(crate) fn section(page: &mut Page<'_>, rab: &Rab) {
         }
     }
     batch(page, &rab.workloads);
-    averages(page, &rab.averages);
+    over_runs(page, &rab.over_runs);
+    if rab.over_runs.is_empty() || page.style.all {
+        averages(page, &rab.averages);
+    }
     comparisons(page, &rab.comparisons);
     page.blank();
     for line in LEGEND {
         page.paragraph(Tone::Quiet, line);
     }
+    let is_begun_anew = rab.workloads.iter().any(|it| it.place_sets > Some(1));
+    page.paragraph(
+        Tone::Quiet,
+        if is_begun_anew {
+            COVERED
+        } else {
+            COVERED_OF_ONE_SET
+        },
+    );
     marks(page, rab);
 }
 
@@ -189,6 +208,7 @@ fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
         ("run", Align::Right, if is_one_run { 4 } else { 9 }),
         ("mode", Align::Left, if is_one_mode { 5 } else { 9 }),
         ("clients", Align::Right, 6),
+        ("sets", Align::Right, 7),
         ("throughput", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
         ("response", Align::Right, 7),
@@ -215,7 +235,7 @@ fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
     }
 }
 
-fn batch_row(workload: &RabWorkload, load: &Measurement) -> [String; 9] {
+fn batch_row(workload: &RabWorkload, load: &Measurement) -> [String; 10] {
     let (value, interval) = match load.bandwidth {
         Some(bandwidth) => rate(bandwidth),
         None => operations(load.throughput),
@@ -230,12 +250,54 @@ fn batch_row(workload: &RabWorkload, load: &Measurement) -> [String; 9] {
         workload.run.to_string(),
         workload.mode.to_string(),
         format_count(f64::from(load.clients)),
+        workload
+            .place_sets
+            .map_or_else(String::new, |it| it.to_string()),
         format!("{}{value}", sign(trust(load))),
         interval,
         response,
         shown(workload.rabmark_r),
         shown(workload.rabmark_s),
     ]
+}
+
+/// Several runs as one.
+fn over_runs(page: &mut Page<'_>, found: &[RabOverRuns]) {
+    let Some(first) = found.first() else {
+        return;
+    };
+    let is_one_mode = found.iter().all(|it| it.mode == first.mode);
+    let mut table = Table::new(&[
+        ("all runs", Align::Left, 9),
+        ("runs", Align::Right, 8),
+        ("mode", Align::Left, if is_one_mode { 5 } else { 9 }),
+        ("RABmark[r]", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("RABmark[s]", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+    ]);
+    for it in found {
+        let (of_load, of_load_interval) = mark(it.rabmark_r);
+        let (of_bytes, of_bytes_interval) = mark(it.rabmark_s);
+        let (tone, name) = match &it.title {
+            Some(title) => (Tone::Plain, title.clone()),
+            None => (Tone::Strong, format!("average of {}", it.group.name())),
+        };
+        let row = [
+            name,
+            it.runs.to_string(),
+            it.mode.to_string(),
+            of_load,
+            of_load_interval,
+            of_bytes,
+            of_bytes_interval,
+        ];
+        table.row(tone, row);
+    }
+    page.blank();
+    page.table(&table);
+    let text = "These intervals cover the variation from run to run.";
+    page.paragraph(Tone::Quiet, text);
 }
 
 fn averages(page: &mut Page<'_>, averages: &[RabAverage]) {

@@ -55,7 +55,9 @@ pub use measurement::{
 pub use mode::Mode;
 pub use named::NamedFigure;
 pub use positioning::{Positioning, PublishedPositioning};
-pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
+pub use rab::{
+    Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns, RabWorkload, Rabmark,
+};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
 pub use replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};

@@ -81,6 +81,10 @@ pub struct RabWorkload {
     pub levels: Vec<RabLevel>,
     /// Service time against load (transaction).
     pub curve: Option<Curve>,
+    /// At how many sets of random places its clients were begun (batch): the intervals are over
+    /// them. Absent in runs of earlier versions, whose intervals are of one set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place_sets: Option<u32>,
     /// The one load (batch); of a transaction workload a load of which every operation failed, with
     /// which its search ended.
     pub measurement: Option<Measurement>,
@@ -113,6 +117,23 @@ pub struct RabAverage {
     /// Average of `[r]`.
     pub rabmark_r: Rabmark,
     /// Average of `[s]`.
+    pub rabmark_s: Rabmark,
+}
+
+/// A workload, or the average over a group, of several runs in one mode as one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RabOverRuns {
+    /// The workload's name; of an average, that of the group with `-average`.
+    pub name: String,
+    /// The workload in words; absent for an average.
+    pub title: Option<String>,
+    pub group: Group,
+    pub mode: Mode,
+    /// Over how many runs.
+    pub runs: u32,
+    /// The mean of `[r]`; its interval holds what the runs differ by.
+    pub rabmark_r: Rabmark,
+    /// The mean of `[s]`, likewise.
     pub rabmark_s: Rabmark,
 }
 
@@ -160,8 +181,24 @@ pub struct Rab {
     pub workloads: Vec<RabWorkload>,
     /// Averages over groups, for each run and mode in which all of a group was measured.
     pub averages: Vec<RabAverage>,
+    /// What several runs say together, where there were several: workloads, then averages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over_runs: Vec<RabOverRuns>,
     /// Modes in the order of time; the first holds from the start.
     pub modes: Vec<ModeChange>,
     /// What another mode changed.
     pub comparisons: Vec<ModeComparison>,
+}
+
+impl Rab {
+    /// `RABmark[r]` of each group to be told first: over runs where there were several.
+    pub fn averages_to_tell(&self) -> impl Iterator<Item = (Group, Rabmark)> + '_ {
+        let over_runs = self.over_runs.iter().filter(|it| it.title.is_none());
+        let over_runs: Vec<_> = over_runs.map(|it| (it.group, it.rabmark_r)).collect();
+        let of_one_run = self.averages.iter().map(|it| (it.group, it.rabmark_r));
+        let of_one_run = of_one_run
+            .filter(|_| over_runs.is_empty())
+            .collect::<Vec<_>>();
+        over_runs.into_iter().chain(of_one_run)
+    }
 }

@@ -1,8 +1,8 @@
 //! Invented workloads of the RAID Performance Test.
 
 use results::{
-    Group, LevelOutcome, Mode, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload,
-    Rabmark, Warning, WarningCode,
+    Group, LevelOutcome, Mode, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns,
+    RabWorkload, Rabmark, Warning, WarningCode,
 };
 
 use super::{curve, estimate, measurements};
@@ -27,6 +27,10 @@ pub fn rab() -> Rab {
             rabmark_r: mark(32_300.0, true),
             rabmark_s: mark(784.0, true),
         }],
+        over_runs: vec![
+            over_runs("batch", Some("Batch"), 32_500.0),
+            over_runs("batch-average", None, 32_500.0),
+        ],
         modes: vec![
             change(0, Mode::Normal, false, "set by the user"),
             change(
@@ -53,6 +57,18 @@ fn change(at_ns: u64, mode: Mode, is_detected: bool, text: &str) -> ModeChange {
         mode,
         is_detected,
         text: text.into(),
+    }
+}
+
+fn over_runs(name: &str, title: Option<&str>, value: f64) -> RabOverRuns {
+    RabOverRuns {
+        name: name.into(),
+        title: title.map(Into::into),
+        group: Group::Batch,
+        mode: Mode::Normal,
+        runs: 3,
+        rabmark_r: mark(value, true),
+        rabmark_s: mark(786.0, true),
     }
 }
 
@@ -114,6 +130,7 @@ fn transaction() -> RabWorkload {
             ),
         ],
         curve: Some(found),
+        place_sets: None,
         measurement: None,
         rabmark_r: Some(mark(6_420.0, false)),
         rabmark_s: Some(mark(284.0, false)),
@@ -142,6 +159,7 @@ fn batch(run: u32, mode: Mode, factor: f64) -> RabWorkload {
         no_load: None,
         levels: Vec::new(),
         curve: None,
+        place_sets: Some(16),
         measurement: Some(load),
         rabmark_r: Some(mark(32_300.0 * factor * factor, true)),
         rabmark_s: Some(mark(784.0 * factor, true)),

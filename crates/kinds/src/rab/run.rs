@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use procedure::{CheckUpFacts, POINTS_MIN, RabOptions, mode_comparisons, rab_averages};
+use procedure::{
+    CheckUpFacts, POINTS_MIN, RabOptions, mode_comparisons, rab_averages, rab_over_runs,
+};
 use results::live::{Command, Live};
 use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Status, Warning};
 use units::{Bytes, Duration, format_counted};
@@ -176,11 +178,13 @@ fn make_file(
 }
 
 fn summary(request: &RabRequest, workloads: Vec<RabWorkload>, modes: Vec<ModeChange>) -> Rab {
+    let averages = rab_averages(&workloads, &groups(request));
     Rab {
         response_max_ns: request.options.response_max.as_nanos(),
         iops_per_client: request.iops_per_client,
         precision: request.options.precision,
-        averages: rab_averages(&workloads, &groups(request)),
+        over_runs: rab_over_runs(&workloads, &averages),
+        averages,
         comparisons: mode_comparisons(&workloads),
         workloads,
         modes,

@@ -1,33 +1,18 @@
 //! The rounds of a cell as one: means with intervals that hold what the rounds differ by.
 
-use results::{Measurement, RandomCell, Severity, Times, Warning, WarningCode};
-use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, repeats_mean, student_t};
+use results::{Measurement, RandomCell, Times};
+use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
 
 use super::MeasuredCell;
 use super::shape::CellPlan;
-use crate::failures::{FAILED_OPERATIONS, Failures};
 use crate::monitor::PERCENTILES;
+use crate::replications::{
+    CITABLE_SAMPLES, REPLICATIONS_MIN, agree, are_few, by_operations, errors, inverse, over_rounds,
+    percentile, warnings_of,
+};
 
-/// Below this many independent operations, or operations in replications, no number should be
-/// quoted.
-const CITABLE_SAMPLES: f64 = 200.0;
-/// So many rounds and more are replications whose spread bounds their mean.
-const REPLICATIONS_MIN: usize = 4;
-/// A percentile needs so many independent operations beyond it, and with fewer than the second
-/// number it is indicative only.
-const EVIDENCE_MIN: f64 = 10.0;
-const EVIDENCE_FULL: f64 = 20.0;
 /// So often may rounds of a cell be said to differ that do not.
 const FALSE_ALARMS: f64 = 0.001;
-/// Doubts of single rounds that are judged over all rounds here.
-const JUDGED_HERE: [WarningCode; 6] = [
-    FAILED_OPERATIONS,
-    WarningCode::TooShort,
-    WarningCode::NotConverged,
-    WarningCode::NotCitable,
-    WarningCode::NotStationary,
-    WarningCode::Correlated,
-];
 
 /// What the rounds of a cell say together; `None` before the first. Rounds in which every operation
 /// failed have no times, and are counted apart.
@@ -79,7 +64,7 @@ pub(super) fn cell_of(cell: &MeasuredCell, precision: f64) -> Option<RandomCell>
             || are_replications && operations as f64 >= CITABLE_SAMPLES)
             && few(Verdict::NotStationary),
         rounds: means,
-        warnings: warnings_of(plan, rounds, failed),
+        warnings: warnings_of(&plan.title(), rounds, failed),
     })
 }
 
@@ -112,52 +97,13 @@ fn all_failed(plan: &CellPlan, failed: &[Measurement]) -> Option<RandomCell> {
         rounds_agree: true,
         is_precise: false,
         is_citable: false,
-        warnings: warnings_of(plan, &[], failed),
+        warnings: warnings_of(&plan.title(), &[], failed),
     })
-}
-
-fn errors(rounds: &[Measurement]) -> u64 {
-    rounds.iter().map(Measurement::errors_total).sum()
 }
 
 /// Whether the intervals of the rounds say by how much the rounds differ.
 pub(super) fn promise_enough(rounds: &[Estimate]) -> bool {
     agree(rounds) && rounds.iter().all(Estimate::is_bounded)
-}
-
-/// Whether fewer than half of the rounds ended that way.
-fn are_few(rounds: impl Iterator<Item = Verdict>, verdict: Verdict) -> bool {
-    let (mut all, mut found) = (0, 0);
-    for round in rounds {
-        all += 1;
-        found += usize::from(round == verdict);
-    }
-    2 * found < all
-}
-
-/// One over an estimate. Rates are averaged as gaps between completions: every round then stands
-/// for the same number of operations in the mean time and in the rate, and the two fit each other.
-fn inverse(estimate: Estimate) -> Estimate {
-    let over = |value: f64| {
-        if value > 0.0 {
-            1.0 / value
-        } else {
-            f64::INFINITY
-        }
-    };
-    Estimate {
-        value: over(estimate.value),
-        low: over(estimate.high),
-        high: over(estimate.low),
-        ..estimate
-    }
-}
-
-/// Whether the intervals have a point in common.
-fn agree(rounds: &[Estimate]) -> bool {
-    let low = rounds.iter().map(|it| it.low).fold(0.0, f64::max);
-    let high = rounds.iter().map(|it| it.high);
-    low <= high.fold(f64::INFINITY, f64::min)
 }
 
 /// Whether no two rounds lie further apart than their noise: one cell of a thousand is said to
@@ -180,112 +126,6 @@ fn are_alike(rounds: &[Estimate]) -> bool {
     firsts.all(|(index, one)| after(index).iter().all(|it| is_pair_alike(one, it)))
 }
 
-/// The mean of the rounds.
-///
-/// From [`REPLICATIONS_MIN`] rounds on its interval is the wider one of two: that of repeats, and
-/// that which the intervals of the rounds promise, if they promise any. So it covers the long-run
-/// mean of storage that changes from round to round. Fewer rounds cannot say how much it changes:
-/// their means widen what they promise, and where their intervals have no point in common, the
-/// interval spans all of them.
-fn over_rounds(rounds: &[Estimate]) -> Estimate {
-    let [first, others @ ..] = rounds else {
-        return Estimate::exact(f64::NAN, 0.0);
-    };
-    if others.is_empty() {
-        return *first;
-    }
-    let count = rounds.len() as f64;
-    let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
-    let value = values.iter().sum::<f64>() / count;
-    let are_replications = rounds.len() >= REPLICATIONS_MIN;
-    let between = if are_replications {
-        repeats_mean(&values).map_or(f64::INFINITY, |mean| mean.high - mean.value)
-    } else {
-        let squares = values.iter().map(|it| (it - value).powi(2));
-        let error = (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
-        student_t(0.5 + CONFIDENCE / 2.0, f64::INFINITY) * error
-    };
-    let within = |side: fn(&Estimate) -> f64| {
-        let squares = rounds.iter().map(|it| side(it).powi(2));
-        let half = squares.sum::<f64>().sqrt() / count;
-        let is_promised = half.is_finite() || !are_replications;
-        if is_promised { half } else { 0.0 }
-    };
-    let mut low = value - between.max(within(|it| it.value - it.low));
-    let mut high = value + between.max(within(|it| it.high - it.value));
-    if !are_replications && !agree(rounds) {
-        low = rounds.iter().map(|it| it.low).fold(low, f64::min);
-        high = rounds.iter().map(|it| it.high).fold(high, f64::max);
-    }
-    Estimate {
-        value,
-        low: low.max(0.0),
-        high,
-        confidence: CONFIDENCE,
-        samples: rounds.iter().map(|it| it.samples).sum(),
-    }
-}
-
-/// A percentile of all rounds, where their evidence together bears it. Every round counts, however
-/// little it shows: without the unsteady ones a percentile would be too good, and out of order with
-/// the others.
-fn percentile(rounds: &[&[PercentileEstimate]], p: f64) -> PercentileEstimate {
-    let of_rounds = rounds.iter().flat_map(|round| *round);
-    let of_rounds: Vec<&PercentileEstimate> =
-        of_rounds.filter(|it| (it.p - p).abs() < 1e-9).collect();
-    let evidence = of_rounds.iter().map(|it| it.evidence).sum();
-    let known: Vec<Estimate> = of_rounds.iter().filter_map(|it| it.estimate).collect();
-    let combined = (known.len() == rounds.len()).then(|| over_rounds(&known));
-    PercentileEstimate {
-        p,
-        estimate: combined.map(|all| bearing(evidence, all)),
-        is_indicative: evidence < EVIDENCE_FULL,
-        evidence,
-    }
-}
-
-fn bearing(evidence: f64, estimate: Estimate) -> Estimate {
-    if evidence >= EVIDENCE_MIN {
-        estimate
-    } else {
-        estimate.without_interval()
-    }
-}
-
-/// The mean of what is known of every round, each with the weight of its operations.
-fn by_operations(rounds: &[Measurement], of: fn(&Measurement) -> Option<f64>) -> Option<f64> {
-    let values: Option<Vec<f64>> = rounds.iter().map(of).collect();
-    let weights = || rounds.iter().map(|round| round.completions_all as f64);
-    let sum: f64 = values?
-        .iter()
-        .zip(weights())
-        .map(|(value, weight)| value * weight)
-        .sum();
-    Some(sum / weights().sum::<f64>().max(1.0))
-}
-
-/// What was said of the rounds, each kind once. What is judged over all rounds is said of all cells
-/// together. A round that failed as a whole voids the cell, however short it was.
-fn warnings_of(plan: &CellPlan, rounds: &[Measurement], failed: &[Measurement]) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = Vec::new();
-    let mut failures = Failures::default();
-    rounds.iter().chain(failed).for_each(|it| failures.add(it));
-    if let Some(mut warning) = failures.warning(&plan.title()) {
-        if !failed.is_empty() {
-            warning.severity = Severity::Void;
-        }
-        warnings.push(warning);
-    }
-    for warning in rounds.iter().flat_map(|round| &round.warnings) {
-        let is_known = warnings.iter().any(|known| known.code == warning.code);
-        if !is_known && !JUDGED_HERE.contains(&warning.code) {
-            warnings.push(warning.clone());
-        }
-    }
-    warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
-    warnings
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,15 +136,6 @@ mod tests {
             high,
             ..Estimate::exact(value, 300.0)
         }
-    }
-
-    #[test]
-    fn rounds_that_agree_narrow_the_interval() {
-        let found = over_rounds(&[estimate(96.0, 100.0, 104.0), estimate(96.0, 100.0, 104.0)]);
-        assert_eq!((found.value, found.samples), (100.0, 600.0));
-        let half = (32.0_f64).sqrt() / 2.0;
-        assert!((found.high - 100.0 - half).abs() < 1e-9, "{found:?}");
-        assert!((100.0 - found.low - half).abs() < 1e-9, "{found:?}");
     }
 
     /// Two precise rounds that differ a little: what they differ by is the interval.
@@ -322,73 +153,6 @@ mod tests {
         let found = over_rounds(&rounds);
         assert!(!agree(&rounds) && !are_alike(&rounds));
         assert!(found.low <= 99.0 && found.high >= 210.0, "{found:?}");
-    }
-
-    /// Four rounds and more are replications: their spread bounds the mean, whatever each promises.
-    #[test]
-    fn many_rounds_that_disagree_narrow_the_interval_again() {
-        let round = |value: f64| estimate(value - 1.0, value, value + 1.0);
-        let four = [90.0, 110.0, 95.0, 105.0].map(round);
-        let eight = [four, four].concat();
-        let (four, eight) = (over_rounds(&four), over_rounds(&eight));
-        // Standard deviation 9.129, error 4.564, times 3.182.
-        assert!((four.high - 114.53).abs() < 0.01, "{four:?}");
-        assert!(eight.high < 108.0 && eight.low > 92.0, "{eight:?}");
-        let unknown = [90.0, 110.0, 95.0, 105.0].map(|it| estimate(0.0, it, f64::INFINITY));
-        assert!((over_rounds(&unknown).high - 114.53).abs() < 0.01);
-    }
-
-    #[test]
-    fn a_percentile_needs_evidence_from_all_rounds_together() {
-        let round = |evidence: f64, values: &[(f64, f64)]| -> Vec<PercentileEstimate> {
-            let values = values.iter().map(|&(p, value)| PercentileEstimate {
-                p,
-                estimate: Some(estimate(value * 0.9, value, value * 1.1)),
-                is_indicative: true,
-                evidence,
-            });
-            values.collect()
-        };
-        let fast = round(6.0, &[(0.5, 10.0), (0.95, 20.0), (0.99, 30.0)]);
-        let slow = round(5.0, &[(0.5, 30.0), (0.95, 60.0)]);
-        let found = |rounds: &[&[PercentileEstimate]], p| {
-            let found = percentile(rounds, p);
-            assert!(found.is_indicative);
-            found.estimate.map(|it| it.value)
-        };
-        let both = [fast.as_slice(), slow.as_slice()];
-        assert_eq!(
-            (found(&both, 0.5), found(&both, 0.95)),
-            (Some(20.0), Some(40.0))
-        );
-        assert_eq!(
-            found(&both, 0.99),
-            None,
-            "30 of the fast round alone lie below the rest"
-        );
-        let alone = percentile(&both[..1], 0.5).estimate.expect("a value");
-        assert!(!alone.is_bounded(), "one round alone shows too little");
-    }
-
-    /// One operation in 1 ms and one in 3 ms are two in 4 ms, not one in 1.5 ms.
-    #[test]
-    fn rates_fit_the_mean_time() {
-        let rates = [1000.0, 1000.0 / 3.0].map(|rate| estimate(rate * 0.9, rate, rate * 1.1));
-        let rate = inverse(over_rounds(&rates.map(inverse)));
-        assert!((rate.value - 500.0).abs() < 1e-9, "{rate:?}");
-        assert!(rate.low <= 300.0 && rate.high >= 1100.0, "{rate:?}");
-        let unknown = inverse(estimate(0.0, 10.0, f64::INFINITY));
-        assert_eq!((unknown.low, unknown.high), (0.0, f64::INFINITY));
-    }
-
-    #[test]
-    fn a_later_round_can_outweigh_an_unsteady_one() {
-        use Verdict::{Converged, NotStationary};
-        let check = |rounds: &[Verdict]| are_few(rounds.iter().copied(), NotStationary);
-        assert!(check(&[Converged, Converged]));
-        assert!(!check(&[NotStationary, Converged]));
-        assert!(check(&[NotStationary, Converged, Converged]));
-        assert!(!check(&[NotStationary]));
     }
 
     #[test]

@@ -31,7 +31,12 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     });
     add(
         "rab",
-        &["rab-averages", "rab-workloads", "rab-levels"],
+        &[
+            "rab-over-runs",
+            "rab-averages",
+            "rab-workloads",
+            "rab-levels",
+        ],
         &|run| {
             run.rab = Some(sample::rab());
         },

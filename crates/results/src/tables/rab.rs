@@ -3,7 +3,7 @@
 use stats::Estimate;
 
 use super::curve::load_of;
-use crate::rab::{Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
+use crate::rab::{Rab, RabAverage, RabLevel, RabOverRuns, RabWorkload, Rabmark};
 use crate::reading::{Better, Unit};
 use crate::table::{Figure, Row, Table, Trust};
 use crate::warning_code::WarningCode;
@@ -12,7 +12,7 @@ use crate::warning_code::WarningCode;
 const MIB: f64 = 1_048_576.0;
 
 /// Workloads, the levels of each, and averages over groups.
-pub(super) fn tables(found: &Rab) -> [Table; 3] {
+pub(super) fn tables(found: &Rab) -> [Table; 4] {
     let workloads = found.workloads.iter().map(workload);
     let levels = found.workloads.iter().flat_map(|workload| {
         let levels = workload.levels.iter();
@@ -20,7 +20,9 @@ pub(super) fn tables(found: &Rab) -> [Table; 3] {
     });
     let averages = found.averages.iter().map(|it| average(found, it));
     let factors = ["workload", "mode", "run"];
+    let over_runs = found.over_runs.iter().map(|it| over_runs(found, it));
     [
+        Table::new("rab-over-runs", &["workload", "mode"], over_runs.collect()),
         Table::new(
             "rab-averages",
             &["group", "mode", "run"],
@@ -85,6 +87,18 @@ fn level(workload: &RabWorkload, level: &RabLevel) -> Row {
     let figures = load.map(Figure::iops).into_iter().chain(by_response);
     let trust = trust.max(trust_of(workload));
     Row::new(levels, figures, "iops", trust, &[])
+}
+
+/// Several runs can be used as far as the worst of them.
+fn over_runs(found: &Rab, it: &RabOverRuns) -> Row {
+    let runs = found.workloads.iter().filter(|workload| {
+        let is_of_row = it.title.is_none() || workload.name == it.name;
+        is_of_row && (workload.group, workload.mode) == (it.group, it.mode)
+    });
+    let trust = runs.map(trust_of).max().unwrap_or(Trust::Sound);
+    let levels = vec![it.name.clone(), it.mode.name().to_owned()];
+    let figures = marks(Some(it.rabmark_r), Some(it.rabmark_s));
+    Row::new(levels, figures, "rabmark-r", trust, &[])
 }
 
 /// An average can be used as far as the worst of its workloads.
