@@ -20,7 +20,7 @@ use crate::own_limits::BUSY_WORKER;
 use results::{
     Arrivals, Curve, CurvePoint, Level, Measurement, Resolution, Severity, Warning, WarningCode,
 };
-use stats::{Channel, Goal};
+use stats::{Channel, Estimate, Goal};
 use units::Duration;
 use workload::ClientSpec;
 
@@ -137,6 +137,8 @@ const MAY_MISLEAD_SCOUTS: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode
 const KEPT_DOUBTS: [WarningCode; 2] = [BUSY_WORKER, WarningCode::ForeignIo];
 /// What it takes to see that a level lies beyond a bracket, and to measure the end beyond.
 const TRIES_OF_MOVE: u32 = 2;
+/// Levels between the time of one client and the highest.
+const THIRDS: usize = 3;
 /// So many sources of random arrivals offer what one client does that never thinks: few enough for
 /// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
 const SOURCES_PER_CLIENT: f64 = 32.0;
@@ -475,20 +477,35 @@ impl LoadCurve {
         let CurveStep::Measure(mut plan) = self.final_point(1, self.options.precision) else {
             return None;
         };
-        plan.duration_max = plan.duration_max.min(self.with_warm_up(no_load_max));
+        plan.duration_max = self.with_warm_up(no_load_max);
         Some(CurveStep::Measure(plan))
     }
 
     fn levels_of_thirds(&self, min: Duration, max: Duration) -> Vec<Duration> {
         let one = self.best(1).map_or(0.0, |visit| visit.time().value);
-        let no_load = one.max(min.as_nanos() as f64);
-        let way = max.as_nanos() as f64 - no_load;
-        (1..=3)
-            .filter(|_| way > 0.0)
-            .map(|third| {
-                Duration::from_nanos((no_load + f64::from(third) * way / 3.0).round() as u64)
-            })
+        let thirds = thirds(one, min, max);
+        let below_max = |_: &f64| one.max(min.as_nanos() as f64) < max.as_nanos() as f64;
+        let thirds = thirds.into_iter().filter(below_max);
+        thirds
+            .map(|level| Duration::from_nanos(level.round() as u64))
             .collect()
+    }
+
+    /// A level (nanoseconds) that was made from the time of one client, with its interval: the
+    /// level at both ends of the interval of that time. `None` of a level that was asked for.
+    #[must_use]
+    pub fn level_estimate(&self, level_ns: u64) -> Option<Estimate> {
+        let Levels::Thirds { min, max } = self.options.levels else {
+            return None;
+        };
+        let place = self.levels_ns().iter().position(|it| *it == level_ns)?;
+        let one = self.finals(1)?.time();
+        let at = |one: f64| thirds(one, min, max)[place];
+        (place + 1 < THIRDS).then(|| Estimate {
+            low: at(one.low),
+            high: at(one.high.min(max.as_nanos() as f64)),
+            ..Estimate::exact(level_ns as f64, one.samples)
+        })
     }
 
     /// The first levels of the fixed grid that lie clearly above the response time of one client
@@ -502,4 +519,12 @@ impl LoadCurve {
             .take(count)
             .collect()
     }
+}
+
+/// The levels (nanoseconds) a third, two thirds and all of the way from the time of one client, or
+/// `min` if that is more, to `max`.
+fn thirds(one: f64, min: Duration, max: Duration) -> [f64; THIRDS] {
+    let no_load = one.max(min.as_nanos() as f64);
+    let way = max.as_nanos() as f64 - no_load;
+    std::array::from_fn(|place| no_load + (place + 1) as f64 * way / THIRDS as f64)
 }

@@ -7,7 +7,7 @@
 
 use results::{
     Arrivals, Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
-    Warning,
+    Severity, Warning, WarningCode,
 };
 use stats::Channel;
 use units::{Duration, format_duration_ns};
@@ -16,6 +16,7 @@ use crate::curve::{
     CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, kept_of, warm_up_left_out,
 };
 use crate::rab_batch::BatchSets;
+use crate::replications::CITABLE_SAMPLES;
 
 /// What a workload is measured for.
 #[derive(Clone, Debug, PartialEq)]
@@ -253,7 +254,34 @@ impl RabProcedure {
         if let (Group::Batch, Some(warm_up)) = (self.subject.group(), self.options.warm_up) {
             warnings.push(warm_up_left_out(warm_up, "batch workload"));
         }
+        warnings.extend(self.no_load_unsure());
         warnings
+    }
+
+    /// A time of one client that is less precise than the levels that are made from it should be.
+    fn no_load_unsure(&self) -> Option<Warning> {
+        let service = self.service().filter(|_| self.options.levels.is_empty())?;
+        let alone = service.no_load()?.service;
+        let half = alone.relative_half_width();
+        let severity = match alone.samples < CITABLE_SAMPLES {
+            true => Severity::Doubt,
+            false => Severity::Note,
+        };
+        (half > self.options.precision).then(|| {
+            Warning::new(
+                severity,
+                WarningCode::NotConverged,
+                format!(
+                    "{}: the service time of one client is known to +- {:.1} %, from {:.0} \
+                     independent operations; the levels made from it are as unsure, and RABmark[r] \
+                     has that in its interval.",
+                    self.subject.title,
+                    100.0 * half,
+                    alone.samples,
+                ),
+            )
+            .advise("Allow more time with --budget.")
+        })
     }
 
     fn service(&self) -> Option<&LoadCurve> {
@@ -303,6 +331,9 @@ impl RabProcedure {
             .map(|(index, level)| RabLevel {
                 label: self.label(index, level.level_ns),
                 level_ns: level.level_ns,
+                level_estimate: self
+                    .service()
+                    .and_then(|service| service.level_estimate(level.level_ns)),
                 by_service: level.outcome,
                 by_response: outcome(level),
             })
@@ -350,7 +381,7 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
         scout_max: long(0.02, 300, 10_000, LONG_SCOUT),
         final_min: share(0.04, 300, 5_000),
         final_max: long(0.25, 1_000, 60_000, LONG_POINT),
-        no_load_max: Some(long(NO_LOAD_SHARE, 1_000, 60_000, LONG_POINT)),
+        no_load_max: Some(share(NO_LOAD_SHARE, 1_000, u64::MAX / 2_000_000)),
         is_load_enough: true,
         tries_max: 12,
         budget: Some(time),

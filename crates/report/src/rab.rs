@@ -111,6 +111,7 @@ fn transaction(page: &mut Page<'_>, workload: &RabWorkload, chart: bool) {
     let mut table = Table::new(&[
         ("level", Align::Left, 9),
         ("", Align::Right, 9),
+        ("95 % interval", Align::Left, 7),
         ("load by service", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
         ("load by response", Align::Right, 7),
@@ -118,9 +119,11 @@ fn transaction(page: &mut Page<'_>, workload: &RabWorkload, chart: bool) {
     ]);
     if let Some(one) = &workload.no_load {
         let (load, interval) = operations(one.load);
+        let (alone, its_interval) = time(one.service);
         let row = [
             "no load".into(),
-            time(one.service).0,
+            alone,
+            its_interval,
             load,
             interval,
             format!("waits {}", time(one.response).0),
@@ -169,7 +172,7 @@ fn mark(mark: Rabmark) -> (String, String) {
     }
 }
 
-fn level_row(level: &RabLevel) -> [String; 6] {
+fn level_row(level: &RabLevel) -> [String; 7] {
     let name = if level.label.contains(' ') {
         String::new()
     } else {
@@ -177,8 +180,22 @@ fn level_row(level: &RabLevel) -> [String; 6] {
     };
     let (load, interval) = outcome(&level.by_service);
     let (by_response, its_interval) = level.by_response.as_ref().map(outcome).unwrap_or_default();
-    let level = time(Estimate::exact(level.level_ns as f64, 0.0)).0;
-    [name, level, load, interval, by_response, its_interval]
+    let (time, of_time) = match level.level_estimate {
+        Some(level) => time(level),
+        None => (
+            time(Estimate::exact(level.level_ns as f64, 0.0)).0,
+            String::new(),
+        ),
+    };
+    [
+        name,
+        time,
+        of_time,
+        load,
+        interval,
+        by_response,
+        its_interval,
+    ]
 }
 
 fn outcome(outcome: &LevelOutcome) -> (String, String) {

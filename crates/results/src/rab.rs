@@ -46,6 +46,10 @@ pub struct RabLevel {
     pub label: String,
     /// Service time at which the load is wanted, nanoseconds: the document's response time.
     pub level_ns: u64,
+    /// The level with its interval, nanoseconds, where it was made from the time of one client: as
+    /// uncertain as that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level_estimate: Option<Estimate>,
     /// Load at which the mean service time is that.
     pub by_service: LevelOutcome,
     /// Load at which the mean response time, from due, is that; absent when not asked for.

@@ -91,6 +91,7 @@ fn transaction() -> RabWorkload {
     let level = |label: &str, level_ns: u64, by_service, by_response| RabLevel {
         label: label.into(),
         level_ns,
+        level_estimate: (label == "1/3").then(|| estimate(level_ns as f64, 0.02)),
         by_service,
         by_response: Some(by_response),
     };

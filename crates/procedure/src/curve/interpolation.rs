@@ -82,6 +82,11 @@ impl Chord {
         }
     }
 
+    /// How the load changes with the level (nanoseconds), along the chord.
+    pub fn of_level(&self, level: f64) -> f64 {
+        -self.slope / level.powi(2)
+    }
+
     /// How the load at the level changes with the time of an end, by its weight in the chord.
     pub fn of_time(&self, end: &End<'_>, weight: f64) -> f64 {
         weight * self.slope / end.time.value.powi(2)

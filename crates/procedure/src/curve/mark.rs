@@ -1,10 +1,13 @@
 //! RABmarks of a curve: load over response time, summed over no load and the levels.
 //!
-//! `RABmark[r]` = X(1)/R(1) + sum over k of load_k / L_k, in operations per second and millisecond;
-//! the levels count as constants. Points that several levels use, and the covariance of load and
-//! time within a point, are in the interval: the influence of every point is summed over the terms
-//! that use it, its long-run variance is taken, and the points are independent. Method: section 6
-//! of the statistics notes, which `docs/statistics.md` sums up.
+//! `RABmark[r]` = X(1)/R(1) + sum over k of load_k / L_k, in operations per second and millisecond.
+//! A level that was made from the time of one client is as uncertain as that makes it: the sum
+//! changes with R(1) by d(load_k / L_k)/dL_k dL_k/dR(1), which is added to the influence of that
+//! point (the delta method: A. W. van der Vaart, "Asymptotic Statistics" (1998), section 3.1).
+//! Levels that were asked for are constants. Points that several levels use, and the covariance of
+//! load and time within a point, are in the interval: the influence of every point is summed over
+//! the terms that use it, its long-run variance is taken, and the points are independent. Method:
+//! section 6 of the statistics notes, which `docs/statistics.md` sums up.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +16,7 @@ use stats::{Estimate, long_run_variance, student_t};
 
 use super::interpolation::{Chord, interpolate};
 use super::visit::Visit;
-use super::{Bracket, CurveSearch, LoadCurve};
+use super::{Bracket, CurveSearch, Levels, LoadCurve, THIRDS};
 
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
@@ -55,8 +58,9 @@ impl LoadCurve {
         let (load, time) = (one.point.load.value, one.time().value);
         sum.value += load / time * MS;
         sum.add_point(1, MS / time, -load * MS / (time * time));
-        for search in self.searches.iter().flatten() {
+        for (place, search) in self.searches.iter().flatten().enumerate() {
             self.add_level(search, &mut sum);
+            sum.add_point(1, 0.0, self.through_level(place, search));
         }
         let (mut variance, mut freedom) = (0.0, f64::INFINITY);
         for (&clients, &(of_load, of_time)) in &sum.weights {
@@ -74,6 +78,40 @@ impl LoadCurve {
             },
             is_whole: sum.is_whole,
         })
+    }
+
+    /// How the term of a level changes with the time of one client, from which it was made. Without
+    /// a chord the load is taken not to change with the level.
+    fn through_level(&self, place: usize, search: &CurveSearch) -> f64 {
+        let Levels::Thirds { min, .. } = self.options.levels else {
+            return 0.0;
+        };
+        let is_from_one = |visit: &Visit| visit.time().value > min.as_nanos() as f64;
+        if !self.finals(1).is_some_and(is_from_one) {
+            return 0.0;
+        }
+        let load = match self.outcome(search) {
+            Some(LevelOutcome::Reached { load, .. }) => load.value,
+            Some(LevelOutcome::Between { low, high }) => 0.5 * (low + high),
+            _ => return 0.0,
+        };
+        let level = search.level.as_nanos() as f64;
+        let rise = self
+            .chord_of(search)
+            .map_or(0.0, |chord| chord.of_level(level));
+        let of_level = (rise - load / level) / level * MS;
+        of_level * (1.0 - (place + 1) as f64 / THIRDS as f64)
+    }
+
+    /// The chord on which the load of a level lies, where one was drawn.
+    fn chord_of(&self, search: &CurveSearch) -> Option<Chord> {
+        let Bracket::Between { low, high } = search.bracket else {
+            return None;
+        };
+        let (below, above) = (self.finals(low)?.end(), self.finals(high)?.end());
+        let level = search.level.as_nanos() as f64;
+        let is_sound = interpolate(&below, &above, level).is_sound;
+        is_sound.then(|| Chord::new(&below, &above, level))
     }
 
     fn add_level(&self, search: &CurveSearch, sum: &mut Sum) {
@@ -104,20 +142,18 @@ impl LoadCurve {
         let Bracket::Between { low, high } = search.bracket else {
             return false;
         };
+        let Some(chord) = self.chord_of(search) else {
+            return false;
+        };
         let (Some(below), Some(above)) = (self.finals(low), self.finals(high)) else {
             return false;
         };
-        let found = interpolate(&below.end(), &above.end(), level);
-        if !found.is_sound {
-            return false;
-        }
-        let chord = Chord::new(&below.end(), &above.end(), level);
-        for (clients, weight) in [(low, 1.0 - found.share), (high, found.share)] {
+        for (clients, weight) in [(low, 1.0 - chord.share), (high, chord.share)] {
             let end = if clients == low { below } else { above }.end();
             let scale = MS / level;
             sum.add_point(clients, scale * weight, scale * chord.of_time(&end, weight));
         }
-        sum.bound += self.bend(below, above, found.share) / level * MS;
+        sum.bound += self.bend(below, above, chord.share) / level * MS;
         true
     }
 

@@ -53,11 +53,11 @@ fn levels_rabmarks_averages_and_modes() {
              1 ms  between 101,000/s and 104,000/s
             10 ms  more than 103,000/s: 128 clients wait only 1.25 ms
        saturation    103,000/s  102,000 .. 104,000 with 64 clients
-      level             load by service  95 % interval     load by response  95 % interval
-      no load  46.2 us         21,200/s  20,800 .. 21,600     waits 47.1 us
-      1/3      16.7 ms         71,000/s  69,600 .. 72,400  70,100 to 71,400  not settled
-      2/3      33.4 ms         72,500/s  71,100 .. 74,000          71,900/s  70,500 .. 73,300
-      max      50.0 ms       > 72,600/s  4,096 clients             72,000/s  70,600 .. 73,400
+      level             95 % interval  load by service  95 % interval     load by response
+      no load  46.2 us  44.8 .. 47.5          21,200/s  20,800 .. 21,600     waits 47.1 us
+      1/3      16.7 ms  16.4 .. 17.0          71,000/s  69,600 .. 72,400  70,100 to 71,400
+      2/3      33.4 ms                        72,500/s  71,100 .. 74,000          71,900/s
+      max      50.0 ms                      > 72,600/s  4,096 clients             72,000/s
       RABmark[r] at least 6,420 (levels not reached) RABmark[s] at least 284 (levels not
       reached)
 

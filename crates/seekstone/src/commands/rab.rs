@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use drivers::{Caching, ReadFileError, read_regular_file};
 use kinds::rab::{RabRequest, measure_rab};
 use lab::bench::directory_of;
+use lab::budget::TimeSetting;
 use procedure::RabOptions;
 use results::{Run, Setup};
 use workload::Definition;
@@ -60,9 +61,10 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     let (levels, percentile) = same_percentile(&args.levels)?;
+    let rate = args.iops_per_client.map(|rate| rate.per_second());
     let highest = levels.iter().max().copied();
     let target = [args.target.as_str()];
-    let budget = RAB_BUDGET.fit(args.budget, target, &mut bench.setup);
+    let budget = budget_for(&workloads, rate).fit(args.budget, target, &mut bench.setup);
     let request = RabRequest {
         bench,
         workloads,
@@ -76,7 +78,7 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
             warm_up: args.warm_up,
             budget,
         },
-        iops_per_client: args.iops_per_client.map(|rate| rate.per_second()),
+        iops_per_client: rate,
         budget,
         runs: args.runs,
         duration: args.duration,
@@ -90,6 +92,23 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         cells: Some(request.bench.cells.clone()),
         measure: Box::new(move |looking| on_screen(args, &request, looking)),
     })
+}
+
+/// Operations per second of each client that the default budget is made for.
+const USUAL_RATE: f64 = 20.0;
+
+/// The budget for clients of these workloads: a model gets more time where one client alone, whose
+/// time the levels are made from, asks more rarely than usual.
+fn budget_for(workloads: &[(u32, Definition)], rate: Option<f64>) -> TimeSetting {
+    let types = workloads
+        .iter()
+        .flat_map(|(_, it)| it.at_rate(rate).types().to_vec());
+    let rates = types.filter_map(|kind| Some(1e9 / kind.clock?.mean_ns));
+    let rarest = rates.fold(USUAL_RATE, f64::min);
+    TimeSetting {
+        brief: RAB_BUDGET.brief.mul_f64(rarest / USUAL_RATE),
+        ..RAB_BUDGET
+    }
 }
 
 fn on_screen<'a>(
