@@ -11,8 +11,8 @@ use results::{
     Measurement, SystemSample, SystemSeries, Times, TransactionLoad, UserTimes, Warning,
     WarningCode,
 };
-use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate};
-use units::{Duration, format_count, format_duration_ns};
+use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate, Verdict};
+use units::{Duration, format_count, format_counted, format_duration_ns};
 use workload::{GapShape, UsersSpec};
 
 use crate::monitor::USER_PERCENTILES;
@@ -246,6 +246,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         ).advise("Start all users together with --synchronise=0s, or give them more \
                 --transactions."));
     }
+    warnings.extend(too_few(m));
     // The laws are about a number that stays: what is measured while all users are at work.
     if m.window.is_some() && ramp < lasted && !laws.holds(users) {
         warnings.push(Warning::doubt(
@@ -260,6 +261,34 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         ).advise("Measure longer."));
     }
     warnings
+}
+
+/// Why the row of users who made all their transactions is marked; a trial with a goal says so
+/// itself.
+fn too_few(m: &Measurement) -> Option<Warning> {
+    let is_known = m
+        .warnings
+        .iter()
+        .any(|it| it.code == WarningCode::NotCitable);
+    let is_citable = match m.verdict {
+        Verdict::Budget { is_citable }
+        | Verdict::Short { is_citable }
+        | Verdict::Timed { is_citable } => is_citable,
+        _ => true,
+    };
+    (!is_citable && !is_known).then(|| {
+        let samples = m.response.mean.samples;
+        Warning::doubt(
+            WarningCode::NotCitable,
+            format!(
+                "{}: {} of the steady part make only {samples:.0} independent samples; do not \
+                 quote the mean or the rate.",
+                m.title,
+                format_counted(m.completions, "transaction"),
+            ),
+        )
+        .advise("Use more --transactions.")
+    })
 }
 
 /// Work of users waits for processors that others use, and its time is theirs, not the system's.
@@ -342,4 +371,27 @@ pub(crate) fn value_at(histogram: &Histogram, p: f64) -> f64 {
         }
     }
     histogram.max() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bug: three rows were marked "do not quote", and nothing said why.
+    #[test]
+    fn a_row_with_too_few_samples_says_so_once() {
+        let of = |verdict| Measurement {
+            verdict,
+            ..Measurement::empty()
+        };
+        let few = Verdict::Short { is_citable: false };
+        let told = too_few(&of(few)).expect("a reason");
+        assert_eq!(told.code, WarningCode::NotCitable);
+        assert_eq!(too_few(&of(Verdict::Short { is_citable: true })), None);
+        let known = Measurement {
+            warnings: vec![told],
+            ..of(few)
+        };
+        assert_eq!(too_few(&known), None);
+    }
 }

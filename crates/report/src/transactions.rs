@@ -17,7 +17,9 @@ const LEGEND: &str = "From due: from the end of the think time. From start: from
                       transaction's first operation. Steady, and the response times: while all \
                       users are at work, from the last one's first think time to the first one's \
                       leaving. Whole run: transactions over elapsed time, as the document of 1997 \
-                      has it, the users' start and stragglers included. \
+                      has it, the users' start and stragglers included. At that \
+                      rate: by the utilisation law, what a transaction took over the whole run \
+                      times the steady rate. \
                       Intervals: CPU is that of all processes, and device what the kernel counts \
                       for all of them; a transfer is the time of one request with the device; \
                       cache misses are pages of 4 KiB that were fetched, read-ahead included.";
@@ -64,17 +66,20 @@ fn one(page: &mut Page<'_>, load: &TransactionLoad) {
     } else {
         page.fact("steady", "too short to measure");
     }
-    page.fact(
-        "whole run",
-        &format!("{}/s", format_count(load.per_second_whole)),
-    );
     if load.all.transactions > 0 {
         times(page, load);
-    }
-    machine(page, load);
-    if load.all.transactions > 0 {
+        busy_when_steady(page, load);
         laws(page, load);
     }
+    page.blank();
+    page.fact(
+        "whole run",
+        &format!(
+            "{}/s; the figures below are of the whole run, stragglers included",
+            format_count(load.per_second_whole)
+        ),
+    );
+    machine(page, load);
     if let Some(series) = &load.series {
         over_time(page, series);
     }
@@ -257,6 +262,29 @@ fn machine(page: &mut Page<'_>, load: &TransactionLoad) {
             .map(|it| format!("{} of them from a device", rate(it))),
     ];
     page.fact("memory", &joined(memory));
+}
+
+/// How busy the machine was in the steady part, by the utilisation law: what it did for each
+/// transaction of the whole run, times the transactions per second of the steady part.
+fn busy_when_steady(page: &mut Page<'_>, load: &TransactionLoad) {
+    let steady = load.per_second_steady;
+    if !steady.high.is_finite() || load.per_second_whole <= 0.0 {
+        return;
+    }
+    let times = steady.value / load.per_second_whole;
+    let busy = |what: &str, share: Option<f64>| {
+        share.map(|share| format!("{what} {} busy", percent((times * share).min(1.0))))
+    };
+    let parts = [
+        busy("processors", load.cpu_share),
+        busy("device", load.device_busy_share),
+        Some(format!(
+            "reads {}/s, writes {}/s",
+            format_count(times * load.reads_per_second),
+            format_count(times * load.writes_per_second)
+        )),
+    ];
+    page.fact("at that rate", &joined(parts));
 }
 
 fn joined<const N: usize>(parts: [Option<String>; N]) -> String {

@@ -6,7 +6,9 @@ use crate::cut::{Cut, find_cut};
 use crate::drift::{Drift, is_steady_by_snia};
 use crate::estimate::Estimate;
 use crate::findings::{Finding, findings};
-use crate::goal::{Aim, CITABLE_SAMPLES, Goal, GoalKind, Verdict};
+use crate::goal::{
+    Aim, CITABLE_OF_NEARLY_CONSTANT, CITABLE_SAMPLES, Goal, GoalKind, NEARLY_CONSTANT, Verdict,
+};
 use crate::quantile::{PercentileEstimate, percentiles};
 use crate::store::SlotStore;
 use crate::variance::{
@@ -171,6 +173,18 @@ struct Spread {
 }
 
 impl Spread {
+    /// Whether there are enough effective samples to quote the mean, fewer where the times hardly
+    /// vary: their interval is narrow enough not to mislead were it several times as wide.
+    fn is_citable(&self) -> bool {
+        let is_narrow = |it: Estimate| it.relative_half_width() <= NEARLY_CONSTANT;
+        let hardly_varies = is_narrow(self.mean) && is_narrow(self.throughput);
+        let enough = match hardly_varies {
+            true => CITABLE_OF_NEARLY_CONSTANT,
+            false => CITABLE_SAMPLES,
+        };
+        self.ess >= enough
+    }
+
     fn of(
         store: &SlotStore,
         channel: Channel,
@@ -289,7 +303,7 @@ impl Standing {
             is_long: store.base_slots() >= u64::from(goal.slots_min)
                 && store.width().saturating_mul(store.len() as u64) >= goal.duration_min_ns,
             is_precise: is_time_precise && !is_moving && is_load_precise,
-            is_citable: (spread.ess >= CITABLE_SAMPLES || goal.aim == Aim::Load)
+            is_citable: (spread.is_citable() || goal.aim == Aim::Load)
                 && goal.kind == GoalKind::Result,
         }
     }

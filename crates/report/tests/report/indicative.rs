@@ -53,6 +53,32 @@ fn percentiles_of_transactions() {
     assert!(text.contains(LEGEND), "{text}");
 }
 
+/// Bug: figures of the whole run, most of whose end was idle, stood below the rate of the steady
+/// part without a word: 30 % busy at a rate that made 43 %.
+#[test]
+fn what_is_busy_is_told_of_the_steady_part_and_of_the_whole_run() {
+    let mut run = sample::run();
+    run.measurements.clear();
+    run.curve = None;
+    let mut found = sample::transactions();
+    (found.standard, found.search) = (None, None);
+    let load = &mut found.loads[0];
+    load.per_second_whole = 2.97;
+    load.per_second_steady.value = 4.27;
+    (load.cpu_share, load.device_busy_share) = (Some(0.297), Some(0.59));
+    (load.reads_per_second, load.writes_per_second) = (59.3, 0.0);
+    run.transactions = Some(found);
+    let text = check_up(&run, &wide());
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+    let steady = place("processors 43 % busy, device 85 % busy, reads 85.3/s, writes 0/s");
+    let whole = place("2.97/s; the figures below are of the whole run");
+    assert!(
+        steady < whole && whole < place("all processors 30 % busy"),
+        "{text}"
+    );
+    assert!(whole < place("busy 59 %"), "{text}");
+}
+
 /// Points of a curve had no sign at all.
 #[test]
 fn percentiles_of_points() {

@@ -137,3 +137,28 @@ fn intervals_of_long_trials_are_seen_to_fail() {
     }
     table.finish();
 }
+
+/// A hundred operations that take nearly the same time: their mean can be quoted, and that of a
+/// hundred exponential ones cannot.
+///
+/// Bug: the document's standard test of a hundred transactions, known to .1 %, was always marked.
+#[test]
+fn a_hundred_operations_are_enough_where_they_hardly_vary() {
+    let process = Process::new("exponential", Kind::Exponential);
+    let is_citable = |share: f64| {
+        let mut series = process.start(7);
+        let centre = process.mean();
+        let mut store = SlotStore::with_grouping(25_000_000, 0, 1);
+        for epoch in 0..100 {
+            let time = centre + share * (series.next_time() - centre);
+            store.push(slot_of(epoch, std::iter::once(time)));
+        }
+        let found = evaluate(&store, Channel::Response, &goal(0.03)).expect("100 slots");
+        match found.verdict {
+            Verdict::Budget { is_citable } | Verdict::Short { is_citable } => is_citable,
+            verdict => panic!("{share}: {verdict:?}"),
+        }
+    };
+    assert!(is_citable(0.005));
+    assert!(!is_citable(1.0));
+}
