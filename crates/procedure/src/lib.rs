@@ -21,6 +21,7 @@ mod rab;
 mod rab_batch;
 mod rab_summary;
 mod random_access;
+mod repeats;
 mod replay;
 mod replications;
 mod requirement;

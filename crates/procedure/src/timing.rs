@@ -3,7 +3,7 @@
 //!
 //! In each round every command runs once; an even round takes them in the reverse order of the one
 //! before (ABBA), so that a machine that slows down steadily favours none. When there are enough
-//! rounds is said by `rounds`.
+//! rounds is said by `rounds`; what the runs show besides their mean, by `repeats`.
 
 use random::{Purpose, Stream};
 use results::{CommandComparison, TimedCommand, TimedRun, TimingVerdict, Warning, WarningCode};
@@ -13,6 +13,7 @@ use stats::{
 };
 use units::Duration;
 
+use crate::repeats::{self, TwoKinds};
 use crate::rounds::{Rounds, RoundsEnd, RoundsRule};
 
 /// Below this many times what the shell takes a command's time is mostly the shell's.
@@ -39,8 +40,8 @@ pub enum TimingStep {
 pub struct TimingProcedure {
     rounds: Rounds,
     seed: u64,
-    /// Elapsed seconds of each command, by round.
-    seconds: Vec<Vec<f64>>,
+    /// Elapsed seconds and exit status of each command, by round.
+    runs: Vec<Vec<(f64, i32)>>,
     order: Vec<usize>,
     /// How many of `order` have run.
     done: usize,
@@ -54,7 +55,7 @@ impl TimingProcedure {
         let mut procedure = Self {
             rounds: Rounds::new(rule),
             seed,
-            seconds: vec![Vec::new(); commands],
+            runs: vec![Vec::new(); commands],
             order: (0..commands).collect(),
             done: 0,
             round: 1,
@@ -83,9 +84,9 @@ impl TimingProcedure {
         }
     }
 
-    /// The run that was asked for took so long.
-    pub fn record(&mut self, seconds: f64) {
-        self.seconds[self.order[self.done]].push(seconds);
+    /// The run that was asked for took so long, and ended with this exit status.
+    pub fn record(&mut self, seconds: f64, exit: i32) {
+        self.runs[self.order[self.done]].push((seconds, exit));
         self.done += 1;
     }
 
@@ -104,11 +105,9 @@ impl TimingProcedure {
     }
 
     fn end(&mut self, elapsed: Duration) -> Option<RoundsEnd> {
-        let Self {
-            rounds, seconds, ..
-        } = self;
+        let Self { rounds, runs, .. } = self;
         let precision = rounds.rule().precision;
-        rounds.end(self.round, elapsed, || is_precise(seconds, precision))
+        rounds.end(self.round, elapsed, || is_precise(runs, precision))
     }
 
     fn shuffle(&mut self) {
@@ -117,16 +116,31 @@ impl TimingProcedure {
     }
 }
 
+/// Whether runs with an exit status other than 0 count: where none succeeds, that status is how the
+/// command ends. Among runs that succeed a failed one did something else, and mostly less.
+fn do_failures_count(mut exits: impl Iterator<Item = i32>) -> bool {
+    exits.all(|exit| exit != 0)
+}
+
 /// Whether the mean of one command, or the ratio of each further one to the first, is known to
 /// `precision`.
-fn is_precise(seconds: &[Vec<f64>], precision: f64) -> bool {
+fn is_precise(runs: &[Vec<(f64, i32)>], precision: f64) -> bool {
     let is_narrow = |half: Option<f64>| half.is_some_and(|half| half <= precision);
-    let (first, others) = seconds.split_first().expect("one command at least");
+    let counted = |runs: &Vec<(f64, i32)>| -> Vec<Option<f64>> {
+        let failures_count = do_failures_count(runs.iter().map(|run| run.1));
+        let runs = runs.iter();
+        runs.map(|run| (run.1 == 0 || failures_count).then_some(run.0))
+            .collect()
+    };
+    let counted: Vec<_> = runs.iter().map(counted).collect();
+    let (first, others) = counted.split_first().expect("one command at least");
     if others.is_empty() {
-        return is_narrow(repeats_mean(first).map(|mean| mean.relative_half_width()));
+        let first: Vec<f64> = first.iter().copied().flatten().collect();
+        return is_narrow(repeats_mean(&first).map(|mean| mean.relative_half_width()));
     }
     others.iter().all(|other| {
         let pairs = other.iter().zip(first);
+        let pairs = pairs.filter_map(|(one, first)| one.zip(*first));
         let logs: Vec<f64> = pairs.map(|(one, first)| (one / first).ln()).collect();
         is_narrow(repeats_mean(&logs).map(|ratio| (ratio.high - ratio.value).exp_m1()))
     })
@@ -140,9 +154,13 @@ pub fn summarise_command(
     runs: Vec<TimedRun>,
     shell_s: Option<f64>,
 ) -> TimedCommand {
-    let of = |field: fn(&TimedRun) -> f64| runs.iter().map(field).collect::<Vec<f64>>();
+    let counted: Vec<TimedRun> = counted_runs(&runs).copied().collect();
+    let of = |field: fn(&TimedRun) -> f64| counted.iter().map(field).collect::<Vec<f64>>();
     let real = of(|run| run.real_s);
-    let outliers: Vec<u32> = outliers(&real).iter().map(|&at| runs[at].round).collect();
+    let kinds = TwoKinds::of(&real);
+    // Of two kinds neither lies off.
+    let far = kinds.map_or_else(|| outliers(&real), |_| Vec::new());
+    let outliers: Vec<u32> = far.iter().map(|&at| counted[at].round).collect();
     let mut warnings = Vec::new();
     warn_of_exits(&mut warnings, &runs);
     warn_of_short_times(&mut warnings, median(&real), shell_s);
@@ -155,9 +173,11 @@ pub fn summarise_command(
             .advise("Use more --warm-ups, or --cold."),
         );
     }
+    warnings.extend(repeats::drift(&real).map(drifted));
     for warning in &mut warnings {
         warning.cause = format!("{name}: {}", warning.cause);
     }
+    warnings.extend(kinds.map(|it| it.warning(&name)));
     TimedCommand {
         name,
         command,
@@ -168,6 +188,26 @@ pub fn summarise_command(
         warnings,
         runs,
     }
+}
+
+/// The runs whose times make the mean: those that succeeded, or all where none did.
+fn counted_runs(runs: &[TimedRun]) -> impl Iterator<Item = &TimedRun> {
+    let failures_count = do_failures_count(runs.iter().map(|run| run.exit));
+    runs.iter()
+        .filter(move |run| run.exit == 0 || failures_count)
+}
+
+fn drifted(change: f64) -> Warning {
+    let word = if change > 0.0 { "longer" } else { "less" };
+    Warning::doubt(
+        WarningCode::Drift,
+        format!(
+            "Its later runs took {:.0} % {word} than its earlier ones; the mean holds for the time \
+             of the measurement only.",
+            100.0 * change.abs()
+        ),
+    )
+    .advise("Use more --warm-ups, or find out what else uses the machine.")
 }
 
 /// The mean of times, which are never below zero; a single one says nothing about others.
@@ -210,11 +250,18 @@ fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Opti
 
 fn warn_of_exits(warnings: &mut Vec<Warning>, runs: &[TimedRun]) {
     let failed = runs.iter().filter(|run| run.exit != 0).count();
+    let what = match failed == runs.len() {
+        true => "and count, since none succeeded",
+        false => {
+            "and do not count. No difference is concluded from the others, which may be those that \
+             take longest or least"
+        }
+    };
     if failed > 0 {
         warnings.push(Warning::doubt(
             WarningCode::FailedRuns,
             format!(
-                "{failed} of {} runs ended with a non-zero exit status, and count.",
+                "{failed} of {} runs ended with a non-zero exit status, {what}.",
                 runs.len()
             ),
         ));
@@ -245,9 +292,17 @@ pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandCo
             ratio: found.ratio,
             p_value,
             pairs: found.pairs as u32,
-            verdict: verdict(&found, p_value, margin),
+            verdict: match has_left_out(first) || has_left_out(other) {
+                true => TimingVerdict::RunsFailed,
+                false => verdict(&found, p_value, margin),
+            },
         })
         .collect()
+}
+
+/// Whether runs that failed are missing from the mean: those that are left may be the slow ones.
+fn has_left_out(command: &TimedCommand) -> bool {
+    counted_runs(&command.runs).count() < command.runs.len()
 }
 
 /// A difference is claimed only if it survives the correction as well.
@@ -265,10 +320,8 @@ fn verdict(found: &Comparison, p_value: f64, margin: f64) -> TimingVerdict {
 }
 
 fn pairs(other: &TimedCommand, first: &TimedCommand) -> Vec<(f64, f64)> {
-    let of_round = |round: u32| first.runs.iter().find(|run| run.round == round);
-    other
-        .runs
-        .iter()
+    let of_round = |round: u32| counted_runs(&first.runs).find(|run| run.round == round);
+    counted_runs(&other.runs)
         .filter_map(|run| Some((run.real_s, of_round(run.round)?.real_s)))
         .collect()
 }

@@ -44,7 +44,7 @@ fn simulate(truth: &[f64], rule: RoundsRule, seed: u64) -> (Vec<TimedCommand>, R
                 let drift = 0.002 * f64::from(made);
                 let seconds = truth[command] * (0.03 * noise(&mut stream) + drift).exp();
                 elapsed += seconds;
-                procedure.record(seconds);
+                procedure.record(seconds, 0);
                 runs[command].push(run(round, seconds));
             }
             TimingStep::Finish(end) => {
@@ -68,7 +68,7 @@ fn each_round_runs_every_command_once_and_the_next_in_reverse() {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new(); 6];
     while let TimingStep::Run { command, round } = procedure.next(Duration::ZERO) {
         orders[round as usize - 1].push(command);
-        procedure.record(1.0);
+        procedure.record(1.0, 0);
     }
     for pair in orders.chunks(2) {
         let mut sorted = pair[0].clone();
@@ -97,7 +97,7 @@ fn constant_times_end_after_the_fewest_rounds() {
         match procedure.next(Duration::ZERO) {
             TimingStep::Run { round, .. } => {
                 rounds = round;
-                procedure.record(0.5);
+                procedure.record(0.5, 0);
             }
             TimingStep::Finish(end) => break end,
         }
@@ -162,7 +162,7 @@ fn coverage(correlation: f64) -> f64 {
             let seconds = 1.0 + 0.03 * level;
             level =
                 correlation * level + (1.0 - correlation * correlation).sqrt() * noise(&mut stream);
-            procedure.record(seconds);
+            procedure.record(seconds, 0);
             runs.push(run(round, seconds));
         }
         let command = summarise_command("c".into(), "c".into(), runs, None);
@@ -233,7 +233,56 @@ fn progress_reaches_the_end_with_the_budget() {
     assert!((half - 0.5).abs() < 1e-12);
     assert_eq!(procedure.progress(Duration::from_secs(2000)), 1.0);
     procedure.next(Duration::ZERO);
-    procedure.record(1.0);
+    procedure.record(1.0, 0);
     // Half of one of ten rounds.
     assert!((procedure.progress(Duration::from_secs(1)) - 0.05).abs() < 1e-12);
+}
+
+/// Bug: `time 'sleep 0.1' ./flaky -i`, each third run of which fails at once: "1.733 times as fast,
+/// both rows sound".
+#[test]
+fn failed_runs_are_in_no_mean_and_bear_no_conclusion() {
+    let steady: Vec<f64> = (0..12).map(|at| 0.1 + 1e-4 * f64::from(at % 4)).collect();
+    let runs = (1..).zip(&steady).map(|(round, &seconds)| match round % 3 {
+        0 => TimedRun {
+            exit: 1,
+            ..run(round, 0.001)
+        },
+        _ => run(round, seconds),
+    });
+    let flaky = summarise_command("flaky".into(), "flaky".into(), runs.collect(), None);
+    let mean = flaky.real_s.expect("eight runs that succeeded");
+    assert!((mean.value - 0.1).abs() < 1e-3, "{mean:?}");
+    assert_eq!((flaky.runs.len(), flaky.outliers.len()), (12, 0));
+    let found = &compare_commands(&[command("steady", &steady), flaky], 0.02)[0];
+    assert_eq!((found.pairs, found.verdict), (8, TimingVerdict::RunsFailed));
+    // What always ends so has nothing else to be compared with.
+    let always = |name: &str| {
+        let failed = |(round, &seconds)| TimedRun {
+            exit: 1,
+            ..run(round, seconds)
+        };
+        let runs = (1..).zip(&steady).map(failed).collect();
+        summarise_command(name.into(), name.into(), runs, None)
+    };
+    let found = &compare_commands(&[always("a"), always("b")], 0.02)[0];
+    assert_eq!(
+        (found.pairs, found.verdict),
+        (12, TimingVerdict::Equivalent)
+    );
+}
+
+#[test]
+fn two_kinds_of_run_and_a_drift_are_told() {
+    let codes = |seconds: &[f64]| {
+        let found = command("c", seconds);
+        let codes = found.warnings.iter().map(|it| it.code.to_string());
+        (codes.collect::<Vec<_>>(), found.outliers.len())
+    };
+    let turns: Vec<f64> = (0..20)
+        .map(|at| [0.010, 0.200][at % 2] + 1e-5 * at as f64)
+        .collect();
+    assert_eq!(codes(&turns), (vec!["two-modes".into()], 0));
+    let slower: Vec<f64> = (0..20).map(|at| 1.0 + 0.02 * f64::from(at)).collect();
+    assert_eq!(codes(&slower), (vec!["drift".into()], 0));
 }

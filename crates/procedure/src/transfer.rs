@@ -16,19 +16,14 @@ use workload::{
 };
 
 use crate::checkup::MAIN_DIRECT;
+use crate::repeats;
 use crate::rounds::{Rounds, RoundsRule};
 use crate::trial::{Preparation, Trial};
 
-/// Passes in which a change shows at least in each half of them.
-const PASSES_MIN: u32 = 5;
 /// Growing parts of a file begin with this many bytes.
 const PART_MIN: u64 = 1 << 20;
 /// From this share of the page cache on a part counts as read from memory.
 const FROM_MEMORY: f64 = 0.5;
-/// Halves of a series that differ by so many standard errors ...
-const DRIFT_ERRORS: f64 = 4.0;
-/// ... and by this share of their time, do not have one rate.
-const DRIFT_MIN: f64 = 0.05;
 /// Passes whose shares of the page cache differ by more have no one rate.
 const SHARE_SPREAD: f64 = 0.2;
 
@@ -365,22 +360,8 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
 
 /// Passes whose later half took another time than the earlier one, beyond chance.
 fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
-    if passes.len() < 2 * PASSES_MIN as usize {
-        return None;
-    }
     let seconds: Vec<f64> = passes.iter().map(|it| it.elapsed_ns as f64 / 1e9).collect();
-    let (early, late) = seconds.split_at(seconds.len() / 2);
-    let moments = |half: &[f64]| {
-        let count = half.len() as f64;
-        let mean = half.iter().sum::<f64>() / count;
-        let squares: f64 = half.iter().map(|it| (it - mean).powi(2)).sum();
-        (mean, squares / (count - 1.0) / count)
-    };
-    let ((before, before_error), (after, after_error)) = (moments(early), moments(late));
-    let change = after / before - 1.0;
-    let is_beyond_chance =
-        (after - before).abs() > DRIFT_ERRORS * (before_error + after_error).sqrt();
-    (is_beyond_chance && change.abs() > DRIFT_MIN).then(|| {
+    repeats::drift(&seconds).map(|change| {
         Warning::doubt(
             WarningCode::Drift,
             format!(

@@ -195,6 +195,14 @@ fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
             );
             (Tone::Plain, text)
         }
+        TimingVerdict::RunsFailed => {
+            let times = factor(found.ratio);
+            let text = format!(
+                "{name} takes {times} times as long as {first} where both succeeded: runs failed, \
+                 so no difference is concluded"
+            );
+            (Tone::Doubtful, text)
+        }
         TimingVerdict::NotShown => {
             let times = factor(found.ratio);
             let text = format!(

@@ -52,7 +52,8 @@ pub struct TimedCommand {
     pub name: String,
     /// As it was started.
     pub command: String,
-    /// Every run that counts, in the order of rounds.
+    /// Every run but warm-ups, in the order of rounds. Those that failed are not in the means,
+    /// unless none succeeded.
     pub runs: Vec<TimedRun>,
     /// Elapsed time, seconds; the interval is Student's over runs.
     pub real_s: Option<Estimate>,
@@ -123,4 +124,6 @@ pub enum TimingVerdict {
     NotShown,
     /// Too few pairs to claim anything.
     TooFew,
+    /// Runs of one of the two failed and do not count: those that are left may be the slow ones.
+    RunsFailed,
 }

@@ -116,7 +116,7 @@ warning_codes! {
     Step "step" Row [Doubt] "the latency changed abruptly";
     TimeUnaccounted "time-unaccounted" Row [Doubt]
         "throughput times response and think time is not the number of clients";
-    TwoModes "two-modes" Row [Note] "times have two peaks";
+    TwoModes "two-modes" Row [Note, Doubt] "times have two peaks";
     WarmUp "warm-up" Row [Note, Doubt] "a slow start";
     WarmUpDiffers "warm-up-differs" Row [Note, Doubt]
         "the part left out at the start differs from the rest";
@@ -186,7 +186,7 @@ warning_codes! {
         "every operation of a load failed, and the curve ends there";
     DevicePartial "device-partial" Run [Doubt] "a simulated device was stopped early in `whatif`";
     FailedOperations "failed-operations" Row [Doubt, Void] "operations failed and were counted";
-    FailedRuns "failed-runs" Row [Doubt] "runs of a command ended with an error, and count";
+    FailedRuns "failed-runs" Row [Doubt] "runs of a command ended with an error";
     FlushByKernelThread "flush-by-kernel-thread" Machine [Note]
         "io_uring hands each flush to a thread of the kernel";
     Hosts "hosts" Run [Note]

@@ -81,8 +81,8 @@ pub struct TimingRequest {
     pub input: Option<PathBuf>,
     /// Whether their output is let through.
     pub shows_output: bool,
-    /// Whether runs that fail count; else the first one ends it all.
-    pub counts_failures: bool,
+    /// Whether it goes on when a run fails; else the first one ends it all.
+    pub goes_on_after_failures: bool,
     /// A run that takes longer is ended, and all with it.
     pub time_limit: Duration,
     /// Runs of each before the first that counts.
@@ -252,7 +252,7 @@ impl Session<'_> {
                     self.ranks = ranks;
                     let (run, took) = ran?;
                     told += took.saturating_sub(begun.elapsed().into());
-                    procedure.record(run.real_s);
+                    procedure.record(run.real_s, run.exit);
                     self.runs[command].push(run);
                 }
             }
@@ -302,8 +302,8 @@ impl Session<'_> {
         if let Some(text) = &self.request.conclude {
             self.beside(text)?;
         }
-        let is_fine = ended.reaped.status.success() || self.request.counts_failures;
-        let hint = "; --ignore-failure counts such runs";
+        let is_fine = ended.reaped.status.success() || self.request.goes_on_after_failures;
+        let hint = "; --ignore-failure goes on";
         if is_fine {
             Ok(timed(round, &ended))
         } else {

@@ -14,13 +14,7 @@ use units::Duration;
 use workload::{FileOpKind, FilesShape};
 
 use super::{FileCell, FileItem};
-
-/// Halves of the passes that differ by so many standard errors ...
-const DRIFT_ERRORS: f64 = 4.0;
-/// ... and by this share of their time, do not have one mean.
-const DRIFT_MIN: f64 = 0.05;
-/// Halves of fewer passes are not compared.
-const DRIFT_PASSES: usize = 8;
+use crate::repeats;
 
 /// Items whose time passes are compared by, where they have different numbers of them.
 const ALIKE_ITEMS: u64 = 1_000_000;
@@ -219,24 +213,12 @@ pub fn time_alike(pass: &FilePass) -> Duration {
 
 /// A mean over passes that grow slower says little about the next one.
 fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
-    if seconds.len() < DRIFT_PASSES {
-        return None;
-    }
-    let (first, second) = seconds.split_at(seconds.len() / 2);
-    let halves = [first, second].map(|half| {
-        let mean = half.iter().sum::<f64>() / half.len() as f64;
-        let squares: f64 = half.iter().map(|it| (it - mean).powi(2)).sum();
-        (mean, squares / (half.len() - 1) as f64 / half.len() as f64)
-    });
-    let [(early, early_error), (late, late_error)] = halves;
-    let error = (early_error + late_error).sqrt();
-    let change = late - early;
-    (change.abs() > DRIFT_ERRORS * error && change.abs() > DRIFT_MIN * early).then(|| {
+    repeats::drift(seconds).map(|change| {
         let word = if change > 0.0 { "slower" } else { "faster" };
         let text = format!(
             "{row}: later passes were {:.0} % {word} than earlier ones; the mean holds for the \
              time of the run only.",
-            100.0 * change.abs() / early
+            100.0 * change.abs()
         );
         Warning::doubt(WarningCode::Drift, text)
     })

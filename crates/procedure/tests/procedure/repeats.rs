@@ -212,7 +212,7 @@ fn time(correlation: f64, seed: u64) -> Vec<Estimate> {
     let mut runs = Vec::new();
     while let TimingStep::Run { round, .. } = procedure.next(Duration::ZERO) {
         let real_s = speed.next();
-        procedure.record(real_s);
+        procedure.record(real_s, 0);
         runs.push(TimedRun {
             round,
             real_s,

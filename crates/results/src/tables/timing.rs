@@ -3,6 +3,14 @@
 use crate::reading::{Better, Unit};
 use crate::table::{Figure, Replicate, Row, Table, Trust};
 use crate::timing::{TimedCommand, TimedRun, Timing};
+use crate::warning_code::WarningCode;
+
+/// What says that the runs of a command have no one mean time.
+const NO_ONE_MEAN: [WarningCode; 3] = [
+    WarningCode::TwoModes,
+    WarningCode::Drift,
+    WarningCode::FailedRuns,
+];
 
 /// Each command.
 pub(super) fn table(found: &Timing) -> Table {
@@ -21,7 +29,11 @@ fn row(command: &TimedCommand) -> Row {
     };
     let runs = Figure::exact("runs", Unit::Count, command.runs.len() as f64);
     let figures = times.into_iter().filter_map(figure).chain([runs]);
-    let trust = Trust::unless_void(&command.warnings);
+    let mut codes = command.warnings.iter().map(|it| &it.code);
+    let trust = match codes.any(|code| NO_ONE_MEAN.contains(code)) {
+        true => Trust::unless_void(&command.warnings).max(Trust::Shaky),
+        false => Trust::unless_void(&command.warnings),
+    };
     let levels = vec![command.name.clone()];
     Row::new(levels, figures, "elapsed", trust, &command.warnings)
         .with_replicates(command.runs.iter().map(replicate).collect())

@@ -85,7 +85,8 @@ pub struct TimeArgs {
     /// Show their standard output and standard error.
     #[arg(long)]
     pub show_output: bool,
-    /// Count runs with a non-zero exit status, instead of stopping at the first.
+    /// Go on after a run with a non-zero exit status; it is counted and shown, but is in no mean
+    /// unless none succeeded [default: stop at the first].
     #[arg(long, short = 'i')]
     pub ignore_failure: bool,
     /// Kill a run that takes longer, and stop.

@@ -34,7 +34,7 @@ pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         directory: args.directory.clone(),
         input: args.input.clone(),
         shows_output: args.show_output,
-        counts_failures: args.ignore_failure,
+        goes_on_after_failures: args.ignore_failure,
         time_limit: args.time_limit,
         warm_ups,
         is_cold: args.cold,
