@@ -48,7 +48,7 @@ pub(crate) fn section(page: &mut Page<'_>, study: &Study) {
         page.table(&table);
     }
     page.paragraph(Tone::Quiet, LEGEND);
-    for line in outliers(study) {
+    for line in without_one_mean(study).into_iter().chain(outliers(study)) {
         page.paragraph(Tone::Doubtful, &line);
     }
     for (title, lines) in distributions(study) {
@@ -256,6 +256,32 @@ pub(crate) fn outliers(study: &Study) -> Vec<String> {
     vec![format!(
         "* far from the others of its combination, but counted: {text}"
     )]
+}
+
+/// Figures whose replicates have no one mean: they are of two kinds, or move from round to round.
+pub(crate) fn without_one_mean(study: &Study) -> Vec<String> {
+    let mut found = Vec::new();
+    for cell in &study.cells {
+        for figure in &cell.figures {
+            let of = format!("{}{}", figure.reading, combination(study, &cell.levels));
+            let shown = |value: f64| figure.unit.format(value);
+            found.extend(figure.two_kinds.map(|it| {
+                format!(
+                    "{of}: two kinds of replicate, {} and {} ({:.0} % of them): the mean is the \
+                     value of neither",
+                    shown(it.low),
+                    shown(it.high),
+                    100.0 * it.high_share
+                )
+            }));
+            found.extend(figure.drift.map(|it| {
+                let change = 100.0 * it;
+                format!("{of}: {change:+.0} % in later rounds than in earlier ones")
+            }));
+        }
+    }
+    found.truncate(OUTLIERS_MAX);
+    found
 }
 
 /// ` (block 8KiB, mount default)`.

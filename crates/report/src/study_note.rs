@@ -4,7 +4,9 @@ use results::{Run, Status, Study};
 
 use crate::check_up::machine;
 use crate::markdown::{line, plain};
-use crate::study::{LEGEND, distributions, environment, outliers, readings, shown};
+use crate::study::{
+    LEGEND, distributions, environment, outliers, readings, shown, without_one_mean,
+};
 use crate::target;
 use crate::verdicts::{LIMITS_NOTE, limit_in_words};
 
@@ -25,7 +27,7 @@ pub(crate) fn note(run: &Run, study: &Study) -> String {
     text.push_str("\n## Results\n\n");
     text.push_str(&table(study));
     text.push_str(&format!("\n{LEGEND}\n"));
-    for line in outliers(study) {
+    for line in without_one_mean(study).into_iter().chain(outliers(study)) {
         text.push_str(&format!("\n{}\n", plain(&line)));
     }
     for (title, lines) in distributions(study) {

@@ -69,8 +69,8 @@ pub use ssd::{
     SsdRound, SsdTests, Tracked,
 };
 pub use study::{
-    Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier, StudyReplicate,
-    StudyScale, StudySetting, StudyVerdict,
+    Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyKinds, StudyOutlier,
+    StudyReplicate, StudyScale, StudySetting, StudyVerdict,
 };
 pub use summary::{Entries, GoalSummary, Summary};
 pub use table::{Figure, Metric, Replicate, Role, Row, Table, Trust, percentile_name};

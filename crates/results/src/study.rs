@@ -67,6 +67,27 @@ pub struct StudyFigure {
     pub value: Estimate,
     /// Those far from the others; they count all the same.
     pub outliers: Vec<StudyOutlier>,
+    /// The two kinds that the replicates are of, where the mean is the value of neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub two_kinds: Option<StudyKinds>,
+    /// By which share the later half of the replicates lies above the earlier one, where that is
+    /// more than chance and more than a twentieth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
+}
+
+/// Replicates of two kinds, an octave or more apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyKinds {
+    /// Mean of the lower kind.
+    #[serde(with = "stats::undefined")]
+    pub low: f64,
+    /// Mean of the higher kind.
+    #[serde(with = "stats::undefined")]
+    pub high: f64,
+    /// Share of the replicates that are of the higher kind.
+    #[serde(with = "stats::undefined")]
+    pub high_share: f64,
 }
 
 /// A combination of levels, and what was found there.

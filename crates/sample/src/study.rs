@@ -1,8 +1,8 @@
 //! An invented study.
 
 use results::{
-    Better, Reading, Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier,
-    StudyReplicate, StudyScale, StudySetting, StudyVerdict, Unit,
+    Better, Reading, Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyKinds,
+    StudyOutlier, StudyReplicate, StudyScale, StudySetting, StudyVerdict, Unit,
 };
 
 use super::estimate;
@@ -94,6 +94,8 @@ fn figures(at: usize) -> Vec<StudyFigure> {
         better,
         value: estimate(value, 0.1),
         outliers: Vec::new(),
+        two_kinds: None,
+        drift: None,
     };
     let mut figures = vec![
         figure("read rate", Unit::BytesPerSecond, Better::Higher, 6.1e6),
@@ -106,6 +108,12 @@ fn figures(at: usize) -> Vec<StudyFigure> {
         figure("fairness", Unit::Ratio, Better::Higher, 0.97),
     ];
     if at == 0 {
+        figures[1].two_kinds = Some(StudyKinds {
+            low: 0.0101,
+            high: 0.202,
+            high_share: 0.375,
+        });
+        figures[3].drift = Some(0.12);
         figures[0].outliers.push(StudyOutlier {
             round: 3,
             value: 1.25e6,

@@ -10,11 +10,12 @@
 //! have all its cells, and one rule says whether these are enough ([`stats::bears_conclusion`]).
 
 use results::{
-    Better, StudyCell, StudyComparison, StudyFigure, StudyOutlier, StudyReplicate, StudyScale,
-    StudyVerdict,
+    Better, StudyCell, StudyComparison, StudyFigure, StudyKinds, StudyOutlier, StudyReplicate,
+    StudyScale, StudyVerdict,
 };
 use stats::{CONFIDENCE, Estimate, bears_conclusion, outliers, repeats_mean};
 
+use crate::repeats::{self, TwoKinds};
 use crate::study::contrast::{Contrast, ContrastFamily, DesignColumn, ERROR, estimate};
 use crate::study::definition::{Against, StudyDefinition};
 use crate::study::wording;
@@ -131,7 +132,10 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
     if column.is_part() && value.is_bounded() {
         value.high = value.high.min(1.0);
     }
-    let far = outliers(&values).into_iter().map(|at| StudyOutlier {
+    let kinds = TwoKinds::of(&values);
+    // Of two kinds neither lies off.
+    let far = kinds.map_or_else(|| outliers(&values), |_| Vec::new());
+    let far = far.into_iter().map(|at| StudyOutlier {
         round: found[at].0,
         value: found[at].1,
     });
@@ -141,6 +145,12 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
         better: column.reading.better,
         value,
         outliers: far.collect(),
+        two_kinds: kinds.map(|it| StudyKinds {
+            low: it.fast,
+            high: it.slow,
+            high_share: it.slow_share,
+        }),
+        drift: repeats::drift(&values),
     })
 }
 

@@ -49,6 +49,28 @@ pub fn normal(stream: &mut Stream) -> f64 {
     radius * (std::f64::consts::TAU * stream.unit()).cos()
 }
 
+/// Bug: modes were judged of trials alone, whatever a study measured by turns.
+#[test]
+fn replicates_of_two_kinds_and_those_that_move_are_told() {
+    let shape = shape();
+    let mut stream = Stream::new(3, 0, Purpose::Order);
+    let made = replicates(&shape, 10, |cell, round| {
+        let rate = match cell[0] {
+            0 => [8e6, 1e6][round as usize % 2],
+            1 => 8e6 + 4e5 * f64::from(round),
+            _ => 8e6,
+        };
+        rate * (0.01 * normal(&mut stream)).exp()
+    });
+    let cells = analyse(&shape, &made).cells;
+    let rate = |cell: usize| &cells[cell].figures[0];
+    let kinds: Vec<bool> = (0..6).map(|cell| rate(cell).two_kinds.is_some()).collect();
+    let moves: Vec<bool> = (0..6).map(|cell| rate(cell).drift.is_some()).collect();
+    assert_eq!(kinds.iter().filter(|it| **it).count(), 2, "{kinds:?}");
+    assert_eq!(moves.iter().filter(|it| **it).count(), 2, "{moves:?}");
+    assert!(kinds.iter().zip(&moves).all(|it| !(*it.0 && *it.1)));
+}
+
 #[test]
 fn conclusions_are_sentences_with_intervals_rounded_outwards() {
     let shape = shape();
