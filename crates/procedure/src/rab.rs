@@ -209,6 +209,11 @@ impl RabProcedure {
         }
     }
 
+    /// Whether a batch workload was begun at enough sets of places for RABmarks.
+    fn has_enough_sets(&self) -> bool {
+        matches!(&self.stage, RabStage::Batch(sets) if sets.are_replications())
+    }
+
     /// At how many sets of places a batch workload was begun.
     fn place_sets(&self) -> Option<u32> {
         match &self.stage {
@@ -223,7 +228,7 @@ impl RabProcedure {
         let measurement = self.measurement();
         let (rabmark_r, rabmark_s) = match (&measurement, self.service()) {
             (_, Some(curve)) if curve.failed().is_none() => (curve.rabmark_r(), curve.rabmark_s()),
-            (Some(load), None) if !load.is_all_failed() => batch_marks(load),
+            (Some(load), None) if self.has_enough_sets() => batch_marks(load),
             _ => (None, None),
         };
         RabWorkload {

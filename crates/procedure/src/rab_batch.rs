@@ -64,6 +64,11 @@ impl BatchSets {
         }
     }
 
+    /// Whether there are enough sets for an interval.
+    pub fn are_replications(&self) -> bool {
+        self.sets.len() >= REPLICATIONS_MIN
+    }
+
     /// How many sets of places were measured.
     pub fn count(&self) -> u32 {
         self.sets.len() as u32
@@ -218,10 +223,15 @@ fn set_max(options: &RabOptions) -> Duration {
 }
 
 /// The mean load over sets. Rates are averaged as the gaps between completions, so that load times
-/// service time is the number of clients.
+/// service time is the number of clients. A few sets do not say how much sets differ, and the
+/// interval of one is that of its own places.
 fn throughput(sets: &[Measurement]) -> Estimate {
     let gaps: Vec<Estimate> = sets.iter().map(|it| inverse(it.throughput)).collect();
-    inverse(over_rounds(&gaps))
+    let mean = inverse(over_rounds(&gaps));
+    match sets.len() >= REPLICATIONS_MIN {
+        true => mean,
+        false => mean.without_interval(),
+    }
 }
 
 /// The times of all sets.

@@ -321,7 +321,7 @@ fn a_silent_trial_is_measured_for_longer() {
     let scratch = Scratch::new();
     let one = "sim:mmc?mean=15ms";
     let mut args = vec!["-w", "transaction,batch", "--iops-per-client", "0.1"];
-    args.extend([one, "--seed", "2"]);
+    args.extend([one, "--seed", "2", "--budget", "135min"]);
     let run = measure(&scratch, &args);
     let found = workloads(&run);
     assert_eq!(column(found, "name"), ["transaction", "batch"]);

@@ -365,6 +365,7 @@ fn clients_that_ask_too_seldom_are_not_the_storages_fault() {
         "sim:mm1",
         "--workload=1",
         "--iops-per-client=1/h",
+        "--budget=40min",
         "--seed=28968",
     ];
     let expected = "clients ask for less than that; else the storage does not answer";

@@ -149,8 +149,11 @@ fn a_simulated_array_stamps_its_own_state() {
     assert_eq!(modes(&held), (vec!["rebuild"], vec![("rebuild", true)]));
     let text = held["rab"]["modes"][0]["text"].as_str().expect("a text");
     assert!(text.contains("simulated raid5 of 5 members, 1 missing: rebuilding, 50 % done"));
-    // The trial in which the rebuild ended is neither's: it is measured again.
+    // The set of places in which the rebuild ended is neither's; those before it are its unfinished
+    // result, and the workload begins again.
     let ended = measure("mode=rebuild");
     let expected = vec![("rebuild", true), ("normal", false)];
-    assert_eq!(modes(&ended), (vec!["normal"], expected));
+    assert_eq!(modes(&ended), (vec!["rebuild", "normal"], expected));
+    let whole = |at: usize| ended["rab"]["workloads"][at]["is_complete"].as_bool();
+    assert_eq!((whole(0), whole(1)), (Some(false), Some(true)));
 }
