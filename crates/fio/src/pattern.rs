@@ -139,6 +139,36 @@ impl Distribution {
         Ok(Self::Zoned(Box::new(zones)))
     }
 
+    /// Popularity falls as this power of rank.
+    ///
+    /// # Errors
+    /// When fio would not take it.
+    pub fn zipf(theta: f64) -> Result<Self, String> {
+        let is_allowed = (0.001..=100.0).contains(&theta);
+        let why = || format!("zipf: {theta} is not between 0.001 and 100");
+        is_allowed.then_some(Self::Zipf(theta)).ok_or_else(why)
+    }
+
+    /// A share `1 - share` of the requests goes to this share of the blocks.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn pareto(share: f64) -> Result<Self, String> {
+        let is_allowed = share > 0.0 && share < 1.0;
+        let why = || format!("pareto: {share} is not between 0 and 1");
+        is_allowed.then_some(Self::Pareto(share)).ok_or_else(why)
+    }
+
+    /// Around the middle, with this standard deviation in percent of the region.
+    ///
+    /// # Errors
+    /// When it is not above 0 and up to 100.
+    pub fn normal(percent: f64) -> Result<Self, String> {
+        let is_allowed = percent > 0.0 && percent <= 100.0;
+        let why = || format!("normal: {percent} is not above 0 and up to 100");
+        is_allowed.then_some(Self::Normal(percent)).ok_or_else(why)
+    }
+
     pub(crate) fn parse(text: &str, base: KbBase) -> Result<Self, String> {
         match text.split_once(':') {
             Some(("zoned", shares)) => return Self::zoned(shares),
@@ -165,17 +195,10 @@ impl Distribution {
             "random" => Ok(Self::Uniform),
             "zipf" => match value(1.1)? {
                 1.0 => Err("zipf: fio refuses an exponent of exactly 1; write 0.99 or 1.01".into()),
-                theta if (0.001..=100.0).contains(&theta) => Ok(Self::Zipf(theta)),
-                theta => Err(format!("zipf: {theta} is not between 0.001 and 100")),
+                theta => Self::zipf(theta),
             },
-            "pareto" => match value(0.2)? {
-                share if share > 0.0 && share < 1.0 => Ok(Self::Pareto(share)),
-                share => Err(format!("pareto: {share} is not between 0 and 1")),
-            },
-            "normal" | "gauss" => match value(0.0)? {
-                percent if percent > 0.0 && percent <= 100.0 => Ok(Self::Normal(percent)),
-                percent => Err(format!("normal: {percent} is not above 0 and up to 100")),
-            },
+            "pareto" => Self::pareto(value(0.2)?),
+            "normal" | "gauss" => Self::normal(value(0.0)?),
             "zoned" | "zoned_abs" => {
                 Err(format!("{word} needs its zones, as in zoned:60/10:40/90"))
             }

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use random::{Exponential, Purpose, Stream};
+use random::{Purpose, Stream, standard_exponential};
 use units::{Duration, Instant};
 
 use crate::fleet::{Fleet, FleetError, Message};
@@ -131,7 +131,7 @@ impl VirtualFleet {
 
     fn post(&mut self, rank: u32, is_inbound: bool, bytes: Vec<u8>) {
         let mean = self.latency.more.as_nanos() as f64;
-        let more = Exponential { mean }.sample(&mut self.more);
+        let more = mean * standard_exponential(&mut self.more);
         let takes = self.latency.least + Duration::from_nanos(more as u64);
         let last = &mut self.places[rank as usize - 1].arrived[usize::from(is_inbound)];
         *last = (self.now + takes).max(*last);

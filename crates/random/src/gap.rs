@@ -4,7 +4,8 @@
 //! second too many by one part in two thousand, and whole microseconds nearly triple 600,000.
 //! Here the fraction that one gap leaves is carried into the next.
 
-use crate::exponential::Exponential;
+use crate::exponential::standard_exponential;
+use crate::law::{LawError, positive};
 use crate::stream::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -31,27 +32,34 @@ pub struct GapProcess {
 
 impl GapProcess {
     /// Gaps with this mean in nanoseconds, which need not be whole.
-    #[must_use]
-    pub fn new(shape: GapShape, mean_ns: f64) -> Self {
-        assert!(
-            mean_ns.is_finite() && mean_ns > 0.0,
-            "a mean gap of {mean_ns} ns was asked for"
-        );
-        Self {
+    ///
+    /// # Errors
+    /// When it is not finite and above zero.
+    pub fn new(shape: GapShape, mean_ns: f64) -> Result<Self, LawError> {
+        Ok(Self {
             shape,
-            mean_ns,
+            mean_ns: positive("mean gap in nanoseconds", mean_ns)?,
             remainder_ns: 0.0,
+        })
+    }
+
+    /// The same; `None` where there is no gap.
+    ///
+    /// # Errors
+    /// When it is not finite, or below zero.
+    pub fn unless_none(shape: GapShape, mean_ns: f64) -> Result<Option<Self>, LawError> {
+        if mean_ns == 0.0 {
+            return Ok(None);
         }
+        Self::new(shape, mean_ns).map(Some)
     }
 
     /// Gaps of a process with this many arrivals per second.
-    #[must_use]
-    pub fn per_second(shape: GapShape, rate: f64) -> Self {
-        assert!(
-            rate.is_finite() && rate > 0.0,
-            "a rate of {rate} per second was asked for"
-        );
-        Self::new(shape, 1e9 / rate)
+    ///
+    /// # Errors
+    /// When it is not finite and above zero.
+    pub fn per_second(shape: GapShape, rate: f64) -> Result<Self, LawError> {
+        Self::new(shape, 1e9 / positive("rate per second", rate)?)
     }
 
     /// The mean gap in nanoseconds.
@@ -66,7 +74,7 @@ impl GapProcess {
         let drawn = match self.shape {
             GapShape::Constant => self.mean_ns,
             GapShape::Uniform => 2.0 * self.mean_ns * stream.unit(),
-            GapShape::Exponential => Exponential { mean: self.mean_ns }.sample(stream),
+            GapShape::Exponential => self.mean_ns * standard_exponential(stream),
         };
         let owed = drawn + self.remainder_ns;
         let whole = owed.floor();

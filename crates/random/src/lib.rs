@@ -2,19 +2,24 @@
 //!
 //! Everything here is pinned: the raw generator is PCG64, and bounded draws, logarithms and
 //! distributions are written out, so that an archived seed gives the same operations with every
-//! version of every library and on every machine. Knows nothing about clocks or operations.
+//! version of every library and on every machine. A law cannot be built wrong: its constructor returns
+//! an error. Knows nothing about clocks or operations.
 
 mod arithmetic;
 mod exponential;
 mod gap;
+mod law;
 mod permutation;
+mod places;
 mod step;
 mod stream;
 mod zipf;
 
-pub use exponential::Exponential;
+pub use exponential::standard_exponential;
 pub use gap::{GapProcess, GapShape};
+pub use law::LawError;
 pub use permutation::Permutation;
+pub use places::{AroundMiddle, SelfSimilar};
 pub use step::{ExponentialStep, ParetoStep, wrap_step};
 pub use stream::{Purpose, Stream};
 pub use zipf::Zipf;

@@ -1,5 +1,6 @@
 //! A random-looking order of 0..n that needs no table.
 
+use crate::law::{LawError, checked};
 use crate::stream::{Stream, mix};
 
 const ROUNDS: usize = 6;
@@ -18,17 +19,19 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// A permutation of `0..n` (n at least 1) with keys from the stream.
-    #[must_use]
-    pub fn new(n: u64, stream: &mut Stream) -> Self {
-        assert!(n > 0, "a permutation of nothing");
+    /// A permutation of `0..n` with keys from the stream.
+    ///
+    /// # Errors
+    /// When n is zero.
+    pub fn new(n: u64, stream: &mut Stream) -> Result<Self, LawError> {
+        checked("number of places", n as f64, "1 or more", |n| n > 0.0)?;
         let bits = u64::BITS - (n - 1).leading_zeros();
         let keys = std::array::from_fn(|_| stream.next_u64());
-        Self {
+        Ok(Self {
             n,
             half_bits: bits.div_ceil(2),
             keys,
-        }
+        })
     }
 
     /// Where `index` goes.

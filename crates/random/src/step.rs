@@ -5,6 +5,7 @@
 //! stands still measures a cache.
 
 use crate::arithmetic::{exp, ln, ln_one_plus_over};
+use crate::law::{LawError, checked, positive};
 use crate::stream::{Stream, open_unit_of};
 
 /// Steps beyond this many blocks are drawn evenly: a double no longer holds their last digits,
@@ -25,14 +26,13 @@ pub struct ParetoStep {
 }
 
 impl ParetoStep {
-    /// Steps with this tail exponent, above zero.
-    #[must_use]
-    pub fn new(alpha: f64) -> Self {
-        assert!(
-            alpha.is_finite() && alpha > 0.0,
-            "a Pareto step with alpha {alpha}"
-        );
-        Self { alpha }
+    /// Steps with this tail exponent.
+    ///
+    /// # Errors
+    /// When it is not finite and above zero.
+    pub fn new(alpha: f64) -> Result<Self, LawError> {
+        let alpha = positive("alpha", alpha)?;
+        Ok(Self { alpha })
     }
 
     /// A step in blocks, never zero, forward or backward with equal chance.
@@ -56,20 +56,20 @@ pub struct ExponentialStep {
 }
 
 impl ExponentialStep {
-    /// Steps with this mean size in blocks, at least 1.
-    #[must_use]
-    pub fn new(mean: f64) -> Self {
-        assert!(
-            mean.is_finite() && mean >= 1.0,
-            "an exponential step with mean {mean}"
-        );
+    /// Steps with this mean size in blocks.
+    ///
+    /// # Errors
+    /// When it is not finite and at least 1.
+    pub fn new(mean: f64) -> Result<Self, LawError> {
+        let bounds = "at least one block and finite";
+        let mean = checked("mean step", mean, bounds, |mean| mean >= 1.0)?;
         // -1 / ln(1 - 1/mean), written so that a large mean loses no digits.
         let scale = if mean == 1.0 {
             0.0
         } else {
             mean / ln_one_plus_over(-1.0 / mean)
         };
-        Self { mean, scale }
+        Ok(Self { mean, scale })
     }
 
     /// The mean size in blocks.

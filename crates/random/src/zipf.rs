@@ -1,6 +1,7 @@
 //! Zipf's law: rank k is drawn in proportion to 1 / k^theta.
 
 use crate::arithmetic::{exp, exp_minus_one_over, ln, ln_one_plus_over};
+use crate::law::{LawError, checked, positive};
 use crate::stream::Stream;
 
 /// Zipf's law over `n` ranks, exact for every theta above zero, one included.
@@ -29,17 +30,15 @@ impl Zipf {
     /// The most ranks: beyond them, doubles would no longer tell neighbours apart.
     pub const RANKS_MAX: u64 = 1 << 40;
 
-    /// Zipf's law over `n` ranks (1 to 2^40) with exponent `theta` above zero.
-    #[must_use]
-    pub fn new(n: u64, theta: f64) -> Self {
-        assert!(
-            (1..=Self::RANKS_MAX).contains(&n),
-            "a Zipf law over {n} ranks"
-        );
-        assert!(
-            theta.is_finite() && theta > 0.0,
-            "a Zipf law with theta {theta}"
-        );
+    /// Zipf's law over `n` ranks with exponent `theta`.
+    ///
+    /// # Errors
+    /// When theta is not finite and above zero, or n not 1 to 2^40.
+    pub fn new(n: u64, theta: f64) -> Result<Self, LawError> {
+        let bounds = "at least 1 and at most 2^40 for Zipf's law";
+        let is_allowed = |_| (1..=Self::RANKS_MAX).contains(&n);
+        checked("number of blocks", n as f64, bounds, is_allowed)?;
+        let theta = positive("theta", theta)?;
         let law = Self {
             n,
             theta,
@@ -47,12 +46,12 @@ impl Zipf {
             integral_high: 0.0,
             squeeze: 0.0,
         };
-        Self {
+        Ok(Self {
             integral_low: law.integral(1.5) - 1.0,
             integral_high: law.integral(n as f64 + 0.5),
             squeeze: 2.0 - law.inverse_integral(law.integral(2.5) - law.density(2.0)),
             ..law
-        }
+        })
     }
 
     /// A rank in `0..n`; rank 0 is the most popular.

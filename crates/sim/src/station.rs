@@ -3,7 +3,7 @@
 //! With exponential service and Poisson arrivals this is M/M/1 or M/M/c, with constant service
 //! M/D/1; the answers are in every textbook on queueing, which is what makes it useful here.
 
-use random::{Exponential, Purpose, Stream};
+use random::{Purpose, Stream, standard_exponential};
 use units::{Duration, Instant};
 
 use crate::device::{Answer, Calendar, Command, Device};
@@ -184,9 +184,7 @@ impl Station {
     fn draw(&mut self, command: &Command, factor: f64) -> Duration {
         let exact = match self.law {
             ServiceLaw::Constant { time_ns } => time_ns,
-            ServiceLaw::Exponential { mean_ns } => {
-                Exponential { mean: mean_ns }.sample(&mut self.stream)
-            }
+            ServiceLaw::Exponential { mean_ns } => mean_ns * standard_exponential(&mut self.stream),
             ServiceLaw::Pareto { least_ns, shape } => {
                 least_ns * (1.0 - self.stream.unit()).powf(-1.0 / shape)
             }
@@ -200,7 +198,7 @@ impl Station {
                     self.in_hit_state = self.stream.unit() < hit_share;
                 }
                 let mean = if self.in_hit_state { hit_ns } else { miss_ns };
-                Exponential { mean }.sample(&mut self.stream)
+                mean * standard_exponential(&mut self.stream)
             }
             ServiceLaw::Drive(law) => self.drive.take(command, &law),
         };

@@ -1,6 +1,8 @@
 //! Where a client's operations go: a partition of the space among clients, and a walk within it.
 
-use random::{ExponentialStep, ParetoStep, Permutation, Purpose, Stream, Zipf, wrap_step};
+use random::{
+    ExponentialStep, LawError, ParetoStep, Permutation, Purpose, Stream, Zipf, wrap_step,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::op::TargetId;
@@ -102,15 +104,9 @@ pub enum AddressError {
     /// Clients of a kind that is not there to make them: of an archived run.
     #[error("the clients of {kind} are made by `seekstone {kind}` alone")]
     Unmade { kind: String },
-    /// A parameter of the pattern is out of range.
-    #[error("{name} is {value}, and must be {bounds}")]
-    Parameter {
-        /// Which parameter.
-        name: &'static str,
-        value: f64,
-        /// What is allowed.
-        bounds: &'static str,
-    },
+    /// A parameter of a law is out of its bounds.
+    #[error(transparent)]
+    Law(#[from] LawError),
 }
 
 /// A walk over numbered places.
@@ -289,42 +285,18 @@ impl Addresses {
 
 impl Walk {
     fn new(pattern: Pattern, blocks: u64, seed: u64) -> Result<Self, AddressError> {
-        let check = |name, value: f64, is_in_bounds: bool, bounds| {
-            if is_in_bounds && value.is_finite() {
-                Ok(value)
-            } else {
-                Err(AddressError::Parameter {
-                    name,
-                    value,
-                    bounds,
-                })
-            }
-        };
-        let positive = |name, value| check(name, value, value > 0.0, "above zero and finite");
         Ok(match pattern {
             Pattern::Sequential { step } => Self::Sequential(step % blocks.max(1)),
             Pattern::Uniform => Self::Uniform,
-            Pattern::Hyperbolic { alpha } => {
-                Self::Pareto(ParetoStep::new(positive("alpha", alpha)?))
-            }
-            Pattern::ExponentialSteps { mean } => {
-                let bounds = "at least one block and finite";
-                Self::Exponential(ExponentialStep::new(check(
-                    "mean step",
-                    mean,
-                    mean >= 1.0,
-                    bounds,
-                )?))
-            }
+            Pattern::Hyperbolic { alpha } => Self::Pareto(ParetoStep::new(alpha)?),
+            Pattern::ExponentialSteps { mean } => Self::Exponential(ExponentialStep::new(mean)?),
             Pattern::Zipf { theta } => {
-                let (ranks, bounds) = (blocks as f64, "at most 2^40 for Zipf's law");
-                check("number of blocks", ranks, blocks <= Zipf::RANKS_MAX, bounds)?;
                 // The scatter belongs to the region, not to the client: all must agree on what is
                 // hot.
                 let mut scatter = Stream::new(seed, 0, Purpose::Scatter);
                 Self::Zipf(
-                    Zipf::new(blocks, positive("theta", theta)?),
-                    Permutation::new(blocks, &mut scatter),
+                    Zipf::new(blocks, theta)?,
+                    Permutation::new(blocks, &mut scatter)?,
                 )
             }
         })

@@ -165,6 +165,13 @@ impl ControlThread {
             number,
         )?;
         let stream = |purpose| Stream::new(seed, u64::from(number), purpose);
+        let pace = match kind.clock {
+            None => None,
+            Some(gap) => {
+                let gaps = GapProcess::new(gap.shape, gap.mean_ns)?;
+                Some((gaps, stream(Purpose::Arrival)))
+            }
+        };
         Ok(Self {
             target: spec.target,
             share,
@@ -178,10 +185,7 @@ impl ControlThread {
             choice: stream(Purpose::Mix),
             reads: kind.reads,
             writes: kind.writes,
-            pace: kind.clock.map(|gap| {
-                let gaps = GapProcess::new(gap.shape, gap.mean_ns);
-                (gaps, stream(Purpose::Arrival))
-            }),
+            pace,
             clock: Instant::START,
         })
     }

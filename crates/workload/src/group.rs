@@ -73,7 +73,7 @@ impl ClientSpec {
             Self::Own(spec) => AnyClient::Own(spec.client(seed, client, clients)?),
             Self::Jobs(spec) => {
                 let job = &spec.jobs[client as usize];
-                AnyClient::Job(Box::new(JobClient::new(job, seed, client)))
+                AnyClient::Job(Box::new(JobClient::new(job, seed, client)?))
             }
         })
     }

@@ -1,6 +1,6 @@
 //! Where a job stands in one of its files, and where its next request goes.
 
-use random::{Permutation, Stream, Zipf};
+use random::{AroundMiddle, LawError, Permutation, SelfSimilar, Stream, Zipf};
 
 use crate::access_zones::blocks_of;
 use crate::address::Region;
@@ -20,7 +20,41 @@ pub(crate) struct JobWalk {
     map: Option<BlockMap>,
     /// Whether no block is free for a request that was drawn.
     is_spent: bool,
-    zipf: Option<(Zipf, Permutation)>,
+    law: Option<PlaceLaw>,
+}
+
+/// How places are drawn that are not equally likely.
+#[derive(Clone, Debug)]
+enum PlaceLaw {
+    Zipf(Zipf, Permutation),
+    SelfSimilar(SelfSimilar),
+    AroundMiddle(AroundMiddle),
+}
+
+impl PlaceLaw {
+    fn of(
+        pattern: &JobPattern,
+        blocks: u64,
+        addresses: &mut Stream,
+    ) -> Result<Option<Self>, LawError> {
+        Ok(match *pattern {
+            JobPattern::Zipf { theta } => Some(Self::Zipf(
+                Zipf::new(blocks.min(Zipf::RANKS_MAX), theta)?,
+                Permutation::new(blocks, addresses)?,
+            )),
+            JobPattern::Pareto { share } => Some(Self::SelfSimilar(SelfSimilar::new(share)?)),
+            JobPattern::Normal { percent } => Some(Self::AroundMiddle(AroundMiddle::new(percent)?)),
+            _ => None,
+        })
+    }
+
+    fn sample(&self, blocks: u64, addresses: &mut Stream) -> u64 {
+        match self {
+            Self::Zipf(law, scatter) => scatter.apply(law.sample(addresses)),
+            Self::SelfSimilar(law) => law.sample(blocks, addresses),
+            Self::AroundMiddle(law) => law.sample(blocks, addresses),
+        }
+    }
 }
 
 impl JobWalk {
@@ -28,30 +62,24 @@ impl JobWalk {
         region: Region,
         (pattern, is_mapped): (&JobPattern, bool),
         addresses: &mut Stream,
-    ) -> Self {
+    ) -> Result<Self, LawError> {
         let blocks = (region.len / region.block).max(1);
-        let zipf = match *pattern {
-            JobPattern::Zipf { theta } => {
-                let law = Zipf::new(blocks.min(Zipf::RANKS_MAX), theta);
-                Some((law, Permutation::new(blocks, addresses)))
-            }
-            _ => None,
-        };
+        let law = PlaceLaw::of(pattern, blocks, addresses)?;
         let first = match *pattern {
             JobPattern::Sequential { skip } if skip < 0 && region.offset > 0 => {
                 first_backwards(region, skip.unsigned_abs())
             }
             _ => 0,
         };
-        Self {
+        Ok(Self {
             region,
             position: [first; 2],
             place: 0,
             order: None,
             map: is_mapped.then(|| BlockMap::new(blocks)),
             is_spent: false,
-            zipf,
-        }
+            law,
+        })
     }
 
     fn blocks(&self) -> u64 {
@@ -118,26 +146,15 @@ impl JobWalk {
                     self.place = 0;
                     self.order = None;
                 }
-                let order = self
-                    .order
-                    .get_or_insert_with(|| Permutation::new(blocks, addresses));
+                let order = self.order.get_or_insert_with(|| {
+                    Permutation::new(blocks, addresses).expect("there is a block")
+                });
                 self.place += 1;
                 order.apply(self.place - 1)
             }
-            JobPattern::Zipf { .. } => match &self.zipf {
-                Some((law, scatter)) => scatter.apply(law.sample(addresses)),
-                None => addresses.below(blocks),
-            },
-            JobPattern::Pareto { share } => {
-                let power = share.ln() / (1.0 - share).ln();
-                let at = addresses.unit().powf(power) * blocks as f64;
-                (at as u64).min(blocks - 1)
-            }
-            JobPattern::Normal { percent } => {
-                // The sum of twelve uniform numbers has variance 1.
-                let normal: f64 = (0..12).map(|_| addresses.unit()).sum::<f64>() - 6.0;
-                let at = blocks as f64 * (0.5 + normal * percent / 100.0);
-                at.clamp(0.0, (blocks - 1) as f64) as u64
+            JobPattern::Zipf { .. } | JobPattern::Pareto { .. } | JobPattern::Normal { .. } => {
+                let law = self.law.as_ref().expect("its pattern has a law");
+                law.sample(blocks, addresses)
             }
             JobPattern::Zoned { ref zones } => {
                 let drawn = addresses.below(100);

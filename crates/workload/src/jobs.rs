@@ -1,7 +1,7 @@
 //! Several workloads at once: each with its own files, sizes, pattern, pace, start and end, and
 //! several requests outstanding.
 
-use random::{GapProcess, GapShape, Purpose, Stream};
+use random::{GapProcess, GapShape, LawError, Purpose, Stream};
 use units::{Duration, Instant};
 
 use crate::address::Region;
@@ -63,8 +63,10 @@ pub struct JobClient {
 
 impl JobClient {
     /// The client of that job; its streams are drawn from the seed and its number.
-    #[must_use]
-    pub fn new(spec: &JobSpec, seed: u64, client: u32) -> Self {
+    ///
+    /// # Errors
+    /// When a parameter of a law is out of its bounds.
+    pub fn new(spec: &JobSpec, seed: u64, client: u32) -> Result<Self, LawError> {
         assert!(!spec.files.is_empty(), "a job needs a file");
         let number = u64::from(client);
         let mut addresses = Stream::new(seed, number, Purpose::Address);
@@ -74,18 +76,21 @@ impl JobClient {
             let region = spec.zones.map_or(*region, |zones| zones.first_of(*region));
             JobWalk::new(region, (&spec.pattern, is_mapped), &mut addresses)
         };
-        let files = walks.map(walk).collect();
+        let files = walks.map(walk).collect::<Result<_, _>>()?;
         let shape = match spec.is_poisson {
             true => GapShape::Exponential,
             false => GapShape::Constant,
         };
         let gap = |rate: JobRate| match rate {
-            JobRate::Requests { per_second } => Some(GapProcess::per_second(shape, per_second)),
+            JobRate::Requests { per_second } => GapProcess::per_second(shape, per_second).map(Some),
             // The gap of one byte, which is multiplied by a request's length.
-            JobRate::Bytes { per_second } => Some(GapProcess::new(shape, 1e9 / per_second as f64)),
-            JobRate::Free => None,
+            JobRate::Bytes { per_second } => {
+                GapProcess::per_second(shape, per_second as f64).map(Some)
+            }
+            JobRate::Free => Ok(None),
         };
-        Self {
+        let [reads, writes] = spec.rates;
+        Ok(Self {
             files,
             zone: spec
                 .zones
@@ -93,7 +98,7 @@ impl JobClient {
             choice: Stream::new(seed, number, Purpose::Mix),
             size_choice: Stream::new(seed, number, Purpose::Size),
             addresses,
-            gaps: spec.rates.map(gap),
+            gaps: [gap(reads)?, gap(writes)?],
             arrivals: Stream::new(seed, number, Purpose::Arrival),
             next_due: [Instant::START; 2],
             pause_until: Instant::START,
@@ -117,7 +122,7 @@ impl JobClient {
             flow: None,
             all_end: JobsEnd::default(),
             spec: spec.clone(),
-        }
+        })
     }
 
     /// Share what jobs of one flow do, and a common end, with those of these gates.

@@ -200,7 +200,7 @@ impl MixClient {
             durability: spec.durability,
             pace: Pace {
                 shape: gap.shape,
-                gaps: (gap.mean_ns > 0.0).then(|| GapProcess::new(gap.shape, gap.mean_ns)),
+                gaps: GapProcess::unless_none(gap.shape, gap.mean_ns)?,
                 stream: Stream::new(seed, number, purpose),
             },
             schedule,

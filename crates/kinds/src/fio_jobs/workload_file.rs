@@ -115,7 +115,11 @@ fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
             .map(|count| count as u32),
         block: table.notation("block", sizes, |it| blocks(it).err()),
         write_block: table.notation("write-block", sizes, |it| blocks(it).err()),
-        pattern: table.text("pattern", "a word, such as \"sequential\" or \"zipf:1.1\""),
+        pattern: table.notation(
+            "pattern",
+            "a word, such as \"sequential\" or \"zipf:1.1\"",
+            |it| put_pattern(&mut blank_job(""), it, 0).err(),
+        ),
         writes: table.notation("writes", percent, |it| share(it).err()),
         rate: table.notation("rate", "operations per second, such as \"250/s\"", |it| {
             units::parse_rate(it).err().map(|error| error.to_string())
@@ -189,11 +193,7 @@ impl WorkloadText {
     /// # Errors
     /// The key that is wrong, and why.
     pub fn job(&self, target: &JobTarget, name: &str, longest: LongestRun) -> Result<Job, String> {
-        let place = Place {
-            file: name.into(),
-            line: 0,
-        };
-        let mut job = Job::new(name, &place);
+        let mut job = blank_job(name);
         job.engine = Engine {
             name: "io_uring",
             kind: EngineKind::Asynchronous,
@@ -401,14 +401,14 @@ fn blocks(text: &str) -> Result<BlockSizes, String> {
     for part in text.split(':') {
         let (size, percent) = part.split_once('/').unwrap_or((part, "100"));
         let bytes = bytes(size)?;
-        let weight = percent.trim().trim_end_matches('%').parse();
+        let weight = percent.trim().trim_end_matches('%').parse::<u8>();
         let weight = weight.map_err(|_| format!("{percent:?} is no percentage"))?;
         if bytes.0 == 0 || bytes.0 > 1 << 30 {
             return Err(format!("{part}: a block has 1 byte to 1 GiB"));
         }
         sizes.push(fio::SizeShare {
             bytes: bytes.0,
-            weight,
+            weight: weight.into(),
         });
     }
     let sum: u64 = sizes.iter().map(|it| it.weight).sum();
@@ -418,6 +418,11 @@ fn blocks(text: &str) -> Result<BlockSizes, String> {
             "{text}: the percentages add up to {sum}, not to 100"
         )),
     }
+}
+
+fn blank_job(name: &str) -> Job {
+    let file = name.into();
+    Job::new(name, &Place { file, line: 0 })
 }
 
 fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
@@ -442,9 +447,9 @@ fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
             job.random_percent = [percent; 3];
             Distribution::Uniform
         }
-        "zipf" => Distribution::Zipf(number()?),
-        "pareto" => Distribution::Pareto(number()?),
-        "normal" => Distribution::Normal(number()?),
+        "zipf" => Distribution::zipf(number()?)?,
+        "pareto" => Distribution::pareto(number()?)?,
+        "normal" => Distribution::normal(number()?)?,
         "zoned" => Distribution::zoned(after)?,
         _ => {
             return Err(format!(
@@ -475,3 +480,24 @@ fn put_rate(job: &mut Job, per_second: f64, writes: u32) -> Result<(), String> {
 
 /// Requests outstanding at most of a workload with a rate.
 const RATE_DEPTH: u32 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::read_workloads;
+
+    /// `pattern = "zipf:0"` and percentages that wrapped around to 100 were once taken here, and
+    /// ended in a panic: the bounds stood in fio's reader alone.
+    #[test]
+    fn laws_and_percentages_have_their_bounds_here_too() {
+        let numbers = ["0", "-0", "-0.0", "nan", "inf", "1e400", "-1", "1e-400", ""];
+        let laws = ["zipf", "pareto", "normal"];
+        let patterns = laws.map(|law| numbers.map(|it| format!("pattern = \"{law}:{it}\"")));
+        let blocks = ["4KiB/18446744073709551615:4KiB/101", "4KiB/300", "4KiB/-1"];
+        let blocks = blocks.map(|it| format!("block = \"{it}\""));
+        for line in patterns.iter().flatten().chain(&blocks) {
+            let text = format!("[[workload]]\n{line}\n");
+            let error = read_workloads("z.toml", &text).expect_err(line).to_string();
+            assert!(error.starts_with("z.toml:2: "), "{line}: {error}");
+        }
+    }
+}

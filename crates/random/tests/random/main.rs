@@ -2,6 +2,7 @@
 
 mod gaps;
 mod permutations;
+mod refused;
 mod statistics;
 mod steps;
 mod streams;

@@ -9,7 +9,7 @@ use crate::statistics::check_chi_square;
 const SEED: u64 = 77;
 
 fn permutation(n: u64) -> Permutation {
-    Permutation::new(n, &mut Stream::new(SEED, 0, Purpose::Scatter))
+    Permutation::new(n, &mut Stream::new(SEED, 0, Purpose::Scatter)).unwrap()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn the_first_ranks_are_scattered() {
     let mut first = vec![0; CELLS as usize];
     let mut distance = vec![0; CELLS as usize];
     for seed in 0..20_000 {
-        let order = Permutation::new(n, &mut Stream::new(seed, 0, Purpose::Scatter));
+        let order = Permutation::new(n, &mut Stream::new(seed, 0, Purpose::Scatter)).unwrap();
         let (zero, one) = (order.apply(0), order.apply(1));
         first[(zero * CELLS / n) as usize] += 1;
         distance[((one + n - zero) % n * CELLS / n) as usize] += 1;

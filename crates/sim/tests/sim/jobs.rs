@@ -236,7 +236,7 @@ fn what_was_written_is_written_out_after_so_many_writes() {
         writes_out: Some(how),
         ..job(0)
     };
-    let mut client = JobClient::new(&spec, 7, 0);
+    let mut client = JobClient::new(&spec, 7, 0).unwrap();
     let at = Instant::START;
     let mut agenda = Agenda::default();
     let mut told = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use random::{Exponential, GapProcess, Purpose, Stream};
+use random::{GapProcess, Purpose, Stream, standard_exponential};
 use units::{Duration, Instant};
 
 use crate::address::AddressError;
@@ -94,7 +94,7 @@ impl UserClient {
                 ios_owed: 0.0,
                 cpu_owed: 0.0,
             },
-            think: (think.mean_ns > 0.0).then(|| GapProcess::new(think.shape, think.mean_ns)),
+            think: GapProcess::unless_none(think.shape, think.mean_ns)?,
             think_stream: stream(seed, Purpose::Think),
             delay: spec.ramp_per_second.map_or(Duration::ZERO, |rate| {
                 Duration::from_secs_f64(f64::from(user) / rate)
@@ -218,7 +218,7 @@ impl Demand {
     fn next(&mut self, profile: &Profile) -> UserTransaction {
         let factor = match profile.load {
             LoadFactor::Constant => 1.0,
-            LoadFactor::Exponential => Exponential { mean: 1.0 }.sample(&mut self.stream),
+            LoadFactor::Exponential => standard_exponential(&mut self.stream),
         };
         let whole = |mean: f64, owed: &mut f64| {
             let exact = factor * mean + *owed;

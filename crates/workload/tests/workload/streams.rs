@@ -131,7 +131,7 @@ fn parameters_out_of_range_are_told() {
             ..spec.addresses.region
         };
         let error = MixClient::new(&spec, 1, 0, 4).expect_err("a parameter out of range");
-        assert!(matches!(error, AddressError::Parameter { .. }), "{error}");
+        assert!(matches!(error, AddressError::Law(_)), "{error}");
         assert!(error.to_string().contains(expected), "{error}");
     };
     check(

@@ -8,7 +8,7 @@ mod buffer;
 mod reads;
 
 use drivers::Caching;
-use random::{Permutation, Purpose, Stream, Zipf};
+use random::{LawError, Permutation, Purpose, Stream, Zipf};
 use results::{Better, Reading, Unit};
 use units::Bytes;
 
@@ -145,18 +145,18 @@ impl Cache {
     }
 
     /// Which record is read next.
-    fn numbers(&self, seed: u64) -> impl FnMut() -> u64 + use<> {
+    fn numbers(&self, seed: u64) -> Result<impl FnMut() -> u64 + use<>, LawError> {
         let records = self.working_set / self.record;
         let mut stream = Stream::new(seed, 0, Purpose::Address);
-        let scatter = Permutation::new(records, &mut Stream::new(seed, 0, Purpose::Scatter));
+        let scatter = Permutation::new(records, &mut Stream::new(seed, 0, Purpose::Scatter))?;
         let law = match self.popularity {
             Popularity::Uniform => None,
-            Popularity::Zipf { theta } => Some(Zipf::new(records, theta)),
+            Popularity::Zipf { theta } => Some(Zipf::new(records, theta)?),
         };
-        move || match &law {
+        Ok(move || match &law {
             None => stream.below(records),
             Some(law) => scatter.apply(law.sample(&mut stream)),
-        }
+        })
     }
 
     fn readings(&self, counts: Counts, elapsed: f64) -> Vec<Reading> {
@@ -191,9 +191,11 @@ impl Measuring for Cache {
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
+        let numbers = self.numbers(place.seed);
+        let numbers = numbers.map_err(|error| MeasureError::Usage(error.to_string()))?;
         let mut reader = Reader {
             from: self.from(place, stop)?,
-            numbers: self.numbers(place.seed),
+            numbers,
             buffer: Buffer::new(self.buffer / self.record, self.record)?,
             memory: records::buffer(self.record.0 as usize)?,
             len: self.record.0 as usize,
@@ -273,7 +275,7 @@ mod tests {
         let table: toml::Table = "popularity = \"zipf:1\"".parse().unwrap();
         let settings = Settings::of(&KIND, &table).unwrap();
         let cache = Cache::from_settings(&settings).unwrap();
-        let mut numbers = cache.numbers(5);
+        let mut numbers = cache.numbers(5).unwrap();
         let mut counts = BTreeMap::new();
         for _ in 0..10_000 {
             *counts.entry(numbers()).or_insert(0) += 1;

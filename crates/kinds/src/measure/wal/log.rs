@@ -46,8 +46,7 @@ impl LogSpec {
 
 impl MakeClient for LogSpec {
     fn client(&self, seed: u64, client: u32, _: u32) -> Result<Box<dyn Client>, AddressError> {
-        let think = (self.think.mean_ns > 0.0)
-            .then(|| GapProcess::new(self.think.shape, self.think.mean_ns));
+        let think = GapProcess::unless_none(self.think.shape, self.think.mean_ns)?;
         Ok(Box::new(Log {
             spec: self.clone(),
             think,

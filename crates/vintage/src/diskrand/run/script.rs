@@ -1,7 +1,7 @@
 //! What one user wants, transaction by transaction: the same again for the same seed.
 
 use crate::diskrand::ReadArguments;
-use random::{Exponential, Purpose, Stream};
+use random::{Purpose, Stream, standard_exponential};
 use units::Duration;
 
 /// A program has one user.
@@ -56,7 +56,7 @@ impl Script {
     pub(super) fn step(&mut self) -> ScriptStep {
         let think_s = self.think.below(2 * u64::from(self.think_s) + 1);
         let load = if self.varies {
-            Exponential { mean: 1.0 }.sample(&mut self.demand)
+            standard_exponential(&mut self.demand)
         } else {
             0.0
         };
