@@ -12,6 +12,7 @@ mod bench_build;
 mod files_table;
 mod layers;
 mod package;
+mod readers;
 mod schema;
 mod source;
 mod suite;

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::bench_build::check_first_build;
 use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
+use crate::readers::readers;
 use crate::schema;
 use crate::source::{Source, root, sources};
 use crate::type_names::type_names;
@@ -43,6 +44,7 @@ pub fn tidy() -> Result<()> {
     type_names(&sources, &mut faults);
     warnings(&mut faults)?;
     words(&sources, &mut faults)?;
+    readers(&sources, &mut faults)?;
     schema::check(&mut faults)?;
     check_first_build(&mut faults)?;
     if faults.is_empty() {

@@ -65,6 +65,7 @@ impl Archive {
     ///
     /// # Errors
     /// When there is none, the file cannot be opened, or it was written by a newer program.
+    // fuzzed: archive
     pub fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
         match Judged::of(path)? {
             Some(judged) => Self::opened(path, &judged),

@@ -147,6 +147,7 @@ impl Decoder {
     ///
     /// # Errors
     /// Those of the sink.
+    // fuzzed: backup_stream
     pub fn take<E>(
         &mut self,
         blocks: &mut [u8],

@@ -104,6 +104,7 @@ impl Unpacker {
     ///
     /// # Errors
     /// When it is no sequence of entries, and those of the sink.
+    // fuzzed: backup_stream
     pub fn take<E: From<EntryFault>>(
         &mut self,
         mut content: &[u8],

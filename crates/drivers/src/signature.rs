@@ -32,6 +32,7 @@ fn marks() -> impl Iterator<Item = &'static Mark> {
 ///
 /// # Errors
 /// When it cannot be read; a device whose content is unknown must not be overwritten.
+// fuzzed: content
 pub fn find_signatures(file: &File, size: u64) -> io::Result<Vec<&'static str>> {
     let mut reading = Reading::new(file, size);
     let mut found = Vec::new();

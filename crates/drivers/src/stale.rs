@@ -57,6 +57,7 @@ struct Marked {
 ///
 /// # Errors
 /// When `parent` cannot be listed.
+// fuzzed: left_behind
 pub fn find_stale(parent: &Path) -> Result<Vec<StaleDirectory>, TargetError> {
     Ok(names_like_ours(parent)?
         .into_iter()

@@ -12,6 +12,7 @@ const FILE: &str = "command line";
 
 /// The jobs that arguments make. Each is `--option=value`, `--option value`, or `--flag`, and is
 /// read in its place, as in fio: `--directory` behind `--filename` has no effect on it.
+// fuzzed: fio_jobs
 pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) -> JobFile {
     let place = Place {
         file: Arc::from(FILE),

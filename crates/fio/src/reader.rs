@@ -71,6 +71,7 @@ impl JobFile {
 }
 
 /// Read a job file of that name.
+// fuzzed: fio_jobs
 pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> JobFile {
     let mut reader = JobFileReader {
         around,

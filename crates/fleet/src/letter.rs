@@ -52,6 +52,7 @@ impl Letter {
 
     /// The letter that travelled; `None` where the bytes are no letter.
     #[must_use]
+    // fuzzed: wire
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&kind, rest) = bytes.split_first()?;
         let (number, body) = rest.split_first_chunk::<4>()?;

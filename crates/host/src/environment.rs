@@ -27,6 +27,7 @@ pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
 /// Describes the machine whose `/proc` and `/sys` are given. Name, kernel and the processors that
 /// this process may use come from system calls all the same.
 #[must_use]
+// fuzzed: system_text
 pub fn capture_from(facts: &Facts) -> Environment {
     let system = rustix::system::uname();
     let table = mounts::read(facts);

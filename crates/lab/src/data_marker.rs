@@ -87,6 +87,7 @@ impl DataMarker {
     ///
     /// # Errors
     /// When the system refuses.
+    // fuzzed: left_behind
     pub fn read(data: &Path) -> io::Result<Option<Self>> {
         let path = marker_path(data);
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;

@@ -15,7 +15,7 @@ mod stakes;
 mod step;
 mod times;
 mod void_hosts;
-mod wire;
+pub(crate) mod wire;
 
 pub use fleet_laboratory::{FleetLaboratory, HostRows};
 pub use ground::{Ground, Seen};

@@ -13,6 +13,7 @@ pub mod laboratory;
 pub mod left_over;
 pub mod medium;
 mod models;
+pub mod readers;
 pub mod run_journal;
 pub mod simulated;
 pub mod state_file;

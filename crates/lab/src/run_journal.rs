@@ -151,7 +151,8 @@ impl RunJournal {
 }
 
 /// What whole lines say.
-fn read(bytes: &[u8]) -> Result<(Option<RunHead>, Vec<Cell>), String> {
+// fuzzed: run_journal
+pub(crate) fn read(bytes: &[u8]) -> Result<(Option<RunHead>, Vec<Cell>), String> {
     let (mut head, mut cells) = (None, Vec::new());
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         match serde_json::from_slice(line).map_err(|error| error.to_string())? {

@@ -73,6 +73,7 @@ impl Url {
     ///
     /// # Errors
     /// When it is none.
+    // fuzzed: http, ftp
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let fault = || UrlError::Protocol(text.into());
         let (name, rest) = text.split_once("://").ok_or_else(fault)?;

@@ -2,8 +2,8 @@
 //!
 //! Everything here is pinned: the raw generator is PCG64, and bounded draws, logarithms and
 //! distributions are written out, so that an archived seed gives the same operations with every
-//! version of every library and on every machine. A law cannot be built wrong: its constructor returns
-//! an error. Knows nothing about clocks or operations.
+//! version of every library and on every machine. A law cannot be built wrong: its constructor
+//! returns an error. Knows nothing about clocks or operations.
 
 mod arithmetic;
 mod exponential;

@@ -34,7 +34,7 @@ use markup::escaped;
 use plot::{Drawn, Plot};
 use tables::Labels;
 
-pub use archive::archive_html;
+pub use archive::{RUNS_COMPARED_MAX, archive_html, runs_asked};
 pub use comparison::{comparison_html, gate_html};
 pub use live::{LiveGlimpse, live_html};
 

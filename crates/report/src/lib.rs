@@ -68,7 +68,8 @@ pub use figure::headline;
 pub use files_comparison::{FilesComparisonError, files_comparison};
 pub use gate::{RunSets, gate, gate_json, gate_limits, gate_markdown};
 pub use html::{
-    LiveGlimpse, archive_html, comparison_html, gate_html, html, live_html, run_in_page,
+    LiveGlimpse, RUNS_COMPARED_MAX, archive_html, comparison_html, gate_html, html, live_html,
+    run_in_page, runs_asked,
 };
 pub use inspection::inspection;
 pub use list::{ListRow, run_list, run_list_json};

@@ -50,6 +50,21 @@ pub struct SystemsTable {
     pub systems: Vec<SystemFacts>,
 }
 
+impl SystemsTable {
+    /// What a file says of systems, in TOML.
+    ///
+    /// # Errors
+    /// The line of the mistake where it has one, and what it is.
+    // fuzzed: system_facts
+    pub fn read(text: &str) -> Result<Self, (Option<usize>, String)> {
+        toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|it| text.get(..it.start));
+            let line = before.map(|it| it.matches('\n').count() + 1);
+            (line, error.message().replace('\n', " "))
+        })
+    }
+}
+
 /// Why there is no table.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SystemsError {

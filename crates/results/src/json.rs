@@ -86,6 +86,7 @@ pub fn json_without_tables(run: &Run) -> String {
 ///
 /// # Errors
 /// When the text is not a run, or was written in a schema that this program does not read.
+// fuzzed: run_json
 pub fn from_json(text: &str) -> Result<Run, JsonError> {
     let header: Header = serde_json::from_str(text)?;
     let (found, known) = (header.schema, SCHEMA_VERSION);

@@ -497,6 +497,7 @@ fn whole<'t, 'c>(
 }
 
 fn parse<'t>(context: &mut Context, file: &str, text: &'t str) -> Option<DeTable<'t>> {
+    // fuzzed: device
     match toml_reader::parse(file, text) {
         Ok(document) => Some(document.into_inner()),
         Err(TomlFaults { faults }) => {

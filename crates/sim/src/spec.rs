@@ -117,6 +117,7 @@ impl SimSpec {
     ///
     /// # Errors
     /// When the model or a parameter does not exist, or a value cannot be read.
+    // fuzzed: sim_spec, device
     pub fn parse_with(text: &str, load: Load<'_>) -> Result<Self, SimError> {
         let bare = text.strip_prefix(SIM_PREFIX).unwrap_or(text);
         let (name, query) = bare.split_once('?').unwrap_or((bare, ""));

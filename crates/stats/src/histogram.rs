@@ -278,6 +278,7 @@ impl Histogram {
     ///
     /// # Errors
     /// Fails when the bytes are not in V2 format or are cut short.
+    // fuzzed: histogram
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
         if !is_sound(bytes) {
             let why = "its lengths are not those of its bytes".to_owned();

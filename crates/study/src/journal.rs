@@ -268,6 +268,7 @@ impl KilledStudy {
 }
 
 /// What whole lines say.
+// fuzzed: journal
 pub(crate) fn read(bytes: &[u8]) -> Result<RecordedStudy, String> {
     let mut recorded = RecordedStudy::default();
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {

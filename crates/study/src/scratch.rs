@@ -228,6 +228,7 @@ fn read(record: &File) -> Option<(Owner, Vec<Undo>)> {
     // A line that was cut off is not there.
     let lines = bytes.split_inclusive(|&byte| byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
+        // fuzzed: left_behind
         match serde_json::from_slice(line).ok()? {
             ScratchRecordLine::Owner(found) => owner = Some(found),
             ScratchRecordLine::Undo(found) => undo = found,

@@ -13,6 +13,7 @@ use crate::value::{is_name, to_integer, typed};
 ///
 /// # Errors
 /// Why it is not TOML, with the line.
+// fuzzed: device, profiles, study, workload, workload_file
 pub fn parse<'t>(file: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, TomlFaults> {
     DeTable::parse(text).map_err(|error| {
         let place = place_in(file, text, &error.span().unwrap_or_default());

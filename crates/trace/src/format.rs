@@ -97,6 +97,7 @@ pub fn recognise(bytes: &[u8]) -> Option<Recognised> {
 ///
 /// # Errors
 /// When there are several of a format that has one.
+// fuzzed: iolog, blktrace, trace_csv
 pub fn open<R: BufRead + Send + 'static>(
     format: Format,
     mut inputs: Vec<(String, R)>,

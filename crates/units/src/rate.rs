@@ -78,6 +78,7 @@ impl FromStr for Rate {
 /// # Errors
 ///
 /// Says what was typed, what is wrong with it, and which forms are read.
+// fuzzed: units
 pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
     let (typed, text) = Typed::trimmed(text, Quantity::Rate)?;
     let (number, unit) = Number::scan(typed, text)?;
@@ -119,6 +120,7 @@ fn rate_factor(unit: &str) -> Option<f64> {
 /// # Errors
 ///
 /// Says what was typed, what is wrong with it, and which form is read.
+// fuzzed: units
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     let (typed, text) = Typed::trimmed(text, Quantity::Percent)?;
     let (number, unit) = Number::scan(typed, text)?;

@@ -118,6 +118,7 @@ impl StateHead {
     ///
     /// # Errors
     /// When they are no head, or a damaged one.
+    // fuzzed: state
     pub fn decode(bytes: &[u8]) -> Result<Self, StateError> {
         let len = Self::encoded_len(bytes)?;
         let Some(bytes) = bytes.get(..len) else {

@@ -97,6 +97,7 @@ impl Definition {
     ///
     /// # Errors
     /// All mistakes with their lines, as far as one can be read in spite of another.
+    // fuzzed: workload
     pub fn parse(text: &str, file_name: &str) -> Result<Self, TomlFaults> {
         reader::read(text, file_name)
     }

@@ -29,6 +29,7 @@ impl DeviceNumber {
         }
     }
 
+    // fuzzed: kernel_tables
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(Self {

@@ -141,6 +141,7 @@ fn own_table(proc: &Path) -> Result<Vec<u8>, TargetError> {
     fs::read(&path).map_err(|error| TargetError::io("read", &path, error))
 }
 
+// fuzzed: kernel_tables
 fn parsed(table: &[u8]) -> Vec<Mount> {
     let text = String::from_utf8_lossy(table);
     text.lines().filter_map(Mount::parse).collect()

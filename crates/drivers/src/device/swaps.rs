@@ -27,6 +27,7 @@ impl Swaps {
         Ok(Self::parse(&String::from_utf8_lossy(&table)))
     }
 
+    // fuzzed: kernel_tables
     pub(super) fn parse(table: &str) -> Self {
         let mut swaps = Self::default();
         for line in table.lines().skip(1) {

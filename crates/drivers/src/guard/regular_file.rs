@@ -49,6 +49,7 @@ pub fn open_regular_file(path: &Path) -> Result<File, ReadFileError> {
 ///
 /// # Errors
 /// When it is none, is larger, or the system refuses.
+// not fuzzed: bytes, which others make sense of
 pub fn read_regular_file(path: &Path, max: u64) -> Result<Vec<u8>, ReadFileError> {
     let file = open_regular_file(path)?;
     let mut bytes = Vec::new();

@@ -132,6 +132,9 @@ impl FioPlan {
     }
 }
 
+/// Copies of all jobs of a run: each takes memory before it begins.
+const COPIES_MAX: u64 = 1 << 17;
+
 /// Plan jobs. `size_of` tells the bytes of a file, device or model that exists.
 ///
 /// # Errors
@@ -140,6 +143,16 @@ pub fn plan_jobs(
     jobs: &[Job],
     size_of: &dyn Fn(&Path) -> Option<u64>,
 ) -> Result<FioPlan, PlanError> {
+    let mut copies = 0;
+    for job in jobs {
+        copies += u64::from(job.copies);
+        if copies > COPIES_MAX {
+            return refused(
+                job,
+                format!("a run has {COPIES_MAX} clients or copies of jobs at most"),
+            );
+        }
+    }
     let mut planner = Planner {
         size_of,
         numbers: BTreeMap::new(),

@@ -10,6 +10,8 @@ use crate::single_load::NULL_TARGET;
 
 /// Workloads of a file, at most.
 const WORKLOADS_MAX: usize = 4096;
+/// Clients of a workload, at most; all of a trial are bounded where they are planned.
+const CLIENTS_MAX: u64 = 1 << 16;
 
 /// One workload as it is written; what is left out is as without the key.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +76,7 @@ pub struct WorkloadText {
 ///
 /// # Errors
 /// All mistakes, a line for each, with file and line.
+// fuzzed: workload_file
 pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, TomlFaults> {
     let document = parse(name, text)?;
     let mut source = TomlText::new(name, text);
@@ -111,7 +114,7 @@ fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
             "a list of the command's targets, such as [\"nvme0n1\"]",
         ),
         clients: table
-            .count("clients", 1..=u64::from(u32::MAX))
+            .count("clients", 1..=CLIENTS_MAX)
             .map(|count| count as u32),
         block: table.notation("block", sizes, |it| blocks(it).err()),
         write_block: table.notation("write-block", sizes, |it| blocks(it).err()),
@@ -486,7 +489,7 @@ mod tests {
     use super::read_workloads;
 
     /// `pattern = "zipf:0"` and percentages that wrapped around to 100 were once taken here, and
-    /// ended in a panic: the bounds stood in fio's reader alone.
+    /// ended in a panic: the bounds stood in fio's reader alone. So were clients that filled memory.
     #[test]
     fn laws_and_percentages_have_their_bounds_here_too() {
         let numbers = ["0", "-0", "-0.0", "nan", "inf", "1e400", "-1", "1e-400", ""];
@@ -494,7 +497,8 @@ mod tests {
         let patterns = laws.map(|law| numbers.map(|it| format!("pattern = \"{law}:{it}\"")));
         let blocks = ["4KiB/18446744073709551615:4KiB/101", "4KiB/300", "4KiB/-1"];
         let blocks = blocks.map(|it| format!("block = \"{it}\""));
-        for line in patterns.iter().flatten().chain(&blocks) {
+        let clients = ["clients = 4294967295".to_owned()];
+        for line in patterns.iter().flatten().chain(&blocks).chain(&clients) {
             let text = format!("[[workload]]\n{line}\n");
             let error = read_workloads("z.toml", &text).expect_err(line).to_string();
             assert!(error.starts_with("z.toml:2: "), "{line}: {error}");

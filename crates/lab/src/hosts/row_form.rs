@@ -43,6 +43,7 @@ impl RowForm {
     }
 
     /// The row; `None` where the bytes are not those of a row.
+    // fuzzed: wire
     pub fn row(&self) -> Option<(RowKey, RowRecord)> {
         let mut kinds = OpKind::ALL.into_iter();
         let kind = kinds.find(|it| *it as u8 == self.kind)?;

@@ -354,6 +354,7 @@ pub fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
 ///
 /// # Errors
 /// When it sent something else.
+// fuzzed: wire
 pub fn from_bytes<T: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, FleetError> {
     postcard::from_bytes(bytes).map_err(|error| FleetError::Unexpected {
         rank,

@@ -55,6 +55,7 @@ impl Reply {
 ///
 /// # Errors
 /// When it is none.
+// fuzzed: ftp
 pub fn read_reply(bytes: &[u8]) -> Result<Option<(Reply, usize)>, NoReply> {
     let mut code = None;
     let mut at = 0;

@@ -15,6 +15,7 @@ const ELEMENTS: [(&str, &str); 6] = [
 /// The paths of what is inlined in `document`, in its order, each once; and how many others lie
 /// on other servers, which are not measured.
 #[must_use]
+// fuzzed: http
 pub fn find_inlined(document: &str, page: &Url) -> (Vec<String>, usize) {
     let mut paths: Vec<String> = Vec::new();
     let mut elsewhere = 0;

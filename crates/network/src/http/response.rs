@@ -82,6 +82,7 @@ impl Response {
     ///
     /// # Errors
     /// When it is no answer.
+    // fuzzed: http
     pub fn take(&mut self, bytes: &[u8], body: &mut dyn FnMut(&[u8])) -> Result<usize, Broken> {
         let mut taken = 0;
         while taken < bytes.len() && self.stage != ResponseStage::Done {

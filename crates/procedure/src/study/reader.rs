@@ -45,6 +45,7 @@ pub struct StudyOverrides {
 ///
 /// # Errors
 /// All mistakes, in the order of the file.
+// fuzzed: study
 pub fn read_study(
     file: &str,
     text: &str,

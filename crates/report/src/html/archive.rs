@@ -1,10 +1,35 @@
 //! The archive as a page of a server: list, filter, open, compare by ticking.
 
+use std::collections::BTreeSet;
+
 use super::markup::escaped;
 use super::{Page, Section};
 use crate::list::{ListRow, moment};
 
 const SCRIPT: &str = include_str!("archive.js");
+
+/// Runs that a chart tells apart.
+pub const RUNS_COMPARED_MAX: usize = 6;
+
+/// The runs that a page of the archive asks to compare, by `run=ID&run=ID`, oldest first.
+///
+/// # Errors
+/// When one is no number, or they are too few or too many.
+// fuzzed: page_query
+pub fn runs_asked(query: &str) -> Result<Vec<i64>, String> {
+    let ids = query.split('&').filter_map(|it| it.strip_prefix("run="));
+    let ids = ids.map(|id| id.parse().map_err(|_| format!("{id} is not a run number")));
+    let ids: Vec<i64> = ids
+        .collect::<Result<BTreeSet<i64>, String>>()?
+        .into_iter()
+        .collect();
+    match (2..=RUNS_COMPARED_MAX).contains(&ids.len()) {
+        true => Ok(ids),
+        false => Err(format!(
+            "tick two runs to compare them, or up to {RUNS_COMPARED_MAX}"
+        )),
+    }
+}
 
 /// A page with one row for each run, in the order given. Its links are `run/ID` and
 /// `compare?run=ID&run=ID`, as paths beneath its own.

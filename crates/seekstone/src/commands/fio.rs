@@ -282,6 +282,7 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
             read.context("cannot read standard input")?;
             bytes
         }
+        // fuzzed: fio_jobs
         false => read_regular_file(path, BYTES_MAX)
             .with_context(|| format!("cannot read {}", path.display()))?,
     };

@@ -242,6 +242,7 @@ impl Printer {
             started_at: &run.environment.started_at,
             disks,
             idleness,
+            // not fuzzed: this run, written by this program
             own: serde_json::from_str(&results::json(run)).unwrap_or(Value::Null),
         };
         let text = texts(&self.formats, &self.files, &reports, &around);

@@ -122,6 +122,7 @@ pub fn no_log(file: &Path, why: &str) -> anyhow::Error {
 /// # Errors
 /// When the file cannot be read, is too large, or is no text.
 pub fn file_text(file: &Path) -> anyhow::Result<String> {
+    // fuzzed: run_json, rpt_log, diskrand_log, diskmbps_log
     let why = match read_regular_file(file, LOG_BYTES_MAX as u64) {
         Ok(bytes) => {
             let text = String::from_utf8(bytes);

@@ -181,6 +181,7 @@ fn workload_text(name: &str, setup: &Setup) -> anyhow::Result<String> {
     if !looks_like_a_file {
         return Err(unknown(name).into());
     }
+    // fuzzed: workload
     let bytes = match read_regular_file(path, DEFINITION_MAX) {
         Err(ReadFileError::NotRegular) => {
             let text = format!("{name} is not a workload file");

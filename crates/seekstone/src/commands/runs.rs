@@ -190,16 +190,9 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
 fn facts_of(path: &Path) -> anyhow::Result<SystemsTable> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-    toml::from_str(&text).map_err(|error| {
-        let line = error
-            .span()
-            .map(|it| text[..it.start].matches('\n').count() + 1);
+    SystemsTable::read(&text).map_err(|(line, why)| {
         let line = line.map_or_else(String::new, |it| format!(", line {it}"));
-        UsageError(format!(
-            "{shown}{line}: {}",
-            error.message().replace('\n', " ")
-        ))
-        .into()
+        UsageError(format!("{shown}{line}: {why}")).into()
     })
 }
 

@@ -21,8 +21,6 @@ use crate::output;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// More runs than this are no list for a page: `runs list` has the rest.
 const RUNS_LISTED: usize = 1_000;
-/// Runs that a chart tells apart.
-const COMPARED_MAX: usize = 6;
 
 /// Serve the archive until a signal comes.
 ///
@@ -90,16 +88,8 @@ fn refused(error: ArchiveError) -> Answer {
 
 /// Runs compared with the oldest of them, whatever the order of the list.
 fn compared(archive: &Archive, query: &str) -> Result<String, Answer> {
-    let ids = query
-        .split('&')
-        .filter_map(|part| part.strip_prefix("run="));
-    let runs: Result<Vec<Run>, Answer> = ids.map(|id| loaded(archive, id)).collect();
-    let mut runs = runs?;
-    runs.sort_by_key(|run| run.id);
-    runs.dedup_by_key(|run| run.id);
-    if !(2..=COMPARED_MAX).contains(&runs.len()) {
-        let text = format!("tick two runs to compare them, or up to {COMPARED_MAX}");
-        return Err(Answer::Mistake(text));
-    }
+    let ids = report::runs_asked(query).map_err(Answer::Mistake)?;
+    let runs = ids.into_iter().map(|id| archive.load(id).map_err(refused));
+    let runs = runs.collect::<Result<Vec<Run>, Answer>>()?;
     report::comparison_html(&runs).map_err(|error| Answer::Mistake(error.to_string()))
 }

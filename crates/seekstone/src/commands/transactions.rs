@@ -276,6 +276,7 @@ fn from_file(path: &Path, unit: Duration, setup: &mut Setup) -> anyhow::Result<V
 }
 
 fn profiles_text(path: &Path, name: &str) -> anyhow::Result<String> {
+    // fuzzed: profiles
     let bytes = match read_regular_file(path, PROFILES_BYTES_MAX) {
         Err(ReadFileError::NotRegular | ReadFileError::TooLarge { .. }) => {
             let text = format!("{name} is not a file of user profiles (at most 64 KiB)");

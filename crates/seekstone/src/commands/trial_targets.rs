@@ -214,6 +214,7 @@ pub fn workloads_of(path: &Path, setup: &mut Setup) -> Result<Vec<WorkloadText>,
 
 fn text_of(path: &Path) -> Result<String, UsageError> {
     let unread = |why: String| UsageError(format!("cannot read {}: {why}", path.display()));
+    // fuzzed: workload_file
     let bytes = read_regular_file(path, BYTES_MAX).map_err(|error| unread(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| unread("it is not text".into()))
 }

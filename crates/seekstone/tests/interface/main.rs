@@ -15,6 +15,7 @@ mod interruption;
 mod kinds;
 mod limits;
 mod outputs;
+mod readers;
 mod repeat;
 mod serve;
 mod signals;

@@ -41,6 +41,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// What is wrong with it, and what to do.
+// fuzzed: arguments
 pub fn typed(words: &[String]) -> Result<Arguments, String> {
     let (megabytes, passes, letter, path) = match words {
         [size, passes] => (size, passes, None, None),

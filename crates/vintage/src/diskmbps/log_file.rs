@@ -60,6 +60,7 @@ pub enum NoTransferLog {
 ///
 /// # Errors
 /// When there is none, or a pass cannot be read.
+// fuzzed: diskmbps_log
 pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
     let mut jobs: Vec<Job> = Vec::new();
     let (mut client, mut reading) = (None, None);

@@ -130,6 +130,7 @@ pub enum PassLength {
 ///
 /// # Errors
 /// What is wrong with it, and what to do.
+// fuzzed: arguments
 pub fn typed(words: &[String], passes: PassLength) -> Result<Arguments, String> {
     let Some((command, rest)) = words.split_first() else {
         return Err("say Write, Read, Xread, Yread, Zread or Erase".into());

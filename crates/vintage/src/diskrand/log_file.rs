@@ -133,6 +133,7 @@ impl DiskRandLog {
     ///
     /// # Errors
     /// When it is none.
+    // fuzzed: diskrand_log
     pub fn read(text: &str) -> Result<Self, NoDiskRandLog> {
         let mut log = Self::default();
         let mut reader = DiskRandLogReader::default();

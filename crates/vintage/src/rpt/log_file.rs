@@ -49,6 +49,7 @@ impl Log {
     ///
     /// # Errors
     /// When the text is none.
+    // fuzzed: rpt_log
     pub fn read(text: &str) -> Result<Self, NoLog> {
         let mut reader = RptLogReader {
             log: Self {

@@ -75,6 +75,7 @@ pub struct Plan {
 
 impl Plan {
     /// Read the test file `name`, with the switches as typed.
+    // fuzzed: rpt
     pub fn read(
         name: &str,
         text: &str,

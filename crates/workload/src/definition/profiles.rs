@@ -76,6 +76,7 @@ const ONE: Section = Section {
 ///
 /// # Errors
 /// All mistakes with their lines, as far as one can be read in spite of another.
+// fuzzed: profiles
 pub fn parse_profiles(
     text: &str,
     file_name: &str,

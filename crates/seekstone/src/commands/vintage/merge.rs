@@ -34,6 +34,7 @@ pub fn merge(archive_path: &Path, sources: &[String]) -> anyhow::Result<Exit> {
 fn columns_in(file: &Path) -> anyhow::Result<Vec<Column>> {
     let refuse =
         |why: &str| -> anyhow::Error { UsageError(format!("{}: {why}", file.display())).into() };
+    // fuzzed: diskmbps_log
     let bytes = match read_regular_file(file, LOG_BYTES_MAX as u64) {
         Err(ReadFileError::NotRegular) => return Err(refuse("is not a regular file")),
         Err(ReadFileError::TooLarge { .. }) => return Err(refuse("is too large to be a log")),

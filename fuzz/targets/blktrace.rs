@@ -1,9 +1,0 @@
-//! Files of blktrace, one or two: what is accepted keeps the promises of a record, and is summed up
-//! and fitted.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    fuzz::trace(trace::Format::Blktrace, vec![bytes.to_vec()]);
-    let (one, other) = bytes.split_at(bytes.len() / 96 * 48);
-    fuzz::trace(trace::Format::Blktrace, vec![one.to_vec(), other.to_vec()]);
-});
