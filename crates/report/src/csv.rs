@@ -84,7 +84,13 @@ pub(crate) fn line(text: &mut String, cells: impl Iterator<Item = String>) {
     text.push_str("\r\n");
 }
 
+/// A cell as other programs take it: separators are quoted, and a text that a spreadsheet would
+/// take for a formula has an apostrophe in front.
 fn quoted(cell: &str) -> String {
+    let begins_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if begins_formula && cell.parse::<f64>().is_err() {
+        return quoted(&format!("'{cell}"));
+    }
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))
     } else {
@@ -112,6 +118,15 @@ mod tests {
     #[test]
     fn cells_with_separators_are_quoted() {
         assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("-0.5"), "-0.5");
+        assert_eq!(quoted("=1+cmd"), "'=1+cmd");
+        assert_eq!(
+            quoted("=cmd|' /C \"calc\"'!A0"),
+            "\"'=cmd|' /C \"\"calc\"\"'!A0\""
+        );
+        for start in ["+1+1", "-1+1", "@sum(a)", "\t=1"] {
+            assert!(quoted(start).starts_with('\''), "{start}");
+        }
         assert_eq!(quoted("read, 4 KiB"), "\"read, 4 KiB\"");
         assert_eq!(quoted("say \"x\"\n"), "\"say \"\"x\"\"\n\"");
     }

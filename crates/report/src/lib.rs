@@ -81,7 +81,7 @@ pub use picture::{curves_svg, latency_svg, positioning_svg, series_svg};
 pub use positioning::{positioning, positioning_json};
 pub use setup::setup;
 pub use side_by_side::{side_by_side, sides_svg};
-pub use style::Style;
+pub use style::{Style, TONES};
 pub use systems_comparison::{SystemFacts, SystemsError, SystemsTable, systems_comparison};
 pub use trace::{trace_json, trace_sheet};
 pub use validation::{validation, validation_json};

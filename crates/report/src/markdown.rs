@@ -109,7 +109,7 @@ pub(crate) fn plain(text: &str) -> String {
                 safe.push('\\');
                 safe.push(c);
             }
-            c if c.is_control() => safe.push(' '),
+            c if units::is_obeyed(c) => safe.push(' '),
             c => safe.push(c),
         }
     }

@@ -97,7 +97,9 @@ fn name_of(text: &str) -> String {
 }
 
 fn label(name: &str, value: &str) -> String {
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    let value = units::printable(value)
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"");
     format!("{name}=\"{}\"", value.replace('\n', "\\n"))
 }
 

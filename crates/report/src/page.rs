@@ -2,6 +2,7 @@
 
 use crate::style::{Style, Tone};
 use crate::table::Table;
+use units::printable;
 
 /// Columns before the text of a section.
 const INDENT: usize = 2;
@@ -26,7 +27,7 @@ impl<'a> Page<'a> {
 
     /// One line, cut off at the width.
     pub fn line(&mut self, tone: Tone, text: &str) {
-        let text = clip(&clean(text), self.style.columns(), self.style);
+        let text = clip(&printable(text), self.style.columns(), self.style);
         self.text.push_str(&self.style.paint(tone, text.trim_end()));
         self.text.push('\n');
     }
@@ -51,14 +52,17 @@ impl<'a> Page<'a> {
 
     /// A list item; following lines are indented under its text.
     pub fn item(&mut self, tone: Tone, mark: &str, text: &str) {
+        // The label of an imported run may be longer than a line.
+        let columns = self.style.columns();
+        let mark = clip(&printable(mark), columns / 2, self.style);
         let indent = INDENT + mark.chars().count() + 1;
-        for (index, line) in wrap(text, self.style.columns() - indent).iter().enumerate() {
+        for (index, line) in wrap(text, columns - indent).iter().enumerate() {
             if index > 0 {
                 self.line(Tone::Plain, &format!("{:indent$}{line}", ""));
                 continue;
             }
-            let line = clip(&clean(line), self.style.columns() - indent, self.style);
-            let mark = self.style.paint(tone, &clean(mark));
+            let line = clip(&printable(line), columns - indent, self.style);
+            let mark = self.style.paint(tone, &mark);
             self.text
                 .push_str(&format!("{:INDENT$}{mark} {line}\n", ""));
         }
@@ -127,13 +131,6 @@ impl<'a> Page<'a> {
     pub fn finish(self) -> String {
         self.text
     }
-}
-
-/// The text with every control character replaced: names of files may hold escape sequences.
-pub(crate) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
 }
 
 /// The first `width` characters, with a sign where something was cut off.

@@ -42,6 +42,9 @@ impl Style {
     }
 }
 
+/// What follows an escape in reports with colour: the tones of this file, and their end.
+pub const TONES: &[&str] = &["[1m", "[2m", "[33m", "[31m", "[0m"];
+
 /// What a piece of text is to the reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {

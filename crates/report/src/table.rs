@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::page::{clean, wrap};
+use units::printable;
+
+use crate::page::wrap;
 use crate::style::Tone;
 
 /// Columns between two cells.
@@ -94,7 +96,7 @@ impl Table {
     }
 
     pub fn row(&mut self, tone: Tone, cells: impl IntoIterator<Item = String>) {
-        let cells: Vec<String> = cells.into_iter().map(|cell| clean(&cell)).collect();
+        let cells: Vec<String> = cells.into_iter().map(|cell| printable(&cell)).collect();
         assert_eq!(
             cells.len(),
             self.columns.len(),
@@ -117,7 +119,7 @@ impl Table {
             let headings: Vec<String> = self
                 .columns
                 .iter()
-                .map(|column| clean(&column.heading))
+                .map(|column| printable(&column.heading))
                 .collect();
             self.lay(&fitting, width, Tone::Quiet, &headings, &mut lines);
         }

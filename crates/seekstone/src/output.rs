@@ -1,4 +1,5 @@
-//! What a command writes: to the terminal here, to files in `output/file.rs`. A reader that has
+//! What a command writes: to the terminal here, to files in `output/file.rs`. Nothing that others
+//! wrote steers the terminal: errors, notes, progress and reports all leave through here. A reader that has
 //! gone away (`| head`) ends the program quietly; one that does not read keeps it only until a
 //! signal comes.
 
@@ -12,7 +13,8 @@ use std::sync::OnceLock;
 use anyhow::Context as _;
 use clap::ColorChoice;
 use host::interrupt::Wait;
-use report::Style;
+use report::{Style, TONES};
+use units::printable_lines;
 
 use crate::exit::Exit;
 
@@ -25,6 +27,7 @@ pub use place::{Place, place_of};
 /// # Errors
 /// When standard output cannot be written, unless nobody reads it any more.
 pub fn print(text: &str) -> anyhow::Result<Exit> {
+    let text = shown(text, has_colour(std::io::stdout().is_terminal()));
     print_bytes(format!("{text}\n").as_bytes()).map(|()| Exit::Done)
 }
 
@@ -47,7 +50,19 @@ pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
 /// Print a line to standard error; nobody can be told if that fails.
 pub fn complain(text: &str) {
     let _wait = Wait::begin();
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
+}
+
+/// A text that a terminal shows and does not obey, but for the tones of our own reports.
+fn shown(text: &str, has_colour: bool) -> String {
+    let mut pieces = text.split('\u{1b}');
+    let mut safe = printable_lines(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let is_tone = has_colour && TONES.iter().any(|tone| piece.starts_with(tone));
+        safe.push(if is_tone { '\u{1b}' } else { '?' });
+        safe.push_str(&printable_lines(piece));
+    }
+    safe
 }
 
 /// What `--color` says; nothing before the command line was read.
@@ -153,7 +168,15 @@ fn wrapped(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{shown, wrapped};
+
+    #[test]
+    fn only_our_own_tones_steer_a_terminal() {
+        let text = "\u{1b}[1mHead\u{1b}[0m\n\u{1b}]0;T\u{7} \u{1b}[2J \u{202e}";
+        let toned = "\u{1b}[1mHead\u{1b}[0m\n?]0;T? ?[2J ?";
+        assert_eq!(shown(text, true), toned);
+        assert_eq!(shown(text, false), toned.replace('\u{1b}', "?"));
+    }
 
     /// Bug: a line of 380 columns, broken inside words.
     #[test]

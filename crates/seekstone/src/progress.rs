@@ -9,7 +9,7 @@ use host::interrupt::Wait;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinds::stage::Stage;
 use study::StudyStage;
-use units::{Duration, format_count, format_duration_ns};
+use units::{Duration, format_count, format_duration_ns, printable};
 
 use crate::output;
 
@@ -70,7 +70,8 @@ impl Progress {
                 let left = left.unwrap_or_default();
                 let taken = BAR_COLUMNS + left.len() + 3;
                 bar.set_prefix(left);
-                bar.set_message(described_in(stage, output::columns_of_terminal(taken)));
+                let told = described_in(stage, output::columns_of_terminal(taken));
+                bar.set_message(printable(&told));
             }
             Self::Lines { last, every } => {
                 let elapsed = whole_seconds(stage.elapsed);
@@ -98,7 +99,7 @@ impl Progress {
                 bar.set_position((stage.done * STEPS as f64) as u64);
                 let left = stage.left.map(whole_seconds);
                 bar.set_prefix(left.map_or(String::new(), |left| format!("about {left} left")));
-                bar.set_message(stage.title.clone());
+                bar.set_message(printable(&stage.title));
             }
             Self::Lines { last, .. } => {
                 if *last != stage.title {
@@ -119,7 +120,7 @@ impl Progress {
                 let bar = &screen.bar;
                 bar.set_position(STEPS * done as u64 / all.max(1) as u64);
                 bar.set_prefix(format!("{} of {all}", done + 1));
-                bar.set_message(title.to_owned());
+                bar.set_message(printable(title));
             }
             Self::Lines { .. } => {
                 output::complain(&format!("[{} of {all}] {title}", done + 1));

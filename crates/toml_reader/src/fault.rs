@@ -20,9 +20,7 @@ pub struct TomlFault {
 /// A line of a file; its name cannot steer the terminal.
 #[must_use]
 pub fn place_at(file: &str, line: usize) -> String {
-    let clean = |c: char| if c.is_control() { '?' } else { c };
-    let file: String = file.chars().map(clean).collect();
-    format!("{file}:{line}")
+    format!("{}:{line}", units::printable(file))
 }
 
 /// File and line of a part of a text.

@@ -82,7 +82,7 @@ pub fn fit(summary: &Summary, name: &str) -> Option<Fit> {
 
 /// A comment of a job file must not end early.
 fn one_line(name: &str) -> String {
-    name.replace(|it: char| it.is_control(), " ")
+    name.replace(units::is_obeyed, " ")
 }
 
 fn percent(share: f64) -> u64 {

@@ -224,7 +224,7 @@ fn taken(chars: impl Iterator<Item = char>, columns: usize) -> String {
 
 /// Characters that would move the cursor become spaces.
 fn printable(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let plain = |c: char| if units::is_obeyed(c) { ' ' } else { c };
     text.chars().map(plain).collect()
 }
 

@@ -1,5 +1,7 @@
 //! What people typed, for messages: where it stands, cut short, and what they probably meant.
 
+use crate::printable::printable;
+
 /// The longest text that a message repeats.
 const CHARS_MAX: usize = 60;
 /// Nobody mistypes a longer word than this.
@@ -15,8 +17,7 @@ pub fn line_at(text: &str, byte: usize) -> usize {
 /// Something typed, for a message: short, on one line.
 #[must_use]
 pub fn shortened(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { '?' } else { c };
-    let mut short: String = text.chars().take(CHARS_MAX).map(clean).collect();
+    let mut short: String = printable(text).chars().take(CHARS_MAX).collect();
     if text.chars().nth(CHARS_MAX).is_some() {
         short.push_str("...");
     }

@@ -17,7 +17,7 @@ pub use arguments::{
 };
 pub use checks::{Doubt, doubts, percentile_95};
 pub use layout::{
-    Allocated, Heading, Pass, ReadProfile, Stopped, Transaction, Written, clock_text, one_line,
+    Allocated, Heading, Pass, ReadProfile, Stopped, Transaction, Written, clock_text,
 };
 pub use log_file::{DiskRandLog, NoDiskRandLog, Session, WriteRun, begins_log};
 pub use record::{

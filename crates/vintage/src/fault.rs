@@ -83,27 +83,11 @@ pub fn quoted(text: &str) -> String {
 }
 
 fn printable(text: &str) -> String {
-    let is_safe = |character: char| !character.is_control() && !is_invisible(character);
-    let mut safe: String = text
-        .chars()
-        .take(QUOTED_MAX)
-        .map(|character| if is_safe(character) { character } else { '?' })
-        .collect();
+    let mut safe: String = units::printable(text).chars().take(QUOTED_MAX).collect();
     if text.chars().nth(QUOTED_MAX).is_some() {
         safe.push_str("...");
     }
     safe
-}
-
-/// Characters that turn the direction of writing round, or take no room.
-const fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-    )
 }
 
 /// The name among `known` that was probably meant.

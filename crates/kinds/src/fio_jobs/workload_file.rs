@@ -489,7 +489,8 @@ mod tests {
     use super::read_workloads;
 
     /// `pattern = "zipf:0"` and percentages that wrapped around to 100 were once taken here, and
-    /// ended in a panic: the bounds stood in fio's reader alone. So were clients that filled memory.
+    /// ended in a panic: the bounds stood in fio's reader alone. So were
+    /// clients that filled memory.
     #[test]
     fn laws_and_percentages_have_their_bounds_here_too() {
         let numbers = ["0", "-0", "-0.0", "nan", "inf", "1e400", "-1", "1e-400", ""];

@@ -4,12 +4,12 @@ use results::Figure;
 use stats::Estimate;
 
 use crate::figure::{INDICATIVE, estimated};
-use crate::page::clean;
+use units::printable;
 
 /// Text that cannot be taken for markup, in an element or in a quoted attribute.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in clean(text).chars() {
+    for c in printable(text).chars() {
         match c {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),

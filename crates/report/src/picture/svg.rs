@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::page::clean;
+use units::printable;
 
 /// Where a text stands in relation to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Drawing {
 
 /// Text that cannot be taken for markup.
 fn escaped(text: &str) -> String {
-    clean(text)
+    printable(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -2,6 +2,7 @@
 
 mod files;
 mod forms;
+mod hostile;
 mod html;
 mod indicative;
 mod json;

@@ -240,6 +240,12 @@ impl Output {
     /// When it cannot be written.
     pub fn write(&self, content: &Content) -> anyhow::Result<()> {
         let bytes = match content {
+            // Other programs read what the form says, byte by byte.
+            Content::Text(text)
+                if self.is_stdout() && !io::IsTerminal::is_terminal(&io::stdout()) =>
+            {
+                return super::print_bytes(format!("{}\n", text.trim_end()).as_bytes());
+            }
             Content::Text(text) if self.is_stdout() => {
                 return super::print(text.trim_end()).map(drop);
             }

@@ -11,6 +11,7 @@ mod environments;
 mod exports;
 mod goals;
 mod homeless;
+mod hostile;
 mod interruption;
 mod kinds;
 mod limits;

@@ -104,19 +104,6 @@ pub fn clock_text((hours, minutes, seconds): (u32, u32, u32)) -> String {
     format!("{hours:02}:{minutes:02}:{seconds:02}")
 }
 
-/// A name that cannot break a line.
-#[must_use]
-pub fn one_line(name: &str) -> String {
-    let safe = |character: char| {
-        if character.is_control() {
-            '?'
-        } else {
-            character
-        }
-    };
-    name.chars().map(safe).collect()
-}
-
 impl Heading {
     /// As the log has it.
     #[must_use]
@@ -218,7 +205,7 @@ impl ReadProfile {
             self.transactions,
             self.ios,
             self.think_s,
-            one_line(&self.file),
+            units::printable(&self.file),
             self.records,
             self.cpu_units,
             self.seed
@@ -257,7 +244,7 @@ impl Stopped {
             "User {} stopped after {} transactions: {}",
             self.user,
             self.done,
-            one_line(&self.reason)
+            units::printable(&self.reason)
         )
     }
 }

@@ -182,7 +182,7 @@ impl Console for Screen {
             return;
         }
         match &self.bar {
-            Some(bar) => bar.set_message(text.to_owned()),
+            Some(bar) => bar.set_message(units::printable(text)),
             None if stage(&self.shown) != stage(text) => output::complain(text),
             None => {}
         }

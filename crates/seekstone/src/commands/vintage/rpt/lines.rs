@@ -121,7 +121,10 @@ impl Operator for Lines {
             clock(elapsed_s)
         );
         match &self.bar {
-            Some(bar) => bar.set_message(format!("{title}, {} threads", session.threads())),
+            Some(bar) => bar.set_message(units::printable(&format!(
+                "{title}, {} threads",
+                session.threads()
+            ))),
             None if self.announced != Some((run, workload)) => output::complain(&title),
             None => {}
         }
