@@ -1,7 +1,7 @@
 //! What a command writes: to the terminal here, to files in `output/file.rs`. Nothing that others
-//! wrote steers the terminal: errors, notes, progress and reports all leave through here. A reader that has
-//! gone away (`| head`) ends the program quietly; one that does not read keeps it only until a
-//! signal comes.
+//! wrote steers the terminal: errors, notes, progress and reports all leave through here. A reader
+//! that has gone away (`| head`) ends the program quietly; one that does not read keeps it only
+//! until a signal comes.
 
 mod ending;
 mod file;

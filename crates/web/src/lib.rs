@@ -2,10 +2,14 @@
 //!
 //! Knows nothing about runs: whoever starts a server says what its pages are. On a loopback address
 //! only requests for that host are answered, so that no page of another site reaches it through a
-//! name of its own; on any other address the path begins with a random token. Nothing is written.
+//! name of its own; on any other address the path begins with a random token. Few connections are
+//! held at a time, and none that is slow. Nothing is written.
 
+mod admission;
 mod feed;
+pub mod readers;
+mod seats;
 mod server;
 
 pub use feed::{Feed, Source, feed};
-pub use server::{Answer, Pages, Server, StartError};
+pub use server::{Answer, ClientPatience, Pages, Server, StartError};

@@ -1,31 +1,63 @@
 //! A server on a thread of its own.
 
-use std::fmt::Write as _;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::HttpBody as _;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, HOST, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use rustix::rand::{GetRandomFlags, getrandom};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use tokio::runtime::Builder;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot, watch};
 
+use futures_util::StreamExt as _;
+
+use crate::admission::Admission;
 use crate::feed::{Board, Source};
+use crate::seats::{SEATS, Seated, Seats};
 
 /// Where the feed is.
 const EVENTS: &str = "events";
-const TOKEN_BYTES: usize = 16;
+/// Those who follow the feed stay; seats are left for those who ask for a page.
+const FOLLOWERS_MAX: usize = SEATS / 2;
+/// Bytes of a request's head, at most.
+const HEAD_BYTES_MAX: usize = 16 << 10;
 /// How long the last bytes may take to those who read slowly.
 const CLOSE_DELAY: Duration = Duration::from_secs(2);
+/// Before a connection that could not be taken is tried again.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
+/// What every answer forbids. A page says itself which of its own scripts and styles it needs.
+const FORBIDDEN: &str = "base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
+
+/// How long others may keep a server waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientPatience {
+    /// From the first byte of a connection, or the end of its last answer, to a whole request.
+    pub head: Duration,
+    /// While the other side takes nothing of its answer.
+    pub reading: Duration,
+}
+
+impl Default for ClientPatience {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(5),
+            reading: Duration::from_secs(5),
+        }
+    }
+}
 
 /// What a request is answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,9 +101,8 @@ pub struct Server {
 struct Site {
     pages: Pages,
     board: Option<Board>,
-    address: SocketAddr,
-    /// What paths begin with on an address that others reach.
-    token: Option<String>,
+    followers: Arc<Semaphore>,
+    admission: Admission,
 }
 
 impl Server {
@@ -83,15 +114,14 @@ impl Server {
         address: SocketAddr,
         pages: Pages,
         source: Option<Source>,
+        patience: ClientPatience,
     ) -> Result<Self, StartError> {
         let listen = |source| StartError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        let token = (!address.ip().is_loopback()).then(token).transpose()?;
-        let path = token
-            .as_ref()
-            .map_or_else(String::new, |it| format!("{it}/"));
+        let seats = Seats::of(&listener)?;
+        let admission = Admission::of(listener.local_addr()?)?;
+        let url = admission.url();
         let (stop, stopped) = oneshot::channel();
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let serve = async move {
@@ -102,33 +132,20 @@ impl Server {
             let site = Arc::new(Site {
                 pages,
                 board,
-                address,
-                token,
+                followers: Arc::new(Semaphore::new(FOLLOWERS_MAX)),
+                admission,
             });
             let routes = Router::new().fallback(answered).with_state(site);
-            let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
-                return;
-            };
-            let (last, farewell) = oneshot::channel::<()>();
-            let serving = axum::serve(listener, routes).with_graceful_shutdown(async move {
-                let _ = stopped.await;
-                drop(last);
-            });
-            tokio::select! {
-                _ = serving.into_future() => {}
-                () = async {
-                    let _ = farewell.await;
-                    tokio::time::sleep(CLOSE_DELAY).await;
-                } => {}
+            if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
+                accepting(&listener, &seats, &routes, patience, stopped).await;
             }
+            // Those under way may end: each has given its seat back then.
+            let all = (0..SEATS).map(|_| seats.seat());
+            let _ = tokio::time::timeout(CLOSE_DELAY, futures_util::future::join_all(all)).await;
         };
         let thread = std::thread::Builder::new().name("web".into());
         let thread = thread.spawn(move || runtime.block_on(serve))?;
-        Ok(Self {
-            url: format!("http://{address}/{path}"),
-            stop,
-            thread,
-        })
+        Ok(Self { url, stop, thread })
     }
 
     /// Where the first page is.
@@ -144,74 +161,102 @@ impl Server {
     }
 }
 
-/// What nobody guesses.
-fn token() -> io::Result<String> {
-    let mut bytes = [0_u8; TOKEN_BYTES];
-    let got = getrandom(&mut bytes, GetRandomFlags::empty())?;
-    if got < TOKEN_BYTES {
-        return Err(io::Error::other("too few random bytes"));
-    }
-    let mut text = String::new();
-    for byte in bytes {
-        write!(text, "{byte:02x}").expect("writing to a string");
-    }
-    Ok(text)
-}
-
-impl Site {
-    /// The path of a request without the token; `None` where it is not for us.
-    fn path<'a>(&self, request: &'a Request) -> Option<&'a str> {
-        let path = request.uri().path().strip_prefix('/')?;
-        match &self.token {
-            Some(token) => path.strip_prefix(token.as_str())?.strip_prefix('/'),
-            None => self.is_addressed(request).then_some(path),
+/// Take connections as long as there are seats, until it is time to stop.
+async fn accepting(
+    listener: &tokio::net::TcpListener,
+    seats: &Seats,
+    routes: &Router,
+    patience: ClientPatience,
+    stopped: oneshot::Receiver<()>,
+) {
+    let (ending, _) = watch::channel(());
+    tokio::pin!(stopped);
+    loop {
+        let next = async {
+            let seat = seats.seat().await?;
+            Some(seat.take(listener, patience.reading).await)
+        };
+        tokio::select! {
+            // Dropped, `ending` tells those under way.
+            _ = &mut stopped => return,
+            Some(taken) = next => match taken {
+                Ok(seated) => {
+                    let ended = ending.subscribe();
+                    tokio::spawn(held(seated, routes.clone(), patience.head, ended));
+                }
+                // Descriptors or memory are short: the measurement has them.
+                Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+            }
         }
     }
+}
 
-    /// Whether a request is for this host: a page of another site that resolves its own name to
-    /// this machine is not.
-    fn is_addressed(&self, request: &Request) -> bool {
-        let host = request.headers().get(HOST).and_then(|it| it.to_str().ok());
-        let Some((name, port)) = host.and_then(|host| host.rsplit_once(':')) else {
-            return false;
-        };
-        let name = name.trim_start_matches('[').trim_end_matches(']');
-        let is_loopback = name.parse().is_ok_and(|it: IpAddr| it.is_loopback());
-        (is_loopback || name == "localhost") && port == self.address.port().to_string()
+/// Answer a connection until it ends; when the server ends, the answer under way is its last.
+async fn held(seated: Seated, routes: Router, head: Duration, mut ended: watch::Receiver<()>) {
+    let mut connection = http1::Builder::new();
+    connection
+        .timer(TokioTimer::new())
+        .header_read_timeout(head)
+        .max_buf_size(HEAD_BYTES_MAX);
+    let service = TowerToHyperService::new(routes);
+    let connection = connection.serve_connection(TokioIo::new(seated), service);
+    tokio::pin!(connection);
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = ended.changed() => connection.as_mut().graceful_shutdown(),
     }
+    let _ = connection.await;
 }
 
 async fn answered(State(site): State<Arc<Site>>, request: Request) -> Response {
-    let Some(path) = site.path(&request) else {
-        return refused(
-            StatusCode::FORBIDDEN,
-            "this is not the address that was printed",
-        );
+    let mut response = answer(&site, &request);
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (CONTENT_SECURITY_POLICY, FORBIDDEN),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn answer(site: &Site, request: &Request) -> Response {
+    let Some(path) = site
+        .admission
+        .admitted(request.uri().path(), request.headers())
+    else {
+        let why = "this is not the address that was printed";
+        return refused(StatusCode::FORBIDDEN, why);
     };
     if request.method() != Method::GET {
         return refused(StatusCode::METHOD_NOT_ALLOWED, "pages are only read");
     }
+    if !request.body().is_end_stream() {
+        return refused(StatusCode::PAYLOAD_TOO_LARGE, "a request has no body here");
+    }
     if let (EVENTS, Some(board)) = (path, &site.board) {
-        let keep = KeepAlive::default();
-        return Sse::new(board.listen()).keep_alive(keep).into_response();
+        let Ok(follower) = Arc::clone(&site.followers).try_acquire_owned() else {
+            let why = format!("{FOLLOWERS_MAX} others follow this run already");
+            return refused(StatusCode::SERVICE_UNAVAILABLE, &why);
+        };
+        let told = board.listen().map(move |told| {
+            let _ = &follower;
+            told
+        });
+        return Sse::new(told)
+            .keep_alive(KeepAlive::default())
+            .into_response();
     }
     let query = request.uri().query().unwrap_or_default();
     match (site.pages)(path, query) {
-        Answer::Page(page) => held("text/html; charset=utf-8", page),
-        Answer::Json(text) => held("application/json", text),
+        Answer::Page(page) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response(),
+        Answer::Json(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
         Answer::Missing(why) => refused(StatusCode::NOT_FOUND, &why),
         Answer::Mistake(why) => refused(StatusCode::BAD_REQUEST, &why),
     }
-}
-
-fn held(kind: &'static str, text: String) -> Response {
-    let headers = [
-        (CONTENT_TYPE, kind),
-        (CACHE_CONTROL, "no-store"),
-        (REFERRER_POLICY, "no-referrer"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (headers, text).into_response()
 }
 
 fn refused(status: StatusCode, why: &str) -> Response {

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use web::{Answer, Pages, Server, feed};
+use web::{Answer, ClientPatience, Pages, Server, feed};
 
 fn pages() -> Pages {
     Arc::new(|path, query| match path {
@@ -17,7 +17,8 @@ fn pages() -> Pages {
 
 fn started(address: &str) -> (Server, SocketAddr, String) {
     let address = address.parse().expect("an address");
-    let server = Server::start(address, pages(), None).expect("a server");
+    let server =
+        Server::start(address, pages(), None, ClientPatience::default()).expect("a server");
     let rest = server
         .url()
         .strip_prefix("http://")
@@ -99,7 +100,7 @@ fn other_addresses_ask_for_a_token() {
 #[test]
 fn an_address_in_use_is_an_error_that_names_it() {
     let (server, at, _) = started("127.0.0.1:0");
-    let error = Server::start(at, pages(), None).expect_err("in use");
+    let error = Server::start(at, pages(), None, ClientPatience::default()).expect_err("in use");
     assert!(error.to_string().contains(&at.to_string()), "{error}");
     server.stop();
 }
@@ -109,7 +110,8 @@ fn an_address_in_use_is_an_error_that_names_it() {
 fn a_feed_is_told_from_its_beginning_to_its_end() {
     let (feed, source) = feed();
     let address = "127.0.0.1:0".parse().expect("an address");
-    let server = Server::start(address, pages(), Some(source)).expect("a server");
+    let server =
+        Server::start(address, pages(), Some(source), ClientPatience::default()).expect("a server");
     let host = server
         .url()
         .trim_start_matches("http://")

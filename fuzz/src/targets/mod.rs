@@ -18,6 +18,7 @@ mod kernel_tables;
 mod left_behind;
 mod page_query;
 mod profiles;
+mod request_head;
 mod rpt;
 mod rpt_log;
 mod run_journal;
@@ -56,6 +57,7 @@ pub const READERS: &[(&str, Reader)] = &[
     ("left_behind", left_behind::read),
     ("page_query", page_query::read),
     ("profiles", profiles::read),
+    ("request_head", request_head::read),
     ("rpt", rpt::read),
     ("rpt_log", rpt_log::read),
     ("run_journal", run_journal::read),

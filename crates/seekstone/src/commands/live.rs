@@ -8,7 +8,7 @@ use kinds::stage::Stage;
 use report::LiveGlimpse;
 use results::Run;
 use study::StudyStage;
-use web::{Answer, Feed, Server, feed};
+use web::{Answer, ClientPatience, Feed, Server, feed};
 
 use crate::output;
 
@@ -35,7 +35,12 @@ impl Live {
             "" => Answer::Page(page.clone()),
             _ => Answer::Missing(format!("there is no page {asked}")),
         };
-        let server = Server::start(address, Arc::new(pages), Some(source))?;
+        let server = Server::start(
+            address,
+            Arc::new(pages),
+            Some(source),
+            ClientPatience::default(),
+        )?;
         output::complain(&format!("live: {}", server.url()));
         Ok(Self {
             server,

@@ -10,7 +10,7 @@ use archive::{Archive, ArchiveError};
 use host::interrupt::Interrupt;
 use report::ListRow;
 use results::Run;
-use web::{Answer, Server};
+use web::{Answer, ClientPatience, Server};
 
 use crate::args::ServeArgs;
 use crate::commands::setup::archive_path;
@@ -32,7 +32,12 @@ pub fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     Archive::open_existing(&path)?;
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let pages = move |asked: &str, query: &str| answer(&path, asked, query);
-    let server = Server::start(args.listen, Arc::new(pages), None)?;
+    let server = Server::start(
+        args.listen,
+        Arc::new(pages),
+        None,
+        ClientPatience::default(),
+    )?;
     output::complain(&format!("serving {} until Ctrl-C", server.url()));
     while interrupt.is_raised().is_none() {
         sleep(LOOK_EVERY);
