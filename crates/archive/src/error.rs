@@ -46,6 +46,16 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
+    /// It was put where anyone can make files by somebody who can read it.
+    #[error(
+        "the archive {} is of another user, in a directory where anyone can make files, and runs \
+         name hosts and serial numbers: name another file with --archive",
+        path.display()
+    )]
+    Strangers {
+        /// The archive.
+        path: PathBuf,
+    },
     /// Another name of the same file would be without what SQLite keeps beside this one.
     #[error(
         "the archive {} has a second name (a hard link), under which it could be damaged: remove \

@@ -33,6 +33,7 @@ impl Judged {
     /// Look at `path`; nothing if nothing is there.
     pub(crate) fn of(path: &Path) -> Result<Option<Self>, ArchiveError> {
         let owned = || path.to_owned();
+        drivers::refuse_strangers_links(path).map_err(|source| examine(path, source))?;
         let real = match path.canonicalize() {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
@@ -49,6 +50,11 @@ impl Judged {
             Err(_) => return Err(ArchiveError::Foreign { path: owned() }),
         };
         let found = file.metadata().map_err(|source| examine(path, source))?;
+        let directory = real.parent().unwrap_or(Path::new("/")).metadata();
+        let directory = directory.map_err(|source| examine(path, source))?;
+        if drivers::is_strangers(&directory, &found) {
+            return Err(ArchiveError::Strangers { path: owned() });
+        }
         // Closed here: to close it later would take away SQLite's locks.
         let mut head = Vec::new();
         let read = file.take(HEADER_BYTES as u64).read_to_end(&mut head);

@@ -3,8 +3,9 @@
 //! `docs/safety.md` has the table of what is done to files and by which proof. [`seal`] proves by
 //! content that a file is ours, [`identity`] that a name still stands for a file that this process
 //! made, [`beneath`] opens nothing outside of a directory, [`removal`] removes nothing else,
-//! [`new_file`] lets files come into being whole without going over others, and [`regular_file`]
-//! reads what a user named without waiting for anybody.
+//! [`new_file`] lets files come into being whole without going over others, [`regular_file`]
+//! reads what a user named without waiting for anybody, and [`strangers`] knows what others may
+//! have put in our way.
 
 pub(crate) mod beneath;
 pub(crate) mod identity;
@@ -12,3 +13,4 @@ pub(crate) mod new_file;
 pub(crate) mod regular_file;
 pub(crate) mod removal;
 pub(crate) mod seal;
+pub(crate) mod strangers;

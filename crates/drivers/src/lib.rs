@@ -55,9 +55,10 @@ pub use event_loops::{null_loop, storage_loop};
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use guard::identity::{Found, Identity, require as require_same};
 pub use guard::new_file::{NewFile, open_directory, remove_unfinished};
-pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_file};
+pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_file, text_file};
 pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
 pub use guard::seal::{Proof, Seal};
+pub use guard::strangers::{is_strangers, refuse_strangers_links};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, Notice, OpenedDriver, THREADS_MAX, UringSettings,
     io_threads, open_driver,

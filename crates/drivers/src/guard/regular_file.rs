@@ -19,6 +19,9 @@ pub enum ReadFileError {
         /// The bound.
         max: u64,
     },
+    /// It is to be text.
+    #[error("it is not text")]
+    NoText,
     /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -58,6 +61,16 @@ pub fn read_regular_file(path: &Path, max: u64) -> Result<Vec<u8>, ReadFileError
         return Err(ReadFileError::TooLarge { max });
     }
     Ok(bytes)
+}
+
+/// The text of a regular file of `max` bytes at most.
+///
+/// # Errors
+/// When it is none, is larger, is no text, or the system refuses.
+pub fn text_file(path: &Path, max: u64) -> Result<String, ReadFileError> {
+    // not fuzzed: text, which others make sense of
+    let bytes = read_regular_file(path, max)?;
+    String::from_utf8(bytes).map_err(|_| ReadFileError::NoText)
 }
 
 impl From<ReadFileError> for io::Error {

@@ -1,9 +1,9 @@
 //! The files of a trace: found, recognised, and read from their beginning as often as needed.
 
-use std::fs::File;
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use drivers::{ReadFileError, open_regular_file};
 use lab::bench::BenchError;
 use trace::{Chosen, Format, Recognised, TraceError, TraceReader, open, recognise};
 
@@ -73,7 +73,7 @@ impl TraceFile {
     /// When a file cannot be opened.
     pub fn read(&self) -> Result<Box<dyn TraceReader>, BenchError> {
         let inputs = self.paths.iter().map(|path| {
-            let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+            let file = open_regular_file(path).map_err(|error| unreadable(path, &error))?;
             let input = BufReader::with_capacity(BUFFER_BYTES, file);
             Ok((path.display().to_string(), input))
         });
@@ -98,18 +98,27 @@ pub(super) fn mistake(error: &TraceError) -> BenchError {
     BenchError::Usage(error.to_string())
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> BenchError {
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> BenchError {
     BenchError::Usage(format!("cannot read {}: {error}", path.display()))
 }
 
 /// The beginning of a file.
 fn head(path: &Path) -> Result<Vec<u8>, BenchError> {
-    let read = || {
+    let read = || -> Result<Vec<u8>, ReadFileError> {
         let mut head = Vec::new();
-        File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+        open_regular_file(path)?
+            .take(HEAD_BYTES)
+            .read_to_end(&mut head)?;
         Ok(head)
     };
-    read().map_err(|error| unreadable(path, &error))
+    read().map_err(|error| match error {
+        ReadFileError::NotRegular => BenchError::Usage(format!(
+            "cannot read {}: a trace is read more than once, so it must be a regular file, and \
+             cannot come from a pipe, a terminal or a device",
+            path.display()
+        )),
+        error => unreadable(path, &error),
+    })
 }
 
 /// `NAME.blktrace.0` with all of `NAME.blktrace.N` beside it, in the order of their numbers.

@@ -1,10 +1,10 @@
 //! `seekstone runs`: the archive.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
 use archive::{Archive, ArchiveError, RunSummary};
+use drivers::text_file;
 use report::{ListRow, SystemsTable};
 use results::Run;
 
@@ -22,6 +22,8 @@ use crate::output::{self, Output};
 
 /// More runs than this are no sensible set.
 const RUNS_MAX: usize = 10_000;
+/// A file that says something of systems is never larger.
+const FACTS_BYTES_MAX: u64 = 1 << 20;
 
 /// List, show, export or delete archived runs.
 ///
@@ -189,7 +191,7 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
 /// What a file says of systems.
 fn facts_of(path: &Path) -> anyhow::Result<SystemsTable> {
     let shown = path.display();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let text = text_file(path, FACTS_BYTES_MAX).with_context(|| format!("cannot read {shown}"))?;
     SystemsTable::read(&text).map_err(|(line, why)| {
         let line = line.map_or_else(String::new, |it| format!(", line {it}"));
         UsageError(format!("{shown}{line}: {why}")).into()

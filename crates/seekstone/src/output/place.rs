@@ -27,12 +27,13 @@ pub enum Place {
 /// Follow `path`.
 ///
 /// # Errors
-/// When its directory does not exist, or links lead in a circle.
+/// When its directory does not exist, links lead in a circle, or one was put there by a stranger.
 pub fn place_of(path: &Path) -> io::Result<Place> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
         return Err(ErrorKind::IsADirectory.into());
     }
+    drivers::refuse_strangers_links(path)?;
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
         let Some(name) = path.file_name().map(ToOwned::to_owned) else {

@@ -16,6 +16,7 @@ mod interruption;
 mod kinds;
 mod limits;
 mod outputs;
+mod pipes;
 mod readers;
 mod repeat;
 mod serve;

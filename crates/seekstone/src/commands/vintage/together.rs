@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use anyhow::Context as _;
+use drivers::text_file;
 use host::interrupt::Interrupt;
 use lab::simulated::open_model;
 use sim::SIM_PREFIX;
@@ -19,6 +20,8 @@ use crate::output;
 
 /// The host that is the server of the others.
 const SERVER: &str = "server";
+/// A batch file is never larger.
+const BATCH_BYTES_MAX: u64 = 1 << 20;
 
 /// Run the programs.
 ///
@@ -117,7 +120,8 @@ fn batches(args: &TogetherArgs, own: &str) -> anyhow::Result<Vec<HostBatch>> {
     let mut batches = Vec::new();
     for batch in &args.batches {
         let name = batch.path.display().to_string();
-        let text = std::fs::read_to_string(&batch.path).map_err(|error| {
+        let read = text_file(&batch.path, BATCH_BYTES_MAX);
+        let text = read.map_err(|error| {
             UsageError(format!(
                 "cannot read the batch file {name}: {error}; programs stand behind --"
             ))
