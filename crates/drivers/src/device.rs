@@ -15,10 +15,10 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use self::block_layer::{AskLoop, BlockLayer, Place, Storage, array_members, names_in};
+use self::block_layer::{AskLoop, BlockDevice, BlockLayer, Storage, array_members, names_in};
 use self::loop_device::ask_loop;
 use self::mounts::{Mount, all_mounts, own_mounts};
-use self::overlay::{Beneath, beneath};
+use self::overlay::{Beneath, beneath, is_read_through};
 use self::shared_bytes::{Member, Relation, sharing};
 use self::swaps::Swaps;
 use crate::target_error::TargetError;
@@ -90,6 +90,7 @@ impl Device {
         self.refuse_if_mounted(kernel)?;
         self.refuse_if_swap(kernel)?;
         self.refuse_if_held()?;
+        self.refuse_if_read_through(kernel)?;
         match self.layer.untold().next() {
             None => Ok(()),
             Some(untold) => Err(TargetError::Unseen {
@@ -149,6 +150,36 @@ impl Device {
                 holders: member.held_by.join(", "),
             }),
         }
+    }
+
+    /// The file beneath a loop device may be beneath another one as well, by way of an overlay.
+    fn refuse_if_read_through(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
+        let is_member = |device: &BlockDevice| {
+            let mut members = self.members.iter();
+            members.any(|it| it.storage == Storage::Device(device.number))
+        };
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.layer.devices.iter().partition(|it| is_member(it));
+        let below = own.iter().filter_map(|it| {
+            let file = it.backing().filter(|it| matches!(it, Storage::File { .. }));
+            Some((file?, it.backing_name.as_deref()?))
+        });
+        let below: Vec<_> = below.collect();
+        if below.is_empty() {
+            return Ok(());
+        }
+        let mounts = all_mounts(kernel.proc)?;
+        for (file, path) in below {
+            let reads = |it: &&&BlockDevice| reads_through(it, (&[file], path), &mounts);
+            if let Some(holder) = others.iter().find(reads) {
+                return Err(TargetError::Held {
+                    device: self.path.clone(),
+                    member: path.display().to_string(),
+                    holders: holder.name.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn refuse_if_mounted(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
@@ -246,9 +277,11 @@ fn look_in_kernel(
         Ok(_) => {}
         Err(error) => unseen.push(told(&error)),
     }
+    let everywhere = all_mounts(kernel.proc);
     match BlockLayer::read(kernel.sys, kernel.proc, kernel.ask) {
         Ok(layer) => {
-            refuse_if_backing(&layer, &mounts, &storages, &device)?;
+            let mounts = everywhere.as_ref().unwrap_or(&mounts);
+            refuse_if_backing(&layer, mounts, (&storages, &plain), &device)?;
             unseen.extend(
                 layer
                     .untold()
@@ -257,7 +290,7 @@ fn look_in_kernel(
         }
         Err(error) => unseen.push(told(&error)),
     }
-    match all_mounts(kernel.proc) {
+    match everywhere {
         Ok(mounts) => refuse_if_mounted_file(kernel, &mounts, &storages, &device)?,
         Err(error) => unseen.push(told(&error)),
     }
@@ -268,16 +301,14 @@ fn look_in_kernel(
 fn refuse_if_backing(
     layer: &BlockLayer,
     mounts: &[Mount],
-    storages: &[Storage],
+    (storages, path): (&[Storage], &Path),
     file: &str,
 ) -> Result<(), TargetError> {
     for device in &layer.devices {
-        let is_direct =
-            matches!(&device.place, Place::Backing(storage, _) if storages.contains(storage));
-        let under = device.backing_name.as_deref();
-        let under = under.map(|path| beneath(path, mounts));
-        let is_beneath = matches!(under, Some(Beneath::File(it)) if storages.contains(&it));
-        if is_direct || is_beneath {
+        let is_direct = device
+            .backing()
+            .is_some_and(|backing| storages.contains(&backing));
+        if is_direct || reads_through(device, (storages, path), mounts) {
             return Err(TargetError::Held {
                 member: file.to_owned(),
                 device: file.to_owned(),
@@ -286,6 +317,12 @@ fn refuse_if_backing(
         }
     }
     Ok(())
+}
+
+/// Whether a loop device reads one of the files through a stacking file system.
+fn reads_through(device: &BlockDevice, files: (&[Storage], &Path), mounts: &[Mount]) -> bool {
+    let name = device.backing_name.as_deref();
+    name.is_some_and(|name| is_read_through((device.backing(), name), files, mounts))
 }
 
 /// Some file systems are mounted from an image file without a loop device.

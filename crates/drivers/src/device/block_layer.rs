@@ -96,6 +96,16 @@ pub(super) struct BlockDevice {
     pub backing_name: Option<PathBuf>,
 }
 
+impl BlockDevice {
+    /// What a loop device lies on, as the kernel says.
+    pub(super) fn backing(&self) -> Option<Storage> {
+        match &self.place {
+            Place::Backing(storage, _) => Some(*storage),
+            _ => None,
+        }
+    }
+}
+
 /// Every block device, at one moment.
 #[derive(Debug, Default)]
 pub(super) struct BlockLayer {

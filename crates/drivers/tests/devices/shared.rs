@@ -144,6 +144,9 @@ fn a_file_of_an_overlay_is_known_by_the_file_beneath() {
         fs::create_dir(scratch.join(name)).unwrap();
     }
     fs::create_dir(scratch.join("upper")).unwrap();
+    for name in ["deep", "free"] {
+        fs::write(scratch.join("lower").join(name), [0; 1 << 16]).unwrap();
+    }
     fs::hard_link(device.image(), scratch.join("upper/image")).unwrap();
     let options = ["lower", "upper", "work"]
         .map(|name| format!("{name}dir={}", scratch.join(name).display()));
@@ -165,6 +168,15 @@ fn a_file_of_an_overlay_is_known_by_the_file_beneath() {
     overwrite(&scratch.join("upper/other"), None).unwrap();
     if device.another(&point.join("other"), &[]).is_some() {
         check(&scratch.join("upper/other"), "is in use by");
+    }
+    // Read-only, nothing is copied up: the bytes are those of the lower file.
+    if let Some(through) = device.another(&point.join("deep"), &["-r"]) {
+        check(&scratch.join("lower/deep"), "is in use by");
+        overwrite(&scratch.join("lower/free"), None).unwrap();
+        drop(through);
+        if let Some(direct) = device.another(&scratch.join("lower/deep"), &[]) {
+            check(&direct, "is in use by");
+        }
     }
 }
 

@@ -30,7 +30,11 @@ fn what_is_no_file_is_refused_at_once() {
         ];
         for args in readers {
             let ended = finish(scratch.seekstone(args));
-            assert!([Some(1), Some(2)].contains(&ended.code), "{args:?}: {}", ended.stderr);
+            assert!(
+                [Some(1), Some(2)].contains(&ended.code),
+                "{args:?}: {}",
+                ended.stderr
+            );
             assert_eq!(
                 ended.error().lines().count(),
                 1,
