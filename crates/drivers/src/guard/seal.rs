@@ -2,10 +2,11 @@
 //!
 //! Every run draws a random number that nobody else knows. It stands in the marker of each work
 //! directory and data file, and in what is written: blocks begin with a stamp that carries it (see
-//! [`crate::Payload`]), records of text end with it. A file is ours if what stands where its data
-//! begin and where they end carries the number of its marker; whoever reads that does so through
-//! the very descriptor that is written or removed afterwards. A name, an inode number, a length or
-//! the form of the content prove nothing: a user's file can have them all.
+//! [`crate::Payload`]), or with a header of `verify`, whose ledger has the same number; records of
+//! text end with it. A file is ours if what stands where its data begin, where they end, and at
+//! places between that follow from the number, carries the number of its marker; whoever reads that
+//! does so through the very descriptor that is written or removed afterwards. A name, an inode
+//! number, a length or the form of the content prove nothing: a user's file can have them all.
 
 use std::fmt;
 use std::fs::File;
@@ -17,9 +18,10 @@ use std::sync::OnceLock;
 
 use rustix::fs::{SeekFrom, XattrFlags};
 use rustix::rand::GetRandomFlags;
+use verify::{SECTOR_BYTES, Sector, read_sector};
 
 use super::identity::Found;
-use crate::buffers::AlignedBuffer;
+use crate::buffers::{AlignedBuffer, mix};
 use crate::payload::stamps_in;
 
 /// What stands before the number in a record of text.
@@ -32,6 +34,8 @@ const BLOCK: u64 = 4096;
 const SCAN: u64 = 1 << 20;
 /// A stamp that begins this far before an odd end is whole.
 const STAMP: u64 = 32;
+/// Places between beginning and end that are looked at. Nobody else knows where they are.
+const SAMPLES: u64 = 8;
 /// The extended attribute that files of ours carry whose content is a copy of somebody's.
 const ATTRIBUTE: &str = "user.seekstone.seal";
 
@@ -98,7 +102,8 @@ impl Seal {
         format!("{TEXT}{self}")
     }
 
-    /// What the content of an open file says, as far as its data begin and end.
+    /// What the content of an open file says: where its data begin and end, and at some places
+    /// between.
     ///
     /// # Errors
     /// When it cannot be read: then nothing is proved.
@@ -116,10 +121,27 @@ impl Seal {
             last = self.judge(&read_range(file, tail..size)?);
         }
         // Where a program was killed, the end may not have been written yet.
-        Ok(match (first, last) {
-            (Proof::Sealed, Proof::Sealed | Proof::Blank) => Proof::Sealed,
-            _ => Proof::Foreign,
+        let is_ours = first == Proof::Sealed
+            && last != Proof::Foreign
+            && self.is_ours_between(file, begin..last_block)?;
+        Ok(if is_ours {
+            Proof::Sealed
+        } else {
+            Proof::Foreign
         })
+    }
+
+    /// Whether nothing of anybody else's stands at the places between that follow from the number.
+    fn is_ours_between(self, file: &File, range: Range<u64>) -> io::Result<bool> {
+        let blocks = range.end.saturating_sub(range.start) / BLOCK;
+        for number in 0..SAMPLES.min(blocks) {
+            let at = range.start + mix(self.0 ^ number) % blocks * BLOCK;
+            // A stamp that the block's end would cut is whole.
+            if self.judge(&read_range(file, at..at + BLOCK + STAMP)?) == Proof::Foreign {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// What a stretch of a file says.
@@ -129,10 +151,17 @@ impl Seal {
         }
         let text = self.text();
         let has_text = bytes.windows(text.len()).any(|it| it == text.as_bytes());
-        if has_text || stamps_in(bytes).any(|run| run == self.0) {
+        let has_header = || bytes.chunks_exact(SECTOR_BYTES).any(|it| self.heads(it));
+        if has_text || stamps_in(bytes).any(|run| run == self.0) || has_header() {
             return Proof::Sealed;
         }
         Proof::Foreign
+    }
+
+    /// Whether a sector has a header of this run's ledger.
+    fn heads(self, sector: &[u8]) -> bool {
+        let found = read_sector(sector, Some(self.0), 0, 0);
+        matches!(found, Sector::Sound(header) if header.seed == self.0)
     }
 
     /// Let a new file carry the seal although its content will be somebody else's; whether the file
@@ -361,6 +390,50 @@ mod tests {
             &[(10 * BLOCK as u64, &precious[..BLOCK])],
             Proof::Foreign,
         );
+    }
+
+    /// The middle was once not looked at: 256 KiB of a user's in a file of 1 MiB were written over.
+    #[test]
+    fn what_a_user_put_into_the_middle_is_seen() {
+        let size = 1 << 20;
+        let ours = stamped(OURS, size as usize, 0);
+        let precious = vec![b'p'; size as usize / 4];
+        let middle = size * 3 / 8;
+        check(size, &[(0, &ours), (middle, &precious)], Proof::Foreign);
+        // What is not yet written there proves nothing against it.
+        let blank = vec![0; size as usize / 4];
+        check(size, &[(0, &ours), (middle, &blank)], Proof::Sealed);
+    }
+
+    /// What `trial --verify` left when it was killed was not known for ours.
+    #[test]
+    fn headers_of_verified_writes_carry_it() {
+        let header = |seed| verify::Header {
+            seed,
+            sequence: 3,
+            target: 0,
+            offset: 0,
+            begin: 0,
+            len: 1 << 16,
+            time_ns: 5,
+        };
+        let mut ours = vec![0x5a; 1 << 16];
+        verify::seal(&mut ours, header(OURS.number()));
+        let size = 4 * ours.len() as u64;
+        check(size, &[(0, &ours)], Proof::Sealed);
+        check(
+            size,
+            &[(0, &ours), (size - 4096, &[1; 4096])],
+            Proof::Foreign,
+        );
+        let mut other = ours.clone();
+        verify::seal(&mut other, header(7));
+        check(size, &[(0, &other)], Proof::Foreign);
+        ours.iter_mut()
+            .skip(8)
+            .step_by(512)
+            .for_each(|byte| *byte ^= 1);
+        check(size, &[(0, &ours)], Proof::Foreign);
     }
 
     #[test]
