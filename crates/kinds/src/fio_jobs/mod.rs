@@ -26,6 +26,7 @@ pub use curve_targets::{CurveOfTargets, curve_of_targets};
 pub use follow::LogTo;
 pub use hosts::HostTimes;
 pub use load_shares::LoadShares;
+pub use opened::files_fit;
 pub use plan::{FioPlan, Phase, PlanError, Row, Storage, phase_names, plan_jobs};
 pub use reporting::{Reporting, Status};
 pub use run::{FioRequest, FioRun, JobTimes, TrialShape, as_fio_date, run_jobs};

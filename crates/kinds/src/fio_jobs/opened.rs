@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, Owner, Target, TargetOptions, free_space};
+use fio::Job;
 use host::interrupt::Interrupt;
+use host::limits::{LimitError, check_budget};
 use host::{environment, inspect};
 use lab::bench::BenchError;
 use lab::cells::{Cells, Killed};
@@ -239,6 +241,29 @@ pub(super) enum Bench {
     Served(Box<StorageLaboratory>, Party),
 }
 
+/// Descriptors that a file takes: that of its name and that of its data. All files of a run are
+/// open as long as it lasts, whatever `openfiles` says.
+const DESCRIPTORS_OF_FILE: u64 = 2;
+
+/// Whether this process may have the files of these jobs open, after raising its limit as far as it
+/// may. Jobs that cannot be planned are not judged.
+///
+/// # Errors
+/// How many files are needed, and how many are allowed.
+pub fn files_fit(jobs: &[Job], setup: &Setup) -> Result<(), LimitError> {
+    match plan_jobs(jobs, &|path| size_of(path, setup)) {
+        Ok(plan) => plan_fits(&plan),
+        Err(_) => Ok(()),
+    }
+}
+
+fn plan_fits(plan: &FioPlan) -> Result<(), LimitError> {
+    match plan.storage {
+        Storage::Files => check_budget(plan.files.len() as u64 * DESCRIPTORS_OF_FILE, 0),
+        Storage::Null | Storage::Simulated => Ok(()),
+    }
+}
+
 pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
     let settings = &request.storage;
     match &plan.storage {
@@ -254,6 +279,7 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
             Ok(Bench::Simulated(kept(laboratory, request)))
         }
         Storage::Files => {
+            plan_fits(plan).map_err(LaboratoryError::from)?;
             let owner = Owner {
                 program: format!("seekstone {}", host::VERSION),
                 started: environment::capture().started_at,

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use drivers::read_regular_file;
 use fio::{Facts, Fault, Job, JobFile, Resolved, Surroundings};
 use host::limits::Limits;
+use kinds::fio_jobs::files_fit;
 
 use results::Setup;
 use sim::SIM_PREFIX;
@@ -39,8 +40,9 @@ pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
             .map(|file| fio::show_command(&file.sections, &args.sections));
         output::print(&shown.collect::<Vec<_>>().join("\n"))?;
     }
-    let found = resolved(&files, &args.sections);
+    let mut found = resolved(&files, &args.sections);
     if args.check {
+        found.faults.extend(too_many_files(&found.jobs, &setup));
         output::print(check(&files, &found).trim_end())?;
         return Ok(match found.faults.is_empty() {
             true => Exit::Done,
@@ -67,6 +69,17 @@ pub fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     refuse_writes(args, &found.jobs)?;
     refuse(&missing(&found.jobs))?;
     ready_for(args, files, found.jobs, setup)
+}
+
+/// That this process may not have so many files open as the jobs have, which a run would say before
+/// it begins.
+fn too_many_files(jobs: &[Job], setup: &Setup) -> Option<Fault> {
+    let error = files_fit(jobs, setup).err()?;
+    let largest = jobs.iter().max_by_key(|job| job.files.count)?;
+    Some(Fault::new(
+        &largest.place,
+        format!("[{}]: {error}", largest.name),
+    ))
 }
 
 /// Directories that jobs name and that are not there.

@@ -115,3 +115,43 @@ fn a_message_without_end_is_refused_at_its_line() {
     let expected = "rpt.rpp:49: Nios -n is 4294967295, and must be 1000000 or less";
     scratch.check(&args, 2, expected);
 }
+
+/// `nrfiles=25000 openfiles=1` passed `--check`, and ended in the middle of laying its files out with
+/// "Too many open files": a run has all of its files open.
+#[test]
+fn the_files_of_a_job_are_counted_before_one_is_made() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let job = "[many]\nrw=read\nbs=4k\nfilesize=4k\nopenfiles=1\ndirectory=target\nnumber_ios=9\n";
+    let fio = |limit: &str, files: u32, options: &str| {
+        fs::write(scratch.path("n.fio"), format!("{job}nrfiles={files}\n")).expect("a job");
+        let mut shell = Command::new("sh");
+        let script = format!("{limit}; exec \"$0\" fio {options} n.fio");
+        shell.args(["-c", &script, PROGRAM]);
+        scratch.settle(&mut shell);
+        finish(shell)
+    };
+    let needed = "50000 open files are needed on top of Seekstone's own ";
+    let checked = fio("ulimit -n 256", 25_000, "--check");
+    assert_eq!(checked.code, Some(2), "{}", checked.stderr);
+    assert!(
+        checked.stdout.contains("n.fio:1: [many]: 50000 open files"),
+        "{}",
+        checked.stdout
+    );
+    fio("ulimit -n 256", 25_000, "--no-save").check(&["fio"], 1, needed);
+    scratch.assert_clean(&target);
+    fio("ulimit -n 256", 100, "--check").check(&["--check"], 0, "nothing refused");
+    // As many as counted are enough; a soft limit is raised.
+    let measured = fio(
+        "ulimit -S -n 64; ulimit -H -n 256",
+        100,
+        "--no-save --reserve 0",
+    );
+    assert!(
+        [Some(0), Some(3)].contains(&measured.code),
+        "{}",
+        measured.stderr
+    );
+    scratch.assert_clean(&target);
+}
