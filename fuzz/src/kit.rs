@@ -85,7 +85,7 @@ pub fn report(run: &results::Run, style: &report::Style) {
 }
 
 /// Read a trace; what is accepted keeps the promises of a record, and is summed up and fitted.
-pub fn trace(format: trace::Format, inputs: Vec<Vec<u8>>) {
+pub fn trace(format: trace::Format, inputs: &[Vec<u8>]) {
     let open = || {
         let inputs = inputs.iter().cloned().map(std::io::Cursor::new);
         let named = inputs.map(|input| ("fuzz".to_owned(), input));

@@ -86,7 +86,7 @@ fn with_finders(command: Command, path: &str) -> Command {
 
 /// Paths, and models.
 fn targets(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let mut found = paths(PathCompleter::any(), typed);
+    let mut found = paths(&PathCompleter::any(), typed);
     let models = names_of_models().map(|(name, title)| (format!("{SIM_PREFIX}{name}"), title));
     found.extend(beginning(typed, models));
     found
@@ -132,7 +132,7 @@ fn patterns(typed: &OsStr) -> Vec<CompletionCandidate> {
 fn workloads(typed: &OsStr) -> Vec<CompletionCandidate> {
     let built_in = Definition::all_built_in().into_iter();
     let mut found = beginning(typed, built_in.map(|it| (it.name, String::new())));
-    found.extend(paths(PathCompleter::file(), typed));
+    found.extend(paths(&PathCompleter::file(), typed));
     found
 }
 
@@ -140,12 +140,12 @@ fn workloads(typed: &OsStr) -> Vec<CompletionCandidate> {
 fn studies(typed: &OsStr) -> Vec<CompletionCandidate> {
     let shipped = SHIPPED.iter().map(|it| (it.name.to_owned(), String::new()));
     let mut found = beginning(typed, shipped);
-    found.extend(paths(PathCompleter::file(), typed));
+    found.extend(paths(&PathCompleter::file(), typed));
     found
 }
 
 /// Paths, but for those whose names would steer the terminal.
-fn paths(completer: PathCompleter, typed: &OsStr) -> Vec<CompletionCandidate> {
+fn paths(completer: &PathCompleter, typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut found = completer.complete(typed);
     found.retain(|it| !it.get_value().to_string_lossy().contains(units::is_obeyed));
     found

@@ -2,7 +2,7 @@
 //! and fitted.
 
 pub fn read(bytes: &[u8]) {
-    super::super::kit::trace(trace::Format::Blktrace, vec![bytes.to_vec()]);
+    super::super::kit::trace(trace::Format::Blktrace, &[bytes.to_vec()]);
     let (one, other) = bytes.split_at(bytes.len() / 96 * 48);
-    super::super::kit::trace(trace::Format::Blktrace, vec![one.to_vec(), other.to_vec()]);
+    super::super::kit::trace(trace::Format::Blktrace, &[one.to_vec(), other.to_vec()]);
 }

@@ -4,5 +4,5 @@ pub fn read(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    drivers::readers::kernel_tables(text)
+    drivers::readers::kernel_tables(text);
 }

@@ -13,6 +13,6 @@ pub fn read(bytes: &[u8]) {
         Format::Vscsi,
     ];
     for format in formats {
-        super::super::kit::trace(format, vec![bytes.to_vec()]);
+        super::super::kit::trace(format, &[bytes.to_vec()]);
     }
 }

@@ -87,6 +87,7 @@ fn parts(path: &Path) -> VecDeque<OsString> {
 }
 
 #[cfg(test)]
+#[allow(clippy::print_stderr)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 

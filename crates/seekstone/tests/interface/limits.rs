@@ -116,13 +116,14 @@ fn a_message_without_end_is_refused_at_its_line() {
     scratch.check(&args, 2, expected);
 }
 
-/// `nrfiles=25000 openfiles=1` passed `--check`, and ended in the middle of laying its files out with
-/// "Too many open files": a run has all of its files open.
+/// `nrfiles=25000 openfiles=1` passed `--check`, and ended in the middle of laying its files out
+/// with "Too many open files": a run has all of its files open.
 #[test]
 fn the_files_of_a_job_are_counted_before_one_is_made() {
     let scratch = Scratch::new();
     let target = scratch.target();
-    let job = "[many]\nrw=read\nbs=4k\nfilesize=4k\nopenfiles=1\ndirectory=target\nnumber_ios=9\n";
+    let job = "[many]\nrw=read\nbs=4k\nfilesize=4k\nopenfiles=1\ndirectory=target\n\
+               number_ios=9\n";
     let fio = |limit: &str, files: u32, options: &str| {
         fs::write(scratch.path("n.fio"), format!("{job}nrfiles={files}\n")).expect("a job");
         let mut shell = Command::new("sh");
