@@ -100,7 +100,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             (Severity::Note, WarningCode::TwoModes)
         }
         Finding::Oscillation { .. } => (Severity::Note, WarningCode::Oscillation),
-        Finding::Outlier { .. } | Finding::HeavyTail { .. } => {
+        Finding::Outlier { .. } | Finding::HeavyTail { .. } | Finding::HeavyServices => {
             (Severity::Doubt, WarningCode::HeavyTail)
         }
         Finding::Drifting { .. } => (Severity::Doubt, WarningCode::Drift),

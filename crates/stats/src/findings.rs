@@ -116,6 +116,8 @@ pub enum Finding {
         /// With this exponent the share of longer times falls.
         exponent: f64,
     },
+    /// Random arrivals wait so long behind long services that their times have no variance.
+    HeavyServices,
     /// The generator issued requests late that were due and had room.
     Late {
         /// Mean lateness over mean response time.
@@ -183,6 +185,10 @@ impl fmt::Display for Finding {
                 f,
                 "a heavy tail (exponent {exponent:.1} of the longest 1 %, below 2): the interval \
                  of the mean is too narrow; quote percentiles"
+            ),
+            Self::HeavyServices => f.write_str(
+                "service times have a heavy tail (exponent 3 or less), and the wait behind them has \
+                 no variance: the interval of the mean is too narrow; quote percentiles",
             ),
             Self::Late { share } => write!(
                 f,
@@ -267,6 +273,7 @@ pub fn findings(
         outlier(slots, channel, evaluation, precision),
         heavy_tail(&Pool::of(store, channel, &window).bins)
             .map(|exponent| Finding::HeavyTail { exponent }),
+        store.has_heavy_services().then_some(Finding::HeavyServices),
         store
             .warm_up_slots()
             .is_none()

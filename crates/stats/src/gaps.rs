@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tail_index::LengthClass;
+
 /// Classes of lengths in an octave.
 const CLASSES: f64 = 4.0;
 /// How much longer than all other gaps a stall is. Of 1000 exponential gaps, the longest is 1.15
@@ -67,6 +69,15 @@ impl Gaps {
         let gap = std::mem::take(&mut self.open).min(waited);
         insert(&mut self.classes, gap);
         gap
+    }
+
+    /// All lengths, epochs, from the shortest on.
+    pub fn lengths(&self) -> Vec<LengthClass> {
+        let edge = |class: u16| (f64::from(class) / CLASSES).exp2().ceil();
+        let classes = self.classes.iter();
+        classes
+            .map(|(&at, class)| (edge(at)..edge(at + 1), class.count))
+            .collect()
     }
 
     /// The gaps that `completions` in `epochs` do not have anyway: count, longest and shortest, in

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gaps::{Gaps, Silence, Stalls};
 use crate::slot::Slot;
+use crate::tail_index::has_heavy_services;
 
 /// Slots kept before neighbours are merged.
 const SLOTS_MAX: usize = 512;
@@ -233,6 +234,13 @@ impl SlotStore {
             longest_ns: self.gap_ns(longest),
             shortest_ns: self.gap_ns(shortest),
         })
+    }
+
+    /// Whether service times have such a tail that random arrivals behind them wait for times without
+    /// a variance. A server that is at work alone leaves gaps as long as its services.
+    pub(crate) fn has_heavy_services(&self) -> bool {
+        let is_open = self.arrivals == Arrivals::Open;
+        is_open && has_heavy_services(&self.gaps.lengths(), self.completions())
     }
 
     /// Slots that `nanos` cover, rounded up.
