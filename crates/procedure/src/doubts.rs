@@ -104,6 +104,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             (Severity::Doubt, WarningCode::HeavyTail)
         }
         Finding::Drifting { .. } => (Severity::Doubt, WarningCode::Drift),
+        Finding::Swinging { .. } => (Severity::Doubt, WarningCode::Swing),
         Finding::Shifted {
             before_ns,
             after_ns,

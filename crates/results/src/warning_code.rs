@@ -114,6 +114,7 @@ warning_codes! {
         "Seekstone itself was stopped, or got no CPU";
     Stall "stall" Row [Doubt] "nothing completed for a long time";
     Step "step" Row [Doubt] "the latency changed abruptly";
+    Swing "swing" Row [Doubt] "the latency rose and fell slowly, fewer than four times";
     TimeUnaccounted "time-unaccounted" Row [Doubt]
         "throughput times response and think time is not the number of clients";
     TwoModes "two-modes" Row [Note, Doubt] "times have two peaks";

@@ -159,7 +159,8 @@ impl Step {
     }
 }
 
-fn clipped(series: &[f64]) -> Vec<f64> {
+/// The series, of which single slots far off are taken as less far.
+pub(crate) fn clipped(series: &[f64]) -> Vec<f64> {
     let median = median_of(series.to_vec());
     let far = FAR * robust_deviation(series, median);
     if far <= 0.0 {

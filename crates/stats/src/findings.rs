@@ -18,6 +18,7 @@ use crate::modes::valley;
 use crate::quantile::Pool;
 use crate::slot::Slot;
 use crate::store::SlotStore;
+use crate::swing::swinging;
 use crate::tail_index::heavy_tail;
 use crate::variance::{autocovariance, centred, long_run_variance, mean, mean_interval};
 use crate::window::{Channel, Window, slot_counts};
@@ -83,6 +84,15 @@ pub enum Finding {
         after_ns: f64,
         /// When, from the start of the trial, ns.
         at_ns: u64,
+    },
+    /// The level rose and fell, too slowly for a period to be proven.
+    Swinging {
+        /// Mean time where it was lowest, ns.
+        low_ns: f64,
+        /// Mean time where it was highest, ns.
+        high_ns: f64,
+        /// Time from crest to crest, ns, if it looks like a wave.
+        period_ns: Option<u64>,
     },
     /// Nothing completed for a while, although something was due.
     Stalled {
@@ -168,6 +178,11 @@ impl fmt::Display for Finding {
                 format_duration_ns(after_ns),
                 format_duration_ns(at_ns as f64)
             ),
+            Self::Swinging {
+                low_ns,
+                high_ns,
+                period_ns,
+            } => fmt_swing(f, low_ns, high_ns, period_ns),
             Self::Stalled {
                 longest_ns, count, ..
             } => fmt_stalled(f, longest_ns, count),
@@ -213,6 +228,19 @@ fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::
         write!(f, ", the longest of {count} stalls")?;
     }
     f.write_str(": look at the device's log and at other users")
+}
+
+fn fmt_swing(f: &mut fmt::Formatter<'_>, low: f64, high: f64, period: Option<u64>) -> fmt::Result {
+    let (low, high) = (format_duration_ns(low), format_duration_ns(high));
+    write!(f, "the level moved between {low} and {high}")?;
+    if let Some(period) = period {
+        write!(
+            f,
+            ", back and forth in {}",
+            format_duration_ns(period as f64)
+        )?;
+    }
+    f.write_str(": the mean depends on when it was measured; measure for many such swings")
 }
 
 fn fmt_cut(f: &mut fmt::Formatter<'_>, before: f64, after: f64, cut_ns: u64) -> fmt::Result {
@@ -265,11 +293,15 @@ pub fn findings(
         return Vec::new();
     };
     let slots = &store.slots()[window.slots.clone()];
+    let changing = changing(store, channel);
+    let oscillation = oscillation(&window, store.stalls(Silence::default()));
+    let is_told = changing.is_some() || oscillation.is_some();
     [
-        changing(store, channel),
+        changing,
         rare(slots, channel, precision),
         bimodal(store, channel, &window),
-        oscillation(&window, store.stalls(Silence::default())),
+        oscillation,
+        (!is_told).then(|| swinging(store, channel)).flatten(),
         outlier(slots, channel, evaluation, precision),
         heavy_tail(&Pool::of(store, channel, &window).bins)
             .map(|exponent| Finding::HeavyTail { exponent }),

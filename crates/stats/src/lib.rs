@@ -49,6 +49,7 @@ mod quantile;
 mod repeats;
 mod slot;
 mod store;
+mod swing;
 mod tail_index;
 mod variance;
 mod window;

@@ -5,6 +5,7 @@ mod file_tests;
 mod goals;
 mod levels;
 mod load_curve;
+mod named;
 mod own_limits;
 mod percentiles;
 mod rab;
