@@ -12,6 +12,7 @@ mod interpolation;
 mod mark;
 mod multiples;
 mod options;
+mod order;
 mod outcome;
 mod visit;
 
@@ -318,7 +319,7 @@ impl LoadCurve {
             .map(|visit| visit.point.clone())
             .collect();
         points.sort_by_key(|point| (point.clients, !point.is_scout));
-        let levels: Vec<Level> = self
+        let mut levels: Vec<Level> = self
             .searches
             .iter()
             .flatten()
@@ -331,6 +332,7 @@ impl LoadCurve {
             .collect();
         let mut warnings = self.kept.clone();
         warnings.extend(self.failures.warning("load curve"));
+        warnings.extend(order::in_order(&mut levels));
         warnings.extend(self.warnings(&levels));
         self.in_clients(Curve {
             title: title.into(),

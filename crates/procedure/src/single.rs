@@ -463,7 +463,7 @@ fn times(trial: &Trial, evaluation: Option<&Evaluation>, histogram: &Histogram) 
     Times {
         mean: evaluation.map_or_else(
             || unknown(histogram.mean(), histogram.len()),
-            |known| above_zero(known.mean),
+            |known| known.mean,
         ),
         percentiles: evaluation.map_or_else(
             || trial.percentiles().iter().map(of_all).collect(),
@@ -480,18 +480,7 @@ fn times(trial: &Trial, evaluation: Option<&Evaluation>, histogram: &Histogram) 
 
 fn throughput_of(evaluation: Option<&Evaluation>, completions: u64, elapsed: Duration) -> Estimate {
     let plain = completions as f64 / elapsed.as_secs_f64().max(1e-9);
-    evaluation.map_or_else(
-        || unknown(plain, completions),
-        |known| above_zero(known.throughput),
-    )
-}
-
-/// Neither a time nor a rate is negative, whatever a wide interval says.
-fn above_zero(estimate: Estimate) -> Estimate {
-    Estimate {
-        low: estimate.low.max(0.0),
-        ..estimate
-    }
+    evaluation.map_or_else(|| unknown(plain, completions), |known| known.throughput)
 }
 
 /// A value about whose error nothing is known.

@@ -513,14 +513,5 @@ fn latency(measured: &Measurement) -> Estimate {
 /// The mean of rounds; of a single one what it says itself.
 fn mean_of(rounds: &[Estimate]) -> Option<Estimate> {
     let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
-    mean_of_rounds(&values).or(rounds.last().copied())
-}
-
-/// The mean of rates or times, which are not below zero.
-fn mean_of_rounds(values: &[f64]) -> Option<Estimate> {
-    let mean = repeats_mean(values)?;
-    Some(Estimate {
-        low: mean.low.max(0.0),
-        ..mean
-    })
+    repeats_mean(&values).or(rounds.last().copied())
 }

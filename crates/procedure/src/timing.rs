@@ -210,7 +210,7 @@ fn drifted(change: f64) -> Warning {
     .advise("Use more --warm-ups, or find out what else uses the machine.")
 }
 
-/// The mean of times, which are never below zero; a single one says nothing about others.
+/// The mean of times; a single one says nothing about others.
 fn mean(seconds: &[f64]) -> Option<Estimate> {
     if let [only] = seconds {
         return Some(Estimate {
@@ -219,11 +219,7 @@ fn mean(seconds: &[f64]) -> Option<Estimate> {
             ..Estimate::exact(*only, 1.0)
         });
     }
-    let found = repeats_mean(seconds)?;
-    Some(Estimate {
-        low: found.low.max(0.0),
-        ..found
-    })
+    repeats_mean(seconds)
 }
 
 fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Option<f64>) {

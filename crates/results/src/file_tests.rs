@@ -212,12 +212,7 @@ impl FileTest {
             high: f64::INFINITY,
             ..Estimate::exact(value, 1.0)
         });
-        // Nothing that is counted is negative.
-        let mean = repeats_mean(&values).map(|mean| Estimate {
-            low: mean.low.max(0.0),
-            ..mean
-        });
-        mean.or(alone)
+        repeats_mean(&values).or(alone)
     }
 }
 

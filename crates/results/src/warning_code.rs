@@ -103,6 +103,8 @@ warning_codes! {
     LateGenerator "late-generator" Row [Doubt, Void] "Seekstone issued operations late";
     LevelChanged "level-changed" Foremost [Doubt]
         "the first rows of a check-up did not come out again at its end";
+    LevelsFall "levels-fall" Row [Doubt]
+        "a level of a curve carries surely less load than a shorter one";
     LoadFalls "load-falls" Row [Note] "throughput fell as clients were added";
     LoadNotCarried "load-not-carried" Row [Doubt]
         "the storage did not carry the offered load";

@@ -1,9 +1,16 @@
 //! A number that knows how sure it is.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 /// The confidence of every interval of this crate.
 pub const CONFIDENCE: f64 = 0.95;
+
+/// What a time, a load or a count can be.
+pub const NOT_NEGATIVE: RangeInclusive<f64> = 0.0..=f64::INFINITY;
+/// What a share can be.
+pub const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
 /// A value with its two-sided confidence interval, in whatever unit the owner states.
 ///
@@ -46,6 +53,18 @@ impl Estimate {
         Self {
             low: 0.0,
             high: f64::INFINITY,
+            ..*self
+        }
+    }
+
+    /// What of it is possible: an interval around a value knows no bounds by itself.
+    #[must_use]
+    pub fn within(&self, possible: &RangeInclusive<f64>) -> Self {
+        let nearest = |x: f64| x.clamp(*possible.start(), *possible.end());
+        Self {
+            value: nearest(self.value),
+            low: nearest(self.low),
+            high: nearest(self.high),
             ..*self
         }
     }
@@ -186,6 +205,18 @@ mod tests {
             estimate(1.0, 0.5, f64::INFINITY).relative_half_width(),
             f64::INFINITY
         );
+    }
+
+    #[test]
+    fn what_is_impossible_is_cut_off() {
+        let rare = estimate(0.01, -0.02, 0.04);
+        assert_eq!(rare.within(&SHARE), estimate(0.01, 0.0, 0.04));
+        assert_eq!(estimate(0.99, 0.9, 1.1).within(&SHARE).high, 1.0);
+        assert_eq!(
+            estimate(1.0, 0.5, f64::INFINITY).within(&NOT_NEGATIVE).high,
+            f64::INFINITY
+        );
+        assert!(estimate(f64::NAN, 0.0, 1.0).within(&SHARE).value.is_nan());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cut::{Cut, find_cut};
 use crate::drift::{Drift, is_steady_by_snia};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, NOT_NEGATIVE};
 use crate::findings::{Finding, findings};
 use crate::goal::{
     Aim, CITABLE_OF_NEARLY_CONSTANT, CITABLE_SAMPLES, Goal, GoalKind, NEARLY_CONSTANT, Verdict,
@@ -194,8 +194,10 @@ impl Spread {
         let of_mean = variance(&window.response_influence);
         let of_rate = variance(&window.throughput);
         Self {
-            mean: interval_around(window.mean_ns, &window.response_influence, &of_mean),
-            throughput: interval_around(window.rate, &window.throughput, &of_rate),
+            mean: interval_around(window.mean_ns, &window.response_influence, &of_mean)
+                .within(&NOT_NEGATIVE),
+            throughput: interval_around(window.rate, &window.throughput, &of_rate)
+                .within(&NOT_NEGATIVE),
             ess: effective_samples(store, channel, window, of_mean.variance_of_mean),
             of_mean,
             of_rate,

@@ -11,7 +11,7 @@ use units::format_duration_ns;
 use crate::change::{Change, FAR, RELEVANT_STEP, change, robust_deviation};
 use crate::cut::steady_from;
 use crate::drift::Z_BOUND;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, SHARE};
 use crate::evaluation::Evaluation;
 use crate::gaps::{Silence, Stalls};
 use crate::modes::valley;
@@ -266,7 +266,7 @@ fn fmt_outlier(f: &mut fmt::Formatter<'_>, longest: u64, sum: f64, spread: f64) 
 
 fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estimate) -> fmt::Result {
     let percent = |share: f64| format!("{:.1}", share * 100.0);
-    let ends = (percent(weight.low.max(0.0)), percent(weight.high.min(1.0)));
+    let ends = (percent(weight.low), percent(weight.high));
     let interval = match ends {
         (low, high) if low == high => String::new(),
         (low, high) => format!(" ({low} to {high} %)"),
@@ -424,7 +424,7 @@ fn bimodal(store: &SlotStore, channel: Channel, window: &Window) -> Option<Findi
     });
     Some(Finding::Bimodal {
         modes,
-        weight: mean_interval(&series),
+        weight: mean_interval(&series).within(&SHARE),
     })
 }
 

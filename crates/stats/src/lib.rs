@@ -62,7 +62,7 @@ pub use comparison::{
 pub use counts::TimeCounts;
 pub use cut::Cut;
 pub use drift::{Drift, DriftVerdict};
-pub use estimate::{CONFIDENCE, Estimate, unbounded, undefined};
+pub use estimate::{CONFIDENCE, Estimate, NOT_NEGATIVE, SHARE, unbounded, undefined};
 pub use evaluation::{Evaluation, RESOLVABLE, evaluate, evaluate_fully};
 pub use findings::{Finding, findings};
 pub use gaps::{Silence, Stalls};

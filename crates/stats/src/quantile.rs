@@ -79,7 +79,8 @@ pub fn percentiles(
     let Some((window, pool)) = pooled(store, channel, evaluation) else {
         return Vec::new();
     };
-    ps.iter()
+    let mut all: Vec<PercentileEstimate> = ps
+        .iter()
         .filter_map(|&p| interval(store, channel, evaluation, &window, &pool, p))
         .map(|found| {
             let estimate = Estimate {
@@ -88,7 +89,30 @@ pub fn percentiles(
             };
             PercentileEstimate::judged(found.p, estimate, found.evidence(evaluation.ess))
         })
-        .collect()
+        .collect();
+    in_order(&mut all);
+    all
+}
+
+/// No percentile is below a lower one: the ends of intervals, of which each has its own variance, do
+/// not contradict that.
+fn in_order(percentiles: &mut [PercentileEstimate]) {
+    percentiles.sort_by(|a, b| a.p.total_cmp(&b.p));
+    let mut known: Vec<&mut Estimate> = percentiles
+        .iter_mut()
+        .filter(|it| it.has_interval())
+        .filter_map(|it| it.estimate.as_mut())
+        .collect();
+    let mut least = 0.0;
+    for estimate in &mut known {
+        least = estimate.low.max(least);
+        estimate.low = least;
+    }
+    let mut most = f64::INFINITY;
+    for estimate in known.iter_mut().rev() {
+        most = estimate.high.min(most);
+        estimate.high = most;
+    }
 }
 
 /// The interval (ns) of one percentile whatever its evidence, for judging the rule itself;

@@ -5,7 +5,7 @@
 //! show how far they resemble each other, so that the upper limit of the correlation counts.
 
 use crate::estimate::{CONFIDENCE, Estimate};
-use crate::variance::student_t;
+use crate::variance::{possible, student_t};
 
 /// From so many repeats on their number may have been chosen by a look at their precision.
 pub const REPEATS_LOOKED_AT: usize = 10;
@@ -39,11 +39,12 @@ pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
     let error = (squares / (count - 1.0) / count * dependence).sqrt();
     let freedom = ((count - 1.0) / dependence).max(FREEDOM_MIN.min(count - 1.0));
     let half = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
-    Some(Estimate {
+    let found = Estimate {
         low: mean - half,
         high: mean + half,
         ..Estimate::exact(mean, count)
-    })
+    };
+    Some(possible(found, values))
 }
 
 /// The lag-1 correlation that repeats may have, when it is positive. Its estimate is too low by

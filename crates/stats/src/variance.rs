@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::estimate::{CONFIDENCE, Estimate};
+use crate::estimate::{CONFIDENCE, Estimate, NOT_NEGATIVE};
 
 /// Groups of the second level, once the series is long enough for it.
 const GROUPS: usize = 64;
@@ -133,10 +133,21 @@ pub(crate) fn cautious_variance(series: &[f64]) -> LongRun {
 
 /// The mean of `series` with its interval (`ci` of section 5), in the unit of the series.
 ///
-/// Without variation the interval has no width. An empty series gives zero.
+/// Without variation the interval has no width. An empty series gives zero. Where no value is negative,
+/// neither is the interval.
 #[must_use]
 pub fn mean_interval(series: &[f64]) -> Estimate {
-    interval_around(mean(series), series, &long_run_variance(series))
+    let found = interval_around(mean(series), series, &long_run_variance(series));
+    possible(found, series)
+}
+
+/// Of values none of which is negative, neither is what is said of them.
+pub(crate) fn possible(found: Estimate, values: &[f64]) -> Estimate {
+    if values.iter().all(|value| *value >= 0.0) {
+        found.within(&NOT_NEGATIVE)
+    } else {
+        found
+    }
 }
 
 /// The interval of `series`, whose variance is known, around a value that the caller knows more

@@ -11,7 +11,7 @@
 //! w((x - X_hi) - s(u - U_hi)), where u - U = -(y - R) / R^2, so that the covariance of load and
 //! response time within a point is counted; the two points are independent.
 
-use stats::{Estimate, long_run_variance, student_t};
+use stats::{Estimate, NOT_NEGATIVE, long_run_variance, student_t};
 
 use super::visit::End;
 
@@ -120,7 +120,8 @@ pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolatio
         low: value - half_width,
         high: value + half_width,
         ..Estimate::exact(value, samples)
-    };
+    }
+    .within(&NOT_NEGATIVE);
     Interpolation {
         load,
         share,

@@ -1,7 +1,7 @@
 //! A point of the curve as the procedure keeps it.
 
 use results::{CurvePoint, Law, Measurement, QueueLaw, Resolution, Severity, Tails, WarningCode};
-use stats::{Aim, Channel, Estimate, Verdict, Window, mean_interval};
+use stats::{Aim, Channel, Estimate, NOT_NEGATIVE, Verdict, Window, mean_interval};
 use units::Duration;
 
 use super::interpolation::sigma;
@@ -200,7 +200,7 @@ fn as_of_long(measurement: &Measurement, estimate: Estimate, series: &[f64]) -> 
     if measurement.verdict != Verdict::Correlated {
         return estimate;
     }
-    let Estimate { low, high, .. } = mean_interval(series);
+    let Estimate { low, high, .. } = mean_interval(series).within(&NOT_NEGATIVE);
     Estimate {
         low,
         high,

@@ -124,18 +124,11 @@ fn call_times((kind, times): (&FileOpKind, &Histogram)) -> FileCallTimes {
 
 /// The mean of the times of passes.
 fn mean_over(seconds: &[f64]) -> Estimate {
-    match repeats_mean(seconds) {
-        // No time is negative.
-        Some(mean) => Estimate {
-            low: mean.low.max(0.0),
-            ..mean
-        },
-        None => Estimate {
-            low: 0.0,
-            high: f64::INFINITY,
-            ..Estimate::exact(seconds.first().copied().unwrap_or(f64::NAN), 1.0)
-        },
-    }
+    repeats_mean(seconds).unwrap_or_else(|| Estimate {
+        low: 0.0,
+        high: f64::INFINITY,
+        ..Estimate::exact(seconds.first().copied().unwrap_or(f64::NAN), 1.0)
+    })
 }
 
 fn mean(values: impl Iterator<Item = Option<u64>>) -> Option<f64> {

@@ -10,9 +10,7 @@
 //! correlation of neighbours: what a round says of its own error need not be believed.
 
 use results::{PtsWindow, RoundTrend};
-use stats::{DriftVerdict, student_t};
-
-use super::mean_of_rounds;
+use stats::{DriftVerdict, repeats_mean, student_t};
 
 /// Rounds of a window of the standard.
 pub(super) const WINDOW: u32 = 5;
@@ -72,7 +70,7 @@ pub fn round_trend(rounds: &[f64], limit: f64) -> Option<RoundTrend> {
     let len = (rounds.len() / 2).max(TREND_MIN);
     let window = &rounds[rounds.len().checked_sub(len)?..];
     let line = RoundLine::through(window);
-    let mean = mean_of_rounds(window).filter(|mean| mean.value > 0.0)?;
+    let mean = repeats_mean(window).filter(|mean| mean.value > 0.0)?;
     let (scatter, freedom) = line.scatter(window);
     let standard_error = scatter / mean.value;
     let total = line.change() / mean.value;

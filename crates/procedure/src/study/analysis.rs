@@ -125,10 +125,7 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
         confidence: CONFIDENCE,
         samples: 1.0,
     });
-    // No unit of a reading goes below zero, and no part of a whole beyond it.
-    if values.iter().all(|value| *value >= 0.0) {
-        value.low = value.low.max(0.0);
-    }
+    // No part of a whole goes beyond it.
     if column.is_part() && value.is_bounded() {
         value.high = value.high.min(1.0);
     }

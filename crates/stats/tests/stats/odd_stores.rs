@@ -145,3 +145,51 @@ fn stores_with_random_holes_stay_numbers() {
         check(&store, &format!("seed {seed}"));
     }
 }
+
+/// Bug: of storage that stalls, a curve said "between -42.4/s and 243/s". Whatever the data, what is
+/// said of times and rates is not negative, shares are shares, and percentiles are in order.
+#[test]
+fn what_is_impossible_is_never_said() {
+    let shapes: [fn(&mut Random) -> f64; 5] = [
+        |random| random.exponential(),
+        |random| random.exponential().powi(6),
+        |random| random.uniform().powf(-1.0 / 1.2),
+        |random| if random.uniform() < 0.01 { 300.0 } else { 4.0 },
+        |random| (4.0 * random.normal()).exp(),
+    ];
+    for (shape, next) in shapes.into_iter().enumerate() {
+        for seed in 0..60 {
+            let mut random = Random::new("possible", seed);
+            let mut store = SlotStore::with_grouping(25_000_000, 0, 1);
+            let mut epoch = 0;
+            for _ in 0..16 + seed {
+                // Some slots are empty, and some pauses long.
+                epoch += 1 + random.exponential().powi(4) as u64;
+                let count = random.bits() % 6;
+                store.push(support::slot_of(
+                    epoch,
+                    (0..count).map(|_| next(&mut random)),
+                ));
+            }
+            let Some(found) = check(&store, "possible") else {
+                continue;
+            };
+            let what = format!("shape {shape}, seed {seed}: {found:?}");
+            assert!(
+                found.mean.low >= 0.0 && found.throughput.low >= 0.0,
+                "{what}"
+            );
+            let percentiles = found.percentiles.iter().filter_map(|it| it.estimate);
+            let ends: Vec<[f64; 2]> = percentiles.map(|it| [it.low, it.value]).collect();
+            let known = found.percentiles.iter().filter(|it| it.has_interval());
+            let highs: Vec<f64> = known.filter_map(|it| Some(it.estimate?.high)).collect();
+            assert!(highs.is_sorted(), "{what}");
+            assert!(ends.is_sorted_by(|a, b| a[1] <= b[1]), "{what}");
+            for finding in &found.findings {
+                if let stats::Finding::Bimodal { weight, .. } = finding {
+                    assert!(weight.low >= 0.0 && weight.high <= 1.0, "{what}");
+                }
+            }
+        }
+    }
+}

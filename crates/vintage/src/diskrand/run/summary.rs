@@ -70,7 +70,7 @@ impl ReadSummary {
             return format_duration_ns(mean_ns);
         }
         let Estimate { low, high, .. } = mean_interval(&self.times_s);
-        let (value, interval) = format_interval_ns(mean_ns, (1e9 * low).max(0.0), 1e9 * high);
+        let (value, interval) = format_interval_ns(mean_ns, 1e9 * low, 1e9 * high);
         format!("{value} ({interval})")
     }
 }
