@@ -5,13 +5,14 @@
 //! verdict: who stops as soon as a difference shows always finds one. The interval that is looked
 //! at is that of [`stats::repeats_mean`].
 
-use stats::REPEATS_LOOKED_AT;
+use stats::{REPEATS_LOOKED_AT, RepeatsEnd};
 use units::Duration;
 
 /// Repeats before the first look at the precision.
 const FIRST_LOOK: u32 = REPEATS_LOOKED_AT as u32;
 /// From one look to the next the number of repeats grows by this.
 const LOOK_FACTOR: f64 = 1.25;
+
 /// When there are enough repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundsRule {
@@ -25,6 +26,17 @@ pub struct RoundsRule {
     pub precision: f64,
     /// None begins after it, once the fewest are done.
     pub budget: Duration,
+}
+
+impl RoundsRule {
+    /// How the number of repeats is decided.
+    #[must_use]
+    pub const fn end(&self) -> RepeatsEnd {
+        match self.rounds {
+            Some(_) => RepeatsEnd::Fixed,
+            None => RepeatsEnd::LookedAt,
+        }
+    }
 }
 
 /// Why it is over.

@@ -8,7 +8,7 @@ use results::{
     Access, AloneTogether, TransferKind, TransferMode, TransferPass, TransferSeries, Warning,
     WarningCode,
 };
-use stats::{Channel, Estimate, repeats_mean};
+use stats::{Channel, Estimate, RepeatsEnd, mean_of_repeats};
 use units::{Bytes, Duration};
 use workload::{
     AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
@@ -56,7 +56,8 @@ impl PassCount {
             bytes,
         } = self;
         let precision = rounds.rule().precision;
-        let is_precise = || rate_over(*bytes, seconds, None).relative_half_width() <= precision;
+        let rate = || rate_over(*bytes, seconds, RepeatsEnd::LookedAt, None);
+        let is_precise = || rate().relative_half_width() <= precision;
         match rounds.end(done, spent, is_precise) {
             Some(_) => None,
             None => Some(done + 1),
@@ -72,7 +73,7 @@ impl PassCount {
     /// Bytes per second over the passes; `within` is the interval of a pass that is alone.
     #[must_use]
     pub fn rate(&self, within: Option<Estimate>) -> Estimate {
-        rate_over(self.bytes, &self.seconds, within)
+        rate_over(self.bytes, &self.seconds, self.rounds.rule().end(), within)
     }
 
     /// Whether the interval is as narrow as was asked for, or nothing was asked for.
@@ -83,13 +84,19 @@ impl PassCount {
     }
 }
 
-/// Bytes per second of passes that moved `bytes` in these `seconds`.
+/// Bytes per second of passes that moved `bytes` in these `seconds`; `within` is the interval of a
+/// pass that is alone.
 #[must_use]
-pub fn rate_over(bytes: u64, seconds: &[f64], within: Option<Estimate>) -> Estimate {
+pub fn rate_over(
+    bytes: u64,
+    seconds: &[f64],
+    end: RepeatsEnd,
+    within: Option<Estimate>,
+) -> Estimate {
     let count = seconds.len() as f64;
     let total: f64 = seconds.iter().sum();
     let value = bytes as f64 / total.max(1e-9);
-    let Some(time) = repeats_mean(seconds) else {
+    let Some(time) = mean_of_repeats(seconds, end) else {
         return within.map_or_else(
             || Estimate {
                 low: 0.0,

@@ -73,7 +73,7 @@ pub use quantile::{
     PercentileEstimate, Tail, chance_of_at_most, is_indicative, percentiles, quantile_interval,
     share_within,
 };
-pub use repeats::{REPEATS_LOOKED_AT, repeats_mean};
+pub use repeats::{REPEATS_LOOKED_AT, RepeatsEnd, mean_of_repeats, repeats_mean};
 pub use slot::{Slot, SlotAccumulator, Tally};
 pub use store::{Arrivals, SlotStore};
 pub use variance::{LongRun, long_run_variance, mean_interval, student_t};

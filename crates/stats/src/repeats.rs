@@ -24,20 +24,42 @@ const CAUTION: f64 = 1.28;
 /// ... and a number of repeats that was fixed before does not.
 const CAUTION_FIXED: f64 = 0.5;
 
+/// How it was decided that there are enough repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepeatsEnd {
+    /// Their number was known before the first.
+    Fixed,
+    /// Perhaps when they were found to be precise.
+    LookedAt,
+}
+
+/// The mean of repeats that may have ended when they were precise: [`mean_of_repeats`].
+#[must_use]
+pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
+    mean_of_repeats(values, RepeatsEnd::LookedAt)
+}
+
 /// The mean of repeats that may resemble each other; `None` for fewer than two, or for a value that
 /// is not finite.
 #[must_use]
-pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
+pub fn mean_of_repeats(values: &[f64], end: RepeatsEnd) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|x| x.is_finite()) {
         return None;
     }
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
-    let correlation = lag_one(values, mean, squares);
+    let is_fixed = end == RepeatsEnd::Fixed || values.len() < REPEATS_LOOKED_AT;
+    let caution = if is_fixed { CAUTION_FIXED } else { CAUTION };
+    let correlation = lag_one(values, mean, squares, caution);
     let dependence = (1.0 + correlation) / (1.0 - correlation);
     let error = (squares / (count - 1.0) / count * dependence).sqrt();
-    let freedom = ((count - 1.0) / dependence).max(FREEDOM_MIN.min(count - 1.0));
+    // What is widened by a correlation that is taken for larger than it was found is wide enough.
+    let freedom = if is_fixed {
+        count - 1.0
+    } else {
+        ((count - 1.0) / dependence).max(FREEDOM_MIN.min(count - 1.0))
+    };
     let half = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
     let found = Estimate {
         low: mean - half,
@@ -49,7 +71,7 @@ pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
 
 /// The lag-1 correlation that repeats may have, when it is positive. Its estimate is too low by
 /// about `(1 + 3 r) / n` (Kendall 1954) and has a standard error of about `1 / sqrt(n)`.
-fn lag_one(values: &[f64], mean: f64, squares: f64) -> f64 {
+fn lag_one(values: &[f64], mean: f64, squares: f64, caution: f64) -> f64 {
     if values.len() < CORRELATED_MIN || squares <= 0.0 {
         return 0.0;
     }
@@ -57,11 +79,6 @@ fn lag_one(values: &[f64], mean: f64, squares: f64) -> f64 {
     let pairs = values.windows(2);
     let products: f64 = pairs.map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
     let found = products / squares;
-    let caution = if values.len() < REPEATS_LOOKED_AT {
-        CAUTION_FIXED
-    } else {
-        CAUTION
-    };
     let most = found + (1.0 + 3.0 * found.max(0.0)) / count + caution / count.sqrt();
     most.clamp(0.0, CORRELATION_MAX)
 }

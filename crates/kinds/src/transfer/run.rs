@@ -374,7 +374,7 @@ fn series_of(
             let of = |pass: &TransferPass| pass.streams[place].elapsed_ns as f64 / 1e9;
             let seconds: Vec<f64> = passes.iter().map(of).collect();
             let bytes = passes.iter().map(|pass| pass.streams[place].bytes).sum();
-            procedure::rate_over(bytes, &seconds, within(place))
+            procedure::rate_over(bytes, &seconds, plan.rule.end(), within(place))
         })
         .collect();
     let alone = if plan.streams.len() == 1 {

@@ -83,8 +83,10 @@ const ANY: &[f64] = &[0.0, 0.3, 0.6];
 // Rounds of `random` without correlation cover too often, .993: 20 of them at most, and their
 // caution, leave few that precision ends.
 #[rustfmt::skip]
-const CASES: [Case; 6] = [
+const CASES: [Case; 8] = [
     Case { name: "passes of transfer", runs: 4000, correlations: ANY, run: transfer },
+    Case { name: "five passes", runs: 4000, correlations: &[0.0, 0.3], run: five_passes },
+    Case { name: "ten passes", runs: 4000, correlations: &[0.0, 0.3], run: ten_passes },
     Case { name: "tests of files", runs: 600, correlations: ANY, run: files },
     Case { name: "runs of time", runs: 2000, correlations: ANY, run: time },
     Case { name: "cells of a study", runs: 2000, correlations: ANY, run: study_until_precise },
@@ -129,17 +131,43 @@ fn check_repeats(part: u64) {
     assert!(failed.is_empty(), "outside of .93 to .985: {failed:#?}");
 }
 
-fn transfer(correlation: f64, seed: u64) -> Vec<Estimate> {
+fn passes(rule: RoundsRule, correlation: f64, seed: u64) -> Vec<Estimate> {
     let mut speed = Speed::new(correlation, seed, 0);
-    let mut count = PassCount::new(RULE);
+    let mut count = PassCount::new(rule);
     let mut seconds = Vec::new();
     while count.next_pass().is_some() {
         let time = speed.next();
         seconds.push(time);
         count.record(1_000_000, Duration::from_secs_f64(time));
     }
-    let rate = rate_over(1_000_000 * seconds.len() as u64, &seconds, None);
+    let rate = rate_over(1_000_000 * seconds.len() as u64, &seconds, rule.end(), None);
     vec![rate.scale(1e-6)]
+}
+
+fn five_passes(correlation: f64, seed: u64) -> Vec<Estimate> {
+    passes(
+        RoundsRule {
+            rounds: Some(5),
+            ..RULE
+        },
+        correlation,
+        seed,
+    )
+}
+
+fn ten_passes(correlation: f64, seed: u64) -> Vec<Estimate> {
+    passes(
+        RoundsRule {
+            rounds: Some(10),
+            ..RULE
+        },
+        correlation,
+        seed,
+    )
+}
+
+fn transfer(correlation: f64, seed: u64) -> Vec<Estimate> {
+    passes(RULE, correlation, seed)
 }
 
 fn files(correlation: f64, seed: u64) -> Vec<Estimate> {

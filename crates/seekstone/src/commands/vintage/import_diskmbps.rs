@@ -8,6 +8,7 @@ use results::{
     Run, Setup, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
     TransferStream, Warning, WarningCode,
 };
+use stats::RepeatsEnd;
 use vintage::diskmbps::{BLOCK_BYTES, Job, LoggedPass, PassKind, decimals};
 
 use crate::commands::import::{blank_run, save_all};
@@ -92,7 +93,7 @@ fn series_of(
         .collect();
     let seconds: Vec<f64> = logged.iter().map(|pass| pass.seconds).collect();
     let bytes = passes.iter().map(|pass| pass.bytes).sum();
-    let rate = rate_over(bytes, &seconds, None);
+    let rate = rate_over(bytes, &seconds, RepeatsEnd::LookedAt, None);
     TransferSeries {
         title: title.into(),
         kind,
