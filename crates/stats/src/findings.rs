@@ -159,14 +159,7 @@ impl fmt::Display for Finding {
                  task of that period, and measure many periods",
                 format_duration_ns(period_ns as f64)
             ),
-            Self::Drifting { total, bound } => write!(
-                f,
-                "latency {} by about {:.1} % of its mean during the trial ({:.1} % at most): \
-                 precondition the target, or measure longer",
-                if total < 0.0 { "fell" } else { "rose" },
-                total.abs() * 100.0,
-                bound * 100.0
-            ),
+            Self::Drifting { total, bound } => fmt_drift(f, total, bound),
             Self::Shifted {
                 before_ns,
                 after_ns,
@@ -201,10 +194,7 @@ impl fmt::Display for Finding {
                 "a heavy tail (exponent {exponent:.1} of the longest 1 %, below 2): the interval \
                  of the mean is too narrow; quote percentiles"
             ),
-            Self::HeavyServices => f.write_str(
-                "service times have a heavy tail (exponent 3 or less), and the wait behind them has \
-                 no variance: the interval of the mean is too narrow; quote percentiles",
-            ),
+            Self::HeavyServices => f.write_str(HEAVY_SERVICES),
             Self::Late { share } => write!(
                 f,
                 "the generator was late by {:.0} % of the latency: use fewer clients, more \
@@ -219,6 +209,20 @@ impl fmt::Display for Finding {
             ),
         }
     }
+}
+
+const HEAVY_SERVICES: &str = "service times have a heavy tail (exponent 3 or less), and the wait \
+     behind them has no variance: the interval of the mean is too narrow; quote percentiles";
+
+fn fmt_drift(f: &mut fmt::Formatter<'_>, total: f64, bound: f64) -> fmt::Result {
+    write!(
+        f,
+        "latency {} by about {:.1} % of its mean during the trial ({:.1} % at most): precondition \
+         the target, or measure longer",
+        if total < 0.0 { "fell" } else { "rose" },
+        total.abs() * 100.0,
+        bound * 100.0
+    )
 }
 
 fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::Result {

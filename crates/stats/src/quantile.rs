@@ -94,8 +94,8 @@ pub fn percentiles(
     all
 }
 
-/// No percentile is below a lower one: the ends of intervals, of which each has its own variance, do
-/// not contradict that.
+/// No percentile is below a lower one: the ends of intervals, of which each has its own variance,
+/// do not contradict that.
 fn in_order(percentiles: &mut [PercentileEstimate]) {
     percentiles.sort_by(|a, b| a.p.total_cmp(&b.p));
     let mut known: Vec<&mut Estimate> = percentiles

@@ -236,8 +236,8 @@ impl SlotStore {
         })
     }
 
-    /// Whether service times have such a tail that random arrivals behind them wait for times without
-    /// a variance. A server that is at work alone leaves gaps as long as its services.
+    /// Whether service times have such a tail that random arrivals behind them wait for times
+    /// without a variance. A server that is at work alone leaves gaps as long as its services.
     pub(crate) fn has_heavy_services(&self) -> bool {
         let is_open = self.arrivals == Arrivals::Open;
         is_open && has_heavy_services(&self.gaps.lengths(), self.completions())

@@ -1,9 +1,9 @@
 //! Slow ups and downs: a level that swings fewer than four times within a trial, which is neither a
 //! line nor a step, and too seldom for a period to be proven.
 //!
-//! The series is taken apart into cosines (DCT-II). Of a steady one, however correlated, the power of
-//! the slowest is that of those next to them, as long as correlations are short against the trial:
-//! their ratio is an F variable. A swing has nearly all of its power in the slowest.
+//! The series is taken apart into cosines (DCT-II). Of a steady one, however correlated, the power
+//! of the slowest is that of those next to them, as long as correlations are short against the
+//! trial: their ratio is an F variable. A swing has nearly all of its power in the slowest.
 
 use crate::change::{RELEVANT_STEP, clipped};
 use crate::cut::steady_from;

@@ -1,10 +1,12 @@
 //! How heavy the tail of a distribution is: the exponent with which the share of times longer than
-//! `t` falls. Up to an exponent of 2 there is no variance, so that no interval of the mean is right.
+//! `t` falls. Up to an exponent of 2 there is no variance, so that no interval of the mean is
+//! right.
 //!
 //! Of response times it is Hill's estimate (1975). What waits behind a long service of random
-//! arrivals falls with an exponent that is less by one, but so far out that no trial shows it. There
-//! the services themselves tell, as times without a completion: the excess over a high threshold is
-//! exponential, or falls with the exponent (Pickands 1975), and the likelihoods of both are compared.
+//! arrivals falls with an exponent that is less by one, but so far out that no trial shows it.
+//! There the services themselves tell, as times without a completion: the excess over a high
+//! threshold is exponential, or falls with the exponent (Pickands 1975), and the likelihoods of
+//! both are compared.
 
 use std::ops::Range;
 
@@ -20,11 +22,11 @@ const ERRORS: f64 = 2.58;
 const NO_VARIANCE: f64 = 2.0;
 /// The exponent of services up to which what waits behind them has none.
 const NO_VARIANCE_BEHIND: f64 = 3.0;
-/// Logarithm of how much likelier such a tail must be than an exponential one. Of exponential times,
-/// however many there are, it exceeds this at most 7 times in 1000 ...
+/// Logarithm of how much likelier such a tail must be than an exponential one. Of exponential
+/// times, however many there are, it exceeds this at most 7 times in 1000 ...
 const LIKELIER: f64 = 3.0;
-/// ... and among the longest of the tail, this part of it, hardly be less likely, nor may these be of
-/// about one length: else they are a mode of their own.
+/// ... and among the longest of the tail, this part of it, hardly be less likely, nor may these be
+/// of about one length: else they are a mode of their own.
 const FURTHEST_PART: f64 = 4.0;
 const LIKELIER_FURTHEST: f64 = -1.0;
 const LONGER_FURTHEST: f64 = 2.0;
@@ -62,12 +64,12 @@ pub(crate) fn heavy_tail(bins: &LogBins) -> Option<f64> {
 /// So many times, from so many epochs on, and below so many.
 pub(crate) type LengthClass = (Range<f64>, u64);
 
-/// Whether services of so many completions, given from the shortest to the longest, have a tail with
-/// an exponent of 3 or less.
+/// Whether services of so many completions, given from the shortest to the longest, have a tail
+/// with an exponent of 3 or less.
 pub(crate) fn has_heavy_services(lengths: &[LengthClass], completions: u64) -> bool {
     let wanted = (TAIL * completions as f64).max(TAIL_MIN);
-    let tail = Excess::of_longest(lengths, wanted);
-    let furthest = Excess::of_longest(lengths, tail.count / FURTHEST_PART);
+    let tail = TailExcess::of_longest(lengths, wanted);
+    let furthest = TailExcess::of_longest(lengths, tail.count / FURTHEST_PART);
     tail.count >= TAIL_MIN
         && tail.likelier() > LIKELIER
         && furthest.likelier() > LIKELIER_FURTHEST
@@ -75,14 +77,14 @@ pub(crate) fn has_heavy_services(lengths: &[LengthClass], completions: u64) -> b
 }
 
 /// What lies beyond a threshold.
-struct Excess {
+struct TailExcess {
     classes: Vec<(Range<f64>, f64)>,
     count: f64,
     threshold: f64,
     longest: f64,
 }
 
-impl Excess {
+impl TailExcess {
     /// That of the longest, about `wanted` of them.
     fn of_longest(lengths: &[LengthClass], wanted: f64) -> Self {
         let (mut count, mut begin) = (0.0, lengths.len());

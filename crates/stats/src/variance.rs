@@ -133,8 +133,8 @@ pub(crate) fn cautious_variance(series: &[f64]) -> LongRun {
 
 /// The mean of `series` with its interval (`ci` of section 5), in the unit of the series.
 ///
-/// Without variation the interval has no width. An empty series gives zero. Where no value is negative,
-/// neither is the interval.
+/// Without variation the interval has no width. An empty series gives zero. Where no value is
+/// negative, neither is the interval.
 #[must_use]
 pub fn mean_interval(series: &[f64]) -> Estimate {
     let found = interval_around(mean(series), series, &long_run_variance(series));

@@ -48,8 +48,8 @@ fn steady() -> Vec<Bench> {
     queues.into_iter().collect()
 }
 
-/// Bug: of the trials of services with a tail of 2.5 under an open load, 25 of 100 were wrong and had
-/// neither sign nor doubt.
+/// Bug: of the trials of services with a tail of 2.5 under an open load, 25 of 100 were wrong and
+/// had neither sign nor doubt.
 #[test]
 fn services_with_a_heavy_tail_are_doubted() {
     for (shape, load) in [(2.3, 0.5), (2.5, 0.8)] {

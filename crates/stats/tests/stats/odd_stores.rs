@@ -146,8 +146,8 @@ fn stores_with_random_holes_stay_numbers() {
     }
 }
 
-/// Bug: of storage that stalls, a curve said "between -42.4/s and 243/s". Whatever the data, what is
-/// said of times and rates is not negative, shares are shares, and percentiles are in order.
+/// Bug: of storage that stalls, a curve said "between -42.4/s and 243/s". Whatever the data, what
+/// is said of times and rates is not negative, shares are shares, and percentiles are in order.
 #[test]
 fn what_is_impossible_is_never_said() {
     let shapes: [fn(&mut Random) -> f64; 5] = [
