@@ -23,8 +23,9 @@ const BLOCK: u32 = 4096;
 const DELAY: Duration = Duration::from_millis(4);
 
 struct Scene {
-    storage: KnownStorage,
+    /// Its open file goes first: it keeps the storage from being unmounted.
     table: Arc<TargetTable>,
+    storage: KnownStorage,
     clock: MonotonicClock,
     _mounted_on: TempDir,
 }

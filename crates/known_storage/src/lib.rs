@@ -146,8 +146,13 @@ impl KnownStorage {
 
 impl Drop for KnownStorage {
     fn drop(&mut self) {
-        if let Some(session) = self.session.take() {
-            let _ = session.umount_and_join();
+        let Some(session) = self.session.take() else {
+            return;
+        };
+        if session.umount_and_join().is_err() {
+            // Something of it is open still: it goes when that is closed.
+            let at = self.file.parent().unwrap_or(&self.file);
+            let _ = rustix::mount::unmount(at, rustix::mount::UnmountFlags::DETACH);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A volume of a cloud: what is behind it is not published, so that all there is of it is how long
 //! an answer takes, and what its limits allow. Any number of commands are under way at once.
 
-use random::{Exponential, Purpose, Stream};
+use random::{Purpose, Stream, standard_exponential};
 use units::{Duration, Instant};
 
 use crate::device::{Answer, Calendar, Command, Device};
@@ -44,10 +44,8 @@ impl Device for Volume {
 
     fn begin(&mut self, now: Instant, command: Command) {
         let VolumeSpec { least, latency, .. } = self.spec;
-        let above = Exponential {
-            mean: (latency - least) as f64,
-        };
-        let above = above.sample(&mut self.stream).round() as u64;
+        let mean = (latency - least) as f64;
+        let above = (mean * standard_exponential(&mut self.stream)).round() as u64;
         self.answers
             .plan(now + Duration(least + above), command.done());
     }
