@@ -13,7 +13,7 @@ use drivers::{
     UringDriver, UringSupport, open_driver, probe,
 };
 use engine::{Clock as _, Driver};
-use known_storage::{Behaviour, Kind, KnownStorage, Served, Submission};
+use known_storage::{Behaviour, KnownStorage, KnownSubmission, OperationType, ServedOperation};
 use sys::MonotonicClock;
 use tempfile::TempDir;
 use workload::{ClientId, Durability, Op, Request, TargetId};
@@ -32,7 +32,7 @@ struct Scene {
 
 impl Scene {
     /// `None` where FUSE or io_uring cannot be used.
-    fn new(submission: Submission) -> Option<Self> {
+    fn new(submission: KnownSubmission) -> Option<Self> {
         if let UringSupport::Refused { reason } = probe() {
             eprintln!("skipped: io_uring is refused here ({reason})");
             return None;
@@ -60,7 +60,12 @@ impl Scene {
     }
 
     /// Carry out so many rounds of [`DEPTH`] operations; gives the log of the last.
-    fn carry_out(&self, driver: &mut dyn Driver, rounds: usize, write: bool) -> Vec<Served> {
+    fn carry_out(
+        &self,
+        driver: &mut dyn Driver,
+        rounds: usize,
+        write: bool,
+    ) -> Vec<ServedOperation> {
         let mut done = Vec::new();
         for _ in 0..rounds {
             for number in 0..DEPTH as u32 {
@@ -106,7 +111,7 @@ fn open(path: &Path) -> Target {
 }
 
 #[track_caller]
-fn check_all_at_once(log: &[Served], kind: Kind) {
+fn check_all_at_once(log: &[ServedOperation], kind: OperationType) {
     let most = log.iter().map(|served| served.at_once).max();
     assert_eq!(most, Some(DEPTH), "{log:?}");
     assert!(log.iter().all(|served| served.arrival.kind == kind));
@@ -117,19 +122,19 @@ fn threads_are_chosen_where_entering_the_kernel_waits_for_the_storage() {
     let options = DriverOptions::new(DEPTH, BLOCK as usize);
     let cases = [
         (
-            Submission::Blocks,
+            KnownSubmission::Blocks,
             DriverKind::Auto,
             DriverKind::Threads,
             true,
         ),
         (
-            Submission::Blocks,
+            KnownSubmission::Blocks,
             DriverKind::Uring,
             DriverKind::Uring,
             true,
         ),
         (
-            Submission::Returns,
+            KnownSubmission::Returns,
             DriverKind::Auto,
             DriverKind::Uring,
             false,
@@ -145,12 +150,12 @@ fn threads_are_chosen_where_entering_the_kernel_waits_for_the_storage() {
         let told = opened.obstacle.as_deref().unwrap_or_default();
         assert_eq!(told.contains("keeps io_uring waiting"), is_told, "{told}");
         let log = scene.carry_out(&mut opened.driver, 1, false);
-        check_all_at_once(&log, Kind::Read);
+        check_all_at_once(&log, OperationType::Read);
         let by_kernel_threads = opened.driver.own_work().by_kernel_threads;
         assert_eq!(by_kernel_threads, is_told && expected == DriverKind::Uring);
         if opened.kind == DriverKind::Threads {
             let log = scene.carry_out(&mut opened.driver, 1, true);
-            check_all_at_once(&log, Kind::Write);
+            check_all_at_once(&log, OperationType::Write);
         }
     }
 }
@@ -161,7 +166,7 @@ fn a_ring_that_is_held_up_leaves_its_requests_to_the_kernels_threads() {
     for batch in [1, 4] {
         let mut options = DriverOptions::new(DEPTH, BLOCK as usize);
         options.uring.batch = batch;
-        let Some(scene) = Scene::new(Submission::Blocks) else {
+        let Some(scene) = Scene::new(KnownSubmission::Blocks) else {
             return;
         };
         let mut driver = UringDriver::new(&scene.table, scene.clock, &options).expect("a ring");
@@ -169,7 +174,7 @@ fn a_ring_that_is_held_up_leaves_its_requests_to_the_kernels_threads() {
         let most = first.iter().map(|served| served.at_once).max();
         assert!(most < Some(DEPTH), "nothing holds this ring up");
         let log = scene.carry_out(&mut driver, 4, false);
-        check_all_at_once(&log, Kind::Read);
+        check_all_at_once(&log, OperationType::Read);
         let own = driver.own_work();
         assert!(own.by_kernel_threads && own.entries_held_up >= 4, "{own:?}");
     }
@@ -177,13 +182,13 @@ fn a_ring_that_is_held_up_leaves_its_requests_to_the_kernels_threads() {
 
 #[test]
 fn a_ring_that_is_not_held_up_carries_requests_out_itself() {
-    let Some(scene) = Scene::new(Submission::Returns) else {
+    let Some(scene) = Scene::new(KnownSubmission::Returns) else {
         return;
     };
     let options = DriverOptions::new(DEPTH, BLOCK as usize);
     let mut driver = UringDriver::new(&scene.table, scene.clock, &options).expect("a ring");
     let log = scene.carry_out(&mut driver, 10, false);
-    check_all_at_once(&log, Kind::Read);
+    check_all_at_once(&log, OperationType::Read);
     let own = driver.own_work();
     assert!(!own.by_kernel_threads, "{own:?}");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::{Histogram, TimeCounts};
-use units::{Duration, Instant, Span};
+use units::{Duration, Instant, TimeSpan};
 use workload::{Completion, OpKind, RateMiss};
 
 /// Length of a window of a row.
@@ -32,7 +32,7 @@ pub struct RowRecord {
     pub bytes: u64,
     /// From the beginning of the record to the last completion, or to the end of the clients whose
     /// time was longer; counted from the start of the trial.
-    pub span: Span,
+    pub span: TimeSpan,
     /// Operations and bytes in each window of [`WINDOW`], from the beginning of the span.
     pub windows: Vec<(u64, u64)>,
     /// The rate below which the first of its clients ended that ended so.
@@ -190,9 +190,9 @@ impl Rows {
             .collect()
     }
 
-    fn span(&self, row: u32, counts: &RowCounts) -> Span {
+    fn span(&self, row: u32, counts: &RowCounts) -> TimeSpan {
         let (begun, left) = self.present[row as usize];
         let since = |at: Instant| at.since(self.start);
-        Span::new(since(begun), since(counts.last.max(left).max(begun)))
+        TimeSpan::new(since(begun), since(counts.last.max(left).max(begun)))
     }
 }

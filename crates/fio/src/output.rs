@@ -9,7 +9,7 @@ mod normal;
 mod terse;
 
 use stats::Histogram;
-use units::{Duration, Span};
+use units::{Duration, TimeSpan};
 
 use crate::job::{PercentilesOf, ReportedDirections};
 use crate::steady::SteadyReport;
@@ -43,7 +43,7 @@ pub struct Transfers {
     /// Bytes moved.
     pub bytes: u64,
     /// When it was recorded, since the run began.
-    pub span: Span,
+    pub span: TimeSpan,
     /// Operations and bytes in each window.
     pub windows: Vec<(u64, u64)>,
     /// Length of a window.

@@ -4,10 +4,11 @@
 //!
 //! The file is `DIRECTORY/data`, 1 GiB. At the end (`umount DIRECTORY`) it says what was served.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use known_storage::{Behaviour, KnownStorage, Submission};
+use known_storage::{Behaviour, KnownStorage, KnownSubmission};
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -18,8 +19,8 @@ fn main() -> std::io::Result<()> {
     };
     let delay = Duration::from_micros(delay.parse().map_err(std::io::Error::other)?);
     let submission = match submission.as_str() {
-        "blocks" => Submission::Blocks,
-        _ => Submission::Returns,
+        "blocks" => KnownSubmission::Blocks,
+        _ => KnownSubmission::Returns,
     };
     let storage = KnownStorage::mount(
         Path::new(directory),
@@ -29,15 +30,16 @@ fn main() -> std::io::Result<()> {
             law: Box::new(move |_| delay),
         },
     )?;
-    println!("{}", storage.file().display());
+    let mut out = std::io::stdout();
+    writeln!(out, "{}", storage.file().display())?;
     storage.wait_until_unmounted();
     let log = storage.log();
     let most = log.iter().map(|served| served.at_once).max().unwrap_or(0);
     let took: Duration = log.iter().map(|served| served.took).sum();
     let mean = took.checked_div(log.len() as u32).unwrap_or_default();
-    println!(
+    writeln!(
+        out,
         "{} served, {most} at once at most, mean {mean:?}",
         log.len()
-    );
-    Ok(())
+    )
 }

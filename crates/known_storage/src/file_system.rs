@@ -10,8 +10,8 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 
-use crate::timer::Timer;
-use crate::{Kind, Shared, Submission};
+use crate::timer::AnswerTimer;
+use crate::{KnownSubmission, OperationType, StorageBook};
 
 /// Name of the file.
 pub const FILE_NAME: &str = "data";
@@ -25,13 +25,18 @@ const BACKGROUND_MAX: u16 = 4096;
 
 pub struct OneFile {
     size: u64,
-    submission: Submission,
-    shared: Arc<Shared>,
-    timer: Timer,
+    submission: KnownSubmission,
+    shared: Arc<StorageBook>,
+    timer: AnswerTimer,
 }
 
 impl OneFile {
-    pub fn new(size: u64, submission: Submission, shared: Arc<Shared>, timer: Timer) -> Self {
+    pub fn new(
+        size: u64,
+        submission: KnownSubmission,
+        shared: Arc<StorageBook>,
+        timer: AnswerTimer,
+    ) -> Self {
         Self {
             size,
             submission,
@@ -68,7 +73,12 @@ impl OneFile {
     }
 
     /// Let the operation take its time, then answer.
-    fn serve(&self, kind: Kind, (offset, len): (u64, u64), answer: impl FnOnce() + Send + 'static) {
+    fn serve(
+        &self,
+        kind: OperationType,
+        (offset, len): (u64, u64),
+        answer: impl FnOnce() + Send + 'static,
+    ) {
         let (at, served) = self.shared.arrive(kind, offset, len);
         let shared = Arc::clone(&self.shared);
         self.timer.at(
@@ -84,7 +94,7 @@ impl OneFile {
 impl Filesystem for OneFile {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
         let _ = config.set_max_background(BACKGROUND_MAX);
-        if self.submission == Submission::Returns {
+        if self.submission == KnownSubmission::Returns {
             let asked = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
             asked.map_err(|_| std::io::Error::other("no asynchronous direct I/O"))?;
         }
@@ -140,7 +150,7 @@ impl Filesystem for OneFile {
         reply: ReplyData,
     ) {
         let len = u64::from(size).min(self.size.saturating_sub(offset));
-        self.serve(Kind::Read, (offset, len), move || {
+        self.serve(OperationType::Read, (offset, len), move || {
             reply.data(&vec![0; len as usize]);
         });
     }
@@ -158,13 +168,13 @@ impl Filesystem for OneFile {
         reply: ReplyWrite,
     ) {
         let len = data.len() as u32;
-        self.serve(Kind::Write, (offset, u64::from(len)), move || {
+        self.serve(OperationType::Write, (offset, u64::from(len)), move || {
             reply.written(len);
         });
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.serve(Kind::Flush, (0, 0), move || reply.ok());
+        self.serve(OperationType::Flush, (0, 0), move || reply.ok());
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use fuser::{BackgroundSession, Config, MountOption};
 
 use crate::file_system::{FILE_NAME, OneFile};
-use crate::timer::Timer;
+use crate::timer::AnswerTimer;
 
 /// What is asked of the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperationType {
     Read,
     Write,
     Flush,
@@ -27,7 +27,7 @@ pub enum Kind {
 /// One operation as it arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    pub kind: Kind,
+    pub kind: OperationType,
     /// First byte.
     pub offset: u64,
     /// Bytes.
@@ -40,7 +40,7 @@ pub struct Arrival {
 
 /// One operation that was answered.
 #[derive(Clone, Copy, Debug)]
-pub struct Served {
+pub struct ServedOperation {
     pub arrival: Arrival,
     /// How long it was to take.
     pub delay: Duration,
@@ -55,7 +55,7 @@ pub type Law = Box<dyn FnMut(&Arrival) -> Duration + Send>;
 
 /// Whether an entry into the kernel returns before the storage has answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Submission {
+pub enum KnownSubmission {
     /// It does: the server takes part in asynchronous direct I/O.
     Returns,
     /// It does not: whoever submits waits for the answer.
@@ -66,28 +66,28 @@ pub enum Submission {
 pub struct Behaviour {
     /// Size of the file, bytes.
     pub size: u64,
-    pub submission: Submission,
+    pub submission: KnownSubmission,
     pub law: Law,
 }
 
 /// The mounted storage, until it is dropped.
 pub struct KnownStorage {
     file: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<StorageBook>,
     session: Option<BackgroundSession>,
 }
 
 /// What the file system and the thread that answers share.
-struct Shared {
+struct StorageBook {
     mounted: Instant,
-    state: Mutex<State>,
+    state: Mutex<BookState>,
 }
 
-struct State {
+struct BookState {
     law: Law,
     arrivals: u64,
     at_once: usize,
-    log: Vec<Served>,
+    log: Vec<ServedOperation>,
 }
 
 impl KnownStorage {
@@ -101,16 +101,16 @@ impl KnownStorage {
             submission,
             law,
         } = behaviour;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(StorageBook {
             mounted: Instant::now(),
-            state: Mutex::new(State {
+            state: Mutex::new(BookState {
                 law,
                 arrivals: 0,
                 at_once: 0,
                 log: Vec::new(),
             }),
         });
-        let one_file = OneFile::new(size, submission, Arc::clone(&shared), Timer::start()?);
+        let one_file = OneFile::new(size, submission, Arc::clone(&shared), AnswerTimer::start()?);
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("known_storage".into())];
         Ok(Self {
@@ -139,7 +139,7 @@ impl KnownStorage {
 
     /// Everything that was answered so far, in the order of the answers.
     #[must_use]
-    pub fn log(&self) -> Vec<Served> {
+    pub fn log(&self) -> Vec<ServedOperation> {
         self.shared.state().log.clone()
     }
 }
@@ -157,13 +157,13 @@ impl Drop for KnownStorage {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl StorageBook {
+    fn state(&self) -> MutexGuard<'_, BookState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Take an operation; says when it is to be answered, and what is then to be logged.
-    fn arrive(&self, kind: Kind, offset: u64, len: u64) -> (Instant, Served) {
+    fn arrive(&self, kind: OperationType, offset: u64, len: u64) -> (Instant, ServedOperation) {
         let now = Instant::now();
         let mut state = self.state();
         let arrival = Arrival {
@@ -176,7 +176,7 @@ impl Shared {
         state.arrivals += 1;
         state.at_once += 1;
         let delay = (state.law)(&arrival);
-        let served = Served {
+        let served = ServedOperation {
             arrival,
             delay,
             took: Duration::ZERO,
@@ -185,10 +185,10 @@ impl Shared {
         (now + delay, served)
     }
 
-    fn leave(&self, served: Served) {
+    fn leave(&self, served: ServedOperation) {
         let took = self.mounted.elapsed().saturating_sub(served.arrival.at);
         let mut state = self.state();
         state.at_once -= 1;
-        state.log.push(Served { took, ..served });
+        state.log.push(ServedOperation { took, ..served });
     }
 }

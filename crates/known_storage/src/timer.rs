@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub type Answer = Box<dyn FnOnce() + Send>;
 
 /// Hands answers to the thread, which ends with the last of these.
-pub struct Timer {
+pub struct AnswerTimer {
     sender: Sender<Due>,
 }
 
@@ -39,7 +39,7 @@ impl Ord for Due {
     }
 }
 
-impl Timer {
+impl AnswerTimer {
     pub fn start() -> io::Result<Self> {
         let (sender, receiver) = channel();
         std::thread::Builder::new()

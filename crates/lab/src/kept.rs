@@ -13,7 +13,7 @@ use results::{
 };
 use serde::{Deserialize, Serialize};
 use stats::{PercentileEstimate, Window};
-use units::{Duration, Instant, Span};
+use units::{Duration, Instant, TimeSpan};
 use workload::{ClientSpec, OpKind, RateMiss, Spread, TargetId};
 
 use crate::cells::{Cells, Killed};
@@ -396,7 +396,7 @@ impl KeptRow {
             service: times.service,
             submission: histogram_in(&self.submission)?,
             bytes: times.bytes,
-            span: Span::new(begun, begun + Duration(self.elapsed_ns)),
+            span: TimeSpan::new(begun, begun + Duration(self.elapsed_ns)),
             windows: self.windows,
             missed: self.missed,
         };

@@ -24,7 +24,7 @@ use drivers::{
     probe_polling,
 };
 use engine::{Clock as _, Follower, OnError};
-use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
+use procedure::{Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning, WarningCode};
 use sys::{MonotonicClock, drop_cached};
 use units::{Duration, Instant};
@@ -37,8 +37,8 @@ pub(crate) use self::foreign::{Witness, judge};
 use self::misfit::{control_misfit, misfit, user_misfit};
 pub use self::own::driver_name;
 use self::own::{
-    doubtful_clock, engine_because, engine_fallback, engine_name, generator, kernel_hop,
-    other_driver, split_operations,
+    circumstances, doubtful_clock, engine_fallback, generator, kernel_hop, other_driver,
+    split_operations,
 };
 pub(crate) use self::part::Part;
 use self::part::outcome_of;
@@ -479,43 +479,35 @@ impl StorageLaboratory {
         self.look_behind();
         let caches = self.look_at_caches(self.fetch_account());
         let mut reserves = self.reserve_watches(trial);
+        let harvest = run_workers(plan, &mut monitor, company, |monitor, elapsed| {
+            let holds =
+                |(path, it): &mut (PathBuf, ReserveWatch)| it.holds(elapsed, || available(path));
+            watch(&Glimpse::of(monitor, elapsed)) && reserves.iter_mut().all(holds)
+        })
+        .map_err(|error| fail(error.into()))?;
+        let circumstances = circumstances(&harvest, (seed, nominal_depth), on_error);
         let Harvest {
             record,
             ending,
             elapsed,
             driver,
             obstacle,
-            standstill,
             notes,
             counters,
             kernel_entries,
             own_work,
             days,
             clocks_apart_ns,
-        } = run_workers(plan, &mut monitor, company, |monitor, elapsed| {
-            let holds =
-                |(path, it): &mut (PathBuf, ReserveWatch)| it.holds(elapsed, || available(path));
-            watch(&Glimpse::of(monitor, elapsed)) && reserves.iter_mut().all(holds)
-        })
-        .map_err(|error| fail(error.into()))?;
+            ..
+        } = harvest;
         self.take_note_of(driver, notes);
-        let circumstances = Circumstances {
-            driver: engine_name(driver, own_work.as_ref()).into(),
-            workers: workers as u32,
-            seed,
-            nominal_depth,
-            elapsed,
-            on_error,
-            standstill,
-        };
         let no_room = || reserves.iter().find_map(|(_, it)| it.failure());
         let failure = failure_of(&record, on_error).or_else(no_room);
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.count_small_files(&measurement, trial);
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
-        let because = engine_because(obstacle, own_work.as_ref());
-        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days, because));
+        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days, obstacle));
         self.attach(&mut measurement, trial, counters, &caches.account, elapsed);
         self.correct_cache_share(&mut measurement, trial, &caches);
         let own = self.account(&measurement, trial);

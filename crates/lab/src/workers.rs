@@ -179,6 +179,20 @@ struct Shared {
     hurry: AtomicBool,
 }
 
+impl Shared {
+    /// What so many workers and their watcher share.
+    fn of(workers: usize) -> Self {
+        Self {
+            ready: StartingLine::new(workers + 1),
+            go: StartingLine::new(workers + 1),
+            start: AtomicU64::new(0),
+            lacks_ring: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            hurry: AtomicBool::new(false),
+        }
+    }
+}
+
 /// What one worker brings home.
 struct Brought {
     record: Record,
@@ -206,14 +220,7 @@ pub fn run_workers(
     let count = plan.hands.len();
     let clock = plan.clock;
     let device = plan.device.clone();
-    let shared = Arc::new(Shared {
-        ready: StartingLine::new(count + 1),
-        go: StartingLine::new(count + 1),
-        start: AtomicU64::new(0),
-        lacks_ring: AtomicBool::new(false),
-        stop: AtomicBool::new(false),
-        hurry: AtomicBool::new(false),
-    });
+    let shared = Arc::new(Shared::of(count));
     let (sender, receiver) = sync_channel(REPORTS_MAX);
     let workers = spawn(plan, &shared, &sender)?;
     drop(sender);

@@ -181,8 +181,8 @@ pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Op
             severity,
             WarningCode::Standstill,
             format!(
-                "{}: Seekstone itself stood still for {total}, {:.0} % of the trial, and for {longest} \
-                 at a time: it was stopped, or got no CPU. Latencies include that time.",
+                "{}: Seekstone itself stood still for {total}, {:.0} % of the trial, and for \
+                 {longest} at a time: it was stopped, or got no CPU. Latencies include that time.",
                 measurement.title,
                 share * 100.0
             ),

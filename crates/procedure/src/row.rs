@@ -140,7 +140,7 @@ impl Rates {
 
 #[cfg(test)]
 mod tests {
-    use units::Span;
+    use units::TimeSpan;
 
     use super::*;
 
@@ -149,7 +149,7 @@ mod tests {
     /// 50 operations of 4 KiB in each of so many windows.
     fn record(windows: usize) -> RowRecord {
         let mut record = RowRecord {
-            span: Span::new(Duration::ZERO, WINDOW * windows as u64),
+            span: TimeSpan::new(Duration::ZERO, WINDOW * windows as u64),
             windows: vec![(50, 50 * 4096); windows],
             bytes: windows as u64 * 50 * 4096,
             ..RowRecord::default()

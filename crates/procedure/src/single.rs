@@ -125,7 +125,7 @@ pub struct Standstill {
 impl Standstill {
     /// It stood still for so long.
     pub fn note(&mut self, length: Duration) {
-        self.total = self.total + length;
+        self.total += length;
         self.longest = self.longest.max(length);
     }
 }

@@ -20,8 +20,9 @@ const UNFINISHED_SHARE: f64 = 0.05;
 /// ... and had waited so many mean times: then it is missing in all that is measured.
 const UNFINISHED_TIMES: f64 = 2.0;
 
-/// The mean response time with what was not done at the end: as long as it took in the end, or, where
-/// that is not known, as it had waited by then, which is less than the truth. `None` where operations are not what is measured.
+/// The mean response time with what was not done at the end: as long as it took in the end, or,
+/// where that is not known, as it had waited by then, which is less than the truth. `None` where
+/// operations are not what is measured.
 fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) -> Option<f64> {
     let unfinished = measurement.unfinished?;
     let operations_count = matches!(trial.spec, ClientSpec::Mix(_) | ClientSpec::Control(_));
@@ -111,8 +112,8 @@ pub(crate) fn kept_back(
     ))
 }
 
-/// When the storage fell silent at the end. What fell due all through a stall has waited for half of
-/// it on average, where no more is known than the sum of the waits.
+/// When the storage fell silent at the end. What fell due all through a stall has waited for half
+/// of it on average, where no more is known than the sum of the waits.
 pub(crate) fn silence_at_end(record: &Record) -> Silence {
     let rest = &record.unfinished;
     let mean = rest.waited_ns().checked_div(rest.count()).unwrap_or(0);

@@ -23,6 +23,6 @@ pub use print::{
 pub use printable::{is_obeyed, printable, printable_lines};
 pub use rate::{Rate, exact_percent, parse_percent, parse_rate};
 pub use size::Bytes;
-pub use span::Span;
+pub use span::TimeSpan;
 pub use time::{Duration, Instant};
 pub use typed::{did_you_mean, edits, line_at, nearest, shortened};

@@ -4,12 +4,12 @@ use crate::Duration;
 
 /// A stretch of time, both ends counted from one moment. Rates are per second of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct TimeSpan {
     begun: Duration,
     ended: Duration,
 }
 
-impl Default for Span {
+impl Default for TimeSpan {
     /// Of nothing.
     fn default() -> Self {
         Self {
@@ -19,7 +19,7 @@ impl Default for Span {
     }
 }
 
-impl Span {
+impl TimeSpan {
     /// From `begun` to `ended`.
     #[must_use]
     pub const fn new(begun: Duration, ended: Duration) -> Self {
@@ -71,8 +71,8 @@ impl Span {
 mod tests {
     use super::*;
 
-    fn span(begun: u64, ended: u64) -> Span {
-        Span::new(Duration::from_secs(begun), Duration::from_secs(ended))
+    fn span(begun: u64, ended: u64) -> TimeSpan {
+        TimeSpan::new(Duration::from_secs(begun), Duration::from_secs(ended))
     }
 
     #[test]
@@ -81,9 +81,9 @@ mod tests {
         assert_eq!(both.length(), Duration::from_secs(6));
         let apart = span(8, 9).with(span(1, 2));
         assert_eq!(apart, span(1, 9));
-        assert_eq!(apart.with(Span::default()), apart);
+        assert_eq!(apart.with(TimeSpan::default()), apart);
         assert_eq!(span(1, 9).later_by(Duration::from_secs(2)), span(3, 11));
-        let none = Span::default();
+        let none = TimeSpan::default();
         assert!(none.is_empty() && !span(0, 0).is_empty());
         assert_eq!(none.later_by(Duration::from_secs(2)), none);
         assert_eq!(none.length(), Duration::ZERO);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use units::Span;
+use units::TimeSpan;
 
 use super::{
     BATCH_CLASSES, DEPTH_CLASSES, DiskUse, JobReport, NAMES, Spread, Transfers, VERSION,
@@ -246,7 +246,7 @@ fn status(text: &mut String, name: &str, moved: &[&Transfers]) {
     }
     let bytes: u64 = moved.iter().map(|it| it.bytes).sum();
     let spans = moved.iter().map(|it| it.span);
-    let span = spans.fold(Span::default(), Span::with).length();
+    let span = spans.fold(TimeSpan::default(), TimeSpan::with).length();
     let rate = bytes as f64 / span.as_secs_f64().max(1e-9);
     let rates = moved.iter().map(|it| it.bytes_per_second());
     let least = rates.clone().fold(f64::INFINITY, f64::min);

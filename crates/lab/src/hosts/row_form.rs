@@ -3,7 +3,7 @@
 use engine::{RowKey, RowRecord};
 use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramError};
-use units::{Duration, Span};
+use units::{Duration, TimeSpan};
 use workload::OpKind;
 
 /// A row of a record: its histograms as they write themselves.
@@ -52,7 +52,7 @@ impl RowForm {
             service: Histogram::from_bytes(&self.service).ok()?,
             submission: Histogram::from_bytes(&self.submission).ok()?,
             bytes: self.bytes,
-            span: Span::new(self.begun, self.ended),
+            span: TimeSpan::new(self.begun, self.ended),
             windows: self.windows.clone(),
             missed: match &self.missed {
                 None => None,

@@ -366,7 +366,7 @@ pub fn from_bytes<T: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, Fle
 mod tests {
     use engine::RowRecord;
     use random::{Purpose, Stream};
-    use units::Span;
+    use units::TimeSpan;
     use workload::{
         AddressSpec, Durability, GapShape, Mix, MixSpec, Partition, Pattern, Region, Size, Start,
         TargetId,
@@ -398,7 +398,9 @@ mod tests {
             row.submission.record(response - service);
             row.service.record(service);
             row.bytes += 512;
-            row.span = row.span.with(Span::new(Duration(time / 2), Duration(time)));
+            row.span = row
+                .span
+                .with(TimeSpan::new(Duration(time / 2), Duration(time)));
             row.windows.resize(stream.below(9) as usize + 1, (seed, 1));
             record.room.free += 1;
             record.unfinished.backlog_ns += time;

@@ -1,17 +1,17 @@
 //! The program's own part in a measurement: what it had for it, and what became of its requests.
 
 use drivers::{DriverKind, Notice, UringSettings};
-use engine::OwnWork;
+use engine::{OnError, OwnWork};
 use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning, WarningCode};
 use sys::clocks_disagree;
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::ClientSpec;
 
-use procedure::Trial;
+use procedure::{Circumstances, Trial};
 
 use super::plan::is_durable;
-use crate::workers::WorkersDay;
+use crate::workers::{Harvest, WorkersDay};
 
 /// Device requests for each operation above which the kernel has split operations.
 const SPLIT_FACTOR: f64 = 1.05;
@@ -33,12 +33,29 @@ pub const fn driver_name(kind: DriverKind) -> &'static str {
 }
 
 /// The word for what carried requests out: a ring may have left that to threads of the kernel.
-pub(super) fn engine_name(kind: DriverKind, own: Option<&OwnWork>) -> &'static str {
+fn engine_name(kind: DriverKind, own: Option<&OwnWork>) -> &'static str {
     match kind {
         DriverKind::Uring if own.is_some_and(|own| own.by_kernel_threads) => {
             Measurement::BY_KERNEL_THREADS
         }
         kind => driver_name(kind),
+    }
+}
+
+/// What is known of a trial besides its slots.
+pub(super) fn circumstances(
+    harvest: &Harvest,
+    (seed, nominal_depth): (u64, u32),
+    on_error: OnError,
+) -> Circumstances {
+    Circumstances {
+        driver: engine_name(harvest.driver, harvest.own_work.as_ref()).into(),
+        workers: harvest.days.len() as u32,
+        seed,
+        nominal_depth,
+        elapsed: harvest.elapsed,
+        on_error,
+        standstill: harvest.standstill,
     }
 }
 
@@ -48,7 +65,7 @@ pub(super) fn generator(
     settings: &UringSettings,
     processors: Vec<usize>,
     days: &[WorkersDay],
-    engine_because: Option<String>,
+    obstacle: Option<String>,
 ) -> Generator {
     let has_entries = own.entries_timed > 0;
     let entry_mean_ns = own.entries_timed_ns as f64 / own.entries_timed as f64;
@@ -62,7 +79,7 @@ pub(super) fn generator(
         processors,
         entry_mean_ns: has_entries.then_some(entry_mean_ns),
         entry_longest_ns: has_entries.then_some(own.entry_longest_ns),
-        engine_because,
+        engine_because: engine_because(obstacle, own),
         busiest_worker: busiest.map(|day| day.busy),
         processor_wait: busiest.map(|day| day.without_processor),
         workers_busy: busiest.map(|_| sum / days.len() as f64),
@@ -123,14 +140,11 @@ pub(super) fn other_driver(
 
 /// Why the driver is not the usual one, or carried requests out in another way: what stood in the
 /// way at first, or showed while the trial ran.
-pub(super) fn engine_because(obstacle: Option<String>, own: Option<&OwnWork>) -> Option<String> {
-    obstacle.or_else(|| {
-        let own = own.filter(|own| own.by_kernel_threads)?;
-        let held_up = format_counted(own.entries_held_up, "call");
-        Some(format!(
-            "{held_up} that only handed requests to io_uring waited for the storage"
-        ))
-    })
+fn engine_because(obstacle: Option<String>, own: &OwnWork) -> Option<String> {
+    let held_up = format_counted(own.entries_held_up, "call");
+    let shown =
+        || format!("{held_up} that only handed requests to io_uring waited for the storage");
+    obstacle.or_else(|| own.by_kernel_threads.then(shown))
 }
 
 /// A note when the usual engine could not be had, or would have made the load another: rows of

@@ -18,7 +18,7 @@ use procedure::OnError;
 use results::{Measurement, Run, Setup, Severity, WarningCode};
 use serde_json::{Value, json};
 use stats::Histogram;
-use units::{Duration, Span};
+use units::{Duration, TimeSpan};
 use workload::OpKind;
 
 use crate::args::{EtaChoice, FioArgs, FormatChoice};
@@ -378,7 +378,7 @@ fn reports(
 /// Seconds from the beginning to the end of all jobs.
 fn seconds_of(rows: &[JobTimes]) -> u64 {
     let spans = rows.iter().flat_map(|row| row.records.values());
-    let all = spans.fold(Span::default(), |all, it| all.with(it.span));
+    let all = spans.fold(TimeSpan::default(), |all, it| all.with(it.span));
     all.ended().as_secs_f64() as u64
 }
 
@@ -389,7 +389,7 @@ fn usage(times: &JobTimes, rows: &[JobTimes], phase: &Measurement) -> Usage {
     let all: u64 = of_phase.map(count).sum();
     let part = count(times) as f64 / all.max(1) as f64;
     let spans = times.records.values().map(|it| it.span);
-    let elapsed = spans.fold(Span::default(), Span::with).length();
+    let elapsed = spans.fold(TimeSpan::default(), TimeSpan::with).length();
     let elapsed = elapsed.as_secs_f64() * f64::from(times.row.copies.max(1));
     let counters = phase.counters.as_ref();
     let user = counters.and_then(|it| it.cpu_user_ns).unwrap_or(0);

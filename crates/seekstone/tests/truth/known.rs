@@ -3,7 +3,9 @@
 use std::fs::create_dir;
 use std::time::Duration;
 
-use known_storage::{Arrival, Behaviour, Kind, KnownStorage, Served, Submission};
+use known_storage::{
+    Arrival, Behaviour, KnownStorage, KnownSubmission, OperationType, ServedOperation,
+};
 use serde_json::Value;
 
 use crate::support::{Scratch, finish, skipped};
@@ -13,10 +15,10 @@ const MS: Duration = Duration::from_millis(1);
 /// A trial of eight clients on a storage with that law, and the storage's log.
 fn measured(
     test: &str,
-    submission: Submission,
+    submission: KnownSubmission,
     law: fn(&Arrival) -> Duration,
     duration: &str,
-) -> Option<(Value, Vec<Served>)> {
+) -> Option<(Value, Vec<ServedOperation>)> {
     let scratch = Scratch::new();
     let mounted_on = scratch.path("known");
     create_dir(&mounted_on).expect("a new directory");
@@ -41,11 +43,11 @@ fn measured(
 }
 
 /// What was read while the trial ran: what looks at the target before has no seven others beside.
-fn of_trial(log: &[Served]) -> Vec<Served> {
+fn of_trial(log: &[ServedOperation]) -> Vec<ServedOperation> {
     let first = log.iter().position(|served| served.at_once > 2);
     let reads = log[first.unwrap_or(0)..].iter();
     reads
-        .filter(|it| it.arrival.kind == Kind::Read)
+        .filter(|it| it.arrival.kind == OperationType::Read)
         .copied()
         .collect()
 }
@@ -55,14 +57,14 @@ fn said<'a>(measurement: &'a Value, code: &str) -> Option<&'a str> {
     warnings.find(|it| it["code"] == code)?["message"].as_str()
 }
 
-/// Whether or not entering the kernel waits for the storage, it gets what eight clients ask for, and
-/// its times are those of its log.
+/// Whether or not entering the kernel waits for the storage, it gets what eight clients ask for,
+/// and its times are those of its log.
 #[test]
 fn a_storage_gets_all_clients_at_once_however_it_takes_requests() {
     let test = "a_storage_gets_all_clients_at_once_however_it_takes_requests";
     for (submission, driver) in [
-        (Submission::Blocks, "threads"),
-        (Submission::Returns, "io_uring"),
+        (KnownSubmission::Blocks, "threads"),
+        (KnownSubmission::Returns, "io_uring"),
     ] {
         let Some((run, log)) = measured(test, submission, |_| MS * 5, "1s") else {
             return;
@@ -101,7 +103,7 @@ fn a_stall_that_outlives_the_trial_is_told_in_full() {
             false => MS * 2,
         }
     };
-    let Some((run, log)) = measured(test, Submission::Returns, law, "3s") else {
+    let Some((run, log)) = measured(test, KnownSubmission::Returns, law, "3s") else {
         return;
     };
     let measurement = &run["measurements"][0];

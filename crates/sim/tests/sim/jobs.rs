@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use engine::{Driver, Engine, EngineOptions, EngineState, KindSet, Membership, Record};
 use sim::SimSpec;
-use units::{Duration, Instant, Span};
+use units::{Duration, Instant, TimeSpan};
 use workload::{
     Agenda, AnyClient, Client as _, ClientId, ClientSpec, Completion, Durability, Event, FloorSpec,
     FlowSpec, JobClient, JobGates, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, Op, OpKind,
@@ -190,7 +190,7 @@ fn a_job_lasts_as_long_as_it_was_to_run() {
         let (begun, ended) = (millis(begun), millis(ended));
         assert_eq!(
             (found.service.len(), found.span),
-            (done, Span::new(begun, ended))
+            (done, TimeSpan::new(begun, ended))
         );
     };
     check(0, 3, 0, 3000);
