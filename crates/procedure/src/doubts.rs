@@ -29,10 +29,6 @@ const WEIGHT_OF_EPISODES: f64 = 0.25;
 const QUEUED_SHARE: f64 = 0.8;
 /// Nobody is late by less than this, nanoseconds.
 const LATE_LEAST_NS: f64 = 1_000.0;
-/// Where more than this share of the latency is ours ...
-const LATE_VOID: f64 = 0.25;
-/// ... and more than a scheduler costs, nanoseconds, nothing is known of the storage.
-const LATE_VOID_NS: f64 = 1_000_000.0;
 
 /// What is said of how a trial began.
 const START: [WarningCode; 2] = [WarningCode::WarmUp, WarningCode::WarmUpDiffers];
@@ -125,7 +121,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             }
             (Severity::Doubt, WarningCode::Stall)
         }
-        Finding::Late { share } => {
+        Finding::Late { .. } => {
             // Without a schedule there is nothing to be late for but the issue itself, which shows
             // in the effective depth.
             if trial.is_saturating() {
@@ -135,10 +131,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             if measurement.lateness.mean_ns < LATE_LEAST_NS {
                 return None;
             }
-            (
-                weight_of_lateness(measurement, *share),
-                WarningCode::LateGenerator,
-            )
+            (Severity::Doubt, WarningCode::LateGenerator)
         }
         Finding::Unaccounted { .. } => {
             let has_rates = matches!(&trial.spec, ClientSpec::Jobs(own) if own.has_rates());
@@ -339,14 +332,6 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
     ))
 }
 
-/// What it means that a `share` of the latency is our own.
-fn weight_of_lateness(measurement: &Measurement, share: f64) -> Severity {
-    match share > LATE_VOID && measurement.lateness.mean_ns > LATE_VOID_NS {
-        true => Severity::Void,
-        false => Severity::Doubt,
-    }
-}
-
 fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     let nominal = f64::from(measurement.clients.min(measurement.nominal_depth));
     if !trial.is_saturating() || nominal < 2.0 || measurement.kinds.len() > 1 {
@@ -355,10 +340,8 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     if measurement.effective_depth >= DEPTH_SHARE * nominal {
         return None;
     }
-    let share = 1.0 - measurement.effective_depth / nominal;
     Some(
-        Warning::new(
-            weight_of_lateness(measurement, share),
+        Warning::doubt(
             WarningCode::DepthNotReached,
             format!(
                 "{}: the device had {:.1} requests on average instead of {nominal:.0}: the \

@@ -66,7 +66,7 @@ pub(crate) fn section(page: &mut Page<'_>, measurements: &[Measurement]) {
 fn cells(measurement: &Measurement, all: bool) -> [String; 8] {
     let sign = mark(trust(measurement));
     let engine = measurement.unusual_engine();
-    let engine = engine.map_or_else(String::new, |engine| format!(", by {engine}"));
+    let engine = engine.map_or_else(String::new, |engine| format!(", {engine}"));
     let title = format!("{sign:SIGN$}{}{engine}", measurement.title);
     let iops = format_count(measurement.throughput.value);
     let figure = figure(measurement);

@@ -351,11 +351,11 @@ impl Measurement {
         }
     }
 
-    /// The same where it is not the engine that is used as a rule.
+    /// The same in a word, where it is not the engine that is used as a rule.
     #[must_use]
     pub fn unusual_engine(&self) -> Option<&str> {
         let is_unusual = self.generator.as_ref()?.engine_because.is_some();
-        is_unusual.then(|| self.engine_in_words())
+        is_unusual.then_some(&*self.driver)
     }
 
     /// A trial of one client in which nothing was measured: for `..Measurement::empty()` behind

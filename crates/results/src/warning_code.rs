@@ -100,7 +100,7 @@ warning_codes! {
         "response time drifted over the trial; for `transfer`, from pass to pass";
     HeavyTail "heavy-tail" Row [Doubt] "the mean depends on a few operations, or has no variance";
     KeptBack "kept-back" Row [Doubt] "operations due but not completed would change the mean";
-    LateGenerator "late-generator" Row [Doubt, Void] "Seekstone issued operations late";
+    LateGenerator "late-generator" Row [Doubt] "Seekstone issued operations late";
     LevelChanged "level-changed" Foremost [Doubt]
         "the first rows of a check-up did not come out again at its end";
     LevelsFall "levels-fall" Row [Doubt]
@@ -141,7 +141,7 @@ warning_codes! {
     LawBroken "law-broken" Row [Doubt] "Little's law does not hold for the users";
     NotFromDevice "not-from-device" Row [Doubt, Void]
         "the device moved less than the direct I/O asked for";
-    OwnLimit "own-limit" Effort [Doubt, Void]
+    OwnLimit "own-limit" Row [Doubt, Void]
         "the queue was full at --depth, and the rest waited in Seekstone";
     ProcessorsShared "processors-shared" Row [Doubt] "other processes used a quarter of the CPUs";
     RoundsDiffer "rounds-differ" Row [Doubt]
@@ -157,7 +157,7 @@ warning_codes! {
     SplitOperations "split-operations" Row [Note]
         "the kernel made several requests of each operation";
     // Too little time.
-    DepthNotReached "depth-not-reached" Row [Doubt, Void]
+    DepthNotReached "depth-not-reached" Row [Doubt]
         "the queue depth stayed below the one requested";
     LevelNotSettled "level-not-settled" Effort [Doubt] "a level of a curve lies between two loads";
     NoAnswer "no-answer" Row [Doubt]

@@ -28,13 +28,13 @@ check-up of .                                                                   
   Trust: all 6 rows sound; up to 2 % foreign I/O; too short to show changes slower than 190 ms or
   stalls rarer than one in 1.90 s
 
-                                ops/s   MB/s     mean       p99  95 % CI
-  sequential write 1 MiB, QD4   2,300  2,410   435 us    652 us  2.36 .. 2.46 GB/s
-  sequential read 1 MiB, QD4    3,320  3,480   301 us    452 us  3.41 .. 3.55 GB/s
-  cached read, 1 MiB            8,930  9,360   112 us    168 us  9.18 .. 9.55 GB/s
-  random read 4 KiB, QD1       21,200   87.0  47.1 us   70.7 us  46.2 .. 48.0 us
-  durable write 4 KiB (fsync)     806   3.30  1.24 ms  1.86 ms?  1.17 .. 1.31 ms
-  4 KiB files: create           1,240   5.08   806 us   1.21 ms  1,220 .. 1,270/s
+                                         ops/s   MB/s     mean       p99  95 % CI
+  sequential write 1 MiB, QD4            2,300  2,410   435 us    652 us  2.36 .. 2.46 GB/s
+  sequential read 1 MiB, QD4             3,320  3,480   301 us    452 us  3.41 .. 3.55 GB/s
+  cached read, 1 MiB                     8,930  9,360   112 us    168 us  9.18 .. 9.55 GB/s
+  random read 4 KiB, QD1                21,200   87.0  47.1 us   70.7 us  46.2 .. 48.0 us
+  durable write 4 KiB (fsync), threads     806   3.30  1.24 ms  1.86 ms?  1.17 .. 1.31 ms
+  4 KiB files: create                    1,240   5.08   806 us   1.21 ms  1,220 .. 1,270/s
   ? too few samples beyond it to rely on
 
 random reads of 4 KiB: mean latency against IOPS
@@ -79,13 +79,13 @@ run 12: check-up of .                                          58.2 s, seed 8213
   Trust: all 6 rows sound; up to 2 % foreign I/O; too short to show changes
   slower than 190 ms or stalls rarer than one in 1.90 s
 
-                               ops/s  MB/s    mean      p99 95 % CI
-  sequential write 1 MiB, QD4  2,300 2,410  435 us   652 us 2.36 .. 2.46 GB/s
-  sequential read 1 MiB, QD4   3,320 3,480  301 us   452 us 3.41 .. 3.55 GB/s
-  cached read, 1 MiB           8,930 9,360  112 us   168 us 9.18 .. 9.55 GB/s
-  random read 4 KiB, QD1      21,200  87.0 47.1 us  70.7 us 46.2 .. 48.0 us
-  durable write 4 KiB (fsync)    806  3.30 1.24 ms 1.86 ms? 1.17 .. 1.31 ms
-  4 KiB files: create          1,240  5.08  806 us  1.21 ms 1,220 .. 1,270/s
+                                        ops/s    mean      p99 95 % CI
+  sequential write 1 MiB, QD4           2,300  435 us   652 us 2.36 .. 2.46 GB/s
+  sequential read 1 MiB, QD4            3,320  301 us   452 us 3.41 .. 3.55 GB/s
+  cached read, 1 MiB                    8,930  112 us   168 us 9.18 .. 9.55 GB/s
+  random read 4 KiB, QD1               21,200 47.1 us  70.7 us 46.2 .. 48.0 us
+  durable write 4 KiB (fsync), threads    806 1.24 ms 1.86 ms? 1.17 .. 1.31 ms
+  4 KiB files: create                   1,240  806 us  1.21 ms 1,220 .. 1,270/s
   ? too few samples beyond it to rely on
 
 random reads of 4 KiB: mean latency against IOPS
@@ -168,7 +168,7 @@ fn a_measurement_is_shown_in_full() {
     let page = measurement(&run.measurements[4], &Style::default());
     insta::assert_snapshot!(page, @r"
 durable write 4 KiB (fsync) [durable-write]
-  1 client, 1 worker, past the page cache, driver uring, seed 8213
+  1 client, 1 worker, past the page cache, driver threads, seed 8213
 
              latency  95 % interval             service time  95 % interval
   shortest    992 us                                  962 us

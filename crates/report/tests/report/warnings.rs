@@ -49,7 +49,7 @@ fn what_was_found_out_about_a_row_comes_before_what_is_true_of_the_machine() {
         WarningCode::SmallFile,
         WarningCode::TooShort,
         WarningCode::TwoModes,
-        WarningCode::DepthNotReached,
+        WarningCode::SplitOperations,
         WarningCode::Oscillation,
         WarningCode::RareEpisodes,
     ] {
@@ -63,7 +63,7 @@ fn what_was_found_out_about_a_row_comes_before_what_is_true_of_the_machine() {
     Warnings
       doubt a doubt
       note  two-modes
-      note  depth-not-reached
+      note  split-operations
       note  oscillation
       note  rare-episodes
       5 more: --all shows everything

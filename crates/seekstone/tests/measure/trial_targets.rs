@@ -285,7 +285,7 @@ fn mistakes_are_one_sentence_with_their_place() {
     check("[[workload]\n", "x.toml:1: not TOML: ");
     check(
         "[[workload]]\nclients = \"3\"\n",
-        "x.toml:2: clients = \"3\": clients is a whole number from 1 to 4294967295",
+        "x.toml:2: clients = \"3\": clients is a whole number from 1 to 65536",
     );
     check(
         "[[workload]]\ndurable = 1\n",

@@ -54,7 +54,7 @@ fn of_trial(log: &[ServedOperation]) -> Vec<ServedOperation> {
 
 fn said<'a>(measurement: &'a Value, code: &str) -> Option<&'a str> {
     let mut warnings = measurement["warnings"].as_array()?.iter();
-    warnings.find(|it| it["code"] == code)?["message"].as_str()
+    warnings.find(|it| it["code"] == code)?["text"].as_str()
 }
 
 /// Whether or not entering the kernel waits for the storage, it gets what eight clients ask for,
