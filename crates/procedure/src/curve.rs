@@ -319,20 +319,10 @@ impl LoadCurve {
             .map(|visit| visit.point.clone())
             .collect();
         points.sort_by_key(|point| (point.clients, !point.is_scout));
-        let mut levels: Vec<Level> = self
-            .searches
-            .iter()
-            .flatten()
-            .filter_map(|search| Some((search, self.outcome(search)?)))
-            .map(|(search, outcome)| Level {
-                open: None,
-                level_ns: search.level.as_nanos(),
-                outcome,
-            })
-            .collect();
+        let (levels, disorder) = self.levels();
         let mut warnings = self.kept.clone();
         warnings.extend(self.failures.warning("load curve"));
-        warnings.extend(order::in_order(&mut levels));
+        warnings.extend(disorder);
         warnings.extend(self.warnings(&levels));
         self.in_clients(Curve {
             title: title.into(),
@@ -347,6 +337,22 @@ impl LoadCurve {
             errors: self.failures.errors().to_vec(),
             warnings,
         })
+    }
+
+    /// What was found for each level, in order with what was found for the others, or the doubt that
+    /// it is in none.
+    fn levels(&self) -> (Vec<Level>, Option<Warning>) {
+        let searches = self.searches.iter().flatten();
+        let level = |search: &CurveSearch| {
+            Some(Level {
+                open: None,
+                level_ns: search.level.as_nanos(),
+                outcome: self.outcome(search)?,
+            })
+        };
+        let mut levels: Vec<Level> = searches.filter_map(level).collect();
+        let disorder = order::in_order(&mut levels);
+        (levels, disorder)
     }
 
     /// What every point that is cited was long enough to see.

@@ -15,6 +15,7 @@ use crate::curve::PointPlan;
 use crate::failures::Failures;
 use crate::monitor::PERCENTILES;
 use crate::rab::RabOptions;
+use crate::repeats::{TwoKinds, drift};
 use crate::replications::{
     CITABLE_SAMPLES, REPLICATIONS_MIN, are_few, by_operations, inverse, over_rounds, percentile,
     warnings_of,
@@ -190,6 +191,20 @@ impl BatchSets {
         let failed = self.failed.as_deref().map_or(&[][..], std::slice::from_ref);
         let mut warnings = warnings_of(title, &self.sets, failed);
         let count = self.count();
+        let times = self.sets.iter().map(|it| it.service.mean.value / 1e9);
+        let times: Vec<f64> = times.collect();
+        warnings.extend(TwoKinds::of(&times).map(|it| it.warning(title)));
+        warnings.extend(drift(&times).map(|change| {
+            Warning::doubt(
+                WarningCode::Drift,
+                format!(
+                    "{title}: the service time changed by {:+.0} % from the earlier half of its \
+                     {count} sets of places to the later: the mean holds for that time only.",
+                    100.0 * change
+                ),
+            )
+            .advise("Precondition the target, or find out what else uses it.")
+        }));
         warnings.extend(match verdict {
             Verdict::Budget { is_citable: true } => Some(
                 Warning::note(

@@ -40,6 +40,9 @@ impl Sum {
     }
 }
 
+/// A level, and what was found for it.
+type FoundLevel<'a> = (&'a CurveSearch, Option<LevelOutcome>);
+
 impl LoadCurve {
     /// One client alone, as it was measured for the result.
     #[must_use]
@@ -58,9 +61,13 @@ impl LoadCurve {
         let (load, time) = (one.point.load.value, one.time().value);
         sum.value += load / time * MS;
         sum.add_point(1, MS / time, -load * MS / (time * time));
+        let (levels, _) = self.levels();
         for (place, search) in self.searches.iter().flatten().enumerate() {
-            self.add_level(search, &mut sum);
-            sum.add_point(1, 0.0, self.through_level(place, search));
+            let level_ns = search.level.as_nanos();
+            let found = levels.iter().find(|level| level.level_ns == level_ns);
+            let outcome = found.map(|level| level.outcome);
+            self.add_level((search, outcome), &mut sum);
+            sum.add_point(1, 0.0, self.through_level(place, (search, outcome)));
         }
         let (mut variance, mut freedom) = (0.0, f64::INFINITY);
         for (&clients, &(of_load, of_time)) in &sum.weights {
@@ -82,7 +89,7 @@ impl LoadCurve {
 
     /// How the term of a level changes with the time of one client, from which it was made. Without
     /// a chord the load is taken not to change with the level.
-    fn through_level(&self, place: usize, search: &CurveSearch) -> f64 {
+    fn through_level(&self, place: usize, (search, outcome): FoundLevel<'_>) -> f64 {
         let Levels::Thirds { min, .. } = self.options.levels else {
             return 0.0;
         };
@@ -90,7 +97,7 @@ impl LoadCurve {
         if !self.finals(1).is_some_and(is_from_one) {
             return 0.0;
         }
-        let load = match self.outcome(search) {
+        let load = match outcome {
             Some(LevelOutcome::Reached { load, .. }) => load.value,
             Some(LevelOutcome::Between { low, high }) => 0.5 * (low + high),
             _ => return 0.0,
@@ -114,9 +121,9 @@ impl LoadCurve {
         is_sound.then(|| Chord::new(&below, &above, level))
     }
 
-    fn add_level(&self, search: &CurveSearch, sum: &mut Sum) {
+    fn add_level(&self, (search, outcome): FoundLevel<'_>, sum: &mut Sum) {
         let level = search.level.as_nanos() as f64;
-        match self.outcome(search) {
+        match outcome {
             Some(LevelOutcome::Reached { load, .. }) => {
                 sum.value += load.value / level * MS;
                 if !self.add_ends(search, level, sum) {

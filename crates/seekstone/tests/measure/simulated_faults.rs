@@ -279,15 +279,15 @@ mod rab {
         assert!((0.45..0.55).contains(&ratio), "{ratio}");
     }
 
-    /// A delay without a queue: one thread makes 5000 requests until the rate is known, and eight
-    /// make so many more that they reach the error.
+    /// A delay without a queue: a set of one thread is some 2,000 requests, and eight make so many
+    /// more that they reach the error.
     #[test]
     fn the_workloads_before_an_error_are_kept() {
         let scratch = Scratch::new();
         let one = workload(&scratch, "one", 1, "1:0");
         let eight = workload(&scratch, "eight", 8, "1:0");
         let both = format!("{one},{eight}");
-        let broken = "sim:delay?time=1ms&error=EIO@20000";
+        let broken = "sim:delay?time=1ms&error=EIO@8000";
         let run = partial(&["rab", broken, "--workload", &both]);
         let kept = &run["rab"]["workloads"][0];
         assert_eq!(
@@ -299,7 +299,7 @@ mod rab {
 
     #[test]
     fn a_drift_is_named() {
-        let found = reads("sim:mm1?mean=1ms&drift=2000%@9min");
+        let found = reads("sim:mm1?mean=1ms&drift=2000%@1min");
         assert_names(&found["warnings"], &["drift"]);
         assert_eq!(found["verdict"], "not-stationary");
     }

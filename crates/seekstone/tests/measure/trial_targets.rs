@@ -302,7 +302,7 @@ fn mistakes_are_one_sentence_with_their_place() {
     );
     check(
         "[[workload]]\nname = \"a\"\npattern = \"up\"\n",
-        "workload \"a\": pattern: \"up\" is none",
+        "x.toml:3: pattern: \"up\" is none of",
     );
     check(
         "[[workload]]\nname = \"a\"\ntargets = [\"b\"]\n",
