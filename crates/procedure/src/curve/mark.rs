@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{CurvePoint, LevelOutcome, Rabmark};
+use results::{CurvePoint, Level, LevelOutcome, Rabmark};
 use stats::{Estimate, long_run_variance, student_t};
 
 use super::interpolation::{Chord, interpolate};
@@ -40,6 +40,13 @@ impl Sum {
     }
 }
 
+/// What was found for a level that was searched.
+fn outcome_of(levels: &[Level], search: &CurveSearch) -> Option<LevelOutcome> {
+    let level_ns = search.level.as_nanos();
+    let found = levels.iter().find(|level| level.level_ns == level_ns);
+    found.map(|level| level.outcome)
+}
+
 /// A level, and what was found for it.
 type FoundLevel<'a> = (&'a CurveSearch, Option<LevelOutcome>);
 
@@ -63,9 +70,7 @@ impl LoadCurve {
         sum.add_point(1, MS / time, -load * MS / (time * time));
         let (levels, _) = self.levels();
         for (place, search) in self.searches.iter().flatten().enumerate() {
-            let level_ns = search.level.as_nanos();
-            let found = levels.iter().find(|level| level.level_ns == level_ns);
-            let outcome = found.map(|level| level.outcome);
+            let outcome = outcome_of(&levels, search);
             self.add_level((search, outcome), &mut sum);
             sum.add_point(1, 0.0, self.through_level(place, (search, outcome)));
         }
@@ -168,7 +173,8 @@ impl LoadCurve {
     #[must_use]
     pub fn rabmark_s(&self) -> Option<Rabmark> {
         let search = self.searches.as_ref()?.last()?;
-        let (load, is_whole) = match self.outcome(search)? {
+        let (levels, _) = self.levels();
+        let (load, is_whole) = match outcome_of(&levels, search)? {
             LevelOutcome::Reached { load, .. } => (load, true),
             LevelOutcome::Between { low, high } => {
                 let middle = Estimate::exact(0.5 * (low + high), 0.0);
