@@ -339,8 +339,8 @@ impl LoadCurve {
         })
     }
 
-    /// What was found for each level, in order with what was found for the others, or the doubt that
-    /// it is in none.
+    /// What was found for each level, in order with what was found for the others, or the doubt
+    /// that it is in none.
     fn levels(&self) -> (Vec<Level>, Option<Warning>) {
         let searches = self.searches.iter().flatten();
         let level = |search: &CurveSearch| {
