@@ -327,6 +327,10 @@ impl Drop for Ring {
             };
             self.register_call(UNREGISTER_RING_FDS, &mut update);
         }
+        if self.features.registered_files > 0 {
+            // Else the files stay open for as long as that takes, and their file system busy.
+            let _ = self.ring.submitter().unregister_files();
+        }
         if self.features.has_registered_buffers {
             // The kernel takes a ring apart some time later; the next driver needs the locked
             // memory now.
