@@ -14,6 +14,9 @@ const FIRST: u32 = 16;
 const EVERY: u32 = 64;
 /// Before any request is done, an entry is held up that takes at least this long.
 const UNKNOWN: Duration = Duration::from_micros(200);
+/// No lock is held for so long: where many requests wait in the file system's queue, what they
+/// take says nothing of an entry.
+const LONG: Duration = Duration::from_millis(2);
 /// Of the last eight watched, so many must have been held up.
 const HELD_UP_MIN: u32 = 4;
 
@@ -60,7 +63,7 @@ impl EntryWatch {
             Duration::ZERO => UNKNOWN,
             usual => Duration::from_nanos(usual.as_nanos() / 2),
         };
-        let is_held_up = slept && length >= least;
+        let is_held_up = slept && length >= least.min(LONG);
         self.recent = self.recent << 1 | u8::from(is_held_up);
         is_held_up
     }
@@ -101,6 +104,8 @@ mod tests {
         // A processor that was taken away, and a lock.
         check(&[(false, MS * 10); 100], false);
         check(&[(true, MS); 100], false);
+        // A full queue: half of the requests take far longer than an entry.
+        check(&[(true, MS * 3); 4], true);
         let mixed = [(true, MS * 9), (false, MS)].repeat(4);
         check(&mixed, true);
         let once = [vec![(true, MS * 10); 3], vec![(false, MS); 8]].concat();
