@@ -74,29 +74,31 @@ pub fn probe_polling(target: &Target) -> io::Result<()> {
 const READS_HELD_UP: usize = 3;
 
 /// Whether a ring that is to read from `target` holds the caller up until the storage has answered,
-/// so that the storage has one request at a time, however many were asked for. Each file system is
+/// so that the storage has one request at a time, however many were asked for. Each file is
 /// asked once, by reading the first bytes of a target that holds some.
 #[must_use]
 pub(crate) fn holds_up(target: &Target) -> bool {
-    static KNOWN: Mutex<BTreeMap<u64, bool>> = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<BTreeMap<(u64, u64), bool>> = Mutex::new(BTreeMap::new());
     let Ok(metadata) = target.file().metadata() else {
         return false;
     };
+    // The number of a device that is unmounted is given to the next one.
+    let key = (metadata.dev(), metadata.ino());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = known.get(&metadata.dev()) {
+    if let Some(known) = known.get(&key) {
         return *known;
     }
     for _ in 0..READS_HELD_UP {
         match is_read_held_up(target) {
             Ok(Some(true)) => {}
             Ok(Some(false)) => {
-                known.insert(metadata.dev(), false);
+                known.insert(key, false);
                 return false;
             }
             Ok(None) | Err(_) => return false,
         }
     }
-    known.insert(metadata.dev(), true);
+    known.insert(key, true);
     true
 }
 

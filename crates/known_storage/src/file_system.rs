@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use fuser::{
@@ -15,7 +16,8 @@ use crate::{KnownSubmission, OperationType, StorageBook};
 
 /// Name of the file.
 pub const FILE_NAME: &str = "data";
-const FILE: INodeNo = INodeNo(2);
+/// The number of the next file: no two of a process have the same.
+static NEXT_FILE: AtomicU64 = AtomicU64::new(2);
 /// How long the kernel may remember names and attributes.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 const SECTOR: u64 = 512;
@@ -24,6 +26,7 @@ const BLOCK: u64 = 4096;
 const BACKGROUND_MAX: u16 = 4096;
 
 pub struct OneFile {
+    inode: INodeNo,
     size: u64,
     submission: KnownSubmission,
     shared: Arc<StorageBook>,
@@ -38,6 +41,7 @@ impl OneFile {
         timer: AnswerTimer,
     ) -> Self {
         Self {
+            inode: INodeNo(NEXT_FILE.fetch_add(1, Ordering::Relaxed)),
             size,
             submission,
             shared,
@@ -46,7 +50,7 @@ impl OneFile {
     }
 
     fn attributes(&self, of: INodeNo) -> FileAttr {
-        let is_file = of == FILE;
+        let is_file = of == self.inode;
         let now = SystemTime::UNIX_EPOCH;
         let size = if is_file { self.size } else { 0 };
         FileAttr {
@@ -103,7 +107,7 @@ impl Filesystem for OneFile {
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == FILE_NAME {
-            return reply.entry(&FOR_EVER, &self.attributes(FILE), Generation(0));
+            return reply.entry(&FOR_EVER, &self.attributes(self.inode), Generation(0));
         }
         reply.error(Errno::ENOENT);
     }
@@ -211,7 +215,7 @@ impl Filesystem for OneFile {
         let entries = [
             (INodeNo::ROOT, FileType::Directory, "."),
             (INodeNo::ROOT, FileType::Directory, ".."),
-            (FILE, FileType::RegularFile, FILE_NAME),
+            (self.inode, FileType::RegularFile, FILE_NAME),
         ];
         let rest = (1..).zip(entries).skip(offset as usize);
         for (next, (inode, kind, name)) in rest {
