@@ -1,6 +1,8 @@
 //! Choosing a driver: io_uring where the kernel lets us, blocking threads elsewhere.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -200,7 +202,13 @@ fn obstacle(targets: &TargetTable) -> Option<Obstacle> {
     if let UringSupport::Refused { reason } = probe() {
         return Some(Obstacle::Refused { reason });
     }
-    let target = targets.targets().iter().find(|target| holds_up(target))?;
+    // One file of each file system is enough: there may be thousands.
+    let mut devices = BTreeSet::new();
+    let mut firsts = targets.targets().iter().filter(|target| {
+        let metadata = target.file().metadata();
+        metadata.is_ok_and(|it| devices.insert(it.dev()))
+    });
+    let target = firsts.find(|target| holds_up(target))?;
     let path = target.path().to_owned();
     Some(Obstacle::HeldUp { path })
 }

@@ -66,7 +66,7 @@ pub struct UringDriver {
     blocked_until: Instant,
     own_work: OwnWork,
     watch: EntryWatch,
-    /// What each entry for the kernel carries beside its own flags.
+    /// Flags that every submission carries besides its own.
     entry_flags: squeue::Flags,
     /// When the alarm rings, while one is in the ring.
     alarm: Option<Instant>,

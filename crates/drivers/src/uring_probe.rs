@@ -74,8 +74,8 @@ pub fn probe_polling(target: &Target) -> io::Result<()> {
 const READS_HELD_UP: usize = 3;
 
 /// Whether a ring that is to read from `target` holds the caller up until the storage has answered,
-/// so that the storage has one request at a time, however many were asked for. Each file is
-/// asked once, by reading the first bytes of a target that holds some.
+/// so that the storage has one request at a time, however many were asked for. A file is asked
+/// once, by three reads of its first bytes; one that holds nothing does not show it.
 #[must_use]
 pub(crate) fn holds_up(target: &Target) -> bool {
     static KNOWN: Mutex<BTreeMap<(u64, u64), bool>> = Mutex::new(BTreeMap::new());

@@ -270,9 +270,8 @@ impl Ring {
         }
     }
 
-    /// What a file system cannot carry out without waiting is left to threads of the kernel: four
-    /// for each processor, unless more are allowed, and then no more than so many requests would be
-    /// outstanding.
+    /// The kernel's own threads (io-wq) run what a file system cannot start without waiting. By
+    /// default they are four per processor, which would cap the queue depth: allow one per request.
     fn allow_threads(&self, depth: u32) {
         let submitter = self.ring.submitter();
         // Those for files, and for what may never end; zero changes nothing.
