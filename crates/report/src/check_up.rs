@@ -11,9 +11,8 @@ use crate::measurements;
 use crate::page::Page;
 use crate::rab;
 use crate::random_access;
-use crate::replay;
+use crate::section;
 use crate::side_by_side;
-use crate::ssd;
 use crate::standing;
 use crate::study;
 use crate::style::{Style, Tone};
@@ -70,14 +69,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
         page.blank();
         files::section(&mut page, found, run.target.kind);
     }
-    if let Some(found) = &run.ssd {
-        page.blank();
-        ssd::section(&mut page, found);
-    }
-    if let Some(found) = &run.replay {
-        page.blank();
-        replay::section(&mut page, found);
-    }
+    section::all(&mut page, run);
     goals(&mut page, run);
     findings(&mut page, run);
     warnings::section(&mut page, run);

@@ -1,7 +1,6 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
 use crate::side_by_side;
-use crate::ssd;
 use crate::style::Tone;
 use crate::timing;
 use results::{
@@ -230,7 +229,7 @@ pub fn headline(run: &Run) -> String {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
     parts.extend(run.random.iter().flat_map(of_random));
-    parts.extend(run.ssd.iter().flat_map(ssd::headline));
+    parts.extend(of_tables(run));
     parts.extend(run.timing.iter().flat_map(timing::headline));
     let series = run.transfer.iter().flat_map(|found| &found.series);
     if let Some(last) = series.last() {
@@ -273,6 +272,20 @@ pub fn headline(run: &Run) -> String {
     } else {
         parts.join(", ")
     }
+}
+
+/// The headlines of the first table's first rows.
+fn of_tables(run: &Run) -> impl Iterator<Item = String> {
+    let table = run.tables.iter().find(|it| !it.rows.is_empty());
+    let rows = table.into_iter().flat_map(|table| {
+        let rows = table.rows.iter().take(2);
+        rows.map(move |row| (table.row_name(row), row))
+    });
+    rows.filter_map(|(name, row)| {
+        let head = row.headline()?;
+        let value = head.metric.unit.format(head.value.value);
+        Some(format!("{name} {}{value}", mark(row.trust)))
+    })
 }
 
 /// The loads at the last two levels that were reached.

@@ -14,7 +14,7 @@ mod markup;
 mod over_time;
 mod plot;
 mod sparklines;
-mod steady;
+mod table_plots;
 mod tables;
 mod verdict;
 
@@ -95,7 +95,11 @@ pub fn html(run: &Run) -> String {
             "Latency by percentile",
             grid(&note, &nines, &mut drawn),
         ),
-        Section::new("steady", "Steady state", steady_plots(run, &mut drawn)),
+        Section::new(
+            "pictures",
+            "Pictures",
+            grid("", &table_plots::all(run), &mut drawn),
+        ),
         Section::new(
             "time",
             "Over time",
@@ -120,11 +124,6 @@ pub fn html(run: &Run) -> String {
         &held,
         &labels.into_rules(),
     )
-}
-
-fn steady_plots(run: &Run, drawn: &mut Drawn) -> String {
-    let plots: Vec<Plot> = run.ssd.iter().flat_map(steady::plots).collect();
-    grid("", &plots, drawn)
 }
 
 /// A page of sections; those without a body are left out.

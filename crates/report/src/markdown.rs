@@ -25,7 +25,14 @@ pub fn markdown(run: &Run) -> String {
         text.push_str(&format!("- Partial: {}\n", plain(reason)));
     }
     for found in run.tables() {
-        text.push_str(&format!("\n## {}\n\n{}", plain(&found.name), table(&found)));
+        let title = match found.title.as_str() {
+            "" => &found.name,
+            title => title,
+        };
+        text.push_str(&format!("\n## {}\n\n{}", plain(title), table(&found)));
+        for note in &found.notes {
+            text.push_str(&format!("\n{}\n", plain(note)));
+        }
     }
     text.push_str("\nIntervals are at 95 % confidence.\n");
     let findings: Vec<String> = run.findings.iter().map(|it| plain(it)).collect();
@@ -60,10 +67,15 @@ fn table(table: &Table) -> String {
         header.push(plain(&metric.name));
         sides.push("---:");
     }
+    for what in table.words() {
+        header.push(plain(what));
+        sides.push("---");
+    }
     let mut lines = vec![line(&header), line(&sides)];
     for row in &table.rows {
         let mut fields: Vec<String> = row.levels.iter().map(|level| plain(level)).collect();
         fields.extend(metrics.iter().map(|metric| cell(row, metric)));
+        fields.extend(table.words().into_iter().map(|it| plain(row.word(it))));
         lines.push(line(&fields));
     }
     lines.join("\n") + "\n"

@@ -8,7 +8,7 @@ use stats::Estimate;
 use crate::reading::{Better, Unit};
 use crate::run::Run;
 use crate::table::{Role, Row, Table, Trust};
-use crate::tables::{BYTES, SSD_ROUNDS};
+use crate::tables::BYTES;
 
 /// What the intervals of two figures show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
     let tables = of_new.iter().filter_map(|table| {
         let other = of_base.iter().find(|other| same(table, other))?;
         // What is compared of rounds is what they come to.
-        (table.name != SSD_ROUNDS).then_some((table, other))
+        (!table.are_steps).then_some((table, other))
     });
     let rows = tables.flat_map(|(table, other)| {
         let rows = table.rows.iter();

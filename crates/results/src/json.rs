@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::summary::Summary;
-use crate::{Run, SCHEMA_VERSION, Table};
+use crate::{Run, SCHEMA_VERSION, Table, schema_3};
 
 /// Why a text is not a run.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,8 @@ pub enum JsonError {
 
 /// The oldest version that is read: it had seeds as numbers, and verdicts in other words.
 const OLDEST_READ: u64 = 2;
+/// The last version that had a key for each kind of measurement.
+const LAST_OF_KINDS: u64 = 3;
 /// Why writing cannot fail.
 const INFALLIBLE: &str = "a run has no keys but text";
 
@@ -48,11 +50,10 @@ struct Header {
 
 /// A run, and what follows from it for readers who know no kind.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct Whole {
     summary: Summary,
     #[serde(flatten)]
-    run: &'a Run,
-    tables: Vec<Table>,
+    run: Run,
 }
 
 /// The run as JSON over several lines, ending in a line break, with a summary for scripts in front
@@ -64,8 +65,10 @@ struct Whole<'a> {
 pub fn json(run: &Run) -> String {
     let whole = Whole {
         summary: run.summary(),
-        run,
-        tables: run.tables(),
+        run: Run {
+            tables: run.tables(),
+            ..run.clone()
+        },
     };
     let mut text = serde_json::to_string_pretty(&whole).expect(INFALLIBLE);
     text.push('\n');
@@ -98,5 +101,13 @@ pub fn from_json(text: &str) -> Result<Run, JsonError> {
     }
     let mut run: Run = serde_json::from_str(text)?;
     run.schema = known;
+    // What follows from the rest is made anew when it is asked for.
+    let given = std::mem::take(&mut run.tables);
+    let follows = run.tables();
+    let is_own = |table: &Table| follows.iter().all(|it| it.name != table.name);
+    run.tables = given.into_iter().filter(is_own).collect();
+    if found <= LAST_OF_KINDS {
+        schema_3::upgrade(&mut run, text)?;
+    }
     Ok(run)
 }

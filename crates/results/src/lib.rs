@@ -19,9 +19,11 @@ mod random_access;
 mod reading;
 mod replay;
 mod run;
+mod schema_3;
 mod seed;
 mod series;
 mod setup;
+mod show;
 mod ssd;
 mod study;
 mod summary;
@@ -61,9 +63,10 @@ pub use rab::{
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
 pub use replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
-pub use run::{Run, SCHEMA_VERSION, Status};
+pub use run::{RowWarning, Run, SCHEMA_VERSION, Status};
 pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeries};
 pub use setup::{FileText, RunSetting, SettingOrigin, Setup};
+pub use show::{PlotOf, Show, TableShape};
 pub use ssd::{
     PtsWindow, PurgeRecord, RoundTrend, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdPhase,
     SsdRound, SsdTests, Tracked,

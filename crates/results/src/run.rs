@@ -9,11 +9,10 @@ use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
 use crate::rab::Rab;
 use crate::random_access::RandomAccess;
-use crate::replay::Replay;
 use crate::series::SystemSeries;
 use crate::setup::Setup;
-use crate::ssd::SsdTests;
 use crate::study::Study;
+use crate::table::Table;
 use crate::timing::Timing;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
@@ -22,7 +21,7 @@ use crate::warning_code::WarningCode;
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
 /// wrong; a run of any other version is not read.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,19 +79,29 @@ pub struct Run {
     /// Times of programs that use files.
     #[serde(default)]
     pub files: Option<FileTests>,
-    /// Steady state of an SSD.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ssd: Option<SsdTests>,
-    /// A trace that was replayed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replay: Option<Replay>,
+    /// What its kind of measurement found, beside trials and curves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<Table>,
     /// What its figures were required to be, and whether they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalVerdict>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
-    /// Doubts about the whole run; those about one number are with it.
+    /// Doubts about the whole run; those about a trial or a curve are with it.
     pub warnings: Vec<Warning>,
+    /// Doubts about rows of its tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub row_warnings: Vec<RowWarning>,
+}
+
+/// A doubt about a row of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowWarning {
+    /// The row, as it is named.
+    pub row: String,
+    /// What must be known of it.
+    #[serde(flatten)]
+    pub warning: Warning,
 }
 
 impl Run {
@@ -117,11 +126,11 @@ impl Run {
             timing: None,
             study: None,
             files: None,
-            ssd: None,
-            replay: None,
+            tables: Vec::new(),
             goals: Vec::new(),
             findings: Vec::new(),
             warnings: Vec::new(),
+            row_warnings: Vec::new(),
         }
     }
 
@@ -169,7 +178,7 @@ impl Run {
         let cells = self.random.iter().flat_map(|it| &it.cells);
         let commands = self.timing.iter().flat_map(|it| &it.commands);
         let tests = self.files.iter().flat_map(|it| &it.tests);
-        let phases = self.ssd.iter().flat_map(|it| &it.phases);
+        let rows = self.row_warnings.iter();
         of("run", &self.warnings)
             .chain(measured.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(of("curve", curve))
@@ -178,7 +187,7 @@ impl Run {
             .chain(cells.flat_map(|it| of("random", &it.warnings)))
             .chain(commands.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(tests.flat_map(|it| of(it.name(), &it.warnings)))
-            .chain(phases.flat_map(|it| of(&it.name, &it.warnings)))
+            .chain(rows.map(|it| (it.row.clone(), &it.warning)))
     }
 
     /// Every warning of the run, its measurements and its curve.

@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use stats::{Estimate, PercentileEstimate, Verdict};
 
 use crate::measurement::Times;
 use crate::reading::{Better, Unit};
+use crate::show::{Show, is_false};
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
@@ -15,7 +16,7 @@ use crate::warning_code::WarningCode;
 const NS: f64 = 1e-9;
 
 /// How prominent a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The figure that stands for its row in lists; one in each row.
@@ -27,7 +28,7 @@ pub enum Role {
 }
 
 /// What a figure is a figure of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metric {
     /// Stable name in kebab case, in the field's words: `iops`, `latency-p99`.
     pub name: String,
@@ -40,7 +41,7 @@ pub struct Metric {
 }
 
 /// A metric with its value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// What it is a figure of.
     #[serde(flatten)]
@@ -53,18 +54,28 @@ pub struct Figure {
 }
 
 /// One repetition behind a row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replicate {
     /// Position among the repetitions of its row, from 1.
     pub number: u32,
     /// Whether it is in the row's figures: a warm-up is not.
     pub counts: bool,
     /// What it gave: name, unit, value.
+    #[serde(deserialize_with = "known_or_not")]
     pub readings: Vec<(String, Unit, f64)>,
 }
 
+/// Readings of which some have no value.
+fn known_or_not<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Unit, f64)>, D::Error> {
+    let found = Vec::<(String, Unit, Option<f64>)>::deserialize(from)?;
+    let found = found.into_iter();
+    Ok(found
+        .map(|(name, unit, it)| (name, unit, it.unwrap_or(f64::NAN)))
+        .collect())
+}
+
 /// How far the figures of a row may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
     /// The intervals can be trusted, however wide they are.
@@ -76,32 +87,47 @@ pub enum Trust {
 }
 
 /// What was found with one combination of levels.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Levels, one for each factor of the table.
     pub levels: Vec<String>,
     pub figures: Vec<Figure>,
     /// The repetitions behind them, where they are single values.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replicates: Vec<Replicate>,
     /// How far the figures may be used.
     pub trust: Trust,
     /// Codes of the warnings about this row.
     pub warnings: Vec<WarningCode>,
+    /// What else is known of it, in words: what, and the word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<(String, String)>,
 }
 
 /// Rows with the same factors.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Stable name in kebab case.
     pub name: Cow<'static, str>,
+    /// Its heading; empty where its name, or the title of the run, says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// What the levels are levels of.
     pub factors: Vec<String>,
     /// The rows, in the order of measuring or of their levels.
     pub rows: Vec<Row>,
     /// Whether rows are named by their levels alone, and only by those that others do not share.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_brief: bool,
+    /// Whether its rows are steps of a procedure, of which the next run has others.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub are_steps: bool,
+    /// How its figures came about and what they mean, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// How a screen shows it.
+    #[serde(default, skip_serializing_if = "Show::is_usual")]
+    pub show: Show,
 }
 
 impl Role {
@@ -284,6 +310,7 @@ impl Row {
             replicates: Vec::new(),
             trust,
             warnings: warnings.iter().map(|it| it.code.clone()).collect(),
+            words: Vec::new(),
         }
     }
 
@@ -291,6 +318,21 @@ impl Row {
     #[must_use]
     pub fn with_replicates(self, replicates: Vec<Replicate>) -> Self {
         Self { replicates, ..self }
+    }
+
+    /// The same row with something in words.
+    #[must_use]
+    pub fn with_word(mut self, what: &str, word: impl Into<String>) -> Self {
+        self.words.push((what.to_owned(), word.into()));
+        self
+    }
+
+    /// What is known of that in words; empty where nothing is.
+    #[must_use]
+    pub fn word(&self, what: &str) -> &str {
+        let mut words = self.words.iter();
+        let known = words.find(|(name, _)| name == what);
+        known.map_or("", |(_, word)| word)
     }
 
     /// The codes of its warnings as files have them.
@@ -322,7 +364,42 @@ impl Table {
             factors: factors.iter().map(|it| (*it).to_owned()).collect(),
             rows,
             is_brief: false,
+            title: String::new(),
+            are_steps: false,
+            notes: Vec::new(),
+            show: Show::default(),
         }
+    }
+
+    /// The same table, whose rows are steps of a procedure.
+    #[must_use]
+    pub fn of_steps(self) -> Self {
+        Self {
+            are_steps: true,
+            ..self
+        }
+    }
+
+    /// The same table under that heading.
+    #[must_use]
+    pub fn titled(self, title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            ..self
+        }
+    }
+
+    /// The same table with what is to be known of its figures.
+    #[must_use]
+    pub fn noted(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// The same table, shown so.
+    #[must_use]
+    pub fn shown(self, show: Show) -> Self {
+        Self { show, ..self }
     }
 
     /// The same table, whose rows are named by their first level and by what tells them apart, as
@@ -342,6 +419,18 @@ impl Table {
         for figure in self.rows.iter().flat_map(|row| &row.figures) {
             if !found.iter().any(|known| known.name == figure.metric.name) {
                 found.push(&figure.metric);
+            }
+        }
+        found
+    }
+
+    /// What is known of its rows in words, each once.
+    #[must_use]
+    pub fn words(&self) -> Vec<&str> {
+        let mut found: Vec<&str> = Vec::new();
+        for (what, _) in self.rows.iter().flat_map(|row| &row.words) {
+            if !found.contains(&what.as_str()) {
+                found.push(what);
             }
         }
         found

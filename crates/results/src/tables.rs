@@ -1,4 +1,5 @@
-//! The tables of a run: one function for each kind of measurement.
+//! The tables of a run: those that it holds, and one function for each kind of measurement that
+//! gives none yet.
 
 mod curve;
 mod file_tests;
@@ -16,7 +17,6 @@ mod transfer;
 pub(crate) use curve::POINTS;
 pub(crate) use file_tests::BYTES;
 pub(crate) use operations::NAME as OPERATIONS;
-pub(crate) use ssd::ROUNDS as SSD_ROUNDS;
 
 use crate::run::Run;
 use crate::table::{Table, Trust};
@@ -38,8 +38,7 @@ impl Run {
         let of_random = self.random.iter().map(random_access::table);
         let of_timing = self.timing.iter().map(timing::table);
         let of_files = self.files.iter().map(file_tests::table);
-        let of_ssd = self.ssd.iter().flat_map(ssd::tables);
-        let of_replay = self.replay.iter().map(replay::table);
+        let own = self.tables.iter().cloned();
         let of_study = self.study.iter().map(study::table);
         let found = of_curve
             .chain(of_rab)
@@ -48,8 +47,7 @@ impl Run {
             .chain(of_random)
             .chain(of_timing)
             .chain(of_files)
-            .chain(of_ssd)
-            .chain(of_replay)
+            .chain(own)
             .chain(of_study);
         let mut tables: Vec<Table> = found.collect();
         // Rounds of random access are summed up in cells, which come first.
@@ -82,7 +80,7 @@ impl Run {
         if self.is_summed_up() && tables.len() > 1 {
             tables.retain(|it| ![measurement::NAME, operations::NAME].contains(&it.name.as_ref()));
         }
-        tables.retain(|it| it.name != ssd::ROUNDS);
+        tables.retain(|it| !it.are_steps);
         tables
     }
 

@@ -120,7 +120,7 @@ pub fn measure_replay(
         status,
         elapsed_ns: elapsed.as_nanos(),
         measurements,
-        replay: Some(found),
+        tables: found.tables(),
         findings,
         warnings,
         ..Run::empty(session.resolved(size), environment, description)

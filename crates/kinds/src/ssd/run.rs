@@ -89,7 +89,8 @@ pub fn measure_ssd(
         status,
         elapsed_ns: elapsed.as_nanos(),
         findings: ssd_findings(&found),
-        ssd: Some(found),
+        tables: found.tables(),
+        row_warnings: found.row_warnings(),
         warnings,
         ..Run::empty(setup, environment, description)
     })

@@ -10,7 +10,7 @@ use units::format_counted;
 
 use super::charts::{overlaid, overlaid_nines};
 use super::facts::facts;
-use super::markup::{escaped, in_print, words};
+use super::markup::{escaped, in_print};
 use super::plot::{Drawn, Plot, pixel};
 use super::tables::{folded, level_in_print};
 use super::{Section, document, grid};
@@ -18,6 +18,7 @@ use crate::axis::{Axis, ends};
 use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, verdict};
 use crate::figure::estimated;
 use crate::gate::{self, RunSets};
+use crate::names::words;
 use crate::picture::ratios::Sense;
 use crate::side_by_side::{in_words as side_words, sides};
 use crate::verdicts;

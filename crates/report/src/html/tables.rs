@@ -4,10 +4,11 @@
 use results::{Figure, Metric, Role, Row, Run, Table, Trust, Unit};
 use units::format_counted;
 
-use super::markup::{Printed, capitalised, escaped, in_print, words};
+use super::markup::{Printed, escaped, in_print};
 use super::plot::pixel;
 use crate::axis::{Axis, tick_label};
 use crate::figure::{indicative_legend, legend};
+use crate::names::{capitalised, words};
 
 /// Longer tables are folded.
 const ROWS_MAX: usize = 40;
@@ -65,10 +66,7 @@ fn quoted(text: &str) -> String {
 pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
     let mut text = String::new();
     for (place, table) in tables.iter().enumerate() {
-        text.push_str(&format!(
-            "<h3>{}</h3>\n",
-            escaped(&capitalised(&words(&table.name)))
-        ));
+        text.push_str(&format!("<h3>{}</h3>\n", escaped(&heading(table))));
         let shown = one(run, table, labels, |role| role != Role::Detail);
         // The first table is what the page is about.
         let rows_max = if place == 0 { FIRST_ROWS_MAX } else { ROWS_MAX };
@@ -83,9 +81,19 @@ pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
             let details = one(run, table, labels, |role| role == Role::Detail);
             text.push_str(&folded("More figures", &details));
         }
+        for note in &table.notes {
+            text.push_str(&format!("<p class=\"legend\">{}</p>\n", escaped(note)));
+        }
     }
     text.push_str(&legends(tables));
     text
+}
+
+fn heading(table: &Table) -> String {
+    match table.title.as_str() {
+        "" => capitalised(&words(&table.name)),
+        title => title.to_owned(),
+    }
 }
 
 pub(super) fn folded(what: &str, body: &str) -> String {
@@ -105,11 +113,13 @@ fn one(run: &Run, table: &Table, labels: &mut Labels, is_shown: impl Fn(Role) ->
             .map(|place| table.factors[place].clone())
             .collect(),
     };
+    let said = if is_main { table.words() } else { Vec::new() };
     let named = factors.iter().skip(1).map(|name| Some(name.as_str()));
     let columns = std::iter::once(None)
         .chain(named)
         .chain(strip.iter().map(|_| None))
-        .chain(metrics.iter().map(|it| Some(it.name.as_str())));
+        .chain(metrics.iter().map(|it| Some(it.name.as_str())))
+        .chain(said.iter().map(|it| Some(*it)));
     let class = labels.take(columns);
     let mut text = format!("<div class=\"wide\"><table class=\"{class}\"><thead><tr>");
     for factor in &factors {
@@ -130,6 +140,9 @@ fn one(run: &Run, table: &Table, labels: &mut Labels, is_shown: impl Fn(Role) ->
             escaped(&words(&metric.name))
         ));
     }
+    for what in &said {
+        text.push_str(&format!("<th scope=\"col\">{}</th>", escaped(what)));
+    }
     if is_main {
         text.push_str("<th scope=\"col\">trust</th>");
     }
@@ -145,6 +158,9 @@ fn one(run: &Run, table: &Table, labels: &mut Labels, is_shown: impl Fn(Role) ->
         }
         for metric in &metrics {
             text.push_str(&cell(row, metric));
+        }
+        for what in &said {
+            text.push_str(&format!("<td>{}</td>", escaped(row.word(what))));
         }
         if is_main {
             text.push_str(&format!("<td>{}</td>", trust(row)));

@@ -3,10 +3,11 @@
 use results::{Row, Run, Severity, Status, Table, Trust};
 use units::{format_counted, format_duration_ns};
 
-use super::markup::{Printed, capitalised, escaped, in_print, words};
+use super::markup::{Printed, escaped, in_print};
 use crate::check_up::{machine, title};
 use crate::figure::{INDICATIVE, headline, mark};
 use crate::list::moment;
+use crate::names::{capitalised, words};
 use crate::standing::counts;
 use crate::target::in_brief;
 

@@ -21,8 +21,9 @@ fn whole_run() -> Run {
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
     run.timing = Some(sample::timing());
-    run.ssd = Some(sample::ssd());
-    run.replay = Some(sample::replay());
+    run.tables = sample::ssd().tables();
+    run.tables.extend(sample::replay().tables());
+    run.row_warnings = sample::ssd().row_warnings();
     run.study = Some(sample::study());
     // As a trial has them that was cut into intervals.
     let of_users = sample::transactions().loads.remove(0);
@@ -150,26 +151,26 @@ fn an_interval_without_an_upper_end_is_null() {
 fn other_schemas_are_refused_in_a_sentence() {
     let refused = |schema: u32| {
         let text = format!("\"schema\": {schema}");
-        let text = json(&whole_run()).replacen("\"schema\": 3", &text, 1);
+        let text = json(&whole_run()).replacen("\"schema\": 4", &text, 1);
         from_json(&text).expect_err("another schema")
     };
-    let (older, newer) = (refused(1), refused(4));
+    let (older, newer) = (refused(1), refused(5));
     assert!(matches!(
         older,
-        JsonError::OlderSchema { found: 1, known: 3 }
+        JsonError::OlderSchema { found: 1, known: 4 }
     ));
     assert!(matches!(
         newer,
-        JsonError::NewerSchema { found: 4, known: 3 }
+        JsonError::NewerSchema { found: 5, known: 4 }
     ));
     assert_eq!(
         older.to_string(),
-        "the run has schema version 1, and this program reads 2 to 3: read it with the \
+        "the run has schema version 1, and this program reads 2 to 4: read it with the \
          version of Seekstone that wrote it, or measure again"
     );
     assert_eq!(
         newer.to_string(),
-        "the run has schema version 4, and this program reads 2 to 3: read it with the \
+        "the run has schema version 5, and this program reads 2 to 4: read it with the \
          version of Seekstone that wrote it, or a newer one"
     );
 }

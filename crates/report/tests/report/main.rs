@@ -8,6 +8,7 @@ mod indicative;
 mod json;
 mod rab;
 mod random_access;
+mod recorded;
 mod schema;
 mod screen;
 mod study;

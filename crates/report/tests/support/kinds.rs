@@ -57,10 +57,11 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.files = Some(sample::files());
     });
     add("ssd", &["ssd", "ssd-loads", "ssd-rounds"], &|run| {
-        run.ssd = Some(sample::ssd());
+        run.tables = sample::ssd().tables();
+        run.row_warnings = sample::ssd().row_warnings();
     });
     add("replay", &["replay"], &|run| {
-        run.replay = Some(sample::replay());
+        run.tables = sample::replay().tables();
     });
     add("study", &["transfer"], &|run| {
         run.study = Some(sample::study());

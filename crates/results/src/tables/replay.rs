@@ -1,38 +1,115 @@
 //! A trace that was replayed.
 
+use units::{Bytes, format_counted, format_duration_ns};
+
 use crate::reading::{Better, Unit};
-use crate::replay::{Replay, ReplayPace};
+use crate::replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
+use crate::show::Show;
 use crate::table::{Figure, Role, Row, Table, Trust};
 
-/// How the replay went. Every request counts, and there was one replay: nothing is known of how far
-/// another would differ.
-pub(super) fn table(found: &Replay) -> Table {
-    let pace = match found.pace {
-        ReplayPace::Recorded { scale: 1.0 } => "as recorded".to_owned(),
-        ReplayPace::Recorded { scale } => format!("{scale}x"),
-        ReplayPace::Fast { depth } => format!("as fast as possible, QD{depth}"),
-    };
-    let time = |name: &str, ns: f64| {
-        Figure::bare(name, Unit::Seconds, Better::Lower, ns / 1e9).as_role(Role::Column)
-    };
-    let mut figures = vec![
-        time("elapsed", found.took_ns as f64),
-        Figure::exact("requests", Unit::Count, found.requests as f64),
-        Figure::exact("bytes", Unit::Bytes, found.bytes as f64),
-        Figure::exact("moved", Unit::Count, found.moved as f64),
-        Figure::exact("left-out", Unit::Count, found.left_out as f64),
-    ];
-    if let Some(behind) = found.behind {
-        let length = found.length_ns as f64 / 1e9;
-        figures.extend([
-            Figure::exact("trace-length", Unit::Seconds, length),
-            time("behind", behind.mean_ns),
-            time("behind-p50", behind.p50_ns as f64),
-            time("behind-p99", behind.p99_ns as f64),
-            time("behind-longest", behind.longest_ns as f64),
-            Figure::bare("late", Unit::Ratio, Better::Lower, behind.late_share),
-        ]);
+impl Replay {
+    /// How the replay went, and what each of several hosts did of it. Every request counts, and
+    /// there was one replay: nothing is known of how far another would differ.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        let hosts = self.hosts.iter().map(of_host);
+        let hosts = Table::new("replay-hosts", &["rank"], hosts.collect());
+        let dealt = self.dealt.map(|dealt| match dealt {
+            ReplayDeal::Files => "Files of the trace were dealt to ranks in turn.".to_owned(),
+            ReplayDeal::Requests => "Requests of the trace were dealt to ranks in turn.".to_owned(),
+        });
+        let mut tables = vec![self.whole(), hosts.titled("Hosts").noted(dealt)];
+        tables.retain(|it| !it.rows.is_empty());
+        tables
     }
-    let row = Row::new(vec![pace], figures, "elapsed", Trust::unless_void(&[]), &[]);
-    Table::new("replay", &["pace"], vec![row])
+
+    fn whole(&self) -> Table {
+        let pace = match self.pace {
+            ReplayPace::Recorded { scale: 1.0 } => "as recorded".to_owned(),
+            ReplayPace::Recorded { scale } => format!("{scale}x"),
+            ReplayPace::Fast { depth } => format!("as fast as possible, QD{depth}"),
+        };
+        let mut figures = vec![
+            time("elapsed", self.took_ns as f64),
+            Figure::exact("requests", Unit::Count, self.requests as f64),
+            Figure::exact("recorded", Unit::Count, self.recorded as f64),
+            Figure::exact("files", Unit::Count, f64::from(self.files)),
+            Figure::exact("extent", Unit::Bytes, self.extent_bytes as f64),
+            Figure::exact("bytes", Unit::Bytes, self.bytes as f64),
+            Figure::exact("moved", Unit::Count, self.moved as f64),
+            Figure::exact("left-out", Unit::Count, self.left_out as f64),
+        ];
+        if let Some(behind) = self.behind {
+            let length = self.length_ns as f64 / 1e9;
+            figures.push(Figure::exact("trace-length", Unit::Seconds, length));
+            figures.extend(
+                self.stretch()
+                    .map(|it| Figure::bare("stretch", Unit::Share, Better::Lower, it)),
+            );
+            figures.extend(of_schedule(&behind));
+        }
+        let row = Row::new(vec![pace], figures, "elapsed", Trust::Sound, &[]);
+        let columns = ["elapsed", "stretch", "behind", "behind-p50", "behind-p99"];
+        let columns = [
+            &columns[..],
+            &["behind-longest", "late", "moved", "left-out"],
+        ]
+        .concat();
+        Table::new("replay", &["pace"], vec![row])
+            .titled("Replay")
+            .shown(Show::default().columns(&columns))
+            .noted(std::iter::once(self.trace()).chain(self.behind.map(|_| legend())))
+    }
+
+    /// What was replayed.
+    fn trace(&self) -> String {
+        let files = match self.files {
+            1 => String::new(),
+            files => format!(" of {files} files or devices"),
+        };
+        let length = match self.behind {
+            Some(_) => format!(", {}", format_duration_ns(self.length_ns as f64)),
+            None => String::new(),
+        };
+        format!(
+            "Trace: {}, {}{length}, {}{files}.",
+            self.format,
+            format_counted(self.recorded, "request"),
+            Bytes(self.extent_bytes),
+        )
+    }
+}
+
+fn legend() -> String {
+    let late = format_duration_ns(Behind::LATE_NS as f64);
+    format!("behind: from when a request was due to when it was issued; late: more than {late}.")
+}
+
+fn time(name: &str, ns: f64) -> Figure {
+    Figure::bare(name, Unit::Seconds, Better::Lower, ns / 1e9).as_role(Role::Column)
+}
+
+fn of_schedule(behind: &Behind) -> [Figure; 5] {
+    [
+        time("behind", behind.mean_ns),
+        time("behind-p50", behind.p50_ns as f64),
+        time("behind-p99", behind.p99_ns as f64),
+        time("behind-longest", behind.longest_ns as f64),
+        Figure::bare("late", Unit::Share, Better::Lower, behind.late_share),
+    ]
+}
+
+fn of_host(host: &ReplayHost) -> Row {
+    let count =
+        |name, unit, value: u64| Figure::exact(name, unit, value as f64).as_role(Role::Column);
+    let mut figures = vec![
+        count("requests", Unit::Count, host.requests),
+        count("bytes", Unit::Bytes, host.bytes),
+        time("elapsed", host.took_ns as f64),
+    ];
+    let behind = host.behind.as_ref().into_iter().flat_map(of_schedule);
+    figures.extend(behind.map(|it| it.as_role(Role::Column)));
+    let levels = vec![host.rank.to_string()];
+    let row = Row::new(levels, figures, "requests", Trust::Sound, &[]);
+    row.with_word("host", &host.host)
 }

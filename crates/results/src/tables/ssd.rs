@@ -1,30 +1,157 @@
 //! Steady state of SSDs: what came out of each test, its loads, and its rounds.
 
 use stats::{DriftVerdict, Estimate};
-use units::Bytes;
+use units::{Bytes, format_duration_ns};
 
 use crate::reading::{Better, Unit};
-use crate::ssd::{SsdCell, SsdPhase, SsdRound, SsdTests, Tracked};
-use crate::table::{Figure, Replicate, Row, Table, Trust};
+use crate::run::RowWarning;
+use crate::show::{PlotOf, Show};
+use crate::ssd::{PtsWindow, SsdCell, SsdPattern, SsdPhase, SsdRound, SsdTests, Tracked};
+use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
 
-/// The rounds, which the other tables sum up.
-pub(crate) const ROUNDS: &str = "ssd-rounds";
+/// Rounds that a screen has room for: of one test, and of each of several.
+const ROUNDS_MAX: usize = 12;
+const ROUNDS_MAX_OF_MANY: usize = 4;
+/// Shares of the mean that the standard allows: half of the range either way.
+const BAND: f64 = 0.10;
+/// What the columns mean.
+const LEGEND: &str = "capacities: bytes written over the size, precondition included. pts: range \
+                      and slope of five rounds, 20 % and 10 % allowed by SSS PTS. trend: change \
+                      over the last half of the rounds, 90 % interval.";
 
-/// The tests, the loads of all, and the rounds.
-pub(super) fn tables(found: &SsdTests) -> Vec<Table> {
-    let tests = found.phases.iter().filter_map(of_test).collect();
-    let loads = ["test", "pattern", "block", "read", "depth"];
-    let cells = found.phases.iter();
-    let cells = cells.flat_map(|phase| phase.cells.iter().map(|cell| of_cell(phase, cell)));
-    let rounds = found.phases.iter();
-    let size = found.size_bytes;
-    let rounds =
-        rounds.flat_map(|phase| phase.rounds.iter().map(move |it| of_round(phase, it, size)));
-    vec![
-        Table::new("ssd", &["test"], tests),
-        Table::new("ssd-loads", &loads, cells.collect()),
-        Table::new(ROUNDS, &["test", "round"], rounds.collect()),
-    ]
+impl SsdTests {
+    /// The tests, their loads, their rounds, and the window of the standard.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        let rounds_max = match self.phases.len() {
+            1 => ROUNDS_MAX,
+            _ => ROUNDS_MAX_OF_MANY,
+        };
+        let columns = ["capacities", "iops", "latency", "throughput"];
+        let columns = [&columns[..], &["pts-range", "pts-excursion", "trend"]].concat();
+        let metrics = [Tracked::Iops, Tracked::Latency, Tracked::Throughput].map(metric);
+        let convergence = ["iops-by-law", "mean"].map(str::to_owned);
+        let picture = |title: &str, x: &str, others: &[String]| PlotOf {
+            title: title.to_owned(),
+            x: x.to_owned(),
+            y: [&metrics.map(str::to_owned), others].concat(),
+            by: Some("test".to_owned()),
+        };
+        let rounds = Show::default()
+            .grouped_by("test")
+            .columns(&columns)
+            .at_most(rounds_max)
+            .bar("iops")
+            .plot(picture("convergence", "capacities", &convergence));
+        let window = ["slope", "allowed-low", "allowed-high"].map(str::to_owned);
+        let window =
+            Show::detail()
+                .grouped_by("test")
+                .plot(picture("window of SSS PTS", "number", &window));
+        let mut tables = vec![
+            self.of_tests(),
+            self.of_loads(),
+            self.of_rounds().shown(rounds).noted([LEGEND.to_owned()]),
+            self.of_windows().shown(window),
+        ];
+        tables.retain(|it| !it.rows.is_empty());
+        tables
+    }
+
+    /// What must be known of each test.
+    #[must_use]
+    pub fn row_warnings(&self) -> Vec<RowWarning> {
+        let of_phase = |phase: &SsdPhase| {
+            let row = phase.name.clone();
+            let of_row = move |warning| RowWarning {
+                row: row.clone(),
+                warning,
+            };
+            phase.warnings.clone().into_iter().map(of_row)
+        };
+        self.phases.iter().flat_map(of_phase).collect()
+    }
+
+    fn of_tests(&self) -> Table {
+        let round = format_duration_ns(self.round_ns as f64);
+        let time = match self.is_quick {
+            true => format!("Quick: each load takes at most {round}, not the time of SSS PTS"),
+            false => format!("Each load takes {round}"),
+        };
+        let how = format!(
+            "{time}; {} are written and read. Steady: a change above {:.0} % is ruled out.",
+            Bytes(self.size_bytes),
+            self.trend_limit * 100.0
+        );
+        let purges = self.phases.iter().filter_map(|phase| {
+            let purge = phase.purge.as_ref()?;
+            Some(format!(
+                "Purge before {}: {} in {}; {} of {} blocks read back as zeroes.",
+                phase.name,
+                purge.method,
+                format_duration_ns(purge.took_ns as f64),
+                purge.zero,
+                purge.sampled
+            ))
+        });
+        let laws = self.phases.iter().filter_map(|phase| {
+            let law = phase.law.as_ref()?;
+            Some(format!("iops by law of {}: {}.", phase.name, law.name))
+        });
+        let rows = self
+            .phases
+            .iter()
+            .filter_map(|it| of_test(it, self.size_bytes));
+        let columns = ["iops", "latency", "throughput", "trend", "iops-by-law"];
+        Table::new("ssd", &["test"], rows.collect())
+            .titled("Steady state")
+            .shown(Show::default().columns(&columns))
+            .noted(std::iter::once(how).chain(purges).chain(laws))
+    }
+
+    fn of_loads(&self) -> Table {
+        let cells = self.phases.iter();
+        let rows = cells.flat_map(|phase| phase.cells.iter().map(|cell| of_cell(phase, cell)));
+        let all = || self.phases.iter().flat_map(|phase| &phase.cells);
+        let is_matrix = all().all(|it| it.load.pattern == SsdPattern::Random);
+        let show = match is_matrix {
+            true => Show::default().matrix("block", "read"),
+            false => Show::default(),
+        };
+        let columns = [
+            "iops",
+            "throughput",
+            "latency",
+            "latency-p99.9",
+            "latency-max",
+        ];
+        let factors = ["test", "pattern", "block", "read", "depth"];
+        Table::new("ssd-loads", &factors, rows.collect())
+            .titled("Loads")
+            .shown(show.grouped_by("test").columns(&columns))
+    }
+
+    fn of_rounds(&self) -> Table {
+        let rows = self.phases.iter();
+        let rows = rows.flat_map(|phase| {
+            let rounds = phase.rounds.iter();
+            rounds.map(|it| of_round(phase, it, self.size_bytes))
+        });
+        Table::new("ssd-rounds", &["test", "round"], rows.collect())
+            .titled("Rounds")
+            .of_steps()
+    }
+
+    fn of_windows(&self) -> Table {
+        let rows = self.phases.iter();
+        let rows = rows.flat_map(|phase| {
+            let window = phase.pts_window();
+            window.into_iter().flat_map(|it| of_window(phase, it))
+        });
+        Table::new("ssd-window", &["test", "round"], rows.collect())
+            .titled("Window of SSS PTS")
+            .of_steps()
+    }
 }
 
 /// Only what is steady can be quoted.
@@ -53,11 +180,19 @@ const fn metric(tracked: Tracked) -> &'static str {
     }
 }
 
+const fn word(verdict: DriftVerdict) -> &'static str {
+    match verdict {
+        DriftVerdict::Steady => "steady",
+        DriftVerdict::Drifting => "drifting",
+        DriftVerdict::Undecided => "undecided",
+    }
+}
+
 fn bare(name: &str, unit: Unit, value: f64) -> Figure {
     Figure::bare(name, unit, Better::Neither, value)
 }
 
-fn of_test(phase: &SsdPhase) -> Option<Row> {
+fn of_test(phase: &SsdPhase, size: u64) -> Option<Row> {
     let trend = phase.trend();
     let last = phase.rounds.last()?;
     let name = metric(phase.tracked);
@@ -82,11 +217,34 @@ fn of_test(phase: &SsdPhase) -> Option<Row> {
         .into_iter()
         .filter_map(|(name, it)| Some((name, it?)));
     figures.extend(known.map(|(name, it)| Figure::exact(name, Unit::Count, f64::from(it))));
-    let written = last.written_bytes as f64;
-    figures.push(Figure::exact("written", Unit::Bytes, written));
+    let bytes = |name, bytes: u64| Figure::exact(name, Unit::Bytes, bytes as f64);
+    figures.extend([
+        bytes("written", last.written_bytes),
+        bytes("precondition", phase.precondition_bytes),
+        bytes("size", size),
+    ]);
+    let rate = phase.precondition_rate;
+    figures.extend(rate.map(|it| {
+        let rate = tracked(Tracked::Throughput, "precondition-rate", it);
+        rate.as_role(Role::Detail)
+    }));
+    let purge = phase.purge.iter();
+    figures.extend(purge.flat_map(|purge| {
+        [("purge-sampled", purge.sampled), ("purge-zero", purge.zero)]
+            .map(|(name, count)| Figure::exact(name, Unit::Count, f64::from(count)))
+    }));
     let levels = vec![phase.name.clone()];
     let row = Row::new(levels, figures, name, trust(phase), &phase.warnings);
-    Some(row)
+    let pts = match (phase.pts_round, phase.pts_window()) {
+        (Some(round), _) => format!("met at round {round}"),
+        (None, Some(_)) => "not met".to_owned(),
+        (None, None) => String::new(),
+    };
+    Some(
+        row.with_word("state", word(phase.verdict()))
+            .with_word("SSS PTS", pts)
+            .with_word("loads", &phase.title),
+    )
 }
 
 /// The change over the window with its two-sided interval, from the one-sided bound's error.
@@ -159,6 +317,7 @@ fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
         figures.push(bare("pts-range", Unit::Share, window.range));
         figures.push(bare("pts-excursion", Unit::Share, window.excursion));
     }
+    figures.extend(of_all_rounds(phase, round));
     let trend = round.trend.as_ref();
     figures
         .extend(trend.map(|it| Figure::new("trend", Unit::Share, Better::Neither, interval(it))));
@@ -167,5 +326,50 @@ fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
         Some(DriftVerdict::Steady) => Trust::Sound,
         _ => Trust::Shaky,
     };
-    Row::new(levels, figures, name, settled, &[])
+    let pts = match &round.pts {
+        Some(window) if window.is_met => "met",
+        Some(_) => "no",
+        None => "",
+    };
+    let state = trend.map_or("", |it| word(it.verdict));
+    let row = Row::new(levels, figures, name, settled, &[]);
+    row.with_word("pts", pts).with_word("state", state)
+}
+
+/// What the law says, and the mean of the last rounds at those that are in it.
+fn of_all_rounds(phase: &SsdPhase, round: &SsdRound) -> impl Iterator<Item = Figure> {
+    let law = phase.law.as_ref().map(|it| it.steady_per_second);
+    let law = law.map(|it| bare("iops-by-law", Unit::PerSecond, it));
+    let trend = phase.trend().filter(|it| round.number >= it.first_round);
+    let mean = trend.map(|it| Estimate::exact(it.mean.value, 1.0));
+    let mean = mean.map(|it| tracked(phase.tracked, "mean", it).as_role(Role::Detail));
+    law.into_iter().chain(mean)
+}
+
+/// The five rounds of the standard with what it allows them, and the least-squares line.
+fn of_window<'a>(phase: &'a SsdPhase, window: &'a PtsWindow) -> impl Iterator<Item = Row> + 'a {
+    let stride = phase.stride.max(1);
+    let all = window.first_round..=window.last_round;
+    let is_of = move |number: u32| {
+        all.contains(&number) && (number - window.first_round).is_multiple_of(stride)
+    };
+    let rounds = phase.rounds.iter().filter(move |it| is_of(it.number));
+    let length = f64::from(window.last_round - window.first_round).max(1.0);
+    let name = metric(phase.tracked);
+    let line = |name: &str, value: f64| {
+        tracked(phase.tracked, name, Estimate::exact(value, 1.0)).as_role(Role::Detail)
+    };
+    rounds.map(move |round| {
+        let part = f64::from(round.number - window.first_round) / length - 0.5;
+        let number = Figure::exact("number", Unit::Count, f64::from(round.number));
+        let figures = [
+            tracked(phase.tracked, name, round.tracked),
+            number,
+            line("slope", window.mean * (1.0 + window.excursion * part)),
+            line("allowed-low", window.mean * (1.0 - BAND)),
+            line("allowed-high", window.mean * (1.0 + BAND)),
+        ];
+        let levels = vec![phase.name.clone(), round.number.to_string()];
+        Row::new(levels, figures, name, trust(phase), &[])
+    })
 }

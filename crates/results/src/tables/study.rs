@@ -5,11 +5,11 @@ use crate::table::{Figure, Replicate, Row, Table, Trust};
 
 /// Each combination of levels. A study's readings keep the names that its kind gives them.
 pub(super) fn table(found: &Study) -> Table {
+    let rows = found.cells.iter().map(|cell| row(found, cell));
     Table {
         name: found.measurement.clone().into(),
         factors: found.factors.iter().map(|it| it.name.clone()).collect(),
-        is_brief: false,
-        rows: found.cells.iter().map(|cell| row(found, cell)).collect(),
+        ..Table::new("", &[], rows.collect())
     }
 }
 

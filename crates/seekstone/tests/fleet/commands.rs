@@ -2,6 +2,7 @@
 //! ranks'.
 
 use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use crate::support::tables::{self, figure};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -154,13 +155,13 @@ fn steady_state_of_two_ranks_is_one_report() {
     ];
     let args = [&args[..], &["--size", "16MiB", "--budget", "60s"]].concat();
     let run = run_of(&scratch, 2, &args);
-    let phases = run["ssd"]["phases"].as_array().expect("phases");
-    let rounds = phases[0]["rounds"].as_array().expect("rounds");
-    assert_eq!(rounds.len(), 5, "{rounds:?}");
+    assert_eq!(tables::rows(&run, "ssd-rounds").len(), 5);
     // Each has filled its own 16 MiB.
-    assert_eq!(run["ssd"]["size_bytes"], 32 << 20, "{}", run["ssd"]);
-    assert_eq!(phases[0]["precondition_bytes"], 32 << 20);
-    assert!(count(&rounds[0], "written_bytes") > 32 << 20);
+    let test = tables::row(&run, "ssd", &["wsat"]);
+    assert_eq!(figure(test, "size"), f64::from(32 << 20));
+    assert_eq!(figure(test, "precondition"), f64::from(32 << 20));
+    let first = tables::row(&run, "ssd-rounds", &["wsat", "1"]);
+    assert!(figure(first, "written") > f64::from(32 << 20));
     let said = run["warnings"].to_string();
     assert!(said.contains("2 ranks, 5 trials: rank "), "{said}");
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use crate::support::ranks::{
     Library, MPICH, OPEN_MPI, assert_given_up, json, launcher, process_of, ranks, rows, with_shim,
 };
+use crate::support::tables::{self, figure, row};
 use crate::support::{PROGRAM, Running, Scratch, finish, leftovers};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
@@ -49,16 +50,10 @@ fn count(value: &Value) -> u64 {
 
 /// Counts of a run that must not depend on the number of ranks.
 fn counts(run: &Value) -> Vec<u64> {
-    let found = &run["replay"];
-    let keys = [
-        "recorded",
-        "requests",
-        "bytes",
-        "moved",
-        "left_out",
-        "length_ns",
-    ];
-    let mut counts: Vec<u64> = keys.iter().map(|key| count(&found[key])).collect();
+    let found = row(run, "replay", &[]);
+    let keys = ["recorded", "requests", "bytes", "moved", "left-out"];
+    let mut counts: Vec<u64> = keys.iter().map(|key| figure(found, key) as u64).collect();
+    counts.push((figure(found, "trace-length") * 1e9).round() as u64);
     for kind in ["read", "write"] {
         let kinds = rows(run)[0]["kinds"].as_array().expect("kinds");
         let of_kind = kinds.iter().find(|it| it["kind"] == kind).expect(kind);
@@ -70,17 +65,19 @@ fn counts(run: &Value) -> Vec<u64> {
 /// What hosts did adds up to the whole.
 #[track_caller]
 fn check_hosts(run: &Value, ranks: u64, dealt: &str) {
-    let found = &run["replay"];
-    assert_eq!(found["dealt"], dealt);
-    let hosts = found["hosts"].as_array().expect("hosts");
-    let numbers: Vec<u64> = hosts.iter().map(|it| count(&it["rank"])).collect();
-    assert_eq!(numbers, (0..ranks).collect::<Vec<_>>());
+    let found = row(run, "replay", &[]);
+    let tables = run["tables"].to_string();
+    let said = format!("{dealt} of the trace were dealt to ranks in turn.");
+    assert!(tables.contains(&said), "{tables}");
+    let hosts = tables::rows(run, "replay-hosts");
+    let numbers: Vec<String> = (0..ranks).map(|it| it.to_string()).collect();
+    assert!(hosts.iter().map(|it| &it["levels"][0]).eq(&numbers));
     for key in ["requests", "bytes"] {
-        let sum: u64 = hosts.iter().map(|it| count(&it[key])).sum();
-        assert_eq!(sum, count(&found[key]), "{key}");
+        let sum: f64 = hosts.iter().map(|it| figure(it, key)).sum();
+        assert_eq!(sum, figure(found, key), "{key}");
     }
-    let longest = hosts.iter().map(|it| count(&it["behind"]["longest_ns"]));
-    assert_eq!(longest.max(), Some(count(&found["behind"]["longest_ns"])));
+    let longest = hosts.iter().map(|it| figure(it, "behind-longest"));
+    assert_eq!(longest.fold(0.0, f64::max), figure(found, "behind-longest"));
     let names: Vec<&str> = rows(run)
         .iter()
         .filter_map(|it| it["name"].as_str())
@@ -111,9 +108,10 @@ fn check_same_operations(test: &str, library: &Library) {
         let expected: Vec<u64> = (0..REQUESTS / 2).map(|at| at * 3).collect();
         assert_eq!(written, expected, "{ranks} ranks");
         // From the first due time to the last.
-        assert_eq!(run["replay"]["length_ns"], (REQUESTS - 1) * 500_000);
+        let length = figure(row(&run, "replay", &[]), "trace-length") * 1e9;
+        assert_eq!(length.round() as u64, (REQUESTS - 1) * 500_000);
         if ranks > 1 {
-            check_hosts(&run, ranks.into(), "requests");
+            check_hosts(&run, ranks.into(), "Requests");
         }
         found.push(counts(&run));
     }
@@ -146,15 +144,11 @@ fn check_files(test: &str, library: &Library) {
     let alone = counts(&replay(&scratch, library, 1, &args));
     for (ranks, devices) in [(2, [3, 2, 0, 0]), (4, [2, 1, 1, 1])] {
         let run = replay(&scratch, library, ranks, &args);
-        check_hosts(&run, ranks.into(), "files");
+        check_hosts(&run, ranks.into(), "Files");
         assert_eq!(counts(&run), alone, "{ranks} ranks");
-        for (host, devices) in run["replay"]["hosts"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .zip(devices)
-        {
-            assert_eq!(host["requests"], devices * REQUESTS / 5, "{host}");
+        for (host, devices) in tables::rows(&run, "replay-hosts").into_iter().zip(devices) {
+            let requests = (devices * REQUESTS / 5) as f64;
+            assert_eq!(figure(host, "requests"), requests, "{host}");
         }
         scratch.assert_clean(&target);
     }
@@ -167,8 +161,12 @@ fn check_files(test: &str, library: &Library) {
         "6",
     ];
     let run = replay(&scratch, library, 4, &fast);
-    assert_eq!(run["replay"]["requests"], REQUESTS);
-    assert_eq!(run["replay"]["hosts"][0]["behind"], Value::Null);
+    assert_eq!(
+        figure(row(&run, "replay", &[]), "requests"),
+        REQUESTS as f64
+    );
+    let first = row(&run, "replay-hosts", &["0"]);
+    assert!(tables::estimate(first, "behind").is_none(), "{first}");
 }
 
 #[test]
@@ -282,9 +280,8 @@ fn a_rank_killed_in_a_replay_is_named_and_what_was_measured_is_kept() {
     assert_given_up(ended.error());
     assert!(ended.stdout.contains("partial"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
-    let hosts = run["replay"]["hosts"].as_array().expect("hosts");
-    let numbers: Vec<u64> = hosts.iter().map(|it| count(&it["rank"])).collect();
-    assert_eq!(numbers, [0, 2]);
+    let hosts = tables::rows(&run, "replay-hosts").into_iter();
+    assert!(hosts.map(|it| &it["levels"][0]).eq(["0", "2"]));
     assert_eq!(leftovers(&target).len(), 1);
     scratch.check(&["clean", "target", "--yes"], 0, "Removed ");
     scratch.assert_clean(&target);

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::tables::{estimate, figure, row};
 use crate::support::{Scratch, finish, is_installed, skipped};
 use serde_json::Value;
 
@@ -62,11 +63,13 @@ fn ten_minutes_are_ten_minutes_to_the_nanosecond() {
     write_poisson(&scratch.path("trace"), 50.0, 600);
     let check = |args: &[&str], nanoseconds: u64| {
         let run = replay(&scratch, "sim:delay?time=1ms", args);
-        let found = &run["replay"];
-        assert_eq!(found["length_ns"], nanoseconds, "{args:?}");
-        assert_eq!(found["took_ns"], nanoseconds, "{args:?}");
-        assert_eq!(found["behind"]["longest_ns"], 0, "{args:?}");
-        assert_eq!(found["recorded"], found["requests"], "{args:?}");
+        let found = row(&run, "replay", &[]);
+        let seconds = nanoseconds as f64 / 1e9;
+        assert_eq!(figure(found, "trace-length"), seconds, "{args:?}");
+        assert_eq!(figure(found, "elapsed"), seconds, "{args:?}");
+        assert_eq!(figure(found, "behind-longest"), 0.0, "{args:?}");
+        let [recorded, requests] = ["recorded", "requests"].map(|it| figure(found, it));
+        assert_eq!(recorded, requests, "{args:?}");
         assert!(!has_warning(&run, "replay-behind"), "{args:?}");
     };
     check(&[], 600_000_000_000);
@@ -93,7 +96,7 @@ fn a_replay_on_a_model_repeats_to_the_last_digit() {
     let scratch = Scratch::new();
     write_poisson(&scratch.path("trace"), 200.0, 20);
     let [one, other] = [(); 2].map(|()| replay(&scratch, "sim:nvme", &["--fit", "modulo"]));
-    assert_eq!(one["replay"], other["replay"]);
+    assert_eq!(one["tables"], other["tables"]);
     assert_eq!(one["measurements"], other["measurements"]);
 }
 
@@ -104,15 +107,15 @@ fn a_target_that_is_too_slow_falls_behind_and_that_shows() {
     write_log(&scratch.path("trace"), requests);
     // 1,000 a second are asked for; it does 500.
     let run = replay(&scratch, "sim:md1?time=2ms", &["--depth", "4"]);
-    let found = &run["replay"];
-    let took = number(&found["took_ns"]) / 1e9;
+    let found = row(&run, "replay", &[]);
+    let took = figure(found, "elapsed");
     assert!((took - 40.0).abs() < 0.1, "{took} s");
-    let longest = number(&found["behind"]["longest_ns"]) / 1e9;
+    let longest = figure(found, "behind-longest");
     assert!((longest - 20.0).abs() < 0.1, "{longest} s");
     // The last was due after 20 s and done after 40 s: half of that is the mean.
     let mean = number(&run["measurements"][0]["response"]["mean"]["value"]) / 1e9;
     assert!((mean - 10.0).abs() < 0.1, "{mean} s");
-    assert_eq!(found["requests"], 20_000);
+    assert_eq!(figure(found, "requests"), 20_000.0);
     assert!(has_warning(&run, "replay-behind"));
     let text = run["findings"][0].as_str().expect("a sentence");
     assert!(text.contains("the target did not keep up"), "{text}");
@@ -125,11 +128,11 @@ fn as_fast_as_possible_keeps_the_depth_and_no_schedule() {
     write_log(&scratch.path("trace"), requests);
     let args = ["--as-fast-as-possible", "--depth", "8"];
     let run = replay(&scratch, "sim:delay?time=1ms", &args);
-    let took = number(&run["replay"]["took_ns"]) / 1e9;
+    let found = row(&run, "replay", &["as fast as possible, QD8"]);
+    let took = figure(found, "elapsed");
     // The last is issued when all before it but seven are done.
     assert!((took / (4000.0 / 8.0 * 1e-3) - 1.0).abs() < 0.1, "{took} s");
-    assert_eq!(run["replay"]["behind"], Value::Null);
-    assert_eq!(run["replay"]["pace"], "fast");
+    assert!(estimate(found, "behind").is_none(), "{found}");
 }
 
 #[test]
@@ -187,9 +190,11 @@ fn a_trace_goes_to_a_test_file_that_is_removed() {
     write_log(&scratch.path("trace"), requests);
     for args in [&[][..], &["--driver", "threads"], &["--buffered"]] {
         let run = replay(&scratch, target.to_str().expect("text"), args);
-        assert_eq!(run["replay"]["requests"], 50, "{args:?}");
-        assert_eq!(run["replay"]["bytes"], 10 * 65_536 + 30 * 4096, "{args:?}");
-        assert!(number(&run["replay"]["took_ns"]) >= 98e6, "{args:?}");
+        let found = row(&run, "replay", &[]);
+        assert_eq!(figure(found, "requests"), 50.0, "{args:?}");
+        let bytes = f64::from(10 * 65_536 + 30 * 4096);
+        assert_eq!(figure(found, "bytes"), bytes, "{args:?}");
+        assert!(figure(found, "elapsed") >= 0.098, "{args:?}");
         scratch.assert_clean(&target);
     }
 }
@@ -208,13 +213,9 @@ fn requests_beyond_the_end_are_refused_moved_or_left_out() {
     );
     let check = |fit, moved, left_out, requests| {
         let run = replay(&scratch, "file", &["--fit", fit, "--buffered"]);
-        let found = &run["replay"];
-        let counts = ["moved", "left_out", "requests"].map(|it| found[it].as_u64());
-        assert_eq!(
-            counts,
-            [Some(moved), Some(left_out), Some(requests)],
-            "{fit}"
-        );
+        let found = row(&run, "replay", &[]);
+        let counts = ["moved", "left-out", "requests"].map(|it| figure(found, it));
+        assert_eq!(counts, [moved, left_out, requests].map(f64::from), "{fit}");
         assert!(has_warning(&run, "replay-changed"), "{fit}");
     };
     check("modulo", 2, 0, 4);
@@ -285,7 +286,7 @@ fn a_file_is_written_where_that_is_allowed() {
         [(0, "write", 8192, 4096), (500, "read", 0, 4096)],
     );
     let run = replay(&scratch, "file", &["--overwrite", "--buffered"]);
-    assert_eq!(run["replay"]["requests"], 2);
+    assert_eq!(figure(row(&run, "replay", &[]), "requests"), 2.0);
     let content = fs::read(scratch.path("file")).expect("a file");
     let (kept, written) = (&content[..8192], &content[8192..12_288]);
     assert!(kept.iter().all(|it| *it == 7) && written.iter().any(|it| *it != 7));
@@ -298,12 +299,14 @@ fn devices_lie_side_by_side_or_are_chosen() {
     let lines = "1,R,0,4096,1000\n2,R,4096,4096,2000\n2,R,0,8192,3000\n";
     fs::write(scratch.path("trace"), lines).expect("a file");
     let all = replay(&scratch, "sim:nvme", &[]);
-    assert_eq!(all["replay"]["files"], 2);
-    assert_eq!(all["replay"]["extent_bytes"], 2 << 20);
+    let found = row(&all, "replay", &[]);
+    assert_eq!(figure(found, "files"), 2.0);
+    assert_eq!(figure(found, "extent"), f64::from(2 << 20));
     assert!(has_warning(&all, "replay-several-files"));
     let one = replay(&scratch, "sim:nvme", &["--device", "2"]);
-    assert_eq!(one["replay"]["requests"], 2);
-    assert_eq!(one["replay"]["length_ns"], 1_000_000);
+    let found = row(&one, "replay", &[]);
+    assert_eq!(figure(found, "requests"), 2.0);
+    assert_eq!(figure(found, "trace-length"), 0.001);
     assert!(!has_warning(&one, "replay-several-files"));
     let args = ["replay", "trace", "sim:nvme", "--device", "9"];
     scratch.check(&args, 2, "trace: there is no read or write of 9 in it");
@@ -327,7 +330,7 @@ fn times_that_go_back_or_are_whole_seconds_are_doubted() {
     fs::write(scratch.path("trace"), "7,0,8,0,1\n7,8,8,0,1\n8,0,8,0,1\n").expect("a file");
     let run = replay(&scratch, "sim:nvme", &[]);
     assert!(has_warning(&run, "replay-whole-seconds"));
-    assert_eq!(run["replay"]["length_ns"], 1_000_000_000);
+    assert_eq!(figure(row(&run, "replay", &[]), "trace-length"), 1.0);
 }
 
 #[test]

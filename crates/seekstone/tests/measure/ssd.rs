@@ -4,6 +4,7 @@
 use std::fs;
 
 use crate::support::storage::Loop;
+use crate::support::tables::{estimate, figure, row, rows, word};
 use crate::support::{Belongings, Scratch, finish};
 use serde_json::Value;
 
@@ -30,10 +31,8 @@ fn number(value: &Value) -> f64 {
 }
 
 fn codes(run: &Value) -> Vec<&str> {
-    let phases = run["ssd"]["phases"].as_array().expect("phases");
-    let all = phases.iter().map(|it| &it["warnings"]);
-    let all = all.chain([&run["warnings"]]);
-    let all = all.filter_map(Value::as_array).flatten();
+    let all = [&run["warnings"], &run["row_warnings"]];
+    let all = all.into_iter().filter_map(Value::as_array).flatten();
     all.filter_map(|it| it["code"].as_str()).collect()
 }
 
@@ -44,18 +43,20 @@ fn the_steady_rate_of_flash_is_that_of_the_law() {
         let target = format!("{FLASH}&spare={spare}");
         let args = [&ROUNDS[..], &["--round", "10s", "--depth", "64"]].concat();
         let found = run(&scratch, &target, &args);
-        let phase = &found["ssd"]["phases"][0];
-        let rounds = phase["rounds"].as_array().expect("rounds");
+        let test = row(&found, "ssd", &["wsat"]);
+        let rounds = rows(&found, "ssd-rounds");
         let last = rounds.last().expect("a round");
-        assert_eq!(last["trend"]["verdict"], "steady", "{spare}: {last}");
-        assert_eq!(phase["steady_round"], last["number"], "{spare}");
-        let mean = number(&last["trend"]["mean"]["value"]);
-        let law = number(&phase["law"]["steady_per_second"]);
+        assert_eq!(word(last, "state"), "steady", "{spare}: {last}");
+        let number_of_last = figure(test, "steady-round").to_string();
+        assert_eq!(last["levels"][1], number_of_last, "{spare}");
+        let mean = figure(test, "iops");
+        let law = figure(test, "iops-by-law");
         assert!(
             (mean / law - 1.0).abs() < 0.03,
             "{spare}: {mean} and not {law}"
         );
-        assert!(number(&last["written_bytes"]) >= 2.0 * number(&found["ssd"]["size_bytes"]));
+        assert!(figure(last, "written") >= 2.0 * figure(test, "size"));
+        assert!(figure(last, "capacities") >= 2.0);
         let finding = found["findings"][0].as_str().expect("a finding");
         assert!(finding.starts_with("wsat: steady, IOPS "), "{finding}");
         // One row for each round, and one for the test that a script reads.
@@ -72,20 +73,22 @@ fn a_fresh_ssd_fools_the_standard_and_not_the_trend() {
     let target = format!("{FLASH}&spare=15%&content=fresh");
     let early = [&ROUNDS[..], &["--round", "500ms", "--rounds", "12"]].concat();
     let found = run(&scratch, &target, &early);
-    let phase = &found["ssd"]["phases"][0];
+    let test = row(&found, "ssd", &["wsat"]);
     // The first round fills the buffer.
-    assert!(phase["pts_round"].as_u64() <= Some(6), "{phase}");
-    assert_eq!(phase["steady_round"], Value::Null);
+    let met = figure(test, "pts-round");
+    assert!(met <= 6.0, "{test}");
+    assert_eq!(word(test, "state"), "undecided");
+    assert!(estimate(test, "steady-round").is_none());
     assert!(codes(&found).contains(&"pts-too-early"), "{found}");
     assert!(codes(&found).contains(&"ssd-undecided"));
-    let met = &phase["rounds"][phase["pts_round"].as_u64().expect("a round") as usize - 1];
-    let plateau = number(&met["pts"]["mean"]);
+    let of_met = row(&found, "ssd-rounds", &["wsat", &met.to_string()]);
+    assert_eq!(word(of_met, "pts"), "met");
+    let plateau = figure(test, "pts-iops");
     let late = [&ROUNDS[..], &["--round", "10s", "--depth", "64"]].concat();
     let found = run(&scratch, &target, &late);
-    let rounds = found["ssd"]["phases"][0]["rounds"].as_array();
-    let last = rounds.and_then(|it| it.last()).expect("a round");
-    assert_eq!(last["trend"]["verdict"], "steady", "{last}");
-    let steady = number(&last["trend"]["mean"]["value"]);
+    let test = row(&found, "ssd", &["wsat"]);
+    assert_eq!(word(test, "state"), "steady", "{test}");
+    let steady = figure(test, "iops");
     assert!(plateau > 3.0 * steady, "{plateau} and {steady}");
 }
 
@@ -98,31 +101,24 @@ fn every_test_of_the_standard_is_done() {
     let args = ["--test", "iops,lat,tp", "--quick", "--round", "200ms"];
     let args = [&args[..], &["--rounds", "1", "--depth", "8"]].concat();
     let found = run(&scratch, &target, &args);
-    let phases = found["ssd"]["phases"].as_array().expect("phases");
-    let shape: Vec<(&str, usize)> = phases
-        .iter()
-        .map(|phase| {
-            let cells = phase["cells"].as_array().expect("cells");
-            (phase["name"].as_str().expect("a name"), cells.len())
-        })
-        .collect();
+    let loads = rows(&found, "ssd-loads");
     let expected = [("iops", 56), ("lat", 9), ("tp-128k", 2), ("tp-1m", 2)];
-    assert_eq!(shape, expected);
-    let size = number(&found["ssd"]["size_bytes"]);
-    for phase in phases {
+    for (test, count) in expected {
+        let own = loads.iter().filter(|it| it["levels"][0] == test);
+        assert_eq!(own.count(), count, "{test}");
+        let found = row(&found, "ssd", &[test]);
         // Twice all of it, and what the round wrote.
-        let precondition = number(&phase["precondition_bytes"]);
-        assert_eq!(precondition, 2.0 * size);
-        assert!(number(&phase["rounds"][0]["written_bytes"]) > precondition);
+        let precondition = figure(found, "precondition");
+        assert_eq!(precondition, 2.0 * figure(found, "size"), "{test}");
+        assert!(figure(found, "written") > precondition, "{test}");
     }
-    let lat = phases[1]["cells"].as_array().expect("cells");
-    assert!(lat.iter().all(|cell| cell["load"]["depth"] == 1));
+    assert_eq!(rows(&found, "ssd").len(), expected.len());
+    let mut lat = loads.iter().filter(|it| it["levels"][0] == "lat");
+    assert!(lat.all(|it| it["levels"][4] == "1"));
     // A read of a model takes what its parts take: 10 us, 75 us, and the transfer.
-    let read = lat
-        .iter()
-        .find(|cell| cell["load"]["block_bytes"] == 4096 && cell["load"]["read_percent"] == 100);
-    let mean = number(&read.expect("4 KiB reads")["latency_ns"]["value"]);
-    assert!((97_000.0..98_000.0).contains(&mean), "{mean}");
+    let read = row(&found, "ssd-loads", &["lat", "random", "4 KiB", "100 %"]);
+    let mean = figure(read, "latency");
+    assert!((97e-6..98e-6).contains(&mean), "{mean}");
 }
 
 #[test]
@@ -144,16 +140,27 @@ fn a_directory_gets_a_file_that_is_removed_again() {
     ]
     .concat();
     let found = run(&scratch, &directory.display().to_string(), &args);
-    let phases = found["ssd"]["phases"].as_array().expect("phases");
-    let filled: Vec<f64> = phases
-        .iter()
-        .map(|it| number(&it["precondition_bytes"]) / f64::from(8 << 20))
-        .collect();
+    let tests = rows(&found, "ssd").into_iter();
+    let filled = tests.map(|it| figure(it, "precondition") / f64::from(8 << 20));
+    let filled: Vec<f64> = filled.collect();
     // The fill is the first pass of the first test.
     assert_eq!(filled, [1.0, 2.0, 2.0]);
     assert!(codes(&found).contains(&"ssd-through-file-system"));
     assert!(codes(&found).contains(&"ssd-quick"));
     scratch.assert_clean(&directory);
+}
+
+/// All samples of what was purged are zeroes.
+#[track_caller]
+fn check_purge(run: &Value, method: &str) {
+    let test = row(run, "ssd", &["wsat"]);
+    let counts = ["purge-sampled", "purge-zero"].map(|it| figure(test, it));
+    assert_eq!(counts, [64.0, 64.0]);
+    let tables = run["tables"].as_array().expect("tables");
+    let table = tables.iter().find(|it| it["name"] == "ssd");
+    let notes = table.expect("a table")["notes"].to_string();
+    let said = format!("Purge before wsat: {method} in ");
+    assert!(notes.contains(&said), "{notes}");
 }
 
 #[test]
@@ -172,14 +179,9 @@ fn a_file_is_punched_out_and_written_again() {
     ];
     let args = [&args[..], &["--rounds", "2", "--depth", "4"]].concat();
     let found = run(&scratch, &path, &args);
-    let phase = &found["ssd"]["phases"][0];
-    let purge = &phase["purge"];
-    assert_eq!(purge["method"], "punch");
-    assert_eq!(
-        (&purge["sampled"], &purge["zero"]),
-        (&64.into(), &64.into())
-    );
-    assert_eq!(number(&phase["precondition_bytes"]), f64::from(8 << 20));
+    check_purge(&found, "punch");
+    let test = row(&found, "ssd", &["wsat"]);
+    assert_eq!(figure(test, "precondition"), f64::from(8 << 20));
     assert_eq!(fs::metadata(&file).expect("the file").len(), 8 << 20);
     let content = fs::read(&file).expect("its content");
     assert!(content.chunks(4096).all(|block| block != [7; 4096]));
@@ -217,12 +219,7 @@ fn a_device_is_discarded_and_read_back() {
         "discard",
     ];
     let found = run(&scratch, device.path(), &[&known[..], &args].concat());
-    let purge = &found["ssd"]["phases"][0]["purge"];
-    assert_eq!(purge["method"], "discard");
-    assert_eq!(
-        (&purge["sampled"], &purge["zero"]),
-        (&64.into(), &64.into())
-    );
+    check_purge(&found, "discard");
     assert!(!codes(&found).contains(&"ssd-not-purged"));
     // Without a purge the run says so.
     let known = ["--overwrite", "--confirm", device.name()];

@@ -11,6 +11,7 @@ pub mod network;
 pub mod pressure;
 pub mod ranks;
 pub mod storage;
+pub mod tables;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,0 +1,37 @@
+//! Names of tables, metrics and levels as words.
+
+/// A name in kebab case as words: `latency-p99` is `latency p99`, `iops` is `IOPS`.
+pub(crate) fn words(name: &str) -> String {
+    let word = |word: &str| match word {
+        "iops" | "tps" | "cpu" => word.to_uppercase(),
+        "io" => "I/O".to_owned(),
+        word => word.to_owned(),
+    };
+    let words: Vec<String> = name.split('-').map(word).collect();
+    words.join(" ")
+}
+
+/// The same beginning with a capital letter.
+pub(crate) fn capitalised(text: &str) -> String {
+    // The name of a target stays as it is.
+    let first = text.split(' ').next().unwrap_or_default();
+    if first.contains([':', '/']) && !first.ends_with(':') || first.starts_with("sim:") {
+        return text.to_owned();
+    }
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + chars.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words() {
+        let check = |name: &str, expected: &str| assert_eq!(words(name), expected);
+        check("iops", "IOPS");
+        check("latency-p99.9", "latency p99.9");
+        check("cpu-per-io", "CPU per I/O");
+    }
+}

@@ -1,0 +1,148 @@
+//! How a screen shows a table: what of it there is room for, and in which form. Pages and files
+//! have all of it.
+
+use serde::{Deserialize, Serialize};
+
+/// What a kind of measurement says about the look of one of its tables.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Show {
+    /// In which form.
+    #[serde(skip_serializing_if = "TableShape::is_rows")]
+    pub shape: TableShape,
+    /// Whether only those who ask for everything see it on a screen.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_detail: bool,
+    /// The factor whose levels have a heading and a table each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grouped_by: Option<String>,
+    /// The metrics of the columns, the most important first; empty: all but details.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// Rows that a screen has room for: the first, the last, and some between.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_max: Option<usize>,
+    /// The metric that is drawn as a bar, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bar: Option<String>,
+    /// What is drawn on a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plot: Option<PlotOf>,
+}
+
+/// The form of a table on a screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableShape {
+    /// A line for each row.
+    #[default]
+    Rows,
+    /// A line for each level of one factor, a column for each of another, and the headline figure
+    /// in each cell; not for those who ask for everything.
+    Matrix {
+        /// The factor of the lines.
+        down: String,
+        /// The factor of the columns.
+        across: String,
+    },
+}
+
+/// A line for each level of a factor: metrics over another metric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlotOf {
+    /// What the picture shows.
+    pub title: String,
+    /// The metric of the axis across.
+    pub x: String,
+    /// The metrics of the lines, all in one unit: the first with its intervals.
+    pub y: Vec<String>,
+    /// The factor that has a picture for each of its levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+impl TableShape {
+    fn is_rows(&self) -> bool {
+        *self == Self::Rows
+    }
+}
+
+impl Show {
+    /// Whether a table is shown as every table is.
+    pub(crate) fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Only for those who ask for everything.
+    #[must_use]
+    pub fn detail() -> Self {
+        Self {
+            is_detail: true,
+            ..Self::default()
+        }
+    }
+
+    /// With these columns.
+    #[must_use]
+    pub fn columns(self, columns: &[&str]) -> Self {
+        Self {
+            columns: columns.iter().map(|it| (*it).to_owned()).collect(),
+            ..self
+        }
+    }
+
+    /// With a table for each level of that factor.
+    #[must_use]
+    pub fn grouped_by(self, factor: &str) -> Self {
+        Self {
+            grouped_by: Some(factor.to_owned()),
+            ..self
+        }
+    }
+
+    /// With at most so many rows, and that metric as a bar.
+    #[must_use]
+    pub fn at_most(self, rows: usize) -> Self {
+        Self {
+            rows_max: Some(rows),
+            ..self
+        }
+    }
+
+    /// With a bar for that metric.
+    #[must_use]
+    pub fn bar(self, metric: &str) -> Self {
+        Self {
+            bar: Some(metric.to_owned()),
+            ..self
+        }
+    }
+
+    /// With the levels of two factors as lines and columns.
+    #[must_use]
+    pub fn matrix(self, down: &str, across: &str) -> Self {
+        let [down, across] = [down, across].map(str::to_owned);
+        Self {
+            shape: TableShape::Matrix { down, across },
+            ..self
+        }
+    }
+
+    /// With a picture.
+    #[must_use]
+    pub fn plot(self, plot: PlotOf) -> Self {
+        Self {
+            plot: Some(plot),
+            ..self
+        }
+    }
+}
+
+/// Whether it is left out of the JSON form.
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+pub(crate) fn is_false(it: &bool) -> bool {
+    !*it
+}

@@ -1,0 +1,43 @@
+//! Figures of a run's JSON by table, row and metric.
+
+use serde_json::Value;
+
+/// The rows of a table; none where the run has no such table.
+pub fn rows<'a>(run: &'a Value, table: &str) -> Vec<&'a Value> {
+    let tables = run["tables"].as_array().expect("tables");
+    let found = tables.iter().filter(|it| it["name"] == table);
+    found
+        .flat_map(|it| it["rows"].as_array().expect("rows"))
+        .collect()
+}
+
+/// The row whose first levels are these.
+pub fn row<'a>(run: &'a Value, table: &str, levels: &[&str]) -> &'a Value {
+    let begins = |row: &&Value| {
+        levels
+            .iter()
+            .zip(0..)
+            .all(|(it, at)| row["levels"][at] == **it)
+    };
+    let found = rows(run, table).into_iter().find(begins);
+    found.unwrap_or_else(|| panic!("{table} has no row {levels:?}: {}", run["tables"]))
+}
+
+/// An estimate of a row, if it has that metric.
+pub fn estimate<'a>(row: &'a Value, metric: &str) -> Option<&'a Value> {
+    let figures = row["figures"].as_array().expect("figures");
+    figures.iter().find(|it| it["name"] == metric)
+}
+
+/// The value of a figure.
+pub fn figure(row: &Value, metric: &str) -> f64 {
+    let found = estimate(row, metric).and_then(|it| it["value"].as_f64());
+    found.unwrap_or_else(|| panic!("no {metric} in {row}"))
+}
+
+/// What is known in words; empty where nothing is.
+pub fn word<'a>(row: &'a Value, what: &str) -> &'a str {
+    let words = row["words"].as_array().into_iter().flatten();
+    let mut found = words.filter(|it| it[0] == what);
+    found.next().and_then(|it| it[1].as_str()).unwrap_or("")
+}
