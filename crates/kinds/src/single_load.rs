@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use engine::Follower;
 use procedure::{
-    CurveOptions, CurveStep, LATENCIES, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation,
-    Requirement, Trial, TrialError, rated_name,
+    CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation, Requirement,
+    Trial, TrialError, rated_name, trial_metrics,
 };
 use results::{
     Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
@@ -164,7 +164,7 @@ impl LoadRequest {
             return Offer::default().and_curve(options.levels.given(options.percentile));
         }
         let rows = OfferedRow::Only(TRIAL.into());
-        let mut offer = Offer::default().and(rows, &LATENCIES);
+        let mut offer = Offer::default().and(rows, &trial_metrics());
         let mut rated = vec![TRIAL];
         let mix = self.spec.mix;
         let kinds = [
@@ -176,7 +176,7 @@ impl LoadRequest {
         let kinds: Vec<&str> = kinds.map(|(name, _)| name).collect();
         if kinds.len() > 1 {
             for &kind in &kinds {
-                offer = offer.and(OfferedRow::Named(kind.into()), &LATENCIES);
+                offer = offer.and(OfferedRow::Named(kind.into()), &trial_metrics());
             }
             rated.extend(kinds);
         }

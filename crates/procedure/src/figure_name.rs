@@ -1,12 +1,10 @@
 //! Names of figures as they are typed.
 
-/// Short names of figures.
-const SHORT: [(&str, &str); 7] = [
+use results::PERCENTILES;
+
+/// Short names of figures, beside the percentiles of the latency.
+const SHORT: [(&str, &str); 3] = [
     ("mean", "latency"),
-    ("p50", "latency-p50"),
-    ("p95", "latency-p95"),
-    ("p99", "latency-p99"),
-    ("p99.9", "latency-p99.9"),
     ("bandwidth", "throughput"),
     ("bw", "throughput"),
 ];
@@ -14,9 +12,11 @@ const SHORT: [(&str, &str); 7] = [
 /// The name of a figure, of which the last part may be a short one: `random-read.p99`.
 #[must_use]
 pub fn whole_name(typed: &str) -> String {
-    for (short, whole) in SHORT {
+    let percentiles = PERCENTILES.map(|it| (it.name, format!("latency-{}", it.name)));
+    let others = SHORT.map(|(short, whole)| (short, whole.to_owned()));
+    for (short, whole) in percentiles.into_iter().chain(others) {
         if typed == short {
-            return whole.to_owned();
+            return whole;
         }
         let row = typed
             .strip_suffix(short)

@@ -56,8 +56,8 @@ pub use file_tests::{
     file_test, files_findings, growth, over_memory, time_alike,
 };
 pub use foreign::{OwnIo, OwnWork, Splitting, device_time, foreign_io, foreign_warning};
-pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
-pub use offer::{LATENCIES, LEVEL_FIGURES, Offer, OfferedRow};
+pub use monitor::{Ending, Monitor, WithinLimit};
+pub use offer::{LEVEL_FIGURES, Metrics, Offer, OfferedRow, trial_metrics};
 pub use own_limits::busy_worker;
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,

@@ -6,10 +6,8 @@
 //! before it loses its mark.
 
 use engine::{KindRecord, Record};
-use results::{Measurement, Times};
+use results::{Measurement, Times, shares};
 use stats::{Estimate, Histogram, PercentileEstimate, student_t};
-
-use crate::monitor::PERCENTILES;
 
 /// Below so many independent operations of a kind nothing is said of its error.
 const SAMPLES_MIN: f64 = 20.0;
@@ -62,7 +60,7 @@ pub(crate) fn times(histogram: &Histogram, samples: f64) -> Times {
     };
     Times {
         mean: mean(histogram, samples),
-        percentiles: PERCENTILES.iter().map(percentile).collect(),
+        percentiles: shares().iter().map(percentile).collect(),
         min_ns: histogram.min(),
         max_ns: histogram.max(),
     }

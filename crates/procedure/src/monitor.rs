@@ -32,12 +32,6 @@ pub enum Ending {
     Interrupted,
 }
 
-/// The percentiles that every measurement states.
-pub const PERCENTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
-
-/// The percentiles of transactions: 90 and 95 % are what requirements for users speak of.
-pub const USER_PERCENTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
-
 /// How much longer than planned a trial waits for its first answer.
 const FIRST_ANSWER_MAX: Duration = Duration::from_secs(10);
 
@@ -306,7 +300,7 @@ impl Monitor {
     /// The whole evaluation of one kind of time, percentiles and findings included.
     #[must_use]
     pub fn evaluate(&self, channel: Channel) -> Option<Evaluation> {
-        self.evaluate_at(channel, &PERCENTILES)
+        self.evaluate_at(channel, &results::shares())
     }
 
     /// The same with other percentiles.

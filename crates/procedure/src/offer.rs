@@ -1,21 +1,24 @@
 //! Which figures a command gives, as far as is known before it measures: a goal on any other is
 //! refused while nothing was done yet.
 
-use results::Unit;
+use results::{Unit, time_metrics};
 use units::Duration;
 
 use crate::requirement::{Requirement, split};
 
+/// Names of metrics with their units.
+pub type Metrics = Vec<(String, Unit)>;
+
 /// Metrics of a trial.
-pub const LATENCIES: [(&str, Unit); 7] = [
-    ("iops", Unit::PerSecond),
-    ("throughput", Unit::BytesPerSecond),
-    ("latency", Unit::Seconds),
-    ("latency-p50", Unit::Seconds),
-    ("latency-p95", Unit::Seconds),
-    ("latency-p99", Unit::Seconds),
-    ("latency-p99.9", Unit::Seconds),
-];
+#[must_use]
+pub fn trial_metrics() -> Metrics {
+    let rates = [
+        ("iops", Unit::PerSecond),
+        ("throughput", Unit::BytesPerSecond),
+    ];
+    let rates = rates.map(|(name, unit)| (name.to_owned(), unit));
+    rates.into_iter().chain(time_metrics("latency")).collect()
+}
 
 /// Metrics of a level of a load curve.
 pub const LEVEL_FIGURES: [(&str, Unit); 4] = [
@@ -81,10 +84,9 @@ fn level_of(row: &str) -> Option<(u64, Option<f64>)> {
 impl Offer {
     /// With these metrics in that row.
     #[must_use]
-    pub fn and(mut self, row: OfferedRow, metrics: &[(&str, Unit)]) -> Self {
-        let metrics = metrics
-            .iter()
-            .map(|(name, unit)| ((*name).to_owned(), *unit));
+    pub fn and(mut self, row: OfferedRow, metrics: &[(impl AsRef<str>, Unit)]) -> Self {
+        let metrics = metrics.iter();
+        let metrics = metrics.map(|(name, unit)| (name.as_ref().to_owned(), *unit));
         self.rows.push((row, metrics.collect()));
         self
     }
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn a_trial_has_its_figures_and_its_rates() {
         let offer = Offer::default()
-            .and(OfferedRow::Only("trial".into()), &LATENCIES)
+            .and(OfferedRow::Only("trial".into()), &trial_metrics())
             .and_rated("trial");
         check(&offer, "p99 <= 2ms", Ok(()));
         check(&offer, "trial.p99.9 <= 2ms", Ok(()));

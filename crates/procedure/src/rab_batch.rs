@@ -7,13 +7,14 @@
 //! a replicate, and the interval is that of the mean over sets ([`crate::replications`]). There are
 //! enough sets when `rounds` says so.
 
-use results::{KindTimes, Measurement, Times, Warning, WarningCode, histogram_in, histogram_text};
+use results::{
+    KindTimes, Measurement, Times, Warning, WarningCode, histogram_in, histogram_text, shares,
+};
 use stats::{Channel, Estimate, Goal, Histogram, PercentileEstimate, Verdict};
 use units::Duration;
 
 use crate::curve::PointPlan;
 use crate::failures::Failures;
-use crate::monitor::PERCENTILES;
 use crate::rab::RabOptions;
 use crate::repeats::{TwoKinds, drift};
 use crate::replications::{
@@ -259,7 +260,10 @@ fn times(
     let quantiles: Vec<&[PercentileEstimate]> = sets.iter().map(percentiles).collect();
     Times {
         mean: over_rounds(&means),
-        percentiles: PERCENTILES.map(|p| percentile(&quantiles, p)).to_vec(),
+        percentiles: shares()
+            .into_iter()
+            .map(|p| percentile(&quantiles, p))
+            .collect(),
         min_ns: sets.iter().map(|it| of(it).min_ns).min().unwrap_or(0),
         max_ns: sets.iter().map(|it| of(it).max_ns).max().unwrap_or(0),
     }

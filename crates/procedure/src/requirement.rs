@@ -4,7 +4,8 @@
 use std::str::FromStr;
 
 use results::{
-    Figure, GoalVerdict, LevelOutcome, LimitVerdict, Measurement, NamedFigure, Run, Trust, Unit,
+    Figure, GoalVerdict, LevelOutcome, LimitVerdict, Measurement, NamedFigure, PERCENTILES, Run,
+    Trust, Unit,
 };
 use stats::{chance_of_at_most, is_indicative};
 use units::{Bytes, Duration, Rate, parse_percent};
@@ -110,10 +111,10 @@ fn bound(typed: &str) -> Option<(f64, Unit)> {
 /// own.
 #[must_use]
 pub fn split(figure: &str) -> (Option<&str>, &str) {
-    let metric = match figure.strip_suffix("p99.9") {
-        Some(front) => front.rfind('.').map_or(0, |at| at + 1),
-        None => figure.rfind('.').map_or(0, |at| at + 1),
-    };
+    let pointed = PERCENTILES.iter().filter(|it| it.name.contains('.'));
+    let mut fronts = pointed.filter_map(|it| figure.strip_suffix(it.name));
+    let front = fronts.next().unwrap_or(figure);
+    let metric = front.rfind('.').map_or(0, |at| at + 1);
     let row = figure[..metric].strip_suffix('.');
     (row, &figure[metric..])
 }

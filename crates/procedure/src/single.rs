@@ -272,8 +272,8 @@ pub fn summarise(
     let Some(counted) = counted_record(trial, record) else {
         return nothing_done(trial, record, circumstances, &name);
     };
-    let response = monitor.evaluate_at(Channel::Response, trial.percentiles());
-    let service = monitor.evaluate_at(Channel::Service, trial.percentiles());
+    let response = monitor.evaluate_at(Channel::Response, &trial.percentiles());
+    let service = monitor.evaluate_at(Channel::Service, &trial.percentiles());
     let series = |found: Option<&Evaluation>| found?.window(monitor.store());
     let chosen = match trial.channel {
         Channel::Response => response.as_ref(),
@@ -409,7 +409,7 @@ fn quantiles(
     monitor: &Monitor,
     service: Option<&Evaluation>,
 ) -> Vec<PercentileEstimate> {
-    let quantiles = |known| monitor.quantiles(Channel::Service, known, trial.percentiles());
+    let quantiles = |known| monitor.quantiles(Channel::Service, known, &trial.percentiles());
     service.map_or_else(Vec::new, quantiles)
 }
 

@@ -9,13 +9,11 @@ use std::collections::BTreeMap;
 use engine::KindRecord;
 use results::{
     Measurement, SystemSample, SystemSeries, Times, TransactionLoad, UserTimes, Warning,
-    WarningCode,
+    WarningCode, user_shares,
 };
 use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate, Verdict};
 use units::{Duration, format_count, format_counted, format_duration_ns};
 use workload::{GapShape, UsersSpec};
-
-use crate::monitor::USER_PERCENTILES;
 
 /// How far the laws may be off beyond the uncertainty of what goes into them.
 const LAW_TOLERANCE: f64 = 0.02;
@@ -354,7 +352,7 @@ fn times(histogram: &Histogram) -> Times {
     let percentile = |&p: &f64| PercentileEstimate::judged(p, exact(value_at(histogram, p)), 0.0);
     Times {
         mean: exact(histogram.mean()).without_interval(),
-        percentiles: USER_PERCENTILES.iter().map(percentile).collect(),
+        percentiles: user_shares().iter().map(percentile).collect(),
         min_ns: histogram.min(),
         max_ns: histogram.max(),
     }

@@ -1,12 +1,10 @@
 //! A trial: one interval with fixed settings.
 
 use engine::OnError;
-use results::{Access, Work};
+use results::{Access, Work, shares, user_shares};
 use stats::{Arrivals, Channel, Goal};
 use units::Duration;
 use workload::{ClientSpec, FilesPhase, OwnCounts, Pacing, ThreadType};
-
-use crate::monitor::{PERCENTILES, USER_PERCENTILES};
 
 /// What is done to the page cache before a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,10 +138,10 @@ impl Trial {
 
     /// The percentiles that its measurement states.
     #[must_use]
-    pub const fn percentiles(&self) -> &'static [f64] {
+    pub fn percentiles(&self) -> Vec<f64> {
         match self.spec {
-            ClientSpec::Users(_) => &USER_PERCENTILES,
-            _ => &PERCENTILES,
+            ClientSpec::Users(_) => user_shares(),
+            _ => shares(),
         }
     }
 

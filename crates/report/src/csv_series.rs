@@ -1,6 +1,6 @@
 //! Latency over time as comma-separated values: one row for each interval of each measurement.
 
-use results::{Interval, Run};
+use results::{Interval, PERCENTILES, Run};
 use units::Duration;
 
 use crate::csv::{header, line, number, optional};
@@ -8,10 +8,8 @@ use crate::csv::{header, line, number, optional};
 /// Nanoseconds in a second, and in a microsecond.
 const SECOND: f64 = 1e9;
 const MICROSECOND: f64 = 1e3;
-/// The percentiles, in the order of their columns.
-const PERCENTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
-
-const COLUMNS: [&str; 13] = [
+/// The columns before the percentiles, and behind them.
+const BEGIN: [&str; 7] = [
     "measurement",
     "begin_s",
     "end_s",
@@ -19,19 +17,17 @@ const COLUMNS: [&str; 13] = [
     "errors",
     "iops",
     "mean_us",
-    "p50_us",
-    "p95_us",
-    "p99_us",
-    "p999_us",
-    "max_us",
-    "foreign_io_share",
 ];
+const END: [&str; 2] = ["max_us", "foreign_io_share"];
 
 /// The intervals of the run, joined until each is `every` long at least; `None` where it kept none.
 /// A percentile is empty where fewer than 10 operations lie above it.
 #[must_use]
 pub fn csv_series(run: &Run, every: Option<Duration>) -> Option<String> {
-    let mut text = header(&COLUMNS);
+    let percentiles = PERCENTILES.map(|it| format!("{}_us", it.key));
+    let percentiles = percentiles.iter().map(String::as_str);
+    let columns: Vec<&str> = BEGIN.into_iter().chain(percentiles).chain(END).collect();
+    let mut text = header(&columns);
     let empty = text.len();
     for measurement in &run.measurements {
         let length_ns = every.map_or(0, Duration::as_nanos);
@@ -46,8 +42,8 @@ fn row(measurement: &str, interval: &Interval) -> Vec<String> {
     let response = interval.response();
     let seconds = interval.length_ns as f64 / SECOND;
     let some = (!response.is_empty()).then_some(());
-    let percentiles = PERCENTILES.iter().map(|p| {
-        let time = response.quantile(*p);
+    let percentiles = PERCENTILES.iter().map(|it| {
+        let time = response.quantile(it.share);
         optional(time.map(|time| time as f64 / MICROSECOND))
     });
     let mut cells = vec![

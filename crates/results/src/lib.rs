@@ -13,6 +13,7 @@ pub mod live;
 mod measurement;
 mod mode;
 mod named;
+mod percentile;
 mod positioning;
 mod rab;
 mod random_access;
@@ -56,6 +57,7 @@ pub use measurement::{
 };
 pub use mode::Mode;
 pub use named::NamedFigure;
+pub use percentile::{PERCENTILES, Percentile, USER_PERCENTILE, shares, time_metrics, user_shares};
 pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{
     Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns, RabWorkload, Rabmark,

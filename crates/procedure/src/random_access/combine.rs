@@ -1,11 +1,10 @@
 //! The rounds of a cell as one: means with intervals that hold what the rounds differ by.
 
-use results::{Measurement, RandomCell, Times};
+use results::{Measurement, RandomCell, Times, shares};
 use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
 
 use super::MeasuredCell;
 use super::shape::CellPlan;
-use crate::monitor::PERCENTILES;
 use crate::replications::{
     CITABLE_SAMPLES, REPLICATIONS_MIN, agree, are_few, by_operations, errors, inverse, over_rounds,
     percentile, warnings_of,
@@ -46,7 +45,10 @@ pub(super) fn cell_of(cell: &MeasuredCell, precision: f64) -> Option<RandomCell>
         depth: plan.depth,
         service: Times {
             mean,
-            percentiles: PERCENTILES.map(|p| percentile(&quantiles, p)).to_vec(),
+            percentiles: shares()
+                .into_iter()
+                .map(|p| percentile(&quantiles, p))
+                .collect(),
             min_ns: times.iter().map(|it| it.min_ns).min().unwrap_or(0),
             max_ns: times.iter().map(|it| it.max_ns).max().unwrap_or(0),
         },

@@ -187,10 +187,11 @@ pub fn parse_user_percentile(text: &str) -> Result<f64, String> {
     let bare = text.trim().trim_end_matches('%').trim_end();
     let typed: Option<f64> = bare.parse().ok();
     let is_typed = |p: &f64| typed.is_some_and(|typed| (typed - p * 100.0).abs() < 1e-9);
-    let mut known = procedure::USER_PERCENTILES.into_iter();
-    known
-        .find(is_typed)
-        .ok_or_else(|| "must be 50, 90, 95, 99 or 99.9".into())
+    let known = results::user_shares();
+    known.iter().copied().find(is_typed).ok_or_else(|| {
+        let known: Vec<String> = known.iter().map(|it| format!("{}", it * 100.0)).collect();
+        format!("must be one of {}", known.join(", "))
+    })
 }
 
 /// Patterns: name, parameter, and which block follows which.

@@ -1,20 +1,16 @@
 //! Figures of the commands whose rows are known when they were measured. `run`, `trial` and `curve`
 //! know theirs once they have looked at their target.
 
-use procedure::{LATENCIES, LEVEL_FIGURES, Offer, OfferedRow, Requirement, split, whole_name};
-use results::Unit;
+use procedure::{
+    LEVEL_FIGURES, Metrics, Offer, OfferedRow, Requirement, split, trial_metrics, whole_name,
+};
+use results::{Unit, time_metrics};
 use study::{Measures as _, OwnMeasurements};
 
 use crate::args::{Command, CompareArgs, ModeChoice, TransferArgs};
 use crate::exit::UsageError;
 
-const SERVICE_TIMES: [(&str, Unit); 5] = [
-    ("service-time", Unit::Seconds),
-    ("service-time-p50", Unit::Seconds),
-    ("service-time-p95", Unit::Seconds),
-    ("service-time-p99", Unit::Seconds),
-    ("service-time-p99.9", Unit::Seconds),
-];
+const SERVICE_TIME: &str = "service-time";
 const RATES: [(&str, Unit); 2] = [
     ("iops", Unit::PerSecond),
     ("throughput", Unit::BytesPerSecond),
@@ -25,6 +21,7 @@ const RABMARKS: [(&str, Unit); 4] = [
     ("iops-by-latency", Unit::PerSecond),
     ("service-time-one-client", Unit::Seconds),
 ];
+const TRANSFER: [(&str, Unit); 2] = [("latency", Unit::Seconds), ("latency-p99", Unit::Seconds)];
 const TRANSACTIONS: [(&str, Unit); 2] = [("tps", Unit::PerSecond), ("latency-p90", Unit::Seconds)];
 const FILES: [(&str, Unit); 7] = [
     ("elapsed", Unit::Seconds),
@@ -48,7 +45,7 @@ const NO_PICTURE: &str = "there is no load curve to draw; --html has the charts 
 /// # Errors
 /// When they cannot.
 pub fn check_fio(phases: Vec<String>, goals: &[Requirement]) -> Result<(), UsageError> {
-    let metrics = [&LATENCIES[..], &SERVICE_TIMES].concat();
+    let metrics = [trial_metrics(), time_metrics(SERVICE_TIME)].concat();
     let row = match phases.as_slice() {
         [_] => OfferedRow::Only,
         _ => OfferedRow::Named,
@@ -123,18 +120,25 @@ fn check_picture(command: &Command) -> Result<(), UsageError> {
 }
 
 /// The metrics of the command of that name, whatever its rows.
-fn metrics_of(name: &str) -> Option<Vec<(&'static str, Unit)>> {
+fn metrics_of(name: &str) -> Option<Metrics> {
+    let named = |metrics: &[(&str, Unit)]| -> Metrics {
+        let metrics = metrics.iter();
+        metrics
+            .map(|(name, unit)| ((*name).to_owned(), *unit))
+            .collect()
+    };
+    let [latency, service_time] = ["latency", SERVICE_TIME].map(time_metrics);
     Some(match name {
-        "run" => [&LATENCIES[..], &LEVEL_FIGURES[1..]].concat(),
-        "trial" | "ssd" => LATENCIES.to_vec(),
-        "curve" => LEVEL_FIGURES.to_vec(),
-        "rab" => [&RABMARKS[..], &RATES, &SERVICE_TIMES].concat(),
-        "random" => [&SERVICE_TIMES[..], &RATES[..1]].concat(),
-        "replay" => [&LATENCIES[..], &SERVICE_TIMES].concat(),
-        "transfer" => [&RATES[..], &[LATENCIES[2], LATENCIES[5]]].concat(),
-        "transactions" => [&TRANSACTIONS[..], &LATENCIES[2..]].concat(),
-        "files" => FILES.to_vec(),
-        "time" => COMMANDS.to_vec(),
+        "run" => [trial_metrics(), named(&LEVEL_FIGURES[1..])].concat(),
+        "trial" | "ssd" => trial_metrics(),
+        "curve" => named(&LEVEL_FIGURES),
+        "rab" => [named(&RABMARKS), named(&RATES), service_time].concat(),
+        "random" => [service_time, named(&RATES[..1])].concat(),
+        "replay" => [trial_metrics(), service_time].concat(),
+        "transfer" => [named(&RATES), named(&TRANSFER)].concat(),
+        "transactions" => [named(&TRANSACTIONS), latency].concat(),
+        "files" => named(&FILES),
+        "time" => named(&COMMANDS),
         _ => return None,
     })
 }
@@ -190,8 +194,9 @@ fn check_rows(args: &CompareArgs) -> Result<(), UsageError> {
     let figures = figures.map(|it| (format!("--figures {it}"), whole_name(it)));
     let mut named = limits.chain(figures);
     let nameless = named.find(|(_, figure)| split(figure).0.is_none());
+    let of_trial = trial_metrics();
     nameless.map_or(Ok(()), |(option, figure)| {
-        let of_level = args.measure == "curve" || !LATENCIES.iter().any(|it| it.0 == figure);
+        let of_level = args.measure == "curve" || !of_trial.iter().any(|it| it.0 == figure);
         let row = if of_level { "1ms" } else { "random-read" };
         Err(UsageError(format!(
             "{option}: {} has several rows: name the row, as in {row}.{figure}",
@@ -207,5 +212,5 @@ fn figures_of(kind: &str) -> Option<Vec<String>> {
         return own.readings;
     }
     let metrics = metrics_of(kind)?.into_iter();
-    Some(metrics.map(|(name, _)| name.to_owned()).collect())
+    Some(metrics.map(|(name, _)| name).collect())
 }

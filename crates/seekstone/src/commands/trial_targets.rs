@@ -14,7 +14,7 @@ use lab::bench::directory_of;
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::test_file::SIZE_DEFAULT;
-use procedure::{LATENCIES, Offer, OfferedRow, Requirement};
+use procedure::{Offer, OfferedRow, Requirement, trial_metrics};
 use results::{Run, Setup};
 use sim::SIM_PREFIX;
 use units::{Bytes, Duration, exact_percent, format_counted};
@@ -410,9 +410,9 @@ fn check_goals(
     rows: impl Iterator<Item = String>,
     goals: &[Requirement],
 ) -> Result<(), UsageError> {
-    let whole = Offer::default().and(OfferedRow::Only("trial".into()), &LATENCIES);
+    let whole = Offer::default().and(OfferedRow::Only("trial".into()), &trial_metrics());
     let offer = rows.fold(whole, |offer, row| {
-        offer.and(OfferedRow::Named(row), &LATENCIES)
+        offer.and(OfferedRow::Named(row), &trial_metrics())
     });
     offer.check(goals).map_err(UsageError)
 }

@@ -1,0 +1,75 @@
+//! The percentiles that measurements state: each once, by the names that every form, goal and
+//! option has for it.
+
+use crate::reading::Unit;
+
+/// A percentile of a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percentile {
+    /// Part of the operations that take at most this long, 0 to 1.
+    pub share: f64,
+    /// The field's name: `p99.9`.
+    pub name: &'static str,
+    /// The same where a name has no points, in keys and columns: `p999`.
+    pub key: &'static str,
+}
+
+/// The percentiles of every measurement, the lowest first.
+pub const PERCENTILES: [Percentile; 4] = [
+    percentile(0.5, "p50", "p50"),
+    percentile(0.95, "p95", "p95"),
+    percentile(0.99, "p99", "p99"),
+    percentile(0.999, "p99.9", "p999"),
+];
+
+/// Transactions have this one, too: requirements for users speak of it.
+pub const USER_PERCENTILE: Percentile = percentile(0.9, "p90", "p90");
+
+const fn percentile(share: f64, name: &'static str, key: &'static str) -> Percentile {
+    Percentile { share, name, key }
+}
+
+/// The shares of [`PERCENTILES`].
+#[must_use]
+pub fn shares() -> Vec<f64> {
+    PERCENTILES.iter().map(|it| it.share).collect()
+}
+
+/// The same with [`USER_PERCENTILE`], in order.
+#[must_use]
+pub fn user_shares() -> Vec<f64> {
+    let mut shares = shares();
+    shares.push(USER_PERCENTILE.share);
+    shares.sort_by(f64::total_cmp);
+    shares
+}
+
+/// The metrics of a time of that name: its mean and its percentiles.
+#[must_use]
+pub fn time_metrics(name: &str) -> Vec<(String, Unit)> {
+    let percentiles = PERCENTILES.iter().map(|it| format!("{name}-{}", it.name));
+    let all = std::iter::once(name.to_owned()).chain(percentiles);
+    all.map(|name| (name, Unit::Seconds)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::percentile_name;
+
+    #[test]
+    fn names_and_keys_are_those_of_the_share() {
+        for it in PERCENTILES.into_iter().chain([USER_PERCENTILE]) {
+            assert_eq!(percentile_name(it.share), it.name);
+            assert_eq!(it.name.replace('.', ""), it.key);
+        }
+    }
+
+    #[test]
+    fn a_time_has_its_mean_and_percentiles() {
+        let metrics = time_metrics("latency");
+        let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names[..2], ["latency", "latency-p50"]);
+        assert_eq!(names.len(), 1 + PERCENTILES.len());
+    }
+}
