@@ -135,6 +135,9 @@ impl Archive {
     /// # Errors
     /// When the file cannot be written, or the run has no JSON form that can be read back.
     pub fn save(&mut self, run: &mut Run) -> Result<i64, ArchiveError> {
+        if run.verdict.is_none() {
+            run.verdict = Some(procedure::verdict(run));
+        }
         let number_before = run.id;
         let saved = self.save_numbered(run);
         if saved.is_err() {
@@ -182,6 +185,10 @@ impl Archive {
         let mut run = results::from_json(&document)
             .map_err(|source| ArchiveError::Document { id, source })?;
         run.id = Some(id);
+        // Those of older versions have none.
+        if run.verdict.is_none() {
+            run.verdict = Some(procedure::verdict(&run));
+        }
         Ok(run)
     }
 

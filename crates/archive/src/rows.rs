@@ -1,12 +1,15 @@
 //! A run as rows of the tables.
 
-use results::{CurvePoint, Figure, Row, Run, Status, Table, Warning};
+use results::{CurvePoint, Figure, LimitVerdict, Row, Run, RunVerdict, Status, Table, Warning};
 use rusqlite::{Transaction, named_params, params};
 use stats::Estimate;
 
 /// Insert everything but the document, which cannot be made before the number is known.
 pub(crate) fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<i64> {
     let id = insert_run(transaction, run)?;
+    if let Some(verdict) = &run.verdict {
+        set_verdict(transaction, id, verdict)?;
+    }
     let mut position = 0;
     for table in &run.tables() {
         insert_table(transaction, id, table, &mut position)?;
@@ -20,6 +23,35 @@ pub(crate) fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Resu
         insert_warning(transaction, id, position, &scope, warning)?;
     }
     Ok(id)
+}
+
+/// Give each run its verdict that was archived without one, and can be read.
+pub(crate) fn add_verdicts(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut runs = transaction.prepare("SELECT id, document FROM runs WHERE verdict IS NULL")?;
+    let mut runs = runs.query([])?;
+    while let Some(row) = runs.next()? {
+        let (id, document): (i64, String) = (row.get(0)?, row.get(1)?);
+        if let Ok(run) = results::from_json(&document) {
+            set_verdict(transaction, id, &procedure::verdict(&run))?;
+        }
+    }
+    Ok(())
+}
+
+fn set_verdict(
+    transaction: &Transaction<'_>,
+    id: i64,
+    verdict: &RunVerdict,
+) -> rusqlite::Result<()> {
+    let mut statement = transaction.prepare_cached(
+        "UPDATE runs SET verdict = ?2, verdict_trust = ?3, verdict_because = ?4, goals = ?5
+         WHERE id = ?1",
+    )?;
+    let goals = verdict.goals.map(LimitVerdict::name);
+    let (trust, because) = (verdict.trust.name(), verdict.codes());
+    statement
+        .execute(params![id, verdict.sentence, trust, because, goals])
+        .map(|_| ())
 }
 
 /// Put the document beside the rows.

@@ -2,17 +2,23 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::rows;
+
 /// Marks the file as ours: "Seek" in ASCII.
 pub(crate) const APPLICATION_ID: i64 = 0x5365_656b;
 
 /// What leads from each version to the next; the first creates everything. Steps are never
 /// changed once released, only added.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
+    include_str!("schema_5.sql"),
 ];
+
+/// From this version on each run has its verdict.
+const WITH_VERDICTS: i64 = 5;
 
 /// The version that this program writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -38,7 +44,11 @@ pub(crate) fn prepare(connection: &mut Connection) -> rusqlite::Result<OpenedFil
     }
     // The lock is taken first: another program may have been faster.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let before = version(&transaction)?;
     migrate(&transaction)?;
+    if before < WITH_VERDICTS {
+        rows::add_verdicts(&transaction)?;
+    }
     transaction.commit()?;
     Ok(OpenedFileKind::Usable)
 }

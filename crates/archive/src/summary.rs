@@ -24,6 +24,12 @@ pub struct RunSummary {
     pub elapsed_s: f64,
     /// What it found, in a few words.
     pub headline: String,
+    /// Its verdict in a sentence; empty where an older program archived it, and it cannot be read.
+    pub verdict: String,
+    /// How far that can be trusted: `sound`, `shaky` or `void`; empty as `verdict`.
+    pub trust: String,
+    /// The outcome of its goals: `kept`, `exceeded` or `undecided`.
+    pub goals: Option<String>,
 }
 
 impl RunSummary {
@@ -31,7 +37,8 @@ impl RunSummary {
     pub(crate) const COLUMNS: &'static str = "id, started_at, command,
          CASE WHEN target LIKE '.%' AND target_path <> '' THEN target_path ELSE target END,
          host, status, elapsed_s, headline,
-         EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'void')";
+         EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'void'),
+         coalesce(verdict, ''), coalesce(verdict_trust, ''), goals";
 
     pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
@@ -44,6 +51,9 @@ impl RunSummary {
             elapsed_s: row.get(6)?,
             headline: row.get(7)?,
             has_void_number: row.get(8)?,
+            verdict: row.get(9)?,
+            trust: row.get(10)?,
+            goals: row.get(11)?,
         })
     }
 }
@@ -58,6 +68,9 @@ impl From<RunSummary> for ListRow {
             status: summary.status,
             has_void_number: summary.has_void_number,
             headline: summary.headline,
+            verdict: summary.verdict,
+            trust: summary.trust,
+            goals: summary.goals,
         }
     }
 }

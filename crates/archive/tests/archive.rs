@@ -104,6 +104,37 @@ fn a_list_tells_runs_with_a_void_number() {
     assert!(ListRow::from(list[0].clone()).has_void_number);
 }
 
+/// An archive of version 4 had no verdicts, nor had the documents in it.
+#[test]
+fn runs_of_an_older_archive_get_their_verdict() {
+    let (_directory, path) = place();
+    let mut run = sample::run();
+    run.verdict = None;
+    let mut archive = open(&path);
+    let id = archive.save(&mut run).expect("saved");
+    let said = run.verdict.clone().expect("it was given one");
+    drop(archive);
+    run.verdict = None;
+    let user = Connection::open(&path).expect("a database");
+    let document = serde_json::to_string(&run).expect("JSON");
+    user.execute("UPDATE runs SET document = ?", [document])
+        .expect("written");
+    for column in ["verdict", "verdict_trust", "verdict_because", "goals"] {
+        user.execute(&format!("ALTER TABLE runs DROP COLUMN {column}"), [])
+            .expect("dropped");
+    }
+    user.pragma_update(None, "user_version", 4)
+        .expect("written");
+    drop(user);
+    let archive = open(&path);
+    let row = archive.list(1).expect("readable").remove(0);
+    assert_eq!(
+        (row.verdict, row.trust),
+        (said.sentence.clone(), said.trust.name().to_owned())
+    );
+    assert_eq!(archive.load(id).expect("readable").verdict, Some(said));
+}
+
 #[test]
 fn unknown_runs_are_named_with_what_there_is() {
     let (_directory, path) = place();

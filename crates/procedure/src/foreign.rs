@@ -156,15 +156,14 @@ pub fn foreign_warning(
     // The share of requests may be the larger one by far.
     let counted = match of_bytes < foreign.share * 0.95 {
         true => format!(
-            "requests to {}, and {:.0} % of the bytes, were",
+            "requests to {}, and {:.0} % of the bytes,",
             device.name,
             of_bytes * 100.0
         ),
-        false => format!("I/O of {} was", device.name),
+        false => format!("I/O of {}", device.name),
     };
     let text = format!(
-        "{title}: {:.0} % of the {counted} foreign: {} by other processes; stop them \
-         and repeat",
+        "{title}: {:.0} % of the {counted} came from other processes: {}; stop them and repeat",
         foreign.share * 100.0,
         what.join(", "),
     );

@@ -3,7 +3,6 @@
 //! Everything here is told what was measured and says what to measure next; nothing sees a clock,
 //! a file or a thread.
 
-mod answer;
 mod checkup;
 mod curve;
 mod doubts;
@@ -37,9 +36,9 @@ mod transfer;
 mod trial;
 mod unfinished;
 mod user_search;
+mod verdict;
 mod whatif;
 
-pub use answer::answer;
 pub use checkup::{
     CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpOutcome, CheckUpStep,
     FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, deals,
@@ -79,13 +78,16 @@ pub use ssd::{
     LAPS_MIN, RoundTime, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdStep, SsdTest,
     pts_window, round_trend, ssd_findings, ssd_warnings,
 };
-pub use timing::{ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command};
+pub use timing::{
+    ROUNDS_MIN, TimingProcedure, TimingStep, command_compared, compare_commands, summarise_command,
+};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
     PassCount, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over, transfer_doubts,
 };
 pub use trial::{Preparation, TimeLimit, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};
+pub use verdict::verdict;
 pub use whatif::{
     Analysis, CacheClasses, Change, Evidence, EvidenceError, GROUPS_MIN, Inquiry, LoadPoint,
     Processors, Question, QuestionError, RMS_MAX, cache_classes, curve_evidence, evidence,

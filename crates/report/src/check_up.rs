@@ -12,7 +12,6 @@ use crate::page::Page;
 use crate::rab;
 use crate::random_access;
 use crate::section;
-use crate::side_by_side;
 use crate::standing;
 use crate::study;
 use crate::style::{Style, Tone};
@@ -131,28 +130,10 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
     if run.target.kind != TargetKind::Simulated && run.environment.is_known() {
         page.paragraph(Tone::Plain, &machine(run));
     }
-    let mut answers = side_by_side::answers(run);
-    if answers.is_empty() {
-        let told = usize::from(run.change().is_some());
-        answers.extend(run.findings.get(told).cloned());
-    }
-    answers.extend(nothing_to_quote(run).filter(|_| answers.is_empty()));
-    for answer in answers {
-        page.paragraph(Tone::Strong, &answer);
+    if let Some(verdict) = &run.verdict {
+        page.paragraph(Tone::Strong, &verdict.sentence);
     }
     standing::line(page, run);
-}
-
-/// That no row can be quoted, where that is so.
-fn nothing_to_quote(run: &Run) -> Option<String> {
-    let [(_, sound), others @ ..] = standing::counts(run, &run.tables());
-    let others: usize = others.iter().map(|(_, count)| count).sum();
-    let why = match run.all_warnings().next() {
-        Some(_) => ": the warnings below say why",
-        None => "",
-    };
-    // Of one row the line about trust says so.
-    (sound == 0 && others > 1).then(|| format!("None of the {others} rows can be quoted{why}."))
 }
 
 /// What the target stands on; of models compared with storage, each of them.
@@ -167,10 +148,12 @@ fn stands_on(run: &Run) -> Vec<String> {
     each.collect()
 }
 
-/// What the run found beyond its first sentence.
+/// What the run found beyond its verdict.
 fn findings(page: &mut Page<'_>, run: &Run) {
-    let told = 1 + usize::from(run.change().is_some());
-    let others = run.findings.get(told..).unwrap_or_default();
+    let said = run.verdict.as_ref().map(|it| it.sentence.as_str());
+    let said = [said, run.change()];
+    let findings = run.findings.iter().map(String::as_str);
+    let others: Vec<&str> = findings.filter(|it| !said.contains(&Some(it))).collect();
     if page.style.all && !others.is_empty() {
         page.blank();
         page.heading("Findings");

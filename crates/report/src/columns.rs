@@ -1,7 +1,7 @@
 //! All figures of a run as one table with typed columns: the same for every kind of measurement,
 //! and for every form that has columns.
 
-use results::{Figure, Row, Run, Table};
+use results::{Figure, Row, Run, RunVerdict, Table};
 
 /// One line: a figure, and where it stands.
 pub(crate) struct Line<'a> {
@@ -54,14 +54,15 @@ pub(crate) fn lower_end(figure: &Figure) -> f64 {
     }
 }
 
-/// Do something with each line.
+/// Do something with each line: that of the verdict, then those of the figures.
 pub(crate) fn for_each_line(run: &Run, mut then: impl FnMut(&Line<'_>)) {
-    for table in &run.tables() {
+    let verdict = run.verdict.iter().map(RunVerdict::table);
+    for table in verdict.chain(run.tables()) {
         for row in &table.rows {
             for figure in &row.figures {
                 then(&Line {
                     run,
-                    table,
+                    table: &table,
                     row,
                     figure,
                 });

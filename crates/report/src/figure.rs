@@ -111,37 +111,7 @@ pub(crate) fn figure(measurement: &Measurement) -> Figure {
 
 /// A value in that unit and its interval; of an interval without an upper end, its lower one.
 pub(crate) fn estimated(unit: Unit, estimate: Estimate) -> (String, String) {
-    let Estimate {
-        value, low, high, ..
-    } = estimate;
-    if !estimate.is_bounded() {
-        let interval = match low > 0.0 {
-            true => format!("at least {}", unit.format(low)),
-            false => String::new(),
-        };
-        return (unit.format(value), interval);
-    }
-    match unit {
-        Unit::Seconds => format_interval_ns(value * 1e9, low * 1e9, high * 1e9),
-        Unit::SecondsPerMib => {
-            let (value, interval) = format_interval_ns(value * 1e9, low * 1e9, high * 1e9);
-            (format!("{value}/MiB"), interval)
-        }
-        Unit::BytesPerSecond => format_interval_rate(value, low, high),
-        Unit::PerSecond => {
-            let (value, interval) = format_interval_count(value, low, high);
-            (format!("{value}/s"), interval)
-        }
-        Unit::Share => {
-            let (value, interval) = format_interval_count(value * 100.0, low * 100.0, high * 100.0);
-            (format!("{value} %"), interval)
-        }
-        Unit::Count | Unit::Ratio => format_interval_count(value, low, high),
-        Unit::Bytes => (
-            unit.format(value),
-            format!("{} .. {}", unit.format(low.max(0.0)), unit.format(high)),
-        ),
-    }
+    unit.format_interval(estimate)
 }
 
 /// A time in nanoseconds and its interval.

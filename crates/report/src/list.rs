@@ -1,5 +1,6 @@
 //! The table of archived runs.
 
+use results::LimitVerdict;
 use serde::Serialize;
 
 use crate::page::wrap;
@@ -26,14 +27,27 @@ pub struct ListRow {
     pub has_void_number: bool,
     /// What it found, in a few words: [`crate::headline`].
     pub headline: String,
+    /// Its verdict in a sentence.
+    pub verdict: String,
+    /// How far that can be trusted: `sound`, `shaky` or `void`.
+    pub trust: String,
+    /// The outcome of its goals: `kept`, `exceeded` or `undecided`; absent where it had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goals: Option<String>,
 }
 
 impl ListRow {
-    /// What keeps the run from being quoted: nothing, `partial`, `void`, or both.
+    /// What keeps the run from being quoted, and goals that it missed: nothing, `partial`, `void`
+    /// or `shaky`, `goal missed`.
     pub(crate) fn mark(&self) -> String {
         let status = Some(self.status.as_str()).filter(|it| *it != "complete");
-        let void = self.has_void_number.then_some("void");
-        let marks: Vec<&str> = status.into_iter().chain(void).collect();
+        let trust = match self.has_void_number {
+            true => Some("void"),
+            false => Some(self.trust.as_str()).filter(|it| !["", "sound"].contains(it)),
+        };
+        let is_missed = self.goals.as_deref() == Some(LimitVerdict::Exceeded.name());
+        let missed = is_missed.then_some("goal missed");
+        let marks: Vec<&str> = status.into_iter().chain(trust).chain(missed).collect();
         marks.join(", ")
     }
 }
@@ -89,7 +103,7 @@ fn table(rows: &[ListRow], result: impl Fn(&ListRow) -> String) -> Vec<String> {
 }
 
 /// The same as JSON over several lines: an array of objects with the keys `id`, `started_at`,
-/// `command`, `target`, `status`, `has_void_number`, `headline`.
+/// `command`, `target`, `status`, `has_void_number`, `headline`, `verdict`, `trust`, and `goals`.
 ///
 /// # Panics
 /// Never: the rows hold text, integers and booleans.

@@ -24,6 +24,7 @@ pub fn markdown(run: &Run) -> String {
     if let Status::Partial { reason } = &run.status {
         text.push_str(&format!("- Partial: {}\n", plain(reason)));
     }
+    text.push_str(&verdict(run));
     for found in run.tables() {
         let title = match found.title.as_str() {
             "" => &found.name,
@@ -56,6 +57,26 @@ pub fn markdown(run: &Run) -> String {
         }
     }
     text
+}
+
+/// The verdict as a paragraph, with a blank line before it.
+pub(crate) fn verdict(run: &Run) -> String {
+    let said = run.verdict.iter().map(|it| {
+        let codes = it.codes();
+        let because = match codes.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", plain(&codes)),
+        };
+        let goals = it
+            .goals
+            .map_or_else(String::new, |goals| format!(" Goals: {}.", goals.name()));
+        let sentence = plain(&it.sentence);
+        format!(
+            "\n**{sentence}** Trust: {}{because}.{goals}\n",
+            it.trust.name()
+        )
+    });
+    said.collect()
 }
 
 /// Levels, then headline and columns, each with its interval.

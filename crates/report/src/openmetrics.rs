@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{Row, Run, Table, Unit};
+use results::{LimitVerdict, Row, Run, RunVerdict, Table, Trust, Unit};
 
 use crate::columns::lower_end;
 
@@ -49,6 +49,7 @@ pub fn openmetrics(run: &Run) -> String {
             text.push_str(&format!("{name}{{{labels}}} {value}\n"));
         }
     }
+    text.extend(run.verdict.iter().map(|it| verdict(run, it)));
     text.push_str(&warnings(run));
     text.push_str("# EOF\n");
     text
@@ -128,6 +129,41 @@ fn info(run: &Run) -> String {
     ];
     let labels = labels.join(",");
     format!("# TYPE seekstone_run info\nseekstone_run_info{{{labels}}} 1\n")
+}
+
+/// The sentence as a label, and the trust and the goals' outcome each as a set of states: the one
+/// that holds is 1.
+fn verdict(run: &Run, verdict: &RunVerdict) -> String {
+    let run = label("run", &run.id.map_or_else(String::new, |id| id.to_string()));
+    let said = [
+        run.clone(),
+        label("sentence", &verdict.sentence),
+        label("trust", verdict.trust.name()),
+        label("because", &verdict.codes()),
+    ];
+    let said = said.join(",");
+    let mut text = format!("# TYPE seekstone_verdict info\nseekstone_verdict_info{{{said}}} 1\n");
+    let mut add = |family: &str, states: [&str; 3], holds: &str| {
+        text.push_str(&format!("# TYPE {family} stateset\n"));
+        for state in states {
+            let is_it = u8::from(state == holds);
+            let labels = [run.clone(), label(family, state)].join(",");
+            text.push_str(&format!("{family}{{{labels}}} {is_it}\n"));
+        }
+    };
+    add(
+        "seekstone_run_trust",
+        Trust::ALL.map(Trust::name),
+        verdict.trust.name(),
+    );
+    if let Some(goals) = verdict.goals {
+        add(
+            "seekstone_run_goals",
+            LimitVerdict::ALL.map(LimitVerdict::name),
+            goals.name(),
+        );
+    }
+    text
 }
 
 /// How many warnings of each code and severity there are.

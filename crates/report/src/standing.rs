@@ -25,6 +25,15 @@ pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     parts.extend(run.curve.as_ref().and_then(curve));
     parts.extend(foreign(&run.measurements));
     parts.extend(rarest(measurements, run.curve.as_ref()));
+    if let Some(verdict) = &run.verdict {
+        // That all rows are sound says the word by itself.
+        let is_said = parts
+            .first()
+            .is_some_and(|it: &String| it.ends_with(" sound"));
+        if verdict.trust != Trust::Sound || !is_said {
+            parts.insert(0, verdict.trust.name().to_owned());
+        }
+    }
     if !parts.is_empty() {
         page.paragraph(Tone::Plain, &format!("Trust: {}", parts.join("; ")));
     }

@@ -3,7 +3,7 @@
 use results::{Run, Status, Study};
 
 use crate::check_up::machine;
-use crate::markdown::{line, plain};
+use crate::markdown::{line, plain, verdict};
 use crate::study::{
     LEGEND, distributions, environment, outliers, readings, shown, without_one_mean,
 };
@@ -24,6 +24,7 @@ pub(crate) fn note(run: &Run, study: &Study) -> String {
     if let Status::Partial { reason } = &run.status {
         text.push_str(&format!("- Partial: {}\n", plain(reason)));
     }
+    text.push_str(&verdict(run));
     text.push_str("\n## Results\n\n");
     text.push_str(&table(study));
     text.push_str(&format!("\n{LEGEND}\n"));

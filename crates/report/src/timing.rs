@@ -1,7 +1,8 @@
 //! Commands timed side by side.
 
-use results::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
-use stats::{Estimate, PAIRS_MIN};
+use procedure::command_compared;
+use results::{TimedCommand, TimedRun, Timing, TimingVerdict};
+use stats::Estimate;
 use units::{Bytes, format_counted, format_duration_ns};
 
 use crate::figure::time;
@@ -26,8 +27,8 @@ pub(crate) fn section(page: &mut Page<'_>, timing: &Timing) {
         page.blank();
         page.heading("Comparison");
         for found in &timing.comparisons {
-            let (tone, text) = sentence(found, timing.margin);
-            page.item(tone, "-", &text);
+            let text = command_compared(found, timing.margin);
+            page.item(tone(found.verdict), "-", &text);
         }
     }
     outliers(page, timing);
@@ -160,69 +161,12 @@ fn every_run(page: &mut Page<'_>, timing: &Timing) {
     }
 }
 
-/// What a comparison shows, in one sentence and never beyond it.
-fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
-    let (name, first) = (&found.name, &found.reference);
-    let margin = format!("{:.1} %", margin * 100.0);
-    match found.verdict {
-        TimingVerdict::Slower => {
-            let times = factor(found.ratio);
-            let text = format!("{name} takes {times} times as long as {first}");
-            (Tone::Strong, text)
-        }
-        TimingVerdict::Faster => {
-            let inverse = Estimate {
-                value: 1.0 / found.ratio.value,
-                low: 1.0 / found.ratio.high,
-                high: 1.0 / found.ratio.low,
-                ..found.ratio
-            };
-            let text = format!("{name} is {} times as fast as {first}", factor(inverse));
-            (Tone::Strong, text)
-        }
-        TimingVerdict::Equivalent => {
-            let times = factor(found.ratio);
-            let text =
-                format!("{name} takes as long as {first}, within {margin}: {times} times as long");
-            (Tone::Plain, text)
-        }
-        TimingVerdict::TooFew => {
-            let times = factor(found.ratio);
-            let text = format!(
-                "{name} takes {times} times as long as {first} in {}: too few to claim a \
-                 difference; that takes {PAIRS_MIN}",
-                format_counted(found.pairs.into(), "round")
-            );
-            (Tone::Plain, text)
-        }
-        TimingVerdict::RunsFailed => {
-            let times = factor(found.ratio);
-            let text = format!(
-                "{name} takes {times} times as long as {first} where both succeeded: runs failed, \
-                 so no difference is concluded"
-            );
-            (Tone::Doubtful, text)
-        }
-        TimingVerdict::NotShown => {
-            let times = factor(found.ratio);
-            let text = format!(
-                "no difference of more than {margin} shown between {name} and {first}: {name} \
-                 takes {times} times as long"
-            );
-            (Tone::Plain, text)
-        }
+const fn tone(verdict: TimingVerdict) -> Tone {
+    match verdict {
+        TimingVerdict::Slower | TimingVerdict::Faster => Tone::Strong,
+        TimingVerdict::RunsFailed => Tone::Doubtful,
+        TimingVerdict::Equivalent | TimingVerdict::NotShown | TimingVerdict::TooFew => Tone::Plain,
     }
-}
-
-fn factor(ratio: Estimate) -> String {
-    let digits = if ratio.value >= 2.0 { 2 } else { 3 };
-    let shown = |x: f64| format!("{x:.digits$}");
-    format!(
-        "{} ({} .. {})",
-        shown(ratio.value),
-        shown(ratio.low),
-        shown(ratio.high)
-    )
 }
 
 /// Rounds far from the others that are named of each command.

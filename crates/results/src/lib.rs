@@ -34,6 +34,7 @@ mod timing;
 mod transactions;
 mod transfer;
 mod validation;
+mod verdict;
 mod warning;
 mod warning_code;
 mod what_if;
@@ -89,6 +90,7 @@ pub use transfer::{
     TransferPass, TransferSeries, TransferStream,
 };
 pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
+pub use verdict::{RunVerdict, VERDICT};
 pub use warning::{Severity, Warning};
 pub use warning_code::{UnlistedCode, WarningCode, WarningScope};
 pub use what_if::{

@@ -1,7 +1,11 @@
 //! What one replicate of a measurement gives: named figures with their units.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Bytes, Duration, format_count, format_duration_ns, parse_percent, parse_rate};
+use stats::Estimate;
+use units::{
+    Bytes, Duration, format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    format_interval_rate, parse_percent, parse_rate,
+};
 
 /// The unit of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +126,43 @@ impl Unit {
             Self::Bytes => Bytes(value.round() as u64).to_string(),
             Self::Count | Self::Ratio => format_count(value),
             Self::Share => format!("{:.1} %", value * 100.0),
+        }
+    }
+
+    /// A value in that unit and its interval; of an interval without an upper end, its lower one.
+    #[must_use]
+    pub fn format_interval(self, estimate: Estimate) -> (String, String) {
+        let Estimate {
+            value, low, high, ..
+        } = estimate;
+        if !estimate.is_bounded() {
+            let interval = match low > 0.0 {
+                true => format!("at least {}", self.format(low)),
+                false => String::new(),
+            };
+            return (self.format(value), interval);
+        }
+        match self {
+            Self::Seconds => format_interval_ns(value * 1e9, low * 1e9, high * 1e9),
+            Self::SecondsPerMib => {
+                let (value, interval) = format_interval_ns(value * 1e9, low * 1e9, high * 1e9);
+                (format!("{value}/MiB"), interval)
+            }
+            Self::BytesPerSecond => format_interval_rate(value, low, high),
+            Self::PerSecond => {
+                let (value, interval) = format_interval_count(value, low, high);
+                (format!("{value}/s"), interval)
+            }
+            Self::Share => {
+                let (value, interval) =
+                    format_interval_count(value * 100.0, low * 100.0, high * 100.0);
+                (format!("{value} %"), interval)
+            }
+            Self::Count | Self::Ratio => format_interval_count(value, low, high),
+            Self::Bytes => (
+                self.format(value),
+                format!("{} .. {}", self.format(low.max(0.0)), self.format(high)),
+            ),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::table::Table;
 use crate::timing::Timing;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
+use crate::verdict::RunVerdict;
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
@@ -52,6 +53,9 @@ pub struct Run {
     pub environment: Environment,
     /// What was measured.
     pub target: TargetDescription,
+    /// What it comes to; absent in runs of older versions, until they are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<RunVerdict>,
     /// How long it took, nanoseconds.
     pub elapsed_ns: u64,
     /// Trials that are results, in the order of their making. Scouts of curves are in the curve.
@@ -116,6 +120,7 @@ impl Run {
             settings,
             environment,
             target,
+            verdict: None,
             elapsed_ns: 0,
             measurements: Vec::new(),
             curve: None,

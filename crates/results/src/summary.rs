@@ -29,6 +29,9 @@ impl<T: Serialize> Serialize for Entries<T> {
 /// The first key of a run's JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
+    /// The verdict's sentence; absent where there is none yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
     /// That of the row that can be relied on least.
     pub trust: Trust,
     /// The largest share of a device's I/O that was not ours; absent where it could not be seen.
@@ -72,6 +75,7 @@ impl Run {
             },
         });
         Summary {
+            verdict: self.verdict.as_ref().map(|it| it.sentence.clone()),
             trust: trusts.max().unwrap_or(Trust::Sound),
             foreign_io_share: foreign.reduce(f64::max),
             rows: Entries(rows.collect()),

@@ -153,6 +153,9 @@ const SPOILING: [WarningCode; 4] = [
 ];
 
 impl Trust {
+    /// All of them, the best first.
+    pub const ALL: [Self; 3] = [Self::Sound, Self::Shaky, Self::Void];
+
     /// The word of machine-readable forms.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -5,8 +5,8 @@
 //! no level that is not as precise as was asked for, and no scout.
 
 use results::{
-    Access, Arrivals, Curve, CurvePoint, LevelOutcome, Measurement, OpenTrial, Saturation, Warning,
-    WarningCode,
+    Access, Arrivals, Curve, CurvePoint, Level, LevelOutcome, Measurement, OpenTrial, Saturation,
+    Warning, WarningCode,
 };
 use stats::Estimate;
 use units::{
@@ -76,17 +76,21 @@ fn rate(estimate: Estimate) -> String {
     format!("{value}, {interval}")
 }
 
-/// The load at the first level that is known well enough to be the answer: of clients that wait,
-/// and of random arrivals.
-///
-/// A sentence without its end; `unit` is what is carried.
-pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
-    let (level, load) = curve.levels.iter().find_map(|level| match level.outcome {
+/// The first level whose load is known well enough to be the answer.
+pub(crate) fn carried_at(curve: &Curve) -> Option<(&Level, Estimate)> {
+    curve.levels.iter().find_map(|level| match level.outcome {
         LevelOutcome::Reached { load, .. } if load.relative_half_width() <= KNOWN => {
             Some((level, load))
         }
         _ => None,
-    })?;
+    })
+}
+
+/// The load at that level: of clients that wait, and of random arrivals.
+///
+/// A sentence without its end; `unit` is what is carried.
+pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
+    let (level, load) = carried_at(curve)?;
     let time = match curve.percentile {
         None => "mean latency".to_owned(),
         Some(share) => format!("p{} latency", share * 100.0),
@@ -94,7 +98,7 @@ pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
     // Clients that wait for each other ask for more than arrivals by chance may.
     let (reaches, arrivals) = match curve.arrivals {
         Arrivals::Closed => ("Reaches", "in a closed loop"),
-        Arrivals::Open => ("Carries", "of random arrivals"),
+        Arrivals::Open => ("Delivers", "of random arrivals"),
     };
     let closed = format!(
         "{reaches} {} {unit} {arrivals} at a {time} of {}",

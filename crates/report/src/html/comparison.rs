@@ -20,8 +20,9 @@ use crate::figure::estimated;
 use crate::gate::{self, RunSets};
 use crate::names::words;
 use crate::picture::ratios::Sense;
-use crate::side_by_side::{in_words as side_words, sides};
+use crate::side_by_side::sides;
 use crate::verdicts;
+use procedure::study::compared_in_words;
 
 /// Runs that a chart tells apart.
 const RUNS_DRAWN: usize = 6;
@@ -321,7 +322,7 @@ pub(super) fn targets(run: &Run) -> String {
             .iter()
             .filter(|it| it.level == level)
             .collect();
-        let words = cell.map_or_else(String::new, |it| side_words(study, it, &found));
+        let words = cell.map_or_else(String::new, |it| compared_in_words(study, it, &found));
         text.push_str(&format!(
             "<h3>{} against {}</h3>\n<p>{}</p>\n{}",
             escaped(level),

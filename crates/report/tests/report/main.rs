@@ -16,6 +16,7 @@ mod tables;
 mod timing;
 mod transfer;
 mod validation;
+mod verdict;
 mod warnings;
 mod what_if;
 

@@ -494,6 +494,7 @@ pub(super) fn empty() -> Run {
     run.curve = None;
     run.findings.clear();
     run.warnings.clear();
+    run.verdict = None;
     run
 }
 

@@ -3,15 +3,17 @@
 use report::{Style, check_up, markdown};
 use results::Run;
 
+use crate::kinds::judged;
+
 fn run() -> Run {
-    Run {
+    judged(Run {
         measurements: Vec::new(),
         curve: None,
         findings: Vec::new(),
         warnings: Vec::new(),
         study: Some(sample::study()),
         ..sample::run()
-    }
+    })
 }
 
 #[test]

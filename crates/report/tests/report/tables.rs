@@ -11,6 +11,7 @@ fn row(id: i64, target: &str, status: &str) -> ListRow {
         status: status.into(),
         has_void_number: id == 9,
         headline: "random-read 47.1 us, durable-write 133 us".into(),
+        ..ListRow::default()
     }
 }
 

@@ -3,6 +3,8 @@
 use report::{Style, check_up, headline};
 use results::Run;
 
+use crate::kinds::judged;
+
 /// A run that measured nothing but transfer rates.
 fn run() -> Run {
     let mut run = sample::run();
@@ -12,7 +14,7 @@ fn run() -> Run {
     run.warnings.clear();
     run.curve = None;
     run.transfer = Some(sample::transfer());
-    run
+    judged(run)
 }
 
 /// A page whose lines fit into this file.
@@ -29,6 +31,9 @@ fn series_costs_passes_and_streams() {
     transfer of .                                                              58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+      Write 1 GiB by 64 KiB, 2 streams at 400 MB/s (396 .. 404); read 1 GiB by 64 KiB, stream 1
+      alone at 800 MB/s (792 .. 808); read 1 GiB by 64 KiB, stream 2 alone at 800 MB/s (792 ..
+      808).
       Trust: all 4 rows sound
 
       direct; 2 read passes; the end of each block is checked; host gold

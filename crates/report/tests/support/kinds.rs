@@ -10,17 +10,18 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.settings.command = command.into();
         run.measurements.clear();
         run.curve = None;
+        run.findings.clear();
         run
     };
     let mut found = vec![(
         "run",
-        sample::run(),
+        judged(sample::run()),
         &["measurements", "levels", "saturation", "points"][..],
     )];
     let mut add = |name, tables, fill: &dyn Fn(&mut Run)| {
         let mut run = bare(name);
         fill(&mut run);
-        found.push((name, run, tables));
+        found.push((name, judged(run), tables));
     };
     add("trial", &["measurements"], &|run| {
         run.measurements = sample::run().measurements;
@@ -62,9 +63,18 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     });
     add("replay", &["replay"], &|run| {
         run.tables = sample::replay().tables();
+        run.findings = vec!["Replayed 60,000 requests in 5 min; the target kept up.".into()];
     });
     add("study", &["transfer"], &|run| {
         run.study = Some(sample::study());
     });
     found
+}
+
+/// The run with its verdict.
+pub fn judged(run: Run) -> Run {
+    Run {
+        verdict: Some(procedure::verdict(&run)),
+        ..run
+    }
 }

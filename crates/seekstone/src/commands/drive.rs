@@ -13,7 +13,7 @@ use lab::bench::{BenchRequest, directory_of};
 use lab::cells::{Cells, GoOn};
 use lab::hosts::Party;
 use lab::run_journal::RunJournal;
-use procedure::{Requirement, answer};
+use procedure::{Requirement, verdict};
 use results::{Run, Setup};
 
 use crate::args::{Command, Common};
@@ -270,11 +270,9 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
         .party
         .as_ref()
         .map_or_else(Vec::new, Party::described);
-    if run.findings.is_empty() {
-        run.findings.extend(answer(&run));
-    }
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     let journal = unfinished::told(&cells, &mut run);
+    run.verdict = Some(verdict(&run));
     let delivered = deliver(&mut run, archive, common, delivery);
     live.into_iter().for_each(|live| live.end(Some(&run)));
     // What could not be written elsewhere is in the archive.

@@ -82,7 +82,7 @@ fn ranks_on_one_device_are_no_strangers_to_each_other() {
     assert_eq!(ended.code, Some(3), "{ended:?}");
     let said = rows(&run)[4]["warnings"].to_string();
     assert!(
-        said.contains("rank 3 on ") && said.contains("was foreign"),
+        said.contains("rank 3 on ") && said.contains("came from other processes"),
         "{said}"
     );
 }

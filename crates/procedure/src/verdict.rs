@@ -1,0 +1,190 @@
+//! The verdict of a run: the answer in a sentence, one word of trust, the goals' outcome.
+//!
+//! A rule for each kind lists what can be said, the most important first, each with the rows that
+//! it is about. Here it is decided what is said: nothing that quotes a row which is not sound. Where
+//! nothing is left, the warning that is to blame is said instead.
+
+mod reason;
+mod rules;
+mod studies;
+mod trials;
+
+use results::{Row, Run, RunVerdict, Status, Table, Trust, Unit};
+use stats::Estimate;
+use units::{format_count, format_interval_count};
+
+use crate::checkup::KNOWN;
+
+use reason::{blamed, bound, in_words};
+
+/// Something that can be said of rows.
+struct Statement<'a> {
+    rows: Vec<&'a Row>,
+    /// Without its full stop; `None` where the rows have nothing to be said.
+    text: Option<String>,
+    /// Whether it quotes their figures, and so cannot be said of rows that are not sound.
+    is_quoting: bool,
+}
+
+/// What a kind's rule allows.
+struct Answer<'a> {
+    /// The most important first.
+    statements: Vec<Statement<'a>>,
+    /// So many of them make the sentence.
+    count: usize,
+    /// What stands between them.
+    between: &'static str,
+    /// Whether it begins with a name as it was typed, which keeps its small letter.
+    begins_with_name: bool,
+}
+
+impl<'a> Answer<'a> {
+    fn of(statements: impl IntoIterator<Item = Statement<'a>>, count: usize) -> Self {
+        Self {
+            statements: statements.into_iter().collect(),
+            count,
+            between: "; ",
+            begins_with_name: false,
+        }
+    }
+
+    fn beginning_with_name(self) -> Self {
+        Self {
+            begins_with_name: true,
+            ..self
+        }
+    }
+}
+
+impl<'a> Statement<'a> {
+    fn quoting(rows: Vec<&'a Row>, text: Option<String>) -> Self {
+        Self {
+            rows,
+            text,
+            is_quoting: true,
+        }
+    }
+
+    /// It holds of rows that are shaky, too.
+    fn without_figures(rows: Vec<&'a Row>, text: Option<String>) -> Self {
+        Self {
+            is_quoting: false,
+            ..Self::quoting(rows, text)
+        }
+    }
+
+    fn can_be_said(&self) -> bool {
+        let worst = self.rows.iter().map(|row| row.trust).max();
+        self.text.is_some()
+            && match worst {
+                None | Some(Trust::Sound) => true,
+                Some(Trust::Shaky) => !self.is_quoting,
+                Some(Trust::Void) => false,
+            }
+    }
+}
+
+/// What the run comes to.
+#[must_use]
+pub fn verdict(run: &Run) -> RunVerdict {
+    let tables = run.tables();
+    let answer = rules::answer(run, &tables);
+    let said: Vec<&Statement<'_>> = answer
+        .statements
+        .iter()
+        .filter(|it| it.can_be_said())
+        .take(answer.count)
+        .collect();
+    let all = answer.statements.iter();
+    let about: Vec<&Row> = match said.is_empty() || run.change().is_some() {
+        true => all.flat_map(|it| it.rows.clone()).collect(),
+        false => said.iter().flat_map(|it| it.rows.clone()).collect(),
+    };
+    let texts: Vec<&str> = said.iter().filter_map(|it| it.text.as_deref()).collect();
+    let answered = sentence(&texts.join(answer.between), answer.begins_with_name);
+    let mut trust = about.iter().map(|row| row.trust).max();
+    let blamed = blamed(run, &about);
+    let sentence = if about.is_empty() {
+        trust = Some(Trust::Void);
+        nothing_measured(run)
+    } else if said.is_empty() || run.change().is_some() {
+        trust = trust.max(Some(Trust::Shaky));
+        let why = format!(
+            "Cannot tell: {}.",
+            in_words(run, &about, blamed.first().copied())
+        );
+        let still = answered.or_else(|| bound(run));
+        still.map_or(why.clone(), |still| format!("{why} {still}"))
+    } else {
+        answered.unwrap_or_default()
+    };
+    let trust = trust.unwrap_or(Trust::Void);
+    let mut because = Vec::new();
+    for warning in blamed.iter().filter(|_| trust != Trust::Sound) {
+        if !because.contains(&warning.code) {
+            because.push(warning.code.clone());
+        }
+    }
+    RunVerdict {
+        sentence,
+        trust,
+        because,
+        goals: run.goals_outcome(),
+    }
+}
+
+fn nothing_measured(run: &Run) -> String {
+    match &run.status {
+        Status::Partial { reason } => {
+            format!("Nothing was measured: {}.", reason.trim_end_matches('.'))
+        }
+        Status::Complete => "Nothing was measured.".to_owned(),
+    }
+}
+
+/// Text as a sentence, with a full stop.
+fn sentence(text: &str, begins_with_name: bool) -> Option<String> {
+    let mut letters = text.chars();
+    let first = letters.next()?;
+    let first = match begins_with_name {
+        true => first.to_string(),
+        false => first.to_uppercase().to_string(),
+    };
+    let end = if text.ends_with('.') { "" } else { "." };
+    Some(format!("{first}{}{end}", letters.as_str()))
+}
+
+/// The rows of a table; none where the run has none of that name.
+fn rows_of<'a>(tables: &'a [Table], name: &str) -> &'a [Row] {
+    let table = tables.iter().find(|table| table.name == name);
+    table.map_or(&[], |table| &table.rows)
+}
+
+/// A value with its interval, unless that has no width; where it is wide, its ends alone.
+fn known(unit: Unit, it: Estimate) -> String {
+    let named = if unit == Unit::PerSecond { "/s" } else { "" };
+    with_unit(unit, it, named)
+}
+
+/// The same, with `named` behind a number that has no unit of its own.
+fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
+    let blank = match named.starts_with(char::is_alphabetic) {
+        true => " ",
+        false => "",
+    };
+    if it.relative_half_width() > KNOWN {
+        let end = |end: f64| match unit {
+            Unit::PerSecond => format_count(end),
+            unit => unit.format(end),
+        };
+        return format!("{} to {}{blank}{named}", end(it.low.max(0.0)), end(it.high));
+    }
+    let (value, interval) = match unit {
+        Unit::PerSecond => format_interval_count(it.value, it.low, it.high),
+        unit => unit.format_interval(it),
+    };
+    match interval.split_once(" .. ") {
+        Some((low, high)) if low == high => format!("{value}{blank}{named}"),
+        _ => format!("{value}{blank}{named} ({interval})"),
+    }
+}

@@ -1,0 +1,121 @@
+//! Why there is no answer, and what holds all the same.
+
+use std::cmp::Reverse;
+
+use results::{Measurement, Row, Run, Severity, Warning, WarningCode, percentile_name};
+use units::format_duration_ns;
+
+use crate::study::in_a_sentence;
+
+/// What these do to a trial makes it slower than the storage is: what it did not exceed holds.
+const SLOWING: [WarningCode; 3] = [
+    WarningCode::ForeignIo,
+    WarningCode::LateGenerator,
+    WarningCode::Standstill,
+];
+/// The percentile that bounds the latency.
+const BOUND: f64 = 0.99;
+
+/// The warnings that lower the trust in these rows, the most important first.
+pub(super) fn blamed<'a>(run: &'a Run, rows: &[&Row]) -> Vec<&'a Warning> {
+    let marked = rows.iter().filter(|row| !row.trust.is_usable());
+    let codes: Vec<&WarningCode> = marked.flat_map(|row| &row.warnings).collect();
+    let is_of_rows = |scope: &str, it: &Warning| {
+        // Rows that sum up others name no warnings.
+        let is_of_all = scope == "run" && it.severity == Severity::Void;
+        codes.is_empty() || codes.contains(&&it.code) || is_of_all
+    };
+    let lowering = run.scoped_warnings();
+    let lowering = lowering.filter(|(scope, it)| it.lowers_trust() && is_of_rows(scope, it));
+    let mut found: Vec<&Warning> = lowering.map(|(_, it)| it).collect();
+    found.sort_by_key(|it| (Reverse(it.severity), it.code.scope()));
+    found
+}
+
+/// Why these rows have nothing that could be quoted, as the end of a sentence.
+pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> String {
+    if let Some(change) = run.change() {
+        let (what, _) = change.split_once(": ").unwrap_or((change, ""));
+        return in_a_sentence(what);
+    }
+    if let Some(warning) = warning {
+        return cause(run, warning);
+    }
+    let mut trials = run.measurements.iter();
+    let of_rows = |it: &&Measurement| rows.iter().any(|row| row.levels == [it.name.as_str()]);
+    match trials.find(of_rows) {
+        Some(it) if !it.verdict.to_string().contains("quote") && !it.has_interval() => {
+            "no interval is known".to_owned()
+        }
+        Some(it) => format!("the trial {}", it.verdict),
+        None => match rows.len() {
+            1 => "the result has no usable interval".to_owned(),
+            rows => format!("none of the {rows} rows has a usable interval"),
+        },
+    }
+}
+
+/// What a warning says happened, as the end of a sentence: not what follows from it.
+fn cause(run: &Run, warning: &Warning) -> String {
+    let text = warning.cause.trim_end_matches('.');
+    let title = titles(run).find_map(|title| {
+        let rest = text.strip_prefix(title)?.strip_prefix(": ")?;
+        Some((title, rest))
+    });
+    let (title, text) = title.unwrap_or(("", text));
+    let text = &text[..end_of_cause(text)];
+    let subject = match run.measurements.len() {
+        0 | 1 => "the trial",
+        _ => title,
+    };
+    match warning.code {
+        WarningCode::NotCitable if !title.is_empty() => format!("{subject} {text}"),
+        WarningCode::NotStationary if !title.is_empty() => format!("{subject} was {text}"),
+        _ if title.is_empty() || run.measurements.len() == 1 => in_a_sentence(text),
+        _ => format!("{title}: {text}"),
+    }
+}
+
+/// What warnings may begin with: the names of what they are about.
+fn titles(run: &Run) -> impl Iterator<Item = &str> {
+    let workloads = run.rab.iter().flat_map(|it| &it.workloads);
+    let of_workloads = workloads.filter_map(|it| it.measurement.as_ref());
+    let trials = run.measurements.iter().chain(of_workloads);
+    let series = run.transfer.iter().flat_map(|it| &it.series);
+    let commands = run.timing.iter().flat_map(|it| &it.commands);
+    let phases = run.ssd.iter().flat_map(|it| &it.phases);
+    let titles = trials.map(|it| it.title.as_str());
+    titles
+        .chain(series.map(|it| it.title.as_str()))
+        .chain(commands.map(|it| it.name.as_str()))
+        .chain(phases.map(|it| it.name.as_str()))
+}
+
+/// Where a text goes on to what follows from what happened, or to what to do.
+fn end_of_cause(text: &str) -> usize {
+    let ends = ["; ", ". ", ": ", ", so "].into_iter();
+    let ends = ends.flat_map(|end| text.match_indices(end).map(|(at, _)| at));
+    // What stands before a first colon may be the name of what the text is about.
+    let ends = ends.filter(|at| text[..*at].contains(' '));
+    ends.min().unwrap_or(text.len())
+}
+
+/// What a single trial did not exceed, where what spoiled it can only have slowed it down.
+pub(super) fn bound(run: &Run) -> Option<String> {
+    let [row] = run.measurements.as_slice() else {
+        return None;
+    };
+    let mut lowering = row.warnings.iter().filter(|it| it.lowers_trust());
+    let is_slowed = lowering.clone().next().is_some();
+    if !is_slowed || !lowering.all(|it| SLOWING.contains(&it.code)) {
+        return None;
+    }
+    let mut percentiles = row.response.percentiles.iter();
+    let firm = percentiles.find(|it| it.p == BOUND && !it.is_indicative);
+    let high = firm?
+        .estimate
+        .filter(|it| it.high.is_finite() && it.high > it.value)?
+        .high;
+    let (name, high) = (percentile_name(BOUND), format_duration_ns(high));
+    Some(format!("{name} latency is at most {high}."))
+}

@@ -1,0 +1,370 @@
+//! The verdict of a run: a rule for each kind, and the same words in every form.
+
+use report::{Style, check_up, csv_figures, html, markdown, openmetrics};
+use results::{
+    GoalVerdict, LimitVerdict, Run, RunVerdict, Table, Trust, Unit, Warning, WarningCode, json,
+};
+use stats::{Estimate, Verdict};
+
+use crate::kinds::{judged, kinds};
+
+/// The kinds that only studies and commands of their own measure: one combination of levels.
+const STUDIED: [&str; 14] = [
+    "command",
+    "transfer",
+    "copy",
+    "positioning",
+    "streams",
+    "archive",
+    "retrieve",
+    "backup",
+    "fill",
+    "cache",
+    "http",
+    "ftp",
+    "tcp",
+    "wal",
+];
+
+/// A run of each kind, of each kind of studies, and a comparison of two targets.
+fn all_kinds() -> Vec<(String, Run)> {
+    let mut found: Vec<(String, Run)> = Vec::new();
+    for (name, run, _) in kinds() {
+        let mut compared = run.clone();
+        for kind in STUDIED.iter().filter(|_| name == "study") {
+            let mut studied = run.clone();
+            let study = studied.study.as_mut().expect("a study");
+            study.measurement = (*kind).into();
+            study.cells.truncate(1);
+            study.conclusions.clear();
+            study.comparisons.clear();
+            found.push(((*kind).into(), judged(studied)));
+        }
+        if name == "study" {
+            compared.settings.command = "compare".into();
+            found.push(("compare".into(), judged(compared)));
+        }
+        found.push((name.into(), run));
+    }
+    found
+}
+
+/// The same with what spoils each in turn: a doubt about every row, a void, an early stop, a missed
+/// goal.
+fn spoiled(kind: &str, run: &Run) -> Vec<(String, Run)> {
+    let with = |name: &str, spoil: &dyn Fn(&mut Run)| {
+        let mut run = run.clone();
+        spoil(&mut run);
+        (format!("{kind}, {name}"), judged(run))
+    };
+    vec![
+        with("shaky", &|run| {
+            warn(run, &|| {
+                let cause =
+                    "a trial: 69 % of the I/O of vda came from other processes: 12 requests";
+                Warning::doubt(WarningCode::ForeignIo, cause)
+            });
+            for it in &mut run.measurements {
+                it.verdict = Verdict::NotStationary;
+            }
+        }),
+        with("void", &|run| {
+            warn(run, &|| {
+                let cause = "Blocks were never written. Fill the file first.";
+                Warning::void(WarningCode::SparseFile, cause)
+            });
+        }),
+        with("partial", &|run| {
+            let reason = "interrupted by Ctrl-C".into();
+            run.status = results::Status::Partial { reason };
+            run.measurements.clear();
+        }),
+        with("goal missed", &|run| {
+            run.goals = vec![GoalVerdict {
+                goal: "latency<1us".into(),
+                figure: "latency".into(),
+                unit: Unit::Seconds,
+                value: None,
+                verdict: LimitVerdict::Exceeded,
+                why: None,
+            }];
+        }),
+    ]
+}
+
+/// Every row of the run gets that warning.
+fn warn(run: &mut Run, warning: &dyn Fn() -> Warning) {
+    run.warnings.push(warning());
+    run.measurements
+        .iter_mut()
+        .for_each(|it| it.warnings.push(warning()));
+    run.curve
+        .iter_mut()
+        .for_each(|it| it.warnings.push(warning()));
+    let workloads = run.rab.iter_mut().flat_map(|it| &mut it.workloads);
+    workloads.for_each(|it| it.warnings.push(warning()));
+    let series = run.transfer.iter_mut().flat_map(|it| &mut it.series);
+    series.for_each(|it| it.warnings.push(warning()));
+    let cells = run.random.iter_mut().flat_map(|it| &mut it.cells);
+    cells.for_each(|it| it.warnings.push(warning()));
+    let commands = run.timing.iter_mut().flat_map(|it| &mut it.commands);
+    commands.for_each(|it| it.warnings.push(warning()));
+    let tests = run.files.iter_mut().flat_map(|it| &mut it.tests);
+    tests.for_each(|it| it.warnings.push(warning()));
+    let phases = run.ssd.iter_mut().flat_map(|it| &mut it.phases);
+    phases.for_each(|it| it.warnings.push(warning()));
+}
+
+fn everything() -> Vec<(String, Run)> {
+    let mut found = Vec::new();
+    for (kind, run) in all_kinds() {
+        found.extend(spoiled(&kind, &run));
+        found.push((kind, run));
+    }
+    found
+}
+
+fn verdict(run: &Run) -> &RunVerdict {
+    run.verdict.as_ref().expect("every run has one")
+}
+
+/// What a row that is not sound has been measured as, with its unit, as a sentence would quote it.
+fn figures_of_marked_rows(tables: &[Table]) -> Vec<String> {
+    let rows = tables.iter().flat_map(|table| &table.rows);
+    let marked = rows.clone().filter(|row| row.trust != Trust::Sound);
+    let sound = rows.filter(|row| row.trust == Trust::Sound);
+    // What was asked for, and what happens to be the same figure of a sound row.
+    let asked = ["clients", "offered", "rounds", "passes", "runs", "written"];
+    let texts = |estimate: Estimate, unit: Unit| {
+        let alone = unit.format(estimate.value);
+        let (value, interval) = unit.format_interval(estimate);
+        [alone, value, interval]
+    };
+    let sound: Vec<String> = sound
+        .flat_map(|row| &row.figures)
+        .flat_map(|it| texts(it.value, it.metric.unit))
+        .collect();
+    let figures = marked.flat_map(|row| &row.figures);
+    let figures = figures.filter(|it| !asked.contains(&it.metric.name.as_str()));
+    let figures = figures.flat_map(|it| texts(it.value, it.metric.unit));
+    // A bare digit or two stands in many a name.
+    let is_quotable = |text: &String| text.trim_end_matches("/s").len() > 2 && text != "n/a";
+    figures
+        .filter(is_quotable)
+        .filter(|it| !sound.contains(it))
+        .collect()
+}
+
+/// Whether the sentence has the figure as a word of its own.
+fn quotes(sentence: &str, figure: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == ',';
+    sentence.match_indices(figure).any(|(at, _)| {
+        let before = sentence[..at].chars().next_back();
+        let mut after = sentence[at + figure.len()..].chars();
+        let end = after.next();
+        // A full stop or a comma behind it ends no number.
+        let goes_on = end.is_some_and(|c| {
+            c.is_ascii_alphanumeric()
+                || is_part(c) && after.next().is_some_and(|c| c.is_ascii_digit())
+        });
+        !before.is_some_and(is_part) && !goes_on
+    })
+}
+
+#[test]
+fn no_sentence_quotes_a_row_that_is_marked() {
+    let mut checked = 0;
+    for (kind, run) in everything() {
+        let said = verdict(&run);
+        for figure in figures_of_marked_rows(&run.tables()) {
+            checked += 1;
+            assert!(
+                !quotes(&said.sentence, &figure),
+                "{kind}: {figure} is of a marked row: {}",
+                said.sentence
+            );
+        }
+        let is_lowered = said.trust != Trust::Sound;
+        assert!(is_lowered || said.because.is_empty(), "{kind}: {said:?}");
+    }
+    assert!(checked > 500, "only {checked} figures were looked for");
+}
+
+#[test]
+fn the_checker_finds_a_figure_that_is_quoted() {
+    assert!(quotes("Delivers 4,010 IOPS (3,960 .. 4,070).", "4,010"));
+    assert!(quotes("the mean latency is 59.4 us.", "59.4 us"));
+    assert!(!quotes("Delivers 14,010 IOPS.", "4,010"));
+    assert!(!quotes("Delivers 4,010.5 IOPS.", "4,010"));
+    assert!(!quotes("within 100 ms", "100 m"));
+}
+
+#[test]
+fn sentences_are_sentences() {
+    for (kind, run) in everything() {
+        let sentence = &verdict(&run).sentence;
+        assert!(
+            sentence.ends_with('.') && !sentence.ends_with(".."),
+            "{kind}: {sentence}"
+        );
+        assert!(
+            !sentence.contains("  ") && !sentence.contains("NaN"),
+            "{kind}: {sentence}"
+        );
+    }
+}
+
+#[test]
+fn what_spoils_a_run_is_in_its_verdict() {
+    for (kind, run) in everything() {
+        let said = verdict(&run);
+        if kind.ends_with("void") && !run.tables().is_empty() {
+            assert_eq!(said.trust, Trust::Void, "{kind}: {}", said.sentence);
+            assert_eq!(said.because[0], WarningCode::SparseFile, "{kind}");
+            assert!(
+                said.sentence
+                    .starts_with("Cannot tell: blocks were never written."),
+                "{kind}"
+            );
+        }
+        let goals = kind
+            .ends_with("goal missed")
+            .then_some(LimitVerdict::Exceeded);
+        let of_limits = run.study.as_ref().is_some_and(|it| !it.limits.is_empty());
+        assert!(said.goals == goals || of_limits, "{kind}: {:?}", said.goals);
+    }
+}
+
+/// Each form has the whole sentence, and the word of trust.
+#[test]
+fn every_form_has_the_verdict() {
+    let squeezed = |text: &str| {
+        let kept = text.chars().filter(|c| c.is_ascii_alphanumeric());
+        kept.collect::<String>()
+    };
+    let style = Style {
+        width: 10_000,
+        ..Style::default()
+    };
+    for (kind, run) in everything() {
+        let said = verdict(&run);
+        let forms: [(&str, String); 6] = [
+            ("screen", check_up(&run, &style)),
+            ("page", html(&run).replace("<span>", "").replace('µ', "u")),
+            ("Markdown", markdown(&run)),
+            ("JSON", json(&run)),
+            ("CSV", csv_figures(&run)),
+            ("OpenMetrics", openmetrics(&run)),
+        ];
+        for (form, text) in forms {
+            // Markup within is left out: entities of the page alone have letters.
+            let text = text
+                .replace("</span>", "")
+                .replace("&lt;", "")
+                .replace("&gt;", "");
+            let expected = said.sentence.replace(['<', '>'], "");
+            let is_there = squeezed(&text).contains(&squeezed(&expected));
+            assert!(is_there, "{kind}, {form}: {}\n{text}", said.sentence);
+            assert!(
+                text.contains(said.trust.name()),
+                "{kind}, {form}: {:?}",
+                said.trust
+            );
+        }
+        let metrics = openmetrics(&run);
+        let trust = format!("seekstone_run_trust=\"{}\"}} 1\n", said.trust.name());
+        assert!(metrics.contains(&trust), "{kind}:\n{metrics}");
+    }
+}
+
+#[test]
+fn a_figure_of_each_kind_is_in_its_sentence() {
+    // Those of the kinds of studies are all alike.
+    let all = all_kinds().into_iter();
+    let all = all.filter(|(kind, _)| *kind == "wal" || !STUDIED.contains(&kind.as_str()));
+    let told = all.chain([("transfer".to_owned(), kinds().swap_remove(5).1)]);
+    let lines = told.map(|(kind, run)| {
+        let said = verdict(&run);
+        let mut lines = vec![format!("{kind}, {}\n ", said.trust.name())];
+        for word in said.sentence.split(' ') {
+            let line = lines.last_mut().expect("the first");
+            match line.len() + word.len() < 80 {
+                true => line.push_str(&format!(" {word}")),
+                false => lines.push(format!("  {word}")),
+            }
+        }
+        lines.join("\n")
+    });
+    let lines: Vec<String> = lines.collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    run, sound
+      Reaches 87,300 (85,600 .. 89,000) random 4 KiB reads/s in a closed
+      loop at a mean latency of 100 us.
+    trial, sound
+      Delivers 2.41 GB/s (2.36 .. 2.46) with 1 client, mean latency 435
+      us (426 .. 444), p99 652 us.
+    curve, sound
+      Reaches 87,300 (85,600 .. 89,000) IOPS in a closed loop at a mean
+      latency of 100 us; saturates at 103,000 IOPS (102,000 .. 104,000) with 64
+      clients.
+    rab, sound
+      Batch workloads average RABmark[r] 32,500 (31,900 .. 33,200).
+    transactions, sound
+      Serves 96 users with 95 % of the transactions within 200
+      ms.
+    random, sound
+      Random 4 KiB reads within 1 GiB: mean service time 104 us (102
+      .. 106); random 4 KiB writes within 1 GiB: mean service time 95.0 us (93.1 ..
+      96.9).
+    time, sound
+      zstd is 5.24 (4.55 .. 6.16) times as fast as gzip.
+    files, sound
+      TEST3 as-is takes 12.5 ms (12.1 .. 12.9); TEST4 after SPACE2
+      as-is takes 21.0 ms (20.4 .. 21.6); TEST3 durable takes 1.43 s (1.39 .. 1.47).
+    ssd, shaky
+      wsat: steady, IOPS 12,700/s (12,500 .. 12,800); lat: 10 rounds
+      cannot tell whether it is steady: a change of up to 5 % cannot be ruled out,
+      and the limit is 10 %.
+    replay, sound
+      Replayed 60,000 requests in 5 min; the target kept up.
+    wal, sound
+      Read rate 6.10 MB/s (5.49 .. 6.71); requests 18,400/s (16,600 ..
+      20,200).
+    compare, sound
+      64KiB against 1KiB: 0.164 to 0.185 times the read rate. 1KiB
+      against 1KiB: fewer than 5 complete rounds: no difference is claimed. 64KiB
+      against 1KiB: 0.164 to 0.185 times the read rate.
+    study, sound
+      block 64KiB: read rate 5.4 to 6.1 times lower than with 1KiB
+      (averaged over host).
+    transfer, sound
+      Write 1 GiB by 64 KiB, 2 streams at 400 MB/s (396 .. 404);
+      read 1 GiB by 64 KiB, stream 1 alone at 800 MB/s (792 .. 808); read 1 GiB by
+      64 KiB, stream 2 alone at 800 MB/s (792 .. 808).
+    ");
+}
+
+#[test]
+fn where_nothing_can_be_quoted_the_warning_says_why() {
+    let check = |code: WarningCode, cause: &str, expected: &str| {
+        let mut run = kinds().swap_remove(1).1;
+        run.warnings.clear();
+        let row = &mut run.measurements[0];
+        row.warnings = vec![Warning::doubt(code, format!("{}: {cause}", row.title))];
+        let said = judged(run);
+        assert_eq!(verdict(&said).sentence, expected);
+        assert_eq!(verdict(&said).trust, Trust::Shaky);
+    };
+    check(
+        WarningCode::LateGenerator,
+        "the generator was late by 22 % of the latency: use fewer clients",
+        "Cannot tell: the generator was late by 22 % of the latency. p99 latency is at most 679 us.",
+    );
+    check(
+        WarningCode::KeptBack,
+        "15 operations were due and not done when the trial ended, after 3.9 s on average; counted \
+         in the percentiles: with them the mean latency is 7 s",
+        "Cannot tell: 15 operations were due and not done when the trial ended, after 3.9 s on \
+         average.",
+    );
+}
