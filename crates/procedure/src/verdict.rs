@@ -1,8 +1,8 @@
 //! The verdict of a run: the answer in a sentence, one word of trust, the goals' outcome.
 //!
 //! A rule for each kind lists what can be said, the most important first, each with the rows that
-//! it is about. Here it is decided what is said: nothing that quotes a row which is not sound. Where
-//! nothing is left, the warning that is to blame is said instead.
+//! it is about. Here it is decided what is said: nothing that quotes a row which is not sound.
+//! Where nothing is left, the warning that is to blame is said instead.
 
 mod reason;
 mod rules;
@@ -26,8 +26,8 @@ struct Statement<'a> {
     is_quoting: bool,
 }
 
-/// What a kind's rule allows.
-struct Answer<'a> {
+/// What can be said of a kind of run.
+struct Candidates<'a> {
     /// The most important first.
     statements: Vec<Statement<'a>>,
     /// So many of them make the sentence.
@@ -38,7 +38,7 @@ struct Answer<'a> {
     begins_with_name: bool,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> Candidates<'a> {
     fn of(statements: impl IntoIterator<Item = Statement<'a>>, count: usize) -> Self {
         Self {
             statements: statements.into_iter().collect(),
@@ -89,36 +89,35 @@ impl<'a> Statement<'a> {
 pub fn verdict(run: &Run) -> RunVerdict {
     let tables = run.tables();
     let answer = rules::answer(run, &tables);
-    let said: Vec<&Statement<'_>> = answer
-        .statements
-        .iter()
+    let statements = answer.statements.iter();
+    let said: Vec<&Statement<'_>> = statements
         .filter(|it| it.can_be_said())
         .take(answer.count)
         .collect();
-    let all = answer.statements.iter();
-    let about: Vec<&Row> = match said.is_empty() || run.change().is_some() {
-        true => all.flat_map(|it| it.rows.clone()).collect(),
-        false => said.iter().flat_map(|it| it.rows.clone()).collect(),
-    };
     let texts: Vec<&str> = said.iter().filter_map(|it| it.text.as_deref()).collect();
     let answered = sentence(&texts.join(answer.between), answer.begins_with_name);
-    let mut trust = about.iter().map(|row| row.trust).max();
-    let blamed = blamed(run, &about);
-    let sentence = if about.is_empty() {
-        trust = Some(Trust::Void);
-        nothing_measured(run)
-    } else if said.is_empty() || run.change().is_some() {
-        trust = trust.max(Some(Trust::Shaky));
-        let why = format!(
-            "Cannot tell: {}.",
-            in_words(run, &about, blamed.first().copied())
-        );
-        let still = answered.or_else(|| bound(run));
-        still.map_or(why.clone(), |still| format!("{why} {still}"))
-    } else {
-        answered.unwrap_or_default()
+    // Of storage that changed it is only what still holds.
+    let answered = match (answered, run.change()) {
+        (Some(answered), None) => Ok(answered),
+        (answered, _) => Err(answered),
     };
-    let trust = trust.unwrap_or(Trust::Void);
+    let about: Vec<&Row> = match answered {
+        Ok(_) => said.iter().flat_map(|it| it.rows.clone()).collect(),
+        Err(_) => rows_at_issue(&answer, &tables),
+    };
+    let worst = about.iter().map(|row| row.trust).max();
+    let blamed = blamed(run, &about);
+    let (sentence, trust) = match (answered, worst) {
+        (Ok(answered), _) => (answered, worst.unwrap_or(Trust::Sound)),
+        (Err(_), None) => (nothing_measured(run), Trust::Void),
+        (Err(still), Some(worst)) => {
+            let why = in_words(run, &about, blamed.first().copied());
+            let still = still.or_else(|| bound(run));
+            let still = still.map_or_else(String::new, |it| format!(" {it}"));
+            let sentence = format!("Cannot tell: {why}.{still}");
+            (sentence, worst.max(Trust::Shaky))
+        }
+    };
     let mut because = Vec::new();
     for warning in blamed.iter().filter(|_| trust != Trust::Sound) {
         if !because.contains(&warning.code) {
@@ -130,6 +129,19 @@ pub fn verdict(run: &Run) -> RunVerdict {
         trust,
         because,
         goals: run.goals_outcome(),
+    }
+}
+
+/// The rows that an answer would be about; without such rows, all.
+fn rows_at_issue<'a>(answer: &Candidates<'a>, tables: &'a [Table]) -> Vec<&'a Row> {
+    let rows: Vec<&Row> = answer
+        .statements
+        .iter()
+        .flat_map(|it| it.rows.clone())
+        .collect();
+    match rows.is_empty() {
+        true => tables.iter().flat_map(|table| &table.rows).collect(),
+        false => rows,
     }
 }
 

@@ -90,7 +90,7 @@ pub use transfer::{
     TransferPass, TransferSeries, TransferStream,
 };
 pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
-pub use verdict::{RunVerdict, VERDICT};
+pub use verdict::RunVerdict;
 pub use warning::{Severity, Warning};
 pub use warning_code::{UnlistedCode, WarningCode, WarningScope};
 pub use what_if::{

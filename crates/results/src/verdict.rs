@@ -11,9 +11,9 @@ use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
 /// Name of the table that the verdict is in forms that hold nothing but tables.
-pub const VERDICT: &str = "verdict";
+const VERDICT: &str = "verdict";
 
-/// Doubts that leave a row shaky. What voids a row always does.
+/// Doubts that may be why a row is not sound, or has no interval. What voids a row always is.
 const LOWERING: [WarningCode; 16] = [
     WarningCode::LevelChanged,
     WarningCode::ForeignIo,

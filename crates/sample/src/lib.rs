@@ -38,8 +38,8 @@ use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdi
 /// A complete run of the check-up.
 #[must_use]
 pub fn run() -> Run {
-    let answer = "Random reads: one client waits 47 us; from about 60,000 per second on the response \
-                  time grows faster than the load.";
+    let answer = "Random reads: one client waits 47 us; from about 60,000 per second on the \
+                  response time grows faster than the load.";
     Run {
         verdict: Some(RunVerdict {
             sentence: answer.into(),

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use results::{Measurement, Row, Run, Severity, Warning, WarningCode, percentile_name};
+use results::{Measurement, Row, Run, Severity, Trust, Warning, WarningCode, percentile_name};
+use stats::Verdict;
 use units::format_duration_ns;
 
 use crate::study::in_a_sentence;
@@ -13,6 +14,8 @@ const SLOWING: [WarningCode; 3] = [
     WarningCode::LateGenerator,
     WarningCode::Standstill,
 ];
+/// So many words may be a name.
+const NAME_WORDS_MAX: usize = 4;
 /// The percentile that bounds the latency.
 const BOUND: f64 = 0.99;
 
@@ -43,16 +46,15 @@ pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> S
     }
     let mut trials = run.measurements.iter();
     let of_rows = |it: &&Measurement| rows.iter().any(|row| row.levels == [it.name.as_str()]);
-    match trials.find(of_rows) {
-        Some(it) if !it.verdict.to_string().contains("quote") && !it.has_interval() => {
-            "no interval is known".to_owned()
+    let why = match trials.find(of_rows).map(|it| it.verdict) {
+        Some(Verdict::NotStationary) => "latency was still changing at the end of the trial",
+        Some(verdict) if !Trust::of(&verdict, &[]).is_usable() => {
+            "too few independent operations were measured"
         }
-        Some(it) => format!("the trial {}", it.verdict),
-        None => match rows.len() {
-            1 => "the result has no usable interval".to_owned(),
-            rows => format!("none of the {rows} rows has a usable interval"),
-        },
-    }
+        _ if rows.len() == 1 => "the result has no usable interval",
+        _ => "no row has a usable interval",
+    };
+    why.to_owned()
 }
 
 /// What a warning says happened, as the end of a sentence: not what follows from it.
@@ -64,15 +66,9 @@ fn cause(run: &Run, warning: &Warning) -> String {
     });
     let (title, text) = title.unwrap_or(("", text));
     let text = &text[..end_of_cause(text)];
-    let subject = match run.measurements.len() {
-        0 | 1 => "the trial",
-        _ => title,
-    };
-    match warning.code {
-        WarningCode::NotCitable if !title.is_empty() => format!("{subject} {text}"),
-        WarningCode::NotStationary if !title.is_empty() => format!("{subject} was {text}"),
-        _ if title.is_empty() || run.measurements.len() == 1 => in_a_sentence(text),
-        _ => format!("{title}: {text}"),
+    match title.is_empty() || run.measurements.len() == 1 {
+        true => in_a_sentence(text),
+        false => format!("{title}: {text}"),
     }
 }
 
@@ -94,9 +90,12 @@ fn titles(run: &Run) -> impl Iterator<Item = &str> {
 /// Where a text goes on to what follows from what happened, or to what to do.
 fn end_of_cause(text: &str) -> usize {
     let ends = ["; ", ". ", ": ", ", so "].into_iter();
-    let ends = ends.flat_map(|end| text.match_indices(end).map(|(at, _)| at));
-    // What stands before a first colon may be the name of what the text is about.
-    let ends = ends.filter(|at| text[..*at].contains(' '));
+    let ends = ends.flat_map(|end| text.match_indices(end));
+    // A few words before a colon name what the text tells of.
+    let is_end = |(at, end): &(usize, &str)| {
+        *end != ": " || text[..*at].split_whitespace().count() > NAME_WORDS_MAX
+    };
+    let ends = ends.filter(is_end).map(|(at, _)| at);
     ends.min().unwrap_or(text.len())
 }
 

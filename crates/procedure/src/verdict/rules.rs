@@ -7,7 +7,7 @@ use results::{
 use stats::{DriftVerdict, Estimate};
 use units::{Bytes, format_counted, format_duration_ns};
 
-use super::{Answer, Statement, known, rows_of, studies, trials, with_unit};
+use super::{Candidates, Statement, known, rows_of, studies, trials, with_unit};
 use crate::checkup::KNOWN;
 use crate::ssd_findings;
 use crate::timing::command_compared;
@@ -16,25 +16,25 @@ use crate::timing::command_compared;
 const FEW: usize = 3;
 
 /// What the run's kind allows to be said.
-pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Answer<'a> {
+pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     let rows = |name: &str| rows_of(tables, name);
     if let Some(found) = &run.transactions {
-        return Answer::of(users(found, rows("transactions")), 1);
+        return Candidates::of(users(found, rows("transactions")), 1);
     }
     if let Some(found) = &run.transfer {
-        return Answer::of(series(found, rows("transfer")), FEW);
+        return Candidates::of(series(found, rows("transfer")), FEW);
     }
     if run.rab.is_some() {
-        return Answer::of(rabmarks(tables), FEW);
+        return Candidates::of(rabmarks(tables), FEW);
     }
     if let Some(study) = &run.study {
         return studies::answer(run, study, rows(&study.measurement));
     }
     if let Some(found) = &run.random {
-        return Answer::of(random(found, rows("random")), 2);
+        return Candidates::of(random(found, rows("random")), 2);
     }
     if let Some(found) = &run.timing {
-        return Answer::of(commands(found, rows("commands")), FEW).beginning_with_name();
+        return Candidates::of(commands(found, rows("commands")), FEW).beginning_with_name();
     }
     let finding = run
         .findings
@@ -44,16 +44,16 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Answer<'a> {
         // What the tests say about each other; else what each took.
         let compared = Statement::quoting(rows("files").iter().collect(), finding);
         return match compared.can_be_said() {
-            true => Answer::of([compared], 1),
-            false => Answer::of(tests(found, rows("files")), FEW),
+            true => Candidates::of([compared], 1),
+            false => Candidates::of(tests(found, rows("files")), FEW),
         };
     }
     if let Some(found) = &run.ssd {
-        return Answer::of(phases(found, rows("ssd")), FEW).beginning_with_name();
+        return Candidates::of(phases(found, rows("ssd")), FEW).beginning_with_name();
     }
     if run.replay.is_some() {
         let rows = rows("replay").iter().collect();
-        return Answer::of([Statement::quoting(rows, finding)], 1);
+        return Candidates::of([Statement::quoting(rows, finding)], 1);
     }
     trials::answer(run, tables)
 }

@@ -5,22 +5,24 @@ use results::{
     Better, Row, Run, Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, Unit,
 };
 
-use super::{Answer, Statement, known};
+use super::{Candidates, Statement, known};
 use crate::study::{Meaning, spoken, targets_compared};
 
 /// Readings that a sentence has space for.
 const READINGS: usize = 2;
 
-pub(super) fn answer<'a>(run: &Run, study: &Study, rows: &'a [Row]) -> Answer<'a> {
+pub(super) fn answer<'a>(run: &Run, study: &Study, rows: &'a [Row]) -> Candidates<'a> {
     if run.settings.command == "compare" {
-        return Answer {
+        return Candidates {
             between: ". ",
-            ..Answer::of(compared(study, rows), usize::MAX).beginning_with_name()
+            ..Candidates::of(compared(study, rows), usize::MAX).beginning_with_name()
         };
     }
     match readings_or_best(study, rows) {
-        said if said.is_empty() => Answer::of([conclusion(study, rows)], 1).beginning_with_name(),
-        said => Answer::of(said, READINGS),
+        said if said.is_empty() => {
+            Candidates::of([conclusion(study, rows)], 1).beginning_with_name()
+        }
+        said => Candidates::of(said, READINGS),
     }
 }
 

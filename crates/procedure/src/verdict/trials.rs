@@ -4,7 +4,7 @@ use results::{Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit,
 use stats::Estimate;
 use units::{format_count, format_counted, format_duration_ns};
 
-use super::{Answer, Statement, known, rows_of, with_unit};
+use super::{Candidates, Statement, known, rows_of, with_unit};
 use crate::checkup::{carried_at, load_carried};
 
 /// Operations of at least this many bytes are told by their bandwidth.
@@ -20,7 +20,7 @@ const MAIN_ROWS: [&str; 4] = [
 ];
 
 /// What runs of trials and curves allow to be said.
-pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Answer<'a> {
+pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     let trials = run.measurements.iter().zip(rows_of(tables, "measurements"));
     let trials = trials.filter(|(it, _)| !it.is_for_goal);
     let trials: Vec<(&Measurement, &Row)> = trials.collect();
@@ -29,13 +29,15 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Answer<'a> {
             let carried = run.curve.as_ref().and_then(|curve| carried(curve, tables));
             let count = if carried.is_some() { 1 } else { 2 };
             let rows = check_up_rows(&trials);
-            Answer::of(carried.into_iter().chain(rows), count)
+            Candidates::of(carried.into_iter().chain(rows), count)
         }
-        Some(curve) => Answer::of(of_curve(run, curve, tables), 2),
-        None if trials.len() == 1 => Answer::of(trials.iter().map(|(it, row)| trial(it, row)), 1),
+        Some(curve) => Candidates::of(of_curve(run, curve, tables), 2),
+        None if trials.len() == 1 => {
+            Candidates::of(trials.iter().map(|(it, row)| trial(it, row)), 1)
+        }
         None => {
             let said = trials.iter().map(|(it, row)| one_of_many(it, row));
-            Answer::of(said, FEW).beginning_with_name()
+            Candidates::of(said, FEW).beginning_with_name()
         }
     }
 }

@@ -68,8 +68,8 @@ const fn goal_class(outcome: LimitVerdict) -> &'static str {
     }
 }
 
-/// How far the verdict can be trusted, whether goals were met, how many rows can be trusted how far,
-/// and how many things there are to mind.
+/// How far the verdict can be trusted, whether goals were met, how many rows can be trusted how
+/// far, and how many things there are to mind.
 fn standing(run: &Run, tables: &[Table]) -> String {
     let counts = counts(run, tables).into_iter();
     let counts = counts.filter_map(|(trust, count)| {

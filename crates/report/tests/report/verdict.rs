@@ -358,7 +358,8 @@ fn where_nothing_can_be_quoted_the_warning_says_why() {
     check(
         WarningCode::LateGenerator,
         "the generator was late by 22 % of the latency: use fewer clients",
-        "Cannot tell: the generator was late by 22 % of the latency. p99 latency is at most 679 us.",
+        "Cannot tell: the generator was late by 22 % of the latency. p99 latency is at most \
+         679 us.",
     );
     check(
         WarningCode::KeptBack,
@@ -367,4 +368,75 @@ fn where_nothing_can_be_quoted_the_warning_says_why() {
         "Cannot tell: 15 operations were due and not done when the trial ended, after 3.9 s on \
          average.",
     );
+    check(
+        WarningCode::NotStationary,
+        "still changing at the end (+12.0 % over the trial), so there is no single value.",
+        "Cannot tell: still changing at the end (+12.0 % over the trial).",
+    );
+    check(
+        WarningCode::NotCitable,
+        "ended with only 12 independent samples; do not quote the number.",
+        "Cannot tell: ended with only 12 independent samples.",
+    );
+}
+
+/// A figure without an interval is no answer, though no warning says why.
+#[test]
+fn without_an_interval_there_is_no_answer() {
+    let mut run = kinds().swap_remove(1).1;
+    run.warnings.clear();
+    let row = &mut run.measurements[0];
+    row.warnings.clear();
+    row.bandwidth = row.bandwidth.map(|it| it.without_interval());
+    let said = judged(run);
+    let expected = "Cannot tell: the result has no usable interval.";
+    assert_eq!(verdict(&said).sentence, expected);
+}
+
+/// Latency of an overload says how long the trial was: it is not quoted.
+#[test]
+fn an_overload_is_an_answer() {
+    let mut run = kinds().swap_remove(1).1;
+    let row = &mut run.measurements[0];
+    row.offered = Some(9_000.0);
+    let warning = |code| Warning::doubt(code, "the storage did not keep up");
+    row.warnings = vec![warning(WarningCode::LoadNotCarried)];
+    let sound = judged(run.clone());
+    let text = &verdict(&sound).sentence;
+    assert!(
+        text.starts_with("Does not keep up with 9,000 IOPS offered: "),
+        "{text}"
+    );
+    run.measurements[0]
+        .warnings
+        .push(warning(WarningCode::KeptBack));
+    let shaky = judged(run);
+    assert_eq!(
+        verdict(&shaky).sentence,
+        "Does not keep up with 9,000 IOPS offered."
+    );
+    assert_eq!(verdict(&shaky).because, [WarningCode::KeptBack]);
+}
+
+/// Bug: what was measured before a change was told as what the storage does.
+#[test]
+fn storage_that_changed_has_no_answer() {
+    let mut run = sample::run();
+    let finding = "This storage slowed down during the check-up: read gave 100 IOPS, then 10.";
+    run.findings.insert(0, finding.into());
+    for row in &mut run.measurements {
+        row.warnings = vec![Warning::doubt(
+            WarningCode::LevelChanged,
+            "one of two levels",
+        )];
+    }
+    let curve = run.curve.as_mut().expect("a curve");
+    curve.warnings = vec![Warning::doubt(
+        WarningCode::LevelChanged,
+        "one of two levels",
+    )];
+    let said = judged(run);
+    let expected = "Cannot tell: this storage slowed down during the check-up.";
+    assert_eq!(verdict(&said).sentence, expected);
+    assert_eq!(verdict(&said).because, [WarningCode::LevelChanged]);
 }
