@@ -350,6 +350,7 @@ fn where_nothing_can_be_quoted_the_warning_says_why() {
         let mut run = kinds().swap_remove(1).1;
         run.warnings.clear();
         let row = &mut run.measurements[0];
+        row.verdict = Verdict::Budget { is_citable: false };
         row.warnings = vec![Warning::doubt(code, format!("{}: {cause}", row.title))];
         let said = judged(run);
         assert_eq!(verdict(&said).sentence, expected);
