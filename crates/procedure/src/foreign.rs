@@ -223,7 +223,7 @@ mod tests {
         );
         let text = found.expect("a warning").text();
         assert!(
-            text.contains("foreign: 1 request, 40 MiB by other"),
+            text.contains("came from other processes: 1 request, 40 MiB; stop"),
             "{text}"
         );
     }
