@@ -76,7 +76,7 @@ pub use sampler::usual_interval;
 pub use single::{Circumstances, Standstill, TrialError, first_error, run_inline, summarise};
 pub use ssd::{
     LAPS_MIN, RoundTime, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdStep, SsdTest,
-    pts_window, round_trend, ssd_findings, ssd_warnings,
+    pts_window, round_trend, ssd_findings, ssd_sayings, ssd_warnings,
 };
 pub use timing::{
     ROUNDS_MIN, TimingProcedure, TimingStep, command_compared, compare_commands, summarise_command,

@@ -21,7 +21,7 @@ use workload::{
 use crate::checkup::MAIN_DIRECT;
 use crate::trial::{Preparation, Trial};
 
-pub use conclusions::{ssd_findings, ssd_warnings};
+pub use conclusions::{ssd_findings, ssd_sayings, ssd_warnings};
 pub use loads::{SsdPhasePlan, SsdTest};
 pub use rules::{pts_window, round_trend};
 

@@ -22,7 +22,7 @@ pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<(), serde_json::Error
     let found: KindResults = serde_json::from_str(text)?;
     if let Some(ssd) = &found.ssd {
         run.row_warnings.extend(ssd.row_warnings());
-        replace(run, ssd.tables());
+        replace(run, ssd.tables([]));
     }
     if let Some(replay) = &found.replay {
         replace(run, replay.tables());

@@ -8,6 +8,7 @@ use stats::{Estimate, PercentileEstimate, Verdict};
 
 use crate::measurement::Times;
 use crate::reading::{Better, Unit};
+use crate::saying::Saying;
 use crate::show::{Show, is_false};
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
@@ -102,6 +103,9 @@ pub struct Row {
     /// What else is known of it, in words: what, and the word.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<(String, String)>,
+    /// What can be said of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<Saying>,
 }
 
 /// Rows with the same factors.
@@ -314,6 +318,7 @@ impl Row {
             trust,
             warnings: warnings.iter().map(|it| it.code.clone()).collect(),
             words: Vec::new(),
+            says: None,
         }
     }
 
@@ -321,6 +326,12 @@ impl Row {
     #[must_use]
     pub fn with_replicates(self, replicates: Vec<Replicate>) -> Self {
         Self { replicates, ..self }
+    }
+
+    /// The same row with what can be said of it.
+    #[must_use]
+    pub fn saying(self, says: Option<Saying>) -> Self {
+        Self { says, ..self }
     }
 
     /// The same row with something in words.
@@ -372,6 +383,15 @@ impl Table {
             notes: Vec::new(),
             show: Show::default(),
         }
+    }
+
+    /// The same table with what can be said of each of its rows.
+    #[must_use]
+    pub fn saying(mut self, says: impl IntoIterator<Item = Option<Saying>>) -> Self {
+        for (row, says) in self.rows.iter_mut().zip(says) {
+            row.says = says;
+        }
+        self
     }
 
     /// The same table, whose rows are steps of a procedure.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::goal::LimitVerdict;
 use crate::reading::{Better, Unit};
 use crate::run::Run;
-use crate::table::{Figure, Role, Row, Table, Trust};
+use crate::table::{Figure, Row, Table, Trust};
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
@@ -65,12 +65,10 @@ impl RunVerdict {
             Some(LimitVerdict::Undecided) | None => f64::NAN,
         };
         let met = Figure::bare("goals-met", Unit::Count, Better::Higher, met);
+        let sentence = vec![self.sentence.clone()];
         let row = Row {
-            levels: vec![self.sentence.clone()],
-            figures: vec![met.as_role(Role::Headline)],
-            replicates: Vec::new(),
-            trust: self.trust,
             warnings: self.because.clone(),
+            ..Row::new(sentence, [met], "goals-met", self.trust, &[])
         };
         Table::new(VERDICT, &["sentence"], vec![row])
     }

@@ -3,7 +3,7 @@
 use drivers::PurgeMethod;
 use procedure::{
     CheckUpFacts, Ending, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdTest, Trial,
-    ssd_findings, ssd_warnings,
+    ssd_findings, ssd_sayings, ssd_warnings,
 };
 use results::{
     PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, TargetDescription, Warning, WarningCode,
@@ -89,7 +89,7 @@ pub fn measure_ssd(
         status,
         elapsed_ns: elapsed.as_nanos(),
         findings: ssd_findings(&found),
-        tables: found.tables(),
+        tables: found.tables(ssd_sayings(&found)),
         row_warnings: found.row_warnings(),
         warnings,
         ..Run::empty(setup, environment, description)

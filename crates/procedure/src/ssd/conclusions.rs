@@ -1,6 +1,6 @@
 //! What the rounds of a test amount to, in sentences, and what must be known of them.
 
-use results::{SsdPhase, SsdTests, Tracked, Warning, WarningCode};
+use results::{Saying, SsdPhase, SsdTests, Tracked, Warning, WarningCode};
 use stats::{DriftVerdict, Estimate};
 use units::{
     Bytes, format_count, format_counted, format_duration_ns, format_interval_count,
@@ -8,6 +8,26 @@ use units::{
 };
 
 use super::LAPS_MIN;
+
+/// What can be said of each test that was measured: whether it is steady and, where it is, its
+/// figure.
+#[must_use]
+pub fn ssd_sayings(found: &SsdTests) -> Vec<Option<Saying>> {
+    let measured = found.phases.iter().filter(|it| !it.rounds.is_empty());
+    let sayings = measured.map(|phase| {
+        let text = finding(phase, found)?;
+        let text = text.trim_end_matches('.');
+        // How it was found to be steady follows.
+        let (steady, _) = text.split_once("; ").unwrap_or((text, ""));
+        match phase.verdict() {
+            DriftVerdict::Steady => Some(Saying::quoting(steady).of_name()),
+            DriftVerdict::Undecided => Some(Saying::quoting(text).if_shaky().of_name()),
+            // It tells the mean of what has none.
+            DriftVerdict::Drifting => None,
+        }
+    });
+    sayings.collect()
+}
 
 #[must_use]
 pub fn ssd_findings(found: &SsdTests) -> Vec<String> {

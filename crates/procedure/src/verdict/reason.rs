@@ -79,12 +79,12 @@ fn titles(run: &Run) -> impl Iterator<Item = &str> {
     let trials = run.measurements.iter().chain(of_workloads);
     let series = run.transfer.iter().flat_map(|it| &it.series);
     let commands = run.timing.iter().flat_map(|it| &it.commands);
-    let phases = run.ssd.iter().flat_map(|it| &it.phases);
+    let rows = run.row_warnings.iter().map(|it| it.row.as_str());
     let titles = trials.map(|it| it.title.as_str());
     titles
         .chain(series.map(|it| it.title.as_str()))
         .chain(commands.map(|it| it.name.as_str()))
-        .chain(phases.map(|it| it.name.as_str()))
+        .chain(rows)
 }
 
 /// Where a text goes on to what follows from what happened, or to what to do.

@@ -1,15 +1,14 @@
 //! What can be said of each kind of run, and of which rows.
 
 use results::{
-    Figure, FileTests, Group, RandomAccess, RandomKind, Row, Run, SsdTests, Table, Timing,
+    Figure, FileTests, Group, RandomAccess, RandomKind, Row, Run, Saying, Table, Timing,
     Transactions, Transfer, Unit,
 };
-use stats::{DriftVerdict, Estimate};
+use stats::Estimate;
 use units::{Bytes, format_counted, format_duration_ns};
 
 use super::{Candidates, Statement, known, rows_of, studies, trials, with_unit};
 use crate::checkup::KNOWN;
-use crate::ssd_findings;
 use crate::timing::command_compared;
 
 /// Series, tests or groups that a sentence has space for.
@@ -48,11 +47,22 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
             false => Candidates::of(tests(found, rows("files")), FEW),
         };
     }
-    if let Some(found) = &run.ssd {
-        return Candidates::of(phases(found, rows("ssd")), FEW).beginning_with_name();
+    let says = said(tables);
+    if !says.is_empty() {
+        let names = says.iter().all(|(_, saying)| saying.begins_with_name);
+        let says = says.into_iter().map(|(row, saying)| Statement {
+            rows: vec![row],
+            text: Some(saying.text.clone()),
+            is_quoting: !saying.holds_if_shaky,
+        });
+        let candidates = Candidates::of(says, FEW);
+        return match names {
+            true => candidates.beginning_with_name(),
+            false => candidates,
+        };
     }
-    if run.replay.is_some() {
-        let rows = rows("replay").iter().collect();
+    if let Some(table) = run.tables.first() {
+        let rows = rows(&table.name).iter().collect();
         return Candidates::of([Statement::quoting(rows, finding)], 1);
     }
     trials::answer(run, tables)
@@ -217,20 +227,9 @@ fn tests<'a>(found: &FileTests, rows: &'a [Row]) -> impl Iterator<Item = Stateme
     })
 }
 
-/// Whether each test is steady, and where it is, its figure.
-fn phases<'a>(found: &SsdTests, rows: &'a [Row]) -> Vec<Statement<'a>> {
-    let measured = found.phases.iter().filter(|it| !it.rounds.is_empty());
-    let phases = measured.zip(rows).zip(ssd_findings(found));
-    let said = phases.map(|((phase, row), text)| {
-        let text = text.trim_end_matches('.');
-        // How it was found to be steady follows.
-        let (steady, _) = text.split_once("; ").unwrap_or((text, ""));
-        match phase.verdict() {
-            DriftVerdict::Steady => Statement::quoting(vec![row], Some(steady.to_owned())),
-            DriftVerdict::Undecided => Statement::without_figures(vec![row], Some(text.to_owned())),
-            // It tells the mean of what has none.
-            DriftVerdict::Drifting => Statement::quoting(vec![row], None),
-        }
-    });
-    said.collect()
+/// What kinds say of rows, the most important first.
+fn said(tables: &[Table]) -> Vec<(&Row, &Saying)> {
+    let rows = tables.iter().flat_map(|table| &table.rows);
+    rows.filter_map(|row| Some((row, row.says.as_ref()?)))
+        .collect()
 }

@@ -21,7 +21,8 @@ fn whole_run() -> Run {
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
     run.timing = Some(sample::timing());
-    run.tables = sample::ssd().tables();
+    let ssd = sample::ssd();
+    run.tables = ssd.tables(procedure::ssd_sayings(&ssd));
     run.tables.extend(sample::replay().tables());
     run.row_warnings = sample::ssd().row_warnings();
     run.study = Some(sample::study());

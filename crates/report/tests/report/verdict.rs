@@ -2,7 +2,8 @@
 
 use report::{Style, check_up, csv_figures, html, markdown, openmetrics};
 use results::{
-    GoalVerdict, LimitVerdict, Run, RunVerdict, Table, Trust, Unit, Warning, WarningCode, json,
+    GoalVerdict, LimitVerdict, RowWarning, Run, RunVerdict, Severity, Table, Trust, Unit, Warning,
+    WarningCode, json,
 };
 use stats::{Estimate, Verdict};
 
@@ -111,8 +112,17 @@ fn warn(run: &mut Run, warning: &dyn Fn() -> Warning) {
     commands.for_each(|it| it.warnings.push(warning()));
     let tests = run.files.iter_mut().flat_map(|it| &mut it.tests);
     tests.for_each(|it| it.warnings.push(warning()));
-    let phases = run.ssd.iter_mut().flat_map(|it| &mut it.phases);
-    phases.for_each(|it| it.warnings.push(warning()));
+    for row in run.tables.iter_mut().flat_map(|it| &mut it.rows) {
+        let warning = warning();
+        let trust = match warning.severity {
+            Severity::Void => Trust::Void,
+            Severity::Doubt | Severity::Note => Trust::Shaky,
+        };
+        row.trust = row.trust.max(trust);
+        row.warnings.push(warning.code.clone());
+        let row = row.levels.join(" ");
+        run.row_warnings.push(RowWarning { row, warning });
+    }
 }
 
 fn everything() -> Vec<(String, Run)> {

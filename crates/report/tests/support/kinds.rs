@@ -58,8 +58,9 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.files = Some(sample::files());
     });
     add("ssd", &["ssd", "ssd-loads", "ssd-rounds"], &|run| {
-        run.tables = sample::ssd().tables();
-        run.row_warnings = sample::ssd().row_warnings();
+        let found = sample::ssd();
+        run.tables = found.tables(procedure::ssd_sayings(&found));
+        run.row_warnings = found.row_warnings();
     });
     add("replay", &["replay"], &|run| {
         run.tables = sample::replay().tables();

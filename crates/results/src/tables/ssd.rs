@@ -5,6 +5,7 @@ use units::{Bytes, format_duration_ns};
 
 use crate::reading::{Better, Unit};
 use crate::run::RowWarning;
+use crate::saying::Saying;
 use crate::show::{PlotOf, Show};
 use crate::ssd::{PtsWindow, SsdCell, SsdPattern, SsdPhase, SsdRound, SsdTests, Tracked};
 use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
@@ -20,9 +21,10 @@ const LEGEND: &str = "capacities: bytes written over the size, precondition incl
                       over the last half of the rounds, 90 % interval.";
 
 impl SsdTests {
-    /// The tests, their loads, their rounds, and the window of the standard.
+    /// The tests, with what can be said of each, their loads, their rounds, and the window of the
+    /// standard.
     #[must_use]
-    pub fn tables(&self) -> Vec<Table> {
+    pub fn tables(&self, says: impl IntoIterator<Item = Option<Saying>>) -> Vec<Table> {
         let rounds_max = match self.phases.len() {
             1 => ROUNDS_MAX,
             _ => ROUNDS_MAX_OF_MANY,
@@ -49,7 +51,7 @@ impl SsdTests {
                 .grouped_by("test")
                 .plot(picture("window of SSS PTS", "number", &window));
         let mut tables = vec![
-            self.of_tests(),
+            self.of_tests().saying(says),
             self.of_loads(),
             self.of_rounds().shown(rounds).noted([LEGEND.to_owned()]),
             self.of_windows().shown(window),
