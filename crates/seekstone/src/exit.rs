@@ -10,8 +10,6 @@ use lab::bench::BenchError;
 use results::{LimitVerdict, Run, Status};
 use study::StudyRunError;
 
-use crate::output;
-
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -125,24 +123,4 @@ pub fn missing_is_usage(error: anyhow::Error) -> anyhow::Error {
         true => UsageError(format!("{error:#}")).into(),
         false => error,
     }
-}
-
-/// Print why a command failed, in one sentence. What every rank of a fleet knows, the one that
-/// leads says.
-pub fn failed(error: &anyhow::Error, leads: bool) -> Exit {
-    let exit = Exit::of_error(error);
-    if leads || ![Exit::Usage, Exit::Done].contains(&exit) {
-        output::complain(&output::for_terminal(&format!("error: {error:#}")));
-    }
-    exit
-}
-
-/// Print what the parser of arguments has to say: help and version go to standard output.
-pub fn usage(error: &clap::Error) -> ExitCode {
-    let text = error.render().to_string();
-    if error.use_stderr() {
-        output::complain(text.trim_end());
-        return Exit::Usage.into();
-    }
-    output::print(text.trim_end()).map_or(ExitCode::FAILURE, Into::into)
 }

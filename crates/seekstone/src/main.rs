@@ -5,11 +5,13 @@ mod commands;
 mod completion;
 mod exit;
 mod habits;
+mod launcher;
 #[cfg(not(all(feature = "screen", feature = "web")))]
 #[path = "without/left_out.rs"]
 mod left_out;
 mod onlooker;
 mod output;
+mod picture;
 mod progress;
 mod recorded;
 #[cfg_attr(not(feature = "screen"), path = "without/screen.rs")]
@@ -30,7 +32,7 @@ use results::Setup;
 
 fn main() -> ExitCode {
     let exit = stack::with_enough(seekstone);
-    commands::fleet::hear_out_launcher();
+    launcher::hear_out_launcher();
     exit
 }
 
@@ -38,7 +40,7 @@ fn seekstone() -> ExitCode {
     match completion::answer() {
         Ok(false) => {}
         Ok(true) => return Exit::Done.into(),
-        Err(error) => return exit::usage(&error),
+        Err(error) => return output::usage(&error),
     }
     let mut definition = args::definition();
     let words = names::typed(std::env::args_os().collect());
@@ -50,9 +52,9 @@ fn seekstone() -> ExitCode {
         .map(|it| it.to_string_lossy().into())
         .collect();
     if let Some(advice) = habits::instead_of_dd(&typed) {
-        return exit::failed(&exit::UsageError(advice).into(), true).into();
+        return output::failed(&exit::UsageError(advice).into(), true).into();
     }
-    let leads = commands::fleet::launched().is_none_or(|launched| launched.rank == 0);
+    let leads = launcher::launched().is_none_or(|launched| launched.rank == 0);
     let parsed = definition.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|matches| {
         let Seekstone { color, command } = args::typed(&matches)?;
@@ -63,15 +65,15 @@ fn seekstone() -> ExitCode {
         Ok(parsed) => parsed,
         // All ranks were given the same words.
         Err(_) if !leads => return Exit::Usage.into(),
-        Err(error) => return exit::usage(&habits::answered(error, &definition, &typed)),
+        Err(error) => return output::usage(&habits::answered(error, &definition, &typed)),
     };
     // Refused, it only makes a limit deadly that would otherwise be an error.
     let _ = host::interrupt::outlive_file_size_limit();
     let party = match commands::fleet::meet(&mut command, &typed) {
         Ok(party) => party,
-        Err(error) => return exit::failed(&error, leads).into(),
+        Err(error) => return output::failed(&error, leads).into(),
     };
-    let exit = perform(&command, setup).unwrap_or_else(|error| exit::failed(&error, leads));
+    let exit = perform(&command, setup).unwrap_or_else(|error| output::failed(&error, leads));
     if let Some(party) = party {
         party.end(exit.code());
     }

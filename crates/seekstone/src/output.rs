@@ -8,6 +8,7 @@ mod file;
 mod place;
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use anyhow::Context as _;
@@ -53,6 +54,26 @@ pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
 }
 
+/// Print why a command failed, in one sentence. What every rank of a fleet knows, the one that
+/// leads says.
+pub fn failed(error: &anyhow::Error, leads: bool) -> Exit {
+    let exit = Exit::of_error(error);
+    if leads || ![Exit::Usage, Exit::Done].contains(&exit) {
+        complain(&for_terminal(&format!("error: {error:#}")));
+    }
+    exit
+}
+
+/// Print what the parser of arguments has to say: help and version go to standard output.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        complain(text.trim_end());
+        return Exit::Usage.into();
+    }
+    print(text.trim_end()).map_or(ExitCode::FAILURE, Into::into)
+}
+
 /// A text that a terminal shows and does not obey, but for the tones of our own reports.
 fn shown(text: &str, has_colour: bool) -> String {
     let mut pieces = text.split('\u{1b}');
@@ -81,7 +102,7 @@ fn has_colour(is_terminal: bool) -> bool {
             let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
             let is_refused = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
             // Open MPI gives each rank a terminal, whatever its own output is.
-            let is_rank = crate::commands::fleet::launched().is_some();
+            let is_rank = crate::launcher::launched().is_some();
             is_terminal && !is_dumb && !is_refused && !is_rank
         }
     }

@@ -12,8 +12,8 @@ use results::Run;
 use units::LeftOut;
 
 use crate::args::serve::parse_address;
-use crate::commands::export::picture;
 use crate::output::{Content, Output};
+use crate::picture::picture;
 
 /// What every measuring command takes.
 #[derive(Args, Clone, Debug)]

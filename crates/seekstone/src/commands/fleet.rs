@@ -11,7 +11,6 @@ use kinds::single_load::NULL_TARGET;
 use lab::bench::BenchError;
 use lab::hosts::{Host, Party, Welcome};
 use mpi::Launched;
-use rustix::event::{PollFd, PollFlags, Timespec};
 use sim::SIM_PREFIX;
 
 use crate::args::{
@@ -23,6 +22,7 @@ use crate::commands::fleet_launch;
 use crate::commands::setup::fresh_seed;
 use crate::commands::study::STANDARD_INPUT;
 use crate::exit::{Exit, UsageError};
+use crate::launcher::{hear_out_launcher, launched, variable};
 use crate::output;
 use crate::written;
 
@@ -61,30 +61,6 @@ fn shim(mpicc: &OsStr) -> anyhow::Result<Exit> {
 
 fn cache() -> Option<PathBuf> {
     mpi::cache_directory(variable)
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-/// What started this process, if it was a launcher.
-pub fn launched() -> Option<Launched> {
-    mpi::detect(variable)
-}
-
-/// Let a launcher hand over what it has for the standard input of rank 0, or that there is nothing.
-/// MPICH's is killed by SIGPIPE, and what the ranks said is lost, if they have ended before that.
-pub fn hear_out_launcher() {
-    const WAIT: Timespec = Timespec {
-        tv_sec: 0,
-        tv_nsec: 100_000_000,
-    };
-    let input = rustix::stdio::stdin();
-    if launched().is_some_and(|it| it.rank == 0) && !rustix::termios::isatty(input) {
-        let mut heard = [PollFd::new(&input, PollFlags::IN)];
-        // Whatever the answer is, this is all that can be done.
-        let _ = rustix::event::poll(&mut heard, Some(&WAIT));
-    }
 }
 
 /// Meet the other ranks where a launcher started several: the command gets its party, and the
