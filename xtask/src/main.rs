@@ -17,6 +17,7 @@ mod schema;
 mod source;
 mod suite;
 mod tables;
+mod target_names;
 mod tidy;
 mod type_names;
 mod warnings;

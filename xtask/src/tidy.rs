@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: layers, banned calls, lengths, names of types, words for users, and
-//! documents that name what exists, every warning among them.
+//! `cargo xtask tidy`: layers, banned calls, lengths, names of types and of targets, words for
+//! users, and documents that name what exists, every warning among them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,6 +11,7 @@ use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAF
 use crate::readers::readers;
 use crate::schema;
 use crate::source::{Source, root, sources};
+use crate::target_names::target_names;
 use crate::type_names::type_names;
 use crate::warnings::warnings;
 use crate::words::words;
@@ -42,6 +43,7 @@ pub fn tidy() -> Result<()> {
     layers(&mut faults)?;
     documents(&sources, &mut faults)?;
     type_names(&sources, &mut faults);
+    target_names(&sources, &mut faults);
     warnings(&mut faults)?;
     words(&sources, &mut faults)?;
     readers(&sources, &mut faults)?;

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::job::{Job, Rate};
 use crate::pattern::{Directions, Distribution};
 use crate::reader::Given;
-use units::Duration;
+use units::{Duration, TargetName};
 
 /// What cannot be done of one job.
 pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
@@ -184,7 +184,7 @@ fn filled_otherwise(job: &Job) -> Option<Fault> {
     let given = last(job, "fill_device")?;
     let is_device = |name: &String| {
         let is_file = name.starts_with("/dev/shm/");
-        name.starts_with("/dev/") && !is_file || name.starts_with("sim:")
+        name.starts_with("/dev/") && !is_file || TargetName::from(name.as_str()).is_model()
     };
     let names = &job.files.names;
     let are_devices = !names.is_empty() && names.iter().all(is_device);

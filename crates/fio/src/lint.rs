@@ -1,6 +1,6 @@
 //! What a job file would measure that its writer may not expect.
 
-use units::Duration;
+use units::{Duration, TargetName};
 
 use crate::blocks::pair_of_sizes;
 use crate::engines::EngineKind;
@@ -103,8 +103,9 @@ fn no_ramp(job: &Job) -> Option<String> {
 
 /// Whether the page cache takes part: not with the null engine, and not on a model.
 fn is_cached(job: &Job) -> bool {
-    let is_model = job.files.names.iter().any(|name| name.starts_with("sim:"));
-    !job.is_direct && job.engine.kind != EngineKind::Null && !is_model
+    let mut names = job.files.names.iter();
+    let is_on_model = names.any(|name| TargetName::from(name.as_str()).is_model());
+    !job.is_direct && job.engine.kind != EngineKind::Null && !is_on_model
 }
 
 fn buffered_reads(job: &Job, facts: &Facts) -> Option<String> {

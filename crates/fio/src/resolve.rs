@@ -12,7 +12,7 @@ use crate::pattern::{Distribution, Pattern};
 use crate::reader::{Given, JobFile, Section};
 use crate::steady::SteadyCriterion;
 use crate::verify::is_method_on;
-use units::Duration;
+use units::{Duration, TargetName};
 
 /// Copies of all jobs together, at most.
 const COPIES_MAX: u32 = 1 << 20;
@@ -222,7 +222,7 @@ impl ResolvedValue<'_> {
 fn add_names(job: &mut Job, text: &str) {
     let files = &mut job.files;
     // A colon of a model or of no storage at all separates no names.
-    if text.starts_with("sim:") || text == "null:" {
+    if !TargetName::from(text).is_path() {
         return files.names.push(text.to_owned());
     }
     let directory = files.directories.first();

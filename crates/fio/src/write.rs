@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use units::TargetName;
+
 use crate::blocks::BlockSizes;
 use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
 use crate::pattern::{Directions, Distribution};
@@ -64,9 +66,9 @@ fn place(job: &Job, lines: &mut Lines) {
     let escaped = |names: &[String]| {
         let names = names
             .iter()
-            .map(|name| match name.starts_with("sim:") || name == "null:" {
-                true => name.clone(),
-                false => name.replace(':', "\\:"),
+            .map(|name| match TargetName::from(name.as_str()) {
+                TargetName::Path(path) => path.replace(':', "\\:"),
+                other => other.to_string(),
             });
         names.collect::<Vec<String>>().join(":")
     };

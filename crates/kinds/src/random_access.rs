@@ -10,7 +10,6 @@ use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
-use crate::single_load::NULL_TARGET;
 use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
@@ -44,8 +43,9 @@ pub fn measure_random(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
-    if request.bench.target == NULL_TARGET {
-        let text = format!("{NULL_TARGET} has no blocks: name a directory, a file or a model");
+    let target = &request.bench.target;
+    if target.is_null() {
+        let text = format!("{target} has no blocks: name a directory, a file or a model");
         return Err(BenchError::Usage(text));
     }
     let Opened {

@@ -11,7 +11,7 @@ use results::{
     Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
 };
 use stats::{Channel, Goal, Verdict};
-use units::{Bytes, Duration, format_count, format_counted};
+use units::{Bytes, Duration, TargetName, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
 use crate::check_up::rates;
@@ -27,8 +27,6 @@ use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// The name of the one trial.
 pub(crate) const TRIAL: &str = "trial";
-/// The name of the target that completes at once.
-pub const NULL_TARGET: &str = "null:";
 
 /// What is to be measured of one workload.
 #[derive(Clone, Debug)]
@@ -83,7 +81,7 @@ pub fn measure_load(
     let offer = request.offer();
     let goals = offer.check(&request.goals).map_err(BenchError::Usage);
     request.bench.checked_on_all(goals)?;
-    if request.bench.target == NULL_TARGET {
+    if request.bench.target.is_null() {
         return on_null(request, interrupt, show);
     }
     let Opened {
@@ -180,7 +178,7 @@ impl LoadRequest {
             }
             rated.extend(kinds);
         }
-        match self.bench.target == NULL_TARGET {
+        match self.bench.target.is_null() {
             true => offer,
             false => rated.into_iter().fold(offer, Offer::and_rated),
         }
@@ -253,8 +251,8 @@ fn on_null(
 /// The target that holds nothing.
 pub(crate) fn null_description(size: Bytes) -> TargetDescription {
     TargetDescription {
-        given: NULL_TARGET.into(),
-        path: NULL_TARGET.into(),
+        given: TargetName::Null.to_string(),
+        path: TargetName::Null.to_string(),
         kind: results::environment::TargetKind::Simulated,
         size_bytes: (size > Bytes(0)).then_some(size.0),
         allocated_bytes: None,

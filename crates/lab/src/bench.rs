@@ -10,8 +10,7 @@ use engine::OnError;
 use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
 use results::environment::TargetKind;
 use results::{Access, Caution, Setup, TargetDescription};
-use sim::SIM_PREFIX;
-use units::Bytes;
+use units::{Bytes, TargetName};
 use verify::Findings;
 
 pub use self::place::Bench;
@@ -41,8 +40,7 @@ const FILES_MIN: u64 = 4;
 /// What is measured, and what may be done to it.
 #[derive(Clone, Debug)]
 pub struct BenchRequest {
-    /// A path, a device, or `sim:NAME`.
-    pub target: String,
+    pub target: TargetName,
     /// What the work directory is for.
     pub purpose: String,
     /// Size of the test file, or the part of a named target to use; chosen when absent.
@@ -273,12 +271,11 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> 
 }
 
 fn open_now(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
-    if request.target.starts_with(SIM_PREFIX) {
+    if let Some(model) = request.target.model() {
         refuse_idle_options(request, TargetKind::Simulated)?;
-        return simulated(request);
+        return simulated(request, model);
     }
-    let path = Path::new(&request.target);
-    let (description, cautions) = inspect::inspect(path)?;
+    let (path, description, cautions) = inspected(&request.target)?;
     refuse_idle_options(request, description.kind)?;
     refuse_without_poll_queues(request, &description)?;
     let mut settings = request.storage.clone();
@@ -294,6 +291,24 @@ fn open_now(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchErr
         }
         _ => on_target(request, path, settings, description, cautions),
     }
+}
+
+/// What the system says of a target that is no model.
+///
+/// # Errors
+/// When nothing is there, or it cannot be looked at.
+pub fn inspected(
+    target: &TargetName,
+) -> Result<(&Path, TargetDescription, Vec<Caution>), BenchError> {
+    if target.is_null() {
+        return Err(BenchError::Usage(format!(
+            "there is no storage at `{target}`, which `seekstone trial` alone measures: name a \
+             directory, a file, a device or a model"
+        )));
+    }
+    let path = Path::new(target);
+    let (description, cautions) = inspect::inspect(path)?;
+    Ok((path, description, cautions))
 }
 
 /// An option that would do nothing on this target is refused, not ignored.
@@ -337,10 +352,10 @@ fn refuse_without_poll_queues(
     )))
 }
 
-fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
-    let spec = open_recorded_model(&request.target, &request.setup)?;
+fn simulated(request: &BenchRequest, model: &str) -> Result<Opened, BenchError> {
+    let spec = open_recorded_model(model, &request.setup)?;
     let size = part_of(request, spec.size)?;
-    let description = TargetDescription::simulated(&request.target, &spec.text, Some(size.0));
+    let description = TargetDescription::simulated(model, &spec.text, Some(size.0));
     let facts = CheckUpFacts {
         makes_files: false,
         may_overwrite: !spec.is_read_only(),
@@ -539,9 +554,9 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
 
 /// The directory in which a target's stale work directories would be.
 #[must_use]
-pub fn directory_of(target: &str) -> Option<PathBuf> {
-    let path = Path::new(target);
-    (!target.starts_with(SIM_PREFIX) && path.is_dir()).then(|| path.to_owned())
+pub fn directory_of(target: &TargetName) -> Option<PathBuf> {
+    let path = target.path()?;
+    path.is_dir().then(|| path.to_owned())
 }
 
 /// Settings with every choice left to the program.

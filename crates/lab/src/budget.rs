@@ -3,8 +3,7 @@
 use engine::{Clock as _, Driver as _};
 use random::{Purpose, Stream};
 use results::Setup;
-use sim::SIM_PREFIX;
-use units::{Duration, Instant};
+use units::{Duration, Instant, TargetName};
 use workload::{ClientId, Completion, Op, Request, TargetId};
 
 use crate::simulated::open_recorded_model;
@@ -35,7 +34,7 @@ impl TimeSetting {
     pub fn fit<'a>(
         self,
         time: Duration,
-        targets: impl IntoIterator<Item = &'a str>,
+        targets: impl IntoIterator<Item = &'a TargetName>,
         setup: &mut Setup,
     ) -> Duration {
         if setup.is_given(self.name) {
@@ -63,7 +62,7 @@ impl TimeSetting {
     pub fn fit_open<'a>(
         self,
         time: Duration,
-        targets: impl IntoIterator<Item = &'a str> + Clone,
+        targets: impl IntoIterator<Item = &'a TargetName> + Clone,
         setup: &mut Setup,
     ) -> Duration {
         let is_own = setup.is_given(self.name) || self.default.parse() != Ok(time);
@@ -90,10 +89,10 @@ impl TimeSetting {
     pub fn fit_arrivals(
         self,
         time: Duration,
-        (target, rate): (&str, f64),
+        (target, rate): (&TargetName, f64),
         setup: &mut Setup,
     ) -> Duration {
-        let is_own = setup.is_given(self.name) || !target.starts_with(SIM_PREFIX);
+        let is_own = setup.is_given(self.name) || !target.is_model();
         let all = Duration::from_secs_f64(ARRIVALS / rate).min(self.longest);
         if is_own || all <= time {
             return time;
@@ -115,7 +114,7 @@ const BUSY_READS: usize = 20 * BUSY;
 
 /// The median response time of small random reads, one after the other: a rare stall of the model
 /// does not move it. `None` where the target is no model, or does not answer.
-fn response_of_model(target: &str, setup: &Setup) -> Option<Duration> {
+fn response_of_model(target: &TargetName, setup: &Setup) -> Option<Duration> {
     let done = small_reads(target, setup, (1, READS))?;
     let mut responses: Vec<_> = done.iter().map(|it| it.response_time()).collect();
     responses.sort_unstable();
@@ -123,7 +122,7 @@ fn response_of_model(target: &str, setup: &Setup) -> Option<Duration> {
 }
 
 /// Small random reads per second of a model that always has many of them.
-fn rate_of_model(target: &str, setup: &Setup) -> Option<f64> {
+fn rate_of_model(target: &TargetName, setup: &Setup) -> Option<f64> {
     let done = small_reads(target, setup, (BUSY, BUSY_READS))?;
     let seconds = done.last()?.completed.since(Instant::START).as_secs_f64();
     (seconds > 0.0).then(|| done.len() as f64 / seconds)
@@ -131,14 +130,11 @@ fn rate_of_model(target: &str, setup: &Setup) -> Option<f64> {
 
 /// The completions of `count` small random reads of a model, `depth` of them outstanding.
 fn small_reads(
-    target: &str,
+    target: &TargetName,
     setup: &Setup,
     (depth, count): (usize, usize),
 ) -> Option<Vec<Completion>> {
-    if !target.starts_with(SIM_PREFIX) {
-        return None;
-    }
-    let spec = open_recorded_model(target, setup).ok()?;
+    let spec = open_recorded_model(target.model()?, setup).ok()?;
     let mut driver = spec.driver(0, depth, Instant::START);
     let mut places = Stream::new(0, 0, Purpose::Address);
     let blocks = (spec.size.as_u64() / u64::from(READ_BYTES)).max(1);
@@ -187,8 +183,12 @@ mod tests {
         setup
     }
 
+    fn named(targets: &[&str]) -> Vec<TargetName> {
+        targets.iter().map(|&it| it.into()).collect()
+    }
+
     fn fitted(targets: &[&str], setup: &mut Setup) -> Duration {
-        BUDGET.fit(DEFAULT, targets.iter().copied(), setup)
+        BUDGET.fit(DEFAULT, &named(targets), setup)
     }
 
     #[track_caller]
@@ -216,7 +216,7 @@ mod tests {
     fn random_arrivals_at_a_fast_model_are_computed_in_seconds() {
         let open = |targets: &[&str], origin| {
             let mut setup = setup(origin);
-            let found = BUDGET.fit_open(DEFAULT, targets.iter().copied(), &mut setup);
+            let found = BUDGET.fit_open(DEFAULT, &named(targets), &mut setup);
             found.as_secs_f64()
         };
         // 50,000/s each take ten minutes for thirty million.
@@ -249,7 +249,7 @@ mod tests {
         let mut second = setup(SettingOrigin::Default);
         assert_eq!(fitted(&["sim:mm1?mean=7ms"], &mut second), grown);
         let mut third = setup(SettingOrigin::Default);
-        let again = BUDGET.fit(grown, ["sim:mm1?mean=7ms"], &mut third);
+        let again = BUDGET.fit(grown, &named(&["sim:mm1?mean=7ms"]), &mut third);
         assert_eq!(again, grown);
         assert_eq!(third.settings, first.settings);
     }

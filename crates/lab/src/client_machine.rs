@@ -4,8 +4,8 @@ use host::limits::{LimitError, check_budget};
 use host::processors::processors;
 use results::Setup;
 use sim::SimError;
+use units::TargetName;
 
-use crate::medium::Medium;
 use crate::simulated::open_recorded_model;
 
 /// The machine that clients are programs of.
@@ -23,8 +23,8 @@ impl ClientMachine {
     ///
     /// # Errors
     /// When the target is a model that does not exist.
-    pub fn of(target: &str, setup: &Setup) -> Result<Self, SimError> {
-        let Medium::Model(name) = Medium::of(target) else {
+    pub fn of(target: &TargetName, setup: &Setup) -> Result<Self, SimError> {
+        let Some(name) = target.model() else {
             return Ok(Self::This);
         };
         let processors = open_recorded_model(name, setup)?.cpus as u32;

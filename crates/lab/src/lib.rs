@@ -11,7 +11,6 @@ pub mod hosts;
 pub mod kept;
 pub mod laboratory;
 pub mod left_over;
-pub mod medium;
 mod models;
 pub mod readers;
 pub mod run_journal;

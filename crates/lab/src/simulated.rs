@@ -5,11 +5,10 @@ use std::io::{ErrorKind, Read as _};
 use engine::FileDriver as _;
 use results::{Law, QueueLaw, Setup, SteadyLaw, TargetDescription};
 use sim::{
-    Cleaning, Content, Definition, DeviceSpec, FileSystemSpec, QueueLoad, SIM_PREFIX, SimError,
-    SimSpec,
+    Cleaning, Content, Definition, DeviceSpec, FileSystemSpec, QueueLoad, SimError, SimSpec,
 };
 use toml_reader::TomlFaults;
-use units::{Duration, Instant};
+use units::{Duration, Instant, TargetName};
 use workload::{GapShape, MixSpec, Pacing, Partition, Pattern};
 
 /// The most that is read of a file; the reader says where a definition is too long.
@@ -34,10 +33,9 @@ pub fn open_recorded_model(text: &str, setup: &Setup) -> Result<SimSpec, SimErro
 /// What a unit of the DISKRAND document's processor work takes on that machine, where it is a model
 /// whose definition says so. What is wrong with a model is said by whoever opens it.
 #[must_use]
-pub fn cpu_unit(target: &str, setup: &Setup) -> Option<Duration> {
-    let is_model = target.starts_with(SIM_PREFIX);
-    let spec = is_model.then(|| open_recorded_model(target, setup).ok());
-    spec.flatten()?.cpu_unit()
+pub fn cpu_unit(target: &TargetName, setup: &Setup) -> Option<Duration> {
+    let spec = open_recorded_model(target.model()?, setup).ok()?;
+    spec.cpu_unit()
 }
 
 /// The file system behind `sim:NAME`; files that it names are read unless the setup of the run
@@ -69,12 +67,10 @@ pub fn describe_model(text: &str) -> Result<TargetDescription, SimError> {
 
 /// Keep the texts of the files that a model is defined by. What is wrong with a model is said by
 /// whoever opens it.
-pub fn keep_texts(text: &str, setup: &mut Setup) {
-    if !text.starts_with(SIM_PREFIX) {
-        return;
-    }
+pub fn keep_texts(target: &TargetName, setup: &mut Setup) {
+    let Some(model) = target.model() else { return };
     let mut read = Vec::new();
-    let _ = SimSpec::parse_with(text, &mut |path| {
+    let _ = SimSpec::parse_with(model, &mut |path| {
         let text = recorded(path, setup)?;
         read.push((path.to_owned(), text.clone()));
         Ok(text)

@@ -39,7 +39,7 @@ mod wire;
 use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, TargetName};
 
 use crate::output::Output;
 
@@ -62,7 +62,7 @@ pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
     LevelArg, parse_budget, parse_duration, parse_interval, parse_level, parse_level_at,
     parse_pattern, parse_precision, parse_processors, parse_rate, parse_share, parse_size,
-    parse_span,
+    parse_span, parse_target,
 };
 pub use positioning::PositioningArgs;
 pub use profile_choice::{ProfileChoice, profile_names};
@@ -251,8 +251,8 @@ pub enum ErrorsChoice {
 #[derive(Args, Debug)]
 pub struct RunArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Total time; if not given, models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = RUN_BUDGET.default, value_parser = parse_budget,
@@ -350,11 +350,11 @@ pub struct WorkloadArgs {
 pub struct TrialArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, `sim:NAME`, or `null:`
     /// (completes at once: measures Seekstone's own cost).
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Further targets, measured at the same time: each carries this load and has a row.
-    #[arg(value_name = "TARGET")]
-    pub others: Vec<String>,
+    #[arg(value_name = "TARGET", value_parser = parse_target)]
+    pub others: Vec<TargetName>,
     /// Run the workloads in this file (docs/several-targets.md), each with a row of its own.
     #[arg(
         long = "workload", value_name = "FILE",
@@ -440,12 +440,12 @@ pub struct TrialArgs {
 #[derive(Args, Debug)]
 pub struct CurveArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Further targets, loaded at the same time; clients are assigned to them in turn, and arrivals
     /// of --open in equal parts.
-    #[arg(value_name = "TARGET")]
-    pub others: Vec<String>,
+    #[arg(value_name = "TARGET", value_parser = parse_target)]
+    pub others: Vec<TargetName>,
     /// Load the targets with the workloads of this file (docs/several-targets.md). Every load keeps
     /// the proportions of their clients, or with --open of their rates.
     #[arg(

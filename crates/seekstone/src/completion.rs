@@ -11,7 +11,7 @@ use clap_complete::engine::{
 };
 use clap_complete::env::Shells;
 use lab::simulated::open_definition;
-use sim::SIM_PREFIX;
+use units::TargetName;
 use workload::Definition;
 
 use crate::args::definition;
@@ -87,7 +87,8 @@ fn with_finders(command: Command, path: &str) -> Command {
 /// Paths, and models.
 fn targets(typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut found = paths(&PathCompleter::any(), typed);
-    let models = names_of_models().map(|(name, title)| (format!("{SIM_PREFIX}{name}"), title));
+    let models =
+        names_of_models().map(|(name, title)| (TargetName::of_model(&name).to_string(), title));
     found.extend(beginning(typed, models));
     found
 }

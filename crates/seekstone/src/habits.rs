@@ -9,10 +9,10 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 mod values;
 
+use units::TargetName;
 use values::{value_of, with_value};
 
 /// Targets that are no paths.
-const SIMULATED: [&str; 2] = ["sim:", "null:"];
 
 /// Options that destroy or agree to something: no typo is answered with one of them.
 const NEVER_SUGGESTED: [&str; 4] = ["--overwrite", "--confirm", "--yes", "--force"];
@@ -189,14 +189,14 @@ const NUMBERS: [(&str, &str); 3] = [
 
 /// Whether that is a job file of fio, which is no storage to be measured.
 #[must_use]
-pub fn is_job_file(target: &str) -> bool {
+pub fn is_job_file(target: &TargetName) -> bool {
     let path = Path::new(target);
     path.extension().is_some_and(|it| it == "fio") && path.is_file()
 }
 
 /// What to do with a job file of fio.
 #[must_use]
-pub fn on_job_file(target: &str, definition: &Command) -> String {
+pub fn on_job_file(target: &TargetName, definition: &Command) -> String {
     let advice = match definition.find_subcommand("fio") {
         Some(_) => format!("`seekstone fio {target}` runs it"),
         None => "name the file, directory or device that it uses".to_owned(),
@@ -234,7 +234,7 @@ pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsStr
     }
     if let Some(first) = words.get(1).and_then(|word| word.to_str()) {
         let is_command = definition.find_subcommand(first).is_some();
-        let is_simulated = SIMULATED.iter().any(|begin| first.starts_with(begin));
+        let is_simulated = !TargetName::from(first).is_path();
         // What looks like a path is one, and `run` says what is wrong with it.
         let is_target = is_simulated || first.contains('/') || Path::new(first).exists();
         if !first.starts_with('-') && !is_command && is_target {

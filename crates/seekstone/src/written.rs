@@ -4,11 +4,10 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-
-use sim::SIM_PREFIX;
+use units::{TargetName, listed_name};
 
 use crate::args::{
-    Command, Common, DevicesCommand, FioArgs, Force, RunsArgs, RunsCommand, WhatIfArgs,
+    Command, Common, DevicesCommand, FioArgs, Force, RunsArgs, RunsCommand, TimeArgs, WhatIfArgs,
 };
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
@@ -33,12 +32,12 @@ pub struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// Those that every measuring command has, and what it reads or measures.
-    pub fn of(common: &'a Common, targets: impl IntoIterator<Item = &'a String>) -> Self {
+    pub fn of(common: &'a Common, targets: impl IntoIterator<Item = &'a TargetName>) -> Self {
         let archive = match common.no_save {
             true => None,
             false => archive_path(common.archive.as_ref()).ok(),
         };
-        let used = targets.into_iter().map(|target| used_path(target));
+        let used = targets.into_iter().map(used_path);
         let written = common
             .outputs
             .asked()
@@ -95,7 +94,10 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             let files = Files::of(&args.common, args.others.iter().chain([&args.target]));
             files.and_used(args.workload_file.clone())
         }
-        Command::Rab(args) => Files::of(&args.common, args.workload.iter().chain([&args.target])),
+        Command::Rab(args) => {
+            let workloads = args.workload.iter().map(PathBuf::from);
+            Files::of(&args.common, [&args.target]).and_used(workloads)
+        }
         Command::Random(args) => Files::of(&args.common, [&args.target]),
         Command::Ssd(args) => Files::of(&args.common, [&args.target]),
         Command::Replay(args) => {
@@ -110,9 +112,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         Command::Files(args) => {
             Files::of(&args.common, [&args.target]).and_used(args.device.clone())
         }
-        Command::Time(args) => {
-            Files::of(&args.common, args.program.first()).and_used(args.input.clone())
-        }
+        Command::Time(args) => of_time(args),
         Command::Fio(args) => of_fio(args),
         Command::Positioning(args) => Files::only("--svg", args.svg.as_ref(), &args.force)
             .and("--json", args.json.as_ref())
@@ -180,7 +180,12 @@ fn of_runs(args: &RunsArgs) -> Option<Files<'_>> {
 fn of_whatif(args: &WhatIfArgs) -> Files<'_> {
     Files::only("--json", args.json.as_ref(), &args.force)
         .and_archive(args.archive.as_ref())
-        .and_used(args.device.iter().map(|it| used_path(it)))
+        .and_used(args.device.iter().map(used_path))
+}
+
+fn of_time(args: &TimeArgs) -> Files<'_> {
+    let program = args.program.first().map(PathBuf::from);
+    Files::of(&args.common, []).and_used(program.into_iter().chain(args.input.clone()))
 }
 
 /// The files that a job names are looked at when it is carried out.
@@ -268,10 +273,10 @@ fn check_archive(archive: &Path, used: &[PathBuf]) -> Result<(), UsageError> {
 }
 
 /// The file that a target stands for: a model of a user's own has its definition in one.
-fn used_path(target: &str) -> PathBuf {
-    let definition = target.strip_prefix(SIM_PREFIX);
+fn used_path(target: &TargetName) -> PathBuf {
+    let definition = target.model().map(listed_name);
     let definition = definition.map(|text| text.split_once('?').map_or(text, |(path, _)| path));
-    PathBuf::from(definition.unwrap_or(target))
+    definition.map_or_else(|| target.into(), PathBuf::from)
 }
 
 /// Whether two names stand for one file, through links too. A file that does not exist yet is

@@ -64,7 +64,7 @@ pub use rt11::{
     Allocation, ENTRIES_MAX, Rt11, Rt11Spec, Rt11Work, SEGMENTS_MAX, VOLUME_BLOCKS_MAX,
     default_segments,
 };
-pub use spec::{FileSystemSpec, SIM_PREFIX, SimError, SimSpec};
+pub use spec::{FileSystemSpec, SimError, SimSpec};
 pub use station::{Served, ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};
 pub use transport::{Between, Side, Step, Steps, Transport, Transported};

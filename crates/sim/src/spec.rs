@@ -2,7 +2,7 @@
 //! options that replace its values.
 
 use toml_reader::TomlFaults;
-use units::{Bytes, Duration, Instant, nearest};
+use units::{Bytes, Duration, Instant, TargetName, listed_name, nearest};
 
 use crate::catalogue;
 use crate::definition::{self, Definition, Load};
@@ -13,9 +13,6 @@ use crate::machine::{DeviceSpec, MachineSpec};
 use crate::queue::{MODELS, QueueSpec, Values};
 use crate::rt11::{Rt11, Rt11Spec};
 use crate::station::{ServiceLaw, Station};
-
-/// What starts the name of a simulated target.
-pub const SIM_PREFIX: &str = "sim:";
 
 /// A model with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +116,7 @@ impl SimSpec {
     /// When the model or a parameter does not exist, or a value cannot be read.
     // fuzzed: sim_spec, device
     pub fn parse_with(text: &str, load: Load<'_>) -> Result<Self, SimError> {
-        let bare = text.strip_prefix(SIM_PREFIX).unwrap_or(text);
+        let bare = listed_name(text);
         let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
         let queue = MODELS.iter().find(|(model, ..)| *model == name);
         let is_device = definition::is_file(name) || catalogue::text(name).is_some();
@@ -141,7 +138,7 @@ impl SimSpec {
             }
         }
         let faults = values.faults()?;
-        let text = format!("{SIM_PREFIX}{bare}");
+        let text = TargetName::of_model(bare).to_string();
         if queue.is_none() {
             return machine(text, values, options, faults, load);
         }
@@ -288,7 +285,7 @@ impl FileSystemSpec {
     /// # Errors
     /// When it does not exist or has no file system, or a value cannot be read.
     pub fn parse_with(text: &str, load: Load<'_>) -> Result<Self, SimError> {
-        let bare = text.strip_prefix(SIM_PREFIX).unwrap_or(text);
+        let bare = listed_name(text);
         let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
         if MODELS.iter().any(|(model, ..)| *model == name) {
             return Err(SimError::NoFileSystem(name.into()));
@@ -323,7 +320,7 @@ impl FileSystemSpec {
             });
         }
         Ok(Self {
-            text: format!("{SIM_PREFIX}{bare}"),
+            text: TargetName::of_model(bare).to_string(),
             title,
             machine,
             system,

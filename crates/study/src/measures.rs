@@ -5,6 +5,7 @@ use kinds::measure::{
 };
 use procedure::study::{KindOutline, Kinds, SettingMistake};
 use results::{Severity, Warning};
+use units::TargetName;
 
 /// Kinds of measurements that a study can choose from.
 pub trait Measures {
@@ -41,7 +42,7 @@ pub trait Measures {
     ) -> Result<Measured, MeasureError>;
 
     /// Every path that is measured when the target is `target`, with what is only read.
-    fn paths(&self, kind: &str, settings: &toml::Table, target: &str) -> Vec<String>;
+    fn paths(&self, kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName>;
 }
 
 /// The measurements that only studies have.
@@ -94,7 +95,7 @@ impl Measures for OwnMeasurements {
         Ok(without_void(measured))
     }
 
-    fn paths(&self, kind: &str, settings: &toml::Table, target: &str) -> Vec<String> {
+    fn paths(&self, kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName> {
         measured_paths(kind, settings, target)
     }
 }

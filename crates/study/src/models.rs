@@ -3,7 +3,7 @@
 
 use procedure::study::StudyDefinition;
 use results::{StudyCell, StudyReplicate, Warning, WarningCode};
-use sim::SIM_PREFIX;
+use units::TargetName;
 
 /// Values that lie no further apart, relative to the largest, are the same.
 const SAME: f64 = 1e-9;
@@ -51,12 +51,10 @@ pub(super) fn no_chance(
 
 /// Whether a model is measured in a cell: its target, or what a setting names.
 fn is_model(definition: &StudyDefinition, levels: &[usize]) -> bool {
-    let names = |text: &str| text.starts_with(SIM_PREFIX);
     let settings = definition.settings_of(levels);
-    names(&definition.target_of(levels))
-        || settings
-            .values()
-            .any(|value| value.as_str().is_some_and(names))
+    let texts = settings.values().filter_map(|value| value.as_str());
+    let mut named = texts.map(TargetName::from);
+    definition.target_of(levels).is_model() || named.any(|it| it.is_model())
 }
 
 fn is_fixed(cell: &StudyCell, reading: &str, replicates: &[StudyReplicate]) -> bool {

@@ -1,15 +1,13 @@
 //! What is looked at before a study begins.
 
 use std::env;
-use std::path::Path;
 
 use results::{Caution, TargetDescription};
-use sim::SIM_PREFIX;
 
 use crate::StudyRunError;
-use host::inspect::inspect;
-use lab::bench::BenchError;
+use lab::bench::{BenchError, inspected};
 use lab::simulated::describe_model;
+use units::TargetName;
 
 /// Stands for the rights of root among the programs that a study needs.
 const ROOT: &str = "root";
@@ -42,9 +40,12 @@ fn is_there(need: &str) -> bool {
 }
 
 /// What a target is, and what would mislead.
-pub(super) fn describe(target: &str) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
-    if !target.starts_with(SIM_PREFIX) {
-        return Ok(inspect(Path::new(target))?);
+pub(super) fn describe(
+    target: &TargetName,
+) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+    if let Some(model) = target.model() {
+        return Ok((describe_model(model)?, Vec::new()));
     }
-    Ok((describe_model(target)?, Vec::new()))
+    let (_, description, cautions) = inspected(target)?;
+    Ok((description, cautions))
 }

@@ -80,7 +80,7 @@ impl<'a> Session<'a> {
             scratch: None,
             undo: Vec::new(),
             warnings: Vec::new(),
-            places: SeenPlaces::new(&definition.target, Vec::new()),
+            places: SeenPlaces::new(definition.target.as_str(), Vec::new()),
             begun: Instant::now(),
             inherited: 0,
             rounds: rule.next_look().min(rule.rule().rounds_max),
@@ -168,7 +168,8 @@ impl<'a> Session<'a> {
                 self.inherited = count;
                 self.replicates = recorded.replicates;
                 self.begun_at = recorded.begun_at;
-                self.places = SeenPlaces::new(&self.request.definition.target, recorded.places);
+                let target = self.request.definition.target.as_str();
+                self.places = SeenPlaces::new(target, recorded.places);
                 Ok(())
             }
             (Beginning::Resume | Beginning::Keep, _) => Err(StudyRunError::Usage(
@@ -228,7 +229,7 @@ impl<'a> Session<'a> {
         for cell in self.plan.cells() {
             let is_made_later = definition.levels(cell).any(Level::has_scripts);
             let needs_set_up = definition.setup.is_some()
-                || mentions_scratch(&definition.target_of(cell))
+                || mentions_scratch(definition.target_of(cell).as_str())
                 || mentions_scratch(&definition.settings_of(cell).to_string());
             if !is_made_later && (is_set_up || !needs_set_up) {
                 self.check(cell)?;

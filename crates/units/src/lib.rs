@@ -1,4 +1,5 @@
-//! Instants, durations, bytes and rates, and the one place that parses and prints human units.
+//! Instants, durations, bytes and rates, and the one place that parses and prints human units;
+//! names of targets.
 //!
 //! Knows nothing about clocks, files or statistics.
 
@@ -10,6 +11,7 @@ mod printable;
 mod rate;
 mod size;
 mod span;
+mod target_name;
 mod time;
 mod time_text;
 mod typed;
@@ -24,5 +26,6 @@ pub use printable::{is_obeyed, printable, printable_lines};
 pub use rate::{Rate, exact_percent, parse_percent, parse_rate};
 pub use size::Bytes;
 pub use span::TimeSpan;
+pub use target_name::{TargetName, UnnamedTarget, listed_name};
 pub use time::{Duration, Instant};
 pub use typed::{did_you_mean, edits, line_at, nearest, shortened};

@@ -147,7 +147,7 @@ pub fn validate(
     interrupt: &Interrupt,
     told: Told<'_>,
 ) -> Result<Validation, ValidationError> {
-    let device = device.map(|name| name.strip_prefix(sim::SIM_PREFIX).unwrap_or(name));
+    let device = device.map(units::listed_name);
     let chosen: Vec<&Experiment> = experiments()
         .filter(|it| device.is_none_or(|name| it.devices.contains(&name)))
         .collect();

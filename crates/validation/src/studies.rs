@@ -64,7 +64,7 @@ impl StudyRow {
         let mut settings = study.settings_of(cell);
         for (_, value) in &mut settings {
             if let toml::Value::String(text) = value {
-                *text = filled(text, &[(PLACE, &target)]);
+                *text = filled(text, &[(PLACE, target.as_str())]);
             }
         }
         let measurement =

@@ -16,7 +16,7 @@ use results::{
     Status, TargetDescription, Warning, WarningCode,
 };
 use sys::MonotonicClock;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, FilesShape, MetadataClient, Spacing};
 
@@ -63,7 +63,7 @@ pub enum MemoryDisk {
 #[derive(Clone, Debug)]
 pub struct FilesRequest {
     /// A directory, a file or block device that TEST11 reads, or `sim:NAME`.
-    pub target: String,
+    pub target: TargetName,
     /// What the work directory is for.
     pub purpose: String,
     /// What the run records of all this.

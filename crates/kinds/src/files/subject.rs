@@ -22,9 +22,8 @@ use super::model::{self, open_model};
 use super::run::{FileWork, FilesRequest};
 use host::environment;
 use host::inspect::inspect;
-use lab::bench::BenchError;
+use lab::bench::{BenchError, inspected};
 use lab::laboratory::{LaboratoryError, with_causes};
-use lab::medium::Medium;
 
 /// Where a memory disk usually is.
 const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run", "/tmp"];
@@ -254,9 +253,9 @@ fn first_device(description: &TargetDescription) -> Option<String> {
 /// # Errors
 /// When it does not exist, or holds none of the tests.
 pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>), BenchError> {
-    match Medium::of(&request.target) {
-        Medium::Model(_) => model::fitting(request),
-        Medium::Real(_) => Ok((request.clone(), None)),
+    match request.target.is_model() {
+        true => model::fitting(request),
+        false => Ok((request.clone(), None)),
     }
 }
 
@@ -265,12 +264,11 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
 /// # Errors
 /// When it does not exist, must not be used that way, or has no room.
 pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subject, BenchError> {
-    let path = match Medium::of(&request.target) {
-        Medium::Model(_) => return open_model(request),
-        Medium::Real(path) => path,
-    };
+    if request.target.is_model() {
+        return open_model(request);
+    }
     let role = FileSystemRole::Target;
-    let (description, cautions) = inspect(path)?;
+    let (path, description, cautions) = inspected(&request.target)?;
     let device = first_device(&description);
     if description.kind != TargetKind::Directory {
         let reader = || DeviceReader::new(path, clock).map_err(LaboratoryError::from);

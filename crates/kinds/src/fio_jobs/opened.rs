@@ -20,7 +20,7 @@ use procedure::Trial;
 use results::{Access, Caution, Setup, Severity, TargetDescription, Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 use sim::SimError;
-use units::Bytes;
+use units::{Bytes, TargetName};
 use verify::Findings;
 use workload::TargetId;
 
@@ -131,10 +131,9 @@ fn refuse_changed(
 
 /// Bytes of a file, device or model that exists.
 pub(super) fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
-    if let Some(model) = path.to_str().filter(|name| name.starts_with("sim:")) {
-        return open_recorded_model(model, setup)
-            .ok()
-            .map(|spec| spec.size.0);
+    if let Some(TargetName::Model(model)) = path.to_str().map(TargetName::from) {
+        let spec = open_recorded_model(&model, setup).ok();
+        return spec.map(|spec| spec.size.0);
     }
     let options = TargetOptions {
         access: AccessMode::ReadOnly,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fio::{Amount, BlockSizes, Direction, Directions, EngineKind, Job, Place, SteadyState};
-use units::Duration;
+use units::{Duration, TargetName};
 use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
 use super::amount::{JobBytes, end_of};
@@ -15,8 +15,6 @@ use super::job_values::{
 use super::pace::{floors_of, flow_of, rate_of};
 use super::pattern::pattern_of;
 use super::verify::{VerifyPlan, verification_of};
-use crate::single_load::NULL_TARGET;
-use sim::SIM_PREFIX;
 
 /// What cannot be carried out, with the place of the job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -204,10 +202,10 @@ pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, Pla
 }
 
 fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
-    let of_name = |name: &String| match name.as_str() {
-        NULL_TARGET => Storage::Null,
-        name if name.starts_with(SIM_PREFIX) => Storage::Simulated,
-        _ => Storage::Files,
+    let of_name = |name: &String| match TargetName::from(name.as_str()) {
+        TargetName::Null => Storage::Null,
+        TargetName::Model(_) => Storage::Simulated,
+        TargetName::Path(_) => Storage::Files,
     };
     let of = |job: &Job| match job.files.names.first() {
         _ if job.engine.kind == EngineKind::Null => Storage::Null,

@@ -4,9 +4,7 @@ use std::str::FromStr;
 
 use fio::{Amount, BlockSizes, Distribution, EachWrite, Engine, EngineKind, Job, Place, Rate};
 use toml_reader::{KeyedTable, TomlFaults, TomlText, parse};
-use units::{Bytes, Duration};
-
-use crate::single_load::NULL_TARGET;
+use units::{Bytes, Duration, TargetName};
 
 /// Workloads of a file, at most.
 const WORKLOADS_MAX: usize = 4096;
@@ -160,7 +158,7 @@ where
 /// A target of several, and what its jobs are called.
 #[derive(Clone, Debug)]
 pub struct JobTarget {
-    pub given: String,
+    pub given: TargetName,
     /// Its number among the targets.
     pub number: usize,
     /// Whether it is a directory, in which a test file is made.
@@ -173,7 +171,7 @@ impl JobTarget {
     /// A short name: the last part of a path.
     #[must_use]
     pub fn label(&self) -> String {
-        short_name(&self.given)
+        short_name(self.given.as_str())
     }
 }
 
@@ -213,12 +211,12 @@ impl WorkloadText {
 
     fn put_place(&self, job: &mut Job, target: &JobTarget) -> Result<(), String> {
         if target.is_directory {
-            job.files.directories = vec![target.given.clone()];
+            job.files.directories = vec![target.given.to_string()];
             job.files.format = format!("seekstone-trial-{}", target.number);
         } else {
-            job.files.names = vec![target.given.clone()];
+            job.files.names = vec![target.given.to_string()];
         }
-        if target.given == NULL_TARGET {
+        if target.given.is_null() {
             job.engine.name = "null";
             job.engine.kind = EngineKind::Null;
         }

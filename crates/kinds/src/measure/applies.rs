@@ -2,7 +2,7 @@
 //! refuses it elsewhere.
 
 use results::Reading;
-use sim::SIM_PREFIX;
+use units::TargetName;
 
 use super::Stop;
 use super::kind::{Made, Measured, Measuring};
@@ -63,7 +63,7 @@ fn bound(settings: &Settings<'_>) -> Result<Vec<(&'static str, Applies)>, Settin
 impl FittedSettings {
     fn fit(&self, place: &Place) -> Result<(), MeasureError> {
         let target = self.measuring.target(place);
-        let is_model = target.starts_with(SIM_PREFIX);
+        let is_model = target.is_model();
         let refused = self.given.iter().find_map(|(name, applies)| match applies {
             Applies::ToFiles(why) | Applies::ToFilesWhenOn(why) if is_model => {
                 Some(format!("{target}: {why}: leave {name} out"))
@@ -78,7 +78,7 @@ impl FittedSettings {
 }
 
 impl Measuring for FittedSettings {
-    fn target(&self, place: &Place) -> String {
+    fn target(&self, place: &Place) -> TargetName {
         self.measuring.target(place)
     }
 

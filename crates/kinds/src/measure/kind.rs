@@ -4,6 +4,7 @@
 use std::fmt;
 
 use results::{Reading, Warning};
+use units::TargetName;
 
 use super::Stop;
 use super::applies::Applies;
@@ -22,7 +23,7 @@ pub struct Measured {
 /// A kind with its settings: it measures one replicate at a time.
 pub trait Measuring: fmt::Debug + Send + Sync {
     /// What is measured there: the place's target unless a setting names another.
-    fn target(&self, place: &Place) -> String {
+    fn target(&self, place: &Place) -> TargetName {
         place.target.clone()
     }
 

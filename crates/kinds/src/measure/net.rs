@@ -13,7 +13,6 @@ use super::Stop;
 use super::kind::Setting;
 use super::place::{MeasureError, Place, go_on, no_model};
 use super::settings::{SettingFault, Settings};
-use lab::medium::Medium;
 
 /// The setting `namespace`.
 pub const NAMESPACE: Setting = Setting::optional(
@@ -109,10 +108,8 @@ pub(super) fn server(settings: &Settings<'_>) -> Result<Option<Server>, SettingF
 
 /// A model has no network.
 pub(super) fn refuse_model(kind: &str, place: &Place) -> Result<(), MeasureError> {
-    match place.medium() {
-        Medium::Real(_) => Ok(()),
-        Medium::Model(name) => Err(no_model(kind, name)),
-    }
+    let model = place.target.model();
+    model.map_or(Ok(()), |name| Err(no_model(kind, name)))
 }
 
 /// Looks at the server's processor time before and after.

@@ -4,20 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use drivers::{Owner, TargetError, WorkDirectory, check_room, free_space};
-use units::Bytes;
+use units::{Bytes, TargetName};
 
 use super::store_s3::S3_PREFIX;
 use super::{Stop, kind_named};
 use host::environment;
 use host::inspect::inspect;
 use lab::bench::BenchError;
-use lab::medium::Medium;
 
 /// Where one replicate is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// A directory, a device, or `sim:NAME`.
-    pub target: String,
+    pub target: TargetName,
     /// What is random in this replicate.
     pub seed: u64,
     /// Room that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
@@ -73,12 +71,12 @@ impl MeasureError {
 /// Every path that a measurement of this kind measures when the study's target is `target`, with
 /// what is only read.
 #[must_use]
-pub fn measured_paths(kind: &str, settings: &toml::Table, target: &str) -> Vec<String> {
+pub fn measured_paths(kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName> {
     let kind = kind_named(kind);
     let named = kind.into_iter().flat_map(|it| it.settings);
     let named = named.filter(|setting| setting.names_paths());
     let given = named.filter_map(|it| Some((it.name, settings.get(it.name)?)));
-    let mut paths = vec![target.to_owned()];
+    let mut paths = vec![target.clone()];
     for (name, value) in given {
         if kind.and_then(|it| it.in_place) == Some(name) {
             paths.retain(|path| path != target);
@@ -87,11 +85,8 @@ pub fn measured_paths(kind: &str, settings: &toml::Table, target: &str) -> Vec<S
             .as_array()
             .map_or(std::slice::from_ref(value), Vec::as_slice);
         let items = items.iter().filter_map(toml::Value::as_str);
-        paths.extend(
-            items
-                .filter(|it| !it.starts_with(S3_PREFIX))
-                .map(str::to_owned),
-        );
+        let items = items.filter(|it| !it.starts_with(S3_PREFIX));
+        paths.extend(items.map(TargetName::from));
     }
     paths
 }
@@ -99,7 +94,7 @@ pub fn measured_paths(kind: &str, settings: &toml::Table, target: &str) -> Vec<S
 impl Place {
     /// A place with the reserve left to the program.
     #[must_use]
-    pub fn new(target: impl Into<String>, seed: u64) -> Self {
+    pub fn new(target: impl Into<TargetName>, seed: u64) -> Self {
         Self {
             target: target.into(),
             seed,
@@ -108,17 +103,10 @@ impl Place {
         }
     }
 
-    /// What its target is.
-    #[must_use]
-    pub fn medium(&self) -> Medium<'_> {
-        Medium::of(&self.target)
-    }
-
     /// Space that was asked to stay free, where others use what is left.
     #[must_use]
     pub fn shared_reserve(&self) -> Option<Bytes> {
-        self.reserve
-            .filter(|_| matches!(self.medium(), Medium::Real(_)))
+        self.reserve.filter(|_| !self.target.is_model())
     }
 
     /// The directory that it names.
@@ -126,10 +114,10 @@ impl Place {
     /// # Errors
     /// When it is anything else.
     pub fn directory(&self, kind: &str) -> Result<&Path, MeasureError> {
-        let path = match self.medium() {
-            Medium::Real(path) => path,
-            Medium::Model(name) => return Err(no_model(kind, name)),
-        };
+        if let Some(model) = self.target.model() {
+            return Err(no_model(kind, model));
+        }
+        let path = Path::new(&self.target);
         match path.metadata() {
             Ok(found) if found.is_dir() => Ok(path),
             Ok(_) => Err(MeasureError::Usage(format!(

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use drivers::WorkDirectory;
 use sys::drop_cached;
+use units::TargetName;
 
 use super::made::open_made;
 use super::place::{MeasureError, Place};
@@ -84,7 +85,7 @@ pub fn open_store(
 
 fn store_place(named: Option<&str>, place: &Place) -> Place {
     Place {
-        target: named.unwrap_or(&place.target).to_owned(),
+        target: named.map_or_else(|| place.target.clone(), TargetName::from),
         ..place.clone()
     }
 }

@@ -2,14 +2,12 @@
 
 use procedure::{positioning_found, wider_bin};
 use results::{Positioning, PublishedPositioning};
-use sim::SIM_PREFIX;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
 use super::filled::FilledModel;
 use super::kp3;
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
-use lab::medium::Medium;
 
 /// The model of the drive that times are published of.
 const PUBLISHED_MODEL: &str = "dlt2000";
@@ -17,8 +15,8 @@ const PUBLISHED_MODEL: &str = "dlt2000";
 /// What is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
 pub struct PositioningRequest {
-    /// `sim:NAME`.
-    pub target: String,
+    /// A model.
+    pub target: TargetName,
     /// Files, which fill the target.
     pub files: u32,
     /// Bytes of the first record.
@@ -53,20 +51,20 @@ pub fn measure_positioning(
     show: &mut dyn FnMut(u32),
 ) -> Result<Positioning, BenchError> {
     let usage = |text: String| Err(BenchError::Usage(text));
-    if let Medium::Real(_) = Medium::of(&request.target) {
+    let published_of = TargetName::of_model(PUBLISHED_MODEL);
+    let Some(target) = request.target.model() else {
         return usage(format!(
-            "{}: files are laid out on simulated devices only, as in sim:dlt2000",
+            "{}: files are laid out on simulated devices only, as in {published_of}",
             request.target
         ));
-    }
-    if request.published == Published::Dlt2000 && model_name(&request.target) != PUBLISHED_MODEL {
+    };
+    let is_published = target.split('?').next() == Some(published_of.as_str());
+    if request.published == Published::Dlt2000 && !is_published {
         return usage(format!(
-            "{}: times are published for {SIM_PREFIX}{PUBLISHED_MODEL} only: leave --published out",
-            request.target
+            "{target}: times are published for {published_of} only: leave --published out"
         ));
     }
-    let mut model =
-        FilledModel::open(&request.target, request.files, request.record, request.seed)?;
+    let mut model = FilledModel::open(target, request.files, request.record, request.seed)?;
     model.plan.bin = match request.published {
         Published::Nothing => request.bin,
         Published::Dlt2000 => Some(Duration::from_secs(kp3::POSITIONING_BIN_S)),
@@ -91,15 +89,9 @@ pub fn measure_positioning(
         }
         rounds.push(times);
     }
-    let mut found = positioning_found(&request.target, &model.plan, &rounds);
+    let mut found = positioning_found(target, &model.plan, &rounds);
     found.published = published(request.published);
     Ok(found)
-}
-
-/// Of `sim:NAME?OPTIONS`, the name.
-fn model_name(target: &str) -> &str {
-    let text = target.strip_prefix(SIM_PREFIX).unwrap_or(target);
-    text.split('?').next().unwrap_or(text)
 }
 
 fn published(which: Published) -> Option<PublishedPositioning> {

@@ -49,7 +49,6 @@ pub const KIND: Kind = Kind {
     is_command: false,
     make: |settings| made(Positioning::from_settings(settings)),
 };
-use lab::medium::Medium;
 
 const FILLED: Applies = Applies::ToFiles("the files fill a model, which has no page cache");
 const FILES_MAX: u64 = 1_000_000;
@@ -114,17 +113,17 @@ impl Positioning {
 
 impl Measuring for Positioning {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        match place.medium() {
-            Medium::Model(_) => Ok(()),
-            Medium::Real(_) => place.directory(KIND.name).map(drop),
+        match place.target.model() {
+            Some(_) => Ok(()),
+            None => place.directory(KIND.name).map(drop),
         }
     }
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
-        let seconds = match place.medium() {
-            Medium::Model(name) => self.on_model(name, place.seed),
-            Medium::Real(_) => self.on_files(place, stop),
+        let seconds = match place.target.model() {
+            Some(name) => self.on_model(name, place.seed),
+            None => self.on_files(place, stop),
         };
         Ok(readings(seconds?))
     }

@@ -53,7 +53,7 @@ impl Picture {
             .iops_per_client
             .map_or_else(|| "as defined".into(), |rate| format!("{rate} iops"));
         let configuration = vec![
-            ("Target".into(), request.bench.target.clone()),
+            ("Target".into(), request.bench.target.to_string()),
             ("Test file".into(), size.to_string()),
             ("Load per client".into(), load),
             ("Seed".into(), seed.to_string()),
@@ -240,7 +240,7 @@ impl Picture {
 
 /// While the test file is made.
 pub fn filling(request: &RabRequest, title: &str, glimpse: &Glimpse) -> Live {
-    let target = request.bench.target.clone();
+    let target = request.bench.target.to_string();
     Live {
         run: 1,
         mode: request.mode,

@@ -1,11 +1,10 @@
 //! The mode that results are stamped with: as the user set it, or as the system says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use results::environment::RaidState;
 use results::{Mode, ModeChange};
-use sim::SIM_PREFIX;
-use units::{Duration, Instant};
+use units::{Duration, Instant, TargetName};
 
 use host::inspect::inspect;
 
@@ -14,7 +13,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(1000);
 
 /// Knows the mode.
 pub struct ModeKeeper {
-    target: Option<String>,
+    /// `None` of a model.
+    target: Option<PathBuf>,
     by_user: Mode,
     detected: Option<RaidState>,
     looked: Option<Instant>,
@@ -24,9 +24,14 @@ pub struct ModeKeeper {
 
 impl ModeKeeper {
     /// Begins with the user's mode, and looks at the system; of a model, `raid` is known.
-    pub fn new(target: &str, by_user: Mode, begun: Instant, raid: Option<RaidState>) -> Self {
+    pub fn new(
+        target: &TargetName,
+        by_user: Mode,
+        begun: Instant,
+        raid: Option<RaidState>,
+    ) -> Self {
         let mut this = Self {
-            target: (!target.starts_with(SIM_PREFIX)).then(|| target.to_owned()),
+            target: target.path().map(Path::to_owned),
             by_user,
             detected: raid,
             looked: None,
@@ -99,7 +104,7 @@ impl ModeKeeper {
     fn look(&mut self) {
         let Some(target) = &self.target else { return };
         // A target that cannot be looked at any more will fail the next operation; that is told.
-        if let Ok((description, _)) = inspect(Path::new(target)) {
+        if let Ok((description, _)) = inspect(target) {
             self.detected = description.raid;
         }
     }
@@ -162,7 +167,7 @@ mod tests {
     }
 
     fn keeper(by_user: Mode) -> ModeKeeper {
-        ModeKeeper::new("sim:mm1", by_user, Instant::START, None)
+        ModeKeeper::new(&"sim:mm1".into(), by_user, Instant::START, None)
     }
 
     #[test]

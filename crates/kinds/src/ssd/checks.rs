@@ -7,10 +7,8 @@ use lab::test_file::{SIZE_DEFAULT, whole_size};
 use procedure::{CheckUpFacts, SsdPhasePlan};
 use results::environment::TargetKind;
 use results::{TargetDescription, Warning, WarningCode};
-use sim::SIM_PREFIX;
 
 use super::run::SsdRequest;
-use crate::single_load::NULL_TARGET;
 use host::limits::check_budget;
 
 /// Open files of a run.
@@ -21,13 +19,11 @@ const UNIT: u64 = 4096;
 /// Every test writes: a target that is there must be given for that.
 pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<(), BenchError> {
     let target = &request.bench.target;
-    if target == NULL_TARGET {
-        let text =
-            format!("{NULL_TARGET} has no blocks: name a device, a file, a directory or a model");
+    if target.is_null() {
+        let text = format!("{target} has no blocks: name a device, a file, a directory or a model");
         return Err(BenchError::Usage(text));
     }
-    let path = std::path::Path::new(target);
-    let is_named = !target.starts_with(SIM_PREFIX) && path.exists() && !path.is_dir();
+    let is_named = target.path().is_some_and(|it| it.exists() && !it.is_dir());
     if is_named && !request.bench.overwrite {
         return Err(BenchError::Usage(format!(
             "{target}: every test of an SSD writes all of it, and everything in it is lost: give \

@@ -13,7 +13,6 @@ use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
 
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
-use crate::single_load::NULL_TARGET;
 use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
@@ -191,11 +190,12 @@ pub fn measure_transactions(
 
 /// Refuse what cannot be, before anything is made; returns the number of processors.
 fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
-    if request.bench.target == NULL_TARGET {
-        let text = format!("{NULL_TARGET} has no users: name a directory, a file or a model");
+    let target = &request.bench.target;
+    if target.is_null() {
+        let text = format!("{target} has no users: name a directory, a file or a model");
         return Err(BenchError::Usage(text));
     }
-    let machine = ClientMachine::of(&request.bench.target, &request.bench.setup)?;
+    let machine = ClientMachine::of(target, &request.bench.setup)?;
     for (profiles, users) in request.known_loads() {
         let memory = spec(profiles, None)?.memory_bytes(users);
         let checked = machine.check_budget(FILES_NEEDED, memory);

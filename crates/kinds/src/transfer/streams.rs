@@ -5,8 +5,7 @@ use procedure::CheckUpFacts;
 use results::{
     Access, Caution, TargetDescription, TransferHost, TransferMode, TransferStream, Warning,
 };
-use sim::SIM_PREFIX;
-use units::{Bytes, Instant};
+use units::{Bytes, Instant, TargetName};
 
 use super::hosts::{Fellows, agreed, numbers};
 use super::run::{Sharing, TransferRequest};
@@ -91,7 +90,7 @@ pub fn open_streams(request: &TransferRequest) -> Result<Opened, BenchError> {
 
 /// Open those of this host.
 fn open_here(request: &TransferRequest) -> Result<Opened, BenchError> {
-    let is_model = request.bench.target.starts_with(SIM_PREFIX);
+    let is_model = request.bench.target.is_model();
     refuse_on_model(request, is_model)?;
     let numbers = numbers(request.bench.party.as_ref(), request.streams);
     let number = numbers.first().copied().unwrap_or(1);
@@ -174,12 +173,12 @@ fn wanted(bench: &BenchRequest, number: u32) -> BenchRequest {
 
 fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), BenchError> {
     let target = &request.bench.target;
-    let beside = request.beside.as_ref().map(|beside| beside.target.as_str());
+    let beside = request.beside.as_ref().map(|beside| &beside.target);
     let reason = if is_model && beside.is_some() {
         "a model's time is virtual, and nothing real can be measured with it: leave --beside out"
     } else if is_model && request.mode != TransferMode::Simulated {
         "a model has no page cache: leave --mode out"
-    } else if beside.is_some_and(|beside| beside.starts_with(SIM_PREFIX)) {
+    } else if beside.is_some_and(TargetName::is_model) {
         "--beside names a model, whose time is virtual: name a real target"
     } else {
         return Ok(());
@@ -193,7 +192,7 @@ fn lane_of(opened: OpenedBench, number: u32, request: &BenchRequest, mode: Trans
         access: opened.facts.access,
         described: TransferStream {
             number,
-            target: request.target.clone(),
+            target: request.target.to_string(),
             device: device.map(|device| device.name.clone()),
             host: None,
         },

@@ -23,7 +23,6 @@ use host::counters::{Counters, page_cache_share};
 use host::inspect::FetchAccount;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
-use lab::medium::Medium;
 
 /// What studies know of it.
 pub const KIND: Kind = Kind {
@@ -250,9 +249,10 @@ impl Transfer {
 
 impl Measuring for Transfer {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        let Medium::Real(path) = place.medium() else {
+        if place.target.is_model() {
             return Ok(());
-        };
+        }
+        let path = Path::new(&place.target);
         let found = path.metadata().map_err(MeasureError::io("look at", path))?;
         if found.is_dir() {
             return Ok(());
@@ -262,10 +262,13 @@ impl Measuring for Transfer {
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
-        match place.medium() {
-            Medium::Model(_) => self.on_model(place, stop),
-            Medium::Real(path) if path.is_dir() => self.in_directory(place, stop),
-            Medium::Real(path) => self.read(&self.open_existing(path)?, None, stop),
+        let path = Path::new(&place.target);
+        if place.target.is_model() {
+            self.on_model(place, stop)
+        } else if path.is_dir() {
+            self.in_directory(place, stop)
+        } else {
+            self.read(&self.open_existing(path)?, None, stop)
         }
     }
 }

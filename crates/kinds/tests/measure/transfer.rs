@@ -52,7 +52,7 @@ fn a_file_of_the_users_is_only_read() {
     let (directory, mut place) = place();
     let path = directory.path().join("precious");
     fs::write(&path, vec![7; 1 << 20]).expect("a file");
-    place.target = path.display().to_string();
+    place.target = path.display().to_string().into();
     let readings = measured("transfer", "size = \"1MiB\"", &place);
     assert_eq!(
         names(&readings),

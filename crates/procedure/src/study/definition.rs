@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use units::Duration;
+use units::{Duration, TargetName};
 
 use crate::rounds::RoundsRule;
 
@@ -32,7 +32,7 @@ pub struct Level {
     /// File and line of each.
     pub places: BTreeMap<String, String>,
     /// What is measured, if it is not the study's target.
-    pub target: Option<String>,
+    pub target: Option<TargetName>,
     /// Makes the level.
     pub setup: Option<Script>,
     /// Takes it away again.
@@ -83,7 +83,7 @@ pub struct StudyDefinition {
     /// No round begins after this time.
     pub budget: Option<Duration>,
     /// What is measured.
-    pub target: String,
+    pub target: TargetName,
     /// Differences below this share are of no interest.
     pub margin: f64,
     /// Readings that are shown and compared; all when empty.
@@ -185,14 +185,14 @@ impl StudyDefinition {
 
     /// What a cell measures.
     #[must_use]
-    pub fn target_of(&self, cell: &[usize]) -> String {
+    pub fn target_of(&self, cell: &[usize]) -> TargetName {
         let own = self.levels(cell).filter_map(|level| level.target.as_ref());
         let target = own.last().unwrap_or(&self.target);
         let names = self.factors.iter().zip(self.levels(cell));
         let names: Vec<_> = names
             .map(|(factor, level)| (factor.name.as_str(), level.name.as_str()))
             .collect();
-        filled(target, &names)
+        filled(target.as_str(), &names).into()
     }
 
     /// Everything that decides what is measured, and not how often: a study may go on where it was
@@ -217,7 +217,7 @@ impl StudyDefinition {
                 .map_or(String::new(), |script| format!("{:?}", script.text))
         };
         let mut lines = vec![
-            format!("target {target:?}"),
+            format!("target {:?}", target.as_str()),
             format!("measurement {measurement:?} {settings:?}"),
             format!("exclude {exclude:?}"),
         ];
@@ -236,7 +236,7 @@ impl StudyDefinition {
                     factor.name,
                     level.name,
                     level.set,
-                    level.target,
+                    level.target.as_ref().map(TargetName::as_str),
                     script(&level.setup),
                     script(&level.teardown)
                 ));

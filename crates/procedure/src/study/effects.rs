@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use toml_reader::{TomlFault, TomlText};
-use units::shortened;
+use units::{TargetName, shortened};
 
 use crate::study::definition::{Factor, Level, StudyDefinition, filled};
 use crate::study::variables::{commands, level_variable, names_variable};
@@ -103,8 +103,9 @@ fn acts(factor: &Factor) -> bool {
 /// Every text in which the name of a factor in braces stands for its level.
 fn texts_of(study: &StudyDefinition) -> Vec<String> {
     let levels = study.factors.iter().flat_map(|factor| &factor.levels);
-    let mut texts = vec![study.target.clone()];
-    texts.extend(levels.clone().filter_map(|level| level.target.clone()));
+    let mut texts = vec![study.target.to_string()];
+    let own = levels.clone().filter_map(|level| level.target.as_ref());
+    texts.extend(own.map(TargetName::to_string));
     let tables = levels.map(|level| &level.set).chain([&study.settings]);
     let values = tables.flat_map(toml::Table::values);
     values.for_each(|value| gather(value, &mut texts));

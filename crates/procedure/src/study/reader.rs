@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml_reader::{
     KeyedTable, TomlFault, TomlFaults, TomlText, is_name, owned, owned_table, typed,
 };
-use units::{Bytes, Duration, shortened};
+use units::{Bytes, Duration, TargetName, shortened};
 
 use crate::study::definition::{
     Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, Script, StudyDefinition,
@@ -38,7 +38,7 @@ pub struct StudyOverrides {
     /// No round begins after this time.
     pub budget: Option<Duration>,
     /// What is measured.
-    pub target: Option<String>,
+    pub target: Option<TargetName>,
 }
 
 /// Read a study.
@@ -153,7 +153,7 @@ fn read_top<'t>(
         rounds_max,
         precision,
         budget,
-        target: target.unwrap_or_else(|| ".".into()),
+        target: target.map_or_else(|| ".".into(), TargetName::from),
         margin: margin.unwrap_or(stats::MARGIN_DEFAULT),
         readings,
         needs,
@@ -381,7 +381,7 @@ fn read_level<'t>(
     form.finish();
     let mut level = Level {
         name: name?,
-        target,
+        target: target.map(TargetName::from),
         setup,
         teardown,
         ..Level::default()

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use procedure::study::Limit;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
-use super::parse::{parse_budget, parse_pair, parse_precision};
+use super::parse::{parse_budget, parse_pair, parse_precision, parse_target};
 use super::{Common, RankSharing};
 
 /// `seekstone compare`.
@@ -24,8 +24,8 @@ pub struct CompareArgs {
     /// What to compare. Targets (directories, files, devices, `sim:NAME`) are compared with the
     /// first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,
     /// `latest`, JSON files; commas make a set.
-    #[arg(required = true, value_name = "TARGET")]
-    pub target: Vec<String>,
+    #[arg(required = true, value_name = "TARGET", value_parser = parse_target)]
+    pub target: Vec<TargetName>,
     /// What to measure on each target: a command for one target, or a study measurement.
     #[arg(long, short, value_name = "KIND", default_value = "trial")]
     pub measure: String,

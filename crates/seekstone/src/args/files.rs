@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use units::{Bytes, Duration, UnitError};
+use units::{Bytes, Duration, TargetName, UnitError};
 use workload::DecusTest;
 
 use super::Common;
-use super::parse::{parse_budget, parse_level, parse_precision, parse_size};
+use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
 
 /// `seekstone files`.
 #[derive(Args, Debug)]
@@ -35,8 +35,8 @@ seekstone runs compare --table files 3 5 8         systems compared"
 )]
 pub struct FilesArgs {
     /// A directory, an existing file or block device (read only, test 11), or `sim:NAME`.
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub target: String,
+    #[arg(value_name = "DIR", default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Which tests [default: all].
     #[arg(
         long, value_name = "LIST", value_parser = parse_test, value_delimiter = ',',

@@ -3,10 +3,10 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _};
 use kinds::measure::{Default, KINDS, Kind, Setting, kind_named};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
 use super::groups::grouped;
-use super::parse::{parse_budget, parse_precision};
+use super::parse::{parse_budget, parse_precision, parse_target};
 use super::{Command, Common, Seekstone};
 
 /// How true-or-false settings describe their values.
@@ -29,8 +29,8 @@ pub struct KindArgs {
 #[derive(Args, Debug)]
 pub struct KindRules {
     /// A directory, a device, or `sim:NAME`.
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Exactly this many replicates of each combination of settings, precise or not.
     #[arg(
         long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000),

@@ -2,12 +2,18 @@
 
 use std::collections::HashSet;
 
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, TargetName, UnnamedTarget};
 
 use lab::workers::SLICE;
 
 use super::BUDGET_MAX;
 use crate::exit::UsageError;
+
+/// # Errors
+/// When it is empty, as of a variable that is not set.
+pub fn parse_target(text: &str) -> Result<TargetName, UnnamedTarget> {
+    text.parse()
+}
 
 pub fn parse_span(text: &str) -> Result<Duration, String> {
     text.parse::<Duration>().map_err(|error| error.to_string())

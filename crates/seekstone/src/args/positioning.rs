@@ -1,10 +1,10 @@
 //! Arguments of `seekstone positioning`.
 
 use clap::Args;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
 use super::Force;
-use super::parse::{parse_level, parse_size};
+use super::parse::{parse_level, parse_size, parse_target};
 use crate::output::Output;
 
 /// `seekstone positioning`.
@@ -21,8 +21,8 @@ seekstone positioning sim:cdrom8 --files 1000 --bin 50ms --svg cd.svg"
 )]
 pub struct PositioningArgs {
     /// `sim:NAME`.
-    #[arg(default_value = "sim:dlt2000")]
-    pub target: String,
+    #[arg(default_value = "sim:dlt2000", value_parser = parse_target)]
+    pub target: TargetName,
     /// Files.
     #[arg(
         long, value_name = "N", default_value_t = 91, allow_negative_numbers = true,

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use results::Mode;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, TargetName};
 
 use super::parse::{
     LevelArg, parse_budget, parse_level, parse_level_at, parse_precision, parse_rate, parse_size,
-    parse_span,
+    parse_span, parse_target,
 };
 use super::{Common, RAB_BUDGET, RankSharing, Reach};
 
@@ -29,8 +29,8 @@ seekstone rab 'sim:mmc?servers=4&mean=5ms' --seed 1"
 )]
 pub struct RabArgs {
     /// A directory, a file or block device (with --overwrite), or `sim:NAME`.
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Workloads: names, numbers 1 to 7, or TOML files, separated by commas [default: all seven].
     #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
     pub workload: Vec<String>,

@@ -1,9 +1,11 @@
 //! Arguments of `seekstone random`.
 
 use clap::Args;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
-use super::parse::{parse_budget, parse_level, parse_part, parse_precision, parse_size};
+use super::parse::{
+    parse_budget, parse_level, parse_part, parse_precision, parse_size, parse_target,
+};
 use super::{CELL_TIME, Common, RANDOM_BUDGET, RankSharing, Reach};
 
 /// `seekstone random`.
@@ -26,8 +28,8 @@ seekstone random 'sim:drive?cache=1MiB&hit=1ms&size=2GiB' --seed 1"
 )]
 pub struct RandomArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Leading parts of the file to spread operations over, `all` for the whole file;
     /// comma-separated [default: 8 blocks, then each 4 times larger, up to all].
     #[arg(

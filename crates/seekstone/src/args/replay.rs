@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use kinds::replay::Fit;
 use trace::Format;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
-use super::parse::{parse_level, parse_size};
+use super::parse::{parse_level, parse_size, parse_target};
 use super::{Common, RankSharing, Reach};
 
 /// Requests outstanding where the trace's times are ignored.
@@ -31,7 +31,8 @@ pub struct ReplayArgs {
     /// next to it), or CSV; the first bytes tell which.
     pub trace: PathBuf,
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
-    pub target: String,
+    #[arg(value_parser = parse_target)]
+    pub target: TargetName,
     /// The trace's format, if its first bytes do not tell.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<TraceFormat>,

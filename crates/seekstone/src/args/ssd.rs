@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use procedure::SsdTest;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
-use super::parse::{parse_budget, parse_level, parse_precision, parse_size};
+use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
 use super::{Common, RankSharing, Reach};
 
 /// `seekstone ssd`.
@@ -24,7 +24,8 @@ seekstone ssd 'sim:nvme?cleaning=fifo&blocks=64' --quick --seed 1"
 )]
 pub struct SsdArgs {
     /// A block device or file (with --overwrite), a directory, or `sim:NAME`.
-    pub target: String,
+    #[arg(value_parser = parse_target)]
+    pub target: TargetName,
     /// Tests of the standard: wsat (write saturation), iops (7 mixes of 8 block sizes), lat (depth
     /// 1), tp (sequential); comma-separated.
     #[arg(

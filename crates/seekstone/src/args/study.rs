@@ -1,9 +1,9 @@
 //! `seekstone study`.
 
 use clap::{Args, Subcommand};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
-use super::parse::{parse_budget, parse_pair, parse_precision};
+use super::parse::{parse_budget, parse_pair, parse_precision, parse_target};
 use super::{Common, RankSharing};
 
 /// `seekstone study`.
@@ -31,8 +31,8 @@ pub struct StudyArgs {
     #[arg(long)]
     pub restart: bool,
     /// Measure this target instead of the study's own.
-    #[arg(long, value_name = "TARGET")]
-    pub target: Option<String>,
+    #[arg(long, value_name = "TARGET", value_parser = parse_target)]
+    pub target: Option<TargetName>,
     /// Change a setting, as in size=1MiB; repeatable.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub set: Vec<(String, String)>,

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
-use super::parse::parse_level;
+use super::parse::{parse_level, parse_target};
 
 /// A file of the machine, as in RandData.txt=40M.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +84,8 @@ docs/diskrand.md shows the batch files of section 10.3."
 )]
 pub struct TogetherArgs {
     /// The machine, as `sim:NAME`.
-    #[arg(value_name = "MODEL")]
-    pub model: String,
+    #[arg(value_name = "MODEL", value_parser = parse_target)]
+    pub model: TargetName,
     /// Batch files, each with the host that runs it.
     #[arg(value_name = "[HOST=]BATCH", value_parser = parse_batch)]
     pub batches: Vec<BatchArg>,

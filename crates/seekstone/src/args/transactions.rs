@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use kinds::transactions::StartAt;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, TargetName};
 use workload::Gap;
 
 use super::parse::{
     parse_budget, parse_cpu, parse_interval, parse_level, parse_precision, parse_rate, parse_share,
-    parse_size, parse_span, parse_think, parse_user_percentile,
+    parse_size, parse_span, parse_target, parse_think, parse_user_percentile,
 };
 use super::{Common, RankSharing, Reach};
 
@@ -29,8 +29,8 @@ seekstone transactions /data --profiles users.toml --duration 2min"
 )]
 pub struct TransactionsArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Users; with --find-users, where the search starts.
     #[arg(
         long, short, value_name = "N",

@@ -1,9 +1,9 @@
 //! Arguments of `seekstone transfer`.
 
 use clap::{Args, ValueEnum};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
-use super::parse::{parse_budget, parse_precision, parse_size};
+use super::parse::{parse_budget, parse_precision, parse_size, parse_target};
 use super::{Common, DriverChoice, RankSharing};
 
 /// `seekstone transfer`.
@@ -24,8 +24,8 @@ seekstone transfer 'sim:md1?time=1ms&size=64MiB'"
 )]
 pub struct TransferArgs {
     /// A directory, an existing file or block device (read only), or `sim:NAME`.
-    #[arg(default_value = ".")]
-    pub target: String,
+    #[arg(default_value = ".", value_parser = parse_target)]
+    pub target: TargetName,
     /// Block size of an operation; repeatable, for a series of passes each.
     #[arg(
         long = "block", value_name = "BYTES", default_value = "64KiB", value_parser = parse_size,
@@ -67,8 +67,8 @@ pub struct TransferArgs {
     #[arg(long)]
     pub same_file: bool,
     /// Another target, as an additional stream.
-    #[arg(long, value_name = "TARGET")]
-    pub beside: Option<String>,
+    #[arg(long, value_name = "TARGET", value_parser = parse_target)]
+    pub beside: Option<TargetName>,
     /// Measure each stream alone, too, and compare.
     #[arg(long)]
     pub compare_alone: bool,

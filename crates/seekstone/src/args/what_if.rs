@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use units::{Duration, Rate};
+use units::{Duration, Rate, TargetName};
 
-use super::parse::{parse_level, parse_rate, parse_share};
+use super::parse::{parse_level, parse_rate, parse_share, parse_target};
 use super::{Force, RunChoice};
 use crate::output::Output;
 
@@ -56,8 +56,8 @@ pub struct WhatIfArgs {
     #[arg(long, value_name = "PERCENT", value_parser = parse_share, allow_hyphen_values = true)]
     pub cache: Option<f64>,
     /// Run the same load on this simulated device, as in sim:mm1?mean=1ms.
-    #[arg(long, value_name = "sim:NAME")]
-    pub device: Option<String>,
+    #[arg(long, value_name = "sim:NAME", value_parser = parse_target)]
+    pub device: Option<TargetName>,
     /// Runs of the same kind to score the model on; not used in the fit.
     #[arg(long, value_name = "RUN", value_delimiter = ',')]
     pub check: Vec<RunChoice>,

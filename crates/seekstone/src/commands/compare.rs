@@ -1,12 +1,11 @@
 //! `seekstone compare`: targets side by side, as a study whose factor is the target.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use lab::medium::Medium;
 use procedure::study::StudyOverrides;
 use procedure::whole_name;
 use results::Setup;
-use units::{Duration, exact_percent, format_counted, format_duration_ns};
+use units::{Duration, TargetName, exact_percent, format_counted, format_duration_ns};
 
 use crate::args::CompareArgs;
 use crate::commands::compare_runs;
@@ -45,8 +44,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 /// How long it may take, where a time ends each replicate and some of them take real time.
 fn plan(args: &CompareArgs) -> Option<String> {
-    let is_real = |target: &&String| matches!(Medium::of(target), Medium::Real(_));
-    let real: Vec<&String> = args.target.iter().filter(is_real).collect();
+    let real: Vec<&TargetName> = args.target.iter().filter(|it| !it.is_model()).collect();
     if real.is_empty() || real.iter().any(|it| !Path::new(it).exists()) {
         return None;
     }
@@ -75,8 +73,7 @@ fn own_share(args: &CompareArgs) -> Option<(String, String)> {
     if args.measure != TRIAL || is_set("budget") || is_set("duration") {
         return None;
     }
-    let is_real = |target: &&String| matches!(Medium::of(target), Medium::Real(_));
-    let real = args.target.iter().filter(is_real).count() as u64;
+    let real = args.target.iter().filter(|it| !it.is_model()).count() as u64;
     let each = Duration(args.budget?.as_nanos() / (u64::from(args.rounds) * real.max(1)));
     let is_shorter = real > 0 && each < longest(args)?;
     is_shorter.then(|| ("budget".to_owned(), each.max(SHORTEST).to_exact_string()))
@@ -128,7 +125,7 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
             ..StudyOverrides::default()
         },
         limits: &args.fail,
-        used: args.target.iter().map(Into::into).collect(),
+        used: args.target.iter().map(PathBuf::from).collect(),
         common: &args.common,
         beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
@@ -150,7 +147,7 @@ fn definition(args: &CompareArgs) -> String {
             "title = {}",
             text(&format!("Targets compared by {}", args.measure))
         ),
-        format!("target = {}", text(&args.target[0])),
+        format!("target = {}", text(args.target[0].as_str())),
         format!("margin = {}", text(&exact_percent(args.margin))),
         format!("readings = [{}]", figures.join(", ")),
         "[measurement]".to_owned(),
@@ -161,16 +158,16 @@ fn definition(args: &CompareArgs) -> String {
     for (name, target) in names.iter().zip(&args.target) {
         lines.push("[[factor.level]]".to_owned());
         lines.push(format!("name = {}", text(name)));
-        lines.push(format!("target = {}", text(target)));
+        lines.push(format!("target = {}", text(target.as_str())));
     }
     lines.join("\n") + "\n"
 }
 
 /// The targets, of long ones the end, those that would have one name told apart by their place.
-fn names(targets: &[String]) -> Vec<String> {
+fn names(targets: &[TargetName]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, target) in targets.iter().enumerate() {
-        let name = shortened(target);
+        let name = shortened(target.as_str());
         let is_known = names.contains(&name);
         names.push(match is_known {
             true => format!("{name} [{}]", at + 1),

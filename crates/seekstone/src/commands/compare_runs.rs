@@ -26,7 +26,8 @@ const OF_TARGETS: [&str; 9] = [
 /// # Errors
 /// When some name runs and others targets.
 pub fn sets(args: &CompareArgs) -> Result<Option<Vec<RunSet>>, UsageError> {
-    let read: Vec<Result<RunSet, String>> = args.target.iter().map(|it| it.parse()).collect();
+    let read: Vec<Result<RunSet, String>> =
+        args.target.iter().map(|it| it.as_str().parse()).collect();
     let count = read.iter().filter(|it| it.is_ok()).count();
     if count == 0 && args.baseline.is_none() {
         return Ok(None);

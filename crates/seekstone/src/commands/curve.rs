@@ -34,7 +34,6 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     let all = std::iter::once(&args.target).chain(&args.others);
-    let all = all.map(String::as_str);
     let budget = match args.open {
         true => CURVE_BUDGET.fit_open(args.budget, all, &mut bench.setup),
         false => CURVE_BUDGET.fit(args.budget, all, &mut bench.setup),

@@ -2,7 +2,8 @@
 
 use lab::simulated::{definition_text, open_definition};
 use report::{DeviceRow, DeviceSheet};
-use sim::{Definition, SIM_PREFIX};
+use sim::Definition;
+use units::listed_name;
 
 use crate::args::{DevicesArgs, DevicesCommand};
 use crate::commands::validate::validate;
@@ -18,7 +19,7 @@ pub fn devices(args: &DevicesArgs) -> anyhow::Result<Exit> {
         DevicesCommand::List => output::print(list()?.trim_end()),
         DevicesCommand::Validate(args) => validate(args),
         DevicesCommand::Show { name, toml } => {
-            let name = name.strip_prefix(SIM_PREFIX).unwrap_or(name);
+            let name = listed_name(name);
             if *toml {
                 // A wrong file is told before it is printed.
                 opened(name)?;

@@ -3,15 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use drivers::CacheDrop;
-use host::inspect::inspect;
 use kinds::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
-use lab::bench::directory_of;
+use lab::bench::{directory_of, inspected};
 use lab::cells::Cells;
-use lab::medium::Medium;
 use lab::simulated::keep_texts;
 use procedure::RoundsRule;
 use results::{FileState, FileTransfers, MetadataTree, Setup};
-use units::Bytes;
+use units::{Bytes, TargetName};
 use verify::SECTOR_BYTES;
 use workload::{BLOCK_BYTES, DecusTest, DirectoryUse, Spacing};
 
@@ -49,9 +47,9 @@ pub const NO_MEMORY: &str = "none";
 /// # Errors
 /// When options do not go together, or the target is not there.
 pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    if let Medium::Real(path) = Medium::of(&args.target) {
+    if !args.target.is_model() {
         // What is not there, or out of reach, is no file that only some tests could read.
-        inspect(path)?;
+        inspected(&args.target)?;
     }
     let request = request(args, setup)?;
     let places = [directory_of(&args.target), memory_place(&request)];
@@ -86,11 +84,11 @@ enum FilesTarget {
 }
 
 impl FilesTarget {
-    fn of(target: &str) -> Self {
-        match Medium::of(target) {
-            Medium::Model(_) => Self::Model,
-            Medium::Real(path) if path.is_dir() => Self::Directory,
-            Medium::Real(_) => Self::Device,
+    fn of(target: &TargetName) -> Self {
+        match target.path() {
+            _ if target.is_model() => Self::Model,
+            Some(path) if path.is_dir() => Self::Directory,
+            _ => Self::Device,
         }
     }
 

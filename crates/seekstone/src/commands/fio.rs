@@ -12,7 +12,7 @@ use host::limits::Limits;
 use kinds::fio_jobs::files_fit;
 
 use results::Setup;
-use sim::SIM_PREFIX;
+use units::TargetName;
 
 use crate::args::FioArgs;
 use crate::commands::drive::{Ready, drive};
@@ -93,8 +93,9 @@ fn missing(jobs: &[Job]) -> Vec<Fault> {
             .iter()
             .map(|it| ("directory", it.as_str()));
         let names = job.files.names.iter().map(|it| ("filename", it.as_str()));
-        let names = names
-            .filter(|(_, name)| job.files.directories.is_empty() && !name.starts_with(SIM_PREFIX));
+        let names = names.filter(|(_, name)| {
+            job.files.directories.is_empty() && TargetName::from(*name).is_path()
+        });
         let names = names.filter_map(|(option, name)| Some((option, directory_of(name)?)));
         for (option, directory) in directories.chain(names) {
             let mut given = job.given.iter().filter(|it| it.option.name == option);

@@ -7,6 +7,7 @@ use std::time::Instant;
 use fio::Job;
 use fio::output::DiskUse;
 use host::inspect;
+use units::TargetName;
 
 /// Disks, and what they had done when they were looked at.
 pub struct Disks {
@@ -62,7 +63,8 @@ fn places(job: &Job) -> Vec<PathBuf> {
             named => named.iter().map(PathBuf::from).collect(),
         };
     }
-    let names = files.names.iter().filter(|name| !name.starts_with("sim:"));
+    let names = files.names.iter();
+    let names = names.filter(|name| !TargetName::from(name.as_str()).is_model());
     let place = |name: &String| {
         let path = PathBuf::from(name);
         match (path.exists(), path.parent()) {

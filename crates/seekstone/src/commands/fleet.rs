@@ -7,11 +7,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kinds::single_load::NULL_TARGET;
 use lab::bench::BenchError;
 use lab::hosts::{Host, Party, Welcome};
 use mpi::Launched;
-use sim::SIM_PREFIX;
+use units::TargetName;
 
 use crate::args::{
     Command, Common, CompareArgs, FilesArgs, FleetArgs, FleetCommand, ModeChoice, PurgeChoice,
@@ -212,7 +211,7 @@ fn check_study(resume: bool, restart: bool) -> Result<(), UsageError> {
 /// When they cannot.
 pub fn check_replicate(
     command: &mut Command,
-    target: &str,
+    target: &TargetName,
     party: &Party,
 ) -> Result<(), UsageError> {
     refuse_model(target)?;
@@ -391,7 +390,7 @@ fn common_of(command: &mut Command) -> Option<&mut Common> {
 }
 
 /// The targets of a command that runs on many hosts, and whether ranks may share one.
-pub fn fleet_targets(command: &Command) -> Option<(Vec<String>, bool)> {
+pub fn fleet_targets(command: &Command) -> Option<(Vec<TargetName>, bool)> {
     let (target, is_shared) = match command {
         Command::Run(args) => (&args.target, args.sharing.shared),
         Command::Trial(args) => (&args.target, args.workload.sharing.shared),
@@ -423,7 +422,11 @@ pub fn fleet_targets(command: &Command) -> Option<(Vec<String>, bool)> {
 
 /// Whether archived runs are compared, which measures nothing.
 fn names_runs(args: &CompareArgs) -> bool {
-    args.baseline.is_some() || args.target.iter().any(|it| it.parse::<RunSet>().is_ok())
+    args.baseline.is_some()
+        || args
+            .target
+            .iter()
+            .any(|it| it.as_str().parse::<RunSet>().is_ok())
 }
 
 /// The targets of a command that runs on many hosts, and whether ranks may share one; `None` for
@@ -431,7 +434,7 @@ fn names_runs(args: &CompareArgs) -> bool {
 fn targets_of(
     command: &Command,
     launched: &Launched,
-) -> Result<Option<(Vec<String>, bool)>, UsageError> {
+) -> Result<Option<(Vec<TargetName>, bool)>, UsageError> {
     if let Some(targets) = fleet_targets(command) {
         return Ok(Some(targets));
     }
@@ -478,8 +481,8 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn refuse_model(target: &str) -> Result<(), UsageError> {
-    if !target.starts_with(SIM_PREFIX) && target != NULL_TARGET {
+fn refuse_model(target: &TargetName) -> Result<(), UsageError> {
+    if target.is_path() {
         return Ok(());
     }
     let by = launched().map_or("a launcher", |it| it.by);

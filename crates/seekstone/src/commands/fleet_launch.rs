@@ -3,6 +3,7 @@
 use std::path::{Component, Path};
 
 use fleet::{Batch, Launch, LaunchError, Mpi, Pods};
+use units::TargetName;
 
 use crate::args::{self, LaunchArgs, ManifestArgs, MpiChoice, Seekstone, SlurmArgs};
 use crate::commands::fleet::{ON_MANY_HOSTS, check_options, fleet_targets};
@@ -53,7 +54,7 @@ fn print(text: Result<String, LaunchError>) -> anyhow::Result<Exit> {
 
 /// What is started, and the targets that it names: a mistake in the command is found here, not by
 /// the last of a thousand hosts.
-fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<String>), UsageError> {
+fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<TargetName>), UsageError> {
     let launch = Launch {
         name: args.name.clone(),
         hosts: args.hosts,
@@ -83,11 +84,11 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<String>), UsageError> {
 
 /// Pods have nothing else that is worth measuring: what is outside of the volume is a layer of the
 /// image.
-fn check_target(target: &str, mount: &str) -> Result<(), UsageError> {
+fn check_target(target: &TargetName, mount: &str) -> Result<(), UsageError> {
     let path = Path::new(target);
     let leaves = path.components().any(|it| it == Component::ParentDir);
     let is_outside = path.is_absolute() && !path.starts_with(mount);
-    if leaves || is_outside || target.contains(':') {
+    if leaves || is_outside || target.as_str().contains(':') {
         return Err(UsageError(format!(
             "{target} is not on the volume, which is mounted at --mount {mount}: name a directory \
              there, or one relative to it"

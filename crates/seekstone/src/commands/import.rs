@@ -8,6 +8,7 @@ use archive::Archive;
 use drivers::{ReadFileError, read_regular_file};
 use results::environment::{Environment, TargetKind};
 use results::{Run, Setup, Status, TargetDescription, Warning, WarningCode};
+use units::TargetName;
 use vintage::diskmbps::{NoTransferLog, read_logs};
 use vintage::diskrand::begins_log;
 use vintage::rpt::log::mode_name;
@@ -212,7 +213,7 @@ pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
     let target = TargetDescription {
         given: target.into(),
         path: target.into(),
-        kind: match target.starts_with(sim::SIM_PREFIX) {
+        kind: match TargetName::from(target).is_model() {
             true => TargetKind::Simulated,
             false => TargetKind::File,
         },

@@ -7,8 +7,8 @@ use kinds::replay::TraceFile;
 use results::WarningCode;
 use results::environment::Caution;
 use serde_json::Value;
-use sim::SIM_PREFIX;
 use trace::{fit, summarise};
+use units::{TargetName, listed_name};
 
 use crate::args::{InspectArgs, TraceFormat};
 use crate::exit::{Exit, UsageError};
@@ -22,14 +22,10 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     if is_trace(args) {
         return inspect_trace(args);
     }
-    if let Some(model) = args
-        .target
-        .to_str()
-        .and_then(|it| it.strip_prefix(SIM_PREFIX))
-    {
-        let name = model.split('?').next().unwrap_or_default();
+    if let Some(TargetName::Model(model)) = args.target.to_str().map(TargetName::from) {
+        let name = listed_name(&model).split('?').next().unwrap_or_default();
         return Err(UsageError(format!(
-            "{SIM_PREFIX}{model} is a model, with nothing to inspect: `seekstone devices show \
+            "{model} is a model, with nothing to inspect: `seekstone devices show \
              {name}` describes it"
         ))
         .into());

@@ -1,22 +1,20 @@
 //! Commands as measurements of a study: every option is a setting, every column a reading. On
 //! several hosts each of them is one run of all.
 
-use host::inspect::inspect;
 use kinds::measure::{MeasureError, Measured, Place, Stop};
-use lab::bench::BenchError;
+use lab::bench::{BenchError, inspected};
 use lab::hosts::Party;
 use lab::simulated::describe_model;
 use procedure::study::{KindOutline, SettingMistake};
 use results::{Run, RunSetting, SettingOrigin, Setup, Severity, Status, Warning};
 use study::{Measures, OwnMeasurements};
-use units::{did_you_mean, nearest};
+use units::{TargetName, did_you_mean, nearest};
 
 use crate::args::{self, Command};
 use crate::commands::drive::{Onlooking, Ready, ready};
 use crate::commands::fleet;
 use crate::exit::Exit;
 use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
-use lab::medium::Medium;
 
 /// Commands that measure one target. `transfer` is among a study's own measurements, and so is what
 /// `time` does.
@@ -96,9 +94,9 @@ impl Measures for Everything {
             let checked = fleet::check_replicate(&mut command, &place.target, party);
             checked.map_err(|it| MeasureError::Usage(it.0))?;
         }
-        match place.medium() {
-            Medium::Model(name) => describe_model(name).map(drop).map_err(BenchError::from)?,
-            Medium::Real(path) => inspect(path).map(drop).map_err(BenchError::from)?,
+        match place.target.model() {
+            Some(name) => describe_model(name).map(drop).map_err(BenchError::from)?,
+            None => inspected(&place.target).map(drop)?,
         }
         ready(&command, setup).map(drop).map_err(|it| in_words(&it))
     }
@@ -120,9 +118,9 @@ impl Measures for Everything {
         }
     }
 
-    fn paths(&self, kind: &str, given: &toml::Table, target: &str) -> Vec<String> {
+    fn paths(&self, kind: &str, given: &toml::Table, target: &TargetName) -> Vec<TargetName> {
         match command(kind) {
-            Some(_) => vec![target.to_owned()],
+            Some(_) => vec![target.clone()],
             None => OwnMeasurements.paths(kind, given, target),
         }
     }
@@ -258,7 +256,7 @@ fn parsed(kind: &str, given: &toml::Table, place: &Place) -> Result<(Command, Se
             _ => set(key, values),
         }
     }
-    set("target", vec![place.target.clone()]);
+    set("target", vec![place.target.to_string()]);
     set("seed", vec![place.seed.to_string()]);
     if let Some(reserve) = place.reserve {
         set("reserve", vec![reserve.to_exact_string()]);

@@ -63,7 +63,7 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let (levels, percentile) = same_percentile(&args.levels)?;
     let rate = args.iops_per_client.map(|rate| rate.per_second());
     let highest = levels.iter().max().copied();
-    let target = [args.target.as_str()];
+    let target = [&args.target];
     let budget = budget_for(&workloads, rate).fit(args.budget, target, &mut bench.setup);
     let request = RabRequest {
         bench,

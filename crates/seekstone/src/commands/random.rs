@@ -5,7 +5,6 @@ use kinds::random_access::{RandomRequest, measure_random};
 use kinds::stage::Show;
 use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
 use results::{RandomKind, Setup};
-use sim::SIM_PREFIX;
 use units::{Bytes, Duration};
 use workload::Durability;
 
@@ -36,7 +35,7 @@ pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
-    let target = [args.target.as_str()];
+    let target = [&args.target];
     let options = RandomOptions {
         rounds: args.rounds,
         precision: args.precision,
@@ -75,7 +74,7 @@ fn check(args: &RandomArgs) -> Result<(), UsageError> {
         );
         return Err(UsageError(text));
     }
-    if args.buffered && args.target.starts_with(SIM_PREFIX) {
+    if args.buffered && args.target.is_model() {
         return Err(UsageError(
             "--buffered: a model has no page cache; leave it out".into(),
         ));

@@ -34,7 +34,7 @@ pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     let request = CheckUpRequest {
-        budget: RUN_BUDGET.fit(args.budget, [args.target.as_str()], &mut bench.setup),
+        budget: RUN_BUDGET.fit(args.budget, [&args.target], &mut bench.setup),
         bench,
         levels,
         percentile,

@@ -6,14 +6,13 @@ use anyhow::Context as _;
 use archive::{Archive, ArchiveError};
 use drivers::{Caching, DriverKind};
 use host::process::quoted;
-use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::storage::StorageSettings;
 use procedure::{Levels, OnError};
 use results::{SettingOrigin, Setup};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
 use crate::args::{Common, DriverChoice, ErrorsChoice, Processors, Reach};
 use crate::exit::UsageError;
@@ -24,21 +23,21 @@ use crate::output;
 /// # Errors
 /// When options do not go together.
 pub fn bench_request(
-    target: &str,
+    target: &TargetName,
     purpose: &str,
     size: Option<Bytes>,
     caching: Caching,
     reach: &Reach,
     (common, mut setup): (&Common, Setup),
 ) -> Result<BenchRequest, UsageError> {
-    if target == NULL_TARGET && reach.overwrite {
-        return Err(UsageError("--overwrite: null: holds no data".into()));
+    if target.is_null() && reach.overwrite {
+        return Err(UsageError(format!("--overwrite: {target} holds no data")));
     }
     keep_texts(target, &mut setup);
     let mut storage = reached(reach, common, &mut setup)?;
     storage.caching = caching;
     Ok(BenchRequest {
-        target: target.into(),
+        target: target.clone(),
         purpose: purpose.into(),
         size,
         reserve: reach.reserve,

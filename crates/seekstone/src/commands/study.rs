@@ -15,7 +15,7 @@ use procedure::study::{
 };
 use results::{Run, Setup, Status};
 use study::{Beginning, StudyRequest, mentions_scratch, missing, run_study, study_kinds};
-use units::{Bytes, format_counted};
+use units::{Bytes, TargetName, format_counted};
 
 use crate::args::{Common, StudyArgs, StudyCommand};
 use crate::commands::drive::{Onlooking, Ready, drive};
@@ -202,7 +202,7 @@ pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<Asked
             // As the run records it: where it is, from wherever it was named.
             target: (args.target.as_ref()).map(|given| {
                 let recorded = setup.value("target");
-                recorded.unwrap_or(given).to_owned()
+                recorded.map_or_else(|| given.clone(), TargetName::from)
             }),
         },
         limits: &[],

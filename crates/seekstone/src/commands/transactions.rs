@@ -139,7 +139,7 @@ fn budget(args: &TransactionsArgs) -> Duration {
 /// Nobody should learn after an hour how long a standard test takes.
 fn announce(test: &StandardTest, args: &TransactionsArgs) {
     let thinking = test.thinking();
-    let is_real = !args.target.starts_with("sim:");
+    let is_real = !args.target.is_model();
     if is_real && thinking > ANNOUNCED && !args.common.quiet {
         output::complain(&format!(
             "the users of standard test {} think for {thinking} in total, as in \

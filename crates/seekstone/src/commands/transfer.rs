@@ -7,7 +7,6 @@ use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;
 use procedure::RoundsRule;
 use results::{Setup, TransferMode};
-use sim::SIM_PREFIX;
 use units::Bytes;
 
 use crate::args::{CheckChoice, ErrorsChoice, ModeChoice, Reach, TransferArgs};
@@ -109,7 +108,7 @@ fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
 
 fn mode(args: &TransferArgs) -> TransferMode {
     match args.mode {
-        None if args.target.starts_with(SIM_PREFIX) => TransferMode::Simulated,
+        None if args.target.is_model() => TransferMode::Simulated,
         None | Some(ModeChoice::Direct) => TransferMode::Direct,
         Some(ModeChoice::Buffered) => TransferMode::Buffered,
         Some(ModeChoice::Cold) => TransferMode::Cold,

@@ -1,15 +1,13 @@
 //! `seekstone trial`: one load with fixed settings.
 
-use std::path::Path;
-
 use drivers::{Caching, DriverKind, Notice};
 use kinds::depth::{closed_depth, open_depth};
-use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load};
+use kinds::single_load::{LoadRequest, Question, measure_load};
 use kinds::stage::Show;
 use lab::bench::BenchRequest;
 use results::Setup;
 use stats::Goal;
-use units::{Duration, format_count, format_counted, format_duration_ns};
+use units::{Duration, TargetName, format_count, format_counted, format_duration_ns};
 use verify::SECTOR_BYTES;
 use workload::{
     AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
@@ -44,10 +42,10 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
-    let time = TRIAL_BUDGET.fit(args.budget, [args.target.as_str()], &mut bench.setup);
+    let time = TRIAL_BUDGET.fit(args.budget, [&args.target], &mut bench.setup);
     let time = match args.rate.filter(|_| args.duration.is_none()) {
         Some(rate) => {
-            let arrivals = (args.target.as_str(), rate.per_second());
+            let arrivals = (&args.target, rate.per_second());
             TRIAL_BUDGET.fit_arrivals(time, arrivals, &mut bench.setup)
         }
         None => time,
@@ -132,13 +130,12 @@ fn depth(args: &TrialArgs, driver: DriverKind) -> u32 {
 ///
 /// # Errors
 /// When the target holds no data, is only read, or blocks are not whole sectors.
-fn verify_unit(target: &str, workload: &WorkloadArgs) -> Result<u64, UsageError> {
-    if target == NULL_TARGET || target.starts_with(sim::SIM_PREFIX) {
+fn verify_unit(target: &TargetName, workload: &WorkloadArgs) -> Result<u64, UsageError> {
+    let Some(place) = target.path() else {
         return Err(UsageError(format!(
             "--verify: {target} holds no data; name a directory, a file or a device"
         )));
-    }
-    let place = Path::new(target);
+    };
     if workload.writes == 0.0 && place.exists() && !place.is_dir() {
         return Err(UsageError(format!(
             "--verify checks what the trial wrote, and of {target} it only reads: add --writes 50% \
@@ -186,15 +183,21 @@ pub fn caching(args: &WorkloadArgs) -> Caching {
 /// # Errors
 /// When the target has no files, or what carries requests out cannot poll.
 pub fn reach_as_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(), UsageError> {
-    if bench.target == NULL_TARGET && args.files > 1 {
-        return Err(UsageError("--files: null: has no files".into()));
+    if bench.target.is_null() && args.files > 1 {
+        return Err(UsageError(format!(
+            "--files: {} has no files",
+            bench.target
+        )));
     }
     bench.storage.test_files = args.files;
     if !args.poll {
         return Ok(());
     }
-    if bench.target == NULL_TARGET {
-        return Err(UsageError("--poll: null: has no device to poll".into()));
+    if bench.target.is_null() {
+        return Err(UsageError(format!(
+            "--poll: {} has no device to poll",
+            bench.target
+        )));
     }
     if bench.storage.driver == DriverKind::Threads {
         return Err(UsageError(

@@ -9,7 +9,6 @@ use kinds::iolog::TrialLog;
 use kinds::single_load::{LoadRequest, measure_load};
 use kinds::stage::Show;
 use results::{Run, Warning, WarningCode};
-use sim::SIM_PREFIX;
 use units::format_counted;
 
 use crate::output::Output;
@@ -26,12 +25,12 @@ pub fn measure(
 ) -> anyhow::Result<Run> {
     let unwritten = || format!("{} cannot be written", output.path().display());
     let target = request.bench.target.clone();
-    let is_virtual = target.starts_with(SIM_PREFIX);
+    let is_virtual = target.is_model();
     let file = BufWriter::new(output.begin()?);
     // fio reads and writes files: of a directory one in it, as in the job file of --as-fio.
     let name = match Path::new(&target).is_dir() {
         true => Path::new(&target).join("fio-trial-1").display().to_string(),
-        false => target,
+        false => target.to_string(),
     };
     let log = TrialLog::begin(file, &name, is_virtual).with_context(unwritten)?;
     request.follower = Some(log.follower());

@@ -8,7 +8,6 @@ use host::inspect::InspectError;
 use kinds::fio_jobs::{
     FioRequest, JobTarget, TrialShape, WorkloadText, read_workloads, trial_of_targets,
 };
-use kinds::single_load::NULL_TARGET;
 use kinds::stage::Show;
 use lab::bench::directory_of;
 use lab::cells::Cells;
@@ -16,8 +15,7 @@ use lab::simulated::keep_texts;
 use lab::test_file::SIZE_DEFAULT;
 use procedure::{Offer, OfferedRow, Requirement, trial_metrics};
 use results::{Run, Setup};
-use sim::SIM_PREFIX;
-use units::{Bytes, Duration, exact_percent, format_counted};
+use units::{Bytes, Duration, TargetName, exact_percent, format_counted};
 
 use crate::args::{Reach, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
@@ -48,7 +46,7 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     require_there(&args.target, &args.others)?;
     let all = || std::iter::once(&args.target).chain(&args.others);
     all().for_each(|it| keep_texts(it, &mut setup));
-    let budget = TRIAL_BUDGET.fit(args.budget, all().map(String::as_str), &mut setup);
+    let budget = TRIAL_BUDGET.fit(args.budget, all(), &mut setup);
     warm_up_leaves(args, budget)?;
     let given = given(args, &mut setup)?;
     let jobs = jobs_of(args, &given, budget)?;
@@ -122,7 +120,7 @@ pub fn print_as_fio(args: &TrialArgs) -> anyhow::Result<Exit> {
 /// When options do not go together, or there is no such job.
 pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
     let mut targets = args.others.iter().chain([&args.target]);
-    if let Some(model) = targets.find(|it| it.starts_with(SIM_PREFIX)) {
+    if let Some(model) = targets.find(|it| it.is_model()) {
         return Err(UsageError(format!(
             "--as-fio: {model} is a model, and fio has none: name a file, a directory or a device"
         ))
@@ -284,12 +282,11 @@ const VERIFY_METHODS: [&str; 12] = [
 ///
 /// # Errors
 /// Names the first that is missing.
-pub fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
-    let mut all = std::iter::once(first).chain(others.iter().map(String::as_str));
-    let is_path = |it: &str| !it.starts_with(SIM_PREFIX) && it != NULL_TARGET;
-    match all.find(|it| is_path(it) && !Path::new(it).exists()) {
+pub fn require_there(first: &TargetName, others: &[TargetName]) -> Result<(), UsageError> {
+    let mut all = std::iter::once(first).chain(others);
+    match all.find(|it| it.path().is_some_and(|path| !path.exists())) {
         None => Ok(()),
-        Some(method) if VERIFY_METHODS.contains(&method) => Err(UsageError(format!(
+        Some(method) if VERIFY_METHODS.contains(&method.as_str()) => Err(UsageError(format!(
             "--verify takes no method: each sector carries a CRC-32C; leave {method} out"
         ))),
         Some(missing) => Err(UsageError(
@@ -303,27 +300,27 @@ pub fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
 /// # Errors
 /// When they do not go together.
 pub fn targets(
-    first: &str,
-    others: &[String],
+    first: &TargetName,
+    others: &[TargetName],
     size: Option<Bytes>,
 ) -> Result<Vec<JobTarget>, UsageError> {
-    let all = || std::iter::once(first).chain(others.iter().map(String::as_str));
+    let all = || std::iter::once(first).chain(others);
     let chosen = size.unwrap_or_else(|| default_size(all().filter_map(directory_of)));
     let mut targets: Vec<JobTarget> = Vec::new();
     for given in all() {
-        if targets.iter().any(|it| it.given == given) {
+        if targets.iter().any(|it| it.given == *given) {
             return Err(UsageError(format!("{given} is named twice")));
         }
         let is_directory = directory_of(given).is_some();
-        let needs_size = is_directory || given == NULL_TARGET;
+        let needs_size = is_directory || given.is_null();
         targets.push(JobTarget {
-            given: given.into(),
+            given: given.clone(),
             number: targets.len() + 1,
             is_directory,
             size: size.or(needs_size.then_some(chosen)),
         });
     }
-    let kind = |it: &JobTarget| (it.given == NULL_TARGET, it.given.starts_with(SIM_PREFIX));
+    let kind = |it: &JobTarget| (it.given.is_null(), it.given.is_model());
     let is_mixed = targets.iter().any(|it| kind(it) != kind(&targets[0]));
     if is_mixed {
         let text = "models and real storage run on different clocks: name either models or real \
@@ -360,13 +357,9 @@ pub fn jobs(
         };
         let is_asked = |it: &&JobTarget| {
             let asked = &workload.targets;
-            asked.is_empty() || asked.contains(&it.given) || asked.contains(&it.label())
+            asked.is_empty() || asked.iter().any(|asked| is_called(it, asked))
         };
-        let known = |asked: &&String| {
-            targets
-                .iter()
-                .any(|it| it.given == **asked || it.label() == **asked)
-        };
+        let known = |asked: &&String| targets.iter().any(|it| is_called(it, asked));
         if let Some(unknown) = workload.targets.iter().find(|asked| !known(asked)) {
             return Err(of(format!(
                 "targets: {unknown} is not among the named targets"
@@ -388,6 +381,10 @@ pub fn jobs(
         }
     }
     Ok(jobs)
+}
+
+fn is_called(target: &JobTarget, name: &str) -> bool {
+    target.given.as_str() == name || target.label() == name
 }
 
 /// What is done, in words.

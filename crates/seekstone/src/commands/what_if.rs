@@ -73,7 +73,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
     if let Some(device) = &args.device {
         let workload = workload_of(&runs[0]);
         let (rows, stopped) = same_load(device, &analysis.evidence, workload, args, seed)?;
-        found.device = Some(device.clone());
+        found.device = Some(device.to_string());
         found.device_rows = rows;
         if stopped {
             found.warnings.push(Warning::doubt(

@@ -6,9 +6,9 @@ use kinds::single_load::{LoadRequest, Question, measure_load};
 use lab::bench::{BenchRequest, default_settings};
 use procedure::{Evidence, LoadPoint};
 use results::{DeviceRow, Setup};
-use sim::{SIM_PREFIX, SimSpec};
+use sim::SimSpec;
 use stats::Goal;
-use units::Duration;
+use units::{Duration, TargetName};
 use workload::MixSpec;
 
 use crate::args::WhatIfArgs;
@@ -28,17 +28,17 @@ const DEPTH_MAX: u32 = 65_536;
 /// # Errors
 /// When the device does not exist, or the workload is not known.
 pub fn same_load(
-    device: &str,
+    device: &TargetName,
     evidence: &Evidence,
     workload: Option<&MixSpec>,
     args: &WhatIfArgs,
     seed: u64,
 ) -> anyhow::Result<(Vec<DeviceRow>, bool)> {
-    if !device.starts_with(SIM_PREFIX) {
+    let Some(model) = device.model() else {
         let text = format!("--device {device}: only a simulated device, as in sim:mm1?mean=1ms");
         return Err(UsageError(text).into());
-    }
-    SimSpec::parse(device).map_err(|error| UsageError(format!("--device: {error}")))?;
+    };
+    SimSpec::parse(model).map_err(|error| UsageError(format!("--device: {error}")))?;
     let workload = workload.filter(|_| args.runs.len() == 1).ok_or_else(|| {
         UsageError(
             "--device takes a single run of `seekstone curve` or `run`, where \
@@ -53,7 +53,7 @@ pub fn same_load(
         let request = LoadRequest {
             bench: BenchRequest {
                 party: None,
-                target: device.into(),
+                target: device.clone(),
                 purpose: "what if".into(),
                 size: None,
                 reserve: None,

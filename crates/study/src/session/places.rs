@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use procedure::study::{filled, level_variable};
-use sim::SIM_PREFIX;
 
 use super::Session;
 use crate::StudyRunError;
@@ -65,7 +64,9 @@ impl Session<'_> {
 
     pub(super) fn place(&self, cell: &[usize], seed: u64) -> Place {
         Place {
-            target: self.filled(&self.request.definition.target_of(cell)),
+            target: self
+                .filled(self.request.definition.target_of(cell).as_str())
+                .into(),
             seed,
             reserve: self.request.reserve,
             variables: Vec::new(),
@@ -85,10 +86,11 @@ impl Session<'_> {
     /// The target as scripts see it, wherever they go.
     fn target_path(&self) -> String {
         let target = &self.request.definition.target;
-        if target.starts_with(SIM_PREFIX) {
-            return target.clone();
+        if target.is_model() {
+            return target.to_string();
         }
-        let path = std::fs::canonicalize(target).unwrap_or_else(|_| PathBuf::from(target));
+        let path = PathBuf::from(target);
+        let path = path.canonicalize().unwrap_or(path);
         path.display().to_string()
     }
 

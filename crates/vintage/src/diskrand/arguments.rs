@@ -1,5 +1,7 @@
 //! `diskrand Write|Read|Xread|Yread|Zread|Erase ...`: what is typed, and what is wrong with it.
 
+use units::TargetName;
+
 use crate::fault::quoted;
 
 /// The name of a log that stands for two files.
@@ -41,7 +43,7 @@ pub enum Arguments {
     /// A file is removed.
     Erase {
         /// Its path.
-        file: String,
+        file: TargetName,
     },
 }
 
@@ -49,7 +51,7 @@ pub enum Arguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteArguments {
     /// The data file.
-    pub file: String,
+    pub file: TargetName,
     /// Its size, in megabytes of 1048576 bytes.
     pub megabytes: u64,
     /// Seconds of reading, over the three passes.
@@ -64,7 +66,7 @@ pub struct ReadArguments {
     /// Which of the four.
     pub mode: ReadMode,
     /// The data file.
-    pub file: String,
+    pub file: TargetName,
     /// The user's number, which seeds everything random.
     pub user: u32,
     /// Transactions to make.
@@ -169,7 +171,7 @@ fn write(words: &[String], passes: PassLength) -> Result<Arguments, String> {
         ));
     }
     Ok(Arguments::Write(WriteArguments {
-        file: path(&words[0], "DF", "data file")?,
+        file: path(&words[0], "DF", "data file")?.into(),
         megabytes: number(&words[1], "MB", "of megabytes", 1, MEGABYTES_MAX)?,
         seconds,
         log: log_name(&words[3])?,
@@ -178,7 +180,7 @@ fn write(words: &[String], passes: PassLength) -> Result<Arguments, String> {
 
 fn erase(words: &[String]) -> Result<Arguments, String> {
     let words = counted(words, &["DF"], &[1], "Erase RandData.txt")?;
-    let file = path(&words[0], "DF", "data file")?;
+    let file = path(&words[0], "DF", "data file")?.into();
     Ok(Arguments::Erase { file })
 }
 
@@ -198,7 +200,7 @@ fn read(mode: ReadMode, words: &[String]) -> Result<Arguments, String> {
         |place: usize, what, low, high| number(&words[place], names[place], what, low, high);
     Ok(Arguments::Read(ReadArguments {
         mode,
-        file: path(&words[0], "DF", "data file")?,
+        file: path(&words[0], "DF", "data file")?.into(),
         user: small(whole(1, "of a user", 0, u64::from(u32::MAX))?),
         transactions: whole(2, "of transactions", 1, TRANSACTIONS_MAX)?,
         log: log_name(&words[3])?,
@@ -381,7 +383,7 @@ mod tests {
                 ..user(23, 20, 50, 1)
             },
         );
-        let file = "DataFile.txt".to_owned();
+        let file = "DataFile.txt".into();
         assert_eq!(of("Erase DataFile.txt"), Ok(Arguments::Erase { file }));
     }
 
@@ -403,7 +405,7 @@ mod tests {
             );
         }
         // The document's "Erase or R" is a slip: R reads.
-        let file = "RandData.txt".to_owned();
+        let file = "RandData.txt".into();
         assert_eq!(of("E RandData.txt"), Ok(Arguments::Erase { file }));
         assert!(of("R RandData.txt").is_err());
         let modes = [

@@ -300,7 +300,7 @@ impl BatchRun<'_> {
             }
             script::BatchProgram::DiskRand(Arguments::Erase { file }) => seat
                 .machine()
-                .remove_file(file)
+                .remove_file(file.as_str())
                 .map(|_| ProgramOutput::Erased),
             script::BatchProgram::DiskRand(Arguments::Write(arguments)) => {
                 write_at_seat(arguments, seat, self.logs, self.interrupt, &mut console)

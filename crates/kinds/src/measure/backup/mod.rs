@@ -9,8 +9,10 @@ mod passes;
 mod source;
 mod stream;
 
+use std::path::Path;
+
 use results::{Better, Reading, Unit};
-use units::Bytes;
+use units::{Bytes, TargetName};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
@@ -21,7 +23,6 @@ use super::records::Flow;
 use super::settings::{SettingFault, Settings};
 use backup_stream::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, Layout};
 use files::FilePasses;
-use lab::medium::Medium;
 use models::{ModelPasses, ModelSource, ModelWork};
 use passes::Passes;
 pub use source::{Item, find_items};
@@ -150,10 +151,10 @@ const READS_MAX: u64 = 1000;
 /// A tree or an image that is saved and restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
-    source: Option<String>,
+    source: Option<TargetName>,
     files: u64,
     size: Bytes,
-    to: Option<String>,
+    to: Option<TargetName>,
     block: Bytes,
     is_checked: bool,
     group: u16,
@@ -168,9 +169,9 @@ impl Backup {
         let made = ["files", "size"]
             .into_iter()
             .find(|name| settings.is_given(name));
-        let source = settings.text("source")?;
-        let is_path = |source: &String| matches!(Medium::of(source), Medium::Real(_));
-        if let Some(name) = made.filter(|_| source.as_ref().is_some_and(is_path)) {
+        let source = settings.text("source")?.map(TargetName::from);
+        let is_path = source.as_ref().is_some_and(|it| !it.is_model());
+        if let Some(name) = made.filter(|_| is_path) {
             let why = format!("{name} applies to files that are made: leave it out with source");
             return Err(SettingFault::at(name, why));
         }
@@ -182,7 +183,7 @@ impl Backup {
             size: settings
                 .size("size", Bytes(1)..=SIZE_MAX)?
                 .unwrap_or_default(),
-            to: settings.text("to")?,
+            to: settings.text("to")?.map(TargetName::from),
             block: settings.size("block", blocks)?.unwrap_or_default(),
             is_checked: settings.flag("crc")?,
             group: group.unwrap_or(0) as u16,
@@ -211,8 +212,7 @@ impl Backup {
 
     /// The models of a backup to this one, if all fits on them.
     fn models(&self, to: &str, seed: u64) -> Result<ModelPasses, MeasureError> {
-        let source = self.source.as_deref().map(Medium::of);
-        let Some(Medium::Model(source)) = source else {
+        let Some(source) = self.source.as_ref().and_then(TargetName::model) else {
             return Err(MeasureError::Usage(format!(
                 "{to}: what a model gets is saved from a model: name it, as in source = \
                  \"sim:st15150n\""
@@ -228,27 +228,24 @@ impl Backup {
     }
 
     fn check_files(&self, place: &Place) -> Result<(), MeasureError> {
-        let source = self.source.as_deref().map(Medium::of);
-        if let Some(Medium::Model(name)) = source {
+        let source = self.source.as_ref();
+        if let Some(name) = source.and_then(TargetName::model) {
             return Err(MeasureError::Usage(format!(
                 "source = {name:?}: a model is saved to a model: name one as the target, too"
             )));
         }
         place.directory(KIND.name)?;
         self.stream_place(place).directory(KIND.name)?;
-        match source {
-            Some(Medium::Real(path)) => {
-                let found = path.metadata();
-                found.map(drop).map_err(MeasureError::io("look at", path))
-            }
-            Some(Medium::Model(_)) | None => Ok(()),
-        }
+        let Some(source) = source else { return Ok(()) };
+        let path = Path::new(source);
+        let found = path.metadata();
+        found.map(drop).map_err(MeasureError::io("look at", path))
     }
 
     fn passes(&self, place: &Place, stop: &Stop) -> Result<Box<dyn Passes>, MeasureError> {
-        Ok(match self.stream_place(place).medium() {
-            Medium::Model(to) => Box::new(self.models(to, place.seed)?),
-            Medium::Real(_) => {
+        Ok(match self.target(place).model() {
+            Some(to) => Box::new(self.models(to, place.seed)?),
+            None => {
                 self.check_files(place)?;
                 Box::new(FilePasses::open(self, place, stop)?)
             }
@@ -267,14 +264,14 @@ fn work(settings: &Settings<'_>) -> Result<ModelWork, SettingFault> {
 }
 
 impl Measuring for Backup {
-    fn target(&self, place: &Place) -> String {
+    fn target(&self, place: &Place) -> TargetName {
         self.stream_place(place).target
     }
 
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        match self.stream_place(place).medium() {
-            Medium::Model(to) => self.models(to, place.seed).map(drop),
-            Medium::Real(_) => self.check_files(place),
+        match self.target(place).model() {
+            Some(to) => self.models(to, place.seed).map(drop),
+            None => self.check_files(place),
         }
     }
 

@@ -20,7 +20,6 @@ use super::records;
 use super::settings::{SettingFault, Settings};
 use buffer::Buffer;
 use lab::bench::BenchError;
-use lab::medium::Medium;
 use lab::simulated::open_model;
 use reads::{FileReads, ModelReads, RecordReads};
 
@@ -135,12 +134,12 @@ impl Cache {
     }
 
     fn from(&self, place: &Place, stop: &Stop) -> Result<Box<dyn RecordReads>, MeasureError> {
-        Ok(match place.medium() {
-            Medium::Model(name) => {
+        Ok(match place.target.model() {
+            Some(name) => {
                 let spec = open_model(name).map_err(BenchError::from)?;
                 Box::new(ModelReads::new(self, &spec, place)?)
             }
-            Medium::Real(_) => Box::new(FileReads::make(self, place, stop)?),
+            None => Box::new(FileReads::make(self, place, stop)?),
         })
     }
 
@@ -181,7 +180,7 @@ impl Cache {
 
 impl Measuring for Cache {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if let Medium::Real(_) = place.medium() {
+        if !place.target.is_model() {
             place.directory(KIND.name)?;
         }
         let needed = self.buffer.0.min(self.working_set.0);

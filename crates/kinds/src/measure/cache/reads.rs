@@ -144,7 +144,7 @@ impl ModelReads {
         }
         Ok(Self {
             driver: spec.driver(place.seed, 1, units::Instant::START),
-            name: place.target.clone(),
+            name: place.target.to_string(),
         })
     }
 

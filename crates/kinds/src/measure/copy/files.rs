@@ -3,13 +3,13 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use drivers::WorkDirectory;
 use host::counters::{Counters, CountersDelta};
 use results::{Better, Reading, Unit};
 use sys::{count_extents, drop_cached};
-use units::Bytes;
+use units::{Bytes, TargetName};
 
 use super::{Copy, KIND};
 use crate::measure::Stop;
@@ -18,7 +18,6 @@ use crate::measure::records::{
     Gauge, Named, Pattern, Spent, Synced, Who, buffer, make_room, sync, write_records,
 };
 use crate::measure::steps::{Carried, Carrier, IoAction, Passage};
-use lab::medium::Medium;
 
 /// How often the page cache is told to forget a file, some pages of which are just in use ...
 const COOL_TRIES: u32 = 100;
@@ -43,7 +42,7 @@ impl FileCarrier {
     /// # Errors
     /// When the storage fails, or somebody stopped it.
     pub fn open(copy: &Copy, place: &Place, stop: &Stop) -> Result<Self, MeasureError> {
-        let named = copy.source.as_deref().map(open_source).transpose()?;
+        let named = copy.source.as_ref().map(open_source).transpose()?;
         let size = named.as_ref().map_or(copy.size, |(_, size)| *size);
         let files = if named.is_some() { 1 } else { 2 };
         let extent = copy.extent.unwrap_or_default();
@@ -185,12 +184,14 @@ fn make_source(
 }
 
 /// The user's file that is copied, and how many bytes it has.
-pub fn open_source(name: &str) -> Result<(File, Bytes), MeasureError> {
-    let Medium::Real(path) = Medium::of(name) else {
+pub fn open_source(source: &TargetName) -> Result<(File, Bytes), MeasureError> {
+    let name = source.as_str();
+    if source.is_model() {
         return Err(MeasureError::Usage(format!(
             "source = {name:?}: a model is copied to a model: name one as the target, too"
         )));
-    };
+    }
+    let path = Path::new(source);
     // Looked at before it is opened: a pipe would wait for its writer.
     let found = path.metadata().map_err(MeasureError::io("open", path))?;
     if found.is_file() && found.len() > 0 {

@@ -6,7 +6,7 @@ mod files;
 
 use results::{Better, Reading, Unit};
 use sim::SimSpec;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TargetName};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
@@ -18,7 +18,6 @@ use super::settings::{SettingFault, Settings};
 use super::steps::{Carrier, IoAction, IoStep, IoSteps, Passage, sequence, write_action};
 pub(super) use files::cool;
 use files::{FileCarrier, open_source};
-use lab::medium::Medium;
 
 pub const KIND: Kind = Kind {
     name: "copy",
@@ -124,7 +123,7 @@ const BUFFERS_MAX: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {
     size: Bytes,
-    source: Option<String>,
+    source: Option<TargetName>,
     /// Bytes of one read.
     source_record: Bytes,
     /// Reads that are asked for before they are handed on.
@@ -141,9 +140,8 @@ pub struct Copy {
 
 impl Copy {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let source = settings.text("source")?;
-        let is_file = |source: &String| matches!(Medium::of(source), Medium::Real(_));
-        if source.as_ref().is_some_and(is_file) && settings.is_given("size") {
+        let source = settings.text("source")?.map(TargetName::from);
+        if source.as_ref().is_some_and(|it| !it.is_model()) && settings.is_given("size") {
             let why = "size is that of the file that is made: leave it out with source";
             return Err(SettingFault::at("size", why));
         }
@@ -168,8 +166,7 @@ impl Copy {
 
     /// The models of a copy to this one, if the file fits on both.
     fn models(&self, target: &str) -> Result<[SimSpec; 2], MeasureError> {
-        let source = self.source.as_deref().map(Medium::of);
-        let Some(Medium::Model(source)) = source else {
+        let Some(source) = self.source.as_ref().and_then(TargetName::model) else {
             return Err(MeasureError::Usage(format!(
                 "{target}: a model gets its copy from a model: name it, as in source = \
                  \"sim:dlt2000\""
@@ -189,15 +186,15 @@ impl Copy {
         place: &Place,
         stop: &Stop,
     ) -> Result<(Bytes, Box<dyn Carrier>), MeasureError> {
-        match place.medium() {
-            Medium::Model(target) => {
+        match place.target.model() {
+            Some(target) => {
                 let models = self.models(target)?;
                 let [source, target] = models.map(|spec| Part::new(&spec, place.seed));
                 let mut pair = ModelPair::new(source, target);
                 pair.space_time = self.extend_time;
                 Ok((self.size, Box::new(pair)))
             }
-            Medium::Real(_) => {
+            None => {
                 let files = FileCarrier::open(self, place, stop)?;
                 Ok((files.size(), Box::new(files)))
             }
@@ -237,12 +234,12 @@ impl Copy {
 
 impl Measuring for Copy {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        match place.medium() {
-            Medium::Model(target) => self.models(target).map(drop),
-            Medium::Real(_) => {
+        match place.target.model() {
+            Some(target) => self.models(target).map(drop),
+            None => {
                 place.directory(KIND.name)?;
-                let source = self.source.as_deref();
-                source.map_or(Ok(()), |name| open_source(name).map(drop))
+                let source = self.source.as_ref();
+                source.map_or(Ok(()), |source| open_source(source).map(drop))
             }
         }
     }

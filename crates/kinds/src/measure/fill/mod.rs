@@ -11,7 +11,7 @@ use std::path::Path;
 
 use results::{Better, Reading, Unit};
 use sim::SimSpec;
-use units::Bytes;
+use units::{Bytes, TargetName};
 
 use super::Stop;
 use super::applies::NO_CONTENT;
@@ -21,7 +21,6 @@ use super::mount_guard::refuse_mount;
 use super::place::{MeasureError, Place, go_on};
 use super::records::{Flow, Spent};
 use super::settings::{SettingFault, Settings};
-use lab::medium::Medium;
 use vessel::{Content, FileVessel, ModelVessel, Vessel};
 
 pub const KIND: Kind = Kind {
@@ -87,7 +86,7 @@ const PARTS: u64 = 100;
 /// A file system written full.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fill {
-    target: String,
+    target: TargetName,
     record: Bytes,
     file: Bytes,
     compressible: f64,
@@ -104,7 +103,7 @@ impl Fill {
             return Err(SettingFault::at("record", why));
         }
         Ok(Self {
-            target: settings.text("target")?.unwrap_or_default(),
+            target: settings.text("target")?.unwrap_or_default().into(),
             record,
             file: settings
                 .size("file", record..=FILE_MAX)?
@@ -115,13 +114,14 @@ impl Fill {
 
     /// What is to be written full, if it may be.
     fn medium(&self) -> Result<Fillable<'_>, MeasureError> {
-        match Medium::of(&self.target) {
-            Medium::Model(name) => {
+        match self.target.model() {
+            Some(name) => {
                 let spec = open_part(name)?;
                 refuse_read_only(&spec)?;
                 Ok(Fillable::Model(Box::new(spec)))
             }
-            Medium::Real(path) => {
+            None => {
+                let path = Path::new(&self.target);
                 refuse_mount(path)?;
                 Ok(Fillable::MountPoint(path))
             }
@@ -170,7 +170,7 @@ enum Fillable<'a> {
 }
 
 impl Measuring for Fill {
-    fn target(&self, _: &Place) -> String {
+    fn target(&self, _: &Place) -> TargetName {
         self.target.clone()
     }
 

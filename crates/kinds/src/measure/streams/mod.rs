@@ -16,7 +16,6 @@ use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
 use super::steps::{IoAction, IoStep, IoSteps, sequence};
-use lab::medium::Medium;
 use lanes::{FileLanes, Lanes, ModelLanes};
 
 pub const KIND: Kind = Kind {
@@ -126,7 +125,7 @@ impl Streams {
             return vec![place.clone()];
         }
         let named = self.directories.iter().map(|target| Place {
-            target: target.clone(),
+            target: target.as_str().into(),
             ..place.clone()
         });
         named.collect()
@@ -155,7 +154,7 @@ impl Streams {
     }
 
     fn lanes(&self, place: &Place, stop: &Stop) -> Result<Box<dyn Lanes>, MeasureError> {
-        if let Medium::Model(name) = place.medium() {
+        if let Some(name) = place.target.model() {
             let spec = self.model(name)?;
             return Ok(Box::new(ModelLanes::new(&spec, self.apart(), place.seed)));
         }
@@ -174,9 +173,9 @@ impl Streams {
 
 impl Measuring for Streams {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        match place.medium() {
-            Medium::Model(name) => self.model(name).map(drop),
-            Medium::Real(_) => self
+        match place.target.model() {
+            Some(name) => self.model(name).map(drop),
+            None => self
                 .places(place)
                 .iter()
                 .try_for_each(|it| it.directory(KIND.name).map(drop)),

@@ -24,7 +24,6 @@ use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
-use lab::medium::Medium;
 use log::LogSpec;
 
 pub const KIND: Kind = Kind {
@@ -287,13 +286,13 @@ impl Wal {
 
 impl Measuring for Wal {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        match place.medium() {
-            Medium::Model(name) => {
+        match place.target.model() {
+            Some(name) => {
                 let spec = open_part(name)?;
                 refuse_read_only(&spec)?;
                 refuse_larger("the log", self.spec.len, &spec)
             }
-            Medium::Real(_) => place.directory(KIND.name).map(drop),
+            None => place.directory(KIND.name).map(drop),
         }
     }
 

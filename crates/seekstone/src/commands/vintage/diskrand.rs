@@ -9,7 +9,6 @@ use host::interrupt::Interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::simulated::cpu_unit;
 use results::Setup;
-use sim::SIM_PREFIX;
 use units::Duration;
 use vintage::diskrand::{
     Arguments, COMMANDS, LogName, PROFILES_LOG, PassLength, TRANSACTIONS_LOG, typed,
@@ -90,7 +89,7 @@ fn refuse_unused(args: &DiskRandArgs, arguments: &Arguments) -> Result<(), Usage
         Arguments::Read(it) => ("Read", &it.file),
         Arguments::Erase { file } => ("Erase", file),
     };
-    let is_model = file.starts_with(SIM_PREFIX);
+    let is_model = file.is_model();
     if is_model && command == "Erase" {
         return Err(UsageError(format!("{file} is a model: there is no file")));
     }

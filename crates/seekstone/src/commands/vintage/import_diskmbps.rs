@@ -9,6 +9,7 @@ use results::{
     TransferStream, Warning, WarningCode,
 };
 use stats::RepeatsEnd;
+use units::TargetName;
 use vintage::diskmbps::{BLOCK_BYTES, Job, LoggedPass, PassKind, decimals};
 
 use crate::commands::import::{blank_run, save_all};
@@ -37,7 +38,7 @@ fn run_of(job: &Job, file: &Path) -> Run {
     run.settings = Setup::new("diskmbps", 0)
         .with("log", &file.display().to_string())
         .with("job", &job.name);
-    let mode = if target.starts_with(sim::SIM_PREFIX) {
+    let mode = if TargetName::from(target).is_model() {
         TransferMode::Simulated
     } else {
         TransferMode::Buffered

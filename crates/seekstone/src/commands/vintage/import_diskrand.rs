@@ -9,7 +9,7 @@ use procedure::{
 };
 use results::{Access, Run, Setup, Status, Transactions, Warning, WarningCode};
 use stats::Channel;
-use units::{Duration, Instant, format_duration_ns};
+use units::{Duration, Instant, TargetName, format_duration_ns};
 use vintage::diskrand::{
     DiskRandLog, PROFILES_LOG, RECORD_BYTES, Session, TRANSACTIONS_LOG, Timed, WriteRun, doubts,
     groups, percentile_95,
@@ -128,7 +128,7 @@ fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
 /// Whether it was no storage at all.
 fn is_model(session: &Session) -> bool {
     let profile = session.profile.as_ref();
-    profile.is_some_and(|profile| profile.file.starts_with(sim::SIM_PREFIX))
+    profile.is_some_and(|profile| TargetName::from(profile.file.as_str()).is_model())
 }
 
 /// What several users do alike.

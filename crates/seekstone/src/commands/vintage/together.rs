@@ -6,7 +6,6 @@ use anyhow::Context as _;
 use drivers::text_file;
 use host::interrupt::Interrupt;
 use lab::simulated::open_model;
-use sim::SIM_PREFIX;
 use vintage::run::{
     ClassicError, ClassicProgram, HostBatch, HostPlace, PROGRAMS_MAX, ProgramEnd, ScriptLine,
     Together, TogetherFigures, TogetherLogs, TogetherRow, clock_from, rows, run_together,
@@ -89,15 +88,15 @@ fn show_line(last: &Mutex<String>, host: &str, line: &str) {
 }
 
 fn request(args: &TogetherArgs) -> anyhow::Result<Together> {
-    if !args.model.starts_with(SIM_PREFIX) {
+    let Some(model) = args.model.model() else {
         let text = format!(
             "{} is no model: name one, such as sim:ppro; on real storage start the programs side \
              by side from a shell",
             args.model
         );
         return Err(UsageError(text).into());
-    }
-    let model = open_model(&args.model)?;
+    };
+    let model = open_model(model)?;
     let own = if has_server(&model) { "client" } else { "host" };
     let batches = batches(args, own)?;
     Ok(Together {

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use crate::diskmbps::{Arguments, BLOCK_BYTES, Finished, PassKind, Work};
 use engine::Driver;
-use sim::SIM_PREFIX;
-use units::{Bytes, Instant};
+use units::{Bytes, Instant, TargetName};
 use workload::{ClientId, Durability, Op, Request, TargetId};
 
 use crate::run::ClassicError;
@@ -34,7 +33,7 @@ pub(super) fn named(work: &Work) -> Option<&str> {
         Work::Write { directory, .. } => directory.as_deref()?,
         Work::Read { file } => file,
     };
-    name.starts_with(SIM_PREFIX).then_some(name)
+    TargetName::from(name).is_model().then_some(name)
 }
 
 impl Model {

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::diskrand::{Allocated, Heading, ReadArguments, ReadProfile, Stopped, Transaction};
 use drivers::PAGE_BYTES;
-use sim::SIM_PREFIX;
 use units::{Bytes, Duration, Instant};
 
 use super::data_file::open_existing;
@@ -102,7 +101,7 @@ fn be_user(
 ) -> Result<UserOutcome, ClassicError> {
     let arguments = &request.arguments;
     let is_alone_on_model = match place {
-        UserPlace::Alone(_) => arguments.file.starts_with(SIM_PREFIX),
+        UserPlace::Alone(_) => arguments.file.is_model(),
         UserPlace::ProgramSeat(..) => false,
     };
     let is_simulated = is_alone_on_model || matches!(place, UserPlace::ProgramSeat(..));
@@ -194,14 +193,14 @@ fn open(
     let arguments = &request.arguments;
     let place = match place {
         UserPlace::ProgramSeat(seat, place) => {
-            let storage = Storage::shared(seat, &arguments.file)?;
-            require_record(&arguments.file, storage.bytes())?;
+            let storage = Storage::shared(seat, arguments.file.as_str())?;
+            require_record(arguments.file.as_str(), storage.bytes())?;
             return Ok((storage, place.open(&arguments.log)?));
         }
         UserPlace::Alone(place) => place,
     };
-    if arguments.file.starts_with(SIM_PREFIX) {
-        let spec = lab::simulated::open_model(&arguments.file)?;
+    if let Some(model) = arguments.file.model() {
+        let spec = lab::simulated::open_model(model)?;
         require_record(&spec.text, spec.size.0)?;
         let storage = Storage::simulated(&spec, spec.size.0, seed);
         return Ok((storage, place.open(&arguments.log)?));
@@ -274,7 +273,7 @@ impl User<'_> {
             transactions: self.arguments.transactions,
             ios: self.arguments.ios,
             think_s: self.arguments.think_s,
-            file: self.arguments.file.clone(),
+            file: self.arguments.file.to_string(),
             megabytes: bytes as f64 / f64::from(1 << 20),
             records: bytes / RECORD,
             cpu_units: self.arguments.cpu_units,

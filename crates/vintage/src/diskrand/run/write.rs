@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::diskrand::{Heading, Pass, RECORDS_PER_MEGABYTE, WriteArguments, Written};
 use drivers::Caching;
 use random::{Purpose, Stream};
-use sim::SIM_PREFIX;
 use units::Duration;
 
 use super::data_file::DataFile;
@@ -59,7 +58,7 @@ pub fn run_write(
         interrupt,
         console,
     };
-    if arguments.file.starts_with(SIM_PREFIX) {
+    if arguments.file.is_model() {
         return session.on_model(LogPlace::Named);
     }
     let size = arguments.megabytes << 20;
@@ -112,8 +111,8 @@ pub(crate) fn write_at_seat(
     };
     let logs = logs.open(&arguments.log)?;
     seat.machine()
-        .write_file(&arguments.file, arguments.megabytes << 20)?;
-    session.simulated(Storage::shared(seat, &arguments.file)?, logs)
+        .write_file(arguments.file.as_str(), arguments.megabytes << 20)?;
+    session.simulated(Storage::shared(seat, arguments.file.as_str())?, logs)
 }
 
 struct Writing<'a> {
@@ -210,7 +209,7 @@ impl Writing<'_> {
 
     /// The same on a model of its own.
     fn on_model(&mut self, logs: LogPlace) -> Result<(), ClassicError> {
-        let spec = lab::simulated::open_model(&self.arguments.file)?;
+        let spec = lab::simulated::open_model(self.arguments.file.as_str())?;
         let size = self.arguments.megabytes << 20;
         if size > spec.size.0 {
             return Err(ClassicError::Usage(format!(

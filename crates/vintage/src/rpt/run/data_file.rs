@@ -15,9 +15,9 @@ use drivers::{
 };
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use sim::{SIM_PREFIX, SimSpec};
+use sim::SimSpec;
 use sys::drop_cached;
-use units::Bytes;
+use units::{Bytes, TargetName};
 use workload::TargetId;
 
 use host::interrupt::Interrupt;
@@ -32,8 +32,7 @@ const CHUNK: usize = 1 << 20;
 /// What is wanted of a data file.
 #[derive(Clone, Debug)]
 pub struct DataRequest {
-    /// A path, a device, or `sim:NAME`.
-    pub name: String,
+    pub name: TargetName,
     /// Its size, where one is given: that of a file to be made, or the part to use.
     pub size: Option<u64>,
     /// Whether a missing file is made.
@@ -129,13 +128,13 @@ pub fn open_data(
     filling: Filling<'_>,
 ) -> Result<DataFile, ClassicError> {
     let in_context = |reason: String| ClassicError::Usage(format!("{}: {reason}", request.name));
-    if request.name.starts_with(SIM_PREFIX) {
+    if let Some(model) = request.name.model() {
         if request.overwrite || request.confirmed.is_some() {
             return Err(in_context(
                 "a model holds nothing that --overwrite could mean".into(),
             ));
         }
-        let spec = open_model(&request.name)?;
+        let spec = open_model(model)?;
         let bytes = part(request, spec.size.0)?;
         fits(bytes).map_err(in_context)?;
         return Ok(DataFile::Simulated { spec, bytes });
@@ -179,7 +178,7 @@ pub fn open_data(
         ));
     }
     Ok(DataFile::Real {
-        name: request.name.clone(),
+        name: request.name.to_string(),
         bytes,
         targets: Arc::new(TargetTable::new(vec![target])),
         // With the seal of its marker a file of the user's would pass for ours next time.

@@ -66,7 +66,7 @@ pub fn run_solo(
     };
     let types = check(None).map_err(ClassicError::Usage)?;
     let wanted = DataRequest {
-        name: transact.data_file.clone(),
+        name: transact.data_file.as_str().into(),
         size: transact.data_size,
         may_create: true,
         writes: types[0].writes > 0,

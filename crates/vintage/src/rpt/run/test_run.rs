@@ -169,7 +169,7 @@ fn open_all(
         let kinds = || users.iter().flat_map(|workload| &workload.types);
         let size = users.iter().filter_map(|workload| workload.data_size).max();
         let wanted = DataRequest {
-            name: name.to_owned(),
+            name: name.into(),
             size: size.filter(|&size| size > 0),
             may_create: true,
             writes: kinds().any(|kind| kind.writes > 0),

@@ -1,0 +1,170 @@
+//! What a target is, by the name that it is given.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// How the name of a model begins.
+const MODEL_PREFIX: &str = "sim:";
+/// The name of the target without storage.
+const NULL: &str = "null:";
+
+/// The name of what is measured, as it was typed. What it means is told here and nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TargetName {
+    /// A model in virtual time with its options, as in `sim:nvme?size=1GiB`.
+    Model(String),
+    /// `null:`, where everything is done at once.
+    Null,
+    /// A directory, a file or a device.
+    Path(String),
+}
+
+impl TargetName {
+    /// The target of the model that is listed by this name.
+    #[must_use]
+    pub fn of_model(listed: &str) -> Self {
+        Self::Model(format!("{MODEL_PREFIX}{listed}"))
+    }
+
+    /// As it was typed.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Model(text) | Self::Path(text) => text,
+            Self::Null => NULL,
+        }
+    }
+
+    /// The whole name of a model; `None` of anything else.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Self::Model(text) => Some(text),
+            Self::Null | Self::Path(_) => None,
+        }
+    }
+
+    /// What the system is asked for; `None` of a model and of `null:`.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(text) => Some(Path::new(text)),
+            Self::Null | Self::Model(_) => None,
+        }
+    }
+
+    #[must_use]
+    pub const fn is_model(&self) -> bool {
+        matches!(self, Self::Model(_))
+    }
+
+    #[must_use]
+    pub const fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    #[must_use]
+    pub const fn is_path(&self) -> bool {
+        matches!(self, Self::Path(_))
+    }
+}
+
+/// A model's name as it is listed, where it may be given as that of a target.
+#[must_use]
+pub fn listed_name(model: &str) -> &str {
+    model.strip_prefix(MODEL_PREFIX).unwrap_or(model)
+}
+
+impl From<String> for TargetName {
+    fn from(text: String) -> Self {
+        if text.starts_with(MODEL_PREFIX) {
+            Self::Model(text)
+        } else if text == NULL {
+            Self::Null
+        } else {
+            Self::Path(text)
+        }
+    }
+}
+
+impl From<&str> for TargetName {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl FromStr for TargetName {
+    type Err = UnnamedTarget;
+
+    /// # Errors
+    /// When nothing was typed, as where a variable of a script is empty.
+    fn from_str(text: &str) -> Result<Self, UnnamedTarget> {
+        match text {
+            "" => Err(UnnamedTarget),
+            text => Ok(text.into()),
+        }
+    }
+}
+
+impl fmt::Display for TargetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// For the path by which the system would look for it, whatever it is.
+impl AsRef<OsStr> for TargetName {
+    fn as_ref(&self) -> &OsStr {
+        self.as_str().as_ref()
+    }
+}
+
+/// The name of a target is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnnamedTarget;
+
+impl fmt::Display for UnnamedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("name a directory (`.` is this one), a file, a device or sim:NAME")
+    }
+}
+
+impl std::error::Error for UnnamedTarget {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_the_target_is_and_is_shown_as_typed() {
+        let check = |typed: &str, [is_model, is_null, is_path]: [bool; 3]| {
+            let target: TargetName = typed.parse().expect("a name");
+            let found = [target.is_model(), target.is_null(), target.is_path()];
+            assert_eq!(found, [is_model, is_null, is_path], "{typed}");
+            assert_eq!(target.to_string(), typed);
+            assert_eq!(target.model().is_some(), is_model, "{typed}");
+            assert_eq!(target.path().is_some(), is_path, "{typed}");
+        };
+        check("sim:nvme?size=1GiB", [true, false, false]);
+        check("sim:", [true, false, false]);
+        check("null:", [false, true, false]);
+        for path in [".", "/dev/nvme0n1", "./sim:x", "null:x", "Sim:nvme", "nvme"] {
+            check(path, [false, false, true]);
+        }
+    }
+
+    #[test]
+    fn an_empty_name_is_refused_with_what_could_be_named() {
+        let refused = "".parse::<TargetName>().map_err(|it| it.to_string());
+        assert!(refused.is_err_and(|it| it.contains("name a directory")));
+    }
+
+    #[test]
+    fn a_model_is_listed_without_its_prefix() {
+        assert_eq!(listed_name("sim:nvme?size=1GiB"), "nvme?size=1GiB");
+        assert_eq!(listed_name("nvme"), "nvme");
+        assert_eq!(TargetName::of_model("nvme"), "sim:nvme".into());
+    }
+}
