@@ -18,6 +18,7 @@ const DOORS: &[&str] = &[
     "httparse::",
     "postcard::from_bytes",
     "read_regular_file(",
+    "rmp_serde::",
     "serde_json::from_",
     "toml::from_str",
     "toml_reader::parse",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use stats::{Histogram, Slot, SlotAccumulator, TimeCounts};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, OpKind, RateMiss, UnitOfWork};
@@ -30,7 +31,7 @@ impl KindSet {
 }
 
 /// The times of one kind of operation, in nanoseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindRecord {
     /// From due to completed.
     pub response: Histogram,
@@ -57,7 +58,7 @@ impl KindRecord {
 
 /// Requests that had been due and were not done when the trial ended, and how long they had waited
 /// by then. Completions alone leave them out, however long a storage has kept them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Unfinished {
     /// Requests that the storage had.
     pub with_storage: u64,
@@ -127,7 +128,7 @@ impl Unfinished {
 
 /// How long requests waited for room among those that may be outstanding, and whether the storage
 /// was slower for it: where it was not, the limit was ours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomWaits {
     /// Requests that waited for room.
     pub waited: u64,
@@ -164,7 +165,7 @@ impl RoomWaits {
 }
 
 /// What was recorded from the beginning of the trial to its end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Times by kind of operation.
     pub kinds: BTreeMap<OpKind, KindRecord>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use stats::{Histogram, TimeCounts};
 use units::{Duration, Instant, TimeSpan};
 use workload::{Completion, OpKind, RateMiss};
@@ -20,7 +21,7 @@ pub struct Membership {
 }
 
 /// What one row holds of one kind of operation. Times are in nanoseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowRecord {
     /// From due to completed.
     pub response: Histogram,

@@ -1,20 +1,15 @@
 //! A laboratory whose outcomes are kept, and one that only tells what was kept.
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use engine::{Follower, KindRecord, RowKey, RowRecord};
-use procedure::{CheckUpFacts, Ending, Trial, WithinLimit};
-use results::{
-    Caution, Interval, Measurement, SystemSeries, Tails, TargetDescription, Warning, histogram_in,
-    histogram_text,
-};
+use engine::Follower;
+use procedure::{CheckUpFacts, Trial};
+use results::{Caution, TargetDescription, Warning};
 use serde::{Deserialize, Serialize};
-use stats::{PercentileEstimate, Window};
-use units::{Duration, Instant, TimeSpan};
-use workload::{ClientSpec, OpKind, RateMiss, Spread, TargetId};
+use units::{Duration, Instant};
+use workload::{ClientSpec, Spread, TargetId};
 
 use crate::cells::{Cells, Killed};
 use crate::laboratory::{Laboratory, LaboratoryError, Outcome, Watch};
@@ -86,8 +81,8 @@ impl<L: Laboratory> Kept<L> {
         let begun = self.laboratory.now();
         let outcome = self.laboratory.measure(trial, watch)?;
         let took = self.laboratory.now().since(begun);
-        if let Some(kept) = KeptOutcome::of(&outcome, took) {
-            self.cells.keep(of, &kept);
+        if outcome.is_whole() {
+            self.cells.keep(of, &(&outcome, took));
         }
         Ok(outcome)
     }
@@ -185,9 +180,8 @@ pub struct Found {
 
 /// A kept outcome, with how long it took.
 fn told(cells: &Cells, of: &str) -> Option<(Outcome, Duration)> {
-    let kept: KeptOutcome = cells.told(of)?;
-    let took = kept.took();
-    Some((kept.into_outcome()?, took))
+    let kept: Option<(Outcome, Duration)> = cells.told(of);
+    kept.filter(|(outcome, _)| outcome.is_whole())
 }
 
 /// What is asked for in a trial, but for its time: that is what was left of a budget.
@@ -206,200 +200,77 @@ fn name_of(trial: &Trial, seed: u64) -> String {
     format!("{} {seed} {} {load:016x}", trial.name, trial.salt)
 }
 
-/// An outcome in a journal.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct KeptOutcome {
-    measurement: Measurement,
-    series_of_goal: SeriesOfGoal,
-    ending: KeptEnding,
-    units: BTreeMap<u32, KeptKind>,
-    rows: Vec<KeptRow>,
-    elapsed_ns: u64,
-    /// The same on the laboratory's clock, with what went before and after.
-    took_ns: u64,
-    series: Option<SystemSeries>,
-    intervals: Vec<Interval>,
-    within: Option<WithinLimit>,
-    model_cpu_ns: Option<u64>,
-}
+/// A measurement in a journal, with what procedures read in it and no archive holds.
+pub(crate) mod whole_measurement {
+    use results::{Measurement, Tails};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use stats::{PercentileEstimate, Window};
 
-/// What procedures read in a measurement and no archive holds.
-#[derive(Debug, Serialize, Deserialize)]
-struct SeriesOfGoal {
-    window: Option<Window>,
-    service_window: Option<Window>,
-    tails: Option<Tails>,
-    service_quantiles: Vec<PercentileEstimate>,
-}
+    #[derive(Serialize, Deserialize)]
+    struct Whole<M> {
+        archived: M,
+        series_of_goal: SeriesOfGoal,
+    }
 
-/// The ways in which a whole trial ends.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum KeptEnding {
-    Goal,
-    Budget,
-    Finished,
-    Overloaded,
-}
+    #[derive(Serialize, Deserialize)]
+    struct SeriesOfGoal {
+        window: Option<Window>,
+        service_window: Option<Window>,
+        tails: Option<Tails>,
+        service_quantiles: Vec<PercentileEstimate>,
+    }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct KeptKind {
-    response: String,
-    service: String,
-    bytes: u64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct KeptRow {
-    row: u32,
-    kind: OpKind,
-    times: KeptKind,
-    submission: String,
-    /// When its record began, since the trial did; zero in journals of earlier versions.
-    #[serde(default)]
-    begun_ns: u64,
-    elapsed_ns: u64,
-    windows: Vec<(u64, u64)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    missed: Option<RateMiss>,
-}
-
-impl KeptOutcome {
-    /// The outcome of a trial that took that long, with what went before and after; `None` of one
-    /// that was cut short or failed.
-    #[must_use]
-    pub fn of(outcome: &Outcome, took: Duration) -> Option<Self> {
-        let ending = match outcome.ending {
-            Ending::Goal => KeptEnding::Goal,
-            Ending::Budget => KeptEnding::Budget,
-            Ending::Finished => KeptEnding::Finished,
-            Ending::Overloaded => KeptEnding::Overloaded,
-            Ending::Failed | Ending::Interrupted => return None,
+    pub fn serialize<S: Serializer>(it: &Measurement, to: S) -> Result<S::Ok, S::Error> {
+        let series_of_goal = SeriesOfGoal {
+            window: it.window.clone(),
+            service_window: it.service_window.clone(),
+            tails: it.tails.clone(),
+            service_quantiles: it.service_quantiles.clone(),
         };
-        if outcome.failure.is_some() {
-            return None;
-        }
-        let kept = |(number, record): (&u32, &KindRecord)| (*number, KeptKind::of(record));
-        let Measurement {
-            window,
-            service_window,
-            tails,
-            service_quantiles,
-            ..
-        } = outcome.measurement.clone();
-        Some(Self {
-            measurement: outcome.measurement.clone(),
-            series_of_goal: SeriesOfGoal {
-                window,
-                service_window,
-                tails,
-                service_quantiles,
-            },
-            ending,
-            units: outcome.units.iter().map(kept).collect(),
-            rows: outcome.rows.iter().map(KeptRow::of).collect(),
-            elapsed_ns: outcome.elapsed.as_nanos(),
-            took_ns: took.as_nanos(),
-            series: outcome.series.clone(),
-            intervals: outcome.intervals.clone(),
-            within: outcome.within,
-            model_cpu_ns: outcome.model_cpu_ns,
-        })
+        let whole = Whole {
+            archived: it,
+            series_of_goal,
+        };
+        whole.serialize(to)
     }
 
-    /// How long it took, with what went before and after.
-    #[must_use]
-    pub const fn took(&self) -> Duration {
-        Duration(self.took_ns)
-    }
-
-    /// The outcome; `None` where a histogram is none.
-    #[must_use]
-    pub fn into_outcome(self) -> Option<Outcome> {
-        let rows = self.rows.into_iter().map(KeptRow::into_row);
-        let rows = rows.collect::<Option<_>>()?;
-        let units = self.units.into_iter();
-        let units = units.map(|(number, kept)| Some((number, kept.record()?)));
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Measurement, D::Error> {
+        let whole: Whole<Measurement> = Whole::deserialize(from)?;
         let SeriesOfGoal {
             window,
             service_window,
             tails,
             service_quantiles,
-        } = self.series_of_goal;
-        Some(Outcome {
-            measurement: Measurement {
-                window,
-                service_window,
-                tails,
-                service_quantiles,
-                ..self.measurement
-            },
-            ending: match self.ending {
-                KeptEnding::Goal => Ending::Goal,
-                KeptEnding::Budget => Ending::Budget,
-                KeptEnding::Finished => Ending::Finished,
-                KeptEnding::Overloaded => Ending::Overloaded,
-            },
-            failure: None,
-            units: units.collect::<Option<_>>()?,
-            rows,
-            elapsed: Duration(self.elapsed_ns),
-            series: self.series,
-            intervals: self.intervals,
-            within: self.within,
-            model_cpu_ns: self.model_cpu_ns,
+        } = whole.series_of_goal;
+        Ok(Measurement {
+            window,
+            service_window,
+            tails,
+            service_quantiles,
+            ..whole.archived
         })
     }
 }
 
-impl KeptKind {
-    fn of(record: &KindRecord) -> Self {
-        Self {
-            response: histogram_text(&record.response),
-            service: histogram_text(&record.service),
-            bytes: record.bytes,
-        }
+/// A table in a journal whose keys are no texts, as a list.
+pub(crate) mod as_list {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        table: &BTreeMap<K, V>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(table)
     }
 
-    fn record(&self) -> Option<KindRecord> {
-        Some(KindRecord {
-            response: histogram_in(&self.response)?,
-            service: histogram_in(&self.service)?,
-            bytes: self.bytes,
-        })
-    }
-}
-
-impl KeptRow {
-    fn of(((row, kind), record): (&RowKey, &RowRecord)) -> Self {
-        Self {
-            row: *row,
-            kind: *kind,
-            times: KeptKind {
-                response: histogram_text(&record.response),
-                service: histogram_text(&record.service),
-                bytes: record.bytes,
-            },
-            submission: histogram_text(&record.submission),
-            begun_ns: record.span.begun().as_nanos(),
-            elapsed_ns: record.span.length().as_nanos(),
-            windows: record.windows.clone(),
-            missed: record.missed,
-        }
-    }
-
-    fn into_row(self) -> Option<(RowKey, RowRecord)> {
-        let times = self.times.record()?;
-        let begun = Duration(self.begun_ns);
-        let record = RowRecord {
-            response: times.response,
-            service: times.service,
-            submission: histogram_in(&self.submission)?,
-            bytes: times.bytes,
-            span: TimeSpan::new(begun, begun + Duration(self.elapsed_ns)),
-            windows: self.windows,
-            missed: self.missed,
-        };
-        Some(((self.row, self.kind), record))
+    pub fn deserialize<'de, K, V, D>(from: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Vec::deserialize(from)?.into_iter().collect())
     }
 }

@@ -15,6 +15,7 @@ use procedure::{
 };
 use random::{Purpose, Stream};
 use results::{Access, CpuCost, Interval, Measurement, SystemSeries};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant};
 use workload::{AddressError, AnyClient, Errno};
 
@@ -23,6 +24,7 @@ use sys::MonotonicClock;
 
 use crate::cells::Killed;
 use crate::deal::{deal, members, since};
+use crate::kept::{as_list, whole_measurement};
 pub use crate::models::SimLaboratory;
 use crate::workers::SLOT_WIDTH;
 use host::counters::thread_cpu_ns;
@@ -131,17 +133,20 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// What a trial gave.
-#[derive(Debug)]
+/// What a trial gave. A journal keeps that of a whole one.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
+    #[serde(with = "whole_measurement")]
     pub measurement: Measurement,
     /// Why the trial ended.
     pub ending: Ending,
     /// The operation that failed, where one did.
+    #[serde(skip)]
     pub failure: Option<TrialError>,
     /// Times of transactions, by the number of their profile.
     pub units: BTreeMap<u32, KindRecord>,
     /// Times by workload and kind of operation, where there are several workloads.
+    #[serde(with = "as_list")]
     pub rows: BTreeMap<RowKey, RowRecord>,
     /// From the start to the end of the trial.
     pub elapsed: Duration,
@@ -153,6 +158,15 @@ pub struct Outcome {
     pub within: Option<WithinLimit>,
     /// What the processors of a model's host worked meanwhile, nanoseconds.
     pub model_cpu_ns: Option<u64>,
+}
+
+impl Outcome {
+    /// Whether the trial went on to its end.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let is_cut = matches!(self.ending, Ending::Failed | Ending::Interrupted);
+        !is_cut && self.failure.is_none()
+    }
 }
 
 /// What a screen is shown while a trial runs.

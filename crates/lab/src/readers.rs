@@ -1,6 +1,6 @@
 //! Private readers of text and bytes from outside, for the fuzz targets.
 
-use procedure::Trial;
+use engine::Record;
 
 use crate::hosts::wire;
 use crate::run_journal;
@@ -15,15 +15,11 @@ pub fn run_journal(bytes: &[u8]) -> Result<(), String> {
 
 /// Reads a letter's body as each thing that ranks send.
 pub fn wire(bytes: &[u8]) {
-    if let Ok(wire::Order::Measure(form, scope)) = wire::from_bytes(0, bytes) {
-        let _ = form.trial().map(|trial: Trial| scope.whole(&trial, 3));
+    if let Ok(wire::Order::Measure(trial, scope)) = wire::from_bytes(0, bytes) {
+        let _ = scope.whole(&trial, 3);
     }
-    let _ = wire::from_bytes::<wire::Note>(1, bytes);
+    let _ = wire::Note::from_bytes(1, bytes);
     let _ = wire::from_bytes::<wire::Readiness>(1, bytes);
-    if let Ok(report) = wire::from_bytes::<wire::Report>(1, bytes) {
-        let _ = (report.measurement(), report.record.record());
-    }
-    if let Ok(form) = wire::from_bytes::<wire::RecordForm>(1, bytes) {
-        let _ = form.record();
-    }
+    let _ = wire::from_bytes::<wire::Report>(1, bytes);
+    let _ = wire::from_bytes::<Record>(1, bytes);
 }

@@ -16,7 +16,7 @@ use crate::sampler::Sampler;
 use crate::trial::TimeLimit;
 
 /// Why a trial ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The goal was reached.
     Goal,

@@ -2,12 +2,13 @@
 
 use engine::OnError;
 use results::{Access, Work, shares, user_shares};
+use serde::{Deserialize, Serialize};
 use stats::{Arrivals, Channel, Goal};
 use units::Duration;
 use workload::{ClientSpec, FilesPhase, OwnCounts, Pacing, ThreadType};
 
 /// What is done to the page cache before a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Preparation {
     /// Nothing.
     None,
@@ -28,8 +29,9 @@ pub struct TimeLimit {
     pub clear: f64,
 }
 
-/// What a trial does, and when it may end.
-#[derive(Clone, Debug, PartialEq)]
+/// What a trial does, and when it may end. What one host asks of others has neither goal nor
+/// limit: it alone sees the slots of all, and tells them when to stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// Stable name, in kebab case.
     pub name: String,
@@ -46,16 +48,20 @@ pub struct Trial {
     /// What is done to the page cache before.
     pub preparation: Preparation,
     /// When the answer is good enough; `None` runs until the clients finish or time is up.
+    #[serde(skip)]
     pub goal: Option<Goal>,
     /// Which time the goal is about.
+    #[serde(skip)]
     pub channel: Channel,
     /// When to stop in any case.
     pub duration_max: Duration,
     /// Added to the run's seed, so that repeated trials draw afresh.
     pub salt: u64,
     /// Length of the intervals that the machine's work is noted by; `None` for no such series.
+    #[serde(skip)]
     pub sample_every: Option<Duration>,
     /// A limit of the response time: the trial may end as soon as it is clear whether it is met.
+    #[serde(skip)]
     pub limit: Option<TimeLimit>,
     /// What is left out at the start, whatever it looks like; a rule finds it when absent.
     pub warm_up: Option<Duration>,

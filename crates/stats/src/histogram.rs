@@ -6,7 +6,11 @@
 
 use std::fmt;
 
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use serde::de::Visitor;
+use serde::{Deserialize, Serialize, de, ser};
 
 /// Significant decimal digits of a bucket.
 const DIGITS: u8 = 3;
@@ -315,6 +319,44 @@ impl Histogram {
         } else {
             Err(HistogramError::Trailer)
         }
+    }
+}
+
+/// Its bytes; in a format for people as base64.
+impl Serialize for Histogram {
+    fn serialize<S: ser::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let bytes = self.to_bytes().map_err(ser::Error::custom)?;
+        match to.is_human_readable() {
+            true => to.serialize_str(&STANDARD.encode(bytes)),
+            false => to.serialize_bytes(&bytes),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: de::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match from.is_human_readable() {
+            true => from.deserialize_str(HistogramVisitor),
+            false => from.deserialize_bytes(HistogramVisitor),
+        }
+    }
+}
+
+struct HistogramVisitor;
+
+impl Visitor<'_> for HistogramVisitor {
+    type Value = Histogram;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes of a histogram")
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Histogram, E> {
+        Histogram::from_bytes(bytes).map_err(E::custom)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Histogram, E> {
+        self.visit_bytes(&STANDARD.decode(text).map_err(E::custom)?)
     }
 }
 

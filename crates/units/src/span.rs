@@ -1,9 +1,11 @@
 //! From the first start to the last end of several things.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Duration;
 
 /// A stretch of time, both ends counted from one moment. Rates are per second of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSpan {
     begun: Duration,
     ended: Duration,

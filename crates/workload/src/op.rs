@@ -296,7 +296,7 @@ impl Request {
 }
 
 /// An error number of the operating system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Errno(pub i32);
 
 /// What became of a request.

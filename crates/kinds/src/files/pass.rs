@@ -28,41 +28,9 @@ use lab::test_file::stopped;
 #[derive(Serialize, Deserialize)]
 pub(super) struct KeptPass {
     pub pass: FilePass,
-    #[serde(with = "as_text")]
     pub times: BTreeMap<FileOpKind, Histogram>,
     /// What verification found in it.
     pub found: FileFindings,
-}
-
-/// Times in a journal.
-mod as_text {
-    use std::collections::BTreeMap;
-
-    use results::{histogram_in, histogram_text};
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
-    use stats::Histogram;
-    use workload::FileOpKind;
-
-    pub(super) fn serialize<S: Serializer>(
-        times: &BTreeMap<FileOpKind, Histogram>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let texts = times
-            .iter()
-            .map(|(kind, times)| (*kind, histogram_text(times)));
-        texts.collect::<Vec<_>>().serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<BTreeMap<FileOpKind, Histogram>, D::Error> {
-        let texts = Vec::<(FileOpKind, String)>::deserialize(deserializer)?.into_iter();
-        let times = texts.map(|(kind, text)| Some((kind, histogram_in(&text)?)));
-        times
-            .collect::<Option<_>>()
-            .ok_or_else(|| D::Error::custom("no histogram"))
-    }
 }
 
 impl Session<'_> {

@@ -28,7 +28,6 @@ pub(super) struct Seen {
     pub requests: u64,
     pub bytes: u64,
     /// From due to issued, nanoseconds.
-    #[serde(with = "histogram_as_text")]
     pub behind: Histogram,
     pub late: u64,
     /// From the start to the last due instant, and to the last issue.
@@ -82,23 +81,6 @@ fn quantile_of_all(times: &Histogram, share: f64) -> u64 {
         counted >= wanted
     });
     bucket.map_or(0, |bucket| bucket.high.min(times.max()))
-}
-
-/// A histogram in a journal.
-mod histogram_as_text {
-    use results::{histogram_in, histogram_text};
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serializer};
-    use stats::Histogram;
-
-    pub(super) fn serialize<S: Serializer>(it: &Histogram, into: S) -> Result<S::Ok, S::Error> {
-        into.serialize_str(&histogram_text(it))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram, D::Error> {
-        let text = String::deserialize(from)?;
-        histogram_in(&text).ok_or_else(|| D::Error::custom("it is no histogram"))
-    }
 }
 
 /// Makes the one client of a replay.

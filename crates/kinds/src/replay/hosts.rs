@@ -3,10 +3,9 @@
 
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError};
-use lab::hosts::Party;
+use lab::hosts::{Party, from_bytes, to_bytes};
 use lab::test_file::stopped;
 use results::{Measurement, ReplayDeal, ReplayHost, Warning, WarningCode};
-use serde::{Deserialize, Serialize};
 use units::format_count;
 
 use super::ReplayRequest;
@@ -14,28 +13,9 @@ use super::client::Seen;
 use super::dealing::Dealing;
 use super::scan::Scan;
 
-/// What one rank saw, as it travels.
-#[derive(Serialize, Deserialize)]
-struct SeenForm {
-    seen: Seen,
-    /// Why the trace could not be read to its end there.
-    broken: Option<String>,
-}
-
-/// Write down what was seen on this host.
+/// What was seen on this host, with why the trace could not be read to its end.
 pub(super) fn told(seen: &Seen) -> Vec<u8> {
-    let form = SeenRef {
-        seen,
-        broken: seen.broken.as_ref().map(BenchError::reason),
-    };
-    postcard::to_stdvec(&form).expect("numbers and text can be written")
-}
-
-/// The same before it travels.
-#[derive(Serialize)]
-struct SeenRef<'a> {
-    seen: &'a Seen,
-    broken: Option<String>,
+    to_bytes(&(seen, seen.broken.as_ref().map(BenchError::reason)))
 }
 
 /// Read the trace, and what of it falls to this host. All ranks must have the same.
@@ -103,13 +83,12 @@ impl Parts {
         };
         let mut hosts = vec![host(0, seen)];
         for (rank, bytes) in told {
-            // not fuzzed: counts of a rank that runs this program
-            let Ok(form) = postcard::from_bytes::<SeenForm>(&bytes) else {
+            let Ok((there, broken)) = from_bytes::<(Seen, Option<String>)>(rank, &bytes) else {
                 continue;
             };
-            hosts.push(host(rank, &form.seen));
-            seen.merge(&form.seen);
-            let broken = form.broken.map(|reason| {
+            hosts.push(host(rank, &there));
+            seen.merge(&there);
+            let broken = broken.map(|reason| {
                 let name = party.name(rank);
                 BenchError::Refused(format!("{name}: {reason}"))
             });

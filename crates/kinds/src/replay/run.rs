@@ -10,7 +10,6 @@ use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::cells::Killed;
-use lab::kept::KeptOutcome;
 use lab::laboratory::{Glimpse, Outcome};
 use lab::test_file::{make_test_file, stop_of, stopped, whole_size};
 use procedure::{Ending, MAIN_DIRECT, Preparation, Trial};
@@ -233,12 +232,10 @@ impl Session<'_> {
     ) -> Result<(Outcome, Seen, Duration), BenchError> {
         let cells = self.request.bench.cells.clone();
         let of = self.cell(size, opened.facts.access);
-        if let Some((kept, seen)) = cells.told::<(KeptOutcome, Seen)>(&of) {
-            let took = kept.took();
-            if let Some(mut outcome) = kept.into_outcome() {
-                hand_over(&mut outcome);
-                return Ok((outcome, seen, took));
-            }
+        let kept: Option<(Outcome, Seen, Duration)> = cells.told(&of);
+        if let Some((mut outcome, seen, took)) = kept.filter(|it| it.0.is_whole()) {
+            hand_over(&mut outcome);
+            return Ok((outcome, seen, took));
         }
         if cells.is_only_told() {
             return Err(Killed.into());
@@ -246,9 +243,8 @@ impl Session<'_> {
         let begun = opened.bench.laboratory_itself().now();
         let (mut outcome, seen) = self.replay_now(opened, size)?;
         let took = opened.bench.laboratory_itself().now().since(begun);
-        let kept = KeptOutcome::of(&outcome, took).filter(|_| seen.broken.is_none());
-        if let Some(kept) = kept {
-            cells.keep(&of, &(kept, &seen));
+        if outcome.is_whole() && seen.broken.is_none() {
+            cells.keep(&of, &(&outcome, &seen, took));
         }
         hand_over(&mut outcome);
         Ok((outcome, seen, Duration::ZERO))

@@ -6,8 +6,7 @@ use lab::bench::BenchError;
 use lab::hosts::{Ground, Party, Seen};
 use lab::test_file::stopped;
 use results::{
-    Severity, StreamPass, TransferHost, TransferKind, TransferPass, TransferStream, Warning,
-    WarningCode,
+    StreamPass, TransferHost, TransferKind, TransferPass, TransferStream, Warning, WarningCode,
 };
 use serde::{Deserialize, Serialize};
 use units::{format_counted, format_duration_ns};
@@ -37,12 +36,6 @@ struct RankReading {
     last_in: u32,
 }
 
-/// A stream as it travels: its number, its target, and its device.
-type StreamForm = (u32, String, Option<String>);
-
-/// A warning as it travels.
-type WarningForm = (WarningCode, Severity, String, String);
-
 /// A pass of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RankTransfer {
@@ -54,19 +47,18 @@ pub(super) struct RankTransfer {
     moved: Option<u64>,
     /// Nothing of a rank that has no stream in it.
     pass: Option<TransferPass>,
-    warnings: Vec<WarningForm>,
+    warnings: Vec<Warning>,
 }
 
 impl RankTransfer {
     fn of(late_ns: u64, summed: Summed) -> Self {
-        let form = |it: Warning| (it.code, it.severity, it.cause, it.advice);
         let has_streams = summed.pass.bytes > 0;
         Self {
             late_ns,
             shortest_ns: summed.shortest.as_nanos(),
             moved: summed.moved,
             pass: has_streams.then_some(summed.pass),
-            warnings: summed.warnings.into_iter().map(form).collect(),
+            warnings: summed.warnings,
         }
     }
 
@@ -87,26 +79,20 @@ pub(super) fn agreed(
     let (told, opened) = match opened {
         Ok(opened) => {
             let seen = Seen::of(&opened.description, &opened.facts);
-            let streams = opened.streams.described().into_iter();
-            let streams: Vec<StreamForm> = streams
-                .map(|it| (it.number, it.target, it.device))
-                .collect();
-            (Ok((seen, streams)), Some(opened))
+            (Ok((seen, opened.streams.described())), Some(opened))
         }
         Err(error) => (Err(error), None),
     };
     let mut streams = Vec::new();
-    let ground = party.agree(told, |all: Vec<(Seen, Vec<StreamForm>)>| {
+    let ground = party.agree(told, |all: Vec<(Seen, Vec<TransferStream>)>| {
         let seen: Vec<Seen> = all.iter().map(|(seen, _)| seen.clone()).collect();
         for (rank, (_, own)) in (0..).zip(all) {
             let host = party.name(rank);
-            let stream = |(number, target, device)| TransferStream {
-                number,
-                target,
-                device,
+            let of_rank = |stream| TransferStream {
                 host: Some(host.clone()),
+                ..stream
             };
-            streams.extend(own.into_iter().map(stream));
+            streams.extend(own.into_iter().map(of_rank));
         }
         Ground::of(&seen, party)
     });
@@ -225,12 +211,7 @@ impl Fellows {
         if kind == TransferKind::Read && is_of_all {
             self.note(&passes);
         }
-        let (pass, warnings) = merged;
-        let warning = |(code, severity, cause, advice): WarningForm| Warning {
-            advice,
-            ..Warning::new(severity, code, cause)
-        };
-        Ok((pass, warnings.into_iter().map(warning).collect()))
+        Ok(merged)
     }
 
     fn note(&mut self, passes: &[RankTransfer]) {
@@ -314,7 +295,7 @@ fn merged(
     all: &[RankTransfer],
     machines: &[Vec<u32>],
     kind: TransferKind,
-) -> (TransferPass, Vec<WarningForm>) {
+) -> (TransferPass, Vec<Warning>) {
     let at_work: Vec<(&RankTransfer, &TransferPass)> = all
         .iter()
         .filter_map(|it| Some((it, it.pass.as_ref()?)))
@@ -479,7 +460,7 @@ mod tests {
                 }
                 LetterKind::Note => {
                     let told: Result<RankTransfer, (bool, String)> = Ok(of_rank(self.rank));
-                    let told = postcard::to_stdvec(&told).expect("a pass");
+                    let told = lab::hosts::to_bytes(&told);
                     (LetterKind::Round, self.round + 1, told)
                 }
                 LetterKind::Answer | LetterKind::Alive => return Vec::new(),

@@ -19,7 +19,7 @@ use super::party::Party;
 use super::step::take_step;
 use super::times::{End, widened};
 use super::void_hosts::void_hosts;
-use super::wire::{HostStep, Order, Readiness, Report, Scope, TrialForm, from_bytes, to_bytes};
+use super::wire::{HostStep, Order, Readiness, Report, Scope, from_bytes, to_bytes};
 use crate::bench::BenchError;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
@@ -171,7 +171,7 @@ impl FleetLaboratory {
     ) -> Result<Outcome, LaboratoryError> {
         let order = match trial.spec {
             ClientSpec::Jobs(_) | ClientSpec::Own(_) => Order::Listed(trial.salt, scope),
-            _ => Order::Measure(TrialForm::of(trial), scope),
+            _ => Order::Measure(Box::new(trial.clone()), scope),
         };
         let order = to_bytes(&order);
         let ordered = self.party.round(|group| group.broadcast(&order));
@@ -324,14 +324,10 @@ impl FleetLaboratory {
         record: &mut Record,
     ) -> (Option<RankRow>, Option<TrialError>) {
         let name = self.party.name(rank);
-        let Some(there) = report.record.record() else {
-            let reason = format!("{name} sent no results");
-            return (None, Some(system_error("merging results", reason)));
-        };
-        record.merge(&there);
-        self.keep_rows(rank, &there);
-        self.told.push((rank, report.told.clone()));
-        let row = report.measurement().map(|row| RankRow {
+        record.merge(&report.record);
+        self.keep_rows(rank, &report.record);
+        self.told.push((rank, report.told));
+        let row = report.row.map(|row| RankRow {
             rank,
             measurement: self.row(rank, row),
             own: report.own,

@@ -144,7 +144,7 @@ impl Leading {
         for (rank, bytes) in (0..).zip(&ready) {
             if let Err(reason) = from_bytes::<Readiness>(rank, bytes)? {
                 self.stage = LeadingStage::CalledOff;
-                group.note_all(&to_bytes(&Note::CallOff))?;
+                group.note_all(&Note::CallOff.to_bytes())?;
                 return Ok(Err(format!("{}: {reason}", self.party.name(rank))));
             }
         }
@@ -155,7 +155,7 @@ impl Leading {
         for rank in 1..ranks {
             let start = self.lines[rank as usize].there(start);
             self.begun[rank as usize] = start;
-            group.note(rank, &to_bytes(&Note::Go { start }))?;
+            group.note(rank, &Note::Go { start }.to_bytes())?;
         }
         Ok(Ok(start))
     }
@@ -190,7 +190,7 @@ impl Leading {
     fn stop(&mut self) {
         if self.stage == LeadingStage::Running {
             self.stage = LeadingStage::Stopped;
-            let stop = to_bytes(&Note::Stop);
+            let stop = Note::Stop.to_bytes();
             let told = self.party.group().note_all(&stop);
             self.lost = self.lost.take().or(told.err());
         }
@@ -199,7 +199,7 @@ impl Leading {
     /// Take the notes that have come.
     fn take_notes(&mut self, group: &mut Group) -> Result<(), FleetError> {
         while let Some((rank, bytes)) = group.next_note(Instant::START)? {
-            match from_bytes(rank, &bytes)? {
+            match Note::from_bytes(rank, &bytes)? {
                 Note::Slots { elapsed, slots } => {
                     let worker = self.workers + rank as usize - 1;
                     if let Some(monitor) = &mut self.monitor {
@@ -255,7 +255,7 @@ impl Leading {
                 let mut group = party.group();
                 let called_off = group
                     .gather_living(&to_bytes(&Readiness::Ok(())))
-                    .and_then(|_| group.note_all(&to_bytes(&Note::CallOff)));
+                    .and_then(|_| group.note_all(&Note::CallOff.to_bytes()));
                 self.lost = self.lost.take().or(called_off.err());
             }
             LeadingStage::Running | LeadingStage::Stopped => {

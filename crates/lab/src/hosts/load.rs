@@ -7,7 +7,7 @@ use random::{Purpose, Stream};
 use stats::{Channel, Slot, Tally};
 use units::Duration;
 
-use super::wire::{Note, from_bytes, to_bytes};
+use super::wire::Note;
 
 /// Hosts, and operations a second on each.
 const HOSTS: usize = 1000;
@@ -55,11 +55,11 @@ fn the_notes_of_a_thousand_hosts_are_counted() {
     let mut stream = Stream::new(7, 0, Purpose::Device);
     let (mut bytes, mut spent) = (0, std::time::Duration::ZERO);
     for round in 0..10 {
-        let sent = to_bytes(&note(round * SLOTS, &mut stream));
+        let sent = note(round * SLOTS, &mut stream).to_bytes();
         for worker in 0..HOSTS {
             bytes += sent.len();
             let begun = WallClock::now();
-            let Ok(Note::Slots { elapsed, slots }) = from_bytes(1, &sent) else {
+            let Ok(Note::Slots { elapsed, slots }) = Note::from_bytes(1, &sent) else {
                 panic!("a note that was just written");
             };
             monitor.push(worker, slots, elapsed);

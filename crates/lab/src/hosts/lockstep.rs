@@ -154,7 +154,7 @@ impl Party {
 fn call_or_call_off(group: &mut Group) -> Result<Instant, FleetError> {
     let called = call(group);
     if called.is_err() {
-        group.note_all(&to_bytes(&Note::CallOff))?;
+        group.note_all(&Note::CallOff.to_bytes())?;
     }
     called
 }
@@ -172,7 +172,7 @@ fn call(group: &mut Group) -> Result<Instant, FleetError> {
     let start = group.now() + START_AHEAD + START_AHEAD_EACH * u64::from(ranks);
     for (rank, line) in (1..).zip(&lines) {
         let start = line.there(start);
-        group.note(rank, &to_bytes(&Note::Go { start }))?;
+        group.note(rank, &Note::Go { start }.to_bytes())?;
     }
     Ok(start)
 }
@@ -184,7 +184,7 @@ fn await_call(group: &mut Group) -> Result<Option<Instant>, FleetError> {
     loop {
         let until = group.now() + LOOK_EVERY;
         match group.next_note(until)? {
-            Some((rank, bytes)) => match from_bytes(rank, &bytes)? {
+            Some((rank, bytes)) => match Note::from_bytes(rank, &bytes)? {
                 Note::Go { start } => return Ok(Some(start)),
                 Note::CallOff => return Ok(None),
                 _ => {

@@ -1,6 +1,6 @@
 //! The other ranks: each carries out its share of the trials that rank 0 orders.
 
-use engine::{Clock as _, DriverError};
+use engine::{Clock as _, DriverError, Record};
 use fleet::{FleetError, Group, Share};
 use host::interrupt::Interrupt;
 use procedure::{Ending, Monitor, Preparation, Trial, TrialError};
@@ -11,7 +11,7 @@ use workload::ClientSpec;
 
 use super::party::Party;
 use super::step::take_step;
-use super::wire::{Note, Order, Readiness, RecordForm, Report, Scope, from_bytes, to_bytes};
+use super::wire::{Note, Order, Readiness, Report, Scope, from_bytes, to_bytes};
 use crate::bench::BenchError;
 use crate::company::Company;
 use crate::laboratory::{LaboratoryError, with_causes};
@@ -38,15 +38,8 @@ pub fn serve(
     loop {
         let order = party.round(|group| group.broadcast(&[]))?;
         match party.checked(from_bytes(0, &order))? {
-            Order::Measure(form, scope) => {
-                let trial = form.trial();
-                let unreadable = |error: serde_json::Error| FleetError::Unexpected {
-                    rank: 0,
-                    what: format!("no trial ({error})"),
-                };
-                let trial = party.checked(trial.map_err(unreadable))?;
-                let how = (scope, interrupt);
-                party.checked(carry_out(party, local, trial, how))?;
+            Order::Measure(trial, scope) => {
+                party.checked(carry_out(party, local, *trial, (scope, interrupt)))?;
             }
             Order::Listed(salt, scope) => {
                 let trial = listed.iter().find(|trial| trial.salt == salt);
@@ -185,7 +178,7 @@ impl Serving {
         loop {
             let until = group.now() + LOOK_EVERY;
             match group.next_note(until)? {
-                Some((rank, bytes)) => match from_bytes(rank, &bytes)? {
+                Some((rank, bytes)) => match Note::from_bytes(rank, &bytes)? {
                     Note::Go { start } => {
                         self.stage = ServingStage::Running;
                         return Ok(Some(start));
@@ -234,7 +227,7 @@ impl Serving {
     }
 
     fn take(&mut self, rank: u32, bytes: &[u8]) -> Result<(), FleetError> {
-        match from_bytes(rank, bytes)? {
+        match Note::from_bytes(rank, bytes)? {
             Note::Stop => {
                 self.stage = ServingStage::Stopped;
                 Ok(())
@@ -250,7 +243,7 @@ impl Serving {
     fn send(&mut self, group: &mut Group) -> Result<(), FleetError> {
         let elapsed = self.closed.iter().min().copied().unwrap_or_default();
         let slots = std::mem::take(&mut self.slots);
-        group.note(0, &to_bytes(&Note::Slots { elapsed, slots }))
+        group.note(0, &Note::Slots { elapsed, slots }.to_bytes())
     }
 
     /// How this rank stopped that nobody told to.
@@ -272,17 +265,16 @@ impl Serving {
         // Nothing may follow what says that this rank is done.
         self.send(&mut group)?;
         if self.stage == ServingStage::Running {
-            group.note(0, &to_bytes(&self.last_word()))?;
+            group.note(0, &self.last_word().to_bytes())?;
         }
         if let Some(error) = self.lost.take() {
             return Err(error);
         }
         let report = match self.found.take() {
-            None => Ok(Report::of_nothing(None)),
-            Some(Ok(part)) => Report::of(&part),
-            Some(Err(error)) => Ok(Report::of_nothing(Some(reason_of(&error)))),
+            None => Report::of_nothing(None),
+            Some(Ok(part)) => Report::of(part),
+            Some(Err(error)) => Report::of_nothing(Some(reason_of(&error))),
         };
-        let report = report.unwrap_or_else(|error| Report::of_nothing(Some(error)));
         let report = Report {
             told: self.told,
             ..report
@@ -300,26 +292,26 @@ fn reason_of(error: &LaboratoryError) -> String {
 }
 
 impl Report {
-    fn of(part: &Part) -> Result<Self, String> {
+    fn of(part: Part) -> Self {
         let Part {
             outcome,
             record,
             own,
         } = part;
-        Ok(Self {
-            own: *own,
+        Self {
+            own,
             elapsed: outcome.elapsed,
-            record: RecordForm::of(record).map_err(|error| error.to_string())?,
-            row: serde_json::to_string(&outcome.measurement).ok(),
+            record,
+            row: Some(outcome.measurement),
             told: Vec::new(),
             failure: outcome.failure.as_ref().map(ToString::to_string),
-        })
+        }
     }
 
     fn of_nothing(failure: Option<String>) -> Self {
         Self {
             elapsed: Duration::ZERO,
-            record: RecordForm::default(),
+            record: Record::default(),
             row: None,
             own: None,
             told: Vec::new(),
