@@ -12,8 +12,6 @@ mod values;
 use units::TargetName;
 use values::{value_of, with_value};
 
-/// Targets that are no paths.
-
 /// Options that destroy or agree to something: no typo is answered with one of them.
 const NEVER_SUGGESTED: [&str; 4] = ["--overwrite", "--confirm", "--yes", "--force"];
 

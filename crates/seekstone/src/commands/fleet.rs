@@ -74,7 +74,7 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
     let Some((targets, is_shared)) = targets_of(command, &launched)? else {
         return Ok(None);
     };
-    targets.iter().try_for_each(|it| refuse_model(it))?;
+    targets.iter().try_for_each(refuse_model)?;
     let directory = cache().context("there is no home directory to find the shim in")?;
     let patience = patience(variable(PATIENCE))?;
     let fleet = within(patience, &launched, || mpi::open(&launched, &directory));
