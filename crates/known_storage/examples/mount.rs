@@ -1,23 +1,37 @@
 //! Mount a file whose every operation takes DELAY until it is unmounted, to try a program on it:
 //!
-//!     cargo run -p known_storage --example mount -- DIRECTORY blocks|returns DELAY_US
+//!     cargo run -p known_storage --example mount -- \
+//!         DIRECTORY blocks|returns DELAY_US [FROM_S FOR_S]
 //!
+//! FROM_S seconds after it was mounted nothing is answered for FOR_S seconds.
 //! The file is `DIRECTORY/data`, 1 GiB. At the end (`umount DIRECTORY`) it says what was served.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use known_storage::{Behaviour, KnownStorage, KnownSubmission};
+use known_storage::{Arrival, Behaviour, KnownStorage, KnownSubmission};
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [directory, submission, delay] = arguments.as_slice() else {
+    let [directory, submission, delay, silence @ ..] = arguments.as_slice() else {
         return Err(std::io::Error::other(
-            "usage: mount DIRECTORY blocks|returns DELAY_US",
+            "usage: mount DIRECTORY blocks|returns DELAY_US [FROM_S FOR_S]",
         ));
     };
-    let delay = Duration::from_micros(delay.parse().map_err(std::io::Error::other)?);
+    let number = |text: &String| text.parse().map_err(std::io::Error::other);
+    let delay = Duration::from_micros(number(delay)?);
+    let silent = match silence {
+        [from, length] => {
+            let from = Duration::from_secs(number(from)?);
+            from..from + Duration::from_secs(number(length)?)
+        }
+        _ => Duration::ZERO..Duration::ZERO,
+    };
+    let law = move |arrival: &Arrival| match silent.contains(&arrival.at) {
+        true => silent.end - arrival.at,
+        false => delay,
+    };
     let submission = match submission.as_str() {
         "blocks" => KnownSubmission::Blocks,
         _ => KnownSubmission::Returns,
@@ -27,7 +41,7 @@ fn main() -> std::io::Result<()> {
         Behaviour {
             size: 1 << 30,
             submission,
-            law: Box::new(move |_| delay),
+            law: Box::new(law),
         },
     )?;
     let mut out = std::io::stdout();

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
@@ -12,7 +12,7 @@ use fuser::{
 };
 
 use crate::timer::AnswerTimer;
-use crate::{KnownSubmission, OperationType, StorageBook};
+use crate::{HELD, KnownSubmission, OperationType, StorageBook};
 
 /// Name of the file.
 pub const FILE_NAME: &str = "data";
@@ -83,15 +83,16 @@ impl OneFile {
         (offset, len): (u64, u64),
         answer: impl FnOnce() + Send + 'static,
     ) {
-        let (at, served) = self.shared.arrive(kind, offset, len);
+        let served = self.shared.arrive(kind, offset, len);
         let shared = Arc::clone(&self.shared);
-        self.timer.at(
-            at,
-            Box::new(move || {
-                shared.leave(served);
-                answer();
-            }),
-        );
+        let answer = Box::new(move || {
+            shared.leave(served);
+            answer();
+        });
+        match served.delay {
+            HELD => self.shared.hold(answer).into_iter().for_each(|it| it()),
+            delay => self.timer.at(Instant::now() + delay, answer),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use fuser::{BackgroundSession, Config, MountOption};
 
 use crate::file_system::{FILE_NAME, OneFile};
-use crate::timer::AnswerTimer;
+use crate::timer::{Answer, AnswerTimer};
 
 /// What is asked of the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,9 @@ pub struct ServedOperation {
     /// How many were with the storage when it had come.
     pub at_once: usize,
 }
+
+/// The delay of an operation that hangs: it is answered when [`KnownStorage::release`] is called.
+pub const HELD: Duration = Duration::MAX;
 
 /// How long an operation takes.
 pub type Law = Box<dyn FnMut(&Arrival) -> Duration + Send>;
@@ -88,6 +91,8 @@ struct BookState {
     arrivals: u64,
     at_once: usize,
     log: Vec<ServedOperation>,
+    /// Answers of operations that hang; none hangs any more once this is taken away.
+    held: Option<Vec<Answer>>,
 }
 
 impl KnownStorage {
@@ -108,6 +113,7 @@ impl KnownStorage {
                 arrivals: 0,
                 at_once: 0,
                 log: Vec::new(),
+                held: Some(Vec::new()),
             }),
         });
         let one_file = OneFile::new(size, submission, Arc::clone(&shared), AnswerTimer::start()?);
@@ -137,6 +143,18 @@ impl KnownStorage {
         }
     }
 
+    /// Operations that hang.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.shared.state().held.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Answer what hangs. From now on nothing does.
+    pub fn release(&self) {
+        let held = self.shared.state().held.take();
+        held.into_iter().flatten().for_each(|answer| answer());
+    }
+
     /// Everything that was answered so far, in the order of the answers.
     #[must_use]
     pub fn log(&self) -> Vec<ServedOperation> {
@@ -146,6 +164,7 @@ impl KnownStorage {
 
 impl Drop for KnownStorage {
     fn drop(&mut self) {
+        self.release();
         let Some(session) = self.session.take() else {
             return;
         };
@@ -162,8 +181,19 @@ impl StorageBook {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Take an operation; says when it is to be answered, and what is then to be logged.
-    fn arrive(&self, kind: OperationType, offset: u64, len: u64) -> (Instant, ServedOperation) {
+    /// Keep an answer until what hangs is answered; gives it back when nothing hangs any more.
+    fn hold(&self, answer: Answer) -> Option<Answer> {
+        match &mut self.state().held {
+            Some(held) => {
+                held.push(answer);
+                None
+            }
+            None => Some(answer),
+        }
+    }
+
+    /// Take an operation; what is to be logged when it is answered.
+    fn arrive(&self, kind: OperationType, offset: u64, len: u64) -> ServedOperation {
         let now = Instant::now();
         let mut state = self.state();
         let arrival = Arrival {
@@ -176,13 +206,12 @@ impl StorageBook {
         state.arrivals += 1;
         state.at_once += 1;
         let delay = (state.law)(&arrival);
-        let served = ServedOperation {
+        ServedOperation {
             arrival,
             delay,
             took: Duration::ZERO,
             at_once: state.at_once,
-        };
-        (now + delay, served)
+        }
     }
 
     fn leave(&self, served: ServedOperation) {
