@@ -12,6 +12,10 @@
 //!
 //! SIGXFSZ gets a handler that does nothing to speak of, so that a write past `ulimit -f` is an
 //! ordinary error (EFBIG) instead of our death. System calls are restarted, not broken off.
+//!
+//! Storage that does not answer keeps a thread for good. Who waits for such threads, and can go on
+//! without them, holds an [`Awaiting`]: the second signal then only says that they are given up,
+//! and the next ends the process. Where nobody does, what the process hangs on is told.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,6 +32,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
+use crate::hung::{hung_threads, kept_by};
 use crate::inspect::facts::Facts;
 use crate::together::no_thread;
 
@@ -116,6 +121,45 @@ impl Drop for Wait {
     }
 }
 
+/// Who can go on without what the storage keeps, and whether it shall. As [`WAITS`], of a process.
+static AWAITED: AtomicUsize = AtomicUsize::new(0);
+static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
+
+/// While one lives, its thread looks several times a second whether what it waits for is given up.
+#[derive(Debug)]
+#[must_use = "nobody looks any more when this is dropped"]
+pub struct Awaiting(());
+
+impl Awaiting {
+    /// From now on.
+    pub fn begin() -> Self {
+        AWAITED.fetch_add(1, Ordering::AcqRel);
+        Self(())
+    }
+
+    /// Whether a second signal came: the user wants what there is.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        IS_GIVEN_UP.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Awaiting {
+    fn drop(&mut self) {
+        AWAITED.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// What is to be said before a signal ends the process, if anything is.
+type LastWords = Box<dyn Fn() -> Option<String> + Send>;
+
+static KEPT: Mutex<Option<LastWords>> = Mutex::new(None);
+
+/// Let `words` be said before a signal ends the process at once.
+pub fn say_at_the_end(words: impl Fn() -> Option<String> + Send + 'static) {
+    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
+}
+
 const SIGNALS: [Signal; 3] = [
     Signal {
         name: "SIGINT",
@@ -188,22 +232,47 @@ impl Interrupt {
 }
 
 /// Ends the process when a signal comes that is not one with the first, or when after the first
-/// the world keeps us waiting.
+/// the world keeps us waiting. Somebody who can go on without the storage is told first.
 fn end_at_the_second(mut signals: Signals) {
-    let mut first = None;
+    let mut heard = None;
     for number in signals.forever() {
-        let first = *first.get_or_insert_with(|| {
-            // Without such a thread the second signal is the way out.
+        let last: &mut Instant = heard.get_or_insert_with(|| {
+            // Without such threads the second signal is the way out.
             let _ = Builder::new().name("patience".into()).spawn(move || {
                 WAITS.outlast(PATIENCE);
                 end(number);
             });
+            let _ = Builder::new().name("hung".into()).spawn(tell_what_hangs);
             Instant::now()
         });
-        if first.elapsed() >= SAME_WISH {
+        if last.elapsed() < SAME_WISH {
+            continue;
+        }
+        *last = Instant::now();
+        let is_awaited = AWAITED.load(Ordering::Acquire) > 0;
+        if !is_awaited || IS_GIVEN_UP.swap(true, Ordering::AcqRel) {
             end(number);
         }
     }
+}
+
+/// Says what a process hangs on that nobody can go on without.
+fn tell_what_hangs() {
+    std::thread::sleep(PATIENCE);
+    if AWAITED.load(Ordering::Acquire) > 0 {
+        return;
+    }
+    let hung: Vec<String> = hung_threads().iter().map(ToString::to_string).collect();
+    if !hung.is_empty() {
+        say(&format!(
+            "Waiting for the storage: {}. Ctrl-C again ends the program.\n",
+            hung.join("; ")
+        ));
+    }
+}
+
+fn say(words: &str) {
+    let _ = rustix::io::write(rustix::stdio::stderr(), words.as_bytes());
 }
 
 /// Ends the process at once, with what is not done removed and what stays named.
@@ -213,9 +282,14 @@ fn end(number: i32) {
     let speaker = Builder::new().spawn(move || {
         drivers::remove_unfinished();
         for path in kept_directories(Path::new("/proc/self/fd")) {
-            let words = last_words(&path);
-            let _ = rustix::io::write(rustix::stdio::stderr(), words.as_bytes());
+            say(&last_words(&path));
         }
+        let kept = KEPT.try_lock().ok();
+        let kept = kept.and_then(|words| words.as_ref().and_then(|words| words()));
+        kept.iter().for_each(|words| say(&format!("{words}\n")));
+        let kept = kept_by(&hung_threads());
+        kept.iter()
+            .for_each(|words| say(&format!("note: {words}\n")));
         let _ = said.send(());
     });
     if speaker.is_ok() {
@@ -324,6 +398,15 @@ mod tests {
         fs::remove_dir_all(parent).expect("what the case left");
     }
 
+    #[test]
+    fn the_second_signal_gives_up_what_is_awaited_and_the_third_ends_the_process() {
+        let output = run_case("case_awaiting");
+        assert_eq!(output.status.code(), Some(128 + SIGINT));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("it is given up\n"), "{said}");
+        assert!(said.contains("kept: 2 results\n"), "{said}");
+    }
+
     /// Under GNU `timeout` a run ended at once and left its files, for the signal came twice.
     #[test]
     fn a_signal_that_comes_twice_at_once_is_one() {
@@ -386,6 +469,24 @@ mod tests {
         let owner = drivers::Owner::default();
         let _work = drivers::WorkDirectory::create(&parent, &owner).expect("a directory of ours");
         raise(SIGTERM).expect("a signal");
+        loop {
+            std::thread::yield_now();
+            raise(SIGINT).expect("a signal");
+        }
+    }
+
+    #[test]
+    #[ignore = "ends or limits its process: run by another test"]
+    fn case_awaiting() {
+        let interrupt = Interrupt::install().expect("handlers");
+        say_at_the_end(|| Some("kept: 2 results".into()));
+        let awaiting = Awaiting::begin();
+        raise(SIGTERM).expect("a signal");
+        while interrupt.is_raised().is_none() || !awaiting.is_given_up() {
+            std::thread::yield_now();
+            raise(SIGTERM).expect("a signal");
+        }
+        say("it is given up\n");
         loop {
             std::thread::yield_now();
             raise(SIGINT).expect("a signal");

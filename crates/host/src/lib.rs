@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod counters;
 pub mod environment;
+pub mod hung;
 pub mod inspect;
 pub mod interrupt;
 pub mod keeper;

@@ -4,6 +4,7 @@
 //! those that wait already must not wait for ever.
 
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A line at which so many threads start together.
 #[derive(Debug)]
@@ -55,6 +56,36 @@ impl StartingLine {
         }
     }
 
+    /// Wait until all are there, or until `goes_on` says no of as many as are missing, which it is
+    /// asked at least every `look_every`. It is then called off.
+    ///
+    /// # Errors
+    /// When it is called off.
+    pub fn wait_while(
+        &self,
+        look_every: Duration,
+        mut goes_on: impl FnMut(usize) -> bool,
+    ) -> Result<(), CalledOff> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.missing = state.missing.saturating_sub(1);
+        while state.missing > 0 && !state.is_called_off {
+            let waits = |state: &mut StartingLineState| state.missing > 0 && !state.is_called_off;
+            let woken = self.changed.wait_timeout_while(state, look_every, waits);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let missing = state.missing;
+            drop(state);
+            if missing > 0 && !goes_on(missing) {
+                self.call_off();
+            }
+            state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_called_off {
+            return Err(CalledOff);
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+
     /// Send home who waits, and who is still to come.
     pub fn call_off(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,5 +120,22 @@ mod tests {
             assert_eq!(first.join().expect("no panic"), Err(CalledOff));
         });
         assert_eq!(line.wait(), Err(CalledOff));
+    }
+
+    #[test]
+    fn who_is_missing_for_good_is_not_waited_for() {
+        let line = StartingLine::new(3);
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| line.wait());
+            let mut asked = 0;
+            let waited = line.wait_while(Duration::from_millis(1), |missing| {
+                asked += usize::from(missing == 1);
+                asked < 3
+            });
+            assert_eq!(waited, Err(CalledOff));
+            assert_eq!(first.join().expect("no panic"), Err(CalledOff));
+        });
+        let line = StartingLine::new(1);
+        assert_eq!(line.wait_while(Duration::from_millis(1), |_| false), Ok(()));
     }
 }

@@ -1,0 +1,186 @@
+//! Threads of this process that wait in the kernel for something else than each other: where
+//! storage does not answer, they say where it hangs. Source: proc_pid_stat(5), proc_pid_stack(5).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rustix::thread::gettid;
+
+use crate::inspect::facts::{Facts, names};
+
+/// Functions of a kernel stack that are told.
+const FUNCTIONS_MAX: usize = 3;
+/// What stands in the name of a function in which a thread waits for other threads, for a child,
+/// for time to pass, for a completion of a ring, or for somebody who talks to it.
+const IDLE: [&str; 11] = [
+    "futex",
+    "io_cqring_wait",
+    "nanosleep",
+    "pipe_read",
+    "pipe_write",
+    "poll",
+    "do_wait",
+    "sock",
+    "tty",
+    "inet",
+    "unix",
+];
+
+/// Threads that hang at the same place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HungThreads {
+    /// Their numbers, as `ps -L` lists them.
+    pub numbers: Vec<u32>,
+    /// The state as `ps` shows it. In state D no signal ends a thread, mostly not even SIGKILL.
+    pub state: char,
+    /// The functions of the kernel in which they wait, innermost first, as far as we may know.
+    pub functions: Vec<String>,
+}
+
+impl fmt::Display for HungThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.numbers[..] {
+            [one] => write!(f, "thread {one} is in state {}", self.state)?,
+            many => write!(f, "{} threads are in state {}", many.len(), self.state)?,
+        }
+        match &self.functions[..] {
+            [] => Ok(()),
+            functions => write!(f, " in the kernel's {}", functions.join(" < ")),
+        }
+    }
+}
+
+/// The threads of this process that hang now.
+#[must_use]
+pub fn hung_threads() -> Vec<HungThreads> {
+    let own = gettid().as_raw_nonzero().get();
+    hung_in(&Facts::default(), u32::try_from(own).unwrap_or_default())
+}
+
+/// What becomes of a process that is to end while these hang; `None` where there are none. A call
+/// that cannot be interrupted keeps it, whatever its state says before it is tried.
+#[must_use]
+pub fn kept_by(hung: &[HungThreads]) -> Option<String> {
+    let threads: Vec<String> = hung.iter().map(ToString::to_string).collect();
+    (!threads.is_empty()).then(|| {
+        let threads = threads.join("; ");
+        format!("{threads}: the kernel may end this process only when the storage answers")
+    })
+}
+
+fn hung_in(facts: &Facts, own: u32) -> Vec<HungThreads> {
+    let tasks = names(&facts.proc.join("self/task")).into_iter();
+    let mut places: BTreeMap<(char, Vec<String>), Vec<u32>> = BTreeMap::new();
+    for number in tasks.filter_map(|name| name.parse::<u32>().ok()) {
+        if number == own {
+            continue;
+        }
+        let Some(state) = state_of(facts, number) else {
+            continue;
+        };
+        let functions = functions_of(facts, number);
+        if state == 'D' || (state == 'S' && !is_idle(&functions)) {
+            let functions = functions.into_iter().take(FUNCTIONS_MAX).collect();
+            places.entry((state, functions)).or_default().push(number);
+        }
+    }
+    let places = places.into_iter();
+    let hung = places.map(|((state, functions), mut numbers)| {
+        numbers.sort_unstable();
+        HungThreads {
+            numbers,
+            state,
+            functions,
+        }
+    });
+    hung.collect()
+}
+
+/// Whether a thread that waits there, or at a place that is not told, waits for no storage.
+fn is_idle(functions: &[String]) -> bool {
+    let named = |function: &String| IDLE.iter().any(|idle| function.contains(idle));
+    // All that threads of io_uring do is done beneath this.
+    let awaits_work = |innermost: &String| innermost == "io_wq_worker";
+    functions.first().is_none_or(awaits_work) || functions.iter().any(named)
+}
+
+/// The state is the first word behind the name, which stands in brackets and may hold any.
+fn state_of(facts: &Facts, number: u32) -> Option<char> {
+    let stat = facts.proc_text(&format!("self/task/{number}/stat"))?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.trim_start().chars().next()
+}
+
+/// The kernel's stack of a thread, which only root may read; else the function in which it waits,
+/// where that is told.
+fn functions_of(facts: &Facts, number: u32) -> Vec<String> {
+    if let Some(stack) = facts.proc_text(&format!("self/task/{number}/stack")) {
+        let functions = stack.lines().filter_map(|line| {
+            let (_, function) = line.split_once("] ")?;
+            let (name, _) = function.split_once('+').unwrap_or((function, ""));
+            Some(name.to_owned())
+        });
+        return functions.collect();
+    }
+    let waits_in = facts.proc_text(&format!("self/task/{number}/wchan"));
+    waits_in.filter(|it| it != "0").into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// `/proc/self/task` of a program one of whose two readers hangs.
+    #[test]
+    fn who_waits_for_storage_is_told_from_who_waits_for_work() {
+        let proc = tempfile::tempdir().expect("a directory");
+        let facts = Facts {
+            proc: proc.path().to_owned(),
+            ..Facts::default()
+        };
+        let thread = |number: u32, stat: &str, stack: Option<&str>, waits_in: &str| {
+            let task = proc.path().join(format!("self/task/{number}"));
+            fs::create_dir_all(&task).expect("a directory");
+            fs::write(task.join("stat"), format!("{number} {stat} 1 1")).expect("a file");
+            fs::write(task.join("wchan"), waits_in).expect("a file");
+            if let Some(stack) = stack {
+                fs::write(task.join("stack"), stack).expect("a file");
+            }
+        };
+        let reading = "[<0>] request_wait_answer+0x12d/0x220\n[<0>] fuse_direct_io+0x3c5/0x640\n\
+                       [<0>] fuse_file_read_iter+0x9/0x20\n[<0>] vfs_read+0x1fd/0x340\n";
+        let waiting = "[<0>] futex_wait_queue+0x63/0x90\n[<0>] do_futex+0xbb/0x1b0\n";
+        thread(7, "(seekstone) D", None, "x");
+        thread(8, "(io-1 (a) b) S", Some(reading), "0");
+        thread(9, "(io-0) S", Some(reading), "0");
+        thread(10, "(io-2) S", Some(waiting), "0");
+        thread(11, "(worker-0) D", None, "io_schedule");
+        thread(12, "(worker-1) R", Some(reading), "0");
+        thread(13, "(worker-2) S", None, "0");
+        let resting = "[<0>] io_wq_worker+0x2a/0x310\n[<0>] ret_from_fork+0x2f/0x50\n";
+        thread(14, "(iou-wrk-13) S", Some(resting), "0");
+        thread(
+            15,
+            "(iou-wrk-13) S",
+            Some(&format!("{reading}{resting}")),
+            "0",
+        );
+        let hung = hung_in(&facts, 7);
+        let told: Vec<String> = hung.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "thread 11 is in state D in the kernel's io_schedule",
+                "3 threads are in state S in the kernel's request_wait_answer < fuse_direct_io < \
+                 fuse_file_read_iter",
+            ]
+        );
+        assert_eq!(kept_by(&[]), None);
+        let kept = kept_by(&hung[..1]).expect("one hangs");
+        assert!(
+            kept.starts_with("thread 11 is in state D in the kernel's io_schedule: the kernel")
+        );
+    }
+}
