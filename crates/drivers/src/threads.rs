@@ -360,6 +360,16 @@ impl Shared {
     }
 }
 
+impl Drop for ThreadsDriver {
+    fn drop(&mut self) {
+        if let (Place::Pool(pool), 1..) = (&mut self.place, self.outstanding) {
+            // Who waits for the storage may do so for ever. Each thread has memory of its own, and
+            // shares the targets: it ends when its call returns, whoever is left then.
+            pool.threads.clear();
+        }
+    }
+}
+
 impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.state().is_over = true;

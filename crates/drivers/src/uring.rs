@@ -39,8 +39,9 @@ const COMPUTE_MARK: u64 = 1 << 35;
 /// One alarm serves all waits until it rings, and a time limit would set and clear a timer for
 /// each.
 const ALARM_MIN: Duration = Duration::from_millis(2);
-/// How long a driver that goes away waits for requests that cannot be cancelled.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long a driver that goes away waits for requests that it cancels. Nobody had the patience to
+/// wait for their answers; those that cannot be cancelled stay with the kernel, with their memory.
+const FAREWELL: Duration = Duration::from_millis(250);
 
 /// Carries requests out through io_uring. It belongs to the thread that made it.
 pub struct UringDriver {

@@ -47,6 +47,15 @@ pub enum OnError {
     Count,
 }
 
+/// What the storage has to do, as an engine knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outstanding {
+    /// Operations that it has and has not answered.
+    pub operations: u64,
+    /// Operations that it has answered since the start, processor work included.
+    pub answered: u64,
+}
+
 /// Where an engine stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineState {
@@ -76,6 +85,8 @@ pub struct Engine<D, C> {
     in_flight_due: u64,
     /// Requests for work of a processor, which take no room.
     computing: usize,
+    /// Requests that were done, of either.
+    answered: u64,
     capacity: usize,
     /// The loop's present instant.
     now: Instant,
@@ -129,6 +140,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             in_flight: 0,
             in_flight_due: 0,
             computing: 0,
+            answered: 0,
             capacity,
             now: Instant::START,
             full_until: Instant::START,
@@ -181,6 +193,15 @@ impl<D: Driver, C: Client> Engine<D, C> {
     #[must_use]
     pub const fn has_failed(&self) -> bool {
         matches!(self.on_error, OnError::Stop) && self.recorder.errors_total() > 0
+    }
+
+    /// What the storage has to do.
+    #[must_use]
+    pub const fn outstanding(&self) -> Outstanding {
+        Outstanding {
+            operations: self.in_flight as u64,
+            answered: self.answered,
+        }
     }
 
     /// Run until `end`, or until there is nothing left to do.
@@ -249,15 +270,25 @@ impl<D: Driver, C: Client> Engine<D, C> {
         self.give_up(end);
     }
 
-    /// The same, once the storage has answered what it still had at `end`, or `give_up` has come:
-    /// how long that took is then known. Nothing new is issued.
+    /// The same, once the storage has answered what it still had at `end`: how long that took is
+    /// then known. Nothing new is issued. Whether to wait on is asked after each answer, and after
+    /// each `look_every` without one.
     ///
     /// # Errors
     /// When the driver is broken.
-    pub fn drain(&mut self, end: Instant, give_up: Instant) -> Result<(), DriverError> {
+    pub fn drain(
+        &mut self,
+        end: Instant,
+        look_every: Duration,
+        goes_on: &mut dyn FnMut(Instant, Outstanding) -> bool,
+    ) -> Result<(), DriverError> {
         let end = self.count_unfinished(end);
-        while self.in_flight > 0 && self.driver.now() < give_up {
-            self.driver.wait(Some(give_up), &mut self.done)?;
+        loop {
+            let now = self.driver.now();
+            if self.in_flight == 0 || !goes_on(now, self.outstanding()) {
+                break;
+            }
+            self.driver.wait(Some(now + look_every), &mut self.done)?;
             self.count_completions();
             let unfinished = self.recorder.unfinished_mut();
             for done in self.done.drain(..) {
@@ -321,7 +352,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
 
     /// What was recorded, and the driver for further use.
     pub fn into_parts(self) -> (Record, D) {
-        (self.recorder.into_record(), self.driver)
+        (self.recorder.to_record(), self.driver)
     }
 
     fn is_idle(&self) -> bool {
@@ -376,6 +407,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         };
         self.computing -= computed;
         self.in_flight -= self.done.len() - computed;
+        self.answered += self.done.len() as u64;
         for done in &self.done {
             if computed == 0 || !done.request.op.is_compute() {
                 self.in_flight_due = self.in_flight_due.wrapping_sub(done.request.due.0);

@@ -4,11 +4,11 @@
 //! driver stands, in crates that are optimised for measuring: a function there hands the engine out
 //! as an [`EventLoop`], and whoever calls it compiles none of the loop again.
 
-use units::Instant;
+use units::{Duration, Instant};
 use workload::Client;
 
 use crate::driver::{Activity, Driver, DriverError};
-use crate::engine::{Engine, EngineState};
+use crate::engine::{Engine, EngineState, Outstanding};
 use crate::recorder::Recorder;
 
 /// An engine as those see it who start, watch and stop it.
@@ -23,13 +23,21 @@ pub trait EventLoop {
     ///
     /// # Errors
     /// When the driver is broken.
-    fn drain(&mut self, end: Instant, give_up: Instant) -> Result<(), DriverError>;
+    fn drain(
+        &mut self,
+        end: Instant,
+        look_every: Duration,
+        goes_on: &mut dyn FnMut(Instant, Outstanding) -> bool,
+    ) -> Result<(), DriverError>;
 
     /// As [`Engine::note_unfinished`].
     fn note_unfinished(&mut self, end: Instant);
 
     /// Whether an operation failed that ends the trial.
     fn has_failed(&self) -> bool;
+
+    /// What the storage has to do.
+    fn outstanding(&self) -> Outstanding;
 
     /// The recorder, for its slots.
     fn recorder_mut(&mut self) -> &mut Recorder;
@@ -46,8 +54,13 @@ impl<D: Driver, C: Client> EventLoop for Engine<D, C> {
         Self::run_until(self, end)
     }
 
-    fn drain(&mut self, end: Instant, give_up: Instant) -> Result<(), DriverError> {
-        Self::drain(self, end, give_up)
+    fn drain(
+        &mut self,
+        end: Instant,
+        look_every: Duration,
+        goes_on: &mut dyn FnMut(Instant, Outstanding) -> bool,
+    ) -> Result<(), DriverError> {
+        Self::drain(self, end, look_every, goes_on)
     }
 
     fn note_unfinished(&mut self, end: Instant) {
@@ -56,6 +69,10 @@ impl<D: Driver, C: Client> EventLoop for Engine<D, C> {
 
     fn has_failed(&self) -> bool {
         Self::has_failed(self)
+    }
+
+    fn outstanding(&self) -> Outstanding {
+        Self::outstanding(self)
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {

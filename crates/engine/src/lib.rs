@@ -13,7 +13,7 @@ mod rows;
 mod stonewall;
 
 pub use driver::{Activity, Clock, Driver, DriverError, OwnWork};
-pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState, OnError};
+pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState, OnError, Outstanding};
 pub use event_loop::EventLoop;
 pub use files::{FileDriver, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 pub use follow::Follower;

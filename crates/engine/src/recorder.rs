@@ -474,9 +474,9 @@ impl Recorder {
 
     /// Everything but the slots.
     #[must_use]
-    pub fn into_record(self) -> Record {
-        let kinds = OpKind::ALL.into_iter().zip(self.kinds);
-        let kinds = kinds.filter_map(|(kind, counts)| Some((kind, counts?.to_record())));
+    pub fn to_record(&self) -> Record {
+        let kinds = OpKind::ALL.into_iter().zip(&self.kinds);
+        let kinds = kinds.filter_map(|(kind, counts)| Some((kind, counts.as_ref()?.to_record())));
         let mut kinds: BTreeMap<OpKind, KindRecord> = kinds.collect();
         let mut lateness = self.lateness.to_histogram();
         let rows = self.rows.records();
@@ -490,7 +490,7 @@ impl Recorder {
             lateness,
             errors: to_records(&self.errors),
             short: to_records(&self.short),
-            unfinished: self.unfinished,
+            unfinished: self.unfinished.clone(),
             room: self.room,
             rows,
         }

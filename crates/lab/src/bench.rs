@@ -10,7 +10,7 @@ use engine::OnError;
 use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
 use results::environment::TargetKind;
 use results::{Access, Caution, Setup, TargetDescription};
-use units::{Bytes, TargetName};
+use units::{Bytes, Duration, TargetName};
 use verify::Findings;
 
 pub use self::place::Bench;
@@ -559,6 +559,9 @@ pub fn directory_of(target: &TargetName) -> Option<PathBuf> {
     path.is_dir().then(|| path.to_owned())
 }
 
+/// How long a trial that is over waits for an answer of its storage.
+pub const HANG_LIMIT: Duration = Duration::from_secs(60);
+
 /// Settings with every choice left to the program.
 #[must_use]
 pub fn default_settings(seed: u64) -> StorageSettings {
@@ -577,5 +580,6 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         verify_unit: None,
         verify_state: None,
         neighbours: Neighbours::of_environment(),
+        hang_limit: HANG_LIMIT,
     }
 }

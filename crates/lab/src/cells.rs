@@ -38,6 +38,7 @@ struct CellsState {
     go_on: GoOn,
     known: BTreeMap<String, VecDeque<Value>>,
     told: usize,
+    kept: usize,
     failed: Option<LineFileError>,
 }
 
@@ -45,6 +46,7 @@ impl Cells {
     /// Keep cells in a journal from now on, and tell those that it holds.
     pub fn keep_in(&self, journal: RunJournal, go_on: GoOn) {
         let mut state = self.state();
+        state.kept = journal.results();
         for Cell { of, found, .. } in &journal.cells {
             let known = state.known.entry(of.clone()).or_default();
             known.push_back(found.clone());
@@ -59,6 +61,12 @@ impl Cells {
     pub fn done(&self) -> (Option<RunJournal>, usize, Option<LineFileError>) {
         let mut state = self.state();
         (state.journal.take(), state.told, state.failed.take())
+    }
+
+    /// How many results are kept, unless somebody is just writing one.
+    #[must_use]
+    pub fn kept(&self) -> Option<usize> {
+        Some(self.0.try_lock().ok()?.kept)
     }
 
     /// Whether a kept run is only told, and nothing is measured.
@@ -127,8 +135,10 @@ impl Cells {
             })
         });
         // A run is worth more than its journal: it goes on, and its end tells.
-        if let Ok(Err(error)) = written {
-            state.failed = Some(error);
+        match written {
+            Ok(Err(error)) => state.failed = Some(error),
+            Ok(Ok(())) => state.kept += usize::from(is_result),
+            Err(_) => {}
         }
     }
 

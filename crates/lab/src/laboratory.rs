@@ -27,6 +27,7 @@ use crate::deal::{deal, members, since};
 use crate::kept::{as_list, whole_measurement};
 pub use crate::models::SimLaboratory;
 use crate::workers::SLOT_WIDTH;
+pub use crate::workers::Unanswered;
 use host::counters::thread_cpu_ns;
 use host::limits::check_clients;
 
@@ -180,16 +181,19 @@ pub struct Glimpse {
     pub throughput: Option<f64>,
     /// Operations at the last look.
     pub operations: u64,
+    /// What the storage does not answer.
+    pub unanswered: Option<Unanswered>,
 }
 
 impl Glimpse {
-    pub fn of(monitor: &Monitor, elapsed: Duration) -> Self {
+    pub fn of(monitor: &Monitor, elapsed: Duration, unanswered: Option<Unanswered>) -> Self {
         let latest = monitor.latest();
         Self {
             elapsed,
             response: latest.map(|now| (now.mean.value, now.mean.relative_half_width())),
             throughput: latest.map(|now| now.throughput.value),
             operations: latest.map_or(0, |now| now.completions),
+            unanswered,
         }
     }
 }
@@ -327,7 +331,7 @@ pub(crate) fn inline<D: engine::Driver>(
         &mut monitor,
         start,
         SLOT_WIDTH,
-        &mut |monitor, elapsed| watch(&Glimpse::of(monitor, elapsed)),
+        &mut |monitor, elapsed| watch(&Glimpse::of(monitor, elapsed, None)),
     );
     let fail = |error: TrialError| LaboratoryError::Trial {
         title: trial.title.clone(),

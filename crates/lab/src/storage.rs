@@ -2,10 +2,12 @@
 
 mod cache_share;
 mod foreign;
+mod hung;
 mod misfit;
 mod own;
 mod part;
 mod passes;
+mod place;
 mod plan;
 mod purged;
 mod remote_cache;
@@ -24,7 +26,7 @@ use drivers::{
     probe_polling,
 };
 use engine::{Clock as _, Follower, OnError};
-use procedure::{Preparation, Trial, TrialError, busy_worker, summarise};
+use procedure::{Monitor, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning, WarningCode};
 use sys::{MonotonicClock, drop_cached};
 use units::{Duration, Instant};
@@ -42,6 +44,7 @@ use self::own::{
 };
 pub(crate) use self::part::Part;
 use self::part::outcome_of;
+use self::place::Place;
 use self::reserve::{ReserveWatch, available};
 pub use self::several::{FileToMake, WantedFile};
 pub(crate) use self::verified::read_written;
@@ -54,6 +57,7 @@ use crate::laboratory::{
     monitor_of_share, trial_seed,
 };
 use host::counters::CountersDelta;
+use host::hung::hung_threads;
 use host::inspect::FetchAccount;
 
 use crate::workers::{Harvest, run_workers};
@@ -93,6 +97,8 @@ pub struct StorageSettings {
     pub verify_state: Option<PathBuf>,
     /// What becomes of a measurement that others disturbed.
     pub neighbours: Neighbours,
+    /// How long a trial whose time is over waits for an answer of the storage.
+    pub hang_limit: Duration,
 }
 
 /// Real storage.
@@ -117,20 +123,8 @@ pub struct StorageLaboratory {
     /// Small files that the last trial of that kind made: each of several hosts made its own
     /// number.
     small_files: Option<u32>,
-}
-
-enum Place {
-    Directory {
-        directory: Arc<WorkDirectory>,
-        size: u64,
-    },
-    Named,
-    /// Several files, of which those that were not there lie in directories of ours.
-    Several {
-        directories: Vec<Arc<WorkDirectory>>,
-        /// Bytes that stay free on the file system of each file.
-        reserves: Vec<u64>,
-    },
+    /// What the storage did not answer, and was given up.
+    hung: Option<Warning>,
 }
 
 impl StorageLaboratory {
@@ -210,6 +204,7 @@ impl StorageLaboratory {
             behind: Behind::default(),
             follower: None,
             small_files: None,
+            hung: None,
         }
     }
 
@@ -223,6 +218,12 @@ impl StorageLaboratory {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// What the storage did not answer, and was given up.
+    #[must_use]
+    pub const fn hung(&self) -> Option<&Warning> {
+        self.hung.as_ref()
     }
 
     /// Bytes of the main target.
@@ -285,20 +286,13 @@ impl StorageLaboratory {
     /// # Errors
     /// When something is left; the message says where.
     pub fn clean_up(&mut self) -> Result<(), LaboratoryError> {
-        self.table = Arc::default();
-        match &self.place {
-            Place::Directory { directory, .. } => directory.remove()?,
-            Place::Several { directories, .. } => {
-                let removed = directories.iter().map(|directory| directory.remove());
-                // All are tried, whatever becomes of one.
-                removed
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .collect::<Result<(), _>>()?;
-            }
-            Place::Named => {}
+        let table = std::mem::take(&mut self.table);
+        let place = std::mem::replace(&mut self.place, Place::Named);
+        // Who works for us has come home, unless the storage keeps it.
+        match self.hung.is_none() && hung_threads().is_empty() {
+            true => Ok(place.clean_up(table)?),
+            false => Ok(hung::clean_up_in_time(place, table)?),
         }
-        Ok(())
     }
 
     fn fall_back_to_buffered(&mut self, path: &Path) {
@@ -479,16 +473,17 @@ impl StorageLaboratory {
         self.look_behind();
         let caches = self.look_at_caches(self.fetch_account());
         let mut reserves = self.reserve_watches(trial);
-        let harvest = run_workers(plan, &mut monitor, company, |monitor, elapsed| {
-            let holds =
-                |(path, it): &mut (PathBuf, ReserveWatch)| it.holds(elapsed, || available(path));
-            watch(&Glimpse::of(monitor, elapsed)) && reserves.iter_mut().all(holds)
-        })
-        .map_err(|error| fail(error.into()))?;
+        let mut show = |monitor: &Monitor, elapsed, unanswered| {
+            let glimpse = Glimpse::of(monitor, elapsed, unanswered);
+            watch(&glimpse) && reserves_hold(&mut reserves, &glimpse)
+        };
+        let ran = run_workers(plan, &mut monitor, company, &mut show);
+        let harvest = ran.map_err(|error| fail(error.into()))?;
         let circumstances = circumstances(&harvest, (seed, nominal_depth), on_error);
         let Harvest {
             record,
             ending,
+            given_up,
             elapsed,
             driver,
             obstacle,
@@ -502,7 +497,10 @@ impl StorageLaboratory {
         } = harvest;
         self.take_note_of(driver, notes);
         let no_room = || reserves.iter().find_map(|(_, it)| it.failure());
-        let failure = failure_of(&record, on_error).or_else(no_room);
+        let hung = self.note_hang(&trial.title, given_up.as_ref());
+        let failure = hung
+            .or_else(|| failure_of(&record, on_error))
+            .or_else(no_room);
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.count_small_files(&measurement, trial);
@@ -569,6 +567,13 @@ impl Forgets for StorageLaboratory {
     fn skip(&mut self, took: Duration) -> Duration {
         took
     }
+}
+
+/// Whether enough stays free. Storage that does not answer has nothing to say of its space, either.
+fn reserves_hold(reserves: &mut [(PathBuf, ReserveWatch)], glimpse: &Glimpse) -> bool {
+    let mut reserves = reserves.iter_mut();
+    glimpse.unanswered.is_some()
+        || reserves.all(|(path, it)| it.holds(glimpse.elapsed, || available(path)))
 }
 
 /// Read all of it once, or until `watch` says stop: that can take a slow disk minutes.

@@ -4,13 +4,15 @@
 //! its worker until there is room.
 
 mod day;
+mod hang;
 mod reporter;
+mod watcher;
+mod worker_state;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration as StdDuration;
 
 use drivers::{
     DriverKind, DriverOptions, IO_STACK_BYTES, OpenedDriver, TargetTable, io_threads, open_driver,
@@ -29,10 +31,16 @@ use workload::AnyClient;
 
 use self::day::Since;
 pub use self::day::WorkersDay;
+use self::hang::HangWatch;
+pub use self::hang::Unanswered;
 use self::reporter::Reporter;
+use self::watcher::{Opening, Watched, Watcher};
+use self::worker_state::{Copier, WorkerState};
 use crate::company::Company;
 use crate::deal::{Member, since};
 use host::counters::{Counters, CountersDelta, thread_cpu_ns};
+use host::hung::HungThreads;
+use host::interrupt::Awaiting;
 use host::limits::Wanted;
 use host::starting_line::StartingLine;
 
@@ -44,14 +52,8 @@ const SLICE_SLOTS: u64 = 16;
 pub const SLICE: Duration = Duration(SLOT_WIDTH.as_nanos() * SLICE_SLOTS);
 /// Reports that may wait for the watcher.
 const REPORTS_MAX: usize = 1024;
-/// How often the watcher looks up when nothing is reported.
-const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
-/// A watcher that looks up so much later did not get to run.
-const STANDSTILL_MIN: Duration = Duration::from_millis(20);
-/// How long requests in flight may take to come back once a trial is over.
-const DRAIN_MAX: Duration = Duration::from_secs(30);
-/// The same after a signal.
-const DRAIN_HURRIED: Duration = Duration::from_secs(1);
+/// How often a worker that waits for the last answers looks whether they are given up.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The stack of a worker.
 const STACK_BYTES: usize = 2 << 20;
 /// What a worker takes beside stack and buffers, at most: records of times, a ring.
@@ -107,6 +109,18 @@ pub struct WorkPlan {
     pub follower: Option<Arc<dyn Follower>>,
     /// Which clients they are, of those of all hosts.
     pub share: Share,
+    /// How long a trial whose time is over waits for an answer.
+    pub hang_limit: Duration,
+    /// After how long the trial's time is over; `None` where its work ends it.
+    pub ends_after: Option<Duration>,
+}
+
+/// Operations that the storage did not answer, and that were given up.
+#[derive(Clone, Debug)]
+pub struct GivenUp {
+    pub unanswered: Unanswered,
+    /// Where threads of this process hang.
+    pub threads: Vec<HungThreads>,
 }
 
 /// What the workers bring home.
@@ -115,6 +129,8 @@ pub struct Harvest {
     pub record: Record,
     /// Why the trial ended.
     pub ending: Ending,
+    /// What was given up.
+    pub given_up: Option<GivenUp>,
     /// From start to end.
     pub elapsed: Duration,
     pub driver: DriverKind,
@@ -147,10 +163,45 @@ enum Report {
         ending: Ending,
         elapsed: Duration,
     },
-    Broken(DriverError),
+    Broken {
+        worker: usize,
+        error: DriverError,
+    },
 }
 
 impl Harvest {
+    /// Of a trial that ended so, before anybody brought anything.
+    fn new(ending: Ending, elapsed: Duration) -> Self {
+        Self {
+            record: Record::default(),
+            ending,
+            given_up: None,
+            elapsed,
+            driver: DriverKind::Auto,
+            obstacle: None,
+            standstill: Standstill::default(),
+            notes: Vec::new(),
+            counters: CountersDelta::default(),
+            kernel_entries: 0,
+            own_work: None,
+            days: Vec::new(),
+            clocks_apart_ns: 0,
+        }
+    }
+
+    /// Take what workers bring, or, of those that are `away` at `now`, what they left.
+    fn gather(&mut self, workers: Vec<Worker>, shared: &Shared, (away, now): (&[bool], Duration)) {
+        for ((worker, state), is_away) in workers.into_iter().zip(&shared.states).zip(away) {
+            if self.given_up.is_none() {
+                let _ = worker.join();
+            }
+            let left = || is_away.then(|| state.left_behind(self.elapsed, now));
+            if let Some(brought) = state.brought().or_else(left) {
+                self.add(brought);
+            }
+        }
+    }
+
     fn add(&mut self, share: Brought) {
         self.record.merge(&share.record);
         self.driver = share.driver;
@@ -175,8 +226,10 @@ struct Shared {
     /// Whether a worker that would rather have had a ring got none: then no worker uses one.
     lacks_ring: AtomicBool,
     stop: AtomicBool,
-    /// Nobody waits for what is in flight: the user wants to go.
-    hurry: AtomicBool,
+    /// Nobody waits for what is in flight any more.
+    give_up: AtomicBool,
+    /// One for each worker.
+    states: Vec<WorkerState>,
 }
 
 impl Shared {
@@ -188,7 +241,8 @@ impl Shared {
             start: AtomicU64::new(0),
             lacks_ring: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            hurry: AtomicBool::new(false),
+            give_up: AtomicBool::new(false),
+            states: (0..workers).map(|_| WorkerState::default()).collect(),
         }
     }
 }
@@ -204,10 +258,13 @@ struct Brought {
     day: WorkersDay,
 }
 
-type Worker = JoinHandle<Option<Brought>>;
+type Worker = JoinHandle<Option<()>>;
+
+/// Is shown how a trial goes, and what the storage keeps; says whether to go on.
+pub type WatchWorkers<'a> = &'a mut dyn FnMut(&Monitor, Duration, Option<Unanswered>) -> bool;
 
 /// Run a trial on worker threads until `monitor` or `watch` says stop. `watch` is asked at least
-/// every 50 ms and returns whether to go on.
+/// every 50 ms.
 ///
 /// # Errors
 /// When a driver cannot be opened or breaks.
@@ -215,16 +272,24 @@ pub fn run_workers(
     plan: WorkPlan,
     monitor: &mut Monitor,
     company: &mut dyn Company,
-    mut watch: impl FnMut(&Monitor, Duration) -> bool,
+    watch: WatchWorkers<'_>,
 ) -> Result<Harvest, DriverError> {
+    let awaiting = Awaiting::begin();
     let count = plan.hands.len();
     let clock = plan.clock;
+    let hang = HangWatch::new(plan.hang_limit, plan.ends_after);
     let device = plan.device.clone();
     let shared = Arc::new(Shared::of(count));
     let (sender, receiver) = sync_channel(REPORTS_MAX);
     let workers = spawn(plan, &shared, &sender)?;
     drop(sender);
-    let _ = shared.ready.wait();
+    Opening {
+        line: &shared.ready,
+        clock,
+        hang,
+        awaiting: &awaiting,
+    }
+    .wait(monitor, watch)?;
     let start = match company.start(clock, count) {
         Ok(start) => start,
         Err(error) => return Err(send_home(workers, &shared.go, error)),
@@ -242,36 +307,33 @@ pub fn run_workers(
         shared: &shared,
         clock,
         start,
-        workers: count,
+        hang,
+        awaiting: &awaiting,
         device: device.as_deref(),
+        ended: vec![None; count],
+        decided: None,
     }
-    .watch(&mut standstill, monitor, company, &mut watch);
+    .watch(&mut standstill, monitor, company, watch);
     shared.stop.store(true, Ordering::Release);
-    let (ending, elapsed) = watched?;
+    let Watched {
+        ending,
+        elapsed,
+        given_up,
+        away,
+    } = watched?;
     let after = Counters::take(device.as_deref());
     let mut counters = before.delta(&after);
     counters.cpu_ns = counters
         .cpu_ns
         .saturating_sub(thread_cpu_ns().saturating_sub(own_before));
     let mut harvest = Harvest {
-        record: Record::default(),
-        ending,
-        elapsed,
-        driver: DriverKind::Auto,
-        obstacle: None,
+        given_up,
         standstill,
-        notes: Vec::new(),
         counters,
-        kernel_entries: 0,
-        own_work: None,
-        days: Vec::with_capacity(workers.len()),
         clocks_apart_ns: clock.ahead_of_system().abs_diff(ahead_before),
+        ..Harvest::new(ending, elapsed)
     };
-    for worker in workers {
-        if let Ok(Some(share)) = worker.join() {
-            harvest.add(share);
-        }
-    }
+    harvest.gather(workers, &shared, (&away, clock.now().since(start)));
     monitor.close_sample(harvest.elapsed, &after.activity());
     monitor.finish(harvest.elapsed);
     Ok(harvest)
@@ -366,7 +428,7 @@ struct Seat {
 }
 
 impl Seat {
-    fn work(self) -> Option<Brought> {
+    fn work(self) -> Option<()> {
         if let Some(processor) = self.processor {
             pin(processor);
         }
@@ -375,7 +437,8 @@ impl Seat {
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                let _ = self.sender.send(Report::Broken(error));
+                let worker = self.number;
+                let _ = self.sender.send(Report::Broken { worker, error });
                 return None;
             }
         };
@@ -396,18 +459,19 @@ impl Seat {
         .with_follower(self.follower)
         .with_errors(self.on_error);
         let mut reporter = Reporter::new(self.number, self.sender);
+        let own = &self.shared.states[self.number];
+        own.open(opened.kind, opened.obstacle.as_deref(), &opened.notes);
         let begun = Since::now();
         match run(
             storage_loop(&mut engine),
             start,
-            &self.shared,
+            (&self.shared, own),
             &mut reporter,
         ) {
             Ok((ending, elapsed)) => {
                 let day = begun.spent(elapsed, engine.driver().own_work().awake_ns);
-                reporter.report_end(ending, elapsed);
                 let (record, driver) = engine.into_parts();
-                Some(Brought {
+                own.bring(Brought {
                     day,
                     record,
                     driver: opened.kind,
@@ -415,7 +479,9 @@ impl Seat {
                     notes: opened.notes,
                     kernel_entries: driver.kernel_entries(),
                     own_work: driver.own_work(),
-                })
+                });
+                reporter.report_end(ending, elapsed);
+                Some(())
             }
             Err(error) => {
                 reporter.report_broken(error);
@@ -446,13 +512,15 @@ impl Seat {
 fn run(
     engine: &mut dyn EventLoop,
     start: Instant,
-    shared: &Shared,
+    (shared, own): (&Shared, &WorkerState),
     reporter: &mut Reporter,
 ) -> Result<(Ending, Duration), DriverError> {
+    let mut copier = Copier::from(start);
     let mut until = start + SLICE;
     loop {
         let state = engine.run_until(until)?;
         let now = engine.now();
+        own.note(now.since(start), engine.outstanding());
         let failed = engine.has_failed();
         let ending = match state {
             EngineState::Finished => Some(Ending::Finished),
@@ -467,126 +535,18 @@ fn run(
             engine.recorder_mut().close_until(now + SLOT_WIDTH);
             let elapsed = now.since(start);
             reporter.report(engine.recorder_mut().take_slots(), elapsed);
-            let patience = if shared.hurry.load(Ordering::Acquire) {
-                DRAIN_HURRIED
-            } else {
-                DRAIN_MAX
-            };
-            engine.drain(now, now + patience)?;
+            engine.drain(now, LOOK_EVERY, &mut |now, outstanding| {
+                own.note(now.since(start), outstanding);
+                !shared.give_up.load(Ordering::Acquire)
+            })?;
             let ending = if failed { Ending::Failed } else { ending };
             return Ok((ending, elapsed));
         }
         let elapsed = until.min(now).since(start);
         reporter.report(engine.recorder_mut().take_slots(), elapsed);
+        copier.copy_if_due(engine, now, own);
         until = now.max(until) + SLICE;
     }
-}
-
-/// The thread that started the workers, while they work.
-struct Watcher<'a> {
-    receiver: Receiver<Report>,
-    shared: &'a Shared,
-    clock: MonotonicClock,
-    start: Instant,
-    workers: usize,
-    /// The device whose counters are read.
-    device: Option<&'a str>,
-}
-
-impl Watcher<'_> {
-    /// The next report, if one comes soon. A wait that lasts far longer than it may is a standstill
-    /// of this whole program: no storage holds this thread up.
-    fn receive(&self, standstill: &mut Standstill) -> Result<Report, RecvTimeoutError> {
-        let before = self.clock.now();
-        let report = self.receiver.recv_timeout(WATCH_EVERY);
-        let beyond = self.clock.now().since(before + WATCH_EVERY.into());
-        if beyond >= STANDSTILL_MIN {
-            standstill.note(beyond);
-        }
-        report
-    }
-
-    fn watch(
-        &self,
-        standstill: &mut Standstill,
-        monitor: &mut Monitor,
-        company: &mut dyn Company,
-        watch: &mut dyn FnMut(&Monitor, Duration) -> bool,
-    ) -> Result<(Ending, Duration), DriverError> {
-        let mut decided: Option<(Ending, Duration)> = None;
-        let mut broken: Option<DriverError> = None;
-        let mut ended: Vec<(Ending, Duration)> = Vec::new();
-        while ended.len() < self.workers {
-            match self.receive(standstill) {
-                Ok(Report::Slots {
-                    worker,
-                    slots,
-                    elapsed,
-                }) => {
-                    company.hear(worker, &slots, elapsed);
-                    monitor.push(worker, slots, elapsed);
-                }
-                Ok(Report::Ended {
-                    worker,
-                    ending,
-                    elapsed,
-                }) => {
-                    // A worker that is done must not hold back the slots of the others.
-                    company.hear(worker, &[], Duration::from_nanos(u64::MAX));
-                    monitor.push(worker, Vec::new(), Duration::from_nanos(u64::MAX));
-                    ended.push((ending, elapsed));
-                }
-                // The others must stop first: nobody may make files while they are removed.
-                Ok(Report::Broken(error)) => {
-                    broken.get_or_insert(error);
-                    ended.push((Ending::Failed, Duration::ZERO));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            company.attend();
-            let elapsed = self.clock.now().since(self.start);
-            if let Some((_, since)) = decided {
-                if elapsed > since + DRAIN_MAX * 2 {
-                    return Err(DriverError::System {
-                        operation: "waiting for the storage",
-                        reason: format!("no request has completed for {}", DRAIN_MAX * 2),
-                    });
-                }
-                continue;
-            }
-            if monitor.is_sample_due(elapsed) {
-                monitor.close_sample(elapsed, &Counters::take(self.device).activity());
-            }
-            let mut ending = company.decide(monitor, elapsed);
-            if ending.is_none() && !watch(company.shown(monitor), elapsed) {
-                self.shared.hurry.store(true, Ordering::Release);
-                ending = Some(Ending::Interrupted);
-            }
-            if ended.iter().any(|(ending, _)| *ending != Ending::Finished) {
-                ending = ending.or(Some(Ending::Failed));
-            }
-            if let Some(ending) = ending {
-                decided = Some((ending, elapsed));
-                self.shared.stop.store(true, Ordering::Release);
-            }
-        }
-        if let Some(error) = broken {
-            return Err(error);
-        }
-        Ok(conclude(&ended, decided.map(|(ending, _)| ending)))
-    }
-}
-
-/// Why a trial ended and when, from what the workers said and what was decided for them.
-fn conclude(ended: &[(Ending, Duration)], decided: Option<Ending>) -> (Ending, Duration) {
-    let elapsed = ended.iter().map(|(_, elapsed)| *elapsed).max();
-    let by_worker = ended
-        .iter()
-        .map(|(ending, _)| ending)
-        .find(|ending| matches!(ending, Ending::Failed | Ending::Overloaded));
-    let ending = by_worker.cloned().or(decided).unwrap_or(Ending::Finished);
-    (ending, elapsed.unwrap_or(Duration::ZERO))
 }
 
 /// Bind the calling thread to a processor; a refusal only costs steadiness.

@@ -55,7 +55,7 @@ pub fn replay(
     recorder.close_until(last + SLOT_WIDTH);
     monitor.push(0, recorder.take_slots(), elapsed);
     monitor.finish(elapsed);
-    let record = recorder.into_record();
+    let record = recorder.to_record();
     let circumstances = Circumstances {
         driver: driver.into(),
         workers: 1,

@@ -152,6 +152,18 @@ pub enum TrialError {
         /// Time allowed.
         elapsed: Duration,
     },
+    /// The storage did not answer, and the run went on without that.
+    #[error(
+        "{operations} outstanding for {span}: the storage does not answer (--hang-limit {limit})"
+    )]
+    Hung {
+        /// How many operations, with their noun.
+        operations: String,
+        /// For how long nothing was answered.
+        span: Duration,
+        /// How long was waited once the trial's time was over.
+        limit: Duration,
+    },
     /// What must stay free would have been taken.
     #[error(
         "stopped: {available} are free, {reserve} must stay free, and the file system is \

@@ -5,7 +5,7 @@ use results::{Access, Work, shares, user_shares};
 use serde::{Deserialize, Serialize};
 use stats::{Arrivals, Channel, Goal};
 use units::Duration;
-use workload::{ClientSpec, FilesPhase, OwnCounts, Pacing, ThreadType};
+use workload::{ClientSpec, FilesPhase, JobSpec, OwnCounts, Pacing, ThreadType};
 
 /// What is done to the page cache before a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ pub struct Trial {
     pub warm_up: Option<Duration>,
 }
 
+/// No trial is this long for its time's sake: it ends with its work.
+const WORK_ENDS_FROM: Duration = Duration::from_secs(3600);
+
 impl Trial {
     /// Its clients as a user counts them: a job is a single one to the engine, and keeps as many
     /// requests outstanding as clients that wait for each other.
@@ -78,6 +81,22 @@ impl Trial {
             }
             _ => self.clients,
         }
+    }
+
+    /// After how long its time is over, where that ends it; `None` where its work does.
+    #[must_use]
+    pub fn ends_after(&self) -> Option<Duration> {
+        let runtimes = match &self.spec {
+            ClientSpec::Jobs(own) => {
+                let each = own.jobs.iter().map(JobSpec::ends_after);
+                // One without an end outlasts the others.
+                each.collect::<Option<Vec<_>>>()
+                    .and_then(|all| all.into_iter().max())
+            }
+            _ => None,
+        };
+        let time = runtimes.map_or(self.duration_max, |time| time.min(self.duration_max));
+        (time < WORK_ENDS_FROM).then_some(time)
     }
 
     /// Operations per second that an open workload offers.

@@ -98,6 +98,7 @@ warning_codes! {
         "response times moved while points of the curve were measured";
     Drift "drift" Row [Doubt]
         "response time drifted over the trial; for `transfer`, from pass to pass";
+    Hung "hung" Foremost [Doubt] "operations that the storage did not answer were given up";
     HeavyTail "heavy-tail" Row [Doubt] "the mean depends on a few operations, or has no variance";
     KeptBack "kept-back" Row [Doubt] "operations due but not completed would change the mean";
     LateGenerator "late-generator" Row [Doubt] "Seekstone issued operations late";

@@ -206,12 +206,27 @@ pub struct Reach {
     /// they are listed by kind and error, with their own latencies.
     #[arg(long, value_enum, default_value_t = ErrorsChoice::Stop)]
     pub errors: ErrorsChoice,
+    /// How long the storage is waited for.
+    #[command(flatten)]
+    pub hang: HangLimit,
     /// Worker threads [default: half the CPUs, at most 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
     /// CPUs to pin the workers to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
     pub cpus: Option<Processors>,
+}
+
+/// How long the storage is waited for.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct HangLimit {
+    /// How long to wait at the end for operations that the storage does not answer; the run is then
+    /// a partial one.
+    #[arg(
+        long, value_name = "TIME", value_parser = parse_level, default_value = "60s",
+        allow_hyphen_values = true
+    )]
+    pub hang_limit: Duration,
 }
 
 /// What the ranks of a fleet may share.

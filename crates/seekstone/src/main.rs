@@ -28,6 +28,7 @@ use args::{ClassicCommand, Command, Seekstone};
 use commands::drive::{drive, ready};
 use commands::vintage::names;
 use exit::Exit;
+use host::hung::{hung_threads, kept_by};
 use results::Setup;
 
 fn main() -> ExitCode {
@@ -76,6 +77,9 @@ fn seekstone() -> ExitCode {
     let exit = perform(&command, setup).unwrap_or_else(|error| output::failed(&error, leads));
     if let Some(party) = party {
         party.end(exit.code());
+    }
+    if let Some(kept) = kept_by(&hung_threads()) {
+        output::complain(&format!("note: {kept}"));
     }
     exit.into()
 }

@@ -8,6 +8,7 @@ use std::time::{Duration as StdDuration, Instant};
 use host::interrupt::Wait;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinds::stage::Stage;
+use lab::laboratory::Unanswered;
 use study::StudyStage;
 use units::{Duration, format_count, format_duration_ns, printable};
 
@@ -23,7 +24,12 @@ const LEFT_MAX: Duration = Duration::from_secs(86_400);
 const BAR_COLUMNS: usize = 24;
 
 /// Shows stages to whoever looks.
-pub enum Progress {
+pub struct Progress {
+    form: ProgressForm,
+    silence: SilenceLines,
+}
+
+enum ProgressForm {
     /// Nobody looks.
     Quiet,
     /// A terminal.
@@ -41,43 +47,57 @@ impl Progress {
     /// For standard error.
     pub fn new(quiet: bool) -> Self {
         if quiet {
-            return Self::Quiet;
+            return Self::of(ProgressForm::Quiet);
         }
         if !std::io::stderr().is_terminal() {
             return Self::lines(None);
         }
-        Self::Bar(Box::new(Screen::new()))
+        Self::of(ProgressForm::Bar(Box::new(Screen::new())))
+    }
+
+    fn of(form: ProgressForm) -> Self {
+        Self {
+            form,
+            silence: SilenceLines::default(),
+        }
     }
 
     /// Lines, one of them each time so much has passed.
     pub fn lines(every: Option<Duration>) -> Self {
-        Self::Lines {
+        Self::of(ProgressForm::Lines {
             last: String::new(),
             every: every.map(|every| (every, 0)),
-        }
+        })
     }
 
     pub fn show(&mut self, stage: &Stage<'_>) {
-        match self {
-            Self::Quiet => {}
-            Self::Bar(screen) => {
+        let unanswered = stage.glimpse.and_then(|glimpse| glimpse.unanswered);
+        let silence = self.silence.line(unanswered);
+        match &mut self.form {
+            // Whoever wants the program to end hears why it does not.
+            ProgressForm::Quiet => {
+                let stopping = silence.filter(|_| unanswered.is_some_and(|it| it.is_stopping));
+                stopping.iter().for_each(|line| output::complain(line));
+            }
+            ProgressForm::Bar(screen) => {
                 let _wait = Wait::begin();
                 screen.see(stage);
                 let bar = &screen.bar;
-                bar.set_position((stage.done * STEPS as f64) as u64);
-                let left = Some(screen.time_left(stage)).filter(|left| *left < LEFT_MAX);
-                let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
-                let left = left.unwrap_or_default();
+                bar.set_position((stage.done.min(1.0) * STEPS as f64) as u64);
+                let left = unanswered.map_or_else(|| screen.left(stage), |it| it.to_string());
                 let taken = BAR_COLUMNS + left.len() + 3;
                 bar.set_prefix(left);
                 let told = described_in(stage, output::columns_of_terminal(taken));
                 bar.set_message(printable(&told));
             }
-            Self::Lines { last, every } => {
+            ProgressForm::Lines { last, every } => {
                 let elapsed = whole_seconds(stage.elapsed);
                 if last != stage.title {
                     stage.title.clone_into(last);
                     output::complain(&format!("[{elapsed:>6}] {}", stage.title));
+                }
+                if let Some(line) = silence {
+                    output::complain(&format!("[{elapsed:>6}] {line}"));
                 }
                 if let Some((every, told)) = every
                     && stage.elapsed >= *every * (*told + 1)
@@ -91,9 +111,9 @@ impl Progress {
 
     /// Show where a study is.
     pub fn show_study(&mut self, stage: &StudyStage) {
-        match self {
-            Self::Quiet => {}
-            Self::Bar(screen) => {
+        match &mut self.form {
+            ProgressForm::Quiet => {}
+            ProgressForm::Bar(screen) => {
                 let _wait = Wait::begin();
                 let bar = &screen.bar;
                 bar.set_position((stage.done * STEPS as f64) as u64);
@@ -101,7 +121,7 @@ impl Progress {
                 bar.set_prefix(left.map_or(String::new(), |left| format!("about {left} left")));
                 bar.set_message(printable(&stage.title));
             }
-            Self::Lines { last, .. } => {
+            ProgressForm::Lines { last, .. } => {
                 if *last != stage.title {
                     stage.title.clone_into(last);
                     let elapsed = whole_seconds(stage.elapsed);
@@ -113,16 +133,16 @@ impl Progress {
 
     /// Show one of several steps whose length nobody knows before.
     pub fn step(&mut self, title: &str, done: usize, all: usize) {
-        match self {
-            Self::Quiet => {}
-            Self::Bar(screen) => {
+        match &self.form {
+            ProgressForm::Quiet => {}
+            ProgressForm::Bar(screen) => {
                 let _wait = Wait::begin();
                 let bar = &screen.bar;
                 bar.set_position(STEPS * done as u64 / all.max(1) as u64);
                 bar.set_prefix(format!("{} of {all}", done + 1));
                 bar.set_message(printable(title));
             }
-            Self::Lines { .. } => {
+            ProgressForm::Lines { .. } => {
                 output::complain(&format!("[{} of {all}] {title}", done + 1));
             }
         }
@@ -130,12 +150,35 @@ impl Progress {
 
     /// Take all of it away: the result is printed in its place.
     pub fn finish(&self) {
-        if let Self::Bar(screen) = self {
+        if let ProgressForm::Bar(screen) = &self.form {
             let _wait = Wait::begin();
             screen.bar.finish_and_clear();
             // A terminal that is gone shows nothing to clear.
             let _ = screen.all.clear();
         }
+    }
+}
+
+/// When a line says what the storage does not answer: once, then each time that twice as long has
+/// passed, and when the run is to stop.
+#[derive(Default)]
+struct SilenceLines {
+    told: Option<Unanswered>,
+}
+
+impl SilenceLines {
+    fn line(&mut self, unanswered: Option<Unanswered>) -> Option<String> {
+        let Some(now) = unanswered else {
+            self.told = None;
+            return None;
+        };
+        let is_due = self
+            .told
+            .is_none_or(|told| now.span >= told.span * 2 || now.is_stopping != told.is_stopping);
+        is_due.then(|| {
+            self.told = Some(now);
+            now.to_string()
+        })
     }
 }
 
@@ -167,6 +210,13 @@ impl Screen {
             last: None,
             begun: (Instant::now(), Duration::ZERO),
         }
+    }
+
+    /// How long it may still take, where that is known.
+    fn left(&self, stage: &Stage<'_>) -> String {
+        let left = Some(self.time_left(stage)).filter(|left| *left < LEFT_MAX);
+        let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
+        left.unwrap_or_default()
     }
 
     /// Time left by the user's clock: that of a model runs at a pace of its own.
@@ -251,4 +301,34 @@ fn describe(stage: &Stage<'_>) -> String {
         .throughput
         .map_or(String::new(), |load| format!("  {}/s", format_count(load)));
     format!("{}{response}{throughput}", stage.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_answered_is_told_at_growing_distance() {
+        let mut lines = SilenceLines::default();
+        let told: Vec<(u64, String)> = (5..60)
+            .filter_map(|second| {
+                let line = lines.line(Some(Unanswered {
+                    operations: 4,
+                    span: Duration::from_secs(second),
+                    is_stopping: second >= 23,
+                }));
+                Some((second, line?))
+            })
+            .collect();
+        let seconds: Vec<u64> = told.iter().map(|(second, _)| *second).collect();
+        assert_eq!(seconds, [5, 10, 20, 23, 46]);
+        assert_eq!(told[1].1, "4 operations outstanding for 10 s");
+        assert!(
+            told[3]
+                .1
+                .starts_with("Waiting for 4 operations, outstanding for 23 s.")
+        );
+        assert_eq!(lines.line(None), None);
+        assert!(lines.told.is_none());
+    }
 }

@@ -136,4 +136,10 @@ impl JobSpec {
     pub fn recorded_from(&self) -> Duration {
         self.delay + self.ramp
     }
+
+    /// From the trial's start to the end of its time, if it has one.
+    #[must_use]
+    pub fn ends_after(&self) -> Option<Duration> {
+        Some(self.recorded_from() + self.runtime?)
+    }
 }

@@ -43,7 +43,7 @@ fn failed_and_short_operations_are_in_no_time_and_no_slot_of_the_others() {
         (1, 2, 2)
     );
 
-    let record = recorder.into_record();
+    let record = recorder.to_record();
     let reads = &record.kinds[&OpKind::Read];
     assert_eq!((reads.service.min(), reads.service.max()), (10_000, 20_000));
     assert_eq!((reads.response.len(), reads.bytes), (2, 8192));

@@ -95,13 +95,20 @@ fn what_is_done_after_the_end_is_filed_as_long_as_it_took() {
     let end = Instant::START + Duration::from_millis(50);
     assert_eq!(engine.run_until(end), Ok(EngineState::Running));
     let before = engine.driver().completed.len();
-    let drained = engine.drain(end, end + Duration::from_secs(10));
+    let mut seen = Vec::new();
+    let drained = engine.drain(end, Duration::from_secs(10), &mut |_, outstanding| {
+        seen.push(outstanding);
+        true
+    });
     assert_eq!(drained, Ok(()));
     let (record, device) = engine.into_parts();
     let later = &device.completed[before..];
     let found = record.unfinished;
     assert_eq!((found.with_storage, found.backlog), (4, 2));
     assert_eq!((later.len(), found.done), (4, 4));
+    let left: Vec<u64> = seen.iter().map(|it| it.operations).collect();
+    assert_eq!(left, [4, 3, 2, 1]);
+    assert_eq!(seen[0].answered, before as u64);
     assert_eq!(device.submitted.len(), device.completed.len());
     let times = later.iter().map(|done| done.response_time().as_nanos());
     let sum = times.sum::<u64>() + found.backlog_ns;

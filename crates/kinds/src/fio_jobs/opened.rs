@@ -502,5 +502,5 @@ fn left_behind<T: ToString>(left: impl IntoIterator<Item = T>) -> Vec<Warning> {
 fn notes_of(real: &StorageLaboratory) -> Vec<Warning> {
     let notes = real.notes().iter();
     let doubt = |note: &String| Warning::new(Severity::Doubt, WarningCode::Access, note.clone());
-    notes.map(doubt).collect()
+    notes.map(doubt).chain(real.hung().cloned()).collect()
 }

@@ -460,10 +460,7 @@ pub(super) fn trial(
     (number, shape): (u64, Option<&TrialShape>),
 ) -> Trial {
     let jobs = phase.workloads.clone();
-    let last = jobs.iter().map(|job| match job.runtime {
-        Some(runtime) => job.recorded_from() + runtime,
-        None => ENDLESS,
-    });
+    let last = jobs.iter().map(|job| job.ends_after().unwrap_or(ENDLESS));
     let duration_max = last.max().unwrap_or(ENDLESS) + LEEWAY;
     let is_direct = jobs
         .iter()

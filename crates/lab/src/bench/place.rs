@@ -310,6 +310,7 @@ impl Bench {
             warnings.extend(fleet.warnings());
         }
         if let Some(real) = self.real() {
+            warnings.extend(real.hung().cloned());
             let severity = match real.access() {
                 Access::Buffered => Severity::Doubt,
                 _ => Severity::Note,

@@ -114,7 +114,7 @@ impl Leading {
             let Some(mut monitor) = self.monitor.take() else {
                 return;
             };
-            if !watch(&Glimpse::of(&monitor, elapsed)) {
+            if !watch(&Glimpse::of(&monitor, elapsed, None)) {
                 self.ending = Some(Ending::Interrupted);
                 self.stop();
             }

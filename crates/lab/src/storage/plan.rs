@@ -96,6 +96,8 @@ impl StorageLaboratory {
             backlog_max: backlog_max(workers),
             on_error: trial.on_error(self.settings.on_error),
             follower: self.follower.clone(),
+            hang_limit: self.settings.hang_limit,
+            ends_after: trial.ends_after(),
         })
     }
 }

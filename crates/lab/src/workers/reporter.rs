@@ -26,7 +26,8 @@ impl Reporter {
     }
 
     pub(super) fn report_broken(self, error: DriverError) {
-        let _ = self.sender.send(Report::Broken(error));
+        let worker = self.worker;
+        let _ = self.sender.send(Report::Broken { worker, error });
     }
 
     pub(super) fn report(&mut self, mut slots: Vec<Slot>, elapsed: Duration) {

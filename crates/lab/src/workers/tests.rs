@@ -56,18 +56,12 @@ fn a_worker_sends_no_slot_of_a_time_that_it_has_told_to_be_over() {
         let clients = vec![AnyClient::Own(Box::new(Writer(writes)))];
         let driver = NullDriver::new(Leaping(Cell::new(0)), 1);
         let mut engine = Engine::new(driver, clients, options);
-        let shared = Shared {
-            ready: StartingLine::new(0),
-            go: StartingLine::new(0),
-            start: AtomicU64::new(0),
-            lacks_ring: AtomicBool::new(false),
-            stop: AtomicBool::new(false),
-            hurry: AtomicBool::new(false),
-        };
+        let shared = Shared::of(1);
+        let own = &shared.states[0];
         let (sender, receiver) = sync_channel(1024);
         let mut reporter = Reporter::new(0, sender);
         let (ending, elapsed) =
-            run(&mut engine, start, &shared, &mut reporter).expect("a driver that works");
+            run(&mut engine, start, (&shared, own), &mut reporter).expect("a driver that works");
         assert_eq!(ending, Ending::Finished);
         reporter.report_end(ending, elapsed);
         let mut over = 0;

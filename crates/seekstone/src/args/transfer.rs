@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use units::{Bytes, Duration, TargetName};
 
 use super::parse::{parse_budget, parse_precision, parse_size, parse_target};
-use super::{Common, DriverChoice, RankSharing};
+use super::{Common, DriverChoice, HangLimit, RankSharing};
 
 /// `seekstone transfer`.
 #[derive(Args, Debug)]
@@ -81,6 +81,9 @@ pub struct TransferArgs {
     /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
+    /// How long the storage is waited for.
+    #[command(flatten)]
+    pub hang: HangLimit,
     /// What ranks may share.
     #[command(flatten)]
     pub sharing: RankSharing,

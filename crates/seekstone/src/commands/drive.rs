@@ -14,7 +14,7 @@ use lab::cells::{Cells, GoOn};
 use lab::hosts::Party;
 use lab::run_journal::RunJournal;
 use procedure::{Requirement, verdict};
-use results::{Run, Setup};
+use results::{Run, Setup, Warning, WarningCode};
 
 use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
@@ -273,11 +273,16 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     let journal = unfinished::told(&cells, &mut run);
     run.verdict = Some(verdict(&run));
+    let path = archive.as_ref().map(|it| it.path().to_owned());
     let delivered = deliver(&mut run, archive, common, delivery);
     live.into_iter().for_each(|live| live.end(Some(&run)));
     // What could not be written elsewhere is in the archive.
     if delivered.is_ok() || run.id.is_some() {
-        unfinished::remove(journal);
+        let hung = |warning: &Warning| warning.code == WarningCode::Hung;
+        match path.filter(|_| run.warnings.iter().any(hung)) {
+            Some(archive) => unfinished::leave(journal, &archive),
+            None => unfinished::remove(journal),
+        }
     }
     delivered
 }

@@ -170,8 +170,8 @@ fn unsaid(run: &Run) -> Vec<String> {
 fn progress(args: &FioArgs) -> Progress {
     let is_terminal = std::io::stderr().is_terminal();
     match (args.eta, args.eta_newline) {
-        _ if args.common.quiet => Progress::Quiet,
-        (EtaChoice::Never, _) => Progress::Quiet,
+        _ if args.common.quiet => Progress::new(true),
+        (EtaChoice::Never, _) => Progress::new(true),
         (_, Some(every)) => Progress::lines(Some(every)),
         (EtaChoice::Always, None) if !is_terminal => Progress::lines(Some(Duration::from_secs(1))),
         _ => Progress::new(false),

@@ -70,6 +70,7 @@ pub fn reached(
         ErrorsChoice::Count => OnError::Count,
     };
     storage.batch = reach.batch.map(usize::from);
+    storage.hang_limit = reach.hang.hang_limit;
     storage.processors = bound_to(reach)?;
     if let Some(workers) = reach.workers {
         storage.workers = usize::from(workers);

@@ -45,6 +45,7 @@ pub fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>>
         workers: Some(1),
         cpus: None,
         errors: ErrorsChoice::Stop,
+        hang: args.hang,
     };
     let bench = bench_request(
         &args.target,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use archive::Archive;
 use host::environment;
+use host::interrupt::say_at_the_end;
 use lab::cells::{Cells, GoOn};
 use lab::run_journal::{RunHead, RunJournal};
 use results::{Run, SettingOrigin, Setup, Warning, WarningCode};
@@ -33,7 +34,17 @@ fn stem(archive: &Path) -> PathBuf {
 pub fn keep(cells: &Cells, setup: &Setup, archive: &Archive) {
     let head = RunHead::new(setup.clone(), environment::capture());
     match RunJournal::create(&stem(archive.path()), head) {
-        Ok(journal) => cells.keep_in(journal, GoOn::Measuring),
+        Ok(journal) => {
+            cells.keep_in(journal, GoOn::Measuring);
+            let (cells, option) = (cells.clone(), archive_option(archive.path()));
+            say_at_the_end(move || {
+                let kept = cells.kept().filter(|kept| *kept > 0)?;
+                let kept = format_counted(kept as u64, "complete result");
+                Some(format!(
+                    "kept: {kept}; `seekstone runs resume{option}` goes on, `--keep` archives it"
+                ))
+            });
+        }
         Err(error) => output::complain(&format!(
             "note: if killed, this run loses its results: {:#}",
             anyhow::Error::new(error)
@@ -194,6 +205,22 @@ pub fn remove(journal: Option<RunJournal>) {
         return;
     };
     output::complain(&format!("note: {:#}", anyhow::Error::new(error)));
+}
+
+/// Leave the journal of a run whose storage did not answer, if it holds a result: it can go on.
+pub fn leave(journal: Option<RunJournal>, archive: &Path) {
+    let Some(path) = journal.map(|journal| journal.path()) else {
+        return;
+    };
+    // As it is on the disk.
+    match RunJournal::open(&path) {
+        Ok(journal) if journal.results() > 0 => output::complain(&format!(
+            "note: `seekstone runs resume{}` goes on after {}, once the storage answers",
+            archive_option(archive),
+            format_counted(journal.results() as u64, "complete result")
+        )),
+        journal => remove(journal.ok()),
+    }
 }
 
 /// `seekstone runs resume`.

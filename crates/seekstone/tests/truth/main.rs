@@ -5,6 +5,7 @@ mod bench;
 mod fio_pace;
 mod fleet_device;
 mod foreign;
+mod hangs;
 mod known;
 mod own_limits;
 mod polling;

@@ -218,7 +218,11 @@ impl Rig {
             active.stop.store(true, Ordering::Relaxed);
         }
         let now = self.engine.now();
-        Ok(self.engine.drain(now, now + DRAIN_MAX)?)
+        let give_up = now + DRAIN_MAX;
+        let drained = self
+            .engine
+            .drain(now, DRAIN_MAX, &mut |now, _| now < give_up);
+        Ok(drained?)
     }
 
     /// What a failed I/O means, in one sentence.

@@ -1,0 +1,223 @@
+//! When operations that the storage does not answer are told, and when they are given up. Knows no
+//! clock: the same in virtual time.
+
+use std::fmt;
+
+use engine::Outstanding;
+use units::{Duration, format_counted};
+
+/// Operations are told when nothing was answered for so long ...
+const TOLD_AFTER: Duration = Duration::from_secs(5);
+/// ... and when a run that is to stop has waited for so long.
+const TOLD_STOPPING_AFTER: Duration = Duration::from_secs(1);
+
+/// Operations that the storage does not answer, for a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    pub operations: u64,
+    /// For how long nothing was answered.
+    pub span: Duration,
+    /// Whether the run is to stop, and waits for nothing else.
+    pub is_stopping: bool,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operations = format_counted(self.operations, "operation");
+        let span = whole_seconds(self.span);
+        match self.is_stopping {
+            false => write!(f, "{operations} outstanding for {span}"),
+            true => write!(
+                f,
+                "Waiting for {operations}, outstanding for {span}. Ctrl-C again keeps what was \
+                 measured."
+            ),
+        }
+    }
+}
+
+fn whole_seconds(span: Duration) -> String {
+    format!("{:.0} s", span.as_secs_f64())
+}
+
+/// Looks at what is outstanding in a trial; all times are from the trial's start.
+#[derive(Clone, Copy, Debug)]
+pub struct HangWatch {
+    /// How long a trial whose time is over waits for an answer.
+    limit: Duration,
+    /// After how long the trial's time is over; `None` where it ends with its work.
+    ends_after: Option<Duration>,
+    seen: Outstanding,
+    last_answer: Duration,
+    over_since: Option<Duration>,
+    stopping_since: Option<Duration>,
+}
+
+impl HangWatch {
+    /// Of a trial whose time is over after `ends_after`; `None` where its work ends it.
+    #[must_use]
+    pub fn new(limit: Duration, ends_after: Option<Duration>) -> Self {
+        Self {
+            limit,
+            ends_after,
+            seen: Outstanding::default(),
+            last_answer: Duration::ZERO,
+            over_since: None,
+            stopping_since: None,
+        }
+    }
+
+    /// So much is outstanding now.
+    pub fn see(&mut self, elapsed: Duration, outstanding: Outstanding) {
+        if outstanding.answered != self.seen.answered || outstanding.operations == 0 {
+            self.last_answer = elapsed;
+        }
+        self.seen = outstanding;
+    }
+
+    /// The trial is over: only what is outstanding is waited for.
+    pub fn end(&mut self, elapsed: Duration) {
+        self.over_since.get_or_insert(elapsed);
+    }
+
+    /// The run is to stop.
+    pub fn stop(&mut self, elapsed: Duration) {
+        self.stopping_since.get_or_insert(elapsed);
+    }
+
+    /// Whether somebody wanted the run to stop.
+    #[must_use]
+    pub const fn is_stopping(&self) -> bool {
+        self.stopping_since.is_some()
+    }
+
+    /// What is outstanding, and how long nothing was answered.
+    #[must_use]
+    pub fn unanswered(&self, elapsed: Duration) -> Unanswered {
+        Unanswered {
+            operations: self.seen.operations,
+            span: elapsed.saturating_sub(self.last_answer),
+            is_stopping: self.is_stopping(),
+        }
+    }
+
+    /// The same, where it has lasted long enough to be told.
+    #[must_use]
+    pub fn told(&self, elapsed: Duration) -> Option<Unanswered> {
+        let unanswered = self.unanswered(elapsed);
+        let stopping = self
+            .stopping_since
+            .map(|since| elapsed.saturating_sub(since));
+        let is_long = unanswered.span >= TOLD_AFTER
+            || stopping.is_some_and(|span| span >= TOLD_STOPPING_AFTER);
+        (unanswered.operations > 0 && is_long).then_some(unanswered)
+    }
+
+    /// Whether what is outstanding is no longer waited for.
+    #[must_use]
+    pub fn is_over_limit(&self, elapsed: Duration) -> bool {
+        let waits_since = match (self.over_since, self.ends_after) {
+            (Some(over), _) => over.max(self.last_answer),
+            (None, Some(end)) => end.max(self.last_answer),
+            (None, None) => self.last_answer,
+        };
+        self.seen.operations > 0 && elapsed.saturating_sub(waits_since) >= self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn outstanding(operations: u64, answered: u64) -> Outstanding {
+        Outstanding {
+            operations,
+            answered,
+        }
+    }
+
+    fn told(watch: &HangWatch, second: u64) -> Option<String> {
+        watch.told(SECOND * second).map(|it| it.to_string())
+    }
+
+    /// A trial of 8 s whose storage answers nothing from 5 s on, is stopped at 20 s, and waits for
+    /// a minute: the screen said "at most 0 s left", and nothing after Ctrl-C.
+    #[test]
+    fn a_hang_is_told_and_waited_for_as_long_as_was_asked_for() {
+        let mut watch = HangWatch::new(SECOND * 60, Some(SECOND * 8));
+        for second in 0..=5 {
+            watch.see(SECOND * second, outstanding(4, 1000 * second));
+        }
+        assert_eq!(told(&watch, 9), None);
+        assert_eq!(
+            told(&watch, 10).as_deref(),
+            Some("4 operations outstanding for 5 s")
+        );
+        watch.end(SECOND * 8);
+        watch.see(SECOND * 17, outstanding(4, 5000));
+        assert_eq!(
+            told(&watch, 17).as_deref(),
+            Some("4 operations outstanding for 12 s")
+        );
+        assert!(!watch.is_over_limit(SECOND * 67));
+        assert!(watch.is_over_limit(SECOND * 68));
+        watch.stop(SECOND * 20);
+        assert_eq!(
+            told(&watch, 20).as_deref(),
+            Some(
+                "Waiting for 4 operations, outstanding for 15 s. Ctrl-C again keeps what was \
+                 measured."
+            )
+        );
+        // Whatever is answered in the end is something.
+        watch.see(SECOND * 60, outstanding(3, 5001));
+        assert_eq!(
+            told(&watch, 64).map(|it| it.contains("3 operations, outstanding for 4 s")),
+            Some(true)
+        );
+        assert!(!watch.is_over_limit(SECOND * 119));
+        assert!(watch.is_over_limit(SECOND * 120));
+        watch.see(SECOND * 120, outstanding(0, 5004));
+        assert_eq!(told(&watch, 130), None);
+        assert!(!watch.is_over_limit(SECOND * 300));
+    }
+
+    #[test]
+    fn a_run_that_is_to_stop_says_soon_what_it_waits_for() {
+        let mut watch = HangWatch::new(SECOND * 60, Some(SECOND * 8));
+        watch.see(SECOND * 2, outstanding(1, 70));
+        watch.stop(SECOND * 3);
+        watch.end(SECOND * 3);
+        assert_eq!(told(&watch, 3), None);
+        let said = told(&watch, 4).expect("it is told");
+        assert!(
+            said.starts_with("Waiting for 1 operation, outstanding for 2 s."),
+            "{said}"
+        );
+    }
+
+    /// Clients that think have nothing outstanding, however long nothing is done.
+    #[test]
+    fn who_waits_for_its_clients_does_not_hang() {
+        let mut watch = HangWatch::new(SECOND * 10, Some(SECOND * 8));
+        watch.end(SECOND * 8);
+        watch.see(SECOND * 100, outstanding(0, 12));
+        assert_eq!(watch.told(SECOND * 200), None);
+        watch.see(SECOND * 201, outstanding(2, 12));
+        assert!(!watch.is_over_limit(SECOND * 105));
+    }
+
+    /// A trial of a given time may see its storage come back; one that ends with its work would
+    /// wait for ever.
+    #[test]
+    fn before_its_end_a_trial_gives_up_only_where_its_work_ends_it() {
+        for (ends_after, gives_up) in [(Some(SECOND * 600), false), (None, true)] {
+            let mut watch = HangWatch::new(SECOND * 60, ends_after);
+            watch.see(SECOND * 5, outstanding(4, 1));
+            assert!(!watch.is_over_limit(SECOND * 64));
+            assert_eq!(watch.is_over_limit(SECOND * 65), gives_up);
+        }
+    }
+}
