@@ -144,6 +144,11 @@ impl Awaiting {
     }
 }
 
+/// Give up what is awaited, as a second signal does, for use as a library.
+pub fn give_up() {
+    IS_GIVEN_UP.store(true, Ordering::Release);
+}
+
 impl Drop for Awaiting {
     fn drop(&mut self) {
         AWAITED.fetch_sub(1, Ordering::AcqRel);

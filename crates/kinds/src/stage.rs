@@ -32,5 +32,14 @@ impl<'a> Stage<'a> {
     }
 }
 
+impl Stage<'_> {
+    /// What is done, or, where nothing is, what the storage does not answer.
+    #[must_use]
+    pub fn activity(&self) -> String {
+        let unanswered = self.glimpse.and_then(|glimpse| glimpse.unanswered);
+        unanswered.map_or_else(|| self.title.to_owned(), |it| it.to_string())
+    }
+}
+
 /// Receives the progress of a run.
 pub type Show<'a> = &'a mut dyn FnMut(&Stage<'_>);

@@ -16,7 +16,7 @@ use super::modes::ModeKeeper;
 use super::run::{Desk, RabRequest};
 use crate::random_access::is_silence;
 use crate::stage::Stage;
-use host::interrupt::Interrupt;
+use host::interrupt::{Interrupt, give_up};
 use lab::bench::{Bench, BenchError};
 use lab::hosts::Party;
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
@@ -288,6 +288,11 @@ impl<'a> Session<'a> {
             {
                 self.take(command, now);
             }
+            let is_stopping = glimpse.unanswered.is_some_and(|it| it.is_stopping);
+            if is_stopping && self.desk.command() == Some(Command::Quit) {
+                // On a full screen Ctrl-C is a key, and no signal.
+                give_up();
+            }
             if self.modes.watch(now) && self.picture.wish.is_none() {
                 self.picture.wish = Some(Wish::OtherMode);
             }
@@ -367,7 +372,9 @@ impl<'a> Session<'a> {
             left: all.saturating_sub(elapsed),
             glimpse,
         };
-        desk.show(&stage, &mut || picture.live(title, modes, elapsed));
+        desk.show(&stage, &mut || {
+            picture.live(&stage.activity(), modes, elapsed)
+        });
     }
 
     /// Share of all the work that is done, by the time that workloads may take.

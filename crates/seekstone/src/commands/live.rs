@@ -53,7 +53,7 @@ impl Live {
     pub fn show(&mut self, stage: &Stage<'_>) {
         let response = stage.glimpse.and_then(|it| it.response);
         self.tell(&LiveGlimpse {
-            title: stage.title.to_owned(),
+            title: stage.activity(),
             done: stage.done,
             elapsed_s: stage.elapsed.as_secs_f64(),
             iops: stage.glimpse.and_then(|it| it.throughput),
