@@ -257,3 +257,21 @@ fn a_run_ends_at_its_limit_and_goes_on_when_the_storage_answers() {
             .check(&["runs", "resume", "--list"], 0, "no run was killed");
     });
 }
+
+/// Calls of a script are the program's own: nobody can go on without them, but both signals are
+/// heard. The kernel gave them to the thread that hung.
+#[test]
+fn signals_are_heard_while_a_call_of_a_script_hangs() {
+    let Some(scene) = Scene::new(KnownSubmission::Blocks) else {
+        return;
+    };
+    let mut hung = scene.hung(&["files", "FILE", "--tests", "11"], "round 1", 1);
+    let running = hung.running();
+    running.signal(Signal::INT);
+    let said = running.line_with("Waiting for the storage: ");
+    assert!(said.contains("Ctrl-C again ends the program."), "{said}");
+    running.signal(Signal::INT);
+    running.wait_for("the kernel may end this process only when the storage answers");
+    let ended = hung.released();
+    assert_eq!(ended.code, Some(128 + 2), "{ended:?}");
+}
