@@ -15,7 +15,7 @@ pub(crate) fn words(name: &str) -> String {
 pub(crate) fn capitalised(text: &str) -> String {
     // The name of a target stays as it is.
     let first = text.split(' ').next().unwrap_or_default();
-    if first.contains([':', '/']) && !first.ends_with(':') || first.starts_with("sim:") {
+    if first.contains([':', '/']) && !first.ends_with(':') {
         return text.to_owned();
     }
     let mut chars = text.chars();
