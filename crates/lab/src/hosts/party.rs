@@ -281,12 +281,14 @@ impl Party {
             true => self.judged(&all, judge),
             false => Err(BenchError::Served),
         });
-        let verdict = to_bytes(&judged.as_ref().ok());
+        // Not an option: MessagePack has one value for none and for some nothing.
+        let verdict = to_bytes(&judged.as_ref().map_err(|_| ()));
         let verdict = self.round(|group| group.broadcast(&verdict))?;
-        let verdict: Option<U> = from_bytes(0, &verdict).map_err(|error| self.failed(&error))?;
+        let verdict: Result<U, ()> =
+            from_bytes(0, &verdict).map_err(|error| self.failed(&error))?;
         match (verdict, judged) {
-            (Some(joined), _) => Ok(joined),
-            (None, judged) => {
+            (Ok(joined), _) => Ok(joined),
+            (Err(()), judged) => {
                 self.has_parted.store(true, Ordering::Relaxed);
                 Err(judged.err().unwrap_or(BenchError::Served))
             }
