@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::iter;
 
 use results::{Figure, Metric, Role, Row, Run, Table, TableShape, Trust, Unit};
 use units::format_count;
@@ -56,6 +57,39 @@ fn one(page: &mut Page<'_>, table: &Table) {
     }
     for note in &table.notes {
         page.paragraph(Tone::Quiet, note);
+    }
+    if let Some(name) = table.show.each.as_ref().filter(|_| page.style.all) {
+        each(page, table, name);
+    }
+}
+
+/// The repetitions behind each row.
+fn each(page: &mut Page<'_>, table: &Table, name: &str) {
+    for row in table.rows.iter().filter(|it| !it.replicates.is_empty()) {
+        let mut metrics: Vec<&str> = Vec::new();
+        for (metric, _, _) in row.replicates.iter().flat_map(|it| &it.readings) {
+            if !metrics.contains(&metric.as_str()) {
+                metrics.push(metric);
+            }
+        }
+        let columns = metrics
+            .iter()
+            .zip((1..COLUMN_WEIGHT).rev().chain(iter::repeat(1)));
+        let columns = columns.map(|(it, weight)| (words(it).into(), Align::Right, weight));
+        let first = (words(name).into(), Align::Right, NAME_WEIGHT);
+        let mut grid = table::Table::with_headings(iter::once(first).chain(columns));
+        for repetition in &row.replicates {
+            let cell = |metric: &&str| {
+                let mut readings = repetition.readings.iter();
+                let found = readings.find(|(it, _, _)| it == metric);
+                found.map_or_else(String::new, |(_, unit, value)| unit.format(*value))
+            };
+            let cells = iter::once(repetition.number.to_string()).chain(metrics.iter().map(cell));
+            grid.row(Tone::Plain, cells);
+        }
+        page.blank();
+        page.paragraph(Tone::Strong, &table.row_name(row));
+        page.table(&grid);
     }
 }
 
@@ -298,7 +332,7 @@ fn matrix(page: &mut Page<'_>, table: &Table, rows: &[&Row], [down, across]: [us
         .iter()
         .map(|it| ((*it).to_owned().into(), Align::Right, HEADLINE_WEIGHT));
     let first = (words(&table.factors[down]).into(), Align::Left, NAME_WEIGHT);
-    let mut grid = table::Table::with_headings(std::iter::once(first).chain(columns));
+    let mut grid = table::Table::with_headings(iter::once(first).chain(columns));
     for name in names {
         let mut cells = vec![name.to_owned()];
         let mut tone = Tone::Plain;

@@ -52,13 +52,15 @@ fn shown(run: &Run) -> &[Measurement] {
     }
 }
 
-/// How many rows can be trusted how far: trials, or the rows of `tables` of a run without any.
+/// How many rows can be trusted how far: trials, or the rows of `tables` of a run without any, but
+/// for parts of others.
 pub(crate) fn counts(run: &Run, tables: &[Table]) -> [(Trust, usize); 3] {
     let of_trials: Vec<Trust> = shown(run).iter().map(trust).collect();
     if !of_trials.is_empty() {
         return counted(&of_trials);
     }
-    let rows = tables.iter().flat_map(|table| &table.rows);
+    let rows = tables.iter().filter(|it| !it.are_steps);
+    let rows = rows.flat_map(|table| &table.rows);
     let of_tables: Vec<Trust> = rows.map(|row| row.trust).collect();
     counted(&of_tables)
 }

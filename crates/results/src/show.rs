@@ -28,6 +28,9 @@ pub struct Show {
     /// What is drawn on a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plot: Option<PlotOf>,
+    /// What a repetition is called: those who ask for everything see each. None: they do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each: Option<String>,
 }
 
 /// The form of a table on a screen.
@@ -124,6 +127,15 @@ impl Show {
         let [down, across] = [down, across].map(str::to_owned);
         Self {
             shape: TableShape::Matrix { down, across },
+            ..self
+        }
+    }
+
+    /// With each repetition, under that name, for those who ask for everything.
+    #[must_use]
+    pub fn each(self, repetition: &str) -> Self {
+        Self {
+            each: Some(repetition.to_owned()),
             ..self
         }
     }

@@ -123,7 +123,8 @@ pub struct Table {
     /// Whether rows are named by their levels alone, and only by those that others do not share.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_brief: bool,
-    /// Whether its rows are steps of a procedure, of which the next run has others.
+    /// Whether its rows are parts of others: steps of a procedure, of which the next run has other
+    /// ones, or what each of several hosts did.
     #[serde(default, skip_serializing_if = "is_false")]
     pub are_steps: bool,
     /// How its figures came about and what they mean, a sentence each.
@@ -394,7 +395,7 @@ impl Table {
         self
     }
 
-    /// The same table, whose rows are steps of a procedure.
+    /// The same table, whose rows are parts of others.
     #[must_use]
     pub fn of_steps(self) -> Self {
         Self {
