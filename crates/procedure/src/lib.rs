@@ -79,7 +79,7 @@ pub use ssd::{
     pts_window, round_trend, ssd_findings, ssd_sayings, ssd_warnings,
 };
 pub use timing::{
-    ROUNDS_MIN, TimingProcedure, TimingStep, command_compared, compare_commands, summarise_command,
+    ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command,
 };
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{

@@ -325,61 +325,6 @@ fn pairs(other: &TimedCommand, first: &TimedCommand) -> Vec<(f64, f64)> {
 /// Rounds where nothing else is asked for: the fewest from which a difference is claimed.
 pub const ROUNDS_MIN: u32 = PAIRS_MIN as u32;
 
-/// What a comparison shows, in one sentence and never beyond it.
-#[must_use]
-pub fn command_compared(found: &CommandComparison, margin: f64) -> String {
-    let times = factor(found.ratio);
-    let (name, first) = (&found.name, &found.reference);
-    let margin = format!("{:.1} %", margin * 100.0);
-    match found.verdict {
-        TimingVerdict::Slower => {
-            format!("{name} takes {times} times as long as {first}")
-        }
-        TimingVerdict::Faster => {
-            let inverse = Estimate {
-                value: 1.0 / found.ratio.value,
-                low: 1.0 / found.ratio.high,
-                high: 1.0 / found.ratio.low,
-                ..found.ratio
-            };
-            format!("{name} is {} times as fast as {first}", factor(inverse))
-        }
-        TimingVerdict::Equivalent => {
-            format!("{name} takes as long as {first}, within {margin}: {times} times as long")
-        }
-        TimingVerdict::TooFew => {
-            format!(
-                "{name} takes {times} times as long as {first} in {}: too few to claim a \
-                 difference; that takes {PAIRS_MIN}",
-                format_counted(found.pairs.into(), "round")
-            )
-        }
-        TimingVerdict::RunsFailed => {
-            format!(
-                "{name} takes {times} times as long as {first} where both succeeded: runs failed, \
-                 so no difference is concluded"
-            )
-        }
-        TimingVerdict::NotShown => {
-            format!(
-                "no difference of more than {margin} shown between {name} and {first}: {name} \
-                 takes {times} times as long"
-            )
-        }
-    }
-}
-
-fn factor(ratio: Estimate) -> String {
-    let digits = if ratio.value >= 2.0 { 2 } else { 3 };
-    let shown = |x: f64| format!("{x:.digits$}");
-    format!(
-        "{} ({} .. {})",
-        shown(ratio.value),
-        shown(ratio.low),
-        shown(ratio.high)
-    )
-}
-
 #[cfg(test)]
 #[path = "timing_tests.rs"]
 mod tests;

@@ -16,7 +16,6 @@ use crate::standing;
 use crate::study;
 use crate::style::{Style, Tone};
 use crate::target;
-use crate::timing;
 use crate::transactions;
 use crate::transfer;
 use crate::verdicts::goals;
@@ -55,10 +54,6 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(found) = &run.random {
         page.blank();
         random_access::section(&mut page, found);
-    }
-    if let Some(found) = &run.timing {
-        page.blank();
-        timing::section(&mut page, found);
     }
     if let Some(found) = &run.study {
         page.blank();

@@ -2,7 +2,6 @@
 
 use crate::side_by_side;
 use crate::style::Tone;
-use crate::timing;
 use results::{
     Access, Curve, LevelOutcome, Measurement, RandomAccess, RandomCell, RandomKind, Run, Trust,
     Unit, Work,
@@ -200,7 +199,6 @@ pub fn headline(run: &Run) -> String {
     }
     parts.extend(run.random.iter().flat_map(of_random));
     parts.extend(of_tables(run));
-    parts.extend(run.timing.iter().flat_map(timing::headline));
     let series = run.transfer.iter().flat_map(|found| &found.series);
     if let Some(last) = series.last() {
         parts.push(format!("{} {}", last.title, format_rate(last.rate.value)));

@@ -47,7 +47,6 @@ mod system;
 mod systems_comparison;
 mod table;
 mod target;
-mod timing;
 mod trace;
 mod transactions;
 mod transfer;

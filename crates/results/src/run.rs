@@ -13,7 +13,6 @@ use crate::series::SystemSeries;
 use crate::setup::Setup;
 use crate::study::Study;
 use crate::table::Table;
-use crate::timing::Timing;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 use crate::verdict::RunVerdict;
@@ -74,9 +73,6 @@ pub struct Run {
     /// Service times of random access.
     #[serde(default)]
     pub random: Option<RandomAccess>,
-    /// Commands that were timed side by side.
-    #[serde(default)]
-    pub timing: Option<Timing>,
     /// How a measurement depends on factors.
     #[serde(default)]
     pub study: Option<Study>,
@@ -128,7 +124,6 @@ impl Run {
             transactions: None,
             transfer: None,
             random: None,
-            timing: None,
             study: None,
             files: None,
             tables: Vec::new(),
@@ -181,7 +176,6 @@ impl Run {
         let workloads = self.rab.iter().flat_map(|it| &it.workloads);
         let series = self.transfer.iter().flat_map(|it| &it.series);
         let cells = self.random.iter().flat_map(|it| &it.cells);
-        let commands = self.timing.iter().flat_map(|it| &it.commands);
         let tests = self.files.iter().flat_map(|it| &it.tests);
         let rows = self.row_warnings.iter();
         of("run", &self.warnings)
@@ -190,7 +184,6 @@ impl Run {
             .chain(workloads.flat_map(|it| of(&it.name, it.all_warnings())))
             .chain(series.flat_map(|it| of(&it.title, &it.warnings)))
             .chain(cells.flat_map(|it| of("random", &it.warnings)))
-            .chain(commands.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(tests.flat_map(|it| of(it.name(), &it.warnings)))
             .chain(rows.map(|it| (it.row.clone(), &it.warning)))
     }

@@ -6,6 +6,7 @@ use crate::replay::Replay;
 use crate::run::Run;
 use crate::ssd::SsdTests;
 use crate::table::Table;
+use crate::timing::Timing;
 
 /// What kinds found, each under its key.
 #[derive(Deserialize)]
@@ -14,6 +15,8 @@ struct KindResults {
     ssd: Option<SsdTests>,
     #[serde(default)]
     replay: Option<Replay>,
+    #[serde(default)]
+    timing: Option<Timing>,
 }
 
 /// Give a run of version 3 the tables of what its kind found.
@@ -26,6 +29,11 @@ pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<(), serde_json::Error
     }
     if let Some(replay) = &found.replay {
         replace(run, replay.tables());
+    }
+    if let Some(timing) = &found.timing {
+        run.row_warnings.extend(timing.row_warnings());
+        run.findings.extend(timing.findings());
+        replace(run, timing.tables());
     }
     Ok(())
 }

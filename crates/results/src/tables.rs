@@ -36,7 +36,6 @@ impl Run {
         let of_transactions = of_transactions.map(|it| transactions::table(it, &self.measurements));
         let of_transfer = self.transfer.iter().map(transfer::table);
         let of_random = self.random.iter().map(random_access::table);
-        let of_timing = self.timing.iter().map(timing::table);
         let of_files = self.files.iter().map(file_tests::table);
         let own = self.tables.iter().cloned();
         let of_study = self.study.iter().map(study::table);
@@ -45,7 +44,6 @@ impl Run {
             .chain(of_transactions)
             .chain(of_transfer)
             .chain(of_random)
-            .chain(of_timing)
             .chain(of_files)
             .chain(own)
             .chain(of_study);

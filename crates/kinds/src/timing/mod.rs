@@ -173,11 +173,15 @@ pub fn time_commands(
         }
     };
     let ranks = session.ranks.as_ref();
+    let warnings = ranks.map_or_else(Vec::new, |it| it.notes(&request.commands));
+    let found = session.found(ended_by);
     Ok(Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
-        warnings: ranks.map_or_else(Vec::new, |it| it.notes(&request.commands)),
-        timing: Some(session.found(ended_by)),
+        tables: found.tables(),
+        findings: found.findings(),
+        warnings,
+        row_warnings: found.row_warnings(),
         ..Run::empty(request.setup.clone(), environment, target)
     })
 }

@@ -78,12 +78,10 @@ fn titles(run: &Run) -> impl Iterator<Item = &str> {
     let of_workloads = workloads.filter_map(|it| it.measurement.as_ref());
     let trials = run.measurements.iter().chain(of_workloads);
     let series = run.transfer.iter().flat_map(|it| &it.series);
-    let commands = run.timing.iter().flat_map(|it| &it.commands);
     let rows = run.row_warnings.iter().map(|it| it.row.as_str());
     let titles = trials.map(|it| it.title.as_str());
     titles
         .chain(series.map(|it| it.title.as_str()))
-        .chain(commands.map(|it| it.name.as_str()))
         .chain(rows)
 }
 

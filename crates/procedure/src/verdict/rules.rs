@@ -1,15 +1,13 @@
 //! What can be said of each kind of run, and of which rows.
 
 use results::{
-    Figure, FileTests, Group, RandomAccess, RandomKind, Row, Run, Saying, Table, Timing,
+    Figure, FileTests, Group, RandomAccess, RandomKind, Row, Run, Saying, Table,
     Transactions, Transfer, Unit,
 };
-use stats::Estimate;
 use units::{Bytes, format_counted, format_duration_ns};
 
 use super::{Candidates, Statement, known, rows_of, studies, trials, with_unit};
 use crate::checkup::KNOWN;
-use crate::timing::command_compared;
 
 /// Series, tests or groups that a sentence has space for.
 const FEW: usize = 3;
@@ -31,9 +29,6 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     }
     if let Some(found) = &run.random {
         return Candidates::of(random(found, rows("random")), 2);
-    }
-    if let Some(found) = &run.timing {
-        return Candidates::of(commands(found, rows("commands")), FEW).beginning_with_name();
     }
     let finding = run
         .findings
@@ -191,23 +186,6 @@ fn random<'a>(found: &RandomAccess, rows: &'a [Row]) -> Vec<Statement<'a>> {
         .into_iter()
         .filter_map(of_kind)
         .collect()
-}
-
-/// Each command against the first; of one command its time.
-fn commands<'a>(found: &Timing, rows: &'a [Row]) -> Vec<Statement<'a>> {
-    let row_of = |name: &String| rows.iter().find(|row| row.levels.first() == Some(name));
-    let compared = found.comparisons.iter().map(|it| {
-        let both = [row_of(&it.name), row_of(&it.reference)];
-        let text = command_compared(it, found.margin);
-        Statement::quoting(both.into_iter().flatten().collect(), Some(text))
-    });
-    let alone = found.commands.iter().zip(rows).map(|(it, row)| {
-        let time = it.real_s.filter(Estimate::is_bounded);
-        let text = time.map(|time| format!("{} takes {}", it.name, known(Unit::Seconds, time)));
-        Statement::quoting(vec![row], text)
-    });
-    let alone = alone.filter(|_| found.comparisons.is_empty());
-    compared.chain(alone).collect()
 }
 
 /// The document's programs by their time, others by what they did in a second.

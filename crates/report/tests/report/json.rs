@@ -20,11 +20,12 @@ fn whole_run() -> Run {
     run.transfer = Some(sample::transfer());
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
-    run.timing = Some(sample::timing());
     let ssd = sample::ssd();
     run.tables = ssd.tables(procedure::ssd_sayings(&ssd));
     run.tables.extend(sample::replay().tables());
+    run.tables.extend(sample::timing().tables());
     run.row_warnings = sample::ssd().row_warnings();
+    run.row_warnings.extend(sample::timing().row_warnings());
     run.study = Some(sample::study());
     // As a trial has them that was cut into intervals.
     let of_users = sample::transactions().loads.remove(0);

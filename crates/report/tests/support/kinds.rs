@@ -52,7 +52,8 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.random = Some(sample::random_access());
     });
     add("time", &["commands"], &|run| {
-        run.timing = Some(sample::timing());
+        run.tables = sample::timing().tables();
+        run.row_warnings = sample::timing().row_warnings();
     });
     add("files", &["files"], &|run| {
         run.files = Some(sample::files());

@@ -5,17 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, process_of, ranks, with_shim};
+use crate::support::tables::{figure, rows, word};
 use crate::support::{Running, Scratch, finish};
 use rustix::process::{Signal, kill_process};
-use serde_json::Value;
 
 /// What each rank runs: it notes that it did, and takes longer the higher its rank is.
 const COMMAND: &str = "echo $SEEKSTONE_RANKS >> ran-$SEEKSTONE_RANK; sleep 0.$SEEKSTONE_RANK";
-
-fn number(value: &Value) -> f64 {
-    let number = value.as_f64();
-    number.unwrap_or_else(|| panic!("a number was expected, not {value}"))
-}
 
 /// What was noted by a rank.
 fn ran(scratch: &Scratch, rank: u32) -> String {
@@ -32,27 +27,24 @@ fn check_rows(test: &str, library: &Library) {
     let ended = finish(ranks(&scratch, library, 3, &args));
     ended.check(&args, 0, "Saved as run 1");
     let run = json(&scratch.path("run.json"));
-    let hosts = run["timing"]["hosts"].as_array().expect("rows");
+    let hosts = rows(&run, "command-hosts");
     assert_eq!(hosts.len(), 3, "{hosts:?}");
-    let runs = run["timing"]["commands"][0]["runs"]
-        .as_array()
-        .expect("runs");
-    assert_eq!(runs.len(), 5);
-    for (rank, host) in (0..).zip(hosts) {
-        assert_eq!(host["rank"], rank);
-        assert_eq!(host["runs"], 5);
-        assert!(number(&host["real_s"]) >= 0.1 * f64::from(rank), "{host}");
+    let command = rows(&run, "commands")[0];
+    assert_eq!(command["replicates"].as_array().map(Vec::len), Some(5));
+    for (rank, host) in (0..).zip(&hosts) {
+        assert_eq!(host["levels"][1], rank.to_string());
+        assert_eq!(figure(host, "runs"), 5.0);
+        assert!(!word(host, "host").is_empty());
+        assert!(figure(host, "elapsed") >= 0.1 * f64::from(rank), "{host}");
         // The warm-up, and what counts.
         assert_eq!(ran(&scratch, rank), "3\n".repeat(6));
     }
     // Whichever rank is last, it is waited for.
-    let longest = hosts
-        .iter()
-        .map(|it| number(&it["real_s"]))
-        .fold(0.0, f64::max);
-    let mean = runs.iter().map(|it| number(&it["real_s"])).sum::<f64>() / 5.0;
+    let longest = hosts.iter().map(|it| figure(it, "elapsed"));
+    let longest = longest.fold(0.0, f64::max);
+    let mean = figure(command, "elapsed");
     assert!(mean >= longest - 1e-6, "{mean} s, {longest} s");
-    let last: f64 = hosts.iter().map(|it| number(&it["last_in"])).sum();
+    let last: f64 = hosts.iter().map(|it| figure(it, "last-in")).sum();
     assert!(last >= 5.0, "{hosts:?}");
     let said = run["warnings"].to_string();
     assert!(said.contains("1 host, 3 ranks: "), "{said}");

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use crate::support::tables::{estimate, figure, row, rows, word};
 use crate::support::{Running, Scratch, finish};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -11,13 +12,23 @@ use serde_json::Value;
 const HANGING: Duration = Duration::from_secs(60);
 const BRIEF: [&str; 4] = ["--no-save", "--quiet", "--json", "-"];
 
-/// The times of a run that must end well.
+/// A run that must end well.
 #[track_caller]
 fn time(scratch: &Scratch, args: &[&str]) -> Value {
     let args = [&["time"], &BRIEF[..], args].concat();
     let ended = finish(scratch.seekstone(&args));
     assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
-    ended.json()["timing"].take()
+    ended.json()
+}
+
+/// A reading of each run of a command.
+fn of_runs(command: &Value, reading: &str) -> Vec<f64> {
+    let runs = command["replicates"].as_array().expect("runs").iter();
+    let readings = runs.map(|it| it["readings"].as_array().expect("readings"));
+    let found = readings.map(|all| all.iter().find(|it| it[0] == reading));
+    found
+        .map(|it| it.and_then(|it| it[2].as_f64()).expect("a number"))
+        .collect()
 }
 
 /// Whether there is such a process, and it has not ended.
@@ -47,14 +58,15 @@ fn rounds_go_there_and_back_after_the_warm_ups() {
         let back: String = pair[0].chars().rev().collect();
         assert_eq!(pair[1], back, "{rounds:?}");
     }
-    for (command, typed) in found["commands"].as_array().unwrap().iter().zip(commands) {
-        assert_eq!(command["command"], typed);
-        assert_eq!(command["runs"].as_array().map(Vec::len), Some(4));
-        assert!(command["real_s"]["value"].as_f64().unwrap() > 0.0);
+    for (command, typed) in rows(&found, "commands").into_iter().zip(commands) {
+        assert_eq!(command["levels"][0], typed);
+        assert_eq!(of_runs(command, "elapsed").len(), 4);
+        assert!(figure(command, "elapsed") > 0.0);
     }
-    assert_eq!(found["comparisons"].as_array().map(Vec::len), Some(2));
+    let comparisons = rows(&found, "command-comparisons");
+    assert_eq!(comparisons.len(), 2);
     // Fewer than five pairs claim nothing, whatever they look like.
-    assert_eq!(found["comparisons"][0]["verdict"], "too-few");
+    assert_eq!(word(comparisons[0], "verdict"), "too few rounds");
 }
 
 #[test]
@@ -69,10 +81,7 @@ fn what_goes_before_and_after_is_run_each_time_and_not_counted() {
     .concat();
     let found = time(&scratch, &args);
     assert_eq!(log(&scratch), "paqpaqpaq");
-    assert_eq!(
-        found["commands"][0]["runs"].as_array().map(Vec::len),
-        Some(2)
-    );
+    assert_eq!(of_runs(rows(&found, "commands")[0], "elapsed").len(), 2);
 }
 
 #[test]
@@ -83,13 +92,11 @@ fn a_longer_wait_is_told_from_a_shorter_one() {
         &scratch,
         &[&args[..], &["sleep 0.2", "sleep 0.01"]].concat(),
     );
-    let found = &found["comparisons"][0];
-    assert_eq!(
-        (&found["name"], &found["reference"]),
-        (&"short".into(), &"long".into())
-    );
-    assert_eq!(found["verdict"], "faster", "{found}");
-    assert_eq!(found["pairs"], 6);
+    let sentence = found["findings"][0].as_str().expect("a finding");
+    assert!(sentence.starts_with("short is ") && sentence.ends_with("times as fast as long."));
+    let found = row(&found, "command-comparisons", &["short", "long"]);
+    assert_eq!(word(found, "verdict"), "faster", "{found}");
+    assert_eq!(figure(found, "pairs"), 6.0);
 }
 
 #[test]
@@ -100,10 +107,10 @@ fn processor_time_of_a_program_and_its_children_is_counted() {
                 [ $user -ge 10 ]; do :; done";
     let child = format!("sh -c '{busy}'; true");
     let found = time(&scratch, &["--runs", "2", &child]);
-    let run = &found["commands"][0]["runs"][0];
-    let [real, user] = ["real_s", "user_s"].map(|key| run[key].as_f64().unwrap());
-    assert!(user > 0.09, "{run}");
-    assert!(real >= 0.9 * user, "one thread at a time: {run}");
+    let command = rows(&found, "commands")[0];
+    let [real, user] = ["elapsed", "cpu-user"].map(|it| of_runs(command, it)[0]);
+    assert!(user > 0.09, "{command}");
+    assert!(real >= 0.9 * user, "one thread at a time: {command}");
 }
 
 #[test]
@@ -118,7 +125,7 @@ fn a_program_runs_without_a_shell_where_it_is_told_to_and_reads_what_it_is_given
     let found = time(&scratch, &[&place[..], &input, &program].concat());
     let copied = fs::read_to_string(scratch.path("there").join("$HOME"));
     assert_eq!(copied.expect("no shell replaces the name"), "words\n");
-    assert_eq!(found["shell_s"], Value::Null);
+    assert!(estimate(rows(&found, "commands")[0], "shell").is_none());
 }
 
 /// Bug: `1` was taken for a second command, and the first failed for want of it.
@@ -140,8 +147,10 @@ fn failures_end_it_unless_they_are_to_count() {
         ended.stderr
     );
     let found = time(&scratch, &["--runs", "3", "--ignore-failure", says]);
-    assert_eq!(found["commands"][0]["runs"][2]["exit"], 3);
-    assert_eq!(found["commands"][0]["warnings"][0]["code"], "failed-runs");
+    let command = rows(&found, "commands")[0];
+    assert_eq!(of_runs(command, "exit-status")[2], 3.0);
+    assert_eq!(command["warnings"][0], "failed-runs");
+    assert_eq!(found["row_warnings"][0]["code"], "failed-runs");
     scratch.check(
         &["time", "--prepare", "exit 4", "true"],
         1,
@@ -241,12 +250,8 @@ fn wrong_usage_is_told_before_anything_runs() {
 fn names_that_are_alike_are_told_apart() {
     let scratch = Scratch::new();
     let found = time(&scratch, &["--runs", "1", "true", "true"]);
-    let names: Vec<&str> = found["commands"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|command| command["name"].as_str().unwrap())
-        .collect();
+    let names = rows(&found, "commands").into_iter();
+    let names: Vec<&Value> = names.map(|it| &it["levels"][0]).collect();
     assert_eq!(names, ["true [1]", "true [2]"]);
 }
 
@@ -254,13 +259,13 @@ fn names_that_are_alike_are_told_apart() {
 #[test]
 fn arguments_are_shown_as_they_would_be_typed() {
     let scratch = Scratch::new();
-    let timing = time(
+    let run = time(
         &scratch,
         &["-r", "2", "--", "sh", "-c", "test 'a  b' = \"$0\"", "a  b"],
     );
-    let command = timing["commands"][0]["command"]
-        .as_str()
-        .expect("a command");
+    let notes = run["tables"][0]["notes"].as_array().expect("notes").iter();
+    let mut notes = notes.filter_map(|it| it.as_str()?.split_once("...: "));
+    let (_, command) = notes.next().expect("the whole of a shortened name");
     let mut shell = std::process::Command::new("sh");
     let ended = shell.args(["-c", command]).status().expect("a shell");
     assert!(ended.success(), "{command}");
