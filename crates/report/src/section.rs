@@ -89,7 +89,7 @@ fn each(page: &mut Page<'_>, table: &Table, name: &str) {
         }
         page.blank();
         page.paragraph(Tone::Strong, &table.row_name(row));
-        page.table(&grid);
+        page.whole_table(&grid);
     }
 }
 
@@ -137,7 +137,10 @@ fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>
         let cells = columns.iter().map(|it| it.cell(row, ink));
         grid.row(tone_of(row.trust), cells.collect::<Vec<_>>());
     }
-    page.table(&grid);
+    match all {
+        true => page.whole_table(&grid),
+        false => page.table(&grid),
+    }
 }
 
 /// The first, the last, and what lies evenly between, at most so many.
@@ -214,8 +217,9 @@ fn columns<'a>(
 }
 
 fn has_interval(row: &Row, metric: &Metric) -> bool {
-    row.figure(&metric.name)
-        .is_some_and(|it| it.value.low < it.value.high && it.value.high.is_finite())
+    row.figure(&metric.name).is_some_and(|it| {
+        it.value.low < it.value.high && (it.value.high.is_finite() || it.value.low > 0.0)
+    })
 }
 
 /// The metrics of the columns: those that the table names, or all that are no details; every one
@@ -279,8 +283,12 @@ impl GridColumn<'_> {
     }
 }
 
-/// A percentile of a latency by its name, other metrics in words.
+/// A percentile of a latency by its name, other metrics in words; that a share is one its values
+/// say.
 fn heading_of(metric: &Metric) -> String {
+    if let (Unit::Share, Some(of)) = (metric.unit, metric.name.strip_suffix("-share")) {
+        return words(of);
+    }
     match metric.name.strip_prefix("latency-") {
         Some(which) => words(which),
         None if metric.name == "latency" => "mean latency".into(),
