@@ -78,9 +78,7 @@ pub use ssd::{
     LAPS_MIN, RoundTime, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdStep, SsdTest,
     pts_window, round_trend, ssd_findings, ssd_sayings, ssd_warnings,
 };
-pub use timing::{
-    ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command,
-};
+pub use timing::{ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
     PassCount, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over, transfer_doubts,

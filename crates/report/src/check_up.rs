@@ -17,7 +17,6 @@ use crate::study;
 use crate::style::{Style, Tone};
 use crate::target;
 use crate::transactions;
-use crate::transfer;
 use crate::verdicts::goals;
 use crate::warnings;
 
@@ -46,10 +45,6 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     }
     if let Some(found) = &run.transactions {
         transactions::section(&mut page, found);
-    }
-    if let Some(found) = &run.transfer {
-        page.blank();
-        transfer::section(&mut page, found, run.target.kind);
     }
     if let Some(found) = &run.random {
         page.blank();

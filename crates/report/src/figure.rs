@@ -199,10 +199,6 @@ pub fn headline(run: &Run) -> String {
     }
     parts.extend(run.random.iter().flat_map(of_random));
     parts.extend(of_tables(run));
-    let series = run.transfer.iter().flat_map(|found| &found.series);
-    if let Some(last) = series.last() {
-        parts.push(format!("{} {}", last.title, format_rate(last.rate.value)));
-    }
     let averages = run.rab.iter().flat_map(|it| it.averages_to_tell());
     for (group, mark) in averages.take(2) {
         let (group, mark) = (group.name(), format_count(mark.value.value));

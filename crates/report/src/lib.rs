@@ -49,7 +49,6 @@ mod table;
 mod target;
 mod trace;
 mod transactions;
-mod transfer;
 mod validation;
 mod verdicts;
 mod warnings;

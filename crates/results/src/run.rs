@@ -14,7 +14,6 @@ use crate::setup::Setup;
 use crate::study::Study;
 use crate::table::Table;
 use crate::transactions::Transactions;
-use crate::transfer::Transfer;
 use crate::verdict::RunVerdict;
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
@@ -67,9 +66,6 @@ pub struct Run {
     /// What users of transactions saw.
     #[serde(default)]
     pub transactions: Option<Transactions>,
-    /// Transfer rates.
-    #[serde(default)]
-    pub transfer: Option<Transfer>,
     /// Service times of random access.
     #[serde(default)]
     pub random: Option<RandomAccess>,
@@ -122,7 +118,6 @@ impl Run {
             curve: None,
             rab: None,
             transactions: None,
-            transfer: None,
             random: None,
             study: None,
             files: None,
@@ -174,7 +169,6 @@ impl Run {
         let measured = self.measurements.iter();
         let curve = self.curve.iter().flat_map(|it| &it.warnings);
         let workloads = self.rab.iter().flat_map(|it| &it.workloads);
-        let series = self.transfer.iter().flat_map(|it| &it.series);
         let cells = self.random.iter().flat_map(|it| &it.cells);
         let tests = self.files.iter().flat_map(|it| &it.tests);
         let rows = self.row_warnings.iter();
@@ -182,7 +176,6 @@ impl Run {
             .chain(measured.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(of("curve", curve))
             .chain(workloads.flat_map(|it| of(&it.name, it.all_warnings())))
-            .chain(series.flat_map(|it| of(&it.title, &it.warnings)))
             .chain(cells.flat_map(|it| of("random", &it.warnings)))
             .chain(tests.flat_map(|it| of(it.name(), &it.warnings)))
             .chain(rows.map(|it| (it.row.clone(), &it.warning)))

@@ -7,6 +7,7 @@ use crate::run::Run;
 use crate::ssd::SsdTests;
 use crate::table::Table;
 use crate::timing::Timing;
+use crate::transfer::Transfer;
 
 /// What kinds found, each under its key.
 #[derive(Deserialize)]
@@ -17,6 +18,8 @@ struct KindResults {
     replay: Option<Replay>,
     #[serde(default)]
     timing: Option<Timing>,
+    #[serde(default)]
+    transfer: Option<Transfer>,
 }
 
 /// Give a run of version 3 the tables of what its kind found.
@@ -34,6 +37,10 @@ pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<(), serde_json::Error
         run.row_warnings.extend(timing.row_warnings());
         run.findings.extend(timing.findings());
         replace(run, timing.tables());
+    }
+    if let Some(transfer) = &found.transfer {
+        run.row_warnings.extend(transfer.row_warnings());
+        replace(run, transfer.tables());
     }
     Ok(())
 }

@@ -34,7 +34,6 @@ impl Run {
         let of_rab = self.rab.iter().flat_map(rab::tables);
         let of_transactions = self.transactions.iter();
         let of_transactions = of_transactions.map(|it| transactions::table(it, &self.measurements));
-        let of_transfer = self.transfer.iter().map(transfer::table);
         let of_random = self.random.iter().map(random_access::table);
         let of_files = self.files.iter().map(file_tests::table);
         let own = self.tables.iter().cloned();
@@ -42,7 +41,6 @@ impl Run {
         let found = of_curve
             .chain(of_rab)
             .chain(of_transactions)
-            .chain(of_transfer)
             .chain(of_random)
             .chain(of_files)
             .chain(own)

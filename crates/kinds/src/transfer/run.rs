@@ -108,7 +108,7 @@ pub fn measure_transfer(
     };
     let setup = request.bench.resolved(shape.size);
     Ok(run_of(
-        transfer,
+        &transfer,
         environment,
         opened.description,
         setup,
@@ -118,20 +118,20 @@ pub fn measure_transfer(
 }
 
 fn run_of(
-    transfer: Transfer,
+    transfer: &Transfer,
     environment: results::Environment,
     target: TargetDescription,
     setup: results::Setup,
     (status, elapsed): (Status, Duration),
     warnings: Vec<Warning>,
 ) -> Run {
-    let findings = findings_of(&transfer);
     Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
-        transfer: Some(transfer),
-        findings,
+        tables: transfer.tables(),
+        findings: findings_of(transfer),
         warnings,
+        row_warnings: transfer.row_warnings(),
         ..Run::empty(setup, environment, target)
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use drivers::{AccessMode, Caching, Target, TargetKind, TargetOptions};
 use procedure::RoundsRule;
-use results::{Better, Reading, Setup, TransferKind, TransferMode, Unit};
+use results::{Better, Reading, Setup, TransferMode, Unit};
 use sys::drop_cached;
 use units::{Bytes, Duration};
 
@@ -202,14 +202,17 @@ impl Transfer {
 
     fn on_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let run = measure_transfer(&self.one_pass(place), stop, &mut |_| {})?;
-        let series = run.transfer.map(|transfer| transfer.series);
-        let readings = series.unwrap_or_default().into_iter().map(|series| {
-            let name = match series.kind {
-                TransferKind::Write => "write rate",
-                TransferKind::Read => "read rate",
-            };
-            let rate = series.rate.value;
-            Reading::new(name, Unit::BytesPerSecond, rate, Better::Higher)
+        // The first table has a row for each operation.
+        let rows = run.tables.first().map_or(&[][..], |it| &it.rows);
+        let readings = rows.iter().filter_map(|row| {
+            let name = format!("{} rate", row.levels[0]);
+            let rate = row.headline()?.value.value;
+            Some(Reading::new(
+                name,
+                Unit::BytesPerSecond,
+                rate,
+                Better::Higher,
+            ))
         });
         Ok(readings.collect())
     }

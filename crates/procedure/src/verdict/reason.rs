@@ -77,12 +77,9 @@ fn titles(run: &Run) -> impl Iterator<Item = &str> {
     let workloads = run.rab.iter().flat_map(|it| &it.workloads);
     let of_workloads = workloads.filter_map(|it| it.measurement.as_ref());
     let trials = run.measurements.iter().chain(of_workloads);
-    let series = run.transfer.iter().flat_map(|it| &it.series);
     let rows = run.row_warnings.iter().map(|it| it.row.as_str());
     let titles = trials.map(|it| it.title.as_str());
-    titles
-        .chain(series.map(|it| it.title.as_str()))
-        .chain(rows)
+    titles.chain(rows)
 }
 
 /// Where a text goes on to what follows from what happened, or to what to do.

@@ -1,8 +1,7 @@
 //! What can be said of each kind of run, and of which rows.
 
 use results::{
-    Figure, FileTests, Group, RandomAccess, RandomKind, Row, Run, Saying, Table,
-    Transactions, Transfer, Unit,
+    Figure, FileTests, Group, RandomAccess, RandomKind, Row, Run, Saying, Table, Transactions, Unit,
 };
 use units::{Bytes, format_counted, format_duration_ns};
 
@@ -17,9 +16,6 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     let rows = |name: &str| rows_of(tables, name);
     if let Some(found) = &run.transactions {
         return Candidates::of(users(found, rows("transactions")), 1);
-    }
-    if let Some(found) = &run.transfer {
-        return Candidates::of(series(found, rows("transfer")), FEW);
     }
     if run.rab.is_some() {
         return Candidates::of(rabmarks(tables), FEW);
@@ -104,19 +100,6 @@ fn users<'a>(found: &Transactions, rows: &'a [Row]) -> Vec<Statement<'a>> {
         Statement::quoting(rows, is_known.then_some(text))
     });
     said.collect()
-}
-
-fn series<'a>(found: &Transfer, rows: &'a [Row]) -> impl Iterator<Item = Statement<'a>> {
-    found.series.iter().zip(rows).map(|(it, row)| {
-        let rate = it
-            .rate
-            .is_bounded()
-            .then(|| known(Unit::BytesPerSecond, it.rate));
-        Statement::quoting(
-            vec![row],
-            rate.map(|rate| format!("{} at {rate}", it.title)),
-        )
-    })
 }
 
 /// The averages of groups, over runs where there were several; then the workloads.

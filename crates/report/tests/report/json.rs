@@ -17,15 +17,17 @@ const SCHEMA: &str = include_str!("../../../../docs/json-schema.md");
 fn whole_run() -> Run {
     let mut run = sample::run();
     run.rab = Some(sample::rab());
-    run.transfer = Some(sample::transfer());
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
     let ssd = sample::ssd();
     run.tables = ssd.tables(procedure::ssd_sayings(&ssd));
     run.tables.extend(sample::replay().tables());
     run.tables.extend(sample::timing().tables());
+    // The study has a table of the name of the first.
+    run.tables.extend(sample::transfer().tables().split_off(1));
     run.row_warnings = sample::ssd().row_warnings();
     run.row_warnings.extend(sample::timing().row_warnings());
+    run.row_warnings.extend(sample::transfer().row_warnings());
     run.study = Some(sample::study());
     // As a trial has them that was cut into intervals.
     let of_users = sample::transactions().loads.remove(0);

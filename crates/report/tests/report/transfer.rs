@@ -1,33 +1,35 @@
 //! The screen of transfer rates, with invented figures.
 
 use report::{Style, check_up, headline};
-use results::Run;
+use results::{Run, Transfer};
 
 use crate::kinds::judged;
 
 /// A run that measured nothing but transfer rates.
-fn run() -> Run {
+fn run(found: &Transfer) -> Run {
     let mut run = sample::run();
     run.settings.command = "transfer".into();
     run.measurements.clear();
     run.findings.clear();
     run.warnings.clear();
     run.curve = None;
-    run.transfer = Some(sample::transfer());
+    run.tables = found.tables();
+    run.row_warnings = found.row_warnings();
     judged(run)
 }
 
-/// A page whose lines fit into this file.
-const NARROW: Style = Style {
-    width: 92,
-    color: false,
-    unicode: true,
-    all: false,
-};
+fn screen(width: usize, all: bool) -> String {
+    let style = Style {
+        width,
+        all,
+        ..Style::default()
+    };
+    check_up(&run(&sample::transfer()), &style)
+}
 
 #[test]
-fn series_costs_passes_and_streams() {
-    insta::assert_snapshot!(check_up(&run(), &NARROW), @r"
+fn series_streams_and_how_they_compare() {
+    insta::assert_snapshot!(screen(92, false), @r"
     transfer of .                                                              58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
@@ -36,47 +38,31 @@ fn series_costs_passes_and_streams() {
       808).
       Trust: all 4 rows sound
 
-      direct; 2 read passes; the end of each block is checked; host gold
-      stream 1: /data (vda)
-      stream 2: /data (vda)
+      operation  streams      throughput  95 % CI     page cache    IOPS  mean latency     p99
+      write      streams 1+2    400 MB/s  396 .. 404       0.0 %   6,100        328 us  500 us
+      read       stream 1       800 MB/s  792 .. 808       0.0 %  12,200       81.9 us  125 us
+      read       stream 2       800 MB/s  792 .. 808       0.0 %  12,200       81.9 us  125 us
+      read       streams 1+2    900 MB/s  891 .. 909       0.0 %  13,700        146 us  222 us
+      1 GiB by 64 KiB, direct; 2 read passes; the end of each block is checked; host gold.
+      Intervals: variation between passes; of a single pass, variation within it.
+      A pass of several streams lasts until the last one ends; in the worst pass all of them
+      were under way 99.5 % of the time.
 
-      series                   passes      rate  95 % CI       IOPS     mean     p99  page cache
-      write 1 GiB by 64             1  400 MB/s  396 .. 404   6,100   328 us  500 us         0 %
-        KiB, 2 streams
-        stream 1                       200 MB/s  198 .. 202
-        stream 2                       200 MB/s  198 .. 202
-      read 1 GiB by 64 KiB,         2  800 MB/s  792 .. 808  12,200  81.9 us  125 us         0 %
-        stream 1 alone
-      read 1 GiB by 64 KiB,         2  800 MB/s  792 .. 808  12,200  81.9 us  125 us         0 %
-        stream 2 alone
-      read 1 GiB by 64 KiB,         2  900 MB/s  891 .. 909  13,700   146 us  222 us         0 %
-        2 streams
-        stream 1                       450 MB/s  446 .. 454
-        stream 2                       450 MB/s  446 .. 454
+    Streams
+      write 1 GiB by 64 KiB, 2 streams
+      stream  throughput  95 % CI     target  device
+      1         200 MB/s  198 .. 202  /data   vda
+      2         200 MB/s  198 .. 202  /data   vda
+      read 1 GiB by 64 KiB, 2 streams
+      stream  throughput  95 % CI     target  device
+      1         450 MB/s  446 .. 454  /data   vda
+      2         450 MB/s  446 .. 454  /data   vda
 
-    write 1 GiB by 64 KiB, 2 streams
-               seconds      rate     CPU  cache    device  ended (UTC)   monotonic s
-      write 1   5.3687  400 MB/s  210 ms    0 %  401 MB/s  12:00:10.250    86405.619
-
-    read 1 GiB by 64 KiB, stream 1 alone
-              seconds      rate  95 % within     CPU  cache    device  ended (UTC)   monotonic s
-      read 1   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86401.592
-      read 2   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86402.934
-
-    read 1 GiB by 64 KiB, stream 2 alone
-              seconds      rate  95 % within     CPU  cache    device  ended (UTC)   monotonic s
-      read 1   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86401.592
-      read 2   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86402.934
-
-    read 1 GiB by 64 KiB, 2 streams
-              seconds      rate     CPU  cache    device  ended (UTC)   monotonic s
-      read 1   2.3861  900 MB/s  210 ms    0 %  902 MB/s  12:00:10.250    86402.636
-      read 2   2.3861  900 MB/s  210 ms    0 %  902 MB/s  12:00:10.250    86405.022
-
-      alone against together       alone  together  95 % interval  ratio  95 % interval
-      stream 1, 64 KiB blocks   800 MB/s  450 MB/s  446 .. 454     0.562  0.554 .. 0.571
-      stream 2, 64 KiB blocks   800 MB/s  450 MB/s  446 .. 454     0.562  0.554 .. 0.571
-      all, 64 KiB blocks       1.60 GB/s  900 MB/s  891 .. 909     0.562  0.554 .. 0.571
+    Together over alone
+      stream  ratio  95 % CI             alone  together
+      1       0.562  0.554 .. 0.571   800 MB/s  450 MB/s
+      2       0.562  0.554 .. 0.571   800 MB/s  450 MB/s
+      all     0.562  0.554 .. 0.571  1.60 GB/s  900 MB/s
 
     Warnings
       doubt A doubt about one series.
@@ -84,28 +70,41 @@ fn series_costs_passes_and_streams() {
 }
 
 #[test]
-fn the_last_series_is_the_headline() {
-    assert_eq!(headline(&run()), "read 1 GiB by 64 KiB, 2 streams 900 MB/s");
+fn each_pass_of_a_series() {
+    let page = screen(100, true);
+    let (_, passes) = page.split_once("\nPasses\n").expect("a heading");
+    let passes: Vec<&str> = passes.lines().take(6).collect();
+    insta::assert_snapshot!(passes.join("\n"), @r"
+    write 1 GiB by 64 KiB, 2 streams
+    pass     throughput  elapsed  page cache     CPU  ended                     monotonic s
+    write 1    400 MB/s   5.37 s       0.0 %  210 ms  2027-01-31T12:00:10.250Z  86405.618709
+    A wider terminal also shows: mean latency, p99, CPU user, CPU system, device throughput.
+    read 1 GiB by 64 KiB, stream 1 alone
+    pass    throughput  95 % CI     elapsed  page cache  ended                     monotonic s
+    ");
+}
+
+#[test]
+fn the_first_series_are_the_headline() {
+    let told = "write streams 1+2 400 MB/s, read stream 1 800 MB/s";
+    assert_eq!(headline(&run(&sample::transfer())), told);
 }
 
 /// The rate was bytes over time and the device's beside it the plain mean of passes: 392 MB/s
 /// beside 713.
 #[test]
 fn the_device_is_stated_as_bytes_over_time_too() {
-    let mut run = run();
-    let series = &mut run.transfer.as_mut().expect("a transfer").series[3];
-    let passes = &mut series.passes[..];
+    let mut found = sample::transfer();
+    let passes = &mut found.series[3].passes[..];
     for (pass, (seconds, rate)) in passes.iter_mut().zip([(1, 100e6), (9, 900e6)]) {
         pass.elapsed_ns = seconds * 1_000_000_000;
         pass.device_rate = Some(rate);
     }
-    let wide = Style {
-        width: 120,
-        ..Style::default()
-    };
-    let text = check_up(&run, &wide);
-    let row = text
-        .lines()
-        .find(|line| line.contains("read 1 GiB by 64 KiB, 2 streams"));
-    assert!(row.is_some_and(|row| row.ends_with("820 MB/s")), "{text}");
+    let tables = found.tables();
+    let device = tables[0].rows[3].figure("device-throughput");
+    let device = device.map(|it| it.value.value);
+    assert!(
+        device.is_some_and(|it| (it - 820e6).abs() < 1.0),
+        "{device:?}"
+    );
 }

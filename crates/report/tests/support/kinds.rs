@@ -46,7 +46,8 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.transactions = Some(sample::transactions());
     });
     add("transfer", &["transfer"], &|run| {
-        run.transfer = Some(sample::transfer());
+        run.tables = sample::transfer().tables();
+        run.row_warnings = sample::transfer().row_warnings();
     });
     add("random", &["random"], &|run| {
         run.random = Some(sample::random_access());

@@ -1,36 +1,233 @@
 //! Transfer rates.
 
-use stats::is_indicative;
-use units::Bytes;
+use stats::{Estimate, is_indicative};
+use units::{Bytes, format_counted};
 
-use crate::reading::Unit;
-use crate::table::{Figure, Replicate, Row, Table, Trust};
-use crate::transfer::{Transfer, TransferKind, TransferPass, TransferSeries};
+use crate::reading::{Better, Unit};
+use crate::run::RowWarning;
+use crate::saying::Saying;
+use crate::show::Show;
+use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
+use crate::transfer::{
+    AloneTogether, Transfer, TransferHost, TransferKind, TransferMode, TransferPass, TransferSeries,
+};
 
-/// Each series of passes.
-pub(super) fn table(found: &Transfer) -> Table {
-    let rows = found.series.iter().map(row);
-    let factors = ["operation", "access", "block", "size", "streams"];
-    Table::new("transfer", &factors, rows.collect()).briefly_named()
+const MIB: f64 = (1 << 20) as f64;
+const OF_INTERVALS: &str = "Intervals: variation between passes; of a single pass, variation \
+                            within it.";
+const OF_CPU: &str = "CPU is this process's; its parts in the program (user) and the kernel \
+                      (system) are split in clock ticks.";
+const OF_MODELS_CPU: &str = "CPU is that of the simulated host.";
+const OF_DEVICES: &str = "device throughput: what the device moved meanwhile, whoever asked.";
+const OF_HOSTS: &str = "Passes that read all streams. throughput: while this rank was at work. \
+                        first in, last in: passes in which it was done first, or last. CPUs: \
+                        processors that it used meanwhile.";
+
+impl Transfer {
+    /// The series of passes, the streams of each, alone and together, the hosts, and the passes.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        let mut tables = vec![
+            self.of_series(),
+            self.of_streams(),
+            self.of_comparisons(),
+            self.of_hosts(),
+            self.of_passes(),
+        ];
+        tables.retain(|it| !it.rows.is_empty());
+        tables
+    }
+
+    /// What must be known of each series.
+    #[must_use]
+    pub fn row_warnings(&self) -> Vec<RowWarning> {
+        let of_series = |series: &TransferSeries| {
+            let row = series.title.clone();
+            let of_row = move |warning| RowWarning {
+                row: row.clone(),
+                warning,
+            };
+            series.warnings.clone().into_iter().map(of_row)
+        };
+        self.series.iter().flat_map(of_series).collect()
+    }
+
+    fn of_series(&self) -> Table {
+        let factors = ["operation", "access", "block", "size", "streams"];
+        let columns = ["throughput", "page-cache-share", "iops", "latency"];
+        let others = ["latency-p99", "passes", "device-throughput", "cpu-per-mib"];
+        let rows = self.series.iter().map(of_series);
+        Table::new("transfer", &factors, rows.collect())
+            .briefly_named()
+            .shown(Show::default().columns(&[columns, others].concat()))
+            .noted(self.notes())
+    }
+
+    fn is_model(&self) -> bool {
+        let mut series = self.series.iter();
+        series.any(|it| it.mode == TransferMode::Simulated)
+    }
+
+    /// How it was measured, and what the intervals mean.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let together = self.series.iter().filter(|it| it.streams.len() > 1);
+        let overlap = together
+            .flat_map(|it| &it.passes)
+            .map(|it| it.overlap_share);
+        let overlap = overlap.reduce(f64::min).map(|share| {
+            format!(
+                "A pass of several streams lasts until the last one ends; in the worst pass all \
+                 of them were under way {} of the time.",
+                Unit::Share.format(share)
+            )
+        });
+        [self.how(), OF_INTERVALS.to_owned()]
+            .into_iter()
+            .chain(overlap)
+    }
+
+    /// What is the same of all series.
+    fn of_all<T: PartialEq>(&self, of: impl Fn(&TransferSeries) -> T) -> Option<T> {
+        let first = of(self.series.first()?);
+        self.series
+            .iter()
+            .all(|it| of(it) == first)
+            .then_some(first)
+    }
+
+    fn how(&self) -> String {
+        let what = self.of_all(|it| format!("{} by {}", size(it), Bytes(it.block_bytes)));
+        let streams = self.of_all(|it| it.streams.len()).filter(|it| *it > 1);
+        let streams = streams.map(|it| format!("{it} streams"));
+        let mode = self.of_all(|it| it.mode.name().to_owned());
+        let what = [what, streams, mode].into_iter().flatten();
+        let what = what.collect::<Vec<_>>().join(", ");
+        let until = match (self.passes, self.precision) {
+            (Some(passes), _) => format!("; {}", format_counted(passes.into(), "read pass")),
+            (None, Some(precision)) => {
+                format!("; read passes until {:.1} % precise", precision * 100.0)
+            }
+            (None, None) => String::new(),
+        };
+        let check = match self.check.as_str() {
+            "last" => "the end of each block is checked",
+            "block" => "every byte is checked",
+            _ => "data are not checked",
+        };
+        // Of a simulated system the host that computed it is none.
+        let host = match self.is_model() {
+            true => String::new(),
+            false => format!("; host {}", self.host_name),
+        };
+        format!("{what}{until}; {check}{host}.")
+    }
+
+    fn of_streams(&self) -> Table {
+        let series = self.series.iter().filter(|it| it.stream_rates.len() > 1);
+        let rows = series.flat_map(|series| {
+            let rates = series.streams.iter().zip(&series.stream_rates);
+            rates.map(|(number, rate)| self.of_stream(series, *number, *rate))
+        });
+        Table::new("transfer-streams", &["series", "stream"], rows.collect())
+            .titled("Streams")
+            .of_steps()
+            .shown(Show::default().grouped_by("series"))
+    }
+
+    fn of_stream(&self, series: &TransferSeries, number: u32, rate: Estimate) -> Row {
+        let levels = vec![series.title.clone(), number.to_string()];
+        let row = Row::new(
+            levels,
+            [Figure::throughput(rate)],
+            "throughput",
+            trust(series),
+            &[],
+        );
+        let Some(stream) = self.streams.iter().find(|it| it.number == number) else {
+            return row;
+        };
+        let known = |it: &Option<String>| it.clone().unwrap_or_default();
+        row.with_word("target", &stream.target)
+            .with_word("device", known(&stream.device))
+            .with_word("host", known(&stream.host))
+    }
+
+    fn of_comparisons(&self) -> Table {
+        let rows = self.comparisons.iter().map(of_comparison);
+        Table::new("transfer-together", &["stream", "block"], rows.collect())
+            .titled("Together over alone")
+    }
+
+    fn of_hosts(&self) -> Table {
+        let rows = self.hosts.iter().map(of_host);
+        Table::new("transfer-hosts", &["rank"], rows.collect())
+            .titled("Hosts")
+            .of_steps()
+            .noted([OF_HOSTS.to_owned()])
+    }
+
+    fn of_passes(&self) -> Table {
+        let rows = self.series.iter().flat_map(|series| {
+            let passes = series.passes.iter();
+            passes.map(|it| of_pass(series, it))
+        });
+        let passes = || self.series.iter().flat_map(|it| &it.passes);
+        let has_cpu = passes().any(|it| it.cpu_ns.is_some());
+        let cpu = has_cpu.then_some(match self.is_model() {
+            true => OF_MODELS_CPU,
+            false => OF_CPU,
+        });
+        let has_device = passes().any(|it| it.device_rate.is_some());
+        let device = has_device.then_some(OF_DEVICES);
+        let columns = ["throughput", "elapsed", "page-cache-share", "cpu"];
+        Table::new("transfer-passes", &["series", "pass"], rows.collect())
+            .titled("Passes")
+            .of_steps()
+            .shown(Show::detail().grouped_by("series").columns(&columns))
+            .noted(cpu.into_iter().chain(device).map(str::to_owned))
+    }
 }
 
-fn row(series: &TransferSeries) -> Row {
-    let operation = match series.kind {
+fn size(series: &TransferSeries) -> String {
+    Bytes(series.size_bytes).to_string()
+}
+
+const fn operation(kind: TransferKind) -> &'static str {
+    match kind {
         TransferKind::Write => "write",
         TransferKind::Read => "read",
-    };
+    }
+}
+
+fn trust(series: &TransferSeries) -> Trust {
+    Trust::unless_void(&series.warnings)
+}
+
+fn time(name: &str, ns: f64) -> Figure {
+    Figure::bare(name, Unit::Seconds, Better::Lower, ns / 1e9)
+}
+
+fn rate(name: &str, value: f64) -> Figure {
+    Figure::bare(name, Unit::BytesPerSecond, Better::Higher, value)
+}
+
+fn share(name: &str, value: f64) -> Figure {
+    Figure::bare(name, Unit::Share, Better::Neither, value)
+}
+
+fn of_series(series: &TransferSeries) -> Row {
     let streams: Vec<String> = series.streams.iter().map(ToString::to_string).collect();
     let levels = vec![
-        operation.to_owned(),
+        operation(series.kind).to_owned(),
         series.mode.name().to_owned(),
         Bytes(series.block_bytes).to_string(),
-        Bytes(series.size_bytes).to_string(),
+        size(series),
         match streams.as_slice() {
             [one] => format!("stream {one}"),
             _ => format!("streams {}", streams.join("+")),
         },
     ];
-    let passes = Figure::exact("passes", Unit::Count, series.passes.len() as f64);
+    let passes = &series.passes;
     let mut figures = vec![Figure::throughput(series.rate), Figure::iops(series.iops())];
     let mean = series.block_mean();
     figures.extend(mean.map(|it| Figure::time_ns("latency", it)));
@@ -38,10 +235,76 @@ fn row(series: &TransferSeries) -> Row {
         is_indicative: is_indicative(0.99, series.blocks().unwrap_or(0) as f64),
         ..Figure::time_ns("latency-p99", it)
     }));
-    figures.push(passes);
-    let trust = Trust::unless_void(&series.warnings);
-    Row::new(levels, figures, "throughput", trust, &series.warnings)
-        .with_replicates(series.passes.iter().map(replicate).collect())
+    figures.push(Figure::exact("passes", Unit::Count, passes.len() as f64));
+    // The same kind of mean as the rate: shares by bytes, rates by time.
+    let cached = weighted_mean(passes, |it| it.bytes, |it| it.page_cache_share);
+    figures.extend(cached.map(|it| share("page-cache-share", it).as_role(Role::Column)));
+    let device = weighted_mean(passes, |it| it.elapsed_ns, |it| it.device_rate);
+    figures.extend(device.map(|it| rate("device-throughput", it)));
+    figures.extend(cost(passes));
+    if series.streams.len() > 1 {
+        let overlaps = passes.iter().map(|it| it.overlap_share);
+        figures.extend(
+            overlaps
+                .reduce(f64::min)
+                .map(|it| share("overlap-share", it)),
+        );
+    }
+    let row = Row::new(
+        levels,
+        figures,
+        "throughput",
+        trust(series),
+        &series.warnings,
+    )
+    .with_replicates(passes.iter().map(replicate).collect())
+    .saying(series.rate.is_bounded().then(|| {
+        let (rate, interval) = Unit::BytesPerSecond.format_interval(series.rate);
+        Saying::quoting(format!("{} at {rate} ({interval})", series.title))
+    }));
+    // Parts of a file are read twice: from the device, and perhaps from memory.
+    match series.title.rsplit_once(", ") {
+        Some((_, when @ ("first" | "again"))) => row.with_word("when", when),
+        _ => row,
+    }
+}
+
+/// The mean over the passes that know it, each with its weight.
+fn weighted_mean(
+    passes: &[TransferPass],
+    weight: fn(&TransferPass) -> u64,
+    of: fn(&TransferPass) -> Option<f64>,
+) -> Option<f64> {
+    let known = passes
+        .iter()
+        .filter_map(|pass| Some((weight(pass) as f64, of(pass)?)));
+    let (all, sum) = known.fold((0.0, 0.0), |(all, sum), (weight, value)| {
+        (all + weight, sum + weight * value)
+    });
+    (all > 0.0).then(|| sum / all)
+}
+
+/// CPU time for each MiB, and its parts.
+fn cost(passes: &[TransferPass]) -> impl Iterator<Item = Figure> {
+    let bytes: u64 = passes.iter().map(|pass| pass.bytes).sum();
+    let mib = bytes as f64 / MIB;
+    let each = |of: fn(&TransferPass) -> Option<u64>| -> Option<f64> {
+        let ns: Option<u64> = passes.iter().map(of).sum();
+        ns.filter(|_| mib > 0.0).map(|ns| ns as f64 / 1e9 / mib)
+    };
+    let all = each(|pass| pass.cpu_ns);
+    // Ticks tell the parts apart; the whole is known more exactly than their sum.
+    let parts = each(|pass| pass.cpu_user_ns).zip(each(|pass| pass.cpu_system_ns));
+    let user = parts.filter(|(user, system)| user + system > 0.0);
+    let user = user.map(|(user, system)| user / (user + system));
+    let part = |share: Option<f64>| Some(all? * share?);
+    let found = [
+        ("cpu-per-mib", all),
+        ("cpu-user-per-mib", part(user)),
+        ("cpu-system-per-mib", part(user.map(|it| 1.0 - it))),
+    ];
+    let known = found.into_iter().filter_map(|(name, it)| Some((name, it?)));
+    known.map(|(name, it)| Figure::bare(name, Unit::SecondsPerMib, Better::Lower, it))
 }
 
 fn replicate(pass: &TransferPass) -> Replicate {
@@ -63,13 +326,86 @@ fn replicate(pass: &TransferPass) -> Replicate {
     let device = pass.device_rate;
     readings.extend(device.map(|it| ("device-throughput".to_owned(), Unit::BytesPerSecond, it)));
     let streams = pass.streams.iter().filter(|_| pass.streams.len() > 1);
-    readings.extend(streams.map(|it| {
-        let name = format!("throughput-stream-{}", it.stream);
-        (name, Unit::BytesPerSecond, it.rate)
+    readings.extend(streams.flat_map(|it| {
+        let of = |what: &str| format!("{what}-stream-{}", it.stream);
+        [
+            (of("throughput"), Unit::BytesPerSecond, it.rate),
+            (of("bytes"), Unit::Bytes, it.bytes as f64),
+        ]
     }));
     Replicate {
         number: pass.number,
         counts: true,
         readings,
     }
+}
+
+fn of_comparison(found: &AloneTogether) -> Row {
+    let figures = [
+        Figure::new("ratio", Unit::Ratio, Better::Higher, found.ratio),
+        Figure::new("alone", Unit::BytesPerSecond, Better::Higher, found.alone),
+        Figure::new(
+            "together",
+            Unit::BytesPerSecond,
+            Better::Higher,
+            found.together,
+        ),
+    ];
+    let stream = found.stream.map_or("all".to_owned(), |it| it.to_string());
+    let levels = vec![stream, Bytes(found.block_bytes).to_string()];
+    Row::new(levels, figures, "ratio", Trust::Sound, &[])
+}
+
+fn of_host(host: &TransferHost) -> Row {
+    let count = |name, value| Figure::exact(name, Unit::Count, f64::from(value));
+    let used = host.processors_used;
+    let figures = [
+        rate("throughput", host.rate),
+        Figure::exact("bytes", Unit::Bytes, host.bytes as f64),
+        count("first-in", host.first_in),
+        count("last-in", host.last_in),
+    ];
+    let used = used.map(|it| Figure::bare("cpus", Unit::Ratio, Better::Neither, it));
+    let figures = figures.into_iter().chain(used);
+    let figures = figures.map(|it| it.as_role(Role::Column));
+    let levels = vec![host.rank.to_string()];
+    let row = Row::new(levels, figures, "throughput", Trust::Sound, &[]);
+    row.with_word("host", &host.host)
+}
+
+/// A pass of one stream has the interval within it.
+fn of_pass(series: &TransferSeries, pass: &TransferPass) -> Row {
+    let throughput = match pass.streams.as_slice() {
+        [one] => one.within,
+        _ => None,
+    };
+    let throughput = throughput.map_or_else(
+        || rate("throughput", pass.rate),
+        |within| {
+            Figure::throughput(Estimate {
+                value: pass.rate,
+                ..within
+            })
+        },
+    );
+    let ns = |name, it: Option<u64>| it.map(|it| time(name, it as f64));
+    let blocks = pass.blocks.as_ref();
+    let known = [
+        ns("elapsed", Some(pass.elapsed_ns)),
+        blocks.map(|it| time("latency", it.mean_ns)),
+        ns("latency-p99", blocks.and_then(|it| it.p99_ns)),
+        ns("cpu", pass.cpu_ns),
+        ns("cpu-user", pass.cpu_user_ns),
+        ns("cpu-system", pass.cpu_system_ns),
+        pass.page_cache_share
+            .map(|it| share("page-cache-share", it)),
+        pass.device_rate.map(|it| rate("device-throughput", it)),
+    ];
+    let figures = std::iter::once(throughput).chain(known.into_iter().flatten());
+    let number = format!("{} {}", operation(series.kind), pass.number);
+    let levels = vec![series.title.clone(), number];
+    let row = Row::new(levels, figures, "throughput", trust(series), &[]);
+    let monotonic = pass.ended_monotonic_ns as f64 / 1e9;
+    row.with_word("ended", pass.ended_at.as_deref().unwrap_or_default())
+        .with_word("monotonic s", format!("{monotonic:.6}"))
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use crate::support::tables::{figure, readings, rows, word};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -32,37 +33,27 @@ fn transfer(scratch: &Scratch, library: &Library, count: u32, more: &[&str]) -> 
     json(&scratch.path("run.json"))
 }
 
-fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    let found = value[key].as_array();
-    found.unwrap_or_else(|| panic!("{key} in {value}"))
-}
-
-fn number(value: &Value, key: &str) -> u64 {
-    let found = value[key].as_u64();
-    found.unwrap_or_else(|| panic!("{key} in {value}"))
-}
-
-/// The number of a stream, and the bytes that it moved in a pass.
-type Moved = (u64, u64);
-
-/// Title, and of each pass what each stream moved.
-fn work(run: &Value) -> Vec<(String, Vec<Vec<Moved>>)> {
-    let of_pass = |pass: &Value| -> Vec<Moved> {
-        let streams = list(pass, "streams").iter();
-        let streams: Vec<_> = streams
-            .map(|it| (number(it, "stream"), number(it, "bytes")))
-            .collect();
-        let sum: u64 = streams.iter().map(|(_, bytes)| bytes).sum();
-        assert_eq!(number(pass, "bytes"), sum, "{pass}");
-        streams
+/// Of each series its levels, and what all and each of several streams moved in each pass.
+fn work(run: &Value) -> Vec<(String, Vec<Vec<f64>>)> {
+    let of_series = |row: &&Value| {
+        let streams = row["levels"][4].as_str().expect("streams");
+        let numbers: Vec<&str> = match streams.split_once("streams ") {
+            Some((_, all)) => all.split('+').collect(),
+            None => Vec::new(),
+        };
+        let of_streams = numbers.iter();
+        let of_streams = of_streams.map(|it| readings(row, &format!("bytes-stream-{it}")));
+        let of_streams: Vec<Vec<f64>> = of_streams.collect();
+        for (pass, bytes) in readings(row, "bytes").into_iter().enumerate() {
+            let sum: f64 = of_streams.iter().map(|it| it[pass]).sum();
+            assert!(numbers.is_empty() || sum == bytes, "{row}");
+        }
+        let all = std::iter::once(readings(row, "bytes")).chain(of_streams);
+        let [operation, block, size] = [0, 2, 3].map(|it| row["levels"][it].as_str());
+        let title = [operation, block, size, Some(streams)].map(|it| it.expect("a level"));
+        (title.join(", "), all.collect())
     };
-    let series = list(&run["transfer"], "series").iter();
-    series
-        .map(|it| {
-            let passes = list(it, "passes").iter().map(of_pass).collect();
-            (it["title"].to_string(), passes)
-        })
-        .collect()
+    rows(run, "transfer").iter().map(of_series).collect()
 }
 
 #[track_caller]
@@ -76,27 +67,25 @@ fn check_same_work(test: &str, library: &Library) {
     assert_eq!(work(&alone), work(&together));
     // One that writes, four alone, all together.
     assert_eq!(work(&together).len(), 6);
-    let found = &together["transfer"];
-    let hosts = list(found, "hosts");
-    assert_eq!(hosts.len(), 3, "{found}");
-    let read: Vec<u64> = hosts.iter().map(|it| number(it, "bytes")).collect();
+    let hosts = rows(&together, "transfer-hosts");
+    assert_eq!(hosts.len(), 3, "{hosts:?}");
+    let read: Vec<f64> = hosts.iter().map(|it| figure(it, "bytes")).collect();
     // Rank 0 has streams 1 and 4, in two passes each.
-    assert_eq!(read, [16 << 20, 8 << 20, 8 << 20]);
-    for key in ["first_in", "last_in"] {
-        let sum: u64 = hosts.iter().map(|it| number(it, key)).sum();
-        assert!(sum >= 2, "{key}: {found}");
+    assert_eq!(read, [16, 8, 8].map(|mib| f64::from(mib << 20)));
+    for metric in ["first-in", "last-in"] {
+        let sum: f64 = hosts.iter().map(|it| figure(it, metric)).sum();
+        assert!(sum >= 2.0, "{metric}: {hosts:?}");
     }
-    let of_rank: Vec<&str> = list(found, "streams")
-        .iter()
-        .map(|it| it["host"].as_str().expect("a host"))
-        .map(|host| &host[..6])
-        .collect();
-    assert_eq!(of_rank, ["rank 0", "rank 1", "rank 2", "rank 0"]);
-    assert_eq!(list(found, "comparisons").len(), 5);
+    // Of the one that writes, and of all together.
+    let streams = rows(&together, "transfer-streams").into_iter();
+    let of_rank: Vec<&str> = streams.map(|it| &word(it, "host")[..6]).collect();
+    let dealt = ["rank 0", "rank 1", "rank 2", "rank 0"];
+    assert_eq!(of_rank, [dealt, dealt].concat());
+    assert_eq!(rows(&together, "transfer-together").len(), 5);
     let said = together["warnings"].to_string();
     assert!(said.contains("1 host, 3 ranks: rank "), "{said}");
-    assert!(list(&alone["transfer"], "series").len() == 6);
-    assert!(alone["transfer"]["hosts"].is_null());
+    assert_eq!(rows(&alone, "transfer").len(), 6);
+    assert!(rows(&alone, "transfer-hosts").is_empty());
 }
 
 #[test]
@@ -119,7 +108,7 @@ fn the_report_has_a_row_for_each_rank() {
     let args = [&TRANSFER[..], &["--mode", "cold"]].concat();
     let ended = finish(ranks(&scratch, &MPICH, 2, &args));
     ended.check(&args, 0, "Saved as run 1");
-    for part in ["first in", ", rank 1 on ", "Passes that read all streams"] {
+    for part in ["first in", "rank 1 on ", "Passes that read all streams"] {
         assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
     }
     scratch.check(&["runs", "show", "1"], 0, "Passes that read all streams");
@@ -147,8 +136,8 @@ fn an_existing_file_is_shared_where_that_is_asked_for() {
     assert_eq!(
         work(&run),
         [(
-            "\"read 4 MiB by 64 KiB, 2 streams\"".to_owned(),
-            vec![vec![(1, 4 << 20), (2, 4 << 20)]]
+            "read, 64 KiB, 4 MiB, streams 1+2".to_owned(),
+            [8, 4, 4].map(|mib| vec![f64::from(mib << 20)]).to_vec()
         )]
     );
 }

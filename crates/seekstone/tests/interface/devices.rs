@@ -124,7 +124,7 @@ fn every_measuring_command_takes_a_machine() {
         ),
         (
             vec!["transfer", "sim:floppy", "--size", "1MiB"],
-            "write 1 MiB",
+            "Write 1 MiB by 64 KiB at",
         ),
         (
             vec![

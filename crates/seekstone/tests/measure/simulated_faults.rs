@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::tables::{estimate, readings, row, rows};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -77,11 +78,11 @@ fn assert_covers(estimate: &Value, truth: f64, off: f64) {
     assert!(high - low <= 2.0 * off * truth, "{estimate} is wide");
 }
 
-/// What the warnings name of `NAMES`.
+/// What the warnings, or the codes of a row's, name of `NAMES`.
 #[track_caller]
 fn names(warnings: &Value) -> BTreeSet<&str> {
-    let codes = array(warnings).iter().map(|one| one["code"].as_str());
-    let codes = codes.map(|code| code.expect("a code"));
+    let codes = array(warnings).iter();
+    let codes = codes.map(|one| one["code"].as_str().or(one.as_str()).expect("a code"));
     codes.filter(|code| NAMES.contains(code)).collect()
 }
 
@@ -340,17 +341,17 @@ mod transfer {
     fn series(target: &str, more: &[&str]) -> [Value; 2] {
         let args = [&["transfer", target, "--size=64MiB"], more].concat();
         let run = complete(&args);
-        let of = |kind: &str| {
-            let mut series = array(&run["transfer"]["series"]).iter();
-            series.find(|one| one["kind"] == kind).expect(kind).clone()
-        };
-        [of("write"), of("read")]
+        ["write", "read"].map(|kind| row(&run, "transfer", &[kind]).clone())
+    }
+
+    fn rate(series: &Value) -> &Value {
+        estimate(series, "throughput").expect("a rate")
     }
 
     #[test]
     fn a_slow_stretch_is_part_of_the_rate_and_named() {
         let [write, read] = series("sim:md1?time=1ms&stall=500ms@32MiB+64KiB", &[]);
-        assert_near(&read["rate"]["value"], SIZE / 1.524, 1e-3);
+        assert_near(&rate(&read)["value"], SIZE / 1.524, 1e-3);
         assert_names(&write["warnings"], &["rare-episodes", "stall"]);
     }
 
@@ -359,10 +360,10 @@ mod transfer {
     fn the_series_before_an_error_are_kept() {
         let broken = "sim:md1?time=1ms&size=16MiB&error=EIO@2000";
         let run = partial(&["transfer", broken, "--block=64KiB", "--block=4KiB"]);
-        let kept = array(&run["transfer"]["series"]);
-        let kinds: Vec<&Value> = kept.iter().map(|one| &one["kind"]).collect();
+        let kept = rows(&run, "transfer");
+        let kinds: Vec<&Value> = kept.iter().map(|one| &one["levels"][0]).collect();
         assert_eq!(kinds, ["write", "read"]);
-        assert_near(&kept[1]["rate"]["value"], SIZE / 1.024, 1e-6);
+        assert_near(&rate(kept[1])["value"], SIZE / 1.024, 1e-6);
     }
 
     /// Blocks take `1 ms (1 + t / 1 s)`: the first second makes `1000 ln 2` of them, and what is
@@ -371,7 +372,7 @@ mod transfer {
     fn a_drift_takes_the_time_that_it_takes_and_is_named() {
         let [write, read] = series("sim:md1?time=1ms&drift=100%@1s", &[]);
         let seconds = 1.0 + (1024.0 - 1000.0 * 2f64.ln()) * 2e-3;
-        assert_near(&read["rate"]["value"], SIZE / seconds, 1e-3);
+        assert_near(&rate(&read)["value"], SIZE / seconds, 1e-3);
         assert_names(&write["warnings"], &["drift"]);
     }
 
@@ -380,14 +381,14 @@ mod transfer {
     fn a_warm_up_takes_the_time_that_it_takes_and_is_named() {
         let [write, read] = series("sim:md1?time=1ms&warm-up=200%@500ms", &[]);
         let seconds = 0.5 + (1024.0 - 250.0 * 3f64.ln()) * 1e-3;
-        assert_near(&read["rate"]["value"], SIZE / seconds, 1e-3);
+        assert_near(&rate(&read)["value"], SIZE / seconds, 1e-3);
         assert_names(&write["warnings"], &["warm-up"]);
     }
 
     #[test]
     fn hits_and_misses_are_named_and_have_the_rate_of_their_mean() {
         let [write, read] = series(TWO_MODES, &[]);
-        assert_covers(&read["rate"], 65_536.0 / TWO_MODES_MEAN_S, 0.04);
+        assert_covers(rate(&read), 65_536.0 / TWO_MODES_MEAN_S, 0.04);
         assert!(names(&write["warnings"]).contains("two-modes"));
     }
 
@@ -399,9 +400,9 @@ mod transfer {
         let buffered = "sim:nvme?channels=2&dies=2&content=fresh&write-buffer=32MiB";
         let [write, read] = series(buffered, &["--passes=2"]);
         let half = SIZE / 2.0 / (4.0 * 8192.0 / 600e-6);
-        assert_near(&write["rate"]["value"], SIZE / half, 1e-3);
-        let elapsed = |pass: usize| number(&read["passes"][pass]["elapsed_ns"]) / 1e9;
-        let waited = elapsed(0) - elapsed(1);
+        assert_near(&rate(&write)["value"], SIZE / half, 1e-3);
+        let elapsed = readings(&read, "elapsed");
+        let waited = elapsed[0] - elapsed[1];
         assert!(
             waited > 0.1 * half && waited < half,
             "{waited} s of {half} s"

@@ -3,19 +3,20 @@
 use std::fs;
 
 use crate::support::storage::{FileSystem, Loop};
+use crate::support::tables::{estimate, figure, readings, row, rows, word};
 use crate::support::{Belongings, Running, Scratch, finish};
 use rustix::process::Signal;
 use serde_json::Value;
 
 const BRIEF: [&str; 4] = ["--no-save", "--quiet", "--json", "-"];
 
-/// The transfer of a run that must end well.
+/// A run that must end well.
 #[track_caller]
 fn transfer(scratch: &Scratch, args: &[&str]) -> Value {
     let args = [&["transfer"], args, &BRIEF].concat();
     let ended = finish(scratch.seekstone(&args));
     assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
-    ended.json()["transfer"].take()
+    ended.json()
 }
 
 fn number(value: &Value) -> f64 {
@@ -25,9 +26,35 @@ fn number(value: &Value) -> f64 {
 }
 
 /// The series of reads.
-fn reads(transfer: &Value) -> Vec<&Value> {
-    let series = transfer["series"].as_array().expect("series");
-    series.iter().filter(|one| one["kind"] == "read").collect()
+fn reads(run: &Value) -> Vec<&Value> {
+    let series = rows(run, "transfer").into_iter();
+    series.filter(|one| one["levels"][0] == "read").collect()
+}
+
+/// The passes of the reads.
+fn read_passes(run: &Value) -> Vec<&Value> {
+    let passes = rows(run, "transfer-passes").into_iter();
+    let is_read = |it: &&Value| {
+        it["levels"][1]
+            .as_str()
+            .is_some_and(|it| it.starts_with("read"))
+    };
+    passes.filter(is_read).collect()
+}
+
+/// The bytes of each pass of a series.
+fn moved(series: &Value) -> Vec<f64> {
+    readings(series, "bytes")
+}
+
+/// Whether that is the title of a series in which several streams read together.
+fn is_read_by_all(title: &str) -> bool {
+    title.starts_with("read") && title.ends_with(" streams")
+}
+
+/// What is said of how the run was measured.
+fn how(run: &Value) -> &str {
+    run["tables"][0]["notes"][0].as_str().expect("a note")
 }
 
 /// One block after the other, each in a millisecond: 65,536,000 bytes a second.
@@ -36,19 +63,21 @@ fn a_models_rate_is_found() {
     let scratch = Scratch::new();
     let found = transfer(&scratch, &["sim:md1?time=1ms&size=64MiB", "--seed", "7"]);
     let read = reads(&found)[0];
-    let rate = number(&read["rate"]["value"]);
+    let rate = figure(read, "throughput");
     assert!((rate / 65_536_000.0 - 1.0).abs() < 1e-6, "seed 7: {rate}");
     // Ten, and three that confirm them.
-    assert_eq!(read["passes"].as_array().map(Vec::len), Some(13));
-    assert_eq!(read["is_precise"], true);
-    assert!(read["passes"][0]["ended_at"].is_null());
+    assert_eq!(read_passes(&found).len(), 13);
+    assert_eq!(figure(read, "passes"), 13.0);
+    // As precise as was asked for.
+    assert_eq!(read["warnings"].as_array().map(Vec::len), Some(0));
+    assert_eq!(word(read_passes(&found)[0], "ended"), "");
 }
 
 #[test]
 fn a_random_models_rate_lies_in_its_interval() {
     let scratch = Scratch::new();
     let found = transfer(&scratch, &["sim:mm1?mean=1ms&size=64MiB", "--seed", "3"]);
-    let rate = &reads(&found)[0]["rate"];
+    let rate = estimate(reads(&found)[0], "throughput").expect("a rate");
     let (low, high) = (number(&rate["low"]), number(&rate["high"]));
     assert!(
         low <= 65_536_000.0 && 65_536_000.0 <= high,
@@ -67,9 +96,7 @@ fn streams_of_a_model_share_its_server() {
     let target = "sim:md1?time=1ms&size=16MiB";
     let args = [target, "--streams", "2", "--compare-alone", "--passes", "3"];
     let found = transfer(&scratch, &args);
-    let all = &found["comparisons"][0];
-    assert!(all["stream"].is_null(), "{all}");
-    let ratio = number(&all["ratio"]["value"]);
+    let ratio = figure(row(&found, "transfer-together", &["all"]), "ratio");
     assert!((ratio - 0.5).abs() < 0.01, "{ratio}");
 }
 
@@ -92,12 +119,8 @@ fn direct_passes_the_page_cache_and_buffered_comes_from_it() {
             "0",
         ];
         let found = transfer(&scratch, &args);
-        let passes = reads(&found)[0]["passes"]
-            .as_array()
-            .expect("passes")
-            .clone();
-        let shares = passes.iter().map(|pass| number(&pass["page_cache_share"]));
-        shares.collect()
+        let passes = read_passes(&found).into_iter();
+        passes.map(|it| figure(it, "page-cache-share")).collect()
     };
     for (mode, low, high) in [
         ("direct", 0.0, 0.01),
@@ -118,22 +141,16 @@ fn a_pass_tells_when_and_at_what_cost() {
     let path = scratch.target().display().to_string();
     let args = [&path, "--size", "8MiB", "--passes", "2", "--reserve", "0"];
     let found = transfer(&scratch, &args);
-    assert_eq!(found["check"], "last");
-    assert!(!found["host_name"].as_str().unwrap_or_default().is_empty());
-    let passes = reads(&found)[0]["passes"]
-        .as_array()
-        .expect("passes")
-        .clone();
-    let at = |pass: &Value| number(&pass["ended_monotonic_ns"]);
-    assert!(at(&passes[0]) < at(&passes[1]));
-    for pass in &passes {
-        assert_eq!(number(&pass["bytes"]), f64::from(8 << 20));
-        assert!(number(&pass["cpu_ns"]) > 0.0, "{pass}");
-        assert!(
-            pass["ended_at"]
-                .as_str()
-                .is_some_and(|at| at.ends_with('Z'))
-        );
+    assert!(how(&found).contains("; the end of each block is checked; host "));
+    let host = found["environment"]["host_name"].as_str();
+    assert!(host.is_some_and(|it| !it.is_empty() && how(&found).contains(it)));
+    let passes = read_passes(&found);
+    let at = |pass: &Value| word(pass, "monotonic s").parse::<f64>().expect("a number");
+    assert!(at(passes[0]) < at(passes[1]));
+    assert_eq!(moved(reads(&found)[0]), [f64::from(8 << 20); 2]);
+    for pass in passes {
+        assert!(figure(pass, "cpu") > 0.0, "{pass}");
+        assert!(word(pass, "ended").ends_with('Z'), "{pass}");
     }
 }
 
@@ -157,12 +174,9 @@ fn blocks_are_swept_and_every_byte_can_be_checked() {
         "0",
     ];
     let found = transfer(&scratch, &args);
-    assert_eq!(found["check"], "block");
-    let blocks: Vec<f64> = reads(&found)
-        .iter()
-        .map(|series| number(&series["block_bytes"]))
-        .collect();
-    assert_eq!(blocks, [4096.0, 65_536.0, 1_048_576.0]);
+    assert!(how(&found).contains("every byte is checked"));
+    let blocks = reads(&found).into_iter().map(|it| &it["levels"][2]);
+    assert_eq!(blocks.collect::<Vec<_>>(), ["4 KiB", "64 KiB", "1 MiB"]);
 }
 
 #[test]
@@ -178,12 +192,8 @@ fn an_existing_file_is_read_and_not_altered() {
     ] {
         let args = [&["film.avi", "--passes", "2"], extra].concat();
         let found = transfer(&scratch, &args);
-        assert_eq!(found["check"], "none");
-        assert!(
-            found["series"]
-                .as_array()
-                .is_some_and(|series| series.len() == 1)
-        );
+        assert!(how(&found).contains("data are not checked"));
+        assert_eq!(rows(&found, "transfer").len(), 1);
     }
     belongings.assert_untouched();
 }
@@ -230,17 +240,19 @@ fn streams_are_told_apart_alone_and_together() {
         };
         let found = transfer(&scratch, &args);
         let together = *reads(&found).last().expect("a series");
-        let count = |value: &Value| value.as_array().map_or(0, Vec::len);
-        assert_eq!(count(&together["stream_rates"]), streams, "{extra:?}");
-        assert_eq!(count(&found["streams"]), streams, "{extra:?}");
-        assert_eq!(count(&found["comparisons"]), streams + 1, "{extra:?}");
-        let sum: f64 = together["passes"][0]["streams"]
-            .as_array()
-            .expect("streams")
-            .iter()
-            .map(|stream| number(&stream["bytes"]))
+        let of_all = rows(&found, "transfer-streams").into_iter();
+        let of_all = of_all.filter(|it| it["levels"][0].as_str().is_some_and(is_read_by_all));
+        assert_eq!(of_all.clone().count(), streams, "{extra:?}");
+        for (stream, number) in of_all.zip(1..) {
+            assert_eq!(stream["levels"][1], number.to_string(), "{extra:?}");
+            assert!(!word(stream, "target").is_empty(), "{extra:?}");
+        }
+        let compared = rows(&found, "transfer-together").len();
+        assert_eq!(compared, streams + 1, "{extra:?}");
+        let sum: f64 = (1..=streams)
+            .map(|it| readings(together, &format!("bytes-stream-{it}"))[0])
             .sum();
-        assert_eq!(sum, number(&together["passes"][0]["bytes"]), "{extra:?}");
+        assert_eq!(sum, moved(together)[0], "{extra:?}");
     }
     scratch.assert_clean(&target);
 }
@@ -262,7 +274,8 @@ fn growing_files_tell_what_came_from_memory() {
     ];
     let found = transfer(&scratch, &args);
     // Eight megabytes fit into the memory of every machine that builds this.
-    assert_eq!(number(&found["memory_up_to_bytes"]), f64::from(8 << 20));
+    let finding = "Files of up to 8 MiB came from memory when they were read again.";
+    assert_eq!(found["findings"][0], finding);
     assert_eq!(reads(&found).len(), 2 * 4);
 }
 
@@ -430,7 +443,7 @@ fn archived_passes_are_merged_with_logs() {
         "{}",
         merged.stdout
     );
-    scratch.check(&["runs", "show", "1"], 0, "read 4 MiB by 64 KiB");
+    scratch.check(&["runs", "show", "1", "--all"], 0, "read 4 MiB by 64 KiB");
 }
 
 /// Of a file of 3,000,000 bytes 30 % were not read.
@@ -445,10 +458,8 @@ fn a_file_is_read_to_its_last_byte() {
         args.extend(["--no-save", "-q", "--json", "-"]);
         args.extend(blocks.iter().flat_map(|block| ["--block", block]));
         let run = scratch.check(&args, 0, "").json();
-        let series = run["transfer"]["series"].as_array().expect("series");
-        let passes = series.iter().filter_map(|it| it["passes"].as_array());
-        let bytes = passes.flatten().map(|pass| pass["bytes"].as_u64());
-        bytes.map(|bytes| bytes.expect("bytes")).collect()
+        let series = rows(&run, "transfer").into_iter();
+        series.flat_map(moved).map(|it| it as u64).collect()
     };
     assert_eq!(read("buffered", &["1MiB"]), [3_000_001; 2]);
     assert_eq!(read("buffered", &["64KiB", "192KiB"]), [3_000_001; 4]);
@@ -478,7 +489,9 @@ fn passes_are_exported_as_comma_separated_values() {
     let export = ["runs", "export", "1", "--form", "replicates"];
     let csv = scratch.check(&export, 0, "page-cache-share").stdout;
     let of = |metric: &str| {
-        let found = csv.lines().filter(|it| it.contains(&format!(",{metric},")));
+        let found = csv
+            .lines()
+            .filter(|it| it.split(',').nth(7) == Some(metric));
         let values = found.filter_map(|it| it.rsplit(',').next()?.parse::<f64>().ok());
         values.collect::<Vec<_>>()
     };

@@ -41,3 +41,16 @@ pub fn word<'a>(row: &'a Value, what: &str) -> &'a str {
     let mut found = words.filter(|it| it[0] == what);
     found.next().and_then(|it| it[1].as_str()).unwrap_or("")
 }
+
+/// A reading of each repetition behind a row.
+pub fn readings(row: &Value, reading: &str) -> Vec<f64> {
+    let all = row["replicates"].as_array().expect("replicates").iter();
+    let found = all.map(|it| {
+        let readings = it["readings"].as_array().expect("readings");
+        readings.iter().find(|it| it[0] == reading)
+    });
+    let found = found.map(|it| it.and_then(|it| it[2].as_f64()));
+    found
+        .map(|it| it.unwrap_or_else(|| panic!("no {reading} in {row}")))
+        .collect()
+}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::support::tables::{estimate, figure, row, rows, word};
+use crate::support::tables::{estimate, figure, readings, row, rows, word};
 use crate::support::{Running, Scratch, finish};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -19,16 +19,6 @@ fn time(scratch: &Scratch, args: &[&str]) -> Value {
     let ended = finish(scratch.seekstone(&args));
     assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
     ended.json()
-}
-
-/// A reading of each run of a command.
-fn of_runs(command: &Value, reading: &str) -> Vec<f64> {
-    let runs = command["replicates"].as_array().expect("runs").iter();
-    let readings = runs.map(|it| it["readings"].as_array().expect("readings"));
-    let found = readings.map(|all| all.iter().find(|it| it[0] == reading));
-    found
-        .map(|it| it.and_then(|it| it[2].as_f64()).expect("a number"))
-        .collect()
 }
 
 /// Whether there is such a process, and it has not ended.
@@ -60,7 +50,7 @@ fn rounds_go_there_and_back_after_the_warm_ups() {
     }
     for (command, typed) in rows(&found, "commands").into_iter().zip(commands) {
         assert_eq!(command["levels"][0], typed);
-        assert_eq!(of_runs(command, "elapsed").len(), 4);
+        assert_eq!(readings(command, "elapsed").len(), 4);
         assert!(figure(command, "elapsed") > 0.0);
     }
     let comparisons = rows(&found, "command-comparisons");
@@ -81,7 +71,7 @@ fn what_goes_before_and_after_is_run_each_time_and_not_counted() {
     .concat();
     let found = time(&scratch, &args);
     assert_eq!(log(&scratch), "paqpaqpaq");
-    assert_eq!(of_runs(rows(&found, "commands")[0], "elapsed").len(), 2);
+    assert_eq!(readings(rows(&found, "commands")[0], "elapsed").len(), 2);
 }
 
 #[test]
@@ -108,7 +98,7 @@ fn processor_time_of_a_program_and_its_children_is_counted() {
     let child = format!("sh -c '{busy}'; true");
     let found = time(&scratch, &["--runs", "2", &child]);
     let command = rows(&found, "commands")[0];
-    let [real, user] = ["elapsed", "cpu-user"].map(|it| of_runs(command, it)[0]);
+    let [real, user] = ["elapsed", "cpu-user"].map(|it| readings(command, it)[0]);
     assert!(user > 0.09, "{command}");
     assert!(real >= 0.9 * user, "one thread at a time: {command}");
 }
@@ -148,7 +138,7 @@ fn failures_end_it_unless_they_are_to_count() {
     );
     let found = time(&scratch, &["--runs", "3", "--ignore-failure", says]);
     let command = rows(&found, "commands")[0];
-    assert_eq!(of_runs(command, "exit-status")[2], 3.0);
+    assert_eq!(readings(command, "exit-status")[2], 3.0);
     assert_eq!(command["warnings"][0], "failed-runs");
     assert_eq!(found["row_warnings"][0]["code"], "failed-runs");
     scratch.check(

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::storage::{FileSystem, fill};
+use crate::support::tables::{figure, readings, row, rows};
 use crate::support::{Belongings, Ended, PROGRAM, Running, Scratch, finish};
 use rustix::process::Signal;
 
@@ -432,10 +433,10 @@ Job J125954C Thu May 22 12:59:54 1997
     assert_eq!(ended.stdout.matches("run ").count(), 2, "{}", ended.stdout);
     let json = |id: &str| scratch.check(&["runs", "export", id], 0, "").json();
     let run = json("1");
-    let series = &run["transfer"]["series"];
-    assert_eq!(series[0]["kind"], "write");
-    assert_eq!(series[1]["passes"][0]["bytes"], 40 << 20);
-    let rate = series[1]["rate"]["value"].as_f64().expect("a rate");
+    let read = row(&run, "transfer", &["read"]);
+    assert_eq!(rows(&run, "transfer")[0]["levels"][0], "write");
+    assert_eq!(readings(read, "bytes")[0], f64::from(40 << 20));
+    let rate = figure(read, "throughput");
     let expected = 80.0 * f64::from(1 << 20) / (14.14 + 10.32);
     assert!((rate / expected - 1.0).abs() < 1e-9, "{rate}");
     assert_eq!(run["environment"]["host_name"], "ppro");

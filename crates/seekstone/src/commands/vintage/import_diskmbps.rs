@@ -57,7 +57,7 @@ fn run_of(job: &Job, file: &Path) -> Run {
     let seconds: f64 = job.passes.iter().map(|pass| pass.seconds).sum();
     run.elapsed_ns = nanos(seconds);
     run.findings = vec![format!("diskmbps {} on {host}, {target}", job.name)];
-    run.transfer = Some(Transfer {
+    let found = Transfer {
         host_name: host.to_owned(),
         precision: None,
         passes: Some(passes),
@@ -72,7 +72,8 @@ fn run_of(job: &Job, file: &Path) -> Run {
         comparisons: Vec::new(),
         memory_up_to_bytes: None,
         hosts: Vec::new(),
-    });
+    };
+    run.tables = found.tables();
     run.warnings = doubts(job, mode);
     run
 }

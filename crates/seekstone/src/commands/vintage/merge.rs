@@ -6,12 +6,15 @@ use anyhow::Context as _;
 use archive::Archive;
 use drivers::{ReadFileError, read_regular_file};
 use host::environment::local_moment;
-use results::{Run, Transfer, TransferKind};
+use results::{Run, Table};
 use vintage::diskmbps::{Column, Moment, Row, merged, read_logs};
 use vintage::rpt::LOG_BYTES_MAX;
 
 use crate::exit::{Exit, UsageError};
 use crate::output;
+
+/// The table of a run's passes.
+const PASSES: &str = "transfer-passes";
 
 /// Merge logs, named by file, and archived runs, named by number.
 ///
@@ -47,48 +50,45 @@ fn columns_in(file: &Path) -> anyhow::Result<Vec<Column>> {
 }
 
 fn column_of(run: &Run, id: i64) -> anyhow::Result<Column> {
-    let Some(transfer) = &run.transfer else {
+    let Some(passes) = run.tables.iter().find(|it| it.name == PASSES) else {
         let text = format!("run {id} is no run of `seekstone transfer`, and has no passes");
         return Err(UsageError(text).into());
     };
-    let rows = rows_of(transfer);
+    let rows = rows_of(passes);
     if rows.is_empty() {
         let text = format!("run {id} was in virtual time, and no pass of it has a date");
         return Err(UsageError(text).into());
     }
+    let host = &run.environment.host_name;
     Ok(Column {
-        title: format!("{}, run {id}", transfer.host_name),
-        host: Some(transfer.host_name.clone()),
+        title: format!("{host}, run {id}"),
+        host: Some(host.clone()),
         rows,
     })
 }
 
-fn rows_of(transfer: &Transfer) -> Vec<Row> {
-    let passes = transfer
-        .series
-        .iter()
-        .flat_map(|series| series.passes.iter().map(move |pass| (series, pass)));
-    passes
-        .filter_map(|(series, pass)| {
-            let ended = pass.ended_at.as_deref()?;
-            let (time, local, wall) = local_moment(ended)?;
-            let is_write = series.kind == TransferKind::Write;
-            Some(Row {
-                what: if is_write {
-                    "write".into()
-                } else {
-                    format!("read {}", pass.number)
-                },
-                is_write,
-                rate: pass.rate / f64::from(1 << 20),
-                seconds: pass.elapsed_ns as f64 / 1e9,
-                moment: Moment {
-                    time,
-                    local,
-                    monotonic: Some(pass.ended_monotonic_ns as f64 / 1e9),
-                    wall: Some(wall),
-                },
-            })
+fn rows_of(passes: &Table) -> Vec<Row> {
+    let found = passes.rows.iter().filter_map(|pass| {
+        let value = |metric: &str| pass.figure(metric).map(|it| it.value.value);
+        let (time, local, wall) = local_moment(pass.word("ended"))?;
+        let name = pass.levels.last()?;
+        let is_write = name.starts_with("write");
+        Some(Row {
+            what: if is_write {
+                "write".into()
+            } else {
+                name.clone()
+            },
+            is_write,
+            rate: value("throughput")? / f64::from(1 << 20),
+            seconds: value("elapsed")?,
+            moment: Moment {
+                time,
+                local,
+                monotonic: pass.word("monotonic s").parse().ok(),
+                wall: Some(wall),
+            },
         })
-        .collect()
+    });
+    found.collect()
 }
