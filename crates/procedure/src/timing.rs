@@ -11,7 +11,7 @@ use stats::{
     CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, bears_conclusion, compare_pairs, holm,
     median, outliers, repeats_mean,
 };
-use units::{Duration, format_counted};
+use units::Duration;
 
 use crate::repeats::{self, TwoKinds};
 use crate::rounds::{Rounds, RoundsEnd, RoundsRule};

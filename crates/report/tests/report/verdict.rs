@@ -104,12 +104,8 @@ fn warn(run: &mut Run, warning: &dyn Fn() -> Warning) {
         .for_each(|it| it.warnings.push(warning()));
     let workloads = run.rab.iter_mut().flat_map(|it| &mut it.workloads);
     workloads.for_each(|it| it.warnings.push(warning()));
-    let series = run.transfer.iter_mut().flat_map(|it| &mut it.series);
-    series.for_each(|it| it.warnings.push(warning()));
     let cells = run.random.iter_mut().flat_map(|it| &mut it.cells);
     cells.for_each(|it| it.warnings.push(warning()));
-    let commands = run.timing.iter_mut().flat_map(|it| &mut it.commands);
-    commands.for_each(|it| it.warnings.push(warning()));
     let tests = run.files.iter_mut().flat_map(|it| &mut it.tests);
     tests.for_each(|it| it.warnings.push(warning()));
     for row in run.tables.iter_mut().flat_map(|it| &mut it.rows) {
