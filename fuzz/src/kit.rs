@@ -74,7 +74,7 @@ pub fn report(run: &results::Run, style: &report::Style) {
         let _ = report::measurement(measurement, style);
         let _ = report::series_svg(&run.target.given, measurement);
     }
-    if let Some(curve) = &run.curve {
+    for curve in &run.curves {
         let _ = report::curve_table(curve, style);
         let _ = report::curves_svg("fuzz", &[("one", curve)]);
     }

@@ -14,7 +14,7 @@ pub(crate) fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Resu
     for table in &run.tables() {
         insert_table(transaction, id, table, &mut position)?;
     }
-    if let Some(curve) = &run.curve {
+    if let Some(curve) = run.curve() {
         for (position, point) in curve.points.iter().enumerate() {
             insert_point(transaction, id, position, point)?;
         }

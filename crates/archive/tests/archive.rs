@@ -97,7 +97,7 @@ fn a_list_tells_runs_with_a_void_number() {
     let mut archive = open(&path);
     let mut run = sample::run();
     let void = Warning::void(WarningCode::NoOperation, "nobody looked");
-    run.curve.as_mut().expect("a curve").warnings.push(void);
+    run.curves[0].warnings.push(void);
     archive.save(&mut run).expect("saved");
     let list = archive.list(1).expect("readable");
     assert!(list[0].has_void_number);

@@ -135,7 +135,7 @@ impl Session<'_> {
             elapsed_ns: elapsed.as_nanos(),
             findings,
             measurements,
-            curve,
+            curves: Vec::from_iter(curve),
             warnings,
             ..Run::empty(setup, environment, self.description)
         })

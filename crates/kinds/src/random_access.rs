@@ -89,7 +89,8 @@ pub fn measure_random(
         elapsed_ns: elapsed.as_nanos(),
         findings: random_findings(&found),
         measurements: session.measurements,
-        random: Some(found),
+        tables: found.tables(),
+        row_warnings: found.row_warnings(),
         warnings,
         ..Run::empty(setup, environment, description)
     })

@@ -138,7 +138,7 @@ pub fn measure_load(
         status,
         elapsed_ns: elapsed.as_nanos(),
         measurements: asker.measurements,
-        curve: asker.curve,
+        curves: Vec::from_iter(asker.curve),
         warnings,
         ..Run::empty(setup, environment, description)
     })

@@ -18,7 +18,7 @@ use crate::trial::Trial;
 
 use change::{LevelChanges, LookedAt, RowLook, is_comparable};
 use findings::findings;
-pub(crate) use findings::{KNOWN, carried_at, load_carried};
+pub(crate) use findings::{carried_at, load_carried};
 use phases::Phase;
 pub use phases::{
     CACHE_FILE, FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SMALL_FILES_MAX, cached_part, deals,

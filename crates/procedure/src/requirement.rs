@@ -270,7 +270,7 @@ impl Requirement {
     /// Why the load at a level misses its bound, if not even the least load keeps that level.
     fn never_met(&self, name: &str, run: &Run) -> Option<String> {
         let row = name.strip_suffix(".iops").filter(|_| !self.is_upper)?;
-        let curve = run.curve.as_ref()?;
+        let curve = run.curve()?;
         let mut levels = curve.levels.iter();
         let level = levels.find(|it| curve.level_name(it.level_ns) == row)?;
         match level.outcome {

@@ -9,11 +9,7 @@ mod rules;
 mod studies;
 mod trials;
 
-use results::{Row, Run, RunVerdict, Status, Table, Trust, Unit};
-use stats::Estimate;
-use units::{format_count, format_interval_count};
-
-use crate::checkup::KNOWN;
+use results::{Row, Run, RunVerdict, Status, Table, Trust};
 
 use reason::{blamed, bound, in_words};
 
@@ -170,33 +166,4 @@ fn sentence(text: &str, begins_with_name: bool) -> Option<String> {
 fn rows_of<'a>(tables: &'a [Table], name: &str) -> &'a [Row] {
     let table = tables.iter().find(|table| table.name == name);
     table.map_or(&[], |table| &table.rows)
-}
-
-/// A value with its interval, unless that has no width; where it is wide, its ends alone.
-fn known(unit: Unit, it: Estimate) -> String {
-    let named = if unit == Unit::PerSecond { "/s" } else { "" };
-    with_unit(unit, it, named)
-}
-
-/// The same, with `named` behind a number that has no unit of its own.
-fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
-    let blank = match named.starts_with(char::is_alphabetic) {
-        true => " ",
-        false => "",
-    };
-    if it.relative_half_width() > KNOWN {
-        let end = |end: f64| match unit {
-            Unit::PerSecond => format_count(end),
-            unit => unit.format(end),
-        };
-        return format!("{} to {}{blank}{named}", end(it.low.max(0.0)), end(it.high));
-    }
-    let (value, interval) = match unit {
-        Unit::PerSecond => format_interval_count(it.value, it.low, it.high),
-        unit => unit.format_interval(it),
-    };
-    match interval.split_once(" .. ") {
-        Some((low, high)) if low == high => format!("{value}{blank}{named}"),
-        _ => format!("{value}{blank}{named} ({interval})"),
-    }
 }

@@ -9,8 +9,6 @@ use crate::curve_points;
 use crate::files;
 use crate::measurements;
 use crate::page::Page;
-use crate::rab;
-use crate::random_access;
 use crate::section;
 use crate::standing;
 use crate::study;
@@ -25,30 +23,23 @@ use crate::warnings;
 pub fn check_up(run: &Run, style: &Style) -> String {
     let mut page = Page::new(style);
     header(&mut page, run);
-    // The rounds of random access stand in its cells.
-    if !run.measurements.is_empty() && run.random.is_none() {
+    if !run.measurements.is_empty() && !run.are_trials_summed_up() {
         page.blank();
         measurements::section(&mut page, &run.measurements);
     }
-    if let Some(curve) = &run.curve {
+    // A screen has room for one curve.
+    let curves = run.curves.iter();
+    for curve in curves.filter(|_| style.all || run.curves.len() == 1) {
         page.blank();
         curve::section(&mut page, curve, run.goals.len());
-        // A check-up has the rows of other trials.
-        if run.measurements.is_empty() {
-            page.blank();
-            curve_points::cited(&mut page, curve);
-        }
     }
-    if let Some(rab) = &run.rab {
+    // A check-up has the rows of other trials.
+    if let Some(curve) = run.curve().filter(|_| run.measurements.is_empty()) {
         page.blank();
-        rab::section(&mut page, rab);
+        curve_points::cited(&mut page, curve);
     }
     if let Some(found) = &run.transactions {
         transactions::section(&mut page, found);
-    }
-    if let Some(found) = &run.random {
-        page.blank();
-        random_access::section(&mut page, found);
     }
     if let Some(found) = &run.study {
         page.blank();

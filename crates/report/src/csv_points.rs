@@ -39,9 +39,9 @@ pub fn csv_points(run: &Run) -> Option<String> {
         "converged",
     ]);
     let empty = text.len();
-    for (title, curve) in run.curves() {
+    for curve in &run.curves {
         for point in &curve.points {
-            line(&mut text, point_row(title, point).into_iter());
+            line(&mut text, point_row(&curve.title, point).into_iter());
         }
     }
     (text.len() > empty).then_some(text)

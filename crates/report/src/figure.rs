@@ -1,14 +1,12 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
+use crate::names::words;
 use crate::side_by_side;
 use crate::style::Tone;
-use results::{
-    Access, Curve, LevelOutcome, Measurement, RandomAccess, RandomCell, RandomKind, Run, Trust,
-    Unit, Work,
-};
+use results::{Access, Curve, LevelOutcome, Measurement, Run, Trust, Unit, Work};
 use stats::Estimate;
 use units::{
-    Bytes, format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    format_count, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate, format_rate,
 };
 
@@ -193,23 +191,11 @@ pub fn headline(run: &Run) -> String {
     if let Some(Curve {
         saturation: Some(saturation),
         ..
-    }) = &run.curve
+    }) = run.curve()
     {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
-    parts.extend(run.random.iter().flat_map(of_random));
     parts.extend(of_tables(run));
-    let averages = run.rab.iter().flat_map(|it| it.averages_to_tell());
-    for (group, mark) in averages.take(2) {
-        let (group, mark) = (group.name(), format_count(mark.value.value));
-        parts.push(format!("{group} RABmark[r] {mark}"));
-    }
-    for found in run.rab.iter().flat_map(|rab| &rab.workloads) {
-        if let (true, Some(mark)) = (parts.len() < 2, found.rabmark_r) {
-            let mark = format_count(mark.value.value);
-            parts.push(format!("{} RABmark[r] {mark}", found.name));
-        }
-    }
     if let Some(found) = &run.files {
         let tests = found.tests.iter().take(2);
         parts.extend(tests.map(|test| {
@@ -229,7 +215,7 @@ pub fn headline(run: &Run) -> String {
         parts.extend(run.measurements.iter().take(2).map(part));
     }
     if parts.is_empty() {
-        parts.extend(run.curve.iter().flat_map(of_levels));
+        parts.extend(run.curve().into_iter().flat_map(of_levels));
     }
     if parts.is_empty() {
         "nothing measured".to_owned()
@@ -238,18 +224,23 @@ pub fn headline(run: &Run) -> String {
     }
 }
 
-/// The headlines of the first table's first rows.
-fn of_tables(run: &Run) -> impl Iterator<Item = String> {
-    let table = run.tables.iter().find(|it| !it.rows.is_empty());
-    let rows = table.into_iter().flat_map(|table| {
-        let rows = table.rows.iter().take(2);
-        rows.map(move |row| (table.row_name(row), row))
-    });
-    rows.filter_map(|(name, row)| {
+/// The headlines of the first table's rows that stand for it.
+fn of_tables(run: &Run) -> Vec<String> {
+    let Some(table) = run.tables.iter().find(|it| !it.rows.is_empty()) else {
+        return Vec::new();
+    };
+    let listed = table.listed();
+    let told = listed.rows.iter().filter_map(|row| {
         let head = row.headline()?;
         let value = head.metric.unit.format(head.value.value);
+        let name = match head.metric.unit {
+            // A bare number does not say what it is.
+            Unit::Ratio => format!("{} {}", listed.row_name(row), words(&head.metric.name)),
+            _ => listed.row_name(row),
+        };
         Some(format!("{name} {}{value}", mark(row.trust)))
-    })
+    });
+    told.collect()
 }
 
 /// The loads at the last two levels that were reached.
@@ -265,29 +256,6 @@ fn of_levels(curve: &Curve) -> Vec<String> {
     let begin = reached.len().saturating_sub(2);
     let mut parts = vec![curve.title.clone()];
     parts.extend_from_slice(&reached[begin..]);
-    parts
-}
-
-/// Reads and writes of random access: over the largest span, and over the smallest.
-fn of_random(found: &RandomAccess) -> Vec<String> {
-    let mut parts = Vec::new();
-    for kind in [RandomKind::Read, RandomKind::Write] {
-        let spans = found.over_spans(kind);
-        let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
-            continue;
-        };
-        let shown = |cell: &RandomCell| {
-            let (span, mean) = (Bytes(cell.span_bytes), cell.service.mean.value);
-            format!("{} within {span}", format_duration_ns(mean))
-        };
-        let name = kind.name();
-        let first = (spans.len() > 1).then(|| format!(" ({})", shown(first)));
-        parts.push(format!(
-            "random {name} {}{}",
-            shown(last),
-            first.unwrap_or_default()
-        ));
-    }
     parts
 }
 

@@ -72,8 +72,8 @@ impl Section {
 #[must_use]
 pub fn html(run: &Run) -> String {
     let tables = run.tables();
-    let curves = run.curves();
-    let curves = curves.filter_map(|(title, curve)| charts::curve(title, curve));
+    let curves = run.curves.iter();
+    let curves = curves.filter_map(|curve| charts::curve(&curve.title, curve));
     let curves: Vec<Plot> = curves.collect();
     let (mut nines, measured) = charts::by_nines(run);
     let note = nines_note(measured.saturating_sub(nines.len()));

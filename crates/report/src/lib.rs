@@ -33,8 +33,6 @@ mod page;
 mod parquet;
 mod picture;
 mod positioning;
-mod rab;
-mod random_access;
 mod ratio_strip;
 mod section;
 mod setup;

@@ -5,6 +5,7 @@ pub(crate) fn words(name: &str) -> String {
     let word = |word: &str| match word {
         "iops" | "tps" | "cpu" => word.to_uppercase(),
         "cpus" => "CPUs".to_owned(),
+        "rabmark" => "RABmark".to_owned(),
         "io" => "I/O".to_owned(),
         "mib" => "MiB".to_owned(),
         word => word.to_owned(),

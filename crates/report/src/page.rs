@@ -82,6 +82,11 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Whether no column of a table is left out.
+    pub fn fits(&self, table: &Table) -> bool {
+        table.left_out(self.style.columns() - INDENT).is_empty()
+    }
+
     /// A table that names the columns which the width leaves out.
     pub fn whole_table(&mut self, table: &Table) {
         self.table(table);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use results::{Figure, Metric, Role, Row, Run, Table, TableShape, Trust, Unit};
+use stats::Estimate;
 use units::format_count;
 
 use crate::figure::{INDICATIVE, estimated, indicative_legend, legend, mark, tone_of};
@@ -16,7 +17,8 @@ use crate::table::{self, Align};
 /// Weights of columns: what names a row and its headline stay on a narrow screen.
 const NAME_WEIGHT: u8 = 10;
 const HEADLINE_WEIGHT: u8 = 9;
-const INTERVAL_WEIGHT: u8 = 6;
+const INTERVAL_WEIGHT: u8 = 7;
+const WORD_WEIGHT: u8 = 6;
 /// The first column behind these, and the last ones.
 const COLUMN_WEIGHT: u8 = 8;
 const BAR_WEIGHT: u8 = 2;
@@ -37,20 +39,20 @@ pub(crate) fn all(page: &mut Page<'_>, run: &Run) {
         one(page, table);
     }
     if !shown.is_empty() {
-        let rows = shown.iter().flat_map(|table| &table.rows);
-        signs(page, rows);
+        signs(page, &shown);
     }
 }
 
 fn one(page: &mut Page<'_>, table: &Table) {
     let grouped_by = table.show.grouped_by.as_ref();
     let place = grouped_by.and_then(|by| table.factors.iter().position(|it| it == by));
-    let groups = place.map_or_else(Vec::new, |place| levels(table, place));
+    let all: Vec<&Row> = table.rows.iter().collect();
+    let groups = place.map_or_else(Vec::new, |place| levels(&all, place));
     if groups.len() < 2 {
-        grid(page, table, &table.rows.iter().collect::<Vec<_>>(), place);
+        grid(page, table, &all, place);
     }
     for group in groups.iter().filter(|_| groups.len() > 1) {
-        let rows = table.rows.iter();
+        let rows = all.iter().copied();
         let rows = rows.filter(|row| place.is_some_and(|place| row.levels[place] == *group));
         page.paragraph(Tone::Strong, group);
         grid(page, table, &rows.collect::<Vec<_>>(), place);
@@ -94,9 +96,9 @@ fn each(page: &mut Page<'_>, table: &Table, name: &str) {
 }
 
 /// The levels of a factor, each once.
-fn levels(table: &Table, place: usize) -> Vec<&str> {
+fn levels<'a>(rows: &[&'a Row], place: usize) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
-    for row in &table.rows {
+    for row in rows {
         if !found.contains(&row.levels[place].as_str()) {
             found.push(&row.levels[place]);
         }
@@ -125,101 +127,231 @@ fn grid(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>)
     lines(page, table, rows, group);
 }
 
-/// A line for each row.
+/// What stands in one line: the row of each side, where it has one.
+type Line<'a> = Vec<Option<&'a Row>>;
+
+/// A line for each row, or for rows that only the factor of the sides tells apart. Those who ask
+/// for everything see in further tables what the width leaves out.
 fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
     let all = page.style.all;
-    let columns = columns(table, rows, group, all);
-    let headings = columns.iter().map(GridColumn::heading);
-    let mut grid = table::Table::with_headings(headings);
+    let beside = table.show.side_by_side.as_ref().filter(|_| !all);
+    let beside = beside.and_then(|by| table.factors.iter().position(|it| it == by));
+    let sides = beside.map_or_else(|| vec![""], |place| levels(rows, place));
+    let beside = beside.filter(|_| sides.len() > 1);
+    let mut columns = named(table, rows, [group, beside]);
+    let names = columns.len();
+    for (side, name) in sides.iter().enumerate() {
+        let of_side = rows.iter().copied();
+        let of_side = of_side.filter(|it| beside.is_none_or(|place| it.levels[place] == *name));
+        let of_side: Vec<&Row> = of_side.collect();
+        let shown = beside.map(|_| *name);
+        columns.extend(valued(table, &of_side, all, (side, shown)));
+    }
     let most = table.show.rows_max.filter(|_| !all).unwrap_or(usize::MAX);
-    let ink = if page.style.unicode { "▇" } else { "#" };
-    for row in chosen(rows, most) {
-        let cells = columns.iter().map(|it| it.cell(row, ink));
-        grid.row(tone_of(row.trust), cells.collect::<Vec<_>>());
+    let lines = in_lines(rows, beside, &sides);
+    let lines = chosen(&lines, most);
+    if !all {
+        page.table(&laid(page, &lines, &columns, beside.is_some()));
+        return;
     }
-    match all {
-        true => page.whole_table(&grid),
-        false => page.table(&grid),
+    let values = columns.split_off(names);
+    let mut part = columns.clone();
+    // A value, its interval and its bar stay together.
+    let is_of_last =
+        |column: &GridColumn<'_>| !matches!(column.shows, Shows::Value(_) | Shows::Word(_));
+    for unit in values.chunk_by(|_, next| is_of_last(next)) {
+        let longer = [&part[..], unit].concat();
+        let is_full = !page.fits(&laid(page, &lines, &longer, false));
+        if is_full && part.len() > names {
+            page.table(&laid(page, &lines, &part, false));
+            page.blank();
+            part = [&columns[..], unit].concat();
+        } else {
+            part = longer;
+        }
     }
+    page.table(&laid(page, &lines, &part, false));
+}
+
+/// Lines in columns.
+fn laid(
+    page: &Page<'_>,
+    lines: &[&Line<'_>],
+    columns: &[GridColumn<'_>],
+    is_beside: bool,
+) -> table::Table {
+    let headings = columns.iter().map(|column| column.heading.clone());
+    let mut grid = table::Table::with_headings(headings);
+    if !page.style.all {
+        grid = grid.stacked_from(HEADLINE_WEIGHT);
+    }
+    if is_beside {
+        grid = grid.unbroken();
+    }
+    let signs = Signs::of(page);
+    for line in lines {
+        let cells = columns.iter().map(|it| it.cell(line, &signs));
+        let worst = line.iter().flatten().map(|row| row.trust).max();
+        let tone = worst.map_or(Tone::Plain, tone_of);
+        grid.row(tone, cells.collect::<Vec<_>>());
+    }
+    grid
+}
+
+/// Rows whose levels are equal, but for that of the sides, are a line.
+fn in_lines<'a>(rows: &[&'a Row], beside: Option<usize>, sides: &[&str]) -> Vec<Line<'a>> {
+    let Some(place) = beside else {
+        return rows.iter().map(|row| vec![Some(*row)]).collect();
+    };
+    let level = |row: &Row| {
+        let others = row.levels.iter().enumerate();
+        let others = others.filter(|(at, _)| *at != place);
+        others.map(|(_, it)| it.clone()).collect::<Vec<_>>()
+    };
+    let mut lines: Vec<(Vec<String>, Line<'a>)> = Vec::new();
+    for row in rows {
+        let name = level(row);
+        let known = lines.iter().position(|(it, _)| *it == name);
+        let at = known.unwrap_or_else(|| {
+            lines.push((name, vec![None; sides.len()]));
+            lines.len() - 1
+        });
+        let side = sides.iter().position(|it| row.levels[place] == *it);
+        lines[at].1[side.unwrap_or(0)] = Some(row);
+    }
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 /// The first, the last, and what lies evenly between, at most so many.
-fn chosen<'a>(rows: &[&'a Row], most: usize) -> Vec<&'a Row> {
-    let count = rows.len();
+fn chosen<'l, 'a>(lines: &'l [Line<'a>], most: usize) -> Vec<&'l Line<'a>> {
+    let count = lines.len();
     if count <= most || most < 2 {
-        return rows.to_vec();
+        return lines.iter().collect();
     }
     let places = (0..most).map(|place| place * (count - 1) / (most - 1));
-    places.map(|place| rows[place]).collect()
+    places.map(|place| &lines[place]).collect()
 }
 
 /// A column of lines.
-enum GridColumn<'a> {
+#[derive(Clone)]
+struct GridColumn<'a> {
+    heading: (Cow<'static, str>, Align, u8),
+    /// Which of the rows of a line it is about.
+    side: usize,
+    shows: Shows<'a>,
+}
+
+/// What a column shows.
+#[derive(Clone, Copy)]
+enum Shows<'a> {
     /// The level of the factor at that place.
-    Level(&'a str, usize),
+    Level(usize),
     /// A figure without its interval.
-    Value(&'a Metric, u8),
-    /// The interval of that metric where it is the headline.
+    Value(&'a Metric),
+    /// The interval of that metric.
     Interval(&'a str),
+    /// How far the interval reaches, as a share of the value.
+    Share(&'a str),
     /// A bar for that metric; its largest value.
     Bar(&'a str, f64),
     /// What is known in words.
     Word(&'a str),
 }
 
-fn columns<'a>(
+/// The columns that name lines.
+fn named<'a>(
     table: &'a Table,
     rows: &[&'a Row],
-    group: Option<usize>,
-    all: bool,
+    others: [Option<usize>; 2],
 ) -> Vec<GridColumn<'a>> {
     let differs = |place: usize| {
         rows.iter()
             .any(|it| it.levels[place] != rows[0].levels[place])
     };
     let places = 0..table.factors.len();
-    let named: Vec<usize> = places
-        .clone()
-        .filter(|place| Some(*place) != group && differs(*place))
-        .collect();
+    let places = places.filter(|place| !others.contains(&Some(*place)));
+    let named: Vec<usize> = places.clone().filter(|place| differs(*place)).collect();
     // Of one row, or rows that nothing tells apart, the first factor is the name.
-    let first = || places.clone().find(|it| Some(*it) != group).or(group);
+    let first = || places.clone().next().or(others[0]);
     let named = match named.is_empty() {
         true => first().into_iter().collect(),
         false => named,
     };
-    let level = |place: usize| GridColumn::Level(&table.factors[place], place);
-    let mut columns: Vec<GridColumn<'_>> = named.into_iter().map(level).collect();
+    let level = |place: usize| GridColumn {
+        heading: (
+            words(&table.factors[place]).into(),
+            Align::Left,
+            NAME_WEIGHT,
+        ),
+        side: 0,
+        shows: Shows::Level(place),
+    };
+    named.into_iter().map(level).collect()
+}
+
+/// The columns of a side with what it is called, or of all there is.
+fn valued<'a>(
+    table: &'a Table,
+    rows: &[&'a Row],
+    all: bool,
+    (side, name): (usize, Option<&str>),
+) -> Vec<GridColumn<'a>> {
     let heads = rows.iter().filter_map(|row| row.headline());
     let heads: BTreeSet<&str> = heads.map(|it| it.metric.name.as_str()).collect();
-    let metrics = shown_metrics(table, rows, all);
     let bar = table.show.bar.as_deref();
-    for (place, metric) in metrics.into_iter().enumerate() {
+    let mut columns = Vec::new();
+    let mut add = |heading: String, align, weight, shows| {
+        columns.push(GridColumn {
+            heading: (heading.into(), align, weight),
+            side,
+            shows,
+        });
+    };
+    for (place, metric) in shown_metrics(table, rows, all).into_iter().enumerate() {
         let is_headline = heads.contains(metric.name.as_str());
         let weight = match is_headline {
             true => HEADLINE_WEIGHT,
-            false => COLUMN_WEIGHT.saturating_sub(place as u8).max(1),
+            // Of several sides the last loses a column first.
+            false => COLUMN_WEIGHT.saturating_sub((place + side) as u8).max(1),
         };
-        columns.push(GridColumn::Value(metric, weight));
-        if is_headline && rows.iter().any(|row| has_interval(row, metric)) {
-            columns.push(GridColumn::Interval(&metric.name));
+        let heading = match name.filter(|_| is_headline) {
+            Some(name) => name.to_owned(),
+            None => heading_of(metric),
+        };
+        add(heading, Align::Right, weight, Shows::Value(metric));
+        let figures = || rows.iter().filter_map(|row| row.figure(&metric.name));
+        if (is_headline || all) && figures().any(has_interval) {
+            let (align, weight, shows) = match name {
+                // Two intervals in full have no room.
+                Some(_) => (Align::Right, COLUMN_WEIGHT, Shows::Share(&metric.name)),
+                None => (Align::Left, INTERVAL_WEIGHT, Shows::Interval(&metric.name)),
+            };
+            add("95 % CI".to_owned(), align, weight, shows);
         }
         if Some(metric.name.as_str()) == bar && rows.len() > 1 {
-            let values = rows.iter().filter_map(|row| row.figure(&metric.name));
-            let most = values.map(|it| it.value.value).fold(0.0, f64::max);
-            columns.push(GridColumn::Bar(&metric.name, most));
+            let most = figures().map(|it| it.value.value).fold(0.0, f64::max);
+            let shows = Shows::Bar(&metric.name, most);
+            add(String::new(), Align::Left, BAR_WEIGHT, shows);
         }
     }
-    let is_here = |what: &&str| rows.iter().any(|row| !row.word(what).is_empty());
-    let said = table.words().into_iter().filter(is_here);
-    columns.extend(said.map(GridColumn::Word));
+    let weight = match name {
+        Some(_) => 1,
+        None => WORD_WEIGHT,
+    };
+    for what in table.words() {
+        if rows.iter().any(|row| !row.word(what).is_empty()) {
+            add(what.to_owned(), Align::Left, weight, Shows::Word(what));
+        }
+    }
     columns
 }
 
-fn has_interval(row: &Row, metric: &Metric) -> bool {
-    row.figure(&metric.name).is_some_and(|it| {
-        it.value.low < it.value.high && (it.value.high.is_finite() || it.value.low > 0.0)
-    })
+/// Of a bound from below that is the end of its interval.
+fn has_interval(figure: &Figure) -> bool {
+    let Estimate {
+        value, low, high, ..
+    } = figure.value;
+    value.is_finite() && low < high && (high.is_finite() || low > 0.0)
 }
 
 /// The metrics of the columns: those that the table names, or all that are no details; every one
@@ -244,52 +376,92 @@ fn shown_metrics<'a>(table: &'a Table, rows: &[&'a Row], all: bool) -> Vec<&'a M
     metrics
 }
 
+/// Signs of a terminal.
+struct Signs {
+    /// What bars are drawn with.
+    ink: &'static str,
+    /// Before how far an interval reaches.
+    either_way: &'static str,
+}
+
+impl Signs {
+    fn of(page: &Page<'_>) -> Self {
+        match page.style.unicode {
+            true => Self {
+                ink: "▇",
+                either_way: "±",
+            },
+            false => Self {
+                ink: "#",
+                either_way: "+-",
+            },
+        }
+    }
+}
+
 impl GridColumn<'_> {
-    fn heading(&self) -> (Cow<'static, str>, Align, u8) {
-        match self {
-            Self::Level(factor, _) => (words(factor).into(), Align::Left, NAME_WEIGHT),
-            Self::Value(metric, weight) => (heading_of(metric).into(), Align::Right, *weight),
-            Self::Interval(_) => ("95 % CI".into(), Align::Left, INTERVAL_WEIGHT),
-            Self::Bar(..) => ("".into(), Align::Left, BAR_WEIGHT),
-            Self::Word(what) => ((*what).to_owned().into(), Align::Left, INTERVAL_WEIGHT),
+    fn cell(&self, line: &Line<'_>, signs: &Signs) -> String {
+        if let Shows::Level(place) = self.shows {
+            let row = line.iter().flatten().next();
+            return row.map_or_else(String::new, |row| row.levels[place].clone());
+        }
+        match line.get(self.side) {
+            Some(Some(row)) => self.of_row(row, signs),
+            _ => String::new(),
         }
     }
 
-    fn cell(&self, row: &Row, ink: &str) -> String {
-        match self {
-            Self::Level(_, place) => row.levels[*place].clone(),
-            Self::Value(metric, _) => row.figure(&metric.name).map_or_else(String::new, |it| {
+    fn of_row(&self, row: &Row, signs: &Signs) -> String {
+        match self.shows {
+            Shows::Level(place) => row.levels[place].clone(),
+            Shows::Value(metric) => row.figure(&metric.name).map_or_else(String::new, |it| {
                 let sign = match it.metric.role {
                     Role::Headline => mark(row.trust),
                     _ => "",
                 };
                 format!("{sign}{}", value(it))
             }),
-            Self::Interval(metric) => {
-                let head = row.headline().filter(|it| it.metric.name == *metric);
-                let head = head.filter(|it| has_interval(row, &it.metric));
-                head.map_or_else(String::new, |it| estimated(it.metric.unit, it.value).1)
+            Shows::Interval(metric) | Shows::Share(metric) => {
+                let known = row.figure(metric).filter(|it| has_interval(it));
+                known.map_or_else(String::new, |it| match self.shows {
+                    Shows::Share(_) => share(it.value, signs),
+                    _ => estimated(it.metric.unit, it.value).1,
+                })
             }
-            Self::Bar(metric, most) => {
+            Shows::Bar(metric, most) => {
                 let share = row.figure(metric).map_or(0.0, |it| it.value.value / most);
                 let length = (share * BAR as f64).round();
                 match length.is_finite() {
-                    true => ink.repeat((length as usize).clamp(1, BAR)),
+                    true => signs.ink.repeat((length as usize).clamp(1, BAR)),
                     false => String::new(),
                 }
             }
-            Self::Word(what) => row.word(what).to_owned(),
+            Shows::Word(what) => row.word(what).to_owned(),
         }
     }
 }
 
-/// A percentile of a latency by its name, other metrics in words; that a share is one its values
-/// say.
+/// The farther end of an interval, as in `± 5 %`.
+fn share(it: Estimate, signs: &Signs) -> String {
+    let farther = (it.high - it.value).max(it.value - it.low) / it.value;
+    if !farther.is_finite() {
+        return String::new();
+    }
+    // 2 % that the arithmetic made a little more is 2 %.
+    match (farther * 100.0 - 1e-6).ceil() {
+        percent if percent < 1000.0 => format!("{} {percent:>2} %", signs.either_way),
+        _ => format!("x {}", format_count(farther + 1.0)),
+    }
+}
+
+/// A percentile of a latency or service time by its name, other metrics in words; that a share is
+/// one its values say.
 fn heading_of(metric: &Metric) -> String {
     if let (Unit::Share, Some(of)) = (metric.unit, metric.name.strip_suffix("-share")) {
         return words(of);
     }
-    match metric.name.strip_prefix("latency-") {
+    let mut times = ["latency-", "service-time-"].into_iter();
+    match times.find_map(|it| metric.name.strip_prefix(it)) {
         Some(which) => words(which),
         None if metric.name == "latency" => "mean latency".into(),
         None => words(&metric.name),
@@ -305,31 +477,24 @@ fn value(figure: &Figure) -> String {
         let half = 50.0 * (it.high - it.low);
         return format!("{:+.1} ± {half:.1} %", it.value * 100.0);
     }
+    let shown = |value: f64| match unit {
+        Unit::PerSecond if figure.metric.name.starts_with("iops") => format_count(value),
+        _ => unit.format(value),
+    };
     if !it.value.is_finite() {
         return match (it.low.is_finite(), it.high.is_finite()) {
-            (true, true) => format!("{} to {}", unit.format(it.low), unit.format(it.high)),
+            (true, true) => format!("{} to {}", shown(it.low), shown(it.high)),
             _ => String::new(),
         };
     }
-    let shown = match unit {
-        Unit::PerSecond if figure.metric.name == "iops" => format_count(it.value),
-        _ => unit.format(it.value),
-    };
+    let shown = shown(it.value);
     let sign = if figure.is_indicative { INDICATIVE } else { "" };
     format!("{shown}{sign}")
 }
 
 /// The headline figures with the levels of two factors as lines and columns.
 fn matrix(page: &mut Page<'_>, table: &Table, rows: &[&Row], [down, across]: [usize; 2]) {
-    let mut heads: Vec<&str> = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
-    for row in rows {
-        for (place, found) in [(across, &mut heads), (down, &mut names)] {
-            if !found.contains(&row.levels[place].as_str()) {
-                found.push(&row.levels[place]);
-            }
-        }
-    }
+    let [heads, names] = [across, down].map(|place| levels(rows, place));
     let what = rows.iter().find_map(|row| row.headline());
     let what = what.map_or_else(String::new, |it| heading_of(&it.metric));
     let corner = format!(
@@ -364,14 +529,22 @@ fn matrix(page: &mut Page<'_>, table: &Table, rows: &[&Row], [down, across]: [us
 }
 
 /// What the signs that occur mean.
-fn signs<'a>(page: &mut Page<'_>, rows: impl Iterator<Item = &'a Row> + Clone) {
-    let mut used: BTreeSet<Trust> = rows.clone().map(|row| row.trust).collect();
+fn signs(page: &mut Page<'_>, shown: &[&Table]) {
+    let rows = || shown.iter().flat_map(|table| &table.rows);
+    let mut used: BTreeSet<Trust> = rows().map(|row| row.trust).collect();
     used.remove(&Trust::Sound);
     let said = used
         .into_iter()
         .map(|it| format!("{} {}", mark(it), legend(it)));
-    let is_indicative = |it: &Figure| it.is_indicative && it.metric.role != Role::Detail;
-    let indicative = rows.flat_map(|row| &row.figures).any(is_indicative);
+    let all = page.style.all;
+    let has_indicative = |table: &&Table| {
+        let rows: Vec<&Row> = table.rows.iter().collect();
+        let metrics = shown_metrics(table, &rows, all);
+        let figures = rows.iter().flat_map(|row| &row.figures);
+        let mut indicative = figures.filter(|it| it.is_indicative);
+        indicative.any(|it| metrics.iter().any(|shown| shown.name == it.metric.name))
+    };
+    let indicative = shown.iter().any(has_indicative);
     let said: Vec<String> = said.chain(indicative.then(indicative_legend)).collect();
     if !said.is_empty() {
         page.paragraph(Tone::Quiet, &said.join("; "));

@@ -16,15 +16,15 @@ const LEAST: f64 = 0.005;
 pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     let measurements = shown(run);
     let mut parts = Vec::new();
-    match measurements.is_empty() && run.curve.is_none() && run.study.is_none() {
+    match measurements.is_empty() && run.curve().is_none() && run.study.is_none() {
         // The first table has the rows of the screen.
         true => parts.extend(of_counts(counts(run, first(&run.tables())))),
         false => parts.extend(rows(measurements)),
     }
     parts.extend(run.study.as_ref().and_then(replicates));
-    parts.extend(run.curve.as_ref().and_then(curve));
+    parts.extend(run.curve().and_then(curve));
     parts.extend(foreign(&run.measurements));
-    parts.extend(rarest(measurements, run.curve.as_ref()));
+    parts.extend(rarest(measurements, run.curve()));
     if let Some(verdict) = &run.verdict {
         // That all rows are sound says the word by itself.
         let is_said = parts
@@ -45,10 +45,9 @@ fn first(tables: &[Table]) -> &[Table] {
 
 /// The trials that have rows of their own.
 fn shown(run: &Run) -> &[Measurement] {
-    match &run.random {
-        // The rounds of random access stand in its cells.
-        Some(_) => &[],
-        None => &run.measurements,
+    match run.are_trials_summed_up() {
+        true => &[],
+        false => &run.measurements,
     }
 }
 

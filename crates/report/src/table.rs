@@ -105,10 +105,6 @@ impl Table {
         self.rows.push((tone, cells));
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Lines of at most `width` columns as far as wrapping the first and leaving out others allow.
     pub fn render(&self, width: usize) -> Vec<(Tone, String)> {
         let Some(fitting) = self.fitting(width) else {

@@ -1,7 +1,6 @@
 //! Warnings in the order of their weight, and then of what they are about, each once.
 
-use results::{FileTest, RandomCell, Run, Severity, Warning, WarningCode};
-use units::Bytes;
+use results::{FileTest, Run, Severity, Warning, WarningCode};
 
 use crate::page::Page;
 use crate::style::Tone;
@@ -135,16 +134,9 @@ fn titled(run: &Run) -> Vec<(&Warning, String)> {
     let measured = measured.flat_map(|of| of.warnings.iter().map(|it| (it, of.title.clone())));
     let tests = run.files.iter().flat_map(|found| &found.tests);
     let tests = tests.flat_map(|of| of.warnings.iter().map(|it| (it, FileTest::name(of))));
-    let cells = run.random.iter().flat_map(|found| &found.cells);
-    let cells = cells.flat_map(|of| of.warnings.iter().map(|it| (it, cell_title(of))));
-    measured.chain(tests).chain(cells).collect()
-}
-
-/// What a cell of random access is called in its warnings.
-fn cell_title(cell: &RandomCell) -> String {
-    let (block, span) = (Bytes(cell.block_bytes), Bytes(cell.span_bytes));
-    let (kind, depth) = (cell.kind.name(), cell.depth);
-    format!("{kind} {block} within {span}, depth {depth}")
+    let rows = run.row_warnings.iter();
+    let rows = rows.map(|it| (&it.warning, it.row.clone()));
+    measured.chain(tests).chain(rows).collect()
 }
 
 pub(crate) fn item(page: &mut Page<'_>, warning: &Warning) {

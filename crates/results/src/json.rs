@@ -103,11 +103,14 @@ pub fn from_json(text: &str) -> Result<Run, JsonError> {
     run.schema = known;
     // What follows from the rest is made anew when it is asked for.
     let given = std::mem::take(&mut run.tables);
+    let upgraded = match found {
+        ..=LAST_OF_KINDS => schema_3::upgrade(&mut run, text)?,
+        _ => Vec::new(),
+    };
     let follows = run.tables();
-    let is_own = |table: &Table| follows.iter().all(|it| it.name != table.name);
-    run.tables = given.into_iter().filter(is_own).collect();
-    if found <= LAST_OF_KINDS {
-        schema_3::upgrade(&mut run, text)?;
-    }
+    let known = follows.iter().chain(&upgraded);
+    let is_own = |table: &Table| known.clone().all(|it| it.name != table.name);
+    let own: Vec<Table> = given.into_iter().filter(is_own).collect();
+    run.tables = own.into_iter().chain(upgraded).collect();
     Ok(run)
 }

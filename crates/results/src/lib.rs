@@ -68,7 +68,7 @@ pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
 pub use replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
 pub use run::{RowWarning, Run, SCHEMA_VERSION, Status};
-pub use saying::Saying;
+pub use saying::{KNOWN, Saying, known, with_unit};
 pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeries};
 pub use setup::{FileText, RunSetting, SettingOrigin, Setup};
 pub use show::{PlotOf, Show, TableShape};

@@ -193,16 +193,3 @@ pub struct Rab {
     /// What another mode changed.
     pub comparisons: Vec<ModeComparison>,
 }
-
-impl Rab {
-    /// `RABmark[r]` of each group to be told first: over runs where there were several.
-    pub fn averages_to_tell(&self) -> impl Iterator<Item = (Group, Rabmark)> + '_ {
-        let over_runs = self.over_runs.iter().filter(|it| it.title.is_none());
-        let over_runs: Vec<_> = over_runs.map(|it| (it.group, it.rabmark_r)).collect();
-        let of_one_run = self.averages.iter().map(|it| (it.group, it.rabmark_r));
-        let of_one_run = of_one_run
-            .filter(|_| over_runs.is_empty())
-            .collect::<Vec<_>>();
-        over_runs.into_iter().chain(of_one_run)
-    }
-}

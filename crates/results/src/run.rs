@@ -7,8 +7,6 @@ use crate::environment::{Environment, TargetDescription};
 use crate::file_tests::FileTests;
 use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
-use crate::rab::Rab;
-use crate::random_access::RandomAccess;
 use crate::series::SystemSeries;
 use crate::setup::Setup;
 use crate::study::Study;
@@ -59,16 +57,11 @@ pub struct Run {
     /// Trials that are results, in the order of their making. Scouts of curves are in the curve.
     pub measurements: Vec<Measurement>,
     /// Response time against load.
-    pub curve: Option<Curve>,
-    /// The workloads of the RAID Performance Test.
     #[serde(default)]
-    pub rab: Option<Rab>,
+    pub curves: Vec<Curve>,
     /// What users of transactions saw.
     #[serde(default)]
     pub transactions: Option<Transactions>,
-    /// Service times of random access.
-    #[serde(default)]
-    pub random: Option<RandomAccess>,
     /// How a measurement depends on factors.
     #[serde(default)]
     pub study: Option<Study>,
@@ -115,10 +108,8 @@ impl Run {
             verdict: None,
             elapsed_ns: 0,
             measurements: Vec::new(),
-            curve: None,
-            rab: None,
+            curves: Vec::new(),
             transactions: None,
-            random: None,
             study: None,
             files: None,
             tables: Vec::new(),
@@ -129,6 +120,12 @@ impl Run {
         }
     }
 
+    /// Whether a table sums up the trials, which then have no rows of their own on a screen.
+    #[must_use]
+    pub fn are_trials_summed_up(&self) -> bool {
+        self.tables.iter().any(|it| it.sums_up_trials)
+    }
+
     /// The measurement of that name.
     #[must_use]
     pub fn measurement(&self, name: &str) -> Option<&Measurement> {
@@ -137,12 +134,10 @@ impl Run {
             .find(|measurement| measurement.name == name)
     }
 
-    /// Every load curve of the run with its title.
-    pub fn curves(&self) -> impl Iterator<Item = (&str, &Curve)> {
-        let workloads = self.rab.iter().flat_map(|rab| &rab.workloads);
-        let of_rab = workloads.filter_map(|it| Some((it.name.as_str(), it.curve.as_ref()?)));
-        let own = self.curve.iter().map(|curve| (curve.title.as_str(), curve));
-        own.chain(of_rab)
+    /// The load curve that the run is about, where no table sums it up.
+    #[must_use]
+    pub fn curve(&self) -> Option<&Curve> {
+        self.curves.first().filter(|_| !self.are_trials_summed_up())
     }
 
     /// Everything that was recorded interval by interval: the measurement, how many clients or
@@ -157,7 +152,8 @@ impl Run {
         of_loads.chain(of_trials)
     }
 
-    /// Every warning, with what it is about: `run`, `curve`, or the name of a row.
+    /// Every warning, with what it is about: `run`, `curve`, the title of one of several curves, or
+    /// the name of a row.
     pub fn scoped_warnings(&self) -> impl Iterator<Item = (String, &Warning)> {
         fn of<'a>(
             scope: impl Into<String>,
@@ -167,16 +163,15 @@ impl Run {
             warnings.into_iter().map(move |it| (scope.clone(), it))
         }
         let measured = self.measurements.iter();
-        let curve = self.curve.iter().flat_map(|it| &it.warnings);
-        let workloads = self.rab.iter().flat_map(|it| &it.workloads);
-        let cells = self.random.iter().flat_map(|it| &it.cells);
+        let curves = self.curves.iter().map(|it| match self.curve() {
+            Some(_) => ("curve", &it.warnings),
+            None => (it.title.as_str(), &it.warnings),
+        });
         let tests = self.files.iter().flat_map(|it| &it.tests);
         let rows = self.row_warnings.iter();
         of("run", &self.warnings)
             .chain(measured.flat_map(|it| of(&it.name, &it.warnings)))
-            .chain(of("curve", curve))
-            .chain(workloads.flat_map(|it| of(&it.name, it.all_warnings())))
-            .chain(cells.flat_map(|it| of("random", &it.warnings)))
+            .chain(curves.flat_map(|(scope, warnings)| of(scope, warnings)))
             .chain(tests.flat_map(|it| of(it.name(), &it.warnings)))
             .chain(rows.map(|it| (it.row.clone(), &it.warning)))
     }

@@ -1,8 +1,14 @@
 //! What can be said of a row in words: what verdicts are made of.
 
 use serde::{Deserialize, Serialize};
+use stats::Estimate;
+use units::{format_count, format_interval_count};
 
+use crate::reading::Unit;
 use crate::show::is_false;
+
+/// Relative half-width of an interval up to which its value is said.
+pub const KNOWN: f64 = 0.25;
 
 /// A statement about a row, from the kind of measurement that found it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,5 +50,36 @@ impl Saying {
             begins_with_name: true,
             ..self
         }
+    }
+}
+
+/// A value with its interval, unless that has no width; where it is wide, its ends alone.
+#[must_use]
+pub fn known(unit: Unit, it: Estimate) -> String {
+    let named = if unit == Unit::PerSecond { "/s" } else { "" };
+    with_unit(unit, it, named)
+}
+
+/// The same, with `named` behind a number that has no unit of its own.
+#[must_use]
+pub fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
+    let blank = match named.starts_with(char::is_alphabetic) {
+        true => " ",
+        false => "",
+    };
+    if it.relative_half_width() > KNOWN {
+        let end = |end: f64| match unit {
+            Unit::PerSecond => format_count(end),
+            unit => unit.format(end),
+        };
+        return format!("{} to {}{blank}{named}", end(it.low.max(0.0)), end(it.high));
+    }
+    let (value, interval) = match unit {
+        Unit::PerSecond => format_interval_count(it.value, it.low, it.high),
+        unit => unit.format_interval(it),
+    };
+    match interval.split_once(" .. ") {
+        Some((low, high)) if low == high => format!("{value}{blank}{named}"),
+        _ => format!("{value}{blank}{named} ({interval})"),
     }
 }

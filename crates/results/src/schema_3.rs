@@ -1,7 +1,11 @@
-//! Runs of schema version 3, which had a key of its own for each kind of measurement.
+//! Runs of schema version 3, which had a key of its own for each kind of measurement, and one
+//! curve.
 
 use serde::Deserialize;
 
+use crate::curve::Curve;
+use crate::rab::Rab;
+use crate::random_access::RandomAccess;
 use crate::replay::Replay;
 use crate::run::Run;
 use crate::ssd::SsdTests;
@@ -13,7 +17,13 @@ use crate::transfer::Transfer;
 #[derive(Deserialize)]
 struct KindResults {
     #[serde(default)]
+    curve: Option<Curve>,
+    #[serde(default)]
     ssd: Option<SsdTests>,
+    #[serde(default)]
+    rab: Option<Rab>,
+    #[serde(default)]
+    random: Option<RandomAccess>,
     #[serde(default)]
     replay: Option<Replay>,
     #[serde(default)]
@@ -22,32 +32,36 @@ struct KindResults {
     transfer: Option<Transfer>,
 }
 
-/// Give a run of version 3 the tables of what its kind found.
+/// Give a run of version 3 what its kind found; returns its tables. Those that version 3 wrote had
+/// no titles and no notes.
 // fuzzed: run_json
-pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<(), serde_json::Error> {
+pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_json::Error> {
     let found: KindResults = serde_json::from_str(text)?;
+    run.curves.extend(found.curve);
+    let mut tables = Vec::new();
     if let Some(ssd) = &found.ssd {
         run.row_warnings.extend(ssd.row_warnings());
-        replace(run, ssd.tables([]));
+        tables.extend(ssd.tables([]));
     }
-    if let Some(replay) = &found.replay {
-        replace(run, replay.tables());
+    if let Some(rab) = &found.rab {
+        run.curves.extend(rab.curves());
+        run.measurements.extend(rab.measurements());
+        run.row_warnings.extend(rab.row_warnings());
+        tables.extend(rab.tables());
+    }
+    if let Some(random) = &found.random {
+        run.row_warnings.extend(random.row_warnings());
+        tables.extend(random.tables());
     }
     if let Some(timing) = &found.timing {
         run.row_warnings.extend(timing.row_warnings());
         run.findings.extend(timing.findings());
-        replace(run, timing.tables());
+        tables.extend(timing.tables());
     }
     if let Some(transfer) = &found.transfer {
         run.row_warnings.extend(transfer.row_warnings());
-        replace(run, transfer.tables());
+        tables.extend(transfer.tables());
     }
-    Ok(())
-}
-
-/// The tables that version 3 wrote had no titles and no notes.
-fn replace(run: &mut Run, tables: Vec<Table>) {
-    run.tables
-        .retain(|old| tables.iter().all(|new| new.name != old.name));
-    run.tables.extend(tables);
+    tables.extend(found.replay.iter().flat_map(Replay::tables));
+    Ok(tables)
 }

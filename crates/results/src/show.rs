@@ -16,6 +16,10 @@ pub struct Show {
     /// The factor whose levels have a heading and a table each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grouped_by: Option<String>,
+    /// The factor whose levels have columns of their own, side by side; not for those who ask for
+    /// everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side_by_side: Option<String>,
     /// The metrics of the columns, the most important first; empty: all but details.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
@@ -99,6 +103,15 @@ impl Show {
     pub fn grouped_by(self, factor: &str) -> Self {
         Self {
             grouped_by: Some(factor.to_owned()),
+            ..self
+        }
+    }
+
+    /// With columns for each level of that factor.
+    #[must_use]
+    pub fn side_by_side(self, factor: &str) -> Self {
+        Self {
+            side_by_side: Some(factor.to_owned()),
             ..self
         }
     }

@@ -106,6 +106,9 @@ pub struct Row {
     /// What can be said of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<Saying>,
+    /// Whether it stands for the run in lists of runs.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_listed: bool,
 }
 
 /// Rows with the same factors.
@@ -127,6 +130,10 @@ pub struct Table {
     /// ones, or what each of several hosts did.
     #[serde(default, skip_serializing_if = "is_false")]
     pub are_steps: bool,
+    /// Whether its rows sum up the trials and load curves of the run, which then have no rows of
+    /// their own on a screen.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub sums_up_trials: bool,
     /// How its figures came about and what they mean, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -320,7 +327,14 @@ impl Row {
             warnings: warnings.iter().map(|it| it.code.clone()).collect(),
             words: Vec::new(),
             says: None,
+            is_listed: false,
         }
+    }
+
+    /// The same row, which may stand for the run in lists of runs.
+    #[must_use]
+    pub fn listed(self, is_listed: bool) -> Self {
+        Self { is_listed, ..self }
     }
 
     /// The same row with the repetitions behind it.
@@ -381,6 +395,7 @@ impl Table {
             is_brief: false,
             title: String::new(),
             are_steps: false,
+            sums_up_trials: false,
             notes: Vec::new(),
             show: Show::default(),
         }
@@ -400,6 +415,15 @@ impl Table {
     pub fn of_steps(self) -> Self {
         Self {
             are_steps: true,
+            ..self
+        }
+    }
+
+    /// The same table, whose rows sum up the trials and load curves of the run.
+    #[must_use]
+    pub fn of_trials(self) -> Self {
+        Self {
+            sums_up_trials: true,
             ..self
         }
     }
@@ -485,6 +509,18 @@ impl Table {
                 named.join(", ")
             }
         }
+    }
+
+    /// Of its rows those that stand for the run in lists, briefly named: the marked ones, or the
+    /// first two.
+    #[must_use]
+    pub fn listed(&self) -> Self {
+        let mut listed = self.clone().briefly_named();
+        match self.rows.iter().any(|row| row.is_listed) {
+            true => listed.rows.retain(|row| row.is_listed),
+            false => listed.rows.truncate(2),
+        }
+        listed
     }
 
     /// The row with these levels.

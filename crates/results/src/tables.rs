@@ -30,25 +30,22 @@ impl Run {
     /// All that was found, as tables; empty ones are left out.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
-        let of_curve = self.curve.iter().flat_map(curve::tables);
-        let of_rab = self.rab.iter().flat_map(rab::tables);
+        let of_curve = self.curve().into_iter().flat_map(curve::tables);
         let of_transactions = self.transactions.iter();
         let of_transactions = of_transactions.map(|it| transactions::table(it, &self.measurements));
-        let of_random = self.random.iter().map(random_access::table);
         let of_files = self.files.iter().map(file_tests::table);
         let own = self.tables.iter().cloned();
         let of_study = self.study.iter().map(study::table);
         let found = of_curve
-            .chain(of_rab)
             .chain(of_transactions)
-            .chain(of_random)
             .chain(of_files)
             .chain(own)
             .chain(of_study);
         let mut tables: Vec<Table> = found.collect();
-        // Rounds of random access are summed up in cells, which come first.
+        // What sums up trials comes before them.
+        let summed_up = tables.iter().position(|it| it.sums_up_trials);
         tables.insert(
-            usize::from(self.is_summed_up()).min(tables.len()),
+            summed_up.map_or(0, |at| at + 1),
             measurement::table(&self.measurements),
         );
         let at = tables.iter().position(|it| it.name == measurement::NAME);
@@ -73,15 +70,10 @@ impl Run {
     /// The same without trials that another table sums up.
     pub(crate) fn summaries(&self) -> Vec<Table> {
         let mut tables = self.tables();
-        if self.is_summed_up() && tables.len() > 1 {
+        if tables.iter().any(|it| it.sums_up_trials) {
             tables.retain(|it| ![measurement::NAME, operations::NAME].contains(&it.name.as_ref()));
         }
         tables.retain(|it| !it.are_steps);
         tables
-    }
-
-    /// Whether another table sums up the trials of the run.
-    fn is_summed_up(&self) -> bool {
-        self.random.is_some() || self.transactions.is_some()
     }
 }

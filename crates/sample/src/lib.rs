@@ -49,7 +49,7 @@ pub fn run() -> Run {
         }),
         elapsed_ns: 58_214_000_000,
         measurements: measurements(),
-        curve: Some(curve()),
+        curves: vec![curve()],
         findings: vec![
             answer.into(),
             "A durable write costs 26 times as much as a read: applications that wait for each \

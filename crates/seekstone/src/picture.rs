@@ -20,10 +20,8 @@ pub fn picture(runs: &[Run]) -> Result<String, UsageError> {
     }
     let mut curves = Vec::new();
     for run in runs {
-        let of_rab = run.rab.iter().flat_map(|rab| &rab.workloads);
-        let of_rab = of_rab.filter_map(|workload| workload.curve.as_ref());
         let known = curves.len();
-        curves.extend(run.curve.iter().chain(of_rab).map(|curve| (run, curve)));
+        curves.extend(run.curves.iter().map(|curve| (run, curve)));
         if curves.len() == known {
             return Err(UsageError(format!(
                 "run {} has nothing to plot: plots need a load curve (`seekstone curve`, \

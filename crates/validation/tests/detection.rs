@@ -216,7 +216,7 @@ fn checked_up(device: &str, seed: u64, room: Room) -> Run {
 
 fn names_in(run: &Run) -> BTreeSet<String> {
     let of_trials = run.measurements.iter().flat_map(|trial| &trial.warnings);
-    let of_curve = run.curve.iter().flat_map(|curve| &curve.warnings);
+    let of_curve = run.curves.iter().flat_map(|curve| &curve.warnings);
     let warnings = of_trials.chain(of_curve).chain(&run.warnings);
     let mut names: BTreeSet<String> = warnings.map(|warning| warning.code.to_string()).collect();
     if let Status::Partial { reason } = &run.status {

@@ -80,7 +80,7 @@ pub fn curve_of_targets(
         elapsed_ns: elapsed.as_nanos(),
         findings: asker.loads.finding().into_iter().collect(),
         measurements,
-        curve,
+        curves: Vec::from_iter(curve),
         warnings,
         ..Run::empty(setup, environment, description)
     })

@@ -94,11 +94,15 @@ pub fn measure_rab(
     let mut warnings = bench.warnings(&cautions);
     warnings.extend(advice(request, size, bench.cache_bytes(), &workloads));
     warnings.extend(bench.clean_up());
+    let found = summary(request, workloads, modes);
     Ok(Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
         warnings,
-        rab: Some(summary(request, workloads, modes)),
+        measurements: found.measurements(),
+        curves: found.curves(),
+        tables: found.tables(),
+        row_warnings: found.row_warnings(),
         ..Run::empty(request.bench.resolved(size), environment, description)
     })
 }

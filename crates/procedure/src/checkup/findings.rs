@@ -5,8 +5,8 @@
 //! no level that is not as precise as was asked for, and no scout.
 
 use results::{
-    Access, Arrivals, Curve, CurvePoint, Level, LevelOutcome, Measurement, OpenTrial, Saturation,
-    Warning, WarningCode,
+    Access, Arrivals, Curve, CurvePoint, KNOWN, Level, LevelOutcome, Measurement, OpenTrial,
+    Saturation, Warning, WarningCode,
 };
 use stats::Estimate;
 use units::{
@@ -18,8 +18,6 @@ use units::{
 const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
 /// Random reads this much slower than sequential ones are those of a disk that must seek.
 const SEEK_RATIO: f64 = 20.0;
-/// A load with a wider interval than this, relative to it, is no answer.
-pub(crate) const KNOWN: f64 = 0.25;
 /// A page cache this much faster than the device is worth a sentence.
 const CACHE_GAIN: f64 = 1.2;
 /// A highest load this much above that of one read at a time is a gain.

@@ -74,9 +74,7 @@ fn cause(run: &Run, warning: &Warning) -> String {
 
 /// What warnings may begin with: the names of what they are about.
 fn titles(run: &Run) -> impl Iterator<Item = &str> {
-    let workloads = run.rab.iter().flat_map(|it| &it.workloads);
-    let of_workloads = workloads.filter_map(|it| it.measurement.as_ref());
-    let trials = run.measurements.iter().chain(of_workloads);
+    let trials = run.measurements.iter();
     let rows = run.row_warnings.iter().map(|it| it.row.as_str());
     let titles = trials.map(|it| it.title.as_str());
     titles.chain(rows)

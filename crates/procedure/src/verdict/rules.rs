@@ -1,12 +1,9 @@
 //! What can be said of each kind of run, and of which rows.
 
-use results::{
-    Figure, FileTests, Group, RandomAccess, RandomKind, Row, Run, Saying, Table, Transactions, Unit,
-};
-use units::{Bytes, format_counted, format_duration_ns};
+use results::{FileTests, Row, Run, Saying, Table, Transactions, Unit, known, with_unit};
+use units::{format_counted, format_duration_ns};
 
-use super::{Candidates, Statement, known, rows_of, studies, trials, with_unit};
-use crate::checkup::KNOWN;
+use super::{Candidates, Statement, rows_of, studies, trials};
 
 /// Series, tests or groups that a sentence has space for.
 const FEW: usize = 3;
@@ -17,14 +14,8 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     if let Some(found) = &run.transactions {
         return Candidates::of(users(found, rows("transactions")), 1);
     }
-    if run.rab.is_some() {
-        return Candidates::of(rabmarks(tables), FEW);
-    }
     if let Some(study) = &run.study {
         return studies::answer(run, study, rows(&study.measurement));
-    }
-    if let Some(found) = &run.random {
-        return Candidates::of(random(found, rows("random")), 2);
     }
     let finding = run
         .findings
@@ -100,75 +91,6 @@ fn users<'a>(found: &Transactions, rows: &'a [Row]) -> Vec<Statement<'a>> {
         Statement::quoting(rows, is_known.then_some(text))
     });
     said.collect()
-}
-
-/// The averages of groups, over runs where there were several; then the workloads.
-fn rabmarks(tables: &[Table]) -> Vec<Statement<'_>> {
-    let mark = |row: &Row| {
-        let is_known = |it: &&Figure| it.value.relative_half_width() <= KNOWN;
-        let mark = row.figure("rabmark-r").filter(is_known)?.value;
-        Some(format!("RABmark[r] {}", known(Unit::Ratio, mark)))
-    };
-    let groups = [Group::Transaction, Group::Batch].map(Group::name);
-    let is_group = |row: &&Row| groups.contains(&row.levels[0].as_str());
-    let mut averages: Vec<&Row> = rows_of(tables, "rab-over-runs")
-        .iter()
-        .filter(is_group)
-        .collect();
-    if averages.is_empty() {
-        averages.extend(rows_of(tables, "rab-averages"));
-    }
-    let averages = averages.into_iter().map(|row| {
-        let text = mark(row).map(|it| format!("{} workloads average {it}", row.levels[0]));
-        Statement::quoting(vec![row], text)
-    });
-    let averages: Vec<Statement<'_>> = averages.collect();
-    if averages.iter().any(Statement::can_be_said) {
-        return averages;
-    }
-    let workloads = rows_of(tables, "rab-workloads");
-    let said = workloads.iter().map(|row| {
-        let [name, mode, run] = [0, 1, 2].map(|place| row.levels[place].as_str());
-        let is_alone = workloads.iter().filter(|it| it.levels[0] == name).count() == 1;
-        let which = match is_alone {
-            true => String::new(),
-            false => format!(" ({mode}, run {run})"),
-        };
-        let text = mark(row).map(|it| format!("workload {name}{which} has {it}"));
-        Statement::quoting(vec![row], text)
-    });
-    averages.into_iter().chain(said).collect()
-}
-
-/// Reads and writes within the largest span whose time is known.
-fn random<'a>(found: &RandomAccess, rows: &'a [Row]) -> Vec<Statement<'a>> {
-    let of_kind = |kind: RandomKind| {
-        let spans = found.over_spans(kind).into_iter().rev();
-        let spans = spans.filter_map(|cell| {
-            let at = found.cells.iter().position(|it| std::ptr::eq(it, cell))?;
-            let mean = cell.service.mean;
-            let is_known = mean.relative_half_width() <= KNOWN && cell.errors == 0;
-            let text = format!(
-                "random {} {}s within {}: mean service time {}",
-                Bytes(cell.block_bytes),
-                kind.name(),
-                Bytes(cell.span_bytes),
-                known(Unit::Seconds, mean.scale(1e-9))
-            );
-            Some(Statement::quoting(
-                vec![rows.get(at)?],
-                is_known.then_some(text),
-            ))
-        });
-        let mut spans: Vec<Statement<'_>> = spans.collect();
-        // Without one, the largest is what would have been said.
-        let at = spans.iter().position(Statement::can_be_said).unwrap_or(0);
-        (at < spans.len()).then(|| spans.swap_remove(at))
-    };
-    [RandomKind::Read, RandomKind::Write]
-        .into_iter()
-        .filter_map(of_kind)
-        .collect()
 }
 
 /// The document's programs by their time, others by what they did in a second.

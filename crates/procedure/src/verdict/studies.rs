@@ -2,10 +2,10 @@
 //! best, of targets side by side what was found of each.
 
 use results::{
-    Better, Row, Run, Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, Unit,
+    Better, Row, Run, Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, Unit, known,
 };
 
-use super::{Candidates, Statement, known};
+use super::{Candidates, Statement};
 use crate::study::{Meaning, spoken, targets_compared};
 
 /// Readings that a sentence has space for.

@@ -1,10 +1,13 @@
 //! What can be said of trials, load curves and check-ups.
 
-use results::{Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, percentile_name};
+use results::{
+    Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, known, percentile_name,
+    with_unit,
+};
 use stats::Estimate;
 use units::{format_count, format_counted, format_duration_ns};
 
-use super::{Candidates, Statement, known, rows_of, with_unit};
+use super::{Candidates, Statement, rows_of};
 use crate::checkup::{carried_at, load_carried};
 
 /// Operations of at least this many bytes are told by their bandwidth.
@@ -24,9 +27,9 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     let trials = run.measurements.iter().zip(rows_of(tables, "measurements"));
     let trials = trials.filter(|(it, _)| !it.is_for_goal);
     let trials: Vec<(&Measurement, &Row)> = trials.collect();
-    match &run.curve {
+    match run.curve() {
         _ if run.settings.command == "run" => {
-            let carried = run.curve.as_ref().and_then(|curve| carried(curve, tables));
+            let carried = run.curve().and_then(|curve| carried(curve, tables));
             let count = if carried.is_some() { 1 } else { 2 };
             let rows = check_up_rows(&trials);
             Candidates::of(carried.into_iter().chain(rows), count)

@@ -110,7 +110,7 @@ pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceEr
         let why = warning.text();
         return Err(EvidenceError::Void { id, why });
     }
-    match (&run.curve, &run.transactions) {
+    match (run.curve(), &run.transactions) {
         (Some(curve), _) => curve_evidence(curve, &run.target.given, id, think_ns),
         (None, Some(found)) => of_transactions(found, run, id),
         _ => Err(EvidenceError::Kind {

@@ -184,10 +184,11 @@ fn gate_ratio(row: &GateRow) -> Estimate {
 fn charts(runs: &[Run]) -> [Vec<Plot>; 2] {
     let drawn = &runs[..runs.len().min(RUNS_DRAWN)];
     let named: Vec<(String, &Run)> = drawn.iter().map(|run| (name(run), run)).collect();
-    let of_base = drawn.first().into_iter().flat_map(Run::curves);
-    let load = of_base.filter_map(|(title, _)| {
+    let of_base = drawn.first().into_iter().flat_map(|run| &run.curves);
+    let load = of_base.filter_map(|base| {
         let alike = named.iter().filter_map(|(name, run)| {
-            let (_, curve) = run.curves().find(|(other, _)| *other == title)?;
+            let mut curves = run.curves.iter();
+            let curve = curves.find(|curve| curve.title == base.title)?;
             Some((name.clone(), curve))
         });
         let alike: Vec<(String, &Curve)> = alike.collect();

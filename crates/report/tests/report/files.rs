@@ -8,7 +8,7 @@ fn run(id: i64, factor: f64) -> Run {
     run.id = Some(id);
     run.settings.command = "files".into();
     run.measurements.clear();
-    run.curve = None;
+    run.curves.clear();
     let mut files = sample::files();
     for test in &mut files.tests {
         if test.system == FileSystemRole::Target {

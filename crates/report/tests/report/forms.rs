@@ -154,11 +154,9 @@ fn every_kind_is_written_as_json_with_its_tables() {
             first["name"].is_string() && first["unit"].is_string(),
             "{kind}: {first}"
         );
-        assert_eq!(
-            results::from_json(&json(&run)).expect("a run"),
-            run,
-            "{kind}"
-        );
+        let back = results::from_json(&json(&run)).expect("a run");
+        // A value that is not known equals none.
+        assert!(format!("{back:?}") == format!("{run:?}"), "{kind}");
     }
 }
 

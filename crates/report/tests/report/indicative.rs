@@ -17,7 +17,7 @@ fn wide() -> Style {
 fn percentiles_of_transactions() {
     let mut run = sample::run();
     run.measurements.clear();
-    run.curve = None;
+    run.curves.clear();
     let mut found = sample::transactions();
     found.standard = None;
     found.search = None;
@@ -59,7 +59,7 @@ fn percentiles_of_transactions() {
 fn what_is_busy_is_told_of_the_steady_part_and_of_the_whole_run() {
     let mut run = sample::run();
     run.measurements.clear();
-    run.curve = None;
+    run.curves.clear();
     let mut found = sample::transactions();
     (found.standard, found.search) = (None, None);
     let load = &mut found.loads[0];
@@ -82,7 +82,7 @@ fn what_is_busy_is_told_of_the_steady_part_and_of_the_whole_run() {
 /// Points of a curve had no sign at all.
 #[test]
 fn percentiles_of_points() {
-    let mut curve = sample::run().curve.expect("a curve");
+    let mut curve = sample::run().curves.remove(0);
     let set = |curve: &mut results::Curve, samples: f64| {
         for point in &mut curve.points {
             if let Some(p99) = &mut point.response_p99 {

@@ -67,7 +67,7 @@ fn a_missing_key_and_another_type_are_faults() {
     broken(&|value| value["setup"]["seed"] = 3.into());
     broken(&|value| value["measurements"][0]["response"]["mean"]["value"] = "fast".into());
     broken(&|value| value["measurements"][0]["work"] = 1.into());
-    broken(&|value| value["curve"]["levels"][0]["outcome"] = "missed".into());
+    broken(&|value| value["curves"][0]["levels"][0]["outcome"] = "missed".into());
     broken(&|value| value["environment"]["cpus_online"] = Value::Null);
     broken(&|value| value["tables"] = Value::Null);
 }

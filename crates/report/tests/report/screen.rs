@@ -127,7 +127,7 @@ fn short_rows_do_not_speak_for_the_others() {
         (row.warmup_ns, row.duration_ns) = (500 * ms, 9500 * ms);
         row.resolution = seen(3200 * ms);
     }
-    let curve = run.curve.as_mut().expect("a curve");
+    let curve = &mut run.curves[0];
     curve.resolution = seen(480 * ms);
     let check = |run: &Run, expected: &str| {
         let screen = check_up(run, &Style::default());
@@ -147,7 +147,7 @@ fn short_rows_do_not_speak_for_the_others() {
         panic!("rows");
     };
     (second.duration_ns, second.resolution) = (800 * ms, seen(260 * ms));
-    run.curve = None;
+    run.curves.clear();
     check(
         &run,
         &format!("{usual} (2 shorter rows: 13.0 ms and 130 ms)"),
@@ -252,7 +252,7 @@ fn no_line_is_wider_than_the_page() {
     let mut run = sample::run();
     run.target.given = "/a/path/without/any/blank/".repeat(8);
     run.measurements[1].title = "a-title-of-a-future-trial-that-has-no-blank".repeat(4);
-    let curve = run.curve.clone().expect("the sample has a curve");
+    let curve = run.curves[0].clone();
     let target = sample::rich_target();
     for width in 40..=140 {
         for unicode in [false, true] {
@@ -425,7 +425,7 @@ fn curves_of_all_shapes_are_drawn() {
                 curve.saturation = None;
             }
             let _ = curve_table(&curve, &ASCII);
-            run.curve = Some(curve);
+            run.curves = vec![curve];
             let screen = check_up(&run, &ASCII);
             assert_eq!(
                 screen.contains("no point of the curve was measured"),
@@ -470,7 +470,7 @@ fn a_curve_alone_is_told_in_a_list() {
     let mut curve = sample::curve();
     curve.saturation = None;
     curve.title = "BatchWorkload".into();
-    run.curve = Some(curve);
+    run.curves = vec![curve];
     let told = headline(&run);
     assert!(told.starts_with("BatchWorkload, "), "{told}");
     assert!(told.contains(" at "), "{told}");
@@ -491,7 +491,7 @@ fn a_run_without_anything_is_a_header() {
 pub(super) fn empty() -> Run {
     let mut run = sample::run();
     run.measurements.clear();
-    run.curve = None;
+    run.curves.clear();
     run.findings.clear();
     run.warnings.clear();
     run.verdict = None;
@@ -504,7 +504,7 @@ fn a_curve_of_short_points_says_what_it_could_not_see() {
     let mut run = sample::run();
     let told = |run: &Run, expected: &str| check_up(run, &ASCII).contains(expected);
     assert!(told(&run, "stalls rarer than one in 1.90"));
-    let curve = run.curve.as_mut().expect("a curve");
+    let curve = &mut run.curves[0];
     curve.resolution = Some(Resolution::of(30_000, 3_000_000_000));
     assert!(told(&run, "stalls rarer than one in 1.00"));
 }
@@ -515,7 +515,7 @@ fn a_curve_alone_has_a_row_for_each_point() {
     let mut run = sample::run();
     run.measurements.clear();
     run.settings.command = "curve".into();
-    let curve = run.curve.as_mut().expect("a curve");
+    let curve = &mut run.curves[0];
     for point in &mut curve.points {
         point.law = Some(results::QueueLaw {
             name: "M/M/1".into(),
@@ -538,7 +538,7 @@ fn a_curve_alone_has_a_row_for_each_point() {
     let expected = "1 21,200 86.8 47.1 us 45.7 .. 48.5 75.4 us? 2.00 ms";
     assert_eq!(words.join(" "), expected);
     let mut many = run.clone();
-    let curve = many.curve.as_mut().expect("a curve");
+    let curve = &mut many.curves[0];
     let one = curve.points[0].clone();
     curve.points = (1..=40)
         .map(|clients| CurvePoint {

@@ -8,7 +8,7 @@ use crate::kinds::judged;
 fn run() -> Run {
     judged(Run {
         measurements: Vec::new(),
-        curve: None,
+        curves: Vec::new(),
         findings: Vec::new(),
         warnings: Vec::new(),
         study: Some(sample::study()),

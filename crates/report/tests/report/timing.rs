@@ -12,7 +12,7 @@ fn run() -> Run {
     run.settings.command = "time".into();
     run.measurements.clear();
     run.warnings.clear();
-    run.curve = None;
+    run.curves.clear();
     run.findings = found.findings();
     run.tables = found.tables();
     run.row_warnings = found.row_warnings();

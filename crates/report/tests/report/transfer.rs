@@ -12,7 +12,7 @@ fn run(found: &Transfer) -> Run {
     run.measurements.clear();
     run.findings.clear();
     run.warnings.clear();
-    run.curve = None;
+    run.curves.clear();
     run.tables = found.tables();
     run.row_warnings = found.row_warnings();
     judged(run)
@@ -38,11 +38,11 @@ fn series_streams_and_how_they_compare() {
       808).
       Trust: all 4 rows sound
 
-      operation  streams      throughput  95 % CI     page cache    IOPS  mean latency     p99
-      write      streams 1+2    400 MB/s  396 .. 404       0.0 %   6,100        328 us  500 us
-      read       stream 1       800 MB/s  792 .. 808       0.0 %  12,200       81.9 us  125 us
-      read       stream 2       800 MB/s  792 .. 808       0.0 %  12,200       81.9 us  125 us
-      read       streams 1+2    900 MB/s  891 .. 909       0.0 %  13,700        146 us  222 us
+      operation streams     throughput 95 % CI    page cache   IOPS mean latency    p99 passes
+      write     streams 1+2   400 MB/s 396 .. 404      0.0 %  6,100       328 us 500 us      1
+      read      stream 1      800 MB/s 792 .. 808      0.0 % 12,200      81.9 us 125 us      2
+      read      stream 2      800 MB/s 792 .. 808      0.0 % 12,200      81.9 us 125 us      2
+      read      streams 1+2   900 MB/s 891 .. 909      0.0 % 13,700       146 us 222 us      2
       1 GiB by 64 KiB, direct; 2 read passes; the end of each block is checked; host gold.
       Intervals: variation between passes; of a single pass, variation within it.
       A pass of several streams lasts until the last one ends; in the worst pass all of them
@@ -76,11 +76,11 @@ fn each_pass_of_a_series() {
     let passes: Vec<&str> = passes.lines().take(6).collect();
     insta::assert_snapshot!(passes.join("\n"), @r"
     write 1 GiB by 64 KiB, 2 streams
-    pass     throughput  elapsed  page cache     CPU  ended                     monotonic s
-    write 1    400 MB/s   5.37 s       0.0 %  210 ms  2027-01-31T12:00:10.250Z  86405.618709
-    A wider terminal also shows: mean latency, p99, CPU user, CPU system, device throughput.
-    read 1 GiB by 64 KiB, stream 1 alone
-    pass    throughput  95 % CI     elapsed  page cache  ended                     monotonic s
+    pass     throughput  elapsed  page cache     CPU  mean latency     p99  CPU user  CPU system
+    write 1    400 MB/s   5.37 s       0.0 %  210 ms        328 us  500 us   50.0 ms      160 ms
+
+    pass     device throughput  ended                     monotonic s
+    write 1           401 MB/s  2027-01-31T12:00:10.250Z  86405.618709
     ");
 }
 

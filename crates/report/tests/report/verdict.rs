@@ -99,13 +99,9 @@ fn warn(run: &mut Run, warning: &dyn Fn() -> Warning) {
     run.measurements
         .iter_mut()
         .for_each(|it| it.warnings.push(warning()));
-    run.curve
+    run.curves
         .iter_mut()
         .for_each(|it| it.warnings.push(warning()));
-    let workloads = run.rab.iter_mut().flat_map(|it| &mut it.workloads);
-    workloads.for_each(|it| it.warnings.push(warning()));
-    let cells = run.random.iter_mut().flat_map(|it| &mut it.cells);
-    cells.for_each(|it| it.warnings.push(warning()));
     let tests = run.files.iter_mut().flat_map(|it| &mut it.tests);
     tests.for_each(|it| it.warnings.push(warning()));
     for row in run.tables.iter_mut().flat_map(|it| &mut it.rows) {
@@ -437,7 +433,7 @@ fn storage_that_changed_has_no_answer() {
             "one of two levels",
         )];
     }
-    let curve = run.curve.as_mut().expect("a curve");
+    let curve = run.curves.first_mut().expect("a curve");
     curve.warnings = vec![Warning::doubt(
         WarningCode::LevelChanged,
         "one of two levels",

@@ -88,7 +88,7 @@ fn storage_that_changed_is_the_first_line() {
     run.findings.insert(0, "This storage slowed down.".into());
     assert!(!check_up(&run, &ASCII).contains("changed:"));
     run.measurements[3].warnings.push(doubt());
-    let curve = run.curve.as_mut().expect("a curve");
+    let curve = &mut run.curves[0];
     curve.warnings.push(doubt());
     let screen = check_up(&run, &ASCII);
     let second = screen.lines().nth(1);

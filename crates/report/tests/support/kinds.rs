@@ -2,17 +2,19 @@
 
 use results::Run;
 
+/// A run of that command in which nothing was measured.
+fn bare(command: &str) -> Run {
+    let mut run = sample::run();
+    run.id = Some(7);
+    run.settings.command = command.into();
+    run.measurements.clear();
+    run.curves.clear();
+    run.findings.clear();
+    run
+}
+
 /// A run of each kind, with invented figures; the tables that it must have.
 pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
-    let bare = |command: &str| {
-        let mut run = sample::run();
-        run.id = Some(7);
-        run.settings.command = command.into();
-        run.measurements.clear();
-        run.curve = None;
-        run.findings.clear();
-        run
-    };
     let mut found = vec![(
         "run",
         judged(sample::run()),
@@ -28,7 +30,7 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.measurements.truncate(1);
     });
     add("curve", &["levels", "saturation", "points"], &|run| {
-        run.curve = Some(sample::curve());
+        run.curves = vec![sample::curve()];
     });
     add(
         "rab",
@@ -37,10 +39,10 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
             "rab-averages",
             "rab-workloads",
             "rab-levels",
+            "rab-modes-compared",
+            "rab-modes",
         ],
-        &|run| {
-            run.rab = Some(sample::rab());
-        },
+        &rab,
     );
     add("transactions", &["transactions"], &|run| {
         run.transactions = Some(sample::transactions());
@@ -50,7 +52,8 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.row_warnings = sample::transfer().row_warnings();
     });
     add("random", &["random"], &|run| {
-        run.random = Some(sample::random_access());
+        run.tables = sample::random_access().tables();
+        run.row_warnings = sample::random_access().row_warnings();
     });
     add("time", &["commands"], &|run| {
         run.tables = sample::timing().tables();
@@ -80,4 +83,12 @@ pub fn judged(run: Run) -> Run {
         verdict: Some(procedure::verdict(&run)),
         ..run
     }
+}
+
+fn rab(run: &mut Run) {
+    let found = sample::rab();
+    run.curves = found.curves();
+    run.measurements = found.measurements();
+    run.tables = found.tables();
+    run.row_warnings = found.row_warnings();
 }

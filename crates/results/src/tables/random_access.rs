@@ -1,15 +1,163 @@
 //! Random access.
 
-use units::Bytes;
+use units::{Bytes, format_counted, format_interval_rate};
 
-use crate::random_access::{RandomAccess, RandomCell};
+use crate::random_access::{RandomAccess, RandomCell, RandomKind};
 use crate::reading::{Better, Unit};
+use crate::run::RowWarning;
+use crate::saying::{KNOWN, Saying, known};
+use crate::show::Show;
 use crate::table::{Figure, Replicate, Row, Table, Trust};
 
-/// Each cell.
-pub(super) fn table(found: &RandomAccess) -> Table {
-    let factors = ["operation", "span", "block", "depth"];
-    Table::new("random", &factors, found.cells.iter().map(row).collect())
+const TABLE: &str = "random";
+const FACTORS: [&str; 4] = ["operation", "span", "block", "depth"];
+
+impl RandomAccess {
+    /// The cells, and how the file was written that they are in.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        let rows = self.cells.iter().map(|cell| {
+            let is_listed = self.is_end(cell);
+            row(cell).listed(is_listed).saying(self.saying(cell))
+        });
+        let mut columns = vec!["service-time", "service-time-p99", "iops"];
+        columns.extend(self.is_cached().then_some("page-cache-share"));
+        let cells = Table::new(TABLE, &FACTORS, rows.collect())
+            .of_trials()
+            .titled("Service times")
+            .noted(self.notes())
+            .shown(Show::default().side_by_side("operation").columns(&columns));
+        let filling = self.fill_rate.map(|rate| {
+            let levels = vec![Bytes(self.size_bytes).to_string()];
+            Row::new(
+                levels,
+                [Figure::throughput(rate)],
+                "throughput",
+                Trust::Sound,
+                &[],
+            )
+        });
+        let filling = Table::new("random-fill", &["file"], Vec::from_iter(filling))
+            .titled("The file, written from its first byte to its last")
+            .shown(Show::detail());
+        let mut tables = vec![cells, filling];
+        tables.retain(|it| !it.rows.is_empty());
+        tables
+    }
+
+    /// What must be known of each cell.
+    #[must_use]
+    pub fn row_warnings(&self) -> Vec<RowWarning> {
+        let of_cell = |cell: &RandomCell| {
+            let row = cell.title();
+            let of_row = move |warning| RowWarning {
+                row: row.clone(),
+                warning,
+            };
+            cell.warnings.clone().into_iter().map(of_row)
+        };
+        self.cells.iter().flat_map(of_cell).collect()
+    }
+
+    /// Whether the cell is the first or the last of those over growing spans.
+    fn is_end(&self, cell: &RandomCell) -> bool {
+        let spans = self.over_spans(cell.kind);
+        let ends = [spans.first(), spans.last()];
+        ends.into_iter()
+            .flatten()
+            .any(|end| std::ptr::eq(*end, cell))
+    }
+
+    /// What can be said of the cell within the largest span whose time is known; without one, of
+    /// the largest.
+    fn saying(&self, cell: &RandomCell) -> Option<Saying> {
+        let is_known = |it: &&&RandomCell| {
+            let mean = it.service.mean;
+            mean.relative_half_width() <= KNOWN && it.errors == 0 && it.is_citable
+        };
+        let spans = self.over_spans(cell.kind);
+        let told = spans.iter().rfind(is_known).or(spans.last())?;
+        let text = std::ptr::eq(*told, cell).then(|| {
+            format!(
+                "random {} {}s within {}: mean service time {}",
+                Bytes(cell.block_bytes),
+                cell.kind.name(),
+                Bytes(cell.span_bytes),
+                known(Unit::Seconds, cell.service.mean.scale(1e-9))
+            )
+        });
+        text.map(Saying::quoting)
+    }
+
+    fn is_cached(&self) -> bool {
+        let mut cells = self.cells.iter();
+        cells.any(|cell| cell.page_cache_share.is_some_and(|share| share > 0.0))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let durable = match self.durable {
+            true => ", that of a write with its fsync",
+            false => "",
+        };
+        let check = match self.check.as_str() {
+            "record" => "Number and text of each record were checked.",
+            _ => "Data were not checked.",
+        };
+        let mut notes = vec![format!(
+            "{}, each cell until its mean is known to {:.1} %; times are from issue to \
+             completion{durable}. {check}",
+            self.rounds_done(),
+            self.precision * 100.0
+        )];
+        notes.extend(self.fill_rate.map(|rate| {
+            let (value, interval) = format_interval_rate(rate.value, rate.low, rate.high);
+            let interval = match rate.is_bounded() {
+                true => format!(" ({interval})"),
+                false => String::new(),
+            };
+            format!("The file was written from its first byte to its last at {value}{interval}.")
+        }));
+        let has = |kind: RandomKind| self.cells.iter().any(|cell| cell.kind == kind);
+        if has(RandomKind::Read) && has(RandomKind::Write) {
+            let text =
+                "While reads are measured the storage may still be busy with earlier writes.";
+            notes.push(text.to_owned());
+        }
+        if self.is_cached() {
+            let text = "page cache share: of the bytes, those that the page cache answered.";
+            notes.push(text.to_owned());
+        }
+        notes
+    }
+
+    /// Rounds of the cells, of which imprecise ones get more than were asked for.
+    fn rounds_done(&self) -> String {
+        let done = self.cells.iter().map(|it| it.rounds.len());
+        match done.max() {
+            Some(most) if most > self.rounds as usize => {
+                format!("{} to {most} rounds", self.rounds)
+            }
+            _ => format_counted(self.rounds.into(), "round"),
+        }
+    }
+}
+
+impl RandomCell {
+    /// What it is called in sentences.
+    fn title(&self) -> String {
+        let (block, span) = (Bytes(self.block_bytes), Bytes(self.span_bytes));
+        let (kind, depth) = (self.kind.name(), self.depth);
+        format!("{kind} {block} within {span}, depth {depth}")
+    }
+
+    /// What of it is not as it should be, but for its trust.
+    fn state(&self) -> &'static str {
+        match self {
+            _ if self.is_all_failed() => "all failed",
+            _ if !self.rounds_agree => "rounds differ",
+            _ => "",
+        }
+    }
 }
 
 fn row(cell: &RandomCell) -> Row {
@@ -30,6 +178,8 @@ fn row(cell: &RandomCell) -> Row {
         cell.operations as f64,
     ));
     figures.push(Figure::exact("errors", Unit::Count, cell.errors as f64));
+    let done = cell.rounds.len() as f64;
+    figures.push(Figure::exact("rounds", Unit::Count, done));
     let cpu = cell.cpu_per_operation_ns.map(|ns| ns / 1e9);
     figures.extend(cpu.map(|it| Figure::bare("cpu-per-io", Unit::Seconds, Better::Lower, it)));
     figures.extend(
@@ -51,5 +201,10 @@ fn row(cell: &RandomCell) -> Row {
         true => "iops",
         false => "service-time",
     };
-    Row::new(levels, figures, headline, trust, &cell.warnings).with_replicates(rounds.collect())
+    let row = Row::new(levels, figures, headline, trust, &cell.warnings);
+    let row = match cell.state() {
+        "" => row,
+        state => row.with_word("state", state),
+    };
+    row.with_replicates(rounds.collect())
 }

@@ -19,7 +19,7 @@ pub(super) fn table(found: &Transactions, measurements: &[Measurement]) -> Table
         let all = row(&load.all, Some(load.per_second_steady));
         std::iter::once(all).chain(of_profiles)
     });
-    Table::new("transactions", &["users", "profile"], rows.collect())
+    Table::new("transactions", &["users", "profile"], rows.collect()).of_trials()
 }
 
 /// The rate of a single profile is known over the whole trial only, and without an interval.

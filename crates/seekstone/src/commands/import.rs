@@ -203,7 +203,7 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
         .with("log", &file.display().to_string())
         .with("typed", log.command.as_deref().unwrap_or("rpt"));
     run.elapsed_ns = (one.elapsed_s.max(0.0) * 1e9) as u64;
-    run.curve = Some(one.curve.clone());
+    run.curves = vec![one.curve.clone()];
     run.findings = vec![title(one)];
     run
 }

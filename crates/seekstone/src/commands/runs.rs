@@ -219,7 +219,7 @@ pub fn show(run: &Run, all: bool) -> String {
         return report::side_by_side(run, &style);
     }
     let mut text = report::check_up(run, &style);
-    if let (true, Some(curve)) = (all, &run.curve) {
+    for curve in run.curves.iter().filter(|_| all) {
         text.push('\n');
         text.push_str(&report::curve_table(curve, &style));
     }

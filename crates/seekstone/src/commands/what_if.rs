@@ -160,7 +160,7 @@ fn all_evidence(runs: &[Run], checks: &[Run]) -> Result<Evidence, UsageError> {
 
 /// What each client of a curve did.
 fn workload_of(run: &Run) -> Option<&MixSpec> {
-    match run.curve.as_ref()?.workload.as_ref()? {
+    match run.curve()?.workload.as_ref()? {
         ClientSpec::Mix(spec) => Some(spec),
         _ => None,
     }

@@ -88,7 +88,7 @@ fn a_check_up_of_two_ranks_is_one_report() {
         written(&run, 2, 16 << 20)
     );
     assert!(
-        run["curve"]["points"]
+        run["curves"][0]["points"]
             .as_array()
             .is_some_and(|it| it.len() > 2)
     );
@@ -133,7 +133,7 @@ fn random_access_of_two_ranks_is_one_table() {
     ]
     .concat();
     let run = run_of(&scratch, 2, &args);
-    let cells = run["random"]["cells"].as_array().expect("cells");
+    let cells = tables::rows(&run, "random");
     assert_eq!(cells.len(), 2, "{cells:?}");
     let rows = run["measurements"].as_array().expect("measurements");
     assert!(
@@ -177,14 +177,9 @@ fn check_rab(test: &str, library: &Library) {
     let args = [&args[..], &["--workload", "archive,batch,transaction"]].concat();
     let run = run_under(library, &scratch, 2, &args);
     assert_eq!(run["status"]["state"], "complete", "{}", run["status"]);
-    let workloads = run["rab"]["workloads"].as_array().expect("workloads");
-    let clients = |name: &str| {
-        let found = workloads.iter().find(|it| it["name"] == name);
-        found.expect(name)["measurement"]["clients"].clone()
-    };
+    let clients = |name: &str| row(&run, name)["clients"].clone();
     assert_eq!([clients("archive"), clients("batch")], [1, 5]);
-    let points = &workloads.iter().find(|it| it["name"] == "transaction");
-    let points = points.expect("a curve")["curve"]["points"].as_array();
+    let points = run["curves"][0]["points"].as_array();
     assert!(points.is_some_and(|it| it.len() > 2), "{points:?}");
     let said = run["warnings"].to_string();
     assert!(said.contains("1 host, 2 ranks, "), "{said}");

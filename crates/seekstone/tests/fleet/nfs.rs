@@ -177,7 +177,7 @@ fn a_curve_of_a_file_server_names_its_four_clients() {
         found.iter().any(|it| it.contains("rank 0 on client-0")),
         "{found:?}"
     );
-    assert!(curve["curve"].is_object(), "a load curve");
+    assert!(curve["curves"][0].is_object(), "a load curve");
     let said = curve["warnings"].to_string();
     assert!(said.contains("4 ranks"), "{said}");
     let trial = measured(

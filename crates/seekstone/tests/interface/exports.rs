@@ -28,11 +28,11 @@ fn curves_are_exported_as_points_and_figures() {
     let (columns, found) = rows(&points);
     assert_eq!(
         Some(found.len()),
-        run["curve"]["points"].as_array().map(Vec::len)
+        run["curves"][0]["points"].as_array().map(Vec::len)
     );
     for (row, point) in found
         .iter()
-        .zip(run["curve"]["points"].as_array().expect("points"))
+        .zip(run["curves"][0]["points"].as_array().expect("points"))
     {
         let cell = |name: &str| row[columns.iter().position(|it| *it == name).expect("a column")];
         assert_eq!(cell("clients"), point["clients"].to_string());

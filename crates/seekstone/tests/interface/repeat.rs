@@ -114,12 +114,12 @@ fn what_the_program_chose_is_recorded() {
     let chosen = |name| setting(&run, name).1 == "resolved";
     assert!(chosen("size") && chosen("workers") && chosen("seed") && chosen("level"));
     let levels = setting(&run, "level").0;
-    let of_curve = run["curve"]["levels"].as_array().expect("levels").len();
+    let of_curve = run["curves"][0]["levels"].as_array().expect("levels").len();
     assert_eq!(levels.as_array().expect("values").len(), of_curve);
     assert_eq!(setting(&run, "budget").1, "given");
     assert_eq!(setting(&run, "precision").1, "default");
-    assert_eq!(run["curve"]["workload"]["clients"], "mix");
-    assert_eq!(run["curve"]["workload"]["sizes"][0]["len"], 4096);
+    assert_eq!(run["curves"][0]["workload"]["clients"], "mix");
+    assert_eq!(run["curves"][0]["workload"]["sizes"][0]["len"], 4096);
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn saturation_moves_when_clients_do_not_drag_the_arm() {
             "-",
         ];
         let ended = finish(scratch.seekstone(args.iter().chain(&more)));
-        let found = &ended.json()["rab"]["workloads"][0]["curve"]["saturation"];
+        let found = &ended.json()["curves"][0]["saturation"];
         let load = |key: &str| found["load"][key].as_f64().expect("a load");
         let clients = found["clients"].as_u64().expect("clients");
         assert!(clients > 1, "one client does not saturate a disk");

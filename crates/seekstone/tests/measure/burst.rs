@@ -59,9 +59,9 @@ fn check(target: &str, verb: &str, [before, after]: [&str; 2]) {
         assert!(has_changed(row), "{target}: {}", row["warnings"]);
     }
     assert!(
-        has_changed(&run["curve"]),
+        has_changed(&run["curves"][0]),
         "{target}: {}",
-        run["curve"]["warnings"]
+        run["curves"][0]["warnings"]
     );
     let marked = screen
         .iter()

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 
 use crate::support::storage::{FileSystem, Loop, fill};
-use crate::support::{Scratch, finish};
+use crate::support::{Scratch, finish, tables};
 use serde_json::Value;
 
 #[track_caller]
@@ -167,7 +167,7 @@ fn a_curve_in_which_everything_fails_keeps_its_first_load() {
     let target = "sim:delay?time=5ms&error=EIO@100%";
     let run = counted(3, &["curve", target, "--budget", "20s"]);
     assert_eq!(severity(&run["measurements"][0]["warnings"]), "void");
-    assert!(run["curve"].is_null(), "{}", run["curve"]);
+    assert!(run["curves"][0].is_null(), "{}", run["curves"][0]);
 }
 
 /// Every row is there, void, and nothing is counted as a point of the curve.
@@ -189,7 +189,7 @@ fn a_check_up_in_which_everything_fails_is_a_run_of_void_rows() {
         assert_eq!(row["errors"][0]["class"], "io", "{row}");
         assert_eq!(severity(&row["warnings"]), "void");
     }
-    assert!(run["curve"].is_null(), "{}", run["curve"]);
+    assert!(run["curves"][0].is_null(), "{}", run["curves"][0]);
 }
 
 #[test]
@@ -202,13 +202,18 @@ fn random_access_in_which_everything_fails_has_void_cells() {
     ];
     let args = [&["random", BROKEN, "--budget", "4s"], &small[..]].concat();
     let run = counted(3, &args);
-    let cells = run["random"]["cells"].as_array().expect("cells");
+    let cells = tables::rows(&run, "random");
     assert_eq!(cells.len(), 4, "{cells:?}");
     for cell in cells {
-        assert_eq!(number(&cell["operations"]), 0.0);
-        assert!(number(&cell["errors"]) > 100.0, "{cell}");
-        assert_none_done(&cell["throughput"]);
-        assert_eq!(severity(&cell["warnings"]), "void");
+        assert_eq!(tables::figure(cell, "operations"), 0.0);
+        assert!(tables::figure(cell, "errors") > 100.0, "{cell}");
+        assert_none_done(tables::estimate(cell, "iops").expect("a rate"));
+        assert!(tables::estimate(cell, "service-time").is_none(), "{cell}");
+        assert_eq!(cell["trust"], "void");
+        assert_eq!(tables::word(cell, "state"), "all failed");
+    }
+    for cell in ["read 4 KiB within 1 MiB", "write 4 KiB within 1 MiB"] {
+        assert_eq!(tables::severity(&run, cell, "failed-operations"), "void");
     }
     let rounds = run["measurements"].as_array().expect("rounds");
     assert_eq!(rounds.len(), 8, "two rounds of each, and none beyond");
@@ -230,19 +235,20 @@ fn random_access_of_which_some_cells_fail_keeps_the_others() {
         3,
         &[&["random", target, "--budget", "40s"], &small[..]].concat(),
     );
-    let [lost, rest] = &run["random"]["cells"].as_array().expect("cells")[..] else {
-        panic!("two cells were expected: {}", run["random"]["cells"]);
+    let [lost, rest] = tables::rows(&run, "random")[..] else {
+        panic!("two cells were expected: {}", run["tables"]);
     };
-    assert_eq!(number(&rest["service"]["mean"]["value"]), 1e6);
+    assert_eq!(tables::figure(rest, "service-time"), 1e-3);
     assert_share(
-        &serde_json::json!([{"count": rest["errors"]}]),
+        &serde_json::json!([{"count": tables::figure(rest, "errors")}]),
         1.0 / 1024.0,
-        number(&rest["operations"]),
+        tables::figure(rest, "operations"),
     );
-    assert_eq!(severity(&rest["warnings"]), "doubt");
-    assert_eq!(number(&lost["operations"]), 0.0);
-    assert_none_done(&lost["throughput"]);
-    assert_eq!(severity(&lost["warnings"]), "void");
+    let severity = |cell| tables::severity(&run, cell, "failed-operations");
+    assert_eq!(severity("read 4 KiB within 64 MiB"), "doubt");
+    assert_eq!(tables::figure(lost, "operations"), 0.0);
+    assert_none_done(tables::estimate(lost, "iops").expect("a rate"));
+    assert_eq!(severity("read 4 KiB within 64 KiB"), "void");
     let findings = run["findings"].as_array().expect("findings");
     assert!(findings.is_empty(), "nothing to compare: {findings:?}");
 }
@@ -298,12 +304,16 @@ fn a_search_for_users_ends_where_everything_fails() {
 #[test]
 fn rab_in_which_everything_fails_is_a_run_of_void_workloads() {
     let run = counted(3, &["rab", BROKEN, "--budget", "60s"]);
-    let workloads = run["rab"]["workloads"].as_array().expect("workloads");
+    let workloads = tables::rows(&run, "rab-workloads");
     assert_eq!(workloads.len(), 7);
     for workload in workloads {
-        assert_eq!(workload["is_complete"], true);
-        assert!(workload["curve"].is_null() && workload["rabmark_r"].is_null());
-        let load = &workload["measurement"];
+        assert_eq!(tables::word(workload, "state"), "all failed");
+        assert!(tables::estimate(workload, "rabmark-r").is_none());
+    }
+    assert_eq!(run["curves"], serde_json::json!([]));
+    let loads = run["measurements"].as_array().expect("loads");
+    assert_eq!(loads.len(), 7);
+    for load in loads {
         assert_none_done(&load["throughput"]);
         assert_eq!(load["errors"][0]["class"], "io", "{load}");
         assert_eq!(severity(&load["warnings"]), "void");
@@ -335,15 +345,16 @@ fn rab_of_which_some_workloads_fail_keeps_the_others() {
         "--budget=20s",
     ];
     let run = counted(3, &args);
-    let [lost, rest] = &run["rab"]["workloads"].as_array().expect("workloads")[..] else {
-        panic!("two workloads were expected: {}", run["rab"]);
+    let [lost, rest] = tables::rows(&run, "rab-workloads")[..] else {
+        panic!("two workloads were expected: {}", run["tables"]);
     };
-    assert_eq!(number(&lost["operations"]), 0.0);
-    assert_none_done(&lost["measurement"]["throughput"]);
-    assert_eq!(severity(&lost["measurement"]["warnings"]), "void");
-    assert!(number(&rest["operations"]) > 1000.0, "{rest}");
-    assert!(number(&rest["rabmark_r"]["value"]["value"]) > 0.0, "{rest}");
-    assert_eq!(severity(&rest["measurement"]["warnings"]), "doubt");
+    let load = |at: usize| &run["measurements"][at];
+    assert_eq!(tables::figure(lost, "operations"), 0.0);
+    assert_none_done(&load(0)["throughput"]);
+    assert_eq!(severity(&load(0)["warnings"]), "void");
+    assert!(tables::figure(rest, "operations") > 1000.0, "{rest}");
+    assert!(tables::figure(rest, "rabmark-r") > 0.0, "{rest}");
+    assert_eq!(severity(&load(1)["warnings"]), "doubt");
 }
 
 /// What is archived of each kind is shown again, and nothing is printed as a number that is none.
@@ -399,7 +410,7 @@ fn what_failed_altogether_is_archived_of_each_kind() {
 fn a_curve_goes_on_and_lists_what_failed_at_any_point() {
     let target = "sim:mmc?mean=1ms&servers=8&error=EIO@0.1%";
     let run = counted(0, &["curve", target, "--level", "1500us"]);
-    let curve = &run["curve"];
+    let curve = &run["curves"][0];
     let failed = number(&curve["errors"][0]["count"]);
     assert!(failed > 100.0, "{failed}");
     assert_eq!(severity(&curve["warnings"]), "doubt");
@@ -436,13 +447,15 @@ fn workloads_of_rab_go_on() {
         0,
         &["rab", "sim:mm1?mean=1ms&error=EIO@0.2%", "--budget", "60s"],
     );
-    let workloads = run["rab"]["workloads"].as_array().expect("workloads");
-    for workload in workloads {
-        assert_eq!(workload["is_complete"], true);
-        let curve = &workload["curve"]["warnings"];
-        let batch = &workload["measurement"]["warnings"];
-        let of_either = if curve.is_array() { curve } else { batch };
-        assert_eq!(severity(of_either), "doubt", "{}", workload["name"]);
+    for workload in tables::rows(&run, "rab-workloads") {
+        assert_ne!(tables::word(workload, "state"), "unfinished");
+    }
+    let curves = run["curves"].as_array().expect("curves");
+    let loads = run["measurements"].as_array().expect("loads");
+    assert_eq!((curves.len(), loads.len()), (3, 4));
+    for of_either in curves.iter().chain(loads) {
+        let warnings = &of_either["warnings"];
+        assert_eq!(severity(warnings), "doubt", "{}", of_either["title"]);
     }
 }
 

@@ -25,12 +25,12 @@ fn random_arrivals_have_their_own_load_at_a_level() {
     let model = "sim:mm1?mean=1ms";
     let open = ["curve", model, "--open", "--budget", "1h"];
     let of_mean = found(&[&open[..], &["--level", "2ms"]].concat());
-    assert_eq!(of_mean["curve"]["arrivals"], "open");
-    covers(&of_mean["curve"]["levels"][0]["load"], 500.0);
+    assert_eq!(of_mean["curves"][0]["arrivals"], "open");
+    covers(&of_mean["curves"][0]["levels"][0]["load"], 500.0);
     let of_p99 = found(&[&open[..], &["--level", "10ms@p99"]].concat());
-    assert_eq!(of_p99["curve"]["percentile"], 0.99);
+    assert_eq!(of_p99["curves"][0]["percentile"], 0.99);
     let truth = 1000.0 - 100_f64.ln() / 0.010;
-    covers(&of_p99["curve"]["levels"][0]["load"], truth);
+    covers(&of_p99["curves"][0]["levels"][0]["load"], truth);
 }
 
 /// Bug: a curve could not be told how long a storage takes to settle. Eight servers of 1 ms carry
@@ -40,7 +40,7 @@ fn a_curve_leaves_out_the_warm_up_of_every_point() {
     let model = "sim:mmc?mean=1ms&servers=8&warm-up=200%@2s";
     let asked = ["curve", model, "--level", "1500us", "--budget", "10min"];
     let names = |run: &Value| {
-        let warnings = run["curve"]["warnings"].as_array().expect("warnings");
+        let warnings = run["curves"][0]["warnings"].as_array().expect("warnings");
         let names = warnings
             .iter()
             .map(|it| it["code"].as_str().expect("a code").to_owned());
@@ -50,7 +50,7 @@ fn a_curve_leaves_out_the_warm_up_of_every_point() {
     assert_eq!(names(&as_it_is), ["curve-drift"]);
     let settled = found(&[&asked[..], &["--warm-up", "2s"]].concat());
     assert_eq!(names(&settled), ["warm-up-left-out"]);
-    covers(&settled["curve"]["levels"][0]["load"], 8000.0);
+    covers(&settled["curves"][0]["levels"][0]["load"], 8000.0);
     let settings = settled["setup"]["settings"].as_array().expect("settings");
     let warm_up = settings.iter().find(|it| it["name"] == "warm-up");
     assert_eq!(warm_up.expect("it is recorded")["values"][0], "2s");
@@ -91,7 +91,7 @@ fn the_check_up_tries_each_level_under_random_arrivals() {
             screen.stdout
         );
     }
-    let level = &found(&args[..4])["curve"]["levels"][0];
+    let level = &found(&args[..4])["curves"][0]["levels"][0];
     let offered = level["open"]["offered"].as_f64().expect("a rate");
     let truth = 1e9 / (1000.0 - offered);
     let response = &level["open"]["response"];

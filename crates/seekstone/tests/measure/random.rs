@@ -5,7 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::support::storage::{FileSystem, Loop};
-use crate::support::{Belongings, Ended, Running, Scratch, finish};
+use crate::support::tables::figure;
+use crate::support::{Belongings, Ended, Running, Scratch, finish, tables};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -33,14 +34,17 @@ fn run(scratch: &Scratch, args: &[&str]) -> Value {
     ended.json()
 }
 
-fn cells(run: &Value) -> &[Value] {
-    run["random"]["cells"].as_array().expect("cells")
+fn cells(run: &Value) -> Vec<&Value> {
+    tables::rows(run, "random")
 }
 
-fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("a number was expected, not {value}"))
+fn is_of(cell: &Value, operation: &str) -> bool {
+    cell["levels"][0] == *operation
+}
+
+/// Whether the table says that of how it came about.
+fn is_noted(run: &Value, text: &str) -> bool {
+    tables::notes(run, "random").contains(text)
 }
 
 fn findings(run: &Value) -> Vec<&str> {
@@ -55,16 +59,18 @@ fn a_models_times_are_found() {
     let found = run(&scratch, &["sim:md1?time=1ms&size=64MiB", "--seed", "7"]);
     assert_eq!(cells(&found).len(), 2 * 15);
     for cell in cells(&found) {
-        let truth = 1e6 * number(&cell["depth"]);
-        let mean = number(&cell["service"]["mean"]["value"]);
+        let depth = cell["levels"][3].as_str().expect("a depth");
+        let truth = 1e-3 * depth.parse::<f64>().expect("a number");
+        let mean = figure(cell, "service-time");
         assert!((mean / truth - 1.0).abs() < 1e-3, "seed 7: {cell}");
-        assert!(
-            (number(&cell["throughput"]["value"]) / 1e3 - 1.0).abs() < 1e-2,
-            "{cell}"
-        );
-        assert_eq!(cell["rounds"].as_array().map(Vec::len), Some(2));
-        assert_eq!(cell["is_precise"], true);
+        assert!((figure(cell, "iops") / 1e3 - 1.0).abs() < 1e-2, "{cell}");
+        assert_eq!(cell["replicates"].as_array().map(Vec::len), Some(2));
+        assert_eq!(cell["trust"], "sound");
+        assert_eq!(tables::word(cell, "state"), "", "{cell}");
     }
+    // Every cell is as precise as was asked for.
+    let warnings = found["warnings"].to_string();
+    assert!(!warnings.contains("not-converged"), "{warnings}");
     assert_eq!(found["measurements"].as_array().map(Vec::len), Some(60));
     let texts = findings(&found);
     assert!(texts[0].contains("no difference is shown"), "{texts:?}");
@@ -79,8 +85,8 @@ fn a_slow_answer_is_waited_for_and_a_silent_device_is_told() {
         "--reads", "--spans", "all", "--blocks", "4KiB", "--depths", "1", "--budget", "1s",
     ];
     let found = run(&scratch, &[&[slow], &args[..]].concat());
-    let mean = &cells(&found)[0]["service"]["mean"];
-    assert!((number(&mean["value"]) / 7e8 - 1.0).abs() < 1e-6, "{mean}");
+    let mean = figure(cells(&found)[0], "service-time");
+    assert!((mean / 0.7 - 1.0).abs() < 1e-6, "{mean}");
     let args = [
         &["random", "sim:md1?time=20s&size=1MiB"],
         &args[..],
@@ -108,7 +114,7 @@ fn a_drives_cache_is_found_and_the_same_seed_says_the_same() {
         "{texts:?}"
     );
     assert!(steps[0].ends_with(step), "{texts:?}");
-    assert_eq!(run(&scratch, &args)["random"], found["random"]);
+    assert_eq!(cells(&run(&scratch, &args)), cells(&found));
 }
 
 #[test]
@@ -121,35 +127,29 @@ fn a_file_is_made_checked_and_removed() {
         &scratch,
         &[&[path.as_str(), "--budget", "2s"], &SMALL[..]].concat(),
     );
-    let random = &found["random"];
-    assert_eq!(random["check"], "record");
-    assert!(number(&random["fill_rate"]["value"]) > 0.0);
+    assert!(is_noted(&found, "text of each record were checked"));
+    let filling = tables::row(&found, "random-fill", &["4 MiB"]);
+    assert!(figure(filling, "throughput") > 0.0);
     assert_eq!(found["setup"]["command"], "random");
-    let spans: Vec<(&str, f64)> = cells(&found)
-        .iter()
-        .map(|cell| {
-            (
-                cell["kind"].as_str().expect("a kind"),
-                number(&cell["span_bytes"]),
-            )
-        })
-        .collect();
-    let (part, whole) = (f64::from(32 << 10), f64::from(4 << 20));
+    let names = cells(&found).into_iter().map(|cell| {
+        let level = |place: usize| cell["levels"][place].as_str().expect("a level");
+        (level(0), level(1))
+    });
     let expected = [
-        ("read", part),
-        ("read", whole),
-        ("write", part),
-        ("write", whole),
+        ("read", "32 KiB"),
+        ("read", "4 MiB"),
+        ("write", "32 KiB"),
+        ("write", "4 MiB"),
     ];
-    assert_eq!(spans, expected);
+    assert_eq!(names.collect::<Vec<_>>(), expected);
     for cell in cells(&found) {
-        assert_eq!(number(&cell["errors"]), 0.0, "{cell}");
-        assert!(number(&cell["operations"]) > 0.0, "{cell}");
-        assert!(number(&cell["service"]["mean"]["value"]) > 0.0, "{cell}");
-        assert!(number(&cell["cpu_per_operation_ns"]) > 0.0, "{cell}");
+        assert_eq!(figure(cell, "errors"), 0.0, "{cell}");
+        assert!(figure(cell, "operations") > 0.0, "{cell}");
+        assert!(figure(cell, "service-time") > 0.0, "{cell}");
+        assert!(figure(cell, "cpu-per-io") > 0.0, "{cell}");
         // Writes may be answered by a device that counts them later.
-        if cell["kind"] == "read" {
-            assert!(number(&cell["page_cache_share"]) < 0.01, "{cell}");
+        if is_of(cell, "read") {
+            assert!(figure(cell, "page-cache-share") < 0.01, "{cell}");
         }
     }
     belongings.assert_untouched();
@@ -166,14 +166,14 @@ fn buffered_reads_come_from_memory_and_durable_writes_do_not() {
         &[&common[..], &["--reads", "--buffered"]].concat(),
     );
     for cell in cells(&found) {
-        assert!(number(&cell["page_cache_share"]) > 0.99, "{cell}");
+        assert!(figure(cell, "page-cache-share") > 0.99, "{cell}");
     }
     let found = run(
         &scratch,
         &[&common[..], &["--writes", "--durable"]].concat(),
     );
-    assert_eq!(found["random"]["durable"], true);
-    assert!(cells(&found).iter().all(|cell| cell["kind"] == "write"));
+    assert!(is_noted(&found, "that of a write with its fsync"));
+    assert!(cells(&found).iter().all(|cell| is_of(cell, "write")));
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn an_existing_file_is_read_and_not_altered() {
             extra,
         ];
         let found = run(&scratch, &args.concat());
-        assert_eq!(found["random"]["check"], "none");
-        assert!(found["random"]["fill_rate"].is_null());
-        assert!(cells(&found).iter().all(|cell| cell["kind"] == "read"));
+        assert!(is_noted(&found, "Data were not checked"));
+        assert_eq!(tables::rows(&found, "random-fill").len(), 0);
+        assert!(cells(&found).iter().all(|cell| is_of(cell, "read")));
         let texts = found["warnings"].to_string();
         assert!(
             texts.contains("was only read: writes need --overwrite"),
@@ -261,7 +261,7 @@ fn a_device_is_read_and_not_altered() {
         "4KiB",
     ];
     let found = run(&scratch, &args);
-    assert!(cells(&found).iter().all(|cell| cell["kind"] == "read"));
+    assert!(cells(&found).iter().all(|cell| is_of(cell, "read")));
     assert!(before == device.content(), "the device was altered");
 }
 
@@ -475,13 +475,13 @@ fn archived_cells_are_shown_listed_and_exported() {
     let target = "sim:md1?time=1ms&size=1MiB";
     let args = ["random", target, "--seed", "1", "-q", "--depths", "1,4"];
     scratch.check(&args, 0, "Saved as run 1: seekstone runs show 1");
+    scratch.check(&["runs", "show", "1"], 0, "1 MiB    4 KiB   4      4.00 ms");
     scratch.check(
-        &["runs", "show", "1"],
+        &["runs", "show", "1", "--all"],
         0,
-        "Against file size (4 KiB, depth 1)",
+        "operations  errors  rounds",
     );
-    scratch.check(&["runs", "show", "1", "--all"], 0, "95 % intervals");
-    scratch.check(&["runs", "list"], 0, "random read 1.00 ms within 1 MiB");
+    scratch.check(&["runs", "list"], 0, "read 1 MiB 1.00 ms");
     let ended = scratch.check(
         &["runs", "export", "1", "--form", "csv"],
         0,
@@ -492,7 +492,7 @@ fn archived_cells_are_shown_listed_and_exported() {
     let means =
         means.filter(|it| it.contains(",random,\"operation=") && it.contains(",service-time,"));
     assert_eq!(means.count(), 2 * 7, "{}", ended.stdout);
-    let ended = scratch.check(&["runs", "export", "1"], 0, "\"rounds_agree\"");
+    let ended = scratch.check(&["runs", "export", "1"], 0, "\"sums_up_trials\"");
     assert_eq!(cells(&ended.json()).len(), 14);
 }
 
@@ -516,5 +516,5 @@ fn all_combinations_are_measured_where_they_are_asked_for() {
         &cross[..],
     ]
     .concat();
-    scratch.check(&args, 0, "read 64 KiB in all 1 MiB, depth 2");
+    scratch.check(&args, 0, "1 MiB   64 KiB  2");
 }

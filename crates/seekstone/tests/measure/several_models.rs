@@ -130,7 +130,7 @@ fn a_curve_of_a_file_finds_the_knee_of_each_model() {
     assert!(said.starts_with(&first), "{said}");
     let then = format!("then {} at 16 clients of its own, 80 in all", targets[1]);
     assert!(said.contains(&then), "{said}");
-    let points = found["curve"]["points"].as_array().expect("points");
+    let points = found["curves"][0]["points"].as_array().expect("points");
     for point in points {
         let clients = number(point, "/clients");
         assert_eq!(clients % 5.0, 0.0, "{clients} clients");
@@ -138,7 +138,7 @@ fn a_curve_of_a_file_finds_the_knee_of_each_model() {
         near(number(point, "/load/value"), per_second, 0.01, "the load");
     }
     // 5k clients wait 5k / (4 + k) ms: 2 ms with k = 8/3, at 6,667 a second.
-    let level = &found["curve"]["levels"][0];
+    let level = &found["curves"][0]["levels"][0];
     near(
         number(level, "/load/value"),
         6667.0,
@@ -165,7 +165,7 @@ fn a_curve_of_arrivals_names_the_model_that_falls_behind() {
     let first = format!("Saturates first: {slow}, which does ");
     assert!(said.starts_with(&first), "{said}");
     assert!(said.ends_with(&format!("not saturated: {fast}.")), "{said}");
-    let level = &found["curve"]["levels"][0];
+    let level = &found["curves"][0]["levels"][0];
     assert_eq!(level["level_ns"], 1_000_000);
     near(
         number(level, "/load/value"),

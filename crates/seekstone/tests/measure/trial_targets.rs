@@ -146,7 +146,7 @@ fn a_curve_over_two_directories_says_which_saturates() {
         said.contains("aturates first") || said.contains("ot saturated"),
         "{said}"
     );
-    assert!(run["curve"]["points"].is_array(), "{run}");
+    assert!(run["curves"][0]["points"].is_array(), "{run}");
     for directory in [one, other] {
         scratch.assert_clean(directory.as_ref());
     }

@@ -54,3 +54,22 @@ pub fn readings(row: &Value, reading: &str) -> Vec<f64> {
         .map(|it| it.unwrap_or_else(|| panic!("no {reading} in {row}")))
         .collect()
 }
+
+/// The severity of a warning about rows whose names begin so.
+pub fn severity<'a>(run: &'a Value, row: &str, code: &str) -> &'a str {
+    let mut warnings = run["row_warnings"].as_array().into_iter().flatten();
+    let is_it = |it: &&Value| {
+        let name = it["row"].as_str().unwrap_or_default();
+        name.starts_with(row) && it["code"] == code
+    };
+    let found = warnings.find(is_it);
+    let severity = found.and_then(|it| it["severity"].as_str());
+    severity.unwrap_or_else(|| panic!("no {code} of {row}: {}", run["row_warnings"]))
+}
+
+/// What a table says of how its figures came about.
+pub fn notes(run: &Value, table: &str) -> String {
+    let tables = run["tables"].as_array().expect("tables");
+    let found = tables.iter().find(|it| it["name"] == table);
+    found.map_or_else(String::new, |it| it["notes"].to_string())
+}

@@ -71,7 +71,7 @@ fn saturation(test: &str, seed: &str) -> Option<Value> {
     ]
     .concat();
     let document = finish(group.command(&scratch, &args)).json();
-    Some(document["curve"]["saturation"]["load"].clone())
+    Some(document["curves"][0]["saturation"]["load"].clone())
 }
 
 /// 100 reads per second, of which each transaction takes five. The loads are measured side by side,

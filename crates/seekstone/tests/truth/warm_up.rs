@@ -1,7 +1,7 @@
 //! `--warm-up` leaves out what it names, of every kind that has a start: on a device that is three
 //! times as slow for its first two seconds the answer is that of the rest.
 
-use crate::support::{Scratch, finish};
+use crate::support::{Scratch, finish, tables};
 use serde_json::Value;
 
 /// One operation of 1 ms at a time; 3 ms for two seconds from the start of each trial.
@@ -36,6 +36,13 @@ fn assert_is_slow(estimate: &Value) {
     assert!(low > MEAN_NS, "the start is in it: {estimate}");
 }
 
+/// The interval of a time of a table, in nanoseconds.
+fn in_ns(time: Option<&Value>) -> Value {
+    let time = time.expect("a time");
+    let ns = |part: &str| time[part].as_f64().map(|seconds| seconds * 1e9);
+    serde_json::json!({"low": ns("low"), "high": ns("high")})
+}
+
 #[track_caller]
 fn assert_named(warnings: &Value) {
     let mut all = warnings.as_array().expect("warnings").iter();
@@ -54,7 +61,10 @@ const CELL: [&str; 7] = [
 
 #[test]
 fn each_round_of_random_access_leaves_it_out() {
-    let mean = |run: &Value| run["random"]["cells"][0]["service"]["mean"].clone();
+    let mean = |run: &Value| {
+        let cell = tables::row(run, "random", &["read"]);
+        in_ns(tables::estimate(cell, "service-time"))
+    };
     assert_is_slow(&mean(&measured(&[&CELL[..], &["--max-time=5s"]].concat())));
     let cut = measured(&[&CELL[..], &["--warm-up=2s"]].concat());
     assert_covers(&mean(&cut), MEAN_NS);
@@ -71,13 +81,12 @@ fn each_round_of_random_access_leaves_it_out() {
 fn each_point_of_rab_leaves_it_out() {
     let args = ["rab", DEVICE, "--workload=transaction,batch", "--level=5ms"];
     let run = measured(&[&args[..], &["--budget=10min", "--warm-up=2s"]].concat());
-    let [transaction, batch] = &run["rab"]["workloads"].as_array().expect("workloads")[..] else {
-        panic!("two workloads were asked for");
-    };
-    assert_covers(&transaction["no_load"]["service"], MEAN_NS);
-    assert_named(&transaction["curve"]["warnings"]);
-    assert_covers(&batch["measurement"]["throughput"], 1e3);
-    assert_named(&batch["warnings"]);
+    let alone = ["transaction", "normal", "1", "no load"];
+    let alone = tables::row(&run, "rab-levels", &alone);
+    assert_covers(&in_ns(tables::estimate(alone, "service-time")), MEAN_NS);
+    assert_named(&run["curves"][0]["warnings"]);
+    assert_covers(&run["measurements"][0]["throughput"], 1e3);
+    assert_named(&run["row_warnings"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The state of a RAID is found out, stamped on what is measured, and compared.
 
 use crate::support::storage::{Mirror, succeed};
-use crate::support::{Running, Scratch, finish};
+use crate::support::{Running, Scratch, finish, tables};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -11,21 +11,12 @@ const MEMBER_MIB: usize = 4096;
 const SMALL: [&str; 6] = ["--size", "32MiB", "--reserve", "0", "--workload", "archive"];
 
 /// The modes of the workloads of a run, and whether each change was found out.
-fn modes(run: &Value) -> (Vec<&str>, Vec<(&str, bool)>) {
-    let rab = &run["rab"];
-    let workloads = rab["workloads"].as_array().expect("workloads").iter();
-    let changes = rab["modes"].as_array().expect("modes").iter();
-    (
-        workloads
-            .map(|it| it["mode"].as_str().expect("a mode"))
-            .collect(),
-        changes
-            .map(|it| {
-                let mode = it["mode"].as_str().expect("a mode");
-                (mode, it["is_detected"].as_bool().expect("a truth"))
-            })
-            .collect(),
-    )
+fn modes<'a>(run: &'a Value) -> (Vec<&'a str>, Vec<(&'a str, bool)>) {
+    let mode = |row: &'a Value, place: usize| row["levels"][place].as_str().expect("a mode");
+    let workloads = tables::rows(run, "rab-workloads").into_iter();
+    let changes = tables::rows(run, "rab-modes").into_iter();
+    let changes = changes.map(|it| (mode(it, 0), tables::word(it, "known") == "detected"));
+    (workloads.map(|it| mode(it, 1)).collect(), changes.collect())
 }
 
 #[test]
@@ -49,7 +40,7 @@ fn a_mirror_without_a_member_is_reduced() {
     }
     let reduced = measure(&mirror);
     assert_eq!(modes(&reduced), (vec!["reduced"], vec![("reduced", true)]));
-    let text = reduced["rab"]["modes"][0]["text"].as_str().expect("a text");
+    let text = tables::word(tables::rows(&reduced, "rab-modes")[0], "why");
     assert!(
         text.contains("btrfs raid1") && text.contains("1 missing: degraded"),
         "{text}"
@@ -106,10 +97,9 @@ fn an_exchange_in_a_continuous_run_is_stamped_and_compared() {
     let (_, changes) = modes(&run);
     assert_eq!(changes.first(), Some(&("reduced", true)), "{changes:?}");
     assert_eq!(changes.last(), Some(&("continuous", false)), "{changes:?}");
-    let comparisons = run["rab"]["comparisons"].as_array().expect("comparisons");
+    let comparisons = tables::rows(&run, "rab-modes-compared").into_iter();
     let pairs: Vec<(&str, &str)> = comparisons
-        .iter()
-        .filter_map(|it| Some((it["base"].as_str()?, it["mode"].as_str()?)))
+        .filter_map(|it| Some((it["levels"][3].as_str()?, it["levels"][2].as_str()?)))
         .collect();
     assert!(pairs.contains(&("reduced", "continuous")), "{pairs:?}");
 }
@@ -147,13 +137,13 @@ fn a_simulated_array_stamps_its_own_state() {
     assert_eq!(modes(&reduced), (vec!["reduced"], vec![("reduced", true)]));
     let held = measure("mode=rebuild&rebuild-held-at=50%");
     assert_eq!(modes(&held), (vec!["rebuild"], vec![("rebuild", true)]));
-    let text = held["rab"]["modes"][0]["text"].as_str().expect("a text");
+    let text = tables::word(tables::rows(&held, "rab-modes")[0], "why");
     assert!(text.contains("simulated raid5 of 5 members, 1 missing: rebuilding, 50 % done"));
     // The set of places in which the rebuild ended is neither's; those before it are its unfinished
     // result, and the workload begins again.
     let ended = measure("mode=rebuild");
     let expected = vec![("rebuild", true), ("normal", false)];
     assert_eq!(modes(&ended), (vec!["rebuild", "normal"], expected));
-    let whole = |at: usize| ended["rab"]["workloads"][at]["is_complete"].as_bool();
-    assert_eq!((whole(0), whole(1)), (Some(false), Some(true)));
+    let state = |at: usize| tables::word(tables::rows(&ended, "rab-workloads")[at], "state");
+    assert_eq!((state(0), state(1)), ("unfinished", ""));
 }

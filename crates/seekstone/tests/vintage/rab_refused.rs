@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::support::{Belongings, Scratch, finish};
+use crate::support::{Belongings, Scratch, finish, tables};
 
 /// A workload that is right; each mistake below replaces one of its lines.
 const RIGHT: &str = r#"
@@ -311,14 +311,14 @@ fn a_printed_workload_is_the_built_in_one() {
     let common = ["rab", "sim:mm1", "--seed=1", "--budget=4s", "--no-save"];
     let selected = "--workload=other.toml,copy.toml,archive,mine.toml";
     let args = [&common[..], &["--quiet", "--json", "-", selected]].concat();
-    let run = scratch.check(&args, 0, "\"rab\"").json();
-    let found = run["rab"]["workloads"].as_array().expect("workloads");
-    let numbers: Vec<u64> = found
+    let run = scratch.check(&args, 0, "\"rab-workloads\"").json();
+    let found = tables::rows(&run, "rab-workloads");
+    let numbers: Vec<f64> = found
         .iter()
-        .filter_map(|it| it["number"].as_u64())
+        .map(|it| tables::figure(it, "number"))
         .collect();
-    assert_eq!(numbers, [8, 2, 6, 9]);
-    assert_eq!(found[1]["name"], "multiuser");
+    assert_eq!(numbers, [8.0, 2.0, 6.0, 9.0]);
+    assert_eq!(found[1]["levels"][0], "multiuser");
 
     let nosuch = ["rab", "--print-workload", "nosuch"];
     scratch.check(&nosuch, 2, "there is no workload \"nosuch\"");

@@ -27,7 +27,7 @@ fn q_ends_a_run_that_is_to_stay_and_a_finished_one() {
     );
     // All is measured, and the screen stays.
     let rest = "--workload archive --budget 1s --seed 1";
-    check(rest, "sim:mm1", "Finished", 0, "Archive save");
+    check(rest, "sim:mm1", "Finished", 0, "  archive ");
 }
 
 /// Once the screen shows `shown`, Q is typed; the program ends with `code` and says `said`.
