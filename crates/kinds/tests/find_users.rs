@@ -89,11 +89,11 @@ fn search(seed: u64, budget: Duration) -> (UserSearchResult, Duration) {
         sample_every: None,
     };
     let run = measure_transactions(&request, &Interrupt::never(), &mut |_| {});
-    let run = run.expect("a model can be measured");
-    let found = run.transactions.and_then(|found| found.search);
+    let measured = run.expect("a model can be measured");
+    let found = measured.found.search.clone();
     (
         found.expect("a search"),
-        Duration::from_nanos(run.elapsed_ns),
+        Duration::from_nanos(measured.into_run().elapsed_ns),
     )
 }
 

@@ -6,7 +6,6 @@ use units::{Bytes, format_duration_ns};
 
 use crate::curve;
 use crate::curve_points;
-use crate::files;
 use crate::measurements;
 use crate::page::Page;
 use crate::section;
@@ -14,7 +13,6 @@ use crate::standing;
 use crate::study;
 use crate::style::{Style, Tone};
 use crate::target;
-use crate::transactions;
 use crate::verdicts::goals;
 use crate::warnings;
 
@@ -38,16 +36,9 @@ pub fn check_up(run: &Run, style: &Style) -> String {
         page.blank();
         curve_points::cited(&mut page, curve);
     }
-    if let Some(found) = &run.transactions {
-        transactions::section(&mut page, found);
-    }
     if let Some(found) = &run.study {
         page.blank();
         study::section(&mut page, found);
-    }
-    if let Some(found) = &run.files {
-        page.blank();
-        files::section(&mut page, found, run.target.kind);
     }
     section::all(&mut page, run);
     goals(&mut page, run);

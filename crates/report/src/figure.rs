@@ -5,10 +5,7 @@ use crate::side_by_side;
 use crate::style::Tone;
 use results::{Access, Curve, LevelOutcome, Measurement, Run, Trust, Unit, Work};
 use stats::Estimate;
-use units::{
-    format_count, format_duration_ns, format_interval_count, format_interval_ns,
-    format_interval_rate, format_rate,
-};
+use units::{format_duration_ns, format_interval_count, format_interval_ns, format_interval_rate};
 
 /// Operations of at least this many bytes are about bandwidth, smaller ones about time.
 const STREAMING_BYTES: f64 = 65_536.0;
@@ -111,6 +108,15 @@ pub(crate) fn estimated(unit: Unit, estimate: Estimate) -> (String, String) {
     unit.format_interval(estimate)
 }
 
+/// Three digits that count.
+pub(crate) fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let places = (2.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.places$}")
+}
+
 /// A time in nanoseconds and its interval.
 pub(crate) fn time(estimate: Estimate) -> (String, String) {
     spoken(
@@ -196,18 +202,6 @@ pub fn headline(run: &Run) -> String {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
     parts.extend(of_tables(run));
-    if let Some(found) = &run.files {
-        let tests = found.tests.iter().take(2);
-        parts.extend(tests.map(|test| {
-            let is_numbered = test.test.starts_with(|it: char| it.is_ascii_digit());
-            let told = match test.bytes_per_second {
-                _ if is_numbered => format_duration_ns(test.elapsed_seconds.value * 1e9),
-                Some(rate) => format_rate(rate.value),
-                None => format!("{}/s", format_count(test.items_per_second.value)),
-            };
-            format!("{} {told}", test.name())
-        }));
-    }
     if let Some(study) = &run.study {
         parts.push(side_by_side::headline(run).unwrap_or_else(|| study.title.clone()));
     }

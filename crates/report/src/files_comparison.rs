@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use results::{FileState, FileSystemRole, FileTest, FileTests, Run, TargetDescription};
+use results::{FileState, FileSystemRole, Run, Table, TargetDescription};
 use stats::Estimate;
 use units::Bytes;
 
-use crate::files::{digits, half, word};
+use crate::figure::digits;
 use crate::style::Style;
 use crate::system::{describe, short_name};
 
@@ -38,9 +38,15 @@ struct System<'a> {
     /// The place of its run among those that were named.
     place: usize,
     run: &'a Run,
-    found: &'a FileTests,
+    tests: Vec<SystemTest<'a>>,
     role: FileSystemRole,
     target: &'a TargetDescription,
+}
+
+/// A test of a system, as its table has it.
+struct SystemTest<'a> {
+    row: Row,
+    found: &'a results::Row,
 }
 
 /// What a row is about.
@@ -48,7 +54,6 @@ struct System<'a> {
 struct Row {
     test: String,
     spacing: String,
-    title: String,
     state: FileState,
     scale: u32,
     clients: u32,
@@ -76,21 +81,19 @@ pub fn files_comparison(
             run.id
                 .map_or_else(|| "without a number".into(), |id| id.to_string())
         };
-        let found = run.files.as_ref();
-        let found = found.ok_or_else(|| FilesComparisonError::NoFiles(number()))?;
-        for (role, target) in [
-            (FileSystemRole::Target, Some(&run.target)),
-            (FileSystemRole::Memory, found.memory.as_ref()),
-        ] {
-            if let Some(target) = target {
-                systems.push(System {
-                    place,
-                    run,
-                    found,
-                    role,
-                    target,
-                });
-            }
+        let table = run.tables.iter().find(|it| it.name == "files");
+        let table = table.ok_or_else(|| FilesComparisonError::NoFiles(number()))?;
+        let target = (FileSystemRole::Target, &run.target);
+        let others = run.other_targets.iter();
+        let others = others.map(|it| (FileSystemRole::Memory, it));
+        for (role, target) in std::iter::once(target).chain(others) {
+            systems.push(System {
+                place,
+                run,
+                tests: tests_of(table, role),
+                role,
+                target,
+            });
         }
     }
     let rows = rows_of(&systems);
@@ -126,19 +129,11 @@ pub fn files_comparison(
 
 fn rows_of(systems: &[System<'_>]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for system in systems {
-        let own = system
-            .found
-            .tests
-            .iter()
-            .filter(|it| it.system == system.role);
-        for test in own {
-            let row = row_of(test, system);
-            let merit = row.bytes.map(|_| merit_of(&row));
-            for row in [row].into_iter().chain(merit) {
-                if !rows.contains(&row) {
-                    rows.push(row);
-                }
+    for test in systems.iter().flat_map(|it| &it.tests) {
+        let merit = test.row.bytes.map(|_| merit_of(&test.row));
+        for row in std::iter::once(test.row.clone()).chain(merit) {
+            if !rows.contains(&row) {
+                rows.push(row);
             }
         }
     }
@@ -147,19 +142,30 @@ fn rows_of(systems: &[System<'_>]) -> Vec<Row> {
     rows
 }
 
-fn row_of(test: &FileTest, system: &System<'_>) -> Row {
-    Row {
-        test: test.test.clone(),
-        spacing: test.spacing.clone(),
-        title: test.title.clone(),
-        state: test.state,
-        scale: test.scale,
-        clients: system.found.clients,
-        bytes: (test.test == TEST_11)
-            .then(|| test.passes.first().map(|pass| pass.bytes))
-            .flatten(),
-        is_merit: false,
-    }
+/// The tests of one file system.
+fn tests_of(table: &Table, role: FileSystemRole) -> Vec<SystemTest<'_>> {
+    let rows = table.rows.iter().filter_map(|found| {
+        let [test, state, place, spacing, scale] = found.levels.as_slice() else {
+            return None;
+        };
+        let mut states = FileState::ALL.into_iter();
+        let bytes = || {
+            let readings = &found.replicates.first()?.readings;
+            let moved = readings.iter().find(|(name, ..)| name == "bytes");
+            moved.map(|(_, _, bytes)| *bytes as u64)
+        };
+        let row = Row {
+            test: test.clone(),
+            spacing: spacing.clone(),
+            state: states.find(|it| it.name() == state)?,
+            scale: scale.parse().ok()?,
+            clients: found.figure("clients")?.value.value as u32,
+            bytes: (test == TEST_11).then(bytes).flatten(),
+            is_merit: false,
+        };
+        (place == role.name()).then_some(SystemTest { row, found })
+    });
+    rows.collect()
 }
 
 /// The figure of merit of a row of TEST11.
@@ -172,18 +178,13 @@ fn merit_of(row: &Row) -> Row {
 }
 
 fn figure(row: &Row, system: &System<'_>) -> Option<Estimate> {
-    let own = system
-        .found
-        .tests
-        .iter()
-        .filter(|it| it.system == system.role);
-    for test in own {
-        let known = row_of(test, system);
-        if !row.is_merit && known == *row {
-            return Some(test.elapsed_seconds);
+    for test in &system.tests {
+        let seconds = test.found.figure("elapsed")?.value;
+        if !row.is_merit && test.row == *row {
+            return Some(seconds);
         }
-        if row.is_merit && merit_of(&known) == *row {
-            return Some(rate_of(known.bytes? as f64, test.elapsed_seconds));
+        if row.is_merit && merit_of(&test.row) == *row {
+            return Some(rate_of(test.row.bytes? as f64, seconds));
         }
     }
     None
@@ -388,4 +389,24 @@ fn legend(
     }
     text.push('\n');
     text
+}
+
+/// A test as tables name it: `TEST4`, `TEST4 SPACE2`, or the word of a phase.
+fn word(test: &str, spacing: &str) -> String {
+    let number = match test.starts_with(|c: char| c.is_ascii_digit()) {
+        true => "TEST",
+        false => "",
+    };
+    format!("{number}{test} {spacing}").trim_end().to_owned()
+}
+
+/// Half of the interval, in percent; nothing where there is none.
+fn half(estimate: &Estimate) -> String {
+    if estimate.is_bounded() && estimate.value > 0.0 {
+        // The lower half may have been cut off at zero.
+        let share = estimate.high / estimate.value - 1.0;
+        format!(" +-{:.0} %", 100.0 * share)
+    } else {
+        String::new()
+    }
 }

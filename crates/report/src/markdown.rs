@@ -1,6 +1,6 @@
 //! A run as Markdown: the note of a study, of every other kind its tables.
 
-use results::{Figure, Metric, Role, Row, Run, Status, Table};
+use results::{Figure, Metric, Row, Run, Status, Table};
 
 use crate::check_up::machine;
 use crate::figure::{INDICATIVE, estimated, mark};
@@ -81,7 +81,7 @@ pub(crate) fn verdict(run: &Run) -> String {
 
 /// Levels, then headline and columns, each with its interval.
 fn table(table: &Table) -> String {
-    let metrics: Vec<&Metric> = table.metrics().into_iter().filter(|it| shown(it)).collect();
+    let metrics = table.main_metrics();
     let mut header: Vec<String> = table.factors.iter().map(|it| plain(it)).collect();
     let mut sides: Vec<&str> = header.iter().map(|_| "---").collect();
     for metric in &metrics {
@@ -100,10 +100,6 @@ fn table(table: &Table) -> String {
         lines.push(line(&fields));
     }
     lines.join("\n") + "\n"
-}
-
-fn shown(metric: &Metric) -> bool {
-    metric.role != Role::Detail
 }
 
 fn cell(row: &Row, metric: &Metric) -> String {

@@ -8,6 +8,7 @@ use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::figure::{INDICATIVE, access_in_words, cpu, operations, percent, rate, time};
+use crate::machine_over_time::machine_over_time;
 use crate::page::Page;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
@@ -106,6 +107,9 @@ fn failed(error: &ErrorCount) -> String {
 /// The load interval by interval, with bars, in no more rows than a screen has.
 pub(crate) fn over_time(page: &mut Page<'_>, m: &Measurement) {
     let Some(series) = &m.series else { return };
+    if m.work == Work::Transaction {
+        return machine_over_time(page, series);
+    }
     let samples = series.condensed(if page.style.all {
         INTERVALS.1
     } else {

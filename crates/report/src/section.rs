@@ -1,18 +1,23 @@
 //! A table of a run as a part of a screen, in the form that the table asks for.
 
+mod matrix;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::iter;
 
-use results::{Figure, Metric, Role, Row, Run, Table, TableShape, Trust, Unit};
+use results::{Better, Figure, Metric, Role, Row, Run, Table, TableShape, Trust, Unit};
 use stats::Estimate;
 use units::format_count;
 
 use crate::figure::{INDICATIVE, estimated, indicative_legend, legend, mark, tone_of};
-use crate::names::{capitalised, words};
+use crate::markdown::with_interval;
+use crate::names::words;
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{self, Align};
+
+use matrix::Matrix;
 
 /// Weights of columns: what names a row and its headline stay on a narrow screen.
 const NAME_WEIGHT: u8 = 10;
@@ -54,11 +59,16 @@ fn one(page: &mut Page<'_>, table: &Table) {
     for group in groups.iter().filter(|_| groups.len() > 1) {
         let rows = all.iter().copied();
         let rows = rows.filter(|row| place.is_some_and(|place| row.levels[place] == *group));
-        page.paragraph(Tone::Strong, group);
+        let heading = place.map(|place| with_factor(&table.factors[place], group));
+        page.paragraph(Tone::Strong, &heading.unwrap_or_default());
         grid(page, table, &rows.collect::<Vec<_>>(), place);
     }
-    for note in &table.notes {
-        page.paragraph(Tone::Quiet, note);
+    let mut notes = table.notes.iter();
+    if let Some(first) = notes.next() {
+        page.paragraph(Tone::Quiet, first);
+    }
+    for note in notes {
+        page.where_room_is_left(|page| page.paragraph(Tone::Quiet, note));
     }
     if let Some(name) = table.show.each.as_ref().filter(|_| page.style.all) {
         each(page, table, name);
@@ -107,24 +117,54 @@ fn levels<'a>(rows: &[&'a Row], place: usize) -> Vec<&'a str> {
 }
 
 fn grid(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
-    let place = |factor: &str| table.factors.iter().position(|it| it == factor);
-    match &table.show.shape {
-        TableShape::Matrix { down, across } if !page.style.all => {
-            let places = place(down).zip(place(across));
-            let differs = |place: usize| {
-                rows.iter()
-                    .any(|it| it.levels[place] != rows[0].levels[place])
-            };
-            if let Some((down, across)) =
-                places.filter(|(down, across)| differs(*down) && differs(*across))
-            {
-                matrix(page, table, rows, [down, across]);
-                return;
-            }
-        }
-        _ => {}
+    if !page.style.all
+        && let Some(matrix) = Matrix::of(table, rows, group)
+    {
+        return matrix.write(page);
     }
-    lines(page, table, rows, group);
+    match &table.show.shape {
+        TableShape::Metrics => metrics(page, table, rows, group),
+        _ => lines(page, table, rows, group),
+    }
+}
+
+/// As many parts beside each other as the width has room for, the others below.
+fn in_parts<T>(page: &mut Page<'_>, mut parts: &[T], grid: impl Fn(&[T]) -> table::Table) {
+    while !parts.is_empty() {
+        let fits = |count: &usize| page.fits(&grid(&parts[..*count]));
+        let count = (1..=parts.len()).rev().find(fits).unwrap_or(1);
+        page.table(&grid(&parts[..count]));
+        parts = &parts[count..];
+    }
+}
+
+/// A line for each metric, with a column for each row.
+fn metrics(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
+    let signs = Signs::of(page);
+    let names = named(table, rows, [group, None]);
+    let values = valued(table, rows, page.style.all, (0, None));
+    let is_shown = |it: &&GridColumn<'_>| matches!(it.shows, Shows::Value(_) | Shows::Word(_));
+    let heading = |row: &&Row| {
+        let named: Vec<String> = names.iter().map(|it| it.of_row(row, &signs)).collect();
+        (named.join(", ").into(), Align::Left, HEADLINE_WEIGHT)
+    };
+    let corner: Vec<&str> = names.iter().map(|it| it.heading.0.as_ref()).collect();
+    let corner = corner.join(", ");
+    let grid = |rows: &[&Row]| {
+        let first = (corner.clone().into(), Align::Left, NAME_WEIGHT);
+        let headings = iter::once(first).chain(rows.iter().map(heading));
+        let mut grid = table::Table::with_headings(headings);
+        for column in values.iter().filter(is_shown) {
+            let name = column.heading.0.clone().into_owned();
+            let cells = rows.iter().map(|row| column.whole(row, &signs));
+            grid.row(
+                Tone::Plain,
+                iter::once(name).chain(cells).collect::<Vec<_>>(),
+            );
+        }
+        grid
+    };
+    in_parts(page, rows, grid);
 }
 
 /// What stands in one line: the row of each side, where it has one.
@@ -254,7 +294,7 @@ enum Shows<'a> {
     Share(&'a str),
     /// A bar for that metric; its largest value.
     Bar(&'a str, f64),
-    /// What is known in words.
+    /// What is known in words, or in numbers of a document.
     Word(&'a str),
 }
 
@@ -340,10 +380,20 @@ fn valued<'a>(
     };
     for what in table.words() {
         if rows.iter().any(|row| !row.word(what).is_empty()) {
-            add(what.to_owned(), Align::Left, weight, Shows::Word(what));
+            let align = side_of(rows.iter().map(|row| row.word(what)));
+            add(what.to_owned(), align, weight, Shows::Word(what));
         }
     }
     columns
+}
+
+/// Numbers are flush on the right.
+fn side_of<'a>(mut words: impl Iterator<Item = &'a str>) -> Align {
+    let is_number = |it: &str| ["", "-"].contains(&it) || it.parse::<f64>().is_ok();
+    match words.all(is_number) {
+        true => Align::Right,
+        false => Align::Left,
+    }
 }
 
 /// Of a bound from below that is the end of its interval.
@@ -366,10 +416,16 @@ fn shown_metrics<'a>(table: &'a Table, rows: &[&'a Row], all: bool) -> Vec<&'a M
     if !named.is_empty() && !all {
         return metrics;
     }
-    for metric in table.metrics() {
-        let is_wanted = all || metric.role != Role::Detail;
-        let is_here = metrics.iter().any(|it| it.name == metric.name);
-        if is_wanted && !is_here {
+    let others = match all {
+        true => table.metrics(),
+        false => table.main_metrics(),
+    };
+    // A factor has a column of its own.
+    for metric in others
+        .into_iter()
+        .filter(|it| !table.factors.contains(&it.name))
+    {
+        if !metrics.iter().any(|it| it.name == metric.name) {
             metrics.extend(found(&metric.name));
         }
     }
@@ -409,6 +465,20 @@ impl GridColumn<'_> {
             Some(Some(row)) => self.of_row(row, signs),
             _ => String::new(),
         }
+    }
+
+    /// A figure with its interval.
+    fn whole(&self, row: &Row, signs: &Signs) -> String {
+        let Shows::Value(metric) = self.shows else {
+            return self.of_row(row, signs);
+        };
+        row.figure(&metric.name).map_or_else(String::new, |it| {
+            let sign = match it.metric.role {
+                Role::Headline => mark(row.trust),
+                _ => "",
+            };
+            format!("{sign}{}", with_interval(it))
+        })
     }
 
     fn of_row(&self, row: &Row, signs: &Signs) -> String {
@@ -472,7 +542,8 @@ fn heading_of(metric: &Metric) -> String {
 fn value(figure: &Figure) -> String {
     let it = figure.value;
     let unit = figure.metric.unit;
-    let is_change = unit == Unit::Share && it.low < it.high && it.is_bounded();
+    let is_neutral = figure.metric.better == Better::Neither;
+    let is_change = unit == Unit::Share && is_neutral && it.low < it.high && it.is_bounded();
     if is_change {
         let half = 50.0 * (it.high - it.low);
         return format!("{:+.1} ± {half:.1} %", it.value * 100.0);
@@ -492,40 +563,12 @@ fn value(figure: &Figure) -> String {
     format!("{shown}{sign}")
 }
 
-/// The headline figures with the levels of two factors as lines and columns.
-fn matrix(page: &mut Page<'_>, table: &Table, rows: &[&Row], [down, across]: [usize; 2]) {
-    let [heads, names] = [across, down].map(|place| levels(rows, place));
-    let what = rows.iter().find_map(|row| row.headline());
-    let what = what.map_or_else(String::new, |it| heading_of(&it.metric));
-    let corner = format!(
-        "{what} by {} and {}",
-        table.factors[down], table.factors[across]
-    );
-    let columns = heads
-        .iter()
-        .map(|it| ((*it).to_owned().into(), Align::Right, HEADLINE_WEIGHT));
-    let first = (words(&table.factors[down]).into(), Align::Left, NAME_WEIGHT);
-    let mut grid = table::Table::with_headings(iter::once(first).chain(columns));
-    for name in names {
-        let mut cells = vec![name.to_owned()];
-        let mut tone = Tone::Plain;
-        for head in &heads {
-            let mut all = rows.iter();
-            let row = all.find(|it| it.levels[down] == name && it.levels[across] == *head);
-            let shown = row.and_then(|row| Some((row.trust, row.headline()?)));
-            cells.push(shown.map_or_else(String::new, |(trust, it)| {
-                tone = if trust == Trust::Sound {
-                    tone
-                } else {
-                    tone_of(trust)
-                };
-                format!("{}{}", mark(trust), value(it))
-            }));
-        }
-        grid.row(tone, cells);
+/// A level; a number alone does not say of what.
+fn with_factor(factor: &str, level: &str) -> String {
+    match level.parse::<f64>() {
+        Ok(_) => format!("{} {level}", words(factor)),
+        Err(_) => level.to_owned(),
     }
-    page.paragraph(Tone::Plain, &capitalised(&corner));
-    page.table(&grid);
 }
 
 /// What the signs that occur mean.

@@ -159,11 +159,3 @@ fn activity(state: RaidActivity) -> String {
         RaidActivity::Checking { percent } => with("checking", percent),
     }
 }
-
-/// The host that measured, for the end of a line of settings: of a simulated system it is none.
-pub(crate) fn host(target: TargetKind, name: &str) -> String {
-    match target {
-        TargetKind::Simulated => String::new(),
-        _ => format!("; host {name}"),
-    }
-}

@@ -1,6 +1,6 @@
 //! Warnings in the order of their weight, and then of what they are about, each once.
 
-use results::{FileTest, Run, Severity, Warning, WarningCode};
+use results::{Run, Severity, Warning, WarningCode};
 
 use crate::page::Page;
 use crate::style::Tone;
@@ -132,11 +132,9 @@ fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
 fn titled(run: &Run) -> Vec<(&Warning, String)> {
     let measured = run.measurements.iter();
     let measured = measured.flat_map(|of| of.warnings.iter().map(|it| (it, of.title.clone())));
-    let tests = run.files.iter().flat_map(|found| &found.tests);
-    let tests = tests.flat_map(|of| of.warnings.iter().map(|it| (it, FileTest::name(of))));
     let rows = run.row_warnings.iter();
     let rows = rows.map(|it| (&it.warning, it.row.clone()));
-    measured.chain(tests).chain(rows).collect()
+    measured.chain(rows).collect()
 }
 
 pub(crate) fn item(page: &mut Page<'_>, warning: &Warning) {

@@ -159,14 +159,6 @@ pub struct FileTest {
     /// Bytes per second, of all clients; absent where no bytes are moved. Of TEST11: its figure of
     /// merit.
     pub bytes_per_second: Option<Estimate>,
-    /// CPU seconds of one pass in the program, a mean.
-    pub cpu_user_seconds: Option<f64>,
-    /// CPU seconds of one pass in the kernel, a mean.
-    pub cpu_system_seconds: Option<f64>,
-    /// Reads of the device in one pass, a mean.
-    pub device_reads: Option<f64>,
-    /// Writes of the device in one pass, a mean.
-    pub device_writes: Option<f64>,
     /// The part before the stonewall, where the row has one.
     #[serde(default)]
     pub stonewall: Option<StonewallFigures>,
@@ -181,6 +173,18 @@ pub struct FileTest {
 }
 
 impl FileTest {
+    /// Whether it is a test of the paper.
+    #[must_use]
+    pub fn is_numbered(&self) -> bool {
+        is_numbered(&self.test)
+    }
+
+    /// The test without state and place: `TEST4A`, or the word of a phase.
+    #[must_use]
+    pub fn word(&self) -> String {
+        word(&self.test)
+    }
+
     /// The row in words, such as `TEST4 after SPACE2 cold at scale 10 on the memory disk`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -231,8 +235,6 @@ fn row_name(
     state: FileState,
     scale: u32,
 ) -> String {
-    let number = test.starts_with(|c: char| c.is_ascii_digit());
-    let number = if number { "TEST" } else { "" };
     let spacing = match spacing {
         "" => String::new(),
         spacing => format!(" after {spacing}"),
@@ -245,7 +247,18 @@ fn row_name(
         FileSystemRole::Target => "",
         FileSystemRole::Memory => " on the memory disk",
     };
-    format!("{number}{test}{spacing} {}{scale}{place}", state.name())
+    format!("{}{spacing} {}{scale}{place}", word(test), state.name())
+}
+
+fn is_numbered(test: &str) -> bool {
+    test.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn word(test: &str) -> String {
+    match is_numbered(test) {
+        true => format!("TEST{test}"),
+        false => test.to_owned(),
+    }
 }
 
 /// How a figure of one row compares to that of another.
@@ -375,8 +388,6 @@ pub struct FileHost {
 pub struct FileTests {
     /// `decus`, `metadata` or `bandwidth`.
     pub workload: String,
-    /// The host that the tests ran on.
-    pub host_name: String,
     /// Clients at once, each with files of its own.
     pub clients: u32,
     /// Relative half-width asked for; absent when a number of passes was.

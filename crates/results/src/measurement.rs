@@ -307,8 +307,8 @@ pub struct Measurement {
     pub drift: Drift,
     /// Whether the SNIA's rule would call the trial steady.
     pub snia_steady: Option<bool>,
-    /// The trial interval by interval, where that was asked for; its transactions are the
-    /// operations.
+    /// The trial interval by interval, of users always, else where that was asked for; its
+    /// transactions are the operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<SystemSeries>,
     /// How long operations took, interval by interval, in check-ups and trials.

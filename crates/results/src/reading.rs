@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use stats::Estimate;
 use units::{
-    Bytes, Duration, format_count, format_duration_ns, format_interval_count, format_interval_ns,
-    format_interval_rate, parse_percent, parse_rate,
+    Bytes, Duration, format_count, format_counted, format_duration_ns, format_interval_count,
+    format_interval_ns, format_interval_rate, parse_percent, parse_rate,
 };
 
 /// The unit of a reading.
@@ -158,6 +158,11 @@ impl Unit {
                     format_interval_count(value * 100.0, low * 100.0, high * 100.0);
                 (format!("{value} %"), interval)
             }
+            // The rounded number was not counted.
+            Self::Count if [value, low, high].iter().all(|it| it.fract() == 0.0) => {
+                let [value, low, high] = [value, low, high].map(whole);
+                (value, format!("{low} .. {high}"))
+            }
             Self::Count | Self::Ratio => format_interval_count(value, low, high),
             Self::Bytes => (
                 self.format(value),
@@ -181,6 +186,12 @@ impl Unit {
             Self::Share => parse_percent(text).ok(),
         }
     }
+}
+
+/// A number of things with all of its digits.
+fn whole(count: f64) -> String {
+    let counted = format_counted(count as u64, "thing");
+    counted.split(' ').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

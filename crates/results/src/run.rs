@@ -4,14 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
-use crate::file_tests::FileTests;
 use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
 use crate::series::SystemSeries;
 use crate::setup::Setup;
 use crate::study::Study;
 use crate::table::Table;
-use crate::transactions::Transactions;
 use crate::verdict::RunVerdict;
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
@@ -52,6 +50,9 @@ pub struct Run {
     /// What it comes to; absent in runs of older versions, until they are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<RunVerdict>,
+    /// What was measured beside it, such as a memory disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_targets: Vec<TargetDescription>,
     /// How long it took, nanoseconds.
     pub elapsed_ns: u64,
     /// Trials that are results, in the order of their making. Scouts of curves are in the curve.
@@ -59,15 +60,9 @@ pub struct Run {
     /// Response time against load.
     #[serde(default)]
     pub curves: Vec<Curve>,
-    /// What users of transactions saw.
-    #[serde(default)]
-    pub transactions: Option<Transactions>,
     /// How a measurement depends on factors.
     #[serde(default)]
     pub study: Option<Study>,
-    /// Times of programs that use files.
-    #[serde(default)]
-    pub files: Option<FileTests>,
     /// What its kind of measurement found, beside trials and curves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Table>,
@@ -106,12 +101,11 @@ impl Run {
             environment,
             target,
             verdict: None,
+            other_targets: Vec::new(),
             elapsed_ns: 0,
             measurements: Vec::new(),
             curves: Vec::new(),
-            transactions: None,
             study: None,
-            files: None,
             tables: Vec::new(),
             goals: Vec::new(),
             findings: Vec::new(),
@@ -143,13 +137,8 @@ impl Run {
     /// Everything that was recorded interval by interval: the measurement, how many clients or
     /// users it had, and what came in each interval.
     pub fn intervals(&self) -> impl Iterator<Item = (&str, u32, &SystemSeries)> {
-        let loads = self.transactions.iter().flat_map(|found| &found.loads);
-        let of_loads =
-            loads.filter_map(|it| Some((it.measurement.as_str(), it.users, it.series.as_ref()?)));
         let trials = self.measurements.iter();
-        let of_trials =
-            trials.filter_map(|it| Some((it.name.as_str(), it.clients, it.series.as_ref()?)));
-        of_loads.chain(of_trials)
+        trials.filter_map(|it| Some((it.name.as_str(), it.clients, it.series.as_ref()?)))
     }
 
     /// Every warning, with what it is about: `run`, `curve`, the title of one of several curves, or
@@ -167,12 +156,10 @@ impl Run {
             Some(_) => ("curve", &it.warnings),
             None => (it.title.as_str(), &it.warnings),
         });
-        let tests = self.files.iter().flat_map(|it| &it.tests);
         let rows = self.row_warnings.iter();
         of("run", &self.warnings)
             .chain(measured.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(curves.flat_map(|(scope, warnings)| of(scope, warnings)))
-            .chain(tests.flat_map(|it| of(it.name(), &it.warnings)))
             .chain(rows.map(|it| (it.row.clone(), &it.warning)))
     }
 

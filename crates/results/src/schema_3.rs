@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use crate::curve::Curve;
+use crate::file_tests::FileTests;
 use crate::rab::Rab;
 use crate::random_access::RandomAccess;
 use crate::replay::Replay;
@@ -11,6 +12,7 @@ use crate::run::Run;
 use crate::ssd::SsdTests;
 use crate::table::Table;
 use crate::timing::Timing;
+use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 
 /// What kinds found, each under its key.
@@ -30,14 +32,18 @@ struct KindResults {
     timing: Option<Timing>,
     #[serde(default)]
     transfer: Option<Transfer>,
+    #[serde(default)]
+    transactions: Option<Transactions>,
+    #[serde(default)]
+    files: Option<FileTests>,
 }
 
 /// Give a run of version 3 what its kind found; returns its tables. Those that version 3 wrote had
 /// no titles and no notes.
 // fuzzed: run_json
 pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_json::Error> {
-    let found: KindResults = serde_json::from_str(text)?;
-    run.curves.extend(found.curve);
+    let mut found: KindResults = serde_json::from_str(text)?;
+    run.curves.extend(found.curve.take());
     let mut tables = Vec::new();
     if let Some(ssd) = &found.ssd {
         run.row_warnings.extend(ssd.row_warnings());
@@ -61,6 +67,15 @@ pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_jso
     if let Some(transfer) = &found.transfer {
         run.row_warnings.extend(transfer.row_warnings());
         tables.extend(transfer.tables());
+    }
+    if let Some(transactions) = &mut found.transactions {
+        transactions.move_series(&mut run.measurements);
+        tables.extend(transactions.tables(&run.measurements));
+    }
+    if let Some(files) = found.files {
+        run.row_warnings.extend(files.row_warnings());
+        tables.extend(files.tables(run.target.kind));
+        run.other_targets.extend(files.memory);
     }
     tables.extend(found.replay.iter().flat_map(Replay::tables));
     Ok(tables)

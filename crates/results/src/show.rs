@@ -51,7 +51,15 @@ pub enum TableShape {
         down: String,
         /// The factor of the columns.
         across: String,
+        /// Factors whose levels have columns of their own, too.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        besides: Vec<String>,
+        /// The metric that stands behind each headline.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        each: Option<String>,
     },
+    /// A line for each metric, a column for each row.
+    Metrics,
 }
 
 /// A line for each level of a factor: metrics over another metric.
@@ -138,8 +146,31 @@ impl Show {
     #[must_use]
     pub fn matrix(self, down: &str, across: &str) -> Self {
         let [down, across] = [down, across].map(str::to_owned);
+        let shape = TableShape::Matrix {
+            down,
+            across,
+            besides: Vec::new(),
+            each: None,
+        };
+        Self { shape, ..self }
+    }
+
+    /// The same matrix with a column for each level of these factors, too, and with that metric
+    /// behind each headline.
+    #[must_use]
+    pub fn with_each(mut self, factors: &[&str], metric: &str) -> Self {
+        if let TableShape::Matrix { besides, each, .. } = &mut self.shape {
+            besides.extend(factors.iter().map(|it| (*it).to_owned()));
+            *each = Some(metric.to_owned());
+        }
+        self
+    }
+
+    /// With a line for each metric.
+    #[must_use]
+    pub fn by_metric(self) -> Self {
         Self {
-            shape: TableShape::Matrix { down, across },
+            shape: TableShape::Metrics,
             ..self
         }
     }

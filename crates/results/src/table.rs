@@ -137,6 +137,9 @@ pub struct Table {
     /// How its figures came about and what they mean, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What can be said of all its rows together, before anything of one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<Saying>,
     /// How a screen shows it.
     #[serde(default, skip_serializing_if = "Show::is_usual")]
     pub show: Show,
@@ -397,6 +400,7 @@ impl Table {
             are_steps: false,
             sums_up_trials: false,
             notes: Vec::new(),
+            says: None,
             show: Show::default(),
         }
     }
@@ -470,6 +474,17 @@ impl Table {
             }
         }
         found
+    }
+
+    /// The metrics that are no details; of a table of details all.
+    #[must_use]
+    pub fn main_metrics(&self) -> Vec<&Metric> {
+        let all = self.metrics();
+        let is_main = |it: &&Metric| it.role != Role::Detail;
+        match all.iter().any(is_main) {
+            true => all.into_iter().filter(is_main).collect(),
+            false => all,
+        }
     }
 
     /// What is known of its rows in words, each once.

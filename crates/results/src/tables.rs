@@ -19,7 +19,7 @@ pub(crate) use file_tests::BYTES;
 pub(crate) use operations::NAME as OPERATIONS;
 
 use crate::run::Run;
-use crate::table::{Table, Trust};
+use crate::table::{Figure, Row, Table, Trust};
 use crate::warning::Severity;
 use crate::warning_code::WarningCode;
 
@@ -31,28 +31,14 @@ impl Run {
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let of_curve = self.curve().into_iter().flat_map(curve::tables);
-        let of_transactions = self.transactions.iter();
-        let of_transactions = of_transactions.map(|it| transactions::table(it, &self.measurements));
-        let of_files = self.files.iter().map(file_tests::table);
         let own = self.tables.iter().cloned();
         let of_study = self.study.iter().map(study::table);
-        let found = of_curve
-            .chain(of_transactions)
-            .chain(of_files)
-            .chain(own)
-            .chain(of_study);
-        let mut tables: Vec<Table> = found.collect();
-        // What sums up trials comes before them.
-        let summed_up = tables.iter().position(|it| it.sums_up_trials);
-        tables.insert(
-            summed_up.map_or(0, |at| at + 1),
-            measurement::table(&self.measurements),
-        );
-        let at = tables.iter().position(|it| it.name == measurement::NAME);
-        tables.insert(
-            at.map_or(0, |at| at + 1),
-            operations::table(&self.measurements),
-        );
+        let mut tables: Vec<Table> = of_curve.chain(own).chain(of_study).collect();
+        // Trials come behind what sums them up.
+        let at = tables.iter().position(|it| it.sums_up_trials);
+        let at = at.map_or(0, |at| at + 1);
+        let trials = [measurement::table, operations::table].map(|it| it(&self.measurements));
+        tables.splice(at..at, trials);
         tables.retain(|table| !table.rows.is_empty());
         if self.has_no_usable_row() {
             let rows = tables.iter_mut().flat_map(|table| &mut table.rows);
@@ -67,13 +53,15 @@ impl Run {
         warnings.any(|it| it.severity == Severity::Void && OF_EVERY_ROW.contains(&it.code))
     }
 
-    /// The same without trials that another table sums up.
+    /// The same without steps, details, and trials that another table sums up.
     pub(crate) fn summaries(&self) -> Vec<Table> {
         let mut tables = self.tables();
         if tables.iter().any(|it| it.sums_up_trials) {
             tables.retain(|it| ![measurement::NAME, operations::NAME].contains(&it.name.as_ref()));
         }
-        tables.retain(|it| !it.are_steps);
+        let is_main = |it: &Figure| !it.is_detail();
+        let has_main = |it: &Row| it.figures.iter().any(is_main);
+        tables.retain(|it| !it.are_steps && it.rows.iter().any(has_main));
         tables
     }
 }

@@ -44,7 +44,6 @@ pub fn files() -> FileTests {
     tests[1].warnings = vec![Warning::doubt(WarningCode::Drift, "A doubt about one row.")];
     FileTests {
         workload: "decus".into(),
-        host_name: "vm7".into(),
         clients: 1,
         precision: Some(0.05),
         passes: None,
@@ -133,10 +132,6 @@ fn test(
         items_per_second: estimate(300.0 / seconds, 0.03),
         calls_per_second: estimate(900.0 / seconds, 0.03),
         bytes_per_second: Some(estimate(153_600.0 / seconds, 0.03)),
-        cpu_user_seconds: Some(0.001),
-        cpu_system_seconds: Some(0.005),
-        device_reads: Some(3.0),
-        device_writes: Some(300.5),
         stonewall: (spacing == "SPACE2").then(|| StonewallFigures {
             elapsed_seconds: estimate(30.01, 0.001),
             items_per_second: estimate(21_400.0, 0.03),

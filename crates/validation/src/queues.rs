@@ -176,9 +176,8 @@ fn users(interrupt: &Interrupt) -> Rows {
         start_at: None,
         sample_every: None,
     };
-    let run = measure_transactions(&request, interrupt, &mut |_| {})?;
-    let loads = run.transactions.map(|it| it.loads).unwrap_or_default();
-    let load = loads.first();
+    let found = measure_transactions(&request, interrupt, &mut |_| {})?.found;
+    let load = found.loads.first();
     let figures = load.and_then(|it| Some((it, it.device_queue?, it.device_busy_share?)));
     let Some((load, queue, busy)) = figures else {
         return Err(ValidationError::Nothing("no users were measured".into()));

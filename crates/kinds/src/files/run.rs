@@ -12,8 +12,8 @@ use procedure::{
 };
 use results::environment::TargetKind;
 use results::{
-    Environment, FileState, FileSystemRole, FileTests, FileTransfers, MetadataTree, Run, Setup,
-    Status, TargetDescription, Warning, WarningCode,
+    Environment, FileState, FileSystemRole, FileTests, FileTransfers, MetadataTree, Run, Saying,
+    Setup, Status, Table, TargetDescription, Warning, WarningCode,
 };
 use sys::MonotonicClock;
 use units::{Bytes, Duration, TargetName};
@@ -527,7 +527,6 @@ impl Session<'_> {
                 FileWork::Metadata(_) => "metadata".into(),
                 FileWork::Bandwidth(_) => "bandwidth".into(),
             },
-            host_name: environment.host_name.clone(),
             clients: request.clients,
             precision: (!is_fixed).then_some(request.rule.precision),
             passes: request.rule.rounds,
@@ -551,15 +550,27 @@ impl Session<'_> {
             growth: growth(&tests),
             tests,
         };
+        let findings = files_findings(&files);
+        let tables = told(files.tables(target.kind), findings.first());
         Run {
             status,
             elapsed_ns: elapsed.as_nanos(),
-            findings: files_findings(&files),
-            files: Some(files),
+            findings,
+            tables,
+            row_warnings: files.row_warnings(),
+            other_targets: files.memory.into_iter().collect(),
             warnings,
             ..Run::empty(request.setup.clone(), environment, target)
         }
     }
+}
+
+/// What the tests say about each other comes before what each took.
+fn told(mut tables: Vec<Table>, finding: Option<&String>) -> Vec<Table> {
+    if let (Some(table), Some(finding)) = (tables.first_mut(), finding) {
+        table.says = Some(Saying::quoting(finding.trim_end_matches('.')));
+    }
+    tables
 }
 
 /// What TEST11 reads.

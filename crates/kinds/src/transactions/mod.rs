@@ -4,5 +4,7 @@ mod run;
 mod search;
 mod start;
 
-pub use run::{Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions};
+pub use run::{
+    Ramp, TransactionsRequest, UserLoad, UsersMeasured, UsersQuestion, measure_transactions,
+};
 pub use start::StartAt;

@@ -126,6 +126,23 @@ impl TransactionsRequest {
     }
 }
 
+/// What users saw, and the run of their trials, which lacks it.
+#[derive(Debug)]
+pub struct UsersMeasured {
+    pub found: Transactions,
+    run: Run,
+}
+
+impl UsersMeasured {
+    /// The run with what users saw.
+    #[must_use]
+    pub fn into_run(mut self) -> Run {
+        self.found.move_series(&mut self.run.measurements);
+        let tables = self.found.tables(&self.run.measurements);
+        Run { tables, ..self.run }
+    }
+}
+
 /// Measure transactions.
 ///
 /// # Errors
@@ -134,7 +151,7 @@ pub fn measure_transactions(
     request: &TransactionsRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<UsersMeasured, BenchError> {
     let cpus = refuse_too_much(request)?;
     let Opened {
         mut bench,
@@ -178,14 +195,15 @@ pub fn measure_transactions(
     warnings.extend(std::mem::take(&mut asker.warnings));
     warnings.extend(bench.clean_up());
     let setup = asker.setup();
-    Ok(Run {
+    let run = Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
         measurements: asker.measurements,
-        transactions: Some(asker.found),
         warnings,
         ..Run::empty(setup, environment, description)
-    })
+    };
+    let found = asker.found;
+    Ok(UsersMeasured { found, run })
 }
 
 /// Refuse what cannot be, before anything is made; returns the number of processors.

@@ -56,8 +56,6 @@ pub fn file_test(
         false => mean_rate(counted.iter().map(|pass| (of(pass), pass.elapsed_ns))),
     };
     let all_items = f64::from(items) * f64::from(clients);
-    let seconds_of =
-        |of: fn(&FilePass) -> Option<u64>| mean(counted.iter().map(|it| of(it))).map(|ns| ns / 1e9);
     let alike: Vec<f64> = counted
         .iter()
         .map(|pass| time_alike(pass).as_secs_f64())
@@ -74,10 +72,6 @@ pub fn file_test(
         items_per_second: rate(all_items, |pass| pass.items.unwrap_or(0)),
         calls_per_second: rate(calls, |pass| pass.calls),
         bytes_per_second: bytes.map(|bytes| rate(bytes, |pass| pass.bytes)),
-        cpu_user_seconds: seconds_of(|pass| pass.cpu_user_ns),
-        cpu_system_seconds: seconds_of(|pass| pass.cpu_system_ns),
-        device_reads: mean(counted.iter().map(|it| it.device_reads)),
-        device_writes: mean(counted.iter().map(|it| it.device_writes)),
         stonewall: stonewall(&counted),
         calls: played.times.iter().map(call_times).collect(),
         is_precise,

@@ -1,6 +1,6 @@
 //! What a run holds that a model can be fitted to.
 
-use results::{Curve, CurvePoint, Run, Severity, TransactionLoad, Transactions};
+use results::{Curve, CurvePoint, Row, Run, Severity, Table};
 use stats::{Channel, Estimate};
 
 use super::network::Processors;
@@ -110,9 +110,11 @@ pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceEr
         let why = warning.text();
         return Err(EvidenceError::Void { id, why });
     }
-    match (run.curve(), &run.transactions) {
+    let table = |name: &str| run.tables.iter().find(|it| it.name == name);
+    let users = table("transactions").zip(table("transactions-machine"));
+    match (run.curve(), users) {
         (Some(curve), _) => curve_evidence(curve, &run.target.given, id, think_ns),
-        (None, Some(found)) => of_transactions(found, run, id),
+        (None, Some((users, machine))) => of_transactions(users, machine, run, id),
         _ => Err(EvidenceError::Kind {
             id,
             command: run.settings.command.clone(),
@@ -198,11 +200,47 @@ pub fn curve_evidence(
     })
 }
 
-fn of_transactions(found: &Transactions, run: &Run, id: i64) -> Result<Evidence, EvidenceError> {
-    let is_usable = |load: &&TransactionLoad| {
-        is_sound(load.per_second_steady) && is_sound(load.all.from_due.mean)
-    };
-    let loads: Vec<&TransactionLoad> = found.loads.iter().filter(is_usable).collect();
+/// A number of users as its tables have it, nanoseconds.
+struct UserPoint {
+    point: LoadPoint,
+    cpu_each: f64,
+    cpu_share: Option<f64>,
+    think: f64,
+    per_second_whole: f64,
+}
+
+impl UserPoint {
+    fn of(users: &Row, machine: &Row) -> Option<Self> {
+        let value = |metric: &str| machine.figure(metric).map(|it| it.value.value);
+        let ns = |metric: &str| value(metric).map(|it| it * 1e9);
+        Some(Self {
+            point: LoadPoint {
+                clients: users.levels.first()?.parse().ok()?,
+                load: users.figure("tps")?.value,
+                response: users.figure("latency")?.value.scale(1e9),
+            },
+            cpu_each: ns("cpu-per-transaction").or(ns("cpu-asked"))?,
+            cpu_share: value("cpu-busy"),
+            think: ns("think-time")?,
+            per_second_whole: value("tps")?,
+        })
+    }
+}
+
+fn of_transactions(
+    users: &Table,
+    machine: &Table,
+    run: &Run,
+    id: i64,
+) -> Result<Evidence, EvidenceError> {
+    // A row of either for each load.
+    let of_all = users.rows.iter().filter(|row| row.levels[1] == "all");
+    let whole = machine.rows.iter();
+    let whole = whole.filter(|row| row.levels[1] == "whole run");
+    let loads = of_all.zip(whole);
+    let loads = loads.filter_map(|(users, machine)| UserPoint::of(users, machine));
+    let is_usable = |it: &UserPoint| is_sound(it.point.load) && is_sound(it.point.response);
+    let loads: Vec<UserPoint> = loads.filter(is_usable).collect();
     let Some(first) = loads.first() else {
         return Err(EvidenceError::ScoutsOnly {
             id,
@@ -210,36 +248,27 @@ fn of_transactions(found: &Transactions, run: &Run, id: i64) -> Result<Evidence,
             wanted: 1,
         });
     };
-    let mut points: Vec<LoadPoint> = loads
-        .iter()
-        .map(|load| LoadPoint {
-            clients: load.users,
-            load: load.per_second_steady,
-            response: load.all.from_due.mean,
-        })
-        .collect();
+    let mut points: Vec<LoadPoint> = loads.iter().map(|it| it.point).collect();
     points.sort_by_key(|point| point.clients);
-    let mean = |of: &dyn Fn(&TransactionLoad) -> f64| {
-        loads.iter().map(|load| of(load)).sum::<f64>() / loads.len() as f64
-    };
-    let demand = mean(&|load| load.cpu_each_ns.unwrap_or(load.cpu_work_each_ns));
+    let mean =
+        |of: &dyn Fn(&UserPoint) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
+    let demand = mean(&|load| load.cpu_each);
     // The share of all processors, and what one was busy: their ratio is how many there are.
     let count = first.cpu_share.map_or(1.0, |share| {
         let busy = demand / 1e9 * first.per_second_whole;
         (busy / share).round().max(1.0)
     });
     // All but how many users there are: that is what differs between the points.
-    let of_title = run
-        .measurement(&first.measurement)
-        .map(|it| it.title.as_str());
-    let what = of_title.and_then(|title| title.split_once(", "));
+    let mut trials = run.measurements.iter();
+    let trial = trials.find(|it| it.clients == first.point.clients);
+    let what = trial.and_then(|it| it.title.split_once(", "));
     let what = what.map_or("transactions", |(_, what)| what);
     Ok(Evidence {
         title: format!("{what} on {}", run.target.given),
         clients_name: "users",
         points,
         unseen: Vec::new(),
-        think: Estimate::exact(mean(&|load| load.think_ns), loads.len() as f64),
+        think: Estimate::exact(mean(&|load| load.think), loads.len() as f64),
         processors: (demand > 0.0).then_some(Processors { demand, count }),
     })
 }

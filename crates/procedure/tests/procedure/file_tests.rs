@@ -310,11 +310,12 @@ fn a_row_is_the_mean_of_its_passes_without_the_first() {
     assert!((row.calls_per_second.value - 450.0).abs() < 1e-6);
     let bytes = row.bytes_per_second.expect("bytes were moved");
     assert!((bytes.value - 76_800.0).abs() < 1e-6);
-    assert_eq!(row.device_reads, Some(3.0), "of passes 2, 3 and 4");
-    assert_eq!(
-        (row.cpu_user_seconds, row.cpu_system_seconds),
-        (Some(0.001), None)
-    );
+    let mean = |of, unit| row.pass_mean(of, unit).map(|it| it.value);
+    let reads = mean(|pass| pass.device_reads, 1.0);
+    assert_eq!(reads, Some(3.0), "of passes 2, 3 and 4");
+    let user = mean(|pass| pass.cpu_user_ns, 1e-9);
+    assert!(user.is_some_and(|it| (it - 0.001).abs() < 1e-12));
+    assert_eq!(mean(|pass| pass.cpu_system_ns, 1e-9), None);
     let first: Vec<bool> = row.passes.iter().map(|pass| pass.is_warm_up).collect();
     assert_eq!(first, [true, false, false, false]);
     // Alone, the first pass is all there is.

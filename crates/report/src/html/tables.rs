@@ -67,7 +67,8 @@ pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
     let mut text = String::new();
     for (place, table) in tables.iter().enumerate() {
         text.push_str(&format!("<h3>{}</h3>\n", escaped(&heading(table))));
-        let shown = one(run, table, labels, |role| role != Role::Detail);
+        let main = table.main_metrics();
+        let shown = one(run, table, labels, &main, true);
         // The first table is what the page is about.
         let rows_max = if place == 0 { FIRST_ROWS_MAX } else { ROWS_MAX };
         if table.rows.len() > rows_max {
@@ -76,9 +77,10 @@ pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
         } else {
             text.push_str(&shown);
         }
-        let is_detail = |metric: &&Metric| metric.role == Role::Detail;
-        if table.metrics().iter().any(is_detail) {
-            let details = one(run, table, labels, |role| role == Role::Detail);
+        let mut details = table.metrics();
+        details.retain(|metric| !main.contains(metric));
+        if !details.is_empty() {
+            let details = one(run, table, labels, &details, false);
             text.push_str(&folded("More figures", &details));
         }
         for note in &table.notes {
@@ -100,11 +102,14 @@ pub(super) fn folded(what: &str, body: &str) -> String {
     format!("<details><summary>{what}</summary>\n{body}</details>\n")
 }
 
-fn one(run: &Run, table: &Table, labels: &mut Labels, is_shown: impl Fn(Role) -> bool) -> String {
-    let metrics = table.metrics();
-    let metrics: Vec<&Metric> = metrics.into_iter().filter(|it| is_shown(it.role)).collect();
-    // The details of a row are as trustworthy as the rest of it, where that is said.
-    let is_main = is_shown(Role::Headline);
+/// Details of a row are as trustworthy as the rest of it, where that is said.
+fn one(
+    run: &Run,
+    table: &Table,
+    labels: &mut Labels,
+    metrics: &[&Metric],
+    is_main: bool,
+) -> String {
     let strip = is_main.then(|| Strip::of(table)).flatten();
     // A table of one row has no factor; its name is the row's.
     let factors = match table.factors.as_slice() {
@@ -122,19 +127,17 @@ fn one(run: &Run, table: &Table, labels: &mut Labels, is_shown: impl Fn(Role) ->
         .chain(said.iter().map(|it| Some(*it)));
     let class = labels.take(columns);
     let mut text = format!("<div class=\"wide\"><table class=\"{class}\"><thead><tr>");
-    for factor in &factors {
-        text.push_str(&format!(
-            "<th scope=\"col\">{}</th>",
-            escaped(&words(factor))
-        ));
-    }
+    text.extend(factors.iter().map(|factor| {
+        let factor = escaped(&words(factor));
+        format!("<th scope=\"col\">{factor}</th>")
+    }));
     if let Some(strip) = &strip {
         text.push_str(&format!(
             "<th scope=\"col\" class=\"strip\">{}</th>",
             strip.head(&class)
         ));
     }
-    for metric in &metrics {
+    for metric in metrics {
         text.push_str(&format!(
             "<th scope=\"col\" class=\"n\">{}</th>",
             escaped(&words(&metric.name))
@@ -156,7 +159,7 @@ fn one(run: &Run, table: &Table, labels: &mut Labels, is_shown: impl Fn(Role) ->
                 strip.mark(row, &class)
             ));
         }
-        for metric in &metrics {
+        for metric in metrics {
             text.push_str(&cell(row, metric));
         }
         for what in &said {

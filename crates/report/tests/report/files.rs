@@ -1,9 +1,37 @@
 //! File tests as text, and several systems compared.
 
 use report::{FilesComparisonError, Style, check_up, files_comparison};
-use results::{FileState, FileSystemRole, Run, WarningCode};
+use results::{FileState, FileSystemRole, FileTests, Run, WarningCode};
 
-fn run(id: i64, factor: f64) -> Run {
+/// A run, and what it found before this became tables.
+#[derive(Clone)]
+struct Case {
+    run: Run,
+    files: FileTests,
+}
+
+impl Case {
+    fn done(&self) -> Run {
+        Run {
+            tables: self.files.tables(self.run.target.kind),
+            row_warnings: self.files.row_warnings(),
+            other_targets: self.files.memory.iter().cloned().collect(),
+            ..self.run.clone()
+        }
+    }
+
+    fn screen(&self, style: &Style) -> String {
+        check_up(&self.done(), style)
+    }
+}
+
+/// Systems beside each other.
+fn compared(cases: &[Case], against: Option<u32>) -> Result<String, FilesComparisonError> {
+    let runs: Vec<Run> = cases.iter().map(Case::done).collect();
+    files_comparison(&runs, against, &Style::default())
+}
+
+fn run(id: i64, factor: f64) -> Case {
     let mut run = sample::run();
     run.id = Some(id);
     run.settings.command = "files".into();
@@ -15,8 +43,7 @@ fn run(id: i64, factor: f64) -> Run {
             test.elapsed_seconds = test.elapsed_seconds.scale(factor);
         }
     }
-    run.files = Some(files);
-    run
+    Case { run, files }
 }
 
 #[test]
@@ -26,15 +53,16 @@ fn every_figure_of_a_row_is_shown() {
         all: true,
         ..Style::default()
     };
-    let text = check_up(&run(7, 1.0), &style);
+    let text = run(7, 1.0).screen(&style);
     for expected in [
-        "Durable: files and directories synced",
-        "As is, counts times 100",
-        "Memory disk, as is",
-        "TEST4 SPACE2",
-        "0.021",
-        "0.01213 .. 0.01288",
-        "TEST3: create",
+        "durable: files and directories synced",
+        "scale",
+        "memory",
+        "SPACE2",
+        "21.0 ms",
+        "12.5 ms",
+        "12.1 .. 12.9",
+        "create",
         "4.31",
     ] {
         assert!(text.contains(expected), "{expected:?} is not in\n{text}");
@@ -47,10 +75,10 @@ fn a_narrow_page_keeps_time_and_interval() {
         width: 60,
         ..Style::default()
     };
-    let text = check_up(&run(7, 1.0), &style);
-    let row = text.lines().find(|line| line.contains("TEST3"));
+    let text = run(7, 1.0).screen(&style);
+    let row = text.lines().find(|line| line.starts_with("  3 "));
     let row = row.expect("a row");
-    assert!(row.contains("1.43 +-3 %"), "{row}");
+    assert!(row.contains("1.43 s +-3 %"), "{row}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 60),
         "{text}"
@@ -59,9 +87,8 @@ fn a_narrow_page_keeps_time_and_interval() {
 
 #[test]
 fn systems_stand_from_the_slowest_to_the_fastest() {
-    let style = Style::default();
     let runs = [run(1, 1.0), run(2, 10.0)];
-    let text = files_comparison(&runs, None, &style).expect("a table");
+    let text = compared(&runs, None).expect("a table");
     let place = |what: &str| {
         text.find(what)
             .unwrap_or_else(|| panic!("{what} in\n{text}"))
@@ -78,37 +105,36 @@ fn systems_stand_from_the_slowest_to_the_fastest() {
     ] {
         place(expected);
     }
-    let with_ratios = files_comparison(&runs, Some(2), &style).expect("a table");
+    let with_ratios = compared(&runs, Some(2)).expect("a table");
     assert!(with_ratios.contains("x10.0 ("), "{with_ratios}");
     assert!(with_ratios.contains("ratio to system [2]"));
 }
 
 #[test]
 fn what_cannot_be_compared_is_refused_with_a_reason() {
-    let style = Style::default();
     let mut none = sample::run();
     none.id = Some(4);
-    let refused = files_comparison(&[run(1, 1.0), none], None, &style);
+    let refused = files_comparison(&[run(1, 1.0).done(), none], None, &Style::default());
     assert_eq!(refused, Err(FilesComparisonError::NoFiles("4".into())));
-    let refused = files_comparison(&[run(1, 1.0)], Some(9), &style);
+    let refused = compared(&[run(1, 1.0)], Some(9));
     assert_eq!(refused, Err(FilesComparisonError::NoSuchSystem(9, 2)));
     let mut other = run(2, 1.0);
-    let files = other.files.as_mut().expect("file tests");
+    let files = &mut other.files;
     files.memory = None;
     files.tests.retain(|it| it.system == FileSystemRole::Target);
     for test in &mut files.tests {
         test.state = FileState::Cold;
     }
     let mut one = run(1, 1.0);
-    one.files.as_mut().expect("file tests").memory = None;
-    let refused = files_comparison(&[one, other], None, &style);
+    one.files.memory = None;
+    let refused = compared(&[one, other], None);
     assert_eq!(refused, Err(FilesComparisonError::NothingShared));
 }
 
 /// A run whose target has these states only, with its memory disk as it is.
-fn with_states(id: i64, factor: f64, states: &[FileState]) -> Run {
+fn with_states(id: i64, factor: f64, states: &[FileState]) -> Case {
     let mut run = run(id, factor);
-    let files = run.files.as_mut().expect("file tests");
+    let files = &mut run.files;
     files.tests.retain(|it| {
         it.scale == 1
             && it.test == "3"
@@ -129,9 +155,8 @@ fn with_states(id: i64, factor: f64, states: &[FileState]) -> Run {
 #[test]
 fn the_order_says_over_which_tests_it_is() {
     use FileState::{AsIs, Cold, Durable};
-    let style = Style::default();
     let one = [with_states(1, 1.0, &[Cold])];
-    let text = files_comparison(&one, Some(2), &style).expect("a table");
+    let text = compared(&one, Some(2)).expect("a table");
     assert!(
         text.contains("[2] ext4") || text.contains("memory disk"),
         "{text}"
@@ -151,7 +176,7 @@ fn the_order_says_over_which_tests_it_is() {
         with_states(2, 1.0, &[Cold]),
         with_states(3, 1.0, &[Durable]),
     ];
-    let text = files_comparison(&some, None, &style).expect("a table");
+    let text = compared(&some, None).expect("a table");
     let said = "No test is common to all systems, so they";
     assert!(text.contains(said), "{text}");
     assert!(!text.contains("all of them have"), "{text}");
@@ -161,20 +186,19 @@ fn the_order_says_over_which_tests_it_is() {
         with_states(2, 1.0, &[Durable]),
     ];
     let mut none = none.to_vec();
-    for test in &mut none[1].files.as_mut().expect("file tests").tests {
+    for test in &mut none[1].files.tests {
         test.test = "1".into();
     }
-    let refused = files_comparison(&none, None, &style);
+    let refused = compared(&none, None);
     assert_eq!(refused, Err(FilesComparisonError::NothingShared));
 }
 
 /// Seconds of TEST11 on a small device stood beside those on a large one, and were divided.
 #[test]
 fn test_11_compares_only_where_as_much_was_read() {
-    let style = Style::default();
     let with_device = |id: i64, factor: f64, bytes: u64| {
         let mut run = with_states(id, factor, &[FileState::AsIs]);
-        let files = run.files.as_mut().expect("file tests");
+        let files = &mut run.files;
         files.memory = None;
         let mut read = files.tests[1].clone();
         files.tests = vec![read.clone()];
@@ -187,7 +211,7 @@ fn test_11_compares_only_where_as_much_was_read() {
     };
     let (whole, small) = (16_384_000, 8_388_608);
     let runs = [with_device(1, 2.0, whole), with_device(2, 1.0, small)];
-    let text = files_comparison(&runs, Some(2), &style).expect("a table");
+    let text = compared(&runs, Some(2)).expect("a table");
     let row = |start: &str| {
         let found = text.lines().find(|line| line.starts_with(start));
         found
@@ -204,7 +228,7 @@ fn test_11_compares_only_where_as_much_was_read() {
     );
     assert!(row("TEST11 as-is  ").ends_with('-'), "{text}");
     let runs = [with_device(1, 2.0, small), with_device(2, 1.0, small)];
-    let text = files_comparison(&runs, Some(2), &style).expect("a table");
+    let text = compared(&runs, Some(2)).expect("a table");
     assert_eq!(text.matches("x2.00 (").count(), 2, "{text}");
 }
 
@@ -213,8 +237,8 @@ fn test_11_compares_only_where_as_much_was_read() {
 fn a_doubt_about_several_rows_is_told_once() {
     let mut run = run(7, 1.0);
     // The page has room for one.
-    run.warnings.clear();
-    let files = run.files.as_mut().expect("file tests");
+    run.run.warnings.clear();
+    let files = &mut run.files;
     for test in &mut files.tests {
         let text = format!("{}: later passes were 9 % slower.", test.name());
         test.warnings = vec![results::Warning::doubt(WarningCode::Drift, text)];
@@ -223,7 +247,7 @@ fn a_doubt_about_several_rows_is_told_once() {
         width: 400,
         ..Style::default()
     };
-    let text = check_up(&run, &style);
+    let text = run.screen(&style);
     let said = "doubt TEST3 as-is: later passes were 9 % slower. (Also: TEST4 after SPACE2 as-is, \
                 TEST3 durable, TEST3 as-is at scale 100 and 1 more.)";
     assert!(text.contains(said), "{text}");
@@ -233,7 +257,7 @@ fn a_doubt_about_several_rows_is_told_once() {
 #[test]
 fn one_is_no_plural_and_a_block_no_file() {
     let mut run = run(7, 1.0);
-    let files = run.files.as_mut().expect("file tests");
+    let files = &mut run.files;
     files.passes = Some(1);
     files.tree = files
         .tree
@@ -242,23 +266,23 @@ fn one_is_no_plural_and_a_block_no_file() {
         width: 160,
         ..Style::default()
     };
-    let text = check_up(&run, &style);
+    let text = run.screen(&style);
     let said = "; 1 file of 3901 bytes in one directory of all clients, read by another client";
     assert!(text.contains(said), "{text}");
-    assert!(text.contains("; 1 pass;"), "{text}");
+    assert!(text.contains("; 1 pass."), "{text}");
     assert!(text.contains("node2"), "a row for each rank: {text}");
     let grown = |text: &str| {
         let mut lines = text.lines();
-        let line = lines.find(|line| line.trim().starts_with("TEST3, as-is"));
+        let line = lines.find(|line| line.trim().starts_with("TEST3 as-is at scale 100"));
         line.expect("a row of growth").to_owned()
     };
-    assert!(grown(&text).contains(" file "), "{text}");
-    let files = run.files.as_mut().expect("file tests");
+    assert!(grown(&text).ends_with("file"), "{text}");
+    let files = &mut run.files;
     for test in &mut files.tests {
         test.items = 1;
     }
-    let text = check_up(&run, &style);
-    assert!(grown(&text).contains(" block "), "{text}");
+    let text = run.screen(&style);
+    assert!(grown(&text).ends_with("block"), "{text}");
 }
 
 /// A model of 1987 has no pages.
@@ -266,15 +290,16 @@ fn one_is_no_plural_and_a_block_no_file() {
 fn cold_on_a_model_is_about_its_own_cache() {
     let mut run = with_states(7, 1.0, &[FileState::Cold]);
     let style = Style {
+        width: 200,
         all: true,
         ..Style::default()
     };
-    let cold = "Cold: pages of the files dropped";
-    assert!(check_up(&run, &style).contains(cold));
-    run.target.kind = results::environment::TargetKind::Simulated;
-    let text = check_up(&run, &style);
+    let cold = "cold: pages of the files dropped";
+    assert!(run.screen(&style).contains(cold));
+    run.run.target.kind = results::environment::TargetKind::Simulated;
+    let text = run.screen(&style);
     assert!(
-        text.contains("Cold: the system's cache emptied before each pass"),
+        text.contains("cold: the system's cache emptied before each pass"),
         "{text}"
     );
     assert!(!text.contains("pages"), "{text}");
@@ -284,7 +309,7 @@ fn cold_on_a_model_is_about_its_own_cache() {
 #[test]
 fn what_a_pass_costs_has_intervals() {
     let mut run = run(7, 1.0);
-    let files = run.files.as_mut().expect("file tests");
+    let files = &mut run.files;
     for (reads, pass) in (10..).zip(&mut files.tests[0].passes) {
         pass.device_reads = Some(reads);
     }
@@ -293,15 +318,12 @@ fn what_a_pass_costs_has_intervals() {
         all: true,
         ..Style::default()
     };
-    let text = check_up(&run, &style);
+    let text = run.screen(&style);
     // Passes 2 and 3 read 11 and 12 times: 11.5 +- 12.7 * 0.5.
-    let row = text.lines().find(|line| line.contains("11.5 +-55 %"));
-    let row = row.unwrap_or_else(|| panic!("no interval of the reads in\n{text}"));
-    assert!(
-        row.contains("0.00500 +-0 %") && row.contains("4.31 +-4 %"),
-        "{row}"
-    );
-    let tables = run.tables();
+    for expected in ["11.5", "5.1 .. 17.9", "5.00 ms", "4.31", "4.14 .. 4.48"] {
+        assert!(text.contains(expected), "no {expected} in\n{text}");
+    }
+    let tables = run.done().tables();
     let files = tables.iter().find(|table| table.name == "files");
     let row = &files.expect("file tests").rows[0];
     let of = |metric: &str| row.figure(metric).expect(metric).value;
@@ -315,13 +337,12 @@ fn what_a_pass_costs_has_intervals() {
 /// merit, in bytes per second, is what a floppy and an RA80 have in common.
 #[test]
 fn the_figure_of_merit_compares_devices_of_any_size() {
-    let style = Style::default();
     let device = |id: i64, name: &str, seconds: f64, bytes: u64| {
         let mut run = run(id, 1.0);
-        run.target.kind = results::environment::TargetKind::Simulated;
-        run.target.given = format!("sim:rt11?disk={name}");
-        run.target.file_system = None;
-        let files = run.files.as_mut().expect("file tests");
+        run.run.target.kind = results::environment::TargetKind::Simulated;
+        run.run.target.given = format!("sim:rt11?disk={name}");
+        run.run.target.file_system = None;
+        let files = &mut run.files;
         files.memory = None;
         let mut read = files.tests[0].clone();
         read.system = FileSystemRole::Target;
@@ -341,7 +362,7 @@ fn the_figure_of_merit_compares_devices_of_any_size() {
         device(1, "ra80", 20.0, 16_384_000),
         device(2, "rk05", 10.0, 2_494_464),
     ];
-    let text = files_comparison(&runs, Some(1), &style).expect("a table");
+    let text = compared(&runs, Some(1)).expect("a table");
     let merit = text.lines().find(|line| line.starts_with("merit kB/s"));
     let merit = merit.unwrap_or_else(|| panic!("{text}"));
     assert!(merit.contains("249") && merit.contains("819"), "{merit}");
@@ -355,16 +376,20 @@ fn the_figure_of_merit_compares_devices_of_any_size() {
 #[test]
 fn several_states_fit_one_screen() {
     let style = Style::default();
-    let text = check_up(&run(7, 1.0), &style);
+    let text = run(7, 1.0).screen(&style);
     // 40 lines, and what was found out about a row, which is shown in any case.
     let found = text.matches("doubt A doubt about one row").count();
     assert!(text.lines().count() <= 40 + found && found == 1, "{text}");
     let mut lines = text.lines();
-    let heading = lines.find(|line| line.trim_start().starts_with("seconds"));
+    let heading = lines.find(|line| line.trim_start().starts_with("test "));
     let heading = heading.unwrap_or_else(|| panic!("no heading in\n{text}"));
-    for state in ["as-is", "durable", "memory disk", "as-is slowdown"] {
+    for state in ["as-is", "durable", "as-is, memory"] {
         assert!(heading.contains(state), "{state}: {heading}");
     }
-    let row = lines.find(|line| line.trim_start().starts_with("TEST3 "));
-    assert!(row.is_some_and(|row| row.contains("1.43 +-3 %")), "{text}");
+    let row = lines.find(|line| line.starts_with("  3 "));
+    assert!(
+        row.is_some_and(|row| row.contains("1.43 s +-3 %")),
+        "{text}"
+    );
+    assert!(text.contains("x: over memory"), "{text}");
 }

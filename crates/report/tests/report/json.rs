@@ -16,7 +16,6 @@ const SCHEMA: &str = include_str!("../../../../docs/json-schema.md");
 /// The sample with the workloads of the RAID Performance Test.
 fn whole_run() -> Run {
     let mut run = sample::run();
-    run.transactions = Some(sample::transactions());
     let ssd = sample::ssd();
     run.tables = ssd.tables(procedure::ssd_sayings(&ssd));
     run.tables.extend(sample::replay().tables());
@@ -53,7 +52,8 @@ fn whole_run() -> Run {
         wait: Estimate::exact(4e5, 100.0),
         service: Estimate::exact(1e5, 100.0),
     });
-    run.files = Some(sample::files());
+    run.tables.extend(sample::files().tables(run.target.kind));
+    run.other_targets.extend(sample::files().memory);
     let clients = sample::all_clients();
     assert!(run.measurements.len() >= clients.len());
     for (measurement, clients) in run.measurements.iter_mut().zip(clients) {

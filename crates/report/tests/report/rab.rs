@@ -65,11 +65,6 @@ fn levels_rabmarks_averages_and_modes() {
       batch        normal   1       32,300  31,700 .. 32,900   822 MB/s    822 MB/s
       batch        reduced  2       11,600  11,400 .. 11,900   493 MB/s    493 MB/s
       Levels up to 50.0 ms; 20/s for each client that waits; target precision 3 %.
-      RABmark r: operations/s per ms of service time, summed over no load and the levels
-      (transaction) or at the one load (batch), a lower bound where levels were not reached;
-      RABmark s: bytes/s at the highest level, or at the one load.
-      Batch clients began at new random places for each of the sets, and the interval covers
-      that choice; the variation between runs takes --runs.
 
     Levels
       level    service time    IOPS  95 % CI            outcome
@@ -93,7 +88,7 @@ fn levels_rabmarks_averages_and_modes() {
 
     Warnings
       doubt A doubt about one workload.
-      note  Points marked as scouts only showed the way and are never cited.
+      1 more: --all shows everything
     ");
 }
 

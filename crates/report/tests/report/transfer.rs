@@ -79,7 +79,7 @@ fn each_pass_of_a_series() {
     pass     throughput  elapsed  page cache     CPU  mean latency     p99  CPU user  CPU system
     write 1    400 MB/s   5.37 s       0.0 %  210 ms        328 us  500 us   50.0 ms      160 ms
 
-    pass     device throughput  ended                     monotonic s
+    pass     device throughput  ended                      monotonic s
     write 1           401 MB/s  2027-01-31T12:00:10.250Z  86405.618709
     ");
 }

@@ -102,8 +102,6 @@ fn warn(run: &mut Run, warning: &dyn Fn() -> Warning) {
     run.curves
         .iter_mut()
         .for_each(|it| it.warnings.push(warning()));
-    let tests = run.files.iter_mut().flat_map(|it| &mut it.tests);
-    tests.for_each(|it| it.warnings.push(warning()));
     for row in run.tables.iter_mut().flat_map(|it| &mut it.rows) {
         let warning = warning();
         let trust = match warning.severity {
@@ -136,7 +134,9 @@ fn figures_of_marked_rows(tables: &[Table]) -> Vec<String> {
     let marked = rows.clone().filter(|row| row.trust != Trust::Sound);
     let sound = rows.filter(|row| row.trust == Trust::Sound);
     // What was asked for, and what happens to be the same figure of a sound row.
-    let asked = ["clients", "offered", "rounds", "passes", "runs", "written"];
+    let asked = [
+        "clients", "offered", "rounds", "passes", "runs", "written", "limit", "share",
+    ];
     let texts = |estimate: Estimate, unit: Unit| {
         let alone = unit.format(estimate.value);
         let (value, interval) = unit.format_interval(estimate);

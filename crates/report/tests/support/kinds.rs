@@ -13,6 +13,29 @@ fn bare(command: &str) -> Run {
     run
 }
 
+const OF_RAB: [&str; 6] = [
+    "rab-over-runs",
+    "rab-averages",
+    "rab-workloads",
+    "rab-levels",
+    "rab-modes-compared",
+    "rab-modes",
+];
+const OF_USERS: [&str; 5] = [
+    "users-found",
+    "transactions",
+    "transactions-machine",
+    "users-search",
+    "standard-test",
+];
+const OF_FILES: [&str; 5] = [
+    "files",
+    "files-growth",
+    "files-stonewall",
+    "files-hosts",
+    "files-calls",
+];
+
 /// A run of each kind, with invented figures; the tables that it must have.
 pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     let mut found = vec![(
@@ -32,20 +55,9 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     add("curve", &["levels", "saturation", "points"], &|run| {
         run.curves = vec![sample::curve()];
     });
-    add(
-        "rab",
-        &[
-            "rab-over-runs",
-            "rab-averages",
-            "rab-workloads",
-            "rab-levels",
-            "rab-modes-compared",
-            "rab-modes",
-        ],
-        &rab,
-    );
-    add("transactions", &["transactions"], &|run| {
-        run.transactions = Some(sample::transactions());
+    add("rab", &OF_RAB, &rab);
+    add("transactions", &OF_USERS, &|run| {
+        run.tables = sample::transactions().tables(&[]);
     });
     add("transfer", &["transfer"], &|run| {
         run.tables = sample::transfer().tables();
@@ -59,8 +71,10 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.tables = sample::timing().tables();
         run.row_warnings = sample::timing().row_warnings();
     });
-    add("files", &["files"], &|run| {
-        run.files = Some(sample::files());
+    add("files", &OF_FILES, &|run| {
+        run.tables = sample::files().tables(run.target.kind);
+        run.row_warnings = sample::files().row_warnings();
+        run.other_targets.extend(sample::files().memory);
     });
     add("ssd", &["ssd", "ssd-loads", "ssd-rounds"], &|run| {
         let found = sample::ssd();

@@ -1,29 +1,348 @@
 //! Programs that use files.
 
 use stats::Estimate;
+use units::{Bytes, format_counted, format_duration_ns};
+use workload::DirectoryUse;
 
-use crate::file_tests::{FilePass, FileTest, FileTests};
+use crate::environment::TargetKind;
+use crate::file_tests::{
+    FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileTest, FileTests,
+    FileTransfers, MetadataTree, ONE_BLOCK,
+};
 use crate::reading::{Better, Unit};
-use crate::table::{Figure, Replicate, Role, Row, Table};
+use crate::run::RowWarning;
+use crate::saying::{Saying, known};
+use crate::show::Show;
+use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
 
 /// What a pass moved, among the readings of a repetition.
 pub(crate) const BYTES: &str = "bytes";
 
-/// Each test in each state on each file system.
-pub(super) fn table(found: &FileTests) -> Table {
-    let factors = ["test", "state", "place", "spacing", "scale"];
-    let rows = found.tests.iter().map(|test| row(found, test));
-    Table::new("files", &factors, rows.collect()).briefly_named()
+/// Factors of every row.
+const FACTORS: [&str; 5] = ["test", "state", "place", "spacing", "scale"];
+/// What a line has of a test.
+const COLUMNS: [&str; 13] = [
+    "elapsed",
+    "over-memory",
+    "files-per-second",
+    "call-mean",
+    "call-p99",
+    "throughput",
+    "cpu-user",
+    "cpu-system",
+    "passes",
+    "device-reads",
+    "device-writes",
+    "calls-per-second",
+    "items",
+];
+const LEGEND: &str = "elapsed: from the first call of a pass to its last. files: directories and \
+                      transfers, too. call: the kind of call that takes most of the time. CPU and \
+                      device: of one pass.";
+const OVER_MEMORY: &str = " over memory: elapsed over that on the memory disk, as is.";
+const RANKS: &str = "first in, last in: passes that this rank finished first, last. busy: its \
+                     share of their time.";
+
+impl FileTests {
+    /// Each test in each state on each file system, its calls, how it grows with the number of
+    /// files, what was done at the stonewall, and by which host. `target` is what was measured.
+    #[must_use]
+    pub fn tables(&self, target: TargetKind) -> Vec<Table> {
+        let named = |name, more: &[&str], rows: Vec<Row>| {
+            Table::new(name, &[&FACTORS[..], more].concat(), rows).briefly_named()
+        };
+        let rows = self.tests.iter().map(|test| row(self, test));
+        let show = Show::default()
+            .matrix("test", "state")
+            .with_each(&["place", "scale"], "over-memory")
+            .columns(&COLUMNS);
+        let calls = self.tests.iter();
+        let calls = calls.flat_map(|test| test.calls.iter().map(|it| of_call(test, it)));
+        let growth = self.growth.iter().map(|it| self.of_growth(it));
+        let walls = self.tests.iter().filter_map(of_stonewall);
+        let hosts = self.hosts.iter().map(of_host);
+        let mut tables = vec![
+            named("files", &[], rows.collect())
+                .shown(show)
+                .noted(self.notes(target)),
+            Table::new("files-growth", &["row"], growth.collect())
+                .titled("Time for each, over that at the smallest scale"),
+            named("files-stonewall", &[], walls.collect())
+                .titled("At the stonewall")
+                .noted(self.stonewall_ns.map(|ns| {
+                    let time = format_duration_ns(ns as f64);
+                    format!(
+                        "Done when clients stopped after {time}. Then all caught up with the \
+                         furthest."
+                    )
+                })),
+            Table::new("files-hosts", &["rank"], hosts.collect())
+                .titled("Hosts")
+                .noted([RANKS.to_owned()]),
+            named("files-calls", &["call"], calls.collect())
+                .titled(self.calls_title())
+                .shown(Show::detail()),
+        ];
+        tables.retain(|it| !it.rows.is_empty());
+        tables
+    }
+
+    /// What must be known of each test.
+    #[must_use]
+    pub fn row_warnings(&self) -> Vec<RowWarning> {
+        let of_test = |test: &FileTest| {
+            let row = test.name();
+            let of_row = move |warning| RowWarning {
+                row: row.clone(),
+                warning,
+            };
+            test.warnings.clone().into_iter().map(of_row)
+        };
+        self.tests.iter().flat_map(of_test).collect()
+    }
+
+    fn calls_title(&self) -> String {
+        let calls = self.tests.iter().flat_map(|test| &test.calls);
+        let mut kinds: Vec<&str> = calls.map(|it| it.kind.as_str()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        match kinds.as_slice() {
+            [one] => format!("Calls: {one}"),
+            _ => "Calls".to_owned(),
+        }
+    }
+
+    /// What was done how often, what each test does, in which states, and what its figures mean.
+    fn notes(&self, target: TargetKind) -> Vec<String> {
+        let mut titles: Vec<String> = Vec::new();
+        for test in &self.tests {
+            let title = format!("{}: {}", test.word(), test.title);
+            if !titles.contains(&title) {
+                titles.push(title);
+            }
+        }
+        let is_model = target == TargetKind::Simulated;
+        let tests = format!("{}.{}", titles.join("; "), self.states(is_model));
+        let over = match self.over_memory.is_empty() {
+            true => "",
+            false => OVER_MEMORY,
+        };
+        let mut notes = vec![self.how(), tests, format!("{LEGEND}{over}")];
+        notes.extend(self.of_device(is_model));
+        notes
+    }
+
+    fn how(&self) -> String {
+        let until = match (self.passes, self.precision) {
+            (Some(passes), _) => format!("; {}", counted(passes, "pass")),
+            (None, Some(precision)) => {
+                format!("; passes until {:.1} % precise", precision * 100.0)
+            }
+            (None, None) => String::new(),
+        };
+        let clients = match self.clients {
+            1 => "one client".to_owned(),
+            many if self.transfers.is_some() => format!("{many} clients at once"),
+            many => format!("{many} clients at once, each with files of its own"),
+        };
+        let tree = self.tree.as_ref().map_or_else(String::new, layout);
+        let transfers = self.transfers.as_ref().map_or_else(String::new, transfers);
+        format!("{}{tree}{transfers}; {clients}{until}.", self.workload)
+    }
+
+    /// What states mean that were measured.
+    fn states(&self, is_model: bool) -> String {
+        let has = |state| self.tests.iter().any(|it| it.state == state);
+        let cold = match self.cache_drop.as_str() {
+            _ if is_model => "cold: the system's cache emptied before each pass",
+            "machine" => "cold: pages, names and inodes dropped before each pass",
+            _ => "cold: pages of the files dropped before each pass",
+        };
+        let told = [
+            (FileState::AsIs, "as-is: caches as earlier tests left them"),
+            (FileState::Cold, cold),
+            (FileState::Durable, "durable: files and directories synced"),
+        ];
+        let told = told.into_iter().filter(|(state, _)| has(*state));
+        told.map(|(_, text)| format!(" {text}.")).collect()
+    }
+
+    /// What TEST11 reads.
+    fn of_device(&self, is_model: bool) -> Option<String> {
+        let mut states = self
+            .tests
+            .iter()
+            .filter(|it| it.test == "11")
+            .map(|it| it.state);
+        let first = states.next()?;
+        let is_cached = first == FileState::AsIs || states.any(|it| it == FileState::AsIs);
+        let doubt = match is_cached && !is_model {
+            true => " As is, reads may have come from memory: compare cold rows.",
+            false => "",
+        };
+        let device = match self.device.as_str() {
+            "own file" => "a file of 32000 blocks instead of a device",
+            device => device,
+        };
+        Some(format!(
+            "TEST11 reads {device}; its bytes per second are the figure of merit.{doubt}"
+        ))
+    }
+
+    /// A test on one file grows by the blocks of that file, the others by their files.
+    fn of_growth(&self, grown: &FileComparison) -> Row {
+        let mut same = self.tests.iter().filter(|it| it.name() == grown.name());
+        let each = match same.any(|it| it.items == 1) {
+            true => "block",
+            false => "file",
+        };
+        let ratio = Figure::new("growth", Unit::Ratio, Better::Lower, grown.ratio);
+        let row = Row::new(vec![grown.name()], [ratio], "growth", Trust::Sound, &[]);
+        row.with_word("each", each)
+    }
+
+    /// The figure that a test is about: of the paper its time, of others a rate.
+    fn headline(&self) -> &'static str {
+        let mut tests = self.tests.iter();
+        match () {
+            () if tests.clone().any(FileTest::is_numbered) => "elapsed",
+            () if tests.all(|it| it.bytes_per_second.is_some()) => "throughput",
+            () => "files-per-second",
+        }
+    }
 }
 
-fn row(found: &FileTests, test: &FileTest) -> Row {
-    let levels = vec![
+fn counted(count: u32, noun: &str) -> String {
+    format_counted(u64::from(count), noun)
+}
+
+/// How many files of what size lie where, and who reads them.
+fn layout(tree: &MetadataTree) -> String {
+    let place = match (tree.directories, tree.depth) {
+        (DirectoryUse::Shared, _) => "in one directory of all clients".to_owned(),
+        (DirectoryUse::Own, 0) => "in a directory of each client's own".to_owned(),
+        (DirectoryUse::Own, depth) => {
+            format!("in a tree of depth {depth} and fan-out {}", tree.fan_out)
+        }
+    };
+    let size = match tree.file_bytes {
+        0 => ", empty".to_owned(),
+        ONE_BLOCK => String::new(),
+        bytes => format!(" of {bytes} bytes"),
+    };
+    let reader = match tree.is_reordered {
+        true => ", read by another client than their maker",
+        false => "",
+    };
+    format!("; {}{size} {place}{reader}", counted(tree.files, "file"))
+}
+
+/// How much goes where in how large parts, and who reads it.
+fn transfers(transfers: &FileTransfers) -> String {
+    let place = match transfers.directories {
+        DirectoryUse::Own => "a file of its own",
+        DirectoryUse::Shared => "one file of all clients, taking turns",
+    };
+    let reader = match transfers.is_reordered {
+        true => ", read by another client than its writer",
+        false => "",
+    };
+    format!(
+        "; each client {} in transfers of {} to {place}{reader}",
+        Bytes(transfers.client_bytes),
+        Bytes(u64::from(transfers.transfer_bytes)),
+    )
+}
+
+fn levels(test: &FileTest) -> Vec<String> {
+    vec![
         test.test.clone(),
         test.state.name().to_owned(),
         test.system.name().to_owned(),
         test.spacing.clone(),
         test.scale.to_string(),
+    ]
+}
+
+fn detail(name: &str, unit: Unit, value: f64) -> Figure {
+    Figure::bare(name, unit, Better::Neither, value)
+}
+
+/// The kind of call that takes most of a test's time.
+fn main_call(test: &FileTest) -> Option<&FileCallTimes> {
+    let time = |it: &&FileCallTimes| it.mean_ns * it.count as f64;
+    let calls = test.calls.iter();
+    calls.max_by(|one, other| time(one).total_cmp(&time(other)))
+}
+
+/// Times of one kind of call.
+fn of_call(test: &FileTest, call: &FileCallTimes) -> Row {
+    let time = |name, ns: f64| detail(name, Unit::Seconds, ns / 1e9);
+    let mut figures = vec![
+        Figure::exact("count", Unit::Count, call.count as f64),
+        time("mean", call.mean_ns),
     ];
+    figures.extend(call.median_ns.map(|ns| time("median", ns as f64)));
+    figures.extend(call.p99_ns.map(|ns| time("p99", ns as f64)));
+    figures.push(time("longest", call.max_ns as f64));
+    let levels = [levels(test), vec![call.kind.clone()]].concat();
+    Row::new(levels, figures, "", Trust::Sound, &[])
+}
+
+/// What was done when the time was up: without the wear-out, in which some wait for others.
+fn of_stonewall(test: &FileTest) -> Option<Row> {
+    let wall = test.stonewall.as_ref()?;
+    let whole = |figure: Figure| figure.as_role(Role::Detail);
+    let rate = |name, unit, value| whole(Figure::new(name, unit, Better::Higher, value));
+    let least = wall.items_least as f64;
+    let mut figures = vec![
+        rate("files-per-second", Unit::PerSecond, wall.items_per_second),
+        whole(Figure::new(
+            "elapsed",
+            Unit::Seconds,
+            Better::Neither,
+            wall.elapsed_seconds,
+        )),
+    ];
+    let bytes = wall.bytes_per_second;
+    figures.extend(bytes.map(|it| rate("throughput", Unit::BytesPerSecond, it)));
+    figures.extend([
+        Figure::exact("least-of-a-client", Unit::Count, least),
+        Figure::exact("most-of-a-client", Unit::Count, wall.items_most as f64),
+    ]);
+    Some(Row::new(levels(test), figures, "", test.trust(), &[]))
+}
+
+/// What each rank did.
+fn of_host(host: &FileHost) -> Row {
+    let count = |name, value: f64| Figure::exact(name, Unit::Count, value);
+    let mut figures = vec![
+        count("calls", host.calls as f64),
+        detail("calls-per-second", Unit::PerSecond, host.calls_per_second),
+        count("first-in", f64::from(host.first_in)),
+        count("last-in", f64::from(host.last_in)),
+        detail("busy", Unit::Share, host.busy_share),
+    ];
+    let used = host.processors_used;
+    figures.extend(used.map(|it| detail("processors", Unit::Ratio, it)));
+    let levels = vec![host.rank.to_string()];
+    let row = Row::new(levels, figures, "", Trust::Sound, &[]);
+    row.with_word("host", &host.host)
+}
+
+/// The document's programs are told by their time, others by what they did in a second.
+fn saying(test: &FileTest) -> Option<Saying> {
+    let is_numbered = test.test.starts_with(|it: char| it.is_ascii_digit());
+    let (verb, unit, value) = match test.bytes_per_second {
+        _ if is_numbered => (" takes", Unit::Seconds, test.elapsed_seconds),
+        Some(rate) => ("", Unit::BytesPerSecond, rate),
+        None => ("", Unit::PerSecond, test.items_per_second),
+    };
+    let text = || format!("{}{verb} {}", test.name(), known(unit, value));
+    value.is_bounded().then(|| Saying::quoting(text()))
+}
+
+fn row(found: &FileTests, test: &FileTest) -> Row {
     let rate = |name, value| Figure::new(name, Unit::PerSecond, Better::Higher, value);
     let mut figures = vec![
         Figure::new(
@@ -71,42 +390,71 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
         Some(Figure::new(name, unit, Better::Lower, mean?).as_role(Role::Detail))
     };
     figures.extend(costs.into_iter().filter_map(cost));
-    Row::new(levels, figures, "elapsed", test.trust(), &test.warnings)
-        .with_replicates(test.passes.iter().map(replicate).collect())
+    let counted = test.passes.iter().filter(|pass| !pass.is_warm_up).count();
+    let count = |name, value| Figure::exact(name, Unit::Count, value);
+    figures.extend([
+        count("passes", counted as f64),
+        count("items", f64::from(test.items)),
+        count("clients", f64::from(found.clients)),
+    ]);
+    if let Some(call) = main_call(test) {
+        let time = |name, ns: f64| detail(name, Unit::Seconds, ns / 1e9);
+        figures.push(time("call-mean", call.mean_ns));
+        figures.extend(call.p99_ns.map(|ns| time("call-p99", ns as f64)));
+    }
+    Row::new(
+        levels(test),
+        figures,
+        found.headline(),
+        test.trust(),
+        &test.warnings,
+    )
+    .with_replicates(test.passes.iter().map(replicate).collect())
+    .saying(saying(test))
 }
 
+/// A pass; with a stonewall, what was done by then.
 fn replicate(pass: &FilePass) -> Replicate {
     let seconds = |ns: u64| ns as f64 / 1e9;
-    let counted = |name: &str, unit, value: Option<f64>| Some((name.to_owned(), unit, value?));
-    let of_kernel = [
-        counted("cpu-user", Unit::Seconds, pass.cpu_user_ns.map(seconds)),
-        counted("cpu-system", Unit::Seconds, pass.cpu_system_ns.map(seconds)),
-        counted(
-            "device-reads",
-            Unit::Count,
-            pass.device_reads.map(|it| it as f64),
-        ),
-        counted(
-            "device-writes",
-            Unit::Count,
-            pass.device_writes.map(|it| it as f64),
-        ),
-    ];
-    let measured = [
+    let number = |count: u64| count as f64;
+    let wall = pass.stonewall.as_ref();
+    let count = Unit::Count;
+    let readings = [
+        ("elapsed", Unit::Seconds, Some(seconds(pass.elapsed_ns))),
+        ("calls", count, Some(number(pass.calls))),
+        (BYTES, Unit::Bytes, Some(number(pass.bytes))),
+        ("cpu-user", Unit::Seconds, pass.cpu_user_ns.map(seconds)),
+        ("cpu-system", Unit::Seconds, pass.cpu_system_ns.map(seconds)),
+        ("device-reads", count, pass.device_reads.map(number)),
+        ("device-writes", count, pass.device_writes.map(number)),
+        ("items", count, pass.items.map(number)),
         (
-            "elapsed".to_owned(),
+            "stonewall-elapsed",
             Unit::Seconds,
-            seconds(pass.elapsed_ns),
+            wall.map(|it| seconds(it.elapsed_ns)),
         ),
-        ("calls".to_owned(), Unit::Count, pass.calls as f64),
-        (BYTES.to_owned(), Unit::Bytes, pass.bytes as f64),
+        ("stonewall-items", count, wall.map(|it| number(it.items))),
+        (
+            "stonewall-bytes",
+            Unit::Bytes,
+            wall.map(|it| number(it.bytes)),
+        ),
+        (
+            "stonewall-least",
+            count,
+            wall.map(|it| number(it.items_least)),
+        ),
+        (
+            "stonewall-most",
+            count,
+            wall.map(|it| number(it.items_most)),
+        ),
     ];
+    let known = readings.into_iter();
+    let known = known.filter_map(|(name, unit, value)| Some((name.to_owned(), unit, value?)));
     Replicate {
         number: pass.number,
         counts: !pass.is_warm_up,
-        readings: measured
-            .into_iter()
-            .chain(of_kernel.into_iter().flatten())
-            .collect(),
+        readings: known.collect(),
     }
 }

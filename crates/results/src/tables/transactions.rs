@@ -1,25 +1,155 @@
-//! Users of transactions.
+//! Users of transactions: what they saw, what the machine did, how many of them fit, and the
+//! document's standard tests.
 
 use stats::Estimate;
+use units::{format_counted, format_duration_ns};
 
 use crate::measurement::Measurement;
 use crate::reading::{Better, Unit};
-use crate::table::{Figure, Role, Row, Table, Trust};
-use crate::transactions::{TransactionLoad, Transactions, UserTimes};
+use crate::saying::{Saying, known, with_unit};
+use crate::show::Show;
+use crate::table::{Figure, Role, Row, Table, Trust, percentile_name};
+use crate::transactions::{
+    StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep, UserTimes,
+};
 use crate::warning::Warning;
 
-/// Each number of users, and of several profiles each of them.
-pub(super) fn table(found: &Transactions, measurements: &[Measurement]) -> Table {
-    let rows = found.loads.iter().flat_map(|load| {
-        let trial = measurements.iter().find(|it| it.name == load.measurement);
-        let trust = trial.map_or(Trust::Sound, |it| it.trust());
-        let warnings = trial.map_or(&[][..], |it| &it.warnings);
-        let row = move |it: &UserTimes, steady| row((load, trust, warnings), it, steady);
-        let of_profiles = load.profiles.iter().map(move |it| row(it, None));
-        let all = row(&load.all, Some(load.per_second_steady));
-        std::iter::once(all).chain(of_profiles)
-    });
-    Table::new("transactions", &["users", "profile"], rows.collect()).of_trials()
+/// Names of tables, and the levels that tell their rows.
+const USERS: &str = "transactions";
+const FOUND: &str = "users-found";
+const MACHINE: &str = "transactions-machine";
+const WHOLE: &str = "whole run";
+/// Independent response times beyond a percentile from which its interval is published, ...
+const EVIDENCE_MIN: f64 = 10.0;
+/// ... and from which it is more than indicative.
+const EVIDENCE_FIRM: f64 = 20.0;
+/// What a screen shows of the machine.
+const MACHINE_SHOWN: [&str; 17] = [
+    "users",
+    "tps",
+    "latency",
+    "cpu-busy",
+    "device-busy",
+    "reads",
+    "writes",
+    "queue-depth",
+    "device-reads",
+    "device-writes",
+    "device-queue",
+    "cpu-per-transaction",
+    "cpu-asked",
+    "page-cache-share",
+    "minor-faults",
+    "major-faults",
+    "elapsed",
+];
+const TIMES: &str = "latency: from due, the end of the think time; latency from start: from the \
+                     issue of the first operation. Both, and TPS: while all users are at work.";
+const PARTS: &str = "steady: what a transaction took over the whole run, times the steady rate. \
+                     by law: users by X (R + Z), latency by N / X - Z. whole run: stragglers \
+                     included.";
+
+impl Transactions {
+    /// Users and their times, what the machine did meanwhile, the search, and the standard test.
+    #[must_use]
+    pub fn tables(&self, trials: &[Measurement]) -> Vec<Table> {
+        let is_detail = self.search.is_some() || self.standard.is_some();
+        let seen = Show {
+            is_detail,
+            ..Show::default().columns(&[
+                "tps",
+                "latency",
+                "latency-p90",
+                "latency-p95",
+                "latency-p99",
+                "latency-max",
+                "latency-from-start",
+                "transactions",
+            ])
+        };
+        let machine = Show {
+            is_detail,
+            ..Show::default()
+                .grouped_by("users")
+                .by_metric()
+                .columns(&MACHINE_SHOWN)
+        };
+        let users = self.loads.iter().flat_map(|load| of_users(load, trials));
+        let mut users: Vec<Row> = users.collect();
+        if self.search.is_none() {
+            self.say(&mut users);
+        }
+        let done = self.loads.iter();
+        let done = done.flat_map(|load| of_machine(load, self.ramp_per_second));
+        let mut tables: Vec<Table> = self.search.iter().map(of_search).collect();
+        tables.extend([
+            Table::new(USERS, &["users", "profile"], users)
+                .titled("Transactions")
+                .shown(seen)
+                .noted([TIMES.to_owned()])
+                .of_trials(),
+            Table::new(MACHINE, &["users", "part"], done.collect())
+                .titled("Machine and laws")
+                .shown(machine)
+                .noted([PARTS.to_owned()]),
+        ]);
+        tables.extend(self.search.iter().map(of_steps));
+        tables.extend(self.standard.iter().map(of_standard));
+        tables.retain(|it| !it.rows.is_empty());
+        tables
+    }
+
+    /// What the users did whose rate was highest, among those that can be quoted; where none can,
+    /// it is that of the highest.
+    fn say(&self, rows: &mut [Row]) {
+        let mut loads: Vec<&TransactionLoad> = self.loads.iter().collect();
+        let rate = |it: &TransactionLoad| it.per_second_steady.value;
+        loads.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+        let verb = if loads.len() > 1 { "did most:" } else { "did" };
+        let place = |rows: &[Row], load: &TransactionLoad| {
+            let users = load.users.to_string();
+            rows.iter().position(|row| row.levels[0] == users)
+        };
+        let told = loads.iter().find(|load| {
+            let (steady, mean) = (load.per_second_steady, load.all.from_due.mean);
+            let row = place(rows, load).map(|at| &rows[at]);
+            steady.is_bounded() && mean.is_bounded() && row.is_some_and(|it| it.trust.is_usable())
+        });
+        let Some(load) = told.or(loads.first()) else {
+            return;
+        };
+        let (steady, mean) = (load.per_second_steady, load.all.from_due.mean);
+        let text = format!(
+            "{} {verb} {}, mean response time {}",
+            format_counted(load.users.into(), "user"),
+            with_unit(Unit::PerSecond, steady, "transactions/s"),
+            known(Unit::Seconds, mean.scale(1e-9)),
+        );
+        if let Some(at) = place(rows, load) {
+            rows[at].says = Some(Saying::quoting(text));
+        }
+    }
+
+    /// Give each trial what the machine did during it.
+    pub fn move_series(&mut self, trials: &mut [Measurement]) {
+        for load in &mut self.loads {
+            let is_of = |it: &&mut Measurement| it.name == load.measurement && it.series.is_none();
+            if let Some(trial) = trials.iter_mut().find(is_of) {
+                trial.series = load.series.take();
+            }
+        }
+    }
+}
+
+/// All users of a load, and of several profiles each of them.
+fn of_users(load: &TransactionLoad, trials: &[Measurement]) -> Vec<Row> {
+    let trial = trials.iter().find(|it| it.name == load.measurement);
+    let trust = trial.map_or(Trust::Sound, |it| it.trust());
+    let warnings = trial.map_or(&[][..], |it| &it.warnings);
+    let row = |it: &UserTimes, steady| row((load, trust, warnings), it, steady);
+    let all = row(&load.all, Some(load.per_second_steady));
+    let of_profiles = load.profiles.iter().map(|it| row(it, None));
+    std::iter::once(all).chain(of_profiles).collect()
 }
 
 /// The rate of a single profile is known over the whole trial only, and without an interval.
@@ -29,15 +159,250 @@ fn row(
     steady: Option<Estimate>,
 ) -> Row {
     let rate = |value| Figure::new("tps", Unit::PerSecond, Better::Higher, value);
-    let whole = || Figure::bare("tps", Unit::PerSecond, Better::Higher, it.per_second);
-    let mut figures = vec![steady.map_or_else(whole, rate)];
+    let whole = |name| Figure::bare(name, Unit::PerSecond, Better::Higher, it.per_second);
+    let time = |name, ns: f64| Figure::bare(name, Unit::Seconds, Better::Lower, ns / 1e9);
+    let mut figures = vec![steady.map_or_else(|| whole("tps"), rate)];
     if it.transactions > 0 {
         figures.extend(Figure::of_times("latency", &it.from_due));
         let from_start = Figure::of_times("latency-from-start", &it.from_start);
         figures.extend(from_start.map(|figure| figure.as_role(Role::Detail)));
+        figures.extend([
+            time("latency-min", it.from_due.min_ns as f64),
+            time("latency-max", it.from_due.max_ns as f64),
+            time("latency-from-start-min", it.from_start.min_ns as f64),
+            time("latency-from-start-max", it.from_start.max_ns as f64),
+            time("sample-mean", it.sample_mean_ns),
+            time("sample-p95", it.sample_95_ns),
+        ]);
     }
-    let count = it.transactions as f64;
-    figures.push(Figure::exact("transactions", Unit::Count, count));
+    let count = |name, value| Figure::exact(name, Unit::Count, value);
+    figures.extend([
+        count("transactions", it.transactions as f64),
+        count("users", f64::from(it.users)),
+        whole("tps-whole-run"),
+    ]);
+    let bytes = bare("bytes-per-transaction", Unit::Bytes, it.bytes_each);
+    figures.extend(Some(bytes).filter(|it| it.value.value.is_finite()));
     let levels = vec![load.users.to_string(), it.name.clone()];
     Row::new(levels, figures, "latency", trust, warnings)
+}
+
+/// What a load made the machine do at its steady rate, what the two laws say of it, and what was
+/// done over the whole run.
+fn of_machine(load: &TransactionLoad, ramp: Option<f64>) -> Vec<Row> {
+    let row = |part: &str, figures: Vec<Figure>| {
+        let figures = figures.into_iter().map(|it| it.as_role(Role::Detail));
+        let figures = figures.filter(|it| it.value.value.is_finite());
+        let levels = vec![load.users.to_string(), part.to_owned()];
+        Row::new(levels, figures, "", Trust::Sound, &[])
+    };
+    let users = Figure::exact("users", Unit::Count, f64::from(load.users));
+    let rate = |value| Figure::new("tps", Unit::PerSecond, Better::Higher, value);
+    let whole = Estimate::exact(load.per_second_whole, 1.0);
+    let mut rows = Vec::new();
+    let steady = load.per_second_steady;
+    let is_known = steady.high.is_finite() && load.all.transactions > 0;
+    if is_known {
+        let times = steady.value / load.per_second_whole;
+        let mean = Figure::time_ns("latency", load.all.from_due.mean);
+        let mut figures = vec![users, rate(steady), mean];
+        figures.extend(of_work(load, times));
+        rows.push(row("steady", figures));
+    }
+    if load.all.transactions > 0 {
+        let by_law = Estimate {
+            low: load.users_by_law.low.max(0.0),
+            ..load.users_by_law
+        };
+        let by_law = Figure::new("users", Unit::Count, Better::Neither, by_law);
+        let response = Figure::time_ns("latency", load.response_by_law);
+        rows.push(row("by law", vec![by_law, response]));
+    }
+    let mut figures = vec![rate(whole)];
+    figures.extend(of_work(load, 1.0));
+    figures.extend(of_whole_run(load));
+    figures.extend(ramp.map(|it| bare("ramp", Unit::PerSecond, it)));
+    rows.push(row(WHOLE, figures));
+    rows
+}
+
+fn bare(name: &str, unit: Unit, value: f64) -> Figure {
+    Figure::bare(name, unit, Better::Neither, value)
+}
+
+/// How busy the machine is at so many times the rate of the whole run: the utilisation law.
+fn of_work(load: &TransactionLoad, times: f64) -> impl Iterator<Item = Figure> {
+    let busy = [
+        ("cpu-busy", load.cpu_share),
+        ("device-busy", load.device_busy_share),
+    ];
+    let busy = busy
+        .into_iter()
+        .filter_map(move |(name, share)| Some(bare(name, Unit::Share, (times * share?).min(1.0))));
+    let rates = [
+        bare("reads", Unit::PerSecond, times * load.reads_per_second),
+        bare("writes", Unit::PerSecond, times * load.writes_per_second),
+    ];
+    busy.chain(rates)
+}
+
+fn of_whole_run(load: &TransactionLoad) -> impl Iterator<Item = Figure> {
+    let seconds = |ns: f64| ns / 1e9;
+    let known = [
+        ("queue-depth", Unit::Count, Some(load.storage_queue)),
+        (
+            "device-reads",
+            Unit::PerSecond,
+            load.device_reads_per_second,
+        ),
+        (
+            "device-writes",
+            Unit::PerSecond,
+            load.device_writes_per_second,
+        ),
+        ("device-queue", Unit::Count, load.device_queue),
+        (
+            "cpu-per-transaction",
+            Unit::Seconds,
+            load.cpu_each_ns.map(seconds),
+        ),
+        (
+            "cpu-asked",
+            Unit::Seconds,
+            Some(seconds(load.cpu_work_each_ns)),
+        ),
+        ("page-cache-share", Unit::Share, load.page_cache_share),
+        (
+            "minor-faults",
+            Unit::PerSecond,
+            load.minor_faults_per_second,
+        ),
+        (
+            "major-faults",
+            Unit::PerSecond,
+            load.major_faults_per_second,
+        ),
+        ("think-time", Unit::Seconds, Some(seconds(load.think_ns))),
+        (
+            "elapsed",
+            Unit::Seconds,
+            Some(seconds(load.elapsed_ns as f64)),
+        ),
+    ];
+    let known = known.into_iter();
+    known.filter_map(|(name, unit, value)| Some(bare(name, unit, value?)))
+}
+
+/// How many users meet the limit: from the most that surely do to the most that may.
+fn of_search(search: &UserSearchResult) -> Table {
+    let share = (search.share * 1e5).round() / 1e3;
+    let limit = format_duration_ns(search.limit_ns as f64);
+    let meets = f64::from(search.meets);
+    let most = search.misses.map(|it| f64::from(it) - 1.0);
+    let users = Estimate {
+        high: most.unwrap_or(f64::INFINITY).max(meets),
+        ..Estimate::exact(meets, search.steps.len() as f64)
+    };
+    let mut figures = vec![
+        Figure::new("users", Unit::Count, Better::Higher, users),
+        Figure::exact("share", Unit::Share, search.share),
+        Figure::exact("limit", Unit::Seconds, search.limit_ns as f64 / 1e9),
+        Figure::exact("meets", Unit::Count, meets),
+    ];
+    let misses = search.misses.map(f64::from);
+    figures.extend(misses.map(|it| Figure::exact("misses", Unit::Count, it)));
+    let is_open = most.is_none_or(|most| meets == 0.0 && most > 0.0);
+    let trust = match is_open {
+        true => Trust::Shaky,
+        false => Trust::Sound,
+    };
+    let levels = vec![format!("{share} % within {limit}")];
+    let counted = |users: u32| format_counted(users.into(), "user");
+    let surely = match search.meets {
+        0 => "No number of users is sure to meet the limit".to_owned(),
+        1 => "1 user is sure to meet the limit".to_owned(),
+        users => format!("{} are sure to meet the limit", counted(users)),
+    };
+    let not = match search.misses {
+        None => "none is sure to miss it.".to_owned(),
+        Some(users) => format!("{} sure to miss it.", plural(&counted(users), users)),
+    };
+    let says = Saying::quoting(in_words(
+        search,
+        &format!("{share} % of the transactions within {limit}"),
+    ));
+    let row = Row::new(levels, figures, "users", trust, &[]).saying(Some(says.if_shaky()));
+    Table::new(FOUND, &["limit"], vec![row])
+        .titled("How many users?")
+        .noted([format!("{surely}, {not}")])
+}
+
+/// How many users have what was asked for.
+fn in_words(search: &UserSearchResult, wanted: &str) -> String {
+    match (search.meets, search.misses) {
+        (0, Some(1)) => format!("not even 1 user has {wanted}"),
+        (0, Some(users)) => {
+            format!("{users} users do not have {wanted}; of fewer it is not known")
+        }
+        (0, None) => format!("no number of users is sure to have {wanted}"),
+        (users, _) => {
+            let users = format_counted(users.into(), "user");
+            format!("serves {users} with {wanted}")
+        }
+    }
+}
+
+fn plural(counted: &str, count: u32) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{counted} {verb}")
+}
+
+/// The trials of the search in their order.
+fn of_steps(search: &UserSearchResult) -> Table {
+    let steps = search.steps.iter().zip(1..);
+    let rows = steps.map(|(step, number): (_, u32)| of_step(search, step, number));
+    Table::new("users-search", &["trial", "users"], rows.collect())
+        .titled("Trials of the search")
+        .of_steps()
+}
+
+fn of_step(search: &UserSearchResult, step: &UserSearchStep, number: u32) -> Row {
+    // An unknown percentile claims nothing.
+    let evidence = step.percentile.samples * (1.0 - search.share);
+    let is_known = step.percentile.value.is_finite();
+    let value = match evidence >= EVIDENCE_MIN {
+        true => step.percentile,
+        false => step.percentile.without_interval(),
+    };
+    let name = format!("latency-{}", percentile_name(search.share));
+    let within = step
+        .within
+        .map(|it| Figure::new("within-limit", Unit::Share, Better::Higher, it));
+    let percentile = Figure {
+        is_indicative: is_known && evidence < EVIDENCE_FIRM,
+        ..Figure::time_ns(name, value)
+    };
+    let figures = std::iter::once(percentile).chain(within);
+    let levels = vec![number.to_string(), step.users.to_string()];
+    let length = if step.is_final { "full" } else { "scout" };
+    Row::new(levels, figures, "within-limit", Trust::Sound, &[])
+        .with_word("length", length)
+        .with_word("limit", step.outcome.name())
+}
+
+/// A table of the document, with what was found beneath, and what is wrong with its rows.
+fn of_standard(standard: &StandardTable) -> Table {
+    let rows = standard.rows.iter().map(|row| {
+        let levels = vec![row.machine.clone(), row.tasks.clone()];
+        let cells = standard.columns.iter().skip(2).zip(&row.cells);
+        let empty = Row::new(levels, [], "", Trust::Sound, &[]);
+        cells.fold(empty, |row, (column, cell)| row.with_word(column, cell))
+    });
+    let faulty = standard.rows.iter().filter(|row| !row.fault.is_empty());
+    let faults = faulty.map(|row| format!("{} {}: {}", row.machine, row.tasks, row.fault));
+    let factors = standard.columns.iter().take(2);
+    let factors: Vec<&str> = factors.map(String::as_str).collect();
+    Table::new("standard-test", &factors, rows.collect())
+        .titled(format!("{} {}", standard.section, standard.title))
+        .noted(faults)
 }

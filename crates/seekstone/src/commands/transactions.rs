@@ -103,11 +103,10 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         if let Some(test) = &standard {
             announce(test, args);
         }
-        let mut run = measure_transactions(&request, interrupt, show)?;
-        if let (Some(test), Some(found)) = (&standard, &mut run.transactions) {
-            found.standard = Some(test.table(&found.loads));
-        }
-        Ok::<Run, BenchError>(run)
+        let mut measured = measure_transactions(&request, interrupt, show)?;
+        let found = &mut measured.found;
+        found.standard = standard.as_ref().map(|it| it.table(&found.loads));
+        Ok::<Run, BenchError>(measured.into_run())
     };
     Ok(Ready::new(&args.common, &bench, measure))
 }

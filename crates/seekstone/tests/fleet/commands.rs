@@ -113,8 +113,8 @@ fn users_of_three_ranks_make_all_their_transactions() {
     ];
     let args = [&args[..], &["--think", "2ms", "--size", "8MiB"]].concat();
     let run = run_of(&scratch, 3, &args);
-    let load = &run["transactions"]["loads"][0];
-    assert_eq!(load["all"]["transactions"], 77, "{load}");
+    let load = tables::row(&run, "transactions", &["7", "all"]);
+    assert_eq!(figure(load, "transactions"), 77.0, "{load}");
 }
 
 /// Cells of random access: depth is that of each rank.

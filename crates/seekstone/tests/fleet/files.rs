@@ -1,6 +1,7 @@
 //! File tests on several ranks: files of each rank's own, passes of all together, one run.
 
 use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim, with_shim_in};
+use crate::support::tables::{figure, notes, readings, row, rows};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -40,12 +41,13 @@ fn metadata(scratch: &Scratch, library: &Library, count: u32) -> Value {
 
 /// Phase, and the calls and bytes of each pass.
 fn work(run: &Value) -> Vec<(String, Vec<(u64, u64)>)> {
-    let tests = run["files"]["tests"].as_array().expect("rows").iter();
-    let number = |pass: &Value, key: &str| pass[key].as_u64().expect("a number");
+    let tests = rows(run, "files").into_iter();
     let row = |row: &Value| {
-        let passes = row["passes"].as_array().expect("passes").iter();
-        let passes = passes.map(|it| (number(it, "calls"), number(it, "bytes")));
-        (row["test"].to_string(), passes.collect())
+        let passes = readings(row, "calls")
+            .into_iter()
+            .zip(readings(row, "bytes"));
+        let passes = passes.map(|(calls, bytes)| (calls as u64, bytes as u64));
+        (row["levels"][0].to_string(), passes.collect())
     };
     tests.map(row).collect()
 }
@@ -58,7 +60,7 @@ fn check_same_work(test: &str, library: &Library) {
     let together = metadata(&scratch, library, 3);
     assert_eq!(work(&alone), work(&together));
     assert!(work(&alone).len() >= 9, "{alone}");
-    assert_eq!(together["files"]["clients"], 6);
+    assert_eq!(figure(rows(&together, "files")[0], "clients"), 6.0);
     let said = together["warnings"].to_string();
     assert!(said.contains("1 host, 3 ranks: rank "), "{said}");
     assert!(!alone["warnings"].to_string().contains("ranks"));
@@ -113,20 +115,14 @@ fn check_files_of_others(test: &str, library: &Library) {
         assert!(ended.error().is_empty(), "{layout}: {ended:?}");
         scratch.assert_clean(&target);
         let run = json(&scratch.path("run.json"));
-        let files = &run["files"];
-        assert_eq!(work(&run).len(), 2 * phases, "{layout}: {files}");
-        assert_eq!(files["tree"]["is_reordered"], true);
-        let hosts = files["hosts"].as_array().expect("a row for each rank");
-        let calls = |rows: &[Value]| -> u64 {
-            rows.iter()
-                .map(|it| it["calls"].as_u64().expect("calls"))
-                .sum()
-        };
-        let tests = files["tests"].as_array().expect("rows").iter();
-        let passes: u64 = tests
-            .map(|test| calls(test["passes"].as_array().expect("passes")))
-            .sum();
-        assert_eq!((hosts.len(), calls(hosts)), (3, passes), "{layout}");
+        assert_eq!(work(&run).len(), 2 * phases, "{layout}: {run}");
+        let others = "read by another client than their maker";
+        assert!(notes(&run, "files").contains(others), "{layout}");
+        let hosts = rows(&run, "files-hosts");
+        let of_hosts: f64 = hosts.iter().map(|row| figure(row, "calls")).sum();
+        let tests = rows(&run, "files").into_iter();
+        let passes: f64 = tests.flat_map(|row| readings(row, "calls")).sum();
+        assert_eq!((hosts.len(), of_hosts), (3, passes), "{layout}");
     }
 }
 
@@ -213,6 +209,29 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
     check(&[&sim[..], &two].concat(), "sim:rt11 is simulated");
 }
 
+/// All six clients caught up with the furthest after 60 ms.
+#[track_caller]
+fn check_walled(create: &Value) {
+    let of = |name: &str| readings(create, name);
+    let [most, least] = ["stonewall-most", "stonewall-least"].map(of);
+    let caught_up: Vec<f64> = most.iter().map(|most| 6.0 * most).collect();
+    assert_eq!(of("items"), caught_up, "all caught up with the furthest");
+    let mut ends = least.iter().zip(&most);
+    assert!(ends.all(|(least, most)| least <= most && *most > 0.0));
+    let items = of("stonewall-items");
+    assert!(
+        items
+            .iter()
+            .zip(&caught_up)
+            .all(|(items, all)| items <= all)
+    );
+    let [wall, whole] = ["stonewall-elapsed", "elapsed"].map(of);
+    let mut times = wall.iter().zip(&whole);
+    assert!(times.all(|(wall, whole)| (0.06..=*whole).contains(wall)));
+    assert_eq!([most.len(), items.len(), wall.len()], [whole.len(); 3]);
+    assert!(figure(create, "stonewall-files-per-second") > 0.0);
+}
+
 /// Every client makes files for 60 ms, then all of all ranks go on to as many as the furthest made;
 /// what comes after finds exactly those.
 fn check_stonewall(test: &str, library: &Library) {
@@ -249,39 +268,19 @@ fn check_stonewall(test: &str, library: &Library) {
         let ended = finish(ranks(&scratch, library, 3, &args));
         assert!(ended.error().is_empty(), "{layout}: {ended:?}");
         scratch.assert_clean(&target);
-        let files = &json(&scratch.path("run.json"))["files"];
-        assert_eq!(files["stonewall_ns"], 60_000_000);
-        let tests = files["tests"].as_array().expect("rows");
-        let items = |row: &Value| -> Vec<u64> {
-            let passes = row["passes"].as_array().expect("passes").iter();
-            passes
-                .map(|it| it["items"].as_u64().expect("items"))
-                .collect()
-        };
-        let row = |name: &str| tests.iter().find(|it| it["test"] == name);
-        let create = row("create").expect("files are made");
-        for pass in create["passes"].as_array().expect("passes") {
-            let wall = &pass["stonewall"];
-            let number = |value: &Value| value.as_u64().expect("a number");
-            let most = number(&wall["items_most"]);
-            assert_eq!(
-                number(&pass["items"]),
-                6 * most,
-                "all caught up with the furthest"
-            );
-            assert!(number(&wall["items_least"]) <= most && most > 0);
-            assert!(number(&wall["items"]) <= 6 * most);
-            let wall_ns = number(&wall["elapsed_ns"]);
-            assert!((60_000_000..=number(&pass["elapsed_ns"])).contains(&wall_ns));
-        }
-        assert!(create["stonewall"]["items_per_second"]["value"].is_number());
+        let run = json(&scratch.path("run.json"));
+        let wall = notes(&run, "files-stonewall");
+        assert!(
+            wall.contains("when clients stopped after 60.0 ms"),
+            "{wall}"
+        );
+        let create = row(&run, "files", &["create"]);
+        check_walled(create);
         for name in ["stat", "open", "rename", "remove"] {
-            let row = row(name).expect("a row");
-            assert_eq!(
-                items(row),
-                items(create),
-                "{layout}: {name} covers what exists"
-            );
+            let row = row(&run, "files", &[name]);
+            let items = readings(row, "items");
+            let made = readings(create, "items");
+            assert_eq!(items, made, "{layout}: {name} covers what exists");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::support::tables::{figure, row, rows};
 use crate::support::{Scratch, finish};
 
 const DISK: &str = "kind = \"disk\"
@@ -162,11 +163,8 @@ fn every_measuring_command_takes_a_machine() {
 
 /// Mean seconds of a test of `files`, from a run's JSON form.
 fn seconds(document: &serde_json::Value, test: &str, spacing: &str) -> f64 {
-    let rows = document["files"]["tests"].as_array().expect("rows");
-    let is_it = |row: &&serde_json::Value| row["test"] == test && row["spacing"] == spacing;
-    let row = rows.iter().find(is_it);
-    let row = row.unwrap_or_else(|| panic!("TEST{test} {spacing} is a row"));
-    row["elapsed_seconds"]["value"].as_f64().expect("a mean")
+    let row = row(document, "files", &[test, "as-is", "target", spacing]);
+    figure(row, "elapsed")
 }
 
 /// The paper's finding on SPACE2 and SPACE8, by the command itself.
@@ -180,7 +178,7 @@ fn programs_that_use_files_run_on_a_simulated_file_system() {
         ];
         let more = ["--seed", "1", "--no-save", "--quiet", "--json", "-"];
         let ended = finish(scratch.seekstone(args.iter().chain(&more)));
-        ended.check(&args, 0, "\"elapsed_seconds\"");
+        ended.check(&args, 0, "\"elapsed\"");
         let document: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
         document
     };
@@ -190,12 +188,9 @@ fn programs_that_use_files_run_on_a_simulated_file_system() {
         space2 < space8 && space8 < before,
         "{before} {space2} {space8}"
     );
-    let tests = &document["files"]["tests"];
-    assert_eq!(
-        tests,
-        &measure()["files"]["tests"],
-        "the same seed gives the same"
-    );
+    let again = measure();
+    let [once, twice] = [&document, &again].map(|it| rows(it, "files"));
+    assert_eq!(once, twice, "the same seed gives the same");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn the_time_over_that_of_memory_is_a_figure() {
         "Saved as run 1",
     );
     let json = scratch.check(&["runs", "export", "1"], 0, "").json();
-    let has_memory = !json["files"]["memory"].is_null();
+    let has_memory = !json["other_targets"].is_null();
     let csv = scratch
         .check(&["runs", "export", "1", "--form", "csv"], 0, "")
         .stdout;

@@ -5,7 +5,8 @@ use std::fs::OpenOptions;
 use std::io::Write;
 
 use crate::support::storage::{FileSystem, Loop, fill};
-use crate::support::{Scratch, finish, tables};
+use crate::support::tables::{self, figure, row, rows};
+use crate::support::{Scratch, finish};
 use serde_json::Value;
 
 #[track_caller]
@@ -202,11 +203,11 @@ fn random_access_in_which_everything_fails_has_void_cells() {
     ];
     let args = [&["random", BROKEN, "--budget", "4s"], &small[..]].concat();
     let run = counted(3, &args);
-    let cells = tables::rows(&run, "random");
+    let cells = rows(&run, "random");
     assert_eq!(cells.len(), 4, "{cells:?}");
     for cell in cells {
-        assert_eq!(tables::figure(cell, "operations"), 0.0);
-        assert!(tables::figure(cell, "errors") > 100.0, "{cell}");
+        assert_eq!(figure(cell, "operations"), 0.0);
+        assert!(figure(cell, "errors") > 100.0, "{cell}");
         assert_none_done(tables::estimate(cell, "iops").expect("a rate"));
         assert!(tables::estimate(cell, "service-time").is_none(), "{cell}");
         assert_eq!(cell["trust"], "void");
@@ -235,18 +236,18 @@ fn random_access_of_which_some_cells_fail_keeps_the_others() {
         3,
         &[&["random", target, "--budget", "40s"], &small[..]].concat(),
     );
-    let [lost, rest] = tables::rows(&run, "random")[..] else {
+    let [lost, rest] = rows(&run, "random")[..] else {
         panic!("two cells were expected: {}", run["tables"]);
     };
-    assert_eq!(tables::figure(rest, "service-time"), 1e-3);
+    assert_eq!(figure(rest, "service-time"), 1e-3);
     assert_share(
-        &serde_json::json!([{"count": tables::figure(rest, "errors")}]),
+        &serde_json::json!([{"count": figure(rest, "errors")}]),
         1.0 / 1024.0,
-        tables::figure(rest, "operations"),
+        figure(rest, "operations"),
     );
     let severity = |cell| tables::severity(&run, cell, "failed-operations");
     assert_eq!(severity("read 4 KiB within 64 MiB"), "doubt");
-    assert_eq!(tables::figure(lost, "operations"), 0.0);
+    assert_eq!(figure(lost, "operations"), 0.0);
     assert_none_done(tables::estimate(lost, "iops").expect("a rate"));
     assert_eq!(severity("read 4 KiB within 64 KiB"), "void");
     let findings = run["findings"].as_array().expect("findings");
@@ -261,8 +262,8 @@ fn transactions_in_which_everything_fails_are_a_void_load() {
     assert_none_done(&trial["throughput"]);
     assert_eq!(number(&trial["errors"][0]["response_mean_ns"]), 5e6);
     assert_eq!(severity(&trial["warnings"]), "void");
-    let load = &run["transactions"]["loads"][0];
-    assert_eq!(number(&load["all"]["transactions"]), 0.0);
+    let load = row(&run, "transactions", &["2", "all"]);
+    assert_eq!(figure(load, "transactions"), 0.0);
     assert_eq!(
         trial["warnings"].as_array().map(Vec::len),
         Some(1),
@@ -295,7 +296,7 @@ fn a_search_for_users_ends_where_everything_fails() {
         "--budget=20s",
     ];
     let run = counted(3, &[&["transactions", BROKEN], &search[..]].concat());
-    let loads = run["transactions"]["loads"].as_array().expect("loads");
+    let loads = rows(&run, "transactions");
     assert_eq!(loads.len(), 1, "{loads:?}");
     assert_eq!(severity(&run["measurements"][0]["warnings"]), "void");
 }
@@ -304,7 +305,7 @@ fn a_search_for_users_ends_where_everything_fails() {
 #[test]
 fn rab_in_which_everything_fails_is_a_run_of_void_workloads() {
     let run = counted(3, &["rab", BROKEN, "--budget", "60s"]);
-    let workloads = tables::rows(&run, "rab-workloads");
+    let workloads = rows(&run, "rab-workloads");
     assert_eq!(workloads.len(), 7);
     for workload in workloads {
         assert_eq!(tables::word(workload, "state"), "all failed");
@@ -345,15 +346,15 @@ fn rab_of_which_some_workloads_fail_keeps_the_others() {
         "--budget=20s",
     ];
     let run = counted(3, &args);
-    let [lost, rest] = tables::rows(&run, "rab-workloads")[..] else {
+    let [lost, rest] = rows(&run, "rab-workloads")[..] else {
         panic!("two workloads were expected: {}", run["tables"]);
     };
     let load = |at: usize| &run["measurements"][at];
-    assert_eq!(tables::figure(lost, "operations"), 0.0);
+    assert_eq!(figure(lost, "operations"), 0.0);
     assert_none_done(&load(0)["throughput"]);
     assert_eq!(severity(&load(0)["warnings"]), "void");
-    assert!(tables::figure(rest, "operations") > 1000.0, "{rest}");
-    assert!(tables::figure(rest, "rabmark-r") > 0.0, "{rest}");
+    assert!(figure(rest, "operations") > 1000.0, "{rest}");
+    assert!(figure(rest, "rabmark-r") > 0.0, "{rest}");
     assert_eq!(severity(&load(1)["warnings"]), "doubt");
 }
 
@@ -432,7 +433,7 @@ fn a_transaction_with_a_counted_error_is_not_completed() {
     .concat();
     let run = counted(0, &args);
     assert_share(&run["measurements"][0]["errors"], 0.01, 100_000.0);
-    let done = number(&run["transactions"]["loads"][0]["all"]["transactions"]);
+    let done = figure(row(&run, "transactions", &["1", "all"]), "transactions");
     let expected = 20_000.0 * 0.99_f64.powi(5);
     let deviation = (expected * (1.0 - 0.99_f64.powi(5))).sqrt();
     assert!(
@@ -447,7 +448,7 @@ fn workloads_of_rab_go_on() {
         0,
         &["rab", "sim:mm1?mean=1ms&error=EIO@0.2%", "--budget", "60s"],
     );
-    for workload in tables::rows(&run, "rab-workloads") {
+    for workload in rows(&run, "rab-workloads") {
         assert_ne!(tables::word(workload, "state"), "unfinished");
     }
     let curves = run["curves"].as_array().expect("curves");

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::support::tables::{self, estimate, figure, notes, readings};
 use crate::support::{self, Belongings, Scratch, finish};
 use serde_json::Value;
 
@@ -20,11 +21,12 @@ fn once<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&ONCE[..], more].concat()
 }
 
+/// Test, spacing and state of each row.
 fn rows(run: &Value) -> Vec<(String, String, String)> {
-    let word = |row: &Value, key: &str| row[key].as_str().expect("a word").to_owned();
-    let tests = run["files"]["tests"].as_array().expect("rows");
-    let row = |row: &Value| (word(row, "test"), word(row, "spacing"), word(row, "state"));
-    tests.iter().map(row).collect()
+    let word = |row: &Value, at: usize| row["levels"][at].as_str().expect("a word").to_owned();
+    let tests = tables::rows(run, "files").into_iter();
+    let row = |row: &Value| (word(row, 0), word(row, 3), word(row, 1));
+    tests.map(row).collect()
 }
 
 #[test]
@@ -36,24 +38,21 @@ fn every_test_is_measured_and_nothing_is_left() {
     let run = scratch.check(&args, 0, "").json();
     let rows = rows(&run);
     assert_eq!(rows.len(), 14 + 5, "{rows:?}");
-    let tests = run["files"]["tests"].as_array().expect("rows");
-    for row in tests {
-        let passes = row["passes"].as_array().expect("passes");
-        let warm_up: Vec<bool> = passes
+    for row in tables::rows(&run, "files") {
+        let passes = row["replicates"].as_array().expect("passes");
+        let counts: Vec<bool> = passes
             .iter()
-            .map(|pass| pass["is_warm_up"].as_bool().expect("a flag"))
+            .map(|pass| pass["counts"].as_bool().expect("a flag"))
             .collect();
-        assert_eq!(warm_up, [true, false], "{row}");
-        assert!(
-            row["elapsed_seconds"]["value"].as_f64() > Some(0.0),
-            "{row}"
-        );
-        if row["test"] == "4" {
-            assert_eq!(passes[1]["bytes"], 307_200);
-            assert_eq!(passes[1]["calls"], 300 * 6);
+        assert_eq!(counts, [false, true], "{row}");
+        assert!(figure(row, "elapsed") > 0.0, "{row}");
+        if row["levels"][0] == "4" {
+            assert_eq!(readings(row, "bytes")[1], 307_200.0);
+            assert_eq!(readings(row, "calls")[1], 1_800.0);
         }
     }
-    assert_eq!(run["files"]["device"], "own file");
+    let read = "TEST11 reads a file of 32000 blocks instead of a device";
+    assert!(notes(&run, "files").contains(read));
     let args = once(&[
         "target",
         "--state",
@@ -84,11 +83,11 @@ fn a_run_is_kept_shown_exported_and_compared() {
     let args = once(&["target", "--tests", "2,6", "--state", "as-is", "--quiet"]);
     for number in ["1", "2"] {
         let ended = scratch.check(&args, 0, &format!("Saved as run {number}"));
-        for expected in ["As is", "TEST6", "TEST2: make one 150-block file"] {
+        for expected in ["as-is: ", "  6 ", "TEST2: make one 150-block file"] {
             assert!(ended.stdout.contains(expected), "{}", ended.stdout);
         }
     }
-    scratch.check(&["runs", "show", "1", "--all"], 0, "TEST6: create");
+    scratch.check(&["runs", "show", "1", "--all"], 0, "6     create");
     let csv = scratch.check(&["runs", "export", "2", "--form", "csv"], 0, "");
     let elapsed = csv.stdout.lines().filter(|it| it.contains(",elapsed,"));
     assert_eq!(elapsed.count(), 2, "{}", csv.stdout);
@@ -159,16 +158,15 @@ fn clients_and_scales_multiply_the_counts() {
     let args = once(&["target", "--tests", "3", "--state", "as-is", "--json", "-"]);
     let args = [&args[..], &["--clients", "3", "--scale", "2"]].concat();
     let run = scratch.check(&args, 0, "").json();
-    let tests = run["files"]["tests"].as_array().expect("rows");
+    let tests = tables::rows(&run, "files");
     assert_eq!(tests.len(), 2, "a scale of 2 is compared with 1");
     for (row, scale) in tests.iter().zip([1, 2]) {
-        assert_eq!(
-            (&row["scale"], &row["items"]),
-            (&scale.into(), &(300 * scale).into())
-        );
-        assert_eq!(row["passes"][1]["bytes"], 3 * 153_600 * scale);
+        assert_eq!(row["levels"][4], scale.to_string());
+        let scale = f64::from(scale);
+        assert_eq!(figure(row, "items"), 300.0 * scale);
+        assert_eq!(readings(row, "bytes")[1], 3.0 * 153_600.0 * scale);
     }
-    assert_eq!(run["files"]["growth"].as_array().expect("ratios").len(), 1);
+    assert_eq!(tables::rows(&run, "files-growth").len(), 1);
     scratch.assert_clean(&target);
 }
 
@@ -193,13 +191,9 @@ fn phases_of_metadata_count_files_or_directories() {
         "mkdir", "create", "stat", "open", "read", "rename", "list", "remove", "rmdir",
     ];
     assert_eq!(names, expected);
-    let items: Vec<u64> = run["files"]["tests"]
-        .as_array()
-        .expect("rows")
-        .iter()
-        .map(|row| row["items"].as_u64().expect("a number"))
-        .collect();
-    assert_eq!(items, [12, 25, 25, 25, 25, 25, 9, 25, 12]);
+    let items = tables::rows(&run, "files").into_iter();
+    let items: Vec<f64> = items.map(|row| figure(row, "items")).collect();
+    assert_eq!(items, [12.0, 25.0, 25.0, 25.0, 25.0, 25.0, 9.0, 25.0, 12.0]);
     scratch.assert_clean(&target);
 }
 
@@ -223,17 +217,12 @@ fn clients_share_one_directory_and_read_each_others_files() {
     let names: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
     let phases = ["create", "stat", "open", "read", "rename", "list", "remove"];
     assert_eq!(names, [phases, phases].concat());
-    let tests = run["files"]["tests"].as_array().expect("rows");
-    let read = |row: &&Value| row["test"] == "read";
-    let bytes = tests
-        .iter()
-        .filter(read)
-        .map(|row| &row["passes"][1]["bytes"]);
-    assert_eq!(bytes.collect::<Vec<_>>(), [60 * 3901; 2]);
-    assert!(
-        run["files"]["hosts"].is_null(),
-        "one host has no rows of hosts"
-    );
+    let tests = tables::rows(&run, "files").into_iter();
+    let read = tests.filter(|row| row["levels"][0] == "read");
+    let bytes = read.map(|row| readings(row, "bytes")[1]);
+    assert_eq!(bytes.collect::<Vec<_>>(), [60.0 * 3901.0; 2]);
+    let hosts = tables::rows(&run, "files-hosts");
+    assert!(hosts.is_empty(), "one host has no rows of hosts");
     scratch.assert_clean(&target);
 }
 
@@ -250,15 +239,18 @@ fn test_11_reads_a_file_and_leaves_it_as_it_is() {
     let found = rows(&run);
     let states: Vec<&str> = found.iter().map(|row| row.2.as_str()).collect();
     assert_eq!(states, ["as-is", "cold"], "durable means nothing here");
-    assert_eq!(run["files"]["tests"][0]["passes"][0]["bytes"], 100_000);
-    assert_eq!(run["files"]["tests"][0]["passes"][0]["calls"], 7);
+    let first = tables::row(&run, "files", &[]);
+    assert_eq!(readings(first, "bytes")[0], 100_000.0);
+    assert_eq!(readings(first, "calls")[0], 7.0);
     let args = once(&[
         "target", "--tests", "2,11", "--state", "as-is", "--json", "-",
     ]);
     let args = [&args[..], &["--device", path]].concat();
     let run = scratch.check(&args, 0, "").json();
-    assert_eq!(run["files"]["device"], path);
-    assert_eq!(run["files"]["tests"][1]["passes"][0]["bytes"], 100_000);
+    let read = format!("TEST11 reads {path};");
+    assert!(notes(&run, "files").contains(&read));
+    let read = tables::row(&run, "files", &["11"]);
+    assert_eq!(readings(read, "bytes")[0], 100_000.0);
     belongings.assert_untouched();
     scratch.assert_clean(&target);
 }
@@ -280,18 +272,19 @@ fn a_memory_disk_runs_beside_where_there_is_one() {
     ];
     let args = [&args[..], &["--state", "as-is", "target"]].concat();
     let run = scratch.check(&args, 0, "").json();
-    let files = &run["files"];
-    if files["memory"].is_null() {
+    let memory = &run["other_targets"][0];
+    if memory.is_null() {
         return support::skipped(
             "a_memory_disk_runs_beside_where_there_is_one",
             "no tmpfs can be written",
         );
     }
-    let tests = files["tests"].as_array().expect("rows");
-    let systems: Vec<&Value> = tests.iter().map(|row| &row["system"]).collect();
+    let tests = tables::rows(&run, "files").into_iter();
+    let systems: Vec<&Value> = tests.map(|row| &row["levels"][2]).collect();
     assert_eq!(systems, ["target", "memory"]);
-    assert_eq!(files["over_memory"][0]["test"], "2");
-    let place = files["memory"]["path"].as_str().expect("a path");
+    let target = tables::row(&run, "files", &["2", "as-is", "target"]);
+    assert!(estimate(target, "over-memory").is_some(), "{target}");
+    let place = memory["path"].as_str().expect("a path");
     scratch.assert_clean(place.as_ref());
 }
 
@@ -304,8 +297,7 @@ fn the_memory_disk_stands_beside_any_state() {
         let args = ["files", "--passes", "1", "--reserve", "0B", "--tests", "2"];
         let args = [&args[..], &["--json", "-", "--state", state, "target"]].concat();
         let run = scratch.check(&args, 0, "").json();
-        let files = &run["files"];
-        if files["memory"].is_null() {
+        if run["other_targets"][0].is_null() {
             return support::skipped(
                 "the_memory_disk_stands_beside_any_state",
                 "no tmpfs can be written",
@@ -313,8 +305,10 @@ fn the_memory_disk_stands_beside_any_state() {
         }
         let states: Vec<String> = rows(&run).into_iter().map(|row| row.2).collect();
         assert_eq!(states, [state, "as-is"]);
-        let over = files["over_memory"].as_array().expect("ratios");
-        assert_eq!((over.len(), &over[0]["state"]), (1, &state.into()));
+        let tests = tables::rows(&run, "files").into_iter();
+        let over = tests.filter(|row| estimate(row, "over-memory").is_some());
+        let over: Vec<&Value> = over.map(|row| &row["levels"][1]).collect();
+        assert_eq!(over, [state]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Files up to a stonewall on one host: what is said of it, and what is refused.
 
 use crate::support::Scratch;
+use crate::support::tables::{figure, readings, rows};
 
 const METADATA: [&str; 10] = [
     "files",
@@ -24,11 +25,7 @@ fn the_part_before_the_wall_has_rates_of_its_own() {
     scratch.check(&args, 0, "Saved as run 1");
     scratch.assert_clean(&target);
     let shown = ["runs", "show", "1"];
-    scratch.check(
-        &shown,
-        0,
-        "At the stonewall: what was done when clients stopped",
-    );
+    scratch.check(&shown, 0, "Done when clients stopped");
 }
 
 /// What does not fill a transfer is not written.
@@ -63,9 +60,9 @@ fn large_files_are_whole_transfers() {
     scratch.assert_clean(&target);
     let text = std::fs::read_to_string(scratch.path("run.json")).expect("JSON");
     let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    for test in run["files"]["tests"].as_array().expect("rows") {
-        assert_eq!(test["items"], 2, "{test}");
-        assert_eq!(test["passes"][0]["bytes"], 4 << 20, "{test}");
+    for test in rows(&run, "files") {
+        assert_eq!(figure(test, "items"), 2.0, "{test}");
+        assert_eq!(readings(test, "bytes")[0], f64::from(4 << 20), "{test}");
     }
 }
 

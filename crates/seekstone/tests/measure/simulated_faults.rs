@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::tables::{self, estimate, readings, row, rows};
+use crate::support::tables::{self, estimate, figure, readings, row, rows};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -423,13 +423,17 @@ mod transactions {
     fn load(target: &str, more: &[&str]) -> (Value, Value) {
         let mut run = complete(&args(target, more));
         let warnings = run["measurements"][0]["warnings"].take();
-        (run["transactions"]["loads"][0].take(), warnings)
+        (row(&run, "transactions", &["1", "all"]).clone(), warnings)
+    }
+
+    fn tps(load: &Value) -> &Value {
+        estimate(load, "tps").expect("a rate")
     }
 
     #[test]
     fn a_healthy_queue_has_its_rate_and_nothing_is_named() {
         let (load, warnings) = load("sim:mm1?mean=10ms", &[]);
-        assert_covers(&load["per_second_steady"], 20.0, 0.05);
+        assert_covers(tps(&load), 20.0, 0.05);
         assert_names(&warnings, &[]);
     }
 
@@ -440,14 +444,16 @@ mod transactions {
         let broken = "sim:md1?time=10ms&error=EIO@500";
         let run = partial(&args(broken, &["--duration=100s"]));
         assert_eq!(run["measurements"][0]["kinds"][0]["count"], 499);
-        assert_eq!(run["transactions"]["loads"][0]["all"]["transactions"], 99);
+        let load = row(&run, "transactions", &["1", "all"]);
+        assert_eq!(figure(load, "transactions"), 99.0);
     }
 
     /// One I/O in a hundred takes a tenth of a second longer.
     #[test]
     fn stalls_are_part_of_the_response_time() {
         let (load, _) = load("sim:md1?time=10ms&stall=100ms@1%", &["--duration=1000s"]);
-        assert_near(&load["all"]["from_due"]["mean"]["value"], 5.0 * 11e6, 0.05);
+        let mean = estimate(&load, "latency").expect("a mean");
+        assert_near(&mean["value"], 5.0 * 0.011, 0.05);
     }
 
     /// I/Os take `10 ms (1 + t / 100 s)`: in 100 s there are `10000 ln 2` of them.
@@ -455,7 +461,7 @@ mod transactions {
     fn a_drift_leaves_as_many_as_it_leaves_and_is_named() {
         let (load, warnings) = load("sim:md1?time=10ms&drift=100%@100s", &["--duration=100s"]);
         let expected = (10_000.0 * 2f64.ln() / 5.0).floor();
-        assert_eq!(number(&load["all"]["transactions"]), expected);
+        assert_eq!(figure(&load, "transactions"), expected);
         assert_names(&warnings, &["drift"]);
     }
 
@@ -465,8 +471,8 @@ mod transactions {
     fn a_long_warm_up_is_named() {
         let (load, warnings) = load("sim:md1?time=10ms&warm-up=200%@20s", &["--duration=100s"]);
         let expected = ((1000.0 * 3f64.ln() + 8000.0) / 5.0).floor();
-        assert_eq!(number(&load["all"]["transactions"]), expected);
-        let steady = &load["per_second_steady"];
+        assert_eq!(figure(&load, "transactions"), expected);
+        let steady = tps(&load);
         let is_held = number(&steady["low"]) <= 20.0 && 20.0 <= number(&steady["high"]);
         assert!(is_held, "{steady}");
         assert_names(&warnings, &["warm-up"]);
@@ -481,7 +487,7 @@ mod transactions {
         let one = ["--ios=1", "--users=1", "--think=0", "--duration=60s"];
         let mut run = complete(&[&["transactions", TWO_MODES], &one[..]].concat());
         let warnings = run["measurements"][0]["warnings"].take();
-        let steady = &run["transactions"]["loads"][0]["per_second_steady"];
+        let steady = tps(row(&run, "transactions", &["1", "all"]));
         assert_covers(steady, 1.0 / TWO_MODES_MEAN_S, 0.03);
         assert_names(&warnings, &["two-modes"]);
     }
@@ -493,7 +499,7 @@ mod transactions {
         assert!(!names(&silent).contains("write-cliff"), "{silent}");
         let (cliff, named) = writes(&format!("{FLASH}&blocks=48&spare=15%"));
         assert!(names(&named).contains("write-cliff"), "{named}");
-        let all = |load: &Value| number(&load["all"]["transactions"]);
+        let all = |load: &Value| figure(load, "transactions");
         assert!(all(&cliff) < all(&below));
     }
 }

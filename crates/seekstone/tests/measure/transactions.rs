@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use crate::support::tables::{estimate, figure, row, rows};
 use crate::support::{Running, Scratch};
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One processor that is never asked, and one server of exactly 10 ms: 100 I/Os per second.
 const DISK: &str = "sim:md1?time=10ms";
@@ -46,12 +47,13 @@ fn users_share_a_disk_of_known_speed() {
             "1",
         ];
         let run = measure(&scratch, &args);
-        let load = &run["transactions"]["loads"][0];
-        assert_near(number(&load["per_second_steady"]["value"]), 20.0, 0.02);
-        let mean = number(&load["all"]["from_due"]["mean"]["value"]);
+        let load = row(&run, "transactions", &[users, "all"]);
+        assert_near(figure(load, "tps"), 20.0, 0.02);
+        let mean = figure(load, "latency");
+        let by_law = row(&run, "transactions-machine", &[users, "by law"]);
         let users: f64 = users.parse().expect("a number");
-        assert_near(mean, users * 50e6, 0.03);
-        assert_near(number(&load["users_by_law"]["value"]), users, 0.03);
+        assert_near(mean, users * 0.05, 0.03);
+        assert_near(figure(by_law, "users"), users, 0.03);
         assert_eq!(run["measurements"][0]["lateness"]["max_ns"], 0);
     }
 }
@@ -74,10 +76,11 @@ fn users_leave_after_their_transactions() {
         "--seed",
         "3",
     ];
-    let load = &measure(&scratch, &args)["transactions"]["loads"][0];
-    assert_eq!(load["all"]["transactions"], 80);
-    let whole = number(&load["per_second_whole"]);
-    assert_near(whole, 80e9 / number(&load["elapsed_ns"]), 1e-6);
+    let run = measure(&scratch, &args);
+    let load = row(&run, "transactions", &["4", "all"]);
+    assert_eq!(figure(load, "transactions"), 80.0);
+    let whole = row(&run, "transactions-machine", &["4", "whole run"]);
+    assert_near(figure(whole, "tps"), 80.0 / figure(whole, "elapsed"), 1e-6);
 }
 
 #[test]
@@ -102,11 +105,13 @@ fn the_number_of_users_that_fit_is_found() {
         "--users-max",
         "1000",
     ];
-    let search = &measure(&scratch, &args)["transactions"]["search"];
+    let run = measure(&scratch, &args);
+    let found = row(&run, "users-found", &["95 % within 105 ms"]);
+    let ends = ["meets", "misses"].map(|it| figure(found, it));
+    assert_eq!(ends, [10.0, 11.0], "{found}");
     assert_eq!(
-        (&search["meets"], &search["misses"]),
-        (&10.into(), &11.into()),
-        "{search}"
+        estimate(found, "users").map(|it| &it["high"]),
+        Some(&10.0.into())
     );
 }
 
@@ -125,13 +130,13 @@ fn profiles_come_from_a_file() {
         "--seed",
         "1",
     ];
-    let load = &measure(&scratch, &args)["transactions"]["loads"][0];
-    assert_eq!(load["users"], 32);
-    let names: Vec<&Value> = (0..2)
-        .map(|index| &load["profiles"][index]["name"])
-        .collect();
-    assert_eq!(names, ["light", "heavy"]);
-    assert_eq!(load["profiles"][1]["users"], 2);
+    let run = measure(&scratch, &args);
+    let found = rows(&run, "transactions").into_iter();
+    let found = found.map(|it| (&it["levels"], figure(it, "users")));
+    let expected = [("all", 32.0), ("light", 30.0), ("heavy", 2.0)];
+    let expected = expected.map(|(name, users)| (json!(["32", name]), users));
+    let expected = expected.iter().map(|(levels, users)| (levels, *users));
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
 /// One unit is what --cpu-unit says, in a file of profiles too.
@@ -149,13 +154,11 @@ fn profiles_count_in_the_unit_that_is_given() {
         "50ms",
     ];
     let args = [&args[..], &["--duration", "10s", "--seed", "1"]].concat();
-    let load = &measure(&scratch, &args)["transactions"]["loads"][0];
-    assert_eq!(load["cpu_work_each_ns"], 1e8);
-    assert_near(
-        number(&load["all"]["from_due"]["mean"]["value"]),
-        101e6,
-        0.001,
-    );
+    let run = measure(&scratch, &args);
+    let whole = row(&run, "transactions-machine", &["1", "whole run"]);
+    assert_eq!(figure(whole, "cpu-asked"), 0.1);
+    let load = row(&run, "transactions", &["1", "all"]);
+    assert_near(figure(load, "latency"), 0.101, 0.001);
 }
 
 /// A disk of 10 ms under one user who asks for five I/Os and 50 ms of work: both are busy half of
@@ -180,8 +183,8 @@ fn what_the_machine_did_is_listed_by_intervals() {
         "-",
     ];
     let run = scratch.check(&args, 0, "\"series\"").json();
-    let load = &run["transactions"]["loads"][0];
-    let series = &load["series"];
+    let load = row(&run, "transactions", &["1", "all"]);
+    let series = &run["measurements"][0]["series"];
     assert_eq!(series["interval_ns"], 500_000_000);
     let samples = series["samples"].as_array().expect("intervals");
     assert_eq!(samples.len(), 40);
@@ -197,7 +200,7 @@ fn what_the_machine_did_is_listed_by_intervals() {
     }
     let counts = samples.iter().map(|sample| number(&sample["transactions"]));
     let all: f64 = counts.sum();
-    assert_eq!(all, number(&load["all"]["transactions"]));
+    assert_eq!(all, figure(load, "transactions"));
     let export = ["runs", "export", "1", "--archive", "runs.db", "--form"];
     let with = |form| [&export[..], &[form]].concat();
     let csv = scratch
@@ -232,8 +235,9 @@ fn the_kernels_counters_are_sampled() {
         "0",
     ];
     let run = measure(&scratch, &args);
-    let load = &run["transactions"]["loads"][0];
-    let samples = load["series"]["samples"].as_array().expect("intervals");
+    let load = row(&run, "transactions", &["2", "all"]);
+    let series = &run["measurements"][0]["series"];
+    let samples = series["samples"].as_array().expect("intervals");
     assert!((2..=12).contains(&samples.len()), "{samples:?}");
     let mut end = 0.0;
     for sample in samples {
@@ -245,7 +249,7 @@ fn the_kernels_counters_are_sampled() {
     }
     let counts = samples.iter().map(|sample| number(&sample["transactions"]));
     let all: f64 = counts.sum();
-    assert_near(all, number(&load["all"]["transactions"]), 0.05);
+    assert_near(all, figure(load, "transactions"), 0.05);
     scratch.assert_clean(&target);
 }
 
@@ -342,21 +346,24 @@ fn every_standard_test_runs_on_a_model() {
         ];
         let args = [&args[..], &["--cpu-unit", "100ms", "--seed", "1"]].concat();
         let run = measure(&scratch, &args);
-        let table = &run["transactions"]["standard"];
+        let tables = run["tables"].as_array().expect("tables").iter();
+        let mut tables = tables.filter(|it| it["name"] == "standard-test");
+        let table = tables.next().expect("a standard test");
+        let found = rows(&run, "standard-test");
         let mut columns = vec!["PC"];
-        let named = table["columns"].as_array().expect("columns").iter();
-        columns.extend(named.skip(1).filter_map(Value::as_str));
+        columns.extend(table["factors"][1].as_str());
+        let named = found[0]["words"].as_array().expect("cells").iter();
+        columns.extend(named.filter_map(|it| it[0].as_str()));
         assert!(columns.contains(&column), "{section}: {columns:?}");
-        let rows = table["rows"].as_array().expect("rows");
-        for row in rows {
-            let cells = row["cells"].as_array().expect("cells");
+        for row in &found {
+            let cells = row["words"].as_array().expect("cells");
             assert_eq!(cells.len() + 2, columns.len(), "{section}: {row}");
         }
-        let ours = rows.iter().filter(|row| row["machine"] == "here");
+        let ours = found.iter().filter(|row| row["levels"][0] == "here");
         assert_eq!(ours.count(), expected, "{section}");
-        let loads = run["transactions"]["loads"].as_array().expect("loads");
-        for load in loads {
-            let busy = number(&load["device_busy_share"]);
+        let loads = rows(&run, "transactions-machine").into_iter();
+        for load in loads.filter(|it| it["levels"][1] == "whole run") {
+            let busy = figure(load, "device-busy");
             assert!(busy > 0.0 && busy <= 1.0, "{section}: {busy}");
         }
     }
@@ -490,9 +497,10 @@ fn users_think_as_the_document_has_them() {
         &["--ios", "1", "--duration", "200s", "--seed", "1"],
     ]
     .concat();
-    let load = &measure(&scratch, &args)["transactions"]["loads"][0];
-    assert_near(number(&load["think_ns"]), 2e9, 1e-9);
-    assert_near(number(&load["per_second_whole"]), 200.0 / 2.001, 0.02);
+    let run = measure(&scratch, &args);
+    let whole = row(&run, "transactions-machine", &["200", "whole run"]);
+    assert_near(figure(whole, "think-time"), 2.0, 1e-9);
+    assert_near(figure(whole, "tps"), 200.0 / 2.001, 0.02);
     // The memory of users is no matter of depth and block size.
     let args = ["transactions", ".", "--users", "100", "--memory", "100GiB"];
     let ended = scratch.check(&args, 1, "use less memory, or fewer users");

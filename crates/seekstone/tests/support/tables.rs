@@ -67,9 +67,11 @@ pub fn severity<'a>(run: &'a Value, row: &str, code: &str) -> &'a str {
     severity.unwrap_or_else(|| panic!("no {code} of {row}: {}", run["row_warnings"]))
 }
 
-/// What a table says of how its figures came about.
+/// The notes of a table, joined; none where the run has no such table.
 pub fn notes(run: &Value, table: &str) -> String {
-    let tables = run["tables"].as_array().expect("tables");
-    let found = tables.iter().find(|it| it["name"] == table);
-    found.map_or_else(String::new, |it| it["notes"].to_string())
+    let tables = run["tables"].as_array().expect("tables").iter();
+    let notes = tables.filter(|it| it["name"] == table);
+    let notes = notes.flat_map(|it| it["notes"].as_array().into_iter().flatten());
+    let notes: Vec<&str> = notes.filter_map(Value::as_str).collect();
+    notes.join("\n")
 }

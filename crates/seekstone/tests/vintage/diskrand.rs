@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::support::data_files::{read, write};
+use crate::support::tables::{figure, row};
 use crate::support::{Ended, Running, Scratch, finish, skipped};
 
 /// A model whose answers do not depend on this machine.
@@ -214,11 +215,9 @@ fn two_logs_have_profiles_and_transactions_apart() {
         0,
         "20 I/Os, CP 1, think 5 s, loads vary",
     );
-    assert!(
-        shown.stdout.contains("1 user, 30 transactions in"),
-        "{}",
-        shown.stdout
-    );
+    let run = scratch.check(&["runs", "export", "1"], 0, "").json();
+    let all = row(&run, "transactions", &["1", "all"]);
+    assert_eq!(figure(all, "transactions"), 30.0, "{}", shown.stdout);
 }
 
 #[test]
@@ -370,7 +369,7 @@ fn a_microsecond_is_imported_as_one() {
     fs::write(scratch.path("LogFile.txt"), log).expect("a log");
     scratch.check(&["runs", "import", "LogFile.txt"], 0, "run 1");
     let run = scratch.check(&["runs", "export", "1"], 0, "").json();
-    let all = &run["transactions"]["loads"][0]["all"];
-    assert_eq!(all["from_start"]["min_ns"], 1000);
-    assert_eq!(all["from_start"]["max_ns"], 1000);
+    let all = row(&run, "transactions", &["1", "all"]);
+    assert_eq!(figure(all, "latency-from-start-min"), 1e-6);
+    assert_eq!(figure(all, "latency-from-start-max"), 1e-6);
 }

@@ -127,8 +127,9 @@ impl Test {
             start_at: None,
             sample_every: None,
         };
-        let run = measure_transactions(&request, interrupt, &mut |_| {})?;
-        let found = run.transactions.map(|it| it.loads).unwrap_or_default();
+        let found = measure_transactions(&request, interrupt, &mut |_| {})?
+            .found
+            .loads;
         if found.len() == tasks.len() {
             return Ok(found);
         }

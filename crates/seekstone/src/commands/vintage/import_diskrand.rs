@@ -280,12 +280,13 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
     found.measurement.bytes_all = bytes as u64;
     found.measurement.effective_depth = f64::NAN;
     run.measurements = vec![found.measurement];
-    run.transactions = Some(Transactions {
+    let found = Transactions {
         ramp_per_second: None,
         loads: vec![load],
         search: None,
         standard: None,
-    });
+    };
+    run.tables = found.tables(&run.measurements);
 }
 
 /// Users who start within one second cannot be placed in it.
