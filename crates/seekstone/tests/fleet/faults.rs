@@ -57,7 +57,8 @@ fn start(scratch: &Scratch, mut command: Command, duration: &str) -> Running {
     running
 }
 
-/// The freeze is that host's latency and no one else's, and the run is whole.
+/// The freeze is that host's latency and no one else's, its own program is blamed for it, and the
+/// run is whole.
 #[test]
 fn a_frozen_rank_shows_in_its_row() {
     let test = "a_frozen_rank_shows_in_its_row";
@@ -74,7 +75,7 @@ fn a_frozen_rank_shows_in_its_row() {
     std::thread::sleep(FREEZE);
     kill_process(rank, Signal::CONT).expect("a signal");
     let ended = running.end();
-    ended.check(&["a frozen rank"], 0, "Saved as run 1");
+    ended.check(&["a frozen rank"], 3, "Saved as run 1");
     assert!(!ended.stdout.contains("partial"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let longest: Vec<u64> = rows(&run)
@@ -90,12 +91,12 @@ fn a_frozen_rank_shows_in_its_row() {
         "{longest:?}"
     );
     let said = rows(&run)[2]["warnings"].to_string();
-    let gap = said.split_once("nothing completed for ");
-    let gap = gap.and_then(|(_, rest)| rest.split_once(" s")?.0.parse::<f64>().ok());
-    // The gap begins and ends at operations that were done before and after the freeze, to a slot.
+    let still = said.split_once("stood still for ");
+    let still = still.and_then(|(_, rest)| rest.split_once(" s")?.0.parse::<f64>().ok());
+    // The thread that watches looks every few milliseconds, and is late on a busy machine.
     let frozen = FREEZE.as_secs_f64();
     assert!(
-        said.contains("rank 1 on ") && gap.is_some_and(|gap| gap > frozen - 0.01),
+        said.contains("rank 1 on ") && still.is_some_and(|still| still > 0.9 * frozen),
         "{said}"
     );
     scratch.assert_clean(&scratch.path("target"));
