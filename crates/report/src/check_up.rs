@@ -21,7 +21,9 @@ use crate::warnings;
 pub fn check_up(run: &Run, style: &Style) -> String {
     let mut page = Page::new(style);
     header(&mut page, run);
-    if !run.measurements.is_empty() && !run.are_trials_summed_up() {
+    let mut tables = run.tables.iter();
+    let are_hidden = tables.any(|it| it.sums_up_trials && !it.show.with_trials);
+    if !run.measurements.is_empty() && !are_hidden {
         page.blank();
         measurements::section(&mut page, &run.measurements);
     }

@@ -317,16 +317,18 @@ fn named<'a>(
         true => first().into_iter().collect(),
         false => named,
     };
-    let level = |place: usize| GridColumn {
-        heading: (
-            words(&table.factors[place]).into(),
-            Align::Left,
-            NAME_WEIGHT,
-        ),
-        side: 0,
-        shows: Shows::Level(place),
+    let level = |(number, place): (usize, usize)| {
+        let align = match number {
+            0 => Align::Left,
+            _ => side_of(rows.iter().map(|row| row.levels[place].as_str())),
+        };
+        GridColumn {
+            heading: (words(&table.factors[place]).into(), align, NAME_WEIGHT),
+            side: 0,
+            shows: Shows::Level(place),
+        }
     };
-    named.into_iter().map(level).collect()
+    named.into_iter().enumerate().map(level).collect()
 }
 
 /// The columns of a side with what it is called, or of all there is.

@@ -114,7 +114,7 @@ impl Run {
         }
     }
 
-    /// Whether a table sums up the trials, which then have no rows of their own on a screen.
+    /// Whether a table sums up the trials, which then have no rows of their own in summaries.
     #[must_use]
     pub fn are_trials_summed_up(&self) -> bool {
         self.tables.iter().any(|it| it.sums_up_trials)

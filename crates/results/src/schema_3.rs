@@ -9,6 +9,7 @@ use crate::rab::Rab;
 use crate::random_access::RandomAccess;
 use crate::replay::Replay;
 use crate::run::Run;
+use crate::saying::Saying;
 use crate::ssd::SsdTests;
 use crate::table::Table;
 use crate::timing::Timing;
@@ -74,7 +75,11 @@ pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_jso
     }
     if let Some(files) = found.files {
         run.row_warnings.extend(files.row_warnings());
-        tables.extend(files.tables(run.target.kind));
+        let mut of_files = files.tables(run.target.kind);
+        if let (Some(table), Some(finding)) = (of_files.first_mut(), run.findings.first()) {
+            table.says = Some(Saying::quoting(finding.trim_end_matches('.')));
+        }
+        tables.extend(of_files);
         run.other_targets.extend(files.memory);
     }
     tables.extend(found.replay.iter().flat_map(Replay::tables));

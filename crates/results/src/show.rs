@@ -13,6 +13,9 @@ pub struct Show {
     /// Whether only those who ask for everything see it on a screen.
     #[serde(skip_serializing_if = "is_false")]
     pub is_detail: bool,
+    /// Whether the trials that it sums up stand on a screen, too.
+    #[serde(skip_serializing_if = "is_false")]
+    pub with_trials: bool,
     /// The factor whose levels have a heading and a table each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grouped_by: Option<String>,
@@ -94,6 +97,15 @@ impl Show {
         Self {
             is_detail: true,
             ..Self::default()
+        }
+    }
+
+    /// Beside the trials that it sums up.
+    #[must_use]
+    pub fn with_trials(self) -> Self {
+        Self {
+            with_trials: true,
+            ..self
         }
     }
 

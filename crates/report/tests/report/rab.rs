@@ -61,9 +61,9 @@ fn levels_rabmarks_averages_and_modes() {
 
     Workloads
       workload     mode     run  RABmark r  95 % CI           RABmark s  throughput  state
-      transaction  normal   1        6,420  at least 6,290     298 MB/s              lower bound
-      batch        normal   1       32,300  31,700 .. 32,900   822 MB/s    822 MB/s
-      batch        reduced  2       11,600  11,400 .. 11,900   493 MB/s    493 MB/s
+      transaction  normal     1      6,420  at least 6,290     298 MB/s              lower bound
+      batch        normal     1     32,300  31,700 .. 32,900   822 MB/s    822 MB/s
+      batch        reduced    2     11,600  11,400 .. 11,900   493 MB/s    493 MB/s
       Levels up to 50.0 ms; 20/s for each client that waits; target precision 3 %.
 
     Levels

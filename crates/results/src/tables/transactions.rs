@@ -56,7 +56,7 @@ impl Transactions {
         let is_detail = self.search.is_some() || self.standard.is_some();
         let seen = Show {
             is_detail,
-            ..Show::default().columns(&[
+            ..Show::default().with_trials().columns(&[
                 "tps",
                 "latency",
                 "latency-p90",

@@ -45,7 +45,7 @@ fn what_is_no_storage_is_refused() {
         ),
         ("tiny/below", 2, "error: there is nothing at `tiny/below`"),
         ("dangling", 2, "error: there is nothing at `dangling`"),
-        ("", 2, "error: there is nothing at ``"),
+        ("", 2, "error: invalid value '' for '[TARGET]"),
         (
             "fifo",
             1,

@@ -99,7 +99,8 @@ fn a_study_is_run_kept_and_noted() {
     );
     assert!(markdown.contains("| 64KiB | two | "), "{markdown}");
     let figures = export("csv");
-    assert_eq!(figures.lines().count(), 1 + 4 * 2, "{figures}");
+    // A header, the verdict, two readings of four combinations.
+    assert_eq!(figures.lines().count(), 2 + 4 * 2, "{figures}");
     let replicates = export("replicates");
     assert!(replicates.lines().count() > 8 * 2, "{replicates}");
     assert!(export("text").contains("Test environment"));

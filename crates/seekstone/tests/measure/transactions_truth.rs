@@ -98,10 +98,10 @@ fn the_share_of_the_page_cache_is_that_of_the_pages_it_holds() {
         cached.share("100000", &[]);
         let held = cached.held();
         let ended = finish(cached.command("20000", &[]));
-        ended.check(&[], 0, "page cache share ");
+        ended.check(&[], 0, "page cache ");
         // Where memory is short elsewhere a page or two of 8192 may have gone.
         let mut lines = ended.stdout.lines().map(str::trim);
-        let shown = lines.find_map(|line| line.strip_prefix("page cache share"));
+        let shown = lines.find_map(|line| line.strip_prefix("page cache "));
         let share = shown.and_then(|it| it.trim().strip_suffix(" %")?.parse::<f64>().ok());
         held > 0.99 && share > Some(99.4)
     });
