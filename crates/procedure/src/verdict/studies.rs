@@ -92,7 +92,9 @@ fn readings<'a>(cell: &StudyCell, rows: &'a [Row]) -> Vec<Statement<'a>> {
     }
     told.retain(|it| Some(it.unit) == first || is_main(it.unit));
     let said = told.into_iter().map(|it| {
-        let has_one_mean = it.value.is_bounded() && it.two_kinds.is_none() && it.drift.is_none();
+        // An interval down to nothing says nothing.
+        let is_known = it.value.is_bounded() && it.value.low > 0.0;
+        let has_one_mean = is_known && it.two_kinds.is_none() && it.drift.is_none();
         Statement::quoting(rows.iter().collect(), has_one_mean.then(|| reading(it)))
     });
     said.collect()

@@ -475,7 +475,7 @@ fn archived_cells_are_shown_listed_and_exported() {
     let target = "sim:md1?time=1ms&size=1MiB";
     let args = ["random", target, "--seed", "1", "-q", "--depths", "1,4"];
     scratch.check(&args, 0, "Saved as run 1: seekstone runs show 1");
-    scratch.check(&["runs", "show", "1"], 0, "1 MiB    4 KiB   4      4.00 ms");
+    scratch.check(&["runs", "show", "1"], 0, "1 MiB    4 KiB       4  4.00 ms");
     scratch.check(
         &["runs", "show", "1", "--all"],
         0,
@@ -516,5 +516,5 @@ fn all_combinations_are_measured_where_they_are_asked_for() {
         &cross[..],
     ]
     .concat();
-    scratch.check(&args, 0, "1 MiB   64 KiB  2");
+    scratch.check(&args, 0, "1 MiB   64 KiB      2");
 }
