@@ -88,6 +88,17 @@ pub struct RowWarning {
     pub warning: Warning,
 }
 
+impl RowWarning {
+    /// The warnings of a row of that name.
+    pub(crate) fn each(row: &str, warnings: &[Warning]) -> Vec<Self> {
+        let of_row = |warning: &Warning| Self {
+            row: row.to_owned(),
+            warning: warning.clone(),
+        };
+        warnings.iter().map(of_row).collect()
+    }
+}
+
 impl Run {
     /// A complete run of no length, in which nothing was measured: for `..Run::empty(…)` behind
     /// what a command did measure.

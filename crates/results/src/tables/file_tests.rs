@@ -90,15 +90,9 @@ impl FileTests {
     /// What must be known of each test.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let of_test = |test: &FileTest| {
-            let row = test.name();
-            let of_row = move |warning| RowWarning {
-                row: row.clone(),
-                warning,
-            };
-            test.warnings.clone().into_iter().map(of_row)
-        };
-        self.tests.iter().flat_map(of_test).collect()
+        let all = self.tests.iter();
+        let all = all.flat_map(|it| RowWarning::each(&it.name(), &it.warnings));
+        all.collect()
     }
 
     fn calls_title(&self) -> String {

@@ -59,15 +59,9 @@ impl Rab {
     /// What must be known of each workload, but for its curve and its load.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let of_workload = |it: &RabWorkload| {
-            let row = it.name.clone();
-            let of_row = move |warning| RowWarning {
-                row: row.clone(),
-                warning,
-            };
-            it.warnings.clone().into_iter().map(of_row)
-        };
-        self.workloads.iter().flat_map(of_workload).collect()
+        let all = self.workloads.iter();
+        let all = all.flat_map(|it| RowWarning::each(&it.name, &it.warnings));
+        all.collect()
     }
 
     /// The load curves of the workloads that have one.

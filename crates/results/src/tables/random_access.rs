@@ -48,15 +48,9 @@ impl RandomAccess {
     /// What must be known of each cell.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let of_cell = |cell: &RandomCell| {
-            let row = cell.title();
-            let of_row = move |warning| RowWarning {
-                row: row.clone(),
-                warning,
-            };
-            cell.warnings.clone().into_iter().map(of_row)
-        };
-        self.cells.iter().flat_map(of_cell).collect()
+        let all = self.cells.iter();
+        let all = all.flat_map(|it| RowWarning::each(&it.title(), &it.warnings));
+        all.collect()
     }
 
     /// Whether the cell is the first or the last of those over growing spans.

@@ -63,15 +63,9 @@ impl SsdTests {
     /// What must be known of each test.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let of_phase = |phase: &SsdPhase| {
-            let row = phase.name.clone();
-            let of_row = move |warning| RowWarning {
-                row: row.clone(),
-                warning,
-            };
-            phase.warnings.clone().into_iter().map(of_row)
-        };
-        self.phases.iter().flat_map(of_phase).collect()
+        let all = self.phases.iter();
+        let all = all.flat_map(|it| RowWarning::each(&it.name, &it.warnings));
+        all.collect()
     }
 
     fn of_tests(&self) -> Table {

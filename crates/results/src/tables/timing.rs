@@ -41,15 +41,9 @@ impl Timing {
     /// What must be known of each command.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let of_command = |command: &TimedCommand| {
-            let row = command.name.clone();
-            let of_row = move |warning| RowWarning {
-                row: row.clone(),
-                warning,
-            };
-            command.warnings.clone().into_iter().map(of_row)
-        };
-        self.commands.iter().flat_map(of_command).collect()
+        let all = self.commands.iter();
+        let all = all.flat_map(|it| RowWarning::each(&it.name, &it.warnings));
+        all.collect()
     }
 
     /// What each comparison shows, in a sentence and never beyond it.

@@ -41,15 +41,9 @@ impl Transfer {
     /// What must be known of each series.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let of_series = |series: &TransferSeries| {
-            let row = series.title.clone();
-            let of_row = move |warning| RowWarning {
-                row: row.clone(),
-                warning,
-            };
-            series.warnings.clone().into_iter().map(of_row)
-        };
-        self.series.iter().flat_map(of_series).collect()
+        let all = self.series.iter();
+        let all = all.flat_map(|it| RowWarning::each(&it.title, &it.warnings));
+        all.collect()
     }
 
     fn of_series(&self) -> Table {
