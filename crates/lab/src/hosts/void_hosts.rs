@@ -3,7 +3,11 @@
 use results::{Measurement, Severity, Warning, WarningCode};
 
 /// What of a host makes its own row void, and is no more true of the sum.
-const OF_HOSTS: [WarningCode; 2] = [WarningCode::ForeignIo, WarningCode::NotFromDevice];
+const OF_HOSTS: [WarningCode; 3] = [
+    WarningCode::ForeignIo,
+    WarningCode::NotFromDevice,
+    WarningCode::Standstill,
+];
 /// The sum is void where void rows did this share of its operations.
 const VOID_SHARE: f64 = 0.5;
 
@@ -52,9 +56,9 @@ mod tests {
 
     #[test]
     fn a_sum_is_void_where_void_hosts_did_half_of_it() {
-        let foreign = || Warning::void(WarningCode::ForeignIo, "rank 1: 80 % was foreign");
-        let check = |void: u64, sound: u64, expected: &[Severity]| {
-            let rows = [row(void, vec![foreign()]), row(sound, Vec::new())];
+        let check_of = |code: &WarningCode, (void, sound): (u64, u64), expected: &[Severity]| {
+            let why = Warning::void(code.clone(), "rank 1: it must not be used");
+            let rows = [row(void, vec![why]), row(sound, Vec::new())];
             let found = void_hosts(&Measurement::empty(), &rows);
             let severities: Vec<Severity> = found.iter().map(|it| it.severity).collect();
             assert_eq!(
@@ -63,6 +67,11 @@ mod tests {
                 "{void} of {}: {found:?}",
                 void + sound
             );
+        };
+        let check = |void, sound, expected: &[Severity]| {
+            for code in &OF_HOSTS {
+                check_of(code, (void, sound), expected);
+            }
         };
         check(60, 40, &[Severity::Void]);
         check(50, 50, &[Severity::Void]);

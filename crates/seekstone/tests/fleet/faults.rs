@@ -90,6 +90,9 @@ fn a_frozen_rank_shows_in_its_row() {
         all == frozen && first < frozen && last < frozen,
         "{longest:?}"
     );
+    // The sum has that time in it, too.
+    let of_sum = rows(&run)[0]["warnings"].to_string();
+    assert!(of_sum.contains("void on 1 of 3 ranks"), "{of_sum}");
     let said = rows(&run)[2]["warnings"].to_string();
     let still = said.split_once("stood still for ");
     let still = still.and_then(|(_, rest)| rest.split_once(" s")?.0.parse::<f64>().ok());
