@@ -26,7 +26,7 @@ pub struct RunSummary {
     pub headline: String,
     /// Its verdict in a sentence; empty where an older program archived it, and it cannot be read.
     pub verdict: String,
-    /// How far that can be trusted: `sound`, `shaky` or `void`; empty as `verdict`.
+    /// Trust in the verdict: `sound`, `shaky` or `void`; empty where `verdict` is.
     pub trust: String,
     /// The outcome of its goals: `kept`, `exceeded` or `undecided`.
     pub goals: Option<String>,

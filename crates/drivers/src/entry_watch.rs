@@ -17,7 +17,7 @@ const UNKNOWN: Duration = Duration::from_micros(200);
 /// No lock is held for so long: where many requests wait in the file system's queue, what they
 /// take says nothing of an entry.
 const LONG: Duration = Duration::from_millis(2);
-/// So many of the last eight watched entries must have been held up.
+/// Entries held up, of the last eight watched, from which on the driver counts as held up.
 const HELD_UP_MIN: u32 = 4;
 
 /// Watches some of the entries of one driver.

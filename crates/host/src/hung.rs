@@ -112,7 +112,7 @@ fn state_of(facts: &Facts, number: u32) -> Option<char> {
 }
 
 /// The kernel's stack of a thread, which only root may read; else the function in which it waits,
-/// where that is told.
+/// if the kernel shows it.
 fn functions_of(facts: &Facts, number: u32) -> Vec<String> {
     if let Some(stack) = facts.proc_text(&format!("self/task/{number}/stack")) {
         let functions = stack.lines().filter_map(|line| {

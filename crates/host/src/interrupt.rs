@@ -13,9 +13,9 @@
 //! SIGXFSZ gets a handler that does nothing to speak of, so that a write past `ulimit -f` is an
 //! ordinary error (EFBIG) instead of our death. System calls are restarted, not broken off.
 //!
-//! Storage that does not answer keeps a thread for good. Who waits for such threads, and can go on
-//! without them, holds an [`Awaiting`]: the second signal then only says that they are given up,
-//! and the next ends the process. Where nobody does, what the process hangs on is told.
+//! A thread may wait for ever for storage that does not answer. Code that can go on without such
+//! threads holds an [`Awaiting`]: the second signal then gives them up, and the third ends the
+//! process. Otherwise, soon after the first signal, the program prints what it hangs on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -236,8 +236,9 @@ impl Interrupt {
     }
 }
 
-/// Ends the process when a signal comes that is not one with the first, or when after the first
-/// the world keeps us waiting. Somebody who can go on without the storage is told first.
+/// Ends the process at the second signal (one right behind the first counts as the same wish), or
+/// when it has not ended some time after the first.
+/// Code that can go on without the storage gets the second signal instead.
 fn end_at_the_second(mut signals: Signals) {
     let mut heard = None;
     for number in signals.forever() {

@@ -194,20 +194,7 @@ fn a_second_signal_keeps_what_was_measured() {
 /// A run of many trials ends by itself, and goes on behind the last that was complete.
 #[test]
 fn a_run_ends_at_its_limit_and_goes_on_when_the_storage_answers() {
-    let fio = [
-        "fio",
-        "--hang-limit",
-        "300ms",
-        "--name=first",
-        "--filename=FILE",
-        "--rw=randread",
-        "--time_based",
-        "--runtime=1",
-        "--iodepth=4",
-        "--ioengine=libaio",
-        "--direct=1",
-        "--name=second",
-        "--stonewall",
+    let job = [
         "--filename=FILE",
         "--rw=randread",
         "--time_based",
@@ -216,6 +203,9 @@ fn a_run_ends_at_its_limit_and_goes_on_when_the_storage_answers() {
         "--ioengine=libaio",
         "--direct=1",
     ];
+    let begin = ["fio", "--hang-limit", "300ms", "--name=first"];
+    let second = ["--name=second", "--stonewall"];
+    let fio = [&begin[..], &job, &second, &job].concat();
     let cases: [(&[&str], &str); 3] = [
         (
             &["run", "FILE", "--budget", "3s", "--hang-limit", "300ms"],
