@@ -4,15 +4,19 @@ use procedure::{
     CheckUp, CheckUpFacts, CheckUpOptions, CheckUpOutcome, CheckUpStep, Ending, Levels,
     Requirement, SIZE_MIN, Trial, deals, is_second_look,
 };
-use results::{Caution, Measurement, Run, Status, TargetDescription};
+use results::{Run, Setup, Status};
 use units::{Bytes, Duration};
 
+use crate::session::{self, Plan, Progress, Reach, Session};
 use crate::single_load::resolve_levels;
-use crate::stage::{Show, Stage};
-use host::environment;
+use crate::stage::Show;
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_check_up};
-use lab::laboratory::{Glimpse, LaboratoryError, Outcome, with_causes};
+use lab::bench::{BenchError, BenchRequest, open_check_up};
+use lab::laboratory::Outcome;
+
+/// Why no check-up began.
+const TOO_SLOW: &str = "the test file could not be written in the time allowed; use a smaller \
+                        --size or a larger --budget";
 
 /// What a check-up is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
@@ -40,28 +44,25 @@ pub fn check_up(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
-    let Opened {
-        mut bench,
-        description,
-        cautions,
-        facts,
-    } = open_check_up(&request.bench)?;
-    bench.serve(interrupt)?;
-    let allowed = refuse_small(request.bench.size, &facts);
-    let offer = CheckUp::offer(&facts, request.levels.given(request.percentile));
-    let allowed = allowed.and_then(|()| offer.check(&request.goals).map_err(BenchError::Usage));
-    if let Err(error) = allowed {
-        return Err(bench.abandon(error));
-    }
-    Session {
-        request,
-        interrupt,
-        show,
-        laboratory: bench,
-        description,
-        hosts: Vec::new(),
-    }
-    .run(facts, &cautions)
+    let opened = open_check_up(&request.bench)?;
+    session::run_on(opened, (&request.bench, interrupt, show), |session| {
+        refuse_small(request.bench.size, &session.facts)?;
+        let levels = request.levels.given(request.percentile);
+        let offer = CheckUp::offer(&session.facts, levels);
+        offer.check(&request.goals).map_err(BenchError::Usage)?;
+        Ok(CheckUpPlan {
+            request,
+            procedure: CheckUp::new(CheckUpOptions {
+                budget: request.budget,
+                size: request.bench.size,
+                levels: request.levels.clone(),
+                percentile: request.percentile,
+                clients_max: request.clients_max,
+                rates: rates(&request.goals),
+                facts: session.facts.clone(),
+            }),
+        })
+    })
 }
 
 /// The loads at which goals want a figure, per second, each once.
@@ -83,84 +84,60 @@ fn refuse_small(size: Option<Bytes>, facts: &CheckUpFacts) -> Result<(), BenchEr
     }
 }
 
-/// One check-up under way.
-struct Session<'a> {
+struct CheckUpPlan<'a> {
     request: &'a CheckUpRequest,
-    interrupt: &'a Interrupt,
-    show: Show<'a>,
-    laboratory: Bench,
-    description: TargetDescription,
-    /// What each of several hosts measured.
-    hosts: Vec<Measurement>,
+    procedure: CheckUp,
 }
 
-impl Session<'_> {
-    fn run(mut self, facts: CheckUpFacts, cautions: &[Caution]) -> Result<Run, BenchError> {
-        let environment = environment::capture();
-        let memory = facts.memory;
-        let mut procedure = CheckUp::new(CheckUpOptions {
-            budget: self.request.budget,
-            size: self.request.bench.size,
-            levels: self.request.levels.clone(),
-            percentile: self.request.percentile,
-            clients_max: self.request.clients_max,
-            rates: rates(&self.request.goals),
-            facts,
-        });
-        let begun = self.laboratory.laboratory().now();
-        let measured = self.measure_all(&mut procedure, memory);
-        let elapsed = self.laboratory.laboratory().now().since(begun);
-        let status = match measured {
-            Ok(()) => Status::Complete,
-            Err(stop) if procedure.is_empty() => {
-                return Err(self.laboratory.abandon(stop.into_error()));
-            }
-            Err(stop) => Status::Partial {
-                reason: with_causes(&stop),
-            },
-        };
-        let mut warnings = self.laboratory.warnings(cautions);
-        warnings.extend(procedure.doubts());
-        warnings.extend(self.laboratory.clean_up());
+impl Plan for CheckUpPlan<'_> {
+    type Outcome = Run;
+
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        let measured = self.measure_all(session);
+        session.warnings.extend(self.procedure.doubts());
+        session.size = self.procedure.size();
+        measured
+    }
+
+    fn is_empty(&self, _: &Session<'_>) -> bool {
+        self.procedure.is_empty()
+    }
+
+    fn resolve(&self, setup: &mut Setup, status: &Status) {
+        resolve_levels(setup, status, self.procedure.outcome().curve.as_ref());
+    }
+
+    fn complete(self, run: Run) -> Run {
         let CheckUpOutcome {
             mut measurements,
             curve,
             findings,
-        } = procedure.outcome();
-        measurements.append(&mut self.hosts);
-        let mut setup = self.request.bench.resolved(procedure.size());
-        resolve_levels(&mut setup, &status, curve.as_ref());
-        Ok(Run {
-            status,
-            elapsed_ns: elapsed.as_nanos(),
+        } = self.procedure.outcome();
+        // What each of several hosts measured.
+        measurements.extend(run.measurements);
+        Run {
             findings,
             measurements,
             curves: Vec::from_iter(curve),
-            warnings,
-            ..Run::empty(setup, environment, self.description)
-        })
+            ..run
+        }
     }
+}
 
-    fn measure_all(&mut self, procedure: &mut CheckUp, memory: Bytes) -> Result<(), Stop> {
-        let begun = self.laboratory.laboratory().now();
+impl CheckUpPlan<'_> {
+    fn measure_all(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         loop {
-            let step_begun = self.laboratory.laboratory().now();
-            let (trial, is_layout) = match procedure.next_step() {
+            let begun = session.now();
+            let (trial, is_layout) = match self.procedure.next_step() {
                 CheckUpStep::Finish => return Ok(()),
                 CheckUpStep::Measure(trial) => (trial, false),
                 CheckUpStep::LayOut { size, trial } => {
-                    self.laboratory.lay_out_both(size, memory)?;
+                    session.bench.lay_out_both(size, session.facts.memory)?;
                     (trial, true)
                 }
             };
-            let spent = step_begun.since(begun);
-            let measured = self.measure(&trial, is_layout, procedure.progress(), spent);
-            // A trial that was cut off before its first operation has nothing to say.
-            let outcome = measured.map_err(|error| match self.interrupt.is_raised() {
-                Some(signal) => Stop::Interrupted(signal.name),
-                None => Stop::Failed(error),
-            })?;
-            let elapsed = self.laboratory.laboratory().now().since(step_begun);
+            let outcome = self.measure(session, &trial, is_layout)?;
+            let elapsed = session.now().since(begun);
             let Outcome {
                 mut measurement,
                 ending,
@@ -169,85 +146,42 @@ impl Session<'_> {
                 ..
             } = outcome;
             measurement.intervals = intervals;
-            procedure.record(measurement, elapsed);
+            self.procedure.record(measurement, elapsed);
+            let rows = session.bench.take_rows();
             // Points of a curve are many, and none is a row of the report; no second look is one.
-            let rows = self.laboratory.take_rows().into_iter();
-            self.hosts
-                .extend(rows.filter(|_| !is_layout && !deals(&trial) && !is_second_look(&trial)));
+            if !is_layout && !deals(&trial) && !is_second_look(&trial) {
+                session.measurements.extend(rows);
+            }
             if is_layout && ending == Ending::Finished {
-                self.laboratory.verify_from_now();
+                session.bench.verify_from_now();
             }
-            if let Some(error) = failure {
-                return Err(Stop::Failed(LaboratoryError::Trial {
-                    title: trial.title,
-                    error,
-                }));
-            }
-            if let Some(signal) = self.interrupt.is_raised() {
-                return Err(Stop::Interrupted(signal.name));
-            }
+            session.go_on(&trial, failure)?;
             if is_layout && ending != Ending::Finished {
-                return Err(Stop::TooSlow);
+                return Err(BenchError::Usage(TOO_SLOW.into()));
             }
         }
     }
 
     fn measure(
-        &mut self,
+        &self,
+        session: &mut Session<'_>,
         trial: &Trial,
         is_layout: bool,
-        done: f64,
-        spent: Duration,
-    ) -> Result<Outcome, LaboratoryError> {
-        let Self {
-            request,
-            interrupt,
-            show,
-            laboratory,
-            ..
-        } = self;
-        let mut watch = |glimpse: &Glimpse| {
+    ) -> Result<Outcome, BenchError> {
+        let reach = match (is_layout, deals(trial)) {
+            (true, _) => Reach::Leaving,
+            (false, true) => Reach::Shared,
+            (false, false) => Reach::Each,
+        };
+        let (done, spent) = (self.procedure.progress(), session.elapsed());
+        let budget = self.request.budget;
+        session.measure(trial, &trial.title, reach, |glimpse| {
             let elapsed = spent + glimpse.elapsed;
-            show(&Stage {
-                title: &trial.title,
+            Progress {
                 done,
                 elapsed,
-                left: request.budget.saturating_sub(elapsed),
-                glimpse: Some(glimpse),
-            });
-            interrupt.is_raised().is_none()
-        };
-        let mut place = match (is_layout, deals(trial)) {
-            (true, _) => laboratory.laboratory_that_leaves(),
-            (false, false) => laboratory.laboratory_of_each(),
-            (false, true) => return laboratory.laboratory().measure(trial, &mut watch),
-        };
-        place.measure(trial, &mut watch)
-    }
-}
-
-/// Why a check-up stopped early.
-#[derive(Debug, thiserror::Error)]
-enum Stop {
-    #[error("stopped by {0}")]
-    Interrupted(&'static str),
-    #[error(transparent)]
-    Failed(#[from] LaboratoryError),
-    #[error(
-        "the test file could not be written in the time allowed; use a smaller --size or a \
-         larger --budget"
-    )]
-    TooSlow,
-}
-
-impl Stop {
-    fn into_error(self) -> BenchError {
-        match self {
-            Self::Interrupted(signal) => BenchError::Interrupted {
-                signal: signal.into(),
-            },
-            Self::Failed(error) => error.into(),
-            Self::TooSlow => BenchError::Usage(self.to_string()),
-        }
+                left: budget.saturating_sub(elapsed),
+            }
+        })
     }
 }

@@ -11,6 +11,7 @@ pub mod positioning;
 pub mod rab;
 pub mod random_access;
 pub mod replay;
+mod session;
 pub mod single_load;
 pub mod ssd;
 pub mod stage;

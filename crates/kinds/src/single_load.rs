@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use engine::Follower;
 use procedure::{
-    CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation, Requirement,
-    Trial, TrialError, rated_name, trial_metrics,
+    CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, PointPlan, Preparation,
+    Requirement, Trial, rated_name, trial_metrics,
 };
 use results::{
     Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
@@ -16,14 +16,15 @@ use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
+use crate::session::{self, Plan, Progress, Reach, Session};
 use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::bench::{Bench, BenchError, BenchRequest};
 use lab::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
 use lab::simulated::law;
 use lab::storage::wrong_data;
-use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
+use lab::test_file::{SIZE_DEFAULT, stop_of, stopped};
 
 /// The name of the one trial.
 pub(crate) const TRIAL: &str = "trial";
@@ -84,63 +85,17 @@ pub fn measure_load(
     if request.bench.target.is_null() {
         return on_null(request, interrupt, show);
     }
-    let Opened {
-        mut bench,
-        description,
-        cautions,
-        facts,
-    } = open_bench(&request.bench)?;
-    bench.serve(interrupt)?;
-    let may_write = facts.makes_files || facts.may_overwrite;
-    let blocks = request.spec.sizes.iter().map(|size| size.len.into());
-    let refused = refuse_unwanted_writes(request, may_write);
-    if let Err(error) = refused.and_then(|()| bench.refuse_misaligned(blocks)) {
-        return Err(bench.abandon(error));
-    }
-    let mut asker = Asker {
-        request,
-        interrupt,
-        show,
-        size: Bytes(0),
-        spread: bench.spread(),
-        measurements: Vec::new(),
-        curve: None,
-        spent: Duration::ZERO,
-        verified: None,
-    };
-    let begun = bench.laboratory().now();
-    let environment = environment::capture();
-    asker.size = facts
-        .existing
-        .unwrap_or_else(|| request.bench.size.unwrap_or(SIZE_DEFAULT).min(facts.room));
-    let asked = if facts.makes_files {
-        asker.fill(&mut bench, facts.access)
-    } else {
-        bench.verify_as_asked().map_err(BenchError::from)
-    };
-    let asked = asked.and_then(|()| asker.ask(&mut bench, facts.access));
-    let asked = asker.verify(&bench, asked);
-    let elapsed = bench.laboratory().now().since(begun);
-    let status = match asked {
-        Ok(()) => Status::Complete,
-        Err(stop) if asker.measurements.is_empty() && asker.curve.is_none() => {
-            return Err(bench.abandon(stop));
+    session::run(&request.bench, interrupt, show, |session| {
+        if request.spec.mix.write > 0 || request.spec.mix.flush > 0 {
+            session.refuse_writes()?;
         }
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
-        },
-    };
-    let mut warnings = bench.warnings(&cautions);
-    warnings.extend(bench.clean_up());
-    warnings.extend(asker.verified.map(verified));
-    let setup = asker.setup(&status);
-    Ok(Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        measurements: asker.measurements,
-        curves: Vec::from_iter(asker.curve),
-        warnings,
-        ..Run::empty(setup, environment, description)
+        let blocks = request.spec.sizes.iter().map(|size| size.len.into());
+        session.bench.refuse_misaligned(blocks)?;
+        Ok(LoadPlan {
+            request,
+            curve: None,
+            verified: None,
+        })
     })
 }
 
@@ -156,6 +111,58 @@ fn verified(read: Bytes) -> Warning {
 }
 
 impl LoadRequest {
+    fn trial(&self, size: Bytes, spread: Option<Spread>, access: Access) -> Trial {
+        let mut spec = self.spec.clone();
+        spec.addresses.region.target = MAIN_DIRECT;
+        spec.spread = spread;
+        let files = spread.map_or(1, |it| u64::from(it.files));
+        spec.addresses.region.len = size.0 / files;
+        let mut trial = Trial {
+            name: TRIAL.into(),
+            title: self.title.clone(),
+            spec: ClientSpec::Mix(spec),
+            clients: 1,
+            depth: 1,
+            access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: Duration::ZERO,
+            salt: 0,
+            sample_every: None,
+            limit: None,
+            warm_up: None,
+        };
+        if let Question::Trial {
+            clients,
+            depth,
+            goal,
+            duration_max,
+            sample_every,
+            warm_up,
+        } = self.question
+        {
+            // One budget for the trial and those at the loads that goals name.
+            let shares = goal.map_or(1, |_| 1 + rates(&self.goals).len() as u64);
+            trial = Trial {
+                clients,
+                depth,
+                goal,
+                duration_max: Duration::from_nanos(duration_max.as_nanos() / shares),
+                sample_every,
+                warm_up,
+                ..trial
+            };
+        }
+        trial
+    }
+
+    fn resolve_depth(&self, setup: &mut Setup) {
+        if let Question::Trial { depth, .. } = &self.question {
+            setup.resolve("depth", [depth.to_string()]);
+        }
+    }
+
     /// The figures that the question gives.
     fn offer(&self) -> Offer {
         if let Question::Curve(options) = &self.question {
@@ -185,18 +192,6 @@ impl LoadRequest {
     }
 }
 
-fn refuse_unwanted_writes(request: &LoadRequest, may_write: bool) -> Result<(), BenchError> {
-    let writes = request.spec.mix.write > 0 || request.spec.mix.flush > 0;
-    if !writes || may_write {
-        return Ok(());
-    }
-    Err(BenchError::Usage(format!(
-        "{} exists and is only written to with --overwrite; all data on it may then be \
-         lost",
-        request.bench.target
-    )))
-}
-
 /// What the engine itself costs: no target, no file, no driver of the kernel's.
 fn on_null(
     request: &LoadRequest,
@@ -205,41 +200,44 @@ fn on_null(
 ) -> Result<Run, BenchError> {
     let mut laboratory = NullLaboratory::new(request.bench.storage.seed);
     let size = request.bench.size.unwrap_or(SIZE_DEFAULT);
-    let mut asker = Asker {
-        request,
-        interrupt,
-        show,
-        size,
-        spread: None,
-        measurements: Vec::new(),
-        curve: None,
-        spent: Duration::ZERO,
-        verified: None,
-    };
     let Question::Trial { .. } = request.question else {
         return Err(BenchError::Usage(
             "the null target has no load curve".into(),
         ));
     };
     let environment = environment::capture();
-    let trial = asker.trial(Access::Null);
-    let outcome = laboratory.measure(&trial, &mut |glimpse| asker.watch(&trial, glimpse, 0.0))?;
+    let trial = request.trial(size, None, Access::Null);
+    let outcome = laboratory.measure(&trial, &mut |glimpse| {
+        let Progress {
+            done,
+            elapsed,
+            left,
+        } = progress_in(&trial, 0.0, Duration::ZERO, glimpse);
+        show(&Stage {
+            title: &trial.title,
+            done,
+            elapsed,
+            left,
+            glimpse: Some(glimpse),
+        });
+        interrupt.is_raised().is_none()
+    })?;
     let elapsed = laboratory.now();
-    let status = match asker.check(&trial, outcome.failure) {
-        Ok(()) => Status::Complete,
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
+    let status = match outcome.failure.is_some() || interrupt.is_raised().is_some() {
+        false => Status::Complete,
+        true => Status::Partial {
+            reason: stop_of(&trial.title, outcome.failure, interrupt).reason(),
         },
     };
     let mut measurement = outcome.measurement;
     measurement.series = outcome.series;
     measurement.intervals = outcome.intervals;
-    asker.measurements.push(measurement);
-    let setup = asker.setup(&status);
+    let mut setup = request.bench.resolved(size);
+    request.resolve_depth(&mut setup);
     Ok(Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
-        measurements: asker.measurements,
+        measurements: vec![measurement],
         warnings: vec![Warning::note(
             WarningCode::NullTarget,
             "Nothing was read or written: the figures are Seekstone's own overhead.",
@@ -264,53 +262,61 @@ pub(crate) fn null_description(size: Bytes) -> TargetDescription {
     }
 }
 
-struct Asker<'a> {
+struct LoadPlan<'a> {
     request: &'a LoadRequest,
-    interrupt: &'a Interrupt,
-    show: Show<'a>,
-    size: Bytes,
-    /// Whether several files make up that size.
-    spread: Option<Spread>,
-    measurements: Vec<Measurement>,
     curve: Option<Curve>,
-    /// Time spent in trials that are over.
-    spent: Duration,
     /// What was read back, and found to be right.
     verified: Option<Bytes>,
 }
 
-impl Asker<'_> {
-    fn fill(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {
-        let Self {
-            show, interrupt, ..
-        } = self;
-        self.size = make_test_file(
-            bench,
-            self.size,
-            access,
-            interrupt,
-            &mut |title, glimpse| {
-                show(&Stage::of_filling(title, glimpse));
-            },
-        )?;
-        Ok(())
+impl Plan for LoadPlan<'_> {
+    type Outcome = Run;
+
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        let prepared = match session.facts.makes_files {
+            true => session.fill().map(drop),
+            false => session.bench.verify_as_asked().map_err(BenchError::from),
+        };
+        let measured = prepared.and_then(|()| match &self.request.question {
+            Question::Trial { .. } => self.measure_trial(session),
+            Question::Curve(options) => self.measure_curve(session, options.clone()),
+        });
+        self.verify(session, measured)
     }
 
-    /// Read back what was written, after `asked` went well, and tell what is wrong with it.
-    fn verify(&mut self, bench: &Bench, asked: Result<(), BenchError>) -> Result<(), BenchError> {
-        let Self {
-            show,
-            interrupt,
-            spent,
-            verified,
-            ..
-        } = self;
-        let read = asked.and_then(|()| {
-            let read = bench.read_back(&mut |done, _| {
+    fn is_empty(&self, session: &Session<'_>) -> bool {
+        session.measurements.is_empty() && self.curve.is_none()
+    }
+
+    fn resolve(&self, setup: &mut Setup, status: &Status) {
+        match &self.request.question {
+            Question::Trial { .. } => self.request.resolve_depth(setup),
+            Question::Curve(_) => resolve_levels(setup, status, self.curve.as_ref()),
+        }
+    }
+
+    fn complete(self, mut run: Run) -> Run {
+        run.warnings.extend(self.verified.map(verified));
+        run.curves.extend(self.curve);
+        run
+    }
+}
+
+impl LoadPlan<'_> {
+    /// Read back what was written, after `measured` went well, and tell what is wrong with it.
+    fn verify(
+        &mut self,
+        session: &mut Session<'_>,
+        measured: Result<(), BenchError>,
+    ) -> Result<(), BenchError> {
+        let (interrupt, elapsed) = (session.interrupt, session.spent);
+        let read = measured.and_then(|()| {
+            let show = &mut session.show;
+            let read = session.bench.read_back(&mut |done, _| {
                 show(&Stage {
                     title: "reading back what was written",
                     done,
-                    elapsed: *spent,
+                    elapsed,
                     left: Duration::ZERO,
                     glimpse: None,
                 });
@@ -318,42 +324,39 @@ impl Asker<'_> {
             });
             read.map_err(BenchError::from)
         });
-        let findings = bench.findings();
+        let findings = session.bench.findings();
         if findings.total() == 0 {
             let read = read?;
             stopped(interrupt).map_or(Ok(()), Err)?;
-            *verified = (read > Bytes(0)).then_some(read);
+            self.verified = (read > Bytes(0)).then_some(read);
             return Ok(());
         }
-        if let Some(last) = self.measurements.last_mut() {
+        if let Some(last) = session.measurements.last_mut() {
             last.warnings.push(wrong_data(&last.title, &findings));
         }
         Err(BenchError::WrongData(findings))
     }
 
-    fn ask(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {
-        match &self.request.question {
-            Question::Trial { .. } => {
-                let trial = self.trial(access);
-                bench.laboratory().follow(self.request.follower.clone());
-                let measured = self.measure(bench, &trial, 0.0);
-                bench.laboratory().follow(None);
-                let mut outcome = measured?;
-                outcome.measurement.series = outcome.series.take();
-                outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
-                let doubt = too_short(&outcome.measurement);
-                outcome.measurement.warnings.extend(doubt);
-                self.measurements.push(outcome.measurement.clone());
-                self.measurements.extend(bench.take_rows());
-                self.check(&trial, outcome.failure)?;
-                self.ask_rates(bench, &trial)
-            }
-            Question::Curve(options) => self.ask_curve(bench, access, options.clone()),
-        }
+    fn measure_trial(&self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        let trial = self.trial(session);
+        let follower = self.request.follower.clone();
+        session.bench.laboratory().follow(follower);
+        let measured = measure(session, &trial, 0.0);
+        session.bench.laboratory().follow(None);
+        let mut outcome = measured?;
+        outcome.measurement.series = outcome.series.take();
+        outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
+        let doubt = too_short(&outcome.measurement);
+        outcome.measurement.warnings.extend(doubt);
+        session.measurements.push(outcome.measurement);
+        let rows = session.bench.take_rows();
+        session.measurements.extend(rows);
+        session.go_on(&trial, outcome.failure)?;
+        self.measure_at_rates(session, &trial)
     }
 
     /// The same operations at each load that a goal names.
-    fn ask_rates(&mut self, bench: &mut Bench, own: &Trial) -> Result<(), BenchError> {
+    fn measure_at_rates(&self, session: &mut Session<'_>, own: &Trial) -> Result<(), BenchError> {
         for (rate, salt) in rates(&self.request.goals).into_iter().zip(1..) {
             let mut trial = own.clone();
             if let ClientSpec::Mix(spec) = &mut trial.spec {
@@ -366,12 +369,12 @@ impl Asker<'_> {
             trial.name = rated_name(&own.name, rate);
             trial.title = format!("{}, {}/s offered", self.request.subject, format_count(rate));
             trial.salt = salt;
-            let outcome = self.measure(bench, &trial, 0.0)?;
-            self.measurements.push(Measurement {
+            let outcome = measure(session, &trial, 0.0)?;
+            session.measurements.push(Measurement {
                 is_for_goal: true,
                 ..outcome.measurement
             });
-            self.check(&trial, outcome.failure)?;
+            session.go_on(&trial, outcome.failure)?;
         }
         Ok(())
     }
@@ -381,139 +384,75 @@ impl Asker<'_> {
         Bytes(sizes.map(|size| size.len.into()).max().unwrap_or(0))
     }
 
-    fn ask_curve(
+    fn measure_curve(
         &mut self,
-        bench: &mut Bench,
-        access: Access,
+        session: &mut Session<'_>,
         options: CurveOptions,
     ) -> Result<(), BenchError> {
         let mut procedure = LoadCurve::new(options);
         let mut hosts = HostsAtPeak::default();
         while let CurveStep::Measure(plan) = procedure.next_step() {
-            let begun = bench.laboratory().now();
-            let driver = self.request.bench.storage.driver;
-            let mut trial = self.trial(access);
-            trial.clients = plan.clients;
-            trial.depth = closed_depth(driver, plan.clients, self.largest_block());
-            let clients = format_counted(plan.clients.into(), "client");
-            trial.title = format!("{}, {clients}", self.request.title);
-            if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
-                let gap = Duration::from_secs(1).mul_f64(1.0 / sources.rate_each);
-                let gap = Gap::new(GapShape::Exponential, gap);
-                spec.pacing = Pacing::Open { gap };
-                let rate = sources.rate_each * f64::from(plan.clients);
-                trial.depth = open_depth(driver, 1, rate, self.largest_block());
-                trial.title = format!("{}, {}/s", self.request.title, format_count(rate));
-            }
-            trial.goal = Some(plan.goal);
-            trial.duration_max = plan.duration_max;
-            trial.warm_up = plan.warm_up;
-            trial.salt = plan.salt;
-            let outcome = self.measure(bench, &trial, procedure.progress())?;
-            let elapsed = bench.laboratory().now().since(begun);
-            self.spent += elapsed;
+            let begun = session.now();
+            let trial = self.trial_of_point(session, &plan);
+            let outcome = measure(session, &trial, procedure.progress())?;
+            let elapsed = session.now().since(begun);
+            session.spent += elapsed;
             procedure.record(&plan, &outcome.measurement, elapsed);
-            hosts.see(&outcome.measurement, bench.take_rows());
+            hosts.see(&outcome.measurement, session.bench.take_rows());
             self.curve = procedure.found(&self.request.title);
-            self.check(&trial, outcome.failure)?;
+            session.go_on(&trial, outcome.failure)?;
         }
         self.curve = procedure.found(&self.request.title);
-        self.measurements.extend(procedure.failed().cloned());
-        self.measurements.append(&mut hosts.rows);
+        session.measurements.extend(procedure.failed().cloned());
+        session.measurements.append(&mut hosts.rows);
         Ok(())
     }
 
-    fn trial(&self, access: Access) -> Trial {
-        let mut spec = self.request.spec.clone();
-        spec.addresses.region.target = MAIN_DIRECT;
-        spec.spread = self.spread;
-        let files = self.spread.map_or(1, |it| u64::from(it.files));
-        spec.addresses.region.len = self.size.0 / files;
-        let mut trial = Trial {
-            name: TRIAL.into(),
-            title: self.request.title.clone(),
-            spec: ClientSpec::Mix(spec),
-            clients: 1,
-            depth: 1,
-            access,
-            preparation: Preparation::None,
-            goal: None,
-            channel: Channel::Response,
-            duration_max: Duration::ZERO,
-            salt: 0,
-            sample_every: None,
-            limit: None,
-            warm_up: None,
-        };
-        if let Question::Trial {
-            clients,
-            depth,
-            goal,
-            duration_max,
-            sample_every,
-            warm_up,
-        } = self.request.question
-        {
-            // One budget for the trial and those at the loads that goals name.
-            let shares = goal.map_or(1, |_| 1 + rates(&self.request.goals).len() as u64);
-            trial = Trial {
-                clients,
-                depth,
-                goal,
-                duration_max: Duration::from_nanos(duration_max.as_nanos() / shares),
-                sample_every,
-                warm_up,
-                ..trial
-            };
+    fn trial_of_point(&self, session: &Session<'_>, plan: &PointPlan) -> Trial {
+        let driver = self.request.bench.storage.driver;
+        let mut trial = self.trial(session);
+        trial.clients = plan.clients;
+        trial.depth = closed_depth(driver, plan.clients, self.largest_block());
+        let clients = format_counted(plan.clients.into(), "client");
+        trial.title = format!("{}, {clients}", self.request.title);
+        if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
+            let gap = Duration::from_secs(1).mul_f64(1.0 / sources.rate_each);
+            let gap = Gap::new(GapShape::Exponential, gap);
+            spec.pacing = Pacing::Open { gap };
+            let rate = sources.rate_each * f64::from(plan.clients);
+            trial.depth = open_depth(driver, 1, rate, self.largest_block());
+            trial.title = format!("{}, {}/s", self.request.title, format_count(rate));
         }
+        trial.goal = Some(plan.goal);
+        trial.duration_max = plan.duration_max;
+        trial.warm_up = plan.warm_up;
+        trial.salt = plan.salt;
         trial
     }
 
-    fn measure(
-        &mut self,
-        bench: &mut Bench,
-        trial: &Trial,
-        done: f64,
-    ) -> Result<Outcome, BenchError> {
-        let measured = bench
-            .laboratory()
-            .measure(trial, &mut |glimpse| self.watch(trial, glimpse, done));
-        // A trial that was cut off before its first operation has nothing to say.
-        let mut outcome =
-            measured.map_err(|error| stopped(self.interrupt).unwrap_or(error.into()))?;
-        if let (Bench::Simulated(model), ClientSpec::Mix(spec)) = (&*bench, &trial.spec) {
-            outcome.measurement.law = law(model.spec(), spec, trial.clients);
-        }
-        Ok(outcome)
+    fn trial(&self, session: &Session<'_>) -> Trial {
+        let spread = session.bench.spread();
+        self.request
+            .trial(session.size, spread, session.facts.access)
     }
+}
 
-    fn watch(&mut self, trial: &Trial, glimpse: &Glimpse, done: f64) -> bool {
-        (self.show)(&Stage {
-            title: &trial.title,
-            done: done.max(glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()),
-            elapsed: self.spent + glimpse.elapsed,
-            left: trial.duration_max.saturating_sub(glimpse.elapsed),
-            glimpse: Some(glimpse),
-        });
-        self.interrupt.is_raised().is_none()
+fn measure(session: &mut Session<'_>, trial: &Trial, done: f64) -> Result<Outcome, BenchError> {
+    let spent = session.spent;
+    let mut outcome = session.measure(trial, &trial.title, Reach::Shared, |glimpse| {
+        progress_in(trial, done, spent, glimpse)
+    })?;
+    if let (Bench::Simulated(model), ClientSpec::Mix(spec)) = (&session.bench, &trial.spec) {
+        outcome.measurement.law = law(model.spec(), spec, trial.clients);
     }
+    Ok(outcome)
+}
 
-    fn check(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
-        let is_stopped = failure.is_some() || self.interrupt.is_raised().is_some();
-        if is_stopped {
-            Err(stop_of(&trial.title, failure, self.interrupt))
-        } else {
-            Ok(())
-        }
-    }
-
-    fn setup(&self, status: &Status) -> Setup {
-        let mut setup = self.request.bench.resolved(self.size);
-        match &self.request.question {
-            Question::Trial { depth, .. } => setup.resolve("depth", [depth.to_string()]),
-            Question::Curve(_) => resolve_levels(&mut setup, status, self.curve.as_ref()),
-        }
-        setup
+fn progress_in(trial: &Trial, done: f64, spent: Duration, glimpse: &Glimpse) -> Progress {
+    Progress {
+        done: done.max(glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()),
+        elapsed: spent + glimpse.elapsed,
+        left: trial.duration_max.saturating_sub(glimpse.elapsed),
     }
 }
 

@@ -177,7 +177,7 @@ pub struct StandardTable {
 }
 
 /// What `seekstone transactions` found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transactions {
     /// Users that start in a second; absent when all start at once.
     pub ramp_per_second: Option<f64>,

@@ -10,7 +10,7 @@ use units::{Bytes, Duration};
 
 use super::modes::ModeKeeper;
 use super::run::RabRequest;
-use super::session::Wish;
+use super::workloads::Wish;
 use lab::laboratory::Glimpse;
 
 /// Looks kept for the picture of convergence.

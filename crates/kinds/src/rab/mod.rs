@@ -3,6 +3,6 @@
 mod live;
 mod modes;
 mod run;
-mod session;
+mod workloads;
 
 pub use run::{Desk, RabRequest, measure_rab};

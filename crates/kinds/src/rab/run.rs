@@ -6,16 +6,16 @@ use procedure::{
     CheckUpFacts, POINTS_MIN, RabOptions, mode_comparisons, rab_averages, rab_over_runs,
 };
 use results::live::{Command, Live};
-use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Status, Warning};
+use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Warning};
 use units::{Bytes, Duration, format_counted};
 use workload::{Advice, Definition, advise, advise_on_durations};
 
 use super::live;
-use super::session::{Session, parts};
+use super::workloads::{RabRun, parts};
+use crate::session::{self, Plan, Session};
 use crate::stage::Stage;
-use host::environment;
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::bench::{BenchError, BenchRequest};
 use lab::laboratory::Glimpse;
 use lab::test_file::make_test_file;
 
@@ -63,48 +63,54 @@ pub fn measure_rab(
     desk: &mut dyn Desk,
 ) -> Result<Run, BenchError> {
     refuse_long_warm_up(request)?;
-    let Opened {
-        mut bench,
-        description,
-        cautions,
-        facts,
-    } = open_bench(&request.bench)?;
-    bench.serve(interrupt)?;
-    let size = match size_wanted(request, &facts) {
-        Ok(size) => size,
-        Err(error) => return Err(bench.abandon(error)),
-    };
-    let environment = environment::capture();
-    let begun = bench.laboratory().now();
-    let size = match make_file(request, &mut bench, &facts, size, interrupt, desk) {
-        Ok(size) => size,
-        Err(error) => return Err(bench.abandon(error)),
-    };
-    let mut session = Session::new(request, interrupt, desk, size, begun, bench.raid_of_model());
-    let measured = session.run_all(&mut bench, facts.access);
-    let (workloads, modes) = session.into_parts();
-    let elapsed = bench.laboratory().now().since(begun);
-    let status = match measured {
-        Ok(()) => Status::Complete,
-        Err(stop) if workloads.is_empty() => return Err(bench.abandon(stop)),
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
-        },
-    };
-    let mut warnings = bench.warnings(&cautions);
-    warnings.extend(advice(request, size, bench.cache_bytes(), &workloads));
-    warnings.extend(bench.clean_up());
-    let found = summary(request, workloads, modes);
-    Ok(Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        warnings,
-        measurements: found.measurements(),
-        curves: found.curves(),
-        tables: found.tables(),
-        row_warnings: found.row_warnings(),
-        ..Run::empty(request.bench.resolved(size), environment, description)
+    session::run(&request.bench, interrupt, &mut |_| {}, |session| {
+        session.size = size_wanted(request, &session.facts)?;
+        Ok(RabPlan {
+            request,
+            desk,
+            workloads: Vec::new(),
+            modes: Vec::new(),
+        })
     })
+}
+
+struct RabPlan<'a> {
+    request: &'a RabRequest,
+    desk: &'a mut dyn Desk,
+    workloads: Vec<RabWorkload>,
+    modes: Vec<ModeChange>,
+}
+
+impl Plan for RabPlan<'_> {
+    type Outcome = Run;
+
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        let request = self.request;
+        make_file(request, session, self.desk)?;
+        let (size, access) = (session.size, session.facts.access);
+        let mut rab = RabRun::new(request, session, session.interrupt, self.desk);
+        let measured = rab.run_all(&mut session.bench, access);
+        (self.workloads, self.modes) = rab.into_parts();
+        let cache = session.bench.cache_bytes();
+        let advice = advice(request, size, cache, &self.workloads);
+        session.warnings.extend(advice);
+        measured
+    }
+
+    fn is_empty(&self, _: &Session<'_>) -> bool {
+        self.workloads.is_empty()
+    }
+
+    fn complete(self, run: Run) -> Run {
+        let found = summary(self.request, self.workloads, self.modes);
+        Run {
+            measurements: found.measurements(),
+            curves: found.curves(),
+            tables: found.tables(),
+            row_warnings: found.row_warnings(),
+            ..run
+        }
+    }
 }
 
 /// Every point of a curve has a warm-up, and so has a batch workload: what is left of its time has
@@ -156,17 +162,14 @@ fn size_wanted(request: &RabRequest, facts: &CheckUpFacts) -> Result<Bytes, Benc
     Ok(size)
 }
 
-/// Make the test file where one is needed; returns the size that is measured.
+/// Make the test file where one is needed.
 fn make_file(
     request: &RabRequest,
-    bench: &mut Bench,
-    facts: &CheckUpFacts,
-    size: Bytes,
-    interrupt: &Interrupt,
+    session: &mut Session<'_>,
     desk: &mut dyn Desk,
-) -> Result<Bytes, BenchError> {
-    if !facts.makes_files {
-        return Ok(size);
+) -> Result<(), BenchError> {
+    if !session.facts.makes_files {
+        return Ok(());
     }
     let mut show = |title: &str, glimpse: &Glimpse| {
         let stage = Stage {
@@ -178,7 +181,15 @@ fn make_file(
         };
         desk.show(&stage, &mut || live::filling(request, title, glimpse));
     };
-    make_test_file(bench, size, facts.access, interrupt, &mut show)
+    let (access, interrupt) = (session.facts.access, session.interrupt);
+    session.size = make_test_file(
+        &mut session.bench,
+        session.size,
+        access,
+        interrupt,
+        &mut show,
+    )?;
+    Ok(())
 }
 
 fn summary(request: &RabRequest, workloads: Vec<RabWorkload>, modes: Vec<ModeChange>) -> Rab {

@@ -6,19 +6,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host::environment;
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::bench::{Bench, BenchError, BenchRequest, open_bench};
 use lab::cells::Killed;
-use lab::laboratory::{Glimpse, Outcome};
-use lab::test_file::{make_test_file, stop_of, stopped, whole_size};
+use lab::laboratory::{Laboratory as _, Outcome};
+use lab::test_file::{stop_of, whole_size};
 use procedure::{Ending, MAIN_DIRECT, Preparation, Trial};
-use results::{Access, Replay, ReplayPace, Run, Setup, Status};
+use results::{Access, Replay, ReplayHost, ReplayPace, Run, Setup, Status};
 use stats::Channel;
 use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
 use crate::depth::open_depth;
+use crate::session::{Plan, Progress, Reach, Session};
 use crate::stage::{Show, Stage};
 
 use super::client::{MakeReplay, Seen};
@@ -75,85 +75,99 @@ pub fn measure_replay(
     });
     let party = request.bench.party.as_ref();
     let (scan, dealing) = hosts::scan_on_all(party, request, interrupt)?;
-    let mut opened = open_bench(&request.bench)?;
-    let environment = environment::capture();
-    let begun = opened.bench.laboratory_itself().now();
-    let mut session = Session {
+    let opened = open_bench(&request.bench)?;
+    let mut session = Session::new(opened, &request.bench, interrupt, show);
+    let mut plan = ReplayPlan {
         request,
-        interrupt,
-        show,
         scan,
         dealing,
-        parts: Parts::default(),
+        size: 0,
+        found: None,
+        told: Duration::ZERO,
     };
-    let (size, listed) = match session.prepare(&mut opened) {
-        Ok(prepared) => prepared,
-        Err(error) => return Err(opened.bench.abandon(error)),
+    let listed = match plan.prepare(&session) {
+        Ok((size, listed)) => {
+            plan.size = size;
+            listed
+        }
+        Err(error) => return Err(session.bench.abandon(error)),
     };
-    opened.bench.serve_listed(listed.as_slice(), interrupt)?;
-    let made = session.make_file(&mut opened, size);
-    let replayed = made.and_then(|()| session.replay(&mut opened, size));
-    let (outcome, mut seen, told) = match replayed {
-        Ok(replayed) => replayed,
-        Err(error) => return Err(opened.bench.abandon(error)),
-    };
-    let Opened {
-        mut bench,
-        description,
-        cautions,
-        ..
-    } = opened;
-    let elapsed = bench.laboratory_itself().now().since(begun) + told;
-    let broken = seen.broken.take();
-    let status = session.status(&outcome, broken);
-    let found = session.found(&seen);
-    let own_ns = outcome.measurement.lateness.mean_ns;
-    let mut warnings = bench.warnings(&cautions);
-    warnings.extend(doubts::doubts(&found, &seen, &session.scan.notes, own_ns));
-    warnings.extend(party.map(|it| hosts::note(&session.dealing, &session.scan, it)));
-    warnings.extend(bench.clean_up());
-    let findings = vec![doubts::sentence(&found, own_ns)];
-    let mut measurements = vec![outcome.measurement];
-    measurements.append(&mut session.parts.rows);
-    Ok(Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        measurements,
-        tables: found.tables(),
-        findings,
-        warnings,
-        ..Run::empty(session.resolved(size), environment, description)
-    })
+    session.bench.serve_listed(listed.as_slice(), interrupt)?;
+    session.carry_out(plan)
 }
 
-struct Session<'a> {
+struct ReplayPlan<'a> {
     request: &'a ReplayRequest,
-    interrupt: &'a Interrupt,
-    show: Show<'a>,
     scan: Scan,
     dealing: Dealing,
-    /// What each of several hosts did.
-    parts: Parts,
+    /// Bytes of the target that are used: of a directory, those of the test file to be made.
+    size: u64,
+    /// What came of it, with the generator's own delay, nanoseconds.
+    found: Option<(Replay, f64)>,
+    /// Time of what is told and was not measured now.
+    told: Duration,
 }
 
-impl Session<'_> {
+impl Plan for ReplayPlan<'_> {
+    type Outcome = Run;
+
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        session.size = Bytes(self.size);
+        if session.fill()?.is_some() {
+            session.settle()?;
+        }
+        session.size = Bytes(self.size);
+        let (outcome, mut seen, parts) = self.replay(session)?;
+        let broken = seen.broken.take();
+        let found = self.found(&seen, parts.hosts);
+        let own_ns = outcome.measurement.lateness.mean_ns;
+        let doubts = doubts::doubts(&found, &seen, &self.scan.notes, own_ns);
+        session.warnings.extend(doubts);
+        let party = self.request.bench.party.as_ref();
+        let note = party.map(|it| hosts::note(&self.dealing, &self.scan, it));
+        session.warnings.extend(note);
+        self.found = Some((found, own_ns));
+        let ended = self.ended(&outcome, broken, session);
+        session.measurements.push(outcome.measurement);
+        session.measurements.extend(parts.rows);
+        ended
+    }
+
+    fn resolve(&self, setup: &mut Setup, _: &Status) {
+        setup.resolve("depth", [self.depth().to_string()]);
+    }
+
+    fn complete(self, run: Run) -> Run {
+        let found = self.found.as_ref();
+        let sentence = found.map(|(found, own_ns)| doubts::sentence(found, *own_ns));
+        let tables = found.map(|(found, _)| found.tables());
+        Run {
+            elapsed_ns: run.elapsed_ns + self.told.as_nanos(),
+            tables: tables.unwrap_or_default(),
+            findings: Vec::from_iter(sentence),
+            ..run
+        }
+    }
+}
+
+impl ReplayPlan<'_> {
     /// Refuse what cannot be replayed on some host. Returns the bytes that are used and, where
     /// another rank leads, this one's part of the replay.
-    fn prepare(&self, opened: &mut Opened) -> Result<(u64, Option<Trial>), BenchError> {
+    fn prepare(&self, session: &Session<'_>) -> Result<(u64, Option<Trial>), BenchError> {
         let Some(party) = &self.request.bench.party else {
-            return Ok((self.size_on(opened)?, None));
+            return Ok((self.size_on(session)?, None));
         };
         let own = party.beating(|| {
-            let size = self.size_on(opened)?;
-            let served = (!party.leads()).then(|| self.trial_on(opened, size));
+            let size = self.size_on(session)?;
+            let served = (!party.leads()).then(|| self.trial_on(session, size));
             Ok((size, served.transpose()?.map(|(trial, _)| trial)))
         });
         party.if_all_can(own)
     }
 
     /// The bytes of the target that are used: of a directory, those of the test file to be made.
-    fn size_on(&self, opened: &Opened) -> Result<u64, BenchError> {
-        let (request, scan, facts) = (self.request, &self.scan, &opened.facts);
+    fn size_on(&self, session: &Session<'_>) -> Result<u64, BenchError> {
+        let (request, scan, facts) = (self.request, &self.scan, &session.facts);
         let target = &request.bench.target;
         if scan.writes() && !facts.makes_files && !facts.may_overwrite {
             return Err(BenchError::Usage(format!(
@@ -163,7 +177,7 @@ impl Session<'_> {
                 format_counted(scan.syncs, "sync"),
             )));
         }
-        let unit = opened.bench.unit();
+        let unit = session.bench.unit();
         if !scan.unit.is_multiple_of(u64::from(unit)) {
             return Err(BenchError::Usage(format!(
                 "the trace has requests at multiples of {} bytes, and direct I/O on {target} \
@@ -187,25 +201,10 @@ impl Session<'_> {
         Ok(size.0 / scan.unit * scan.unit)
     }
 
-    /// Make the test file of a directory.
-    fn make_file(&mut self, opened: &mut Opened, size: u64) -> Result<(), BenchError> {
-        if opened.facts.existing.is_some() {
-            return Ok(());
-        }
-        let access = opened.facts.access;
-        let show = &mut self.show;
-        let mut shown = |title: &str, glimpse: &Glimpse| {
-            show(&Stage::of_filling(title, glimpse));
-        };
-        let bench = &mut opened.bench;
-        make_test_file(bench, Bytes(size), access, self.interrupt, &mut shown)?;
-        Ok(bench.settle()?)
-    }
-
     /// Where the files of the trace lie on this host: all of them, unless each rank has a test file
     /// of its own for some of them.
-    fn places_on(&self, opened: &Opened) -> TraceLayout {
-        match opened.facts.existing {
+    fn places_on(&self, session: &Session<'_>) -> TraceLayout {
+        match session.facts.existing {
             Some(_) => self.scan.places.clone(),
             None => self.scan.part_of(|file| self.dealing.has_file(file)),
         }
@@ -224,35 +223,33 @@ impl Session<'_> {
         )))
     }
 
-    /// The replay that was kept, with how long it took, or the one that is measured now.
-    fn replay(
-        &mut self,
-        opened: &mut Opened,
-        size: u64,
-    ) -> Result<(Outcome, Seen, Duration), BenchError> {
+    /// The replay that was kept, or the one that is measured now, and what each of several hosts
+    /// did.
+    fn replay(&mut self, session: &mut Session<'_>) -> Result<(Outcome, Seen, Parts), BenchError> {
         let cells = self.request.bench.cells.clone();
-        let of = self.cell(size, opened.facts.access);
+        let of = self.cell(session.facts.access);
         let kept: Option<(Outcome, Seen, Duration)> = cells.told(&of);
         if let Some((mut outcome, seen, took)) = kept.filter(|it| it.0.is_whole()) {
             hand_over(&mut outcome);
-            return Ok((outcome, seen, took));
+            self.told = took;
+            return Ok((outcome, seen, Parts::default()));
         }
         if cells.is_only_told() {
             return Err(Killed.into());
         }
-        let begun = opened.bench.laboratory_itself().now();
-        let (mut outcome, seen) = self.replay_now(opened, size)?;
-        let took = opened.bench.laboratory_itself().now().since(begun);
+        let begun = session.bench.laboratory_itself().now();
+        let (mut outcome, seen, parts) = self.replay_now(session)?;
+        let took = session.bench.laboratory_itself().now().since(begun);
         if outcome.is_whole() && seen.broken.is_none() {
             cells.keep(&of, &(&outcome, &seen, took));
         }
         hand_over(&mut outcome);
-        Ok((outcome, seen, Duration::ZERO))
+        Ok((outcome, seen, parts))
     }
 
     /// What a replay is kept under: another trace of the same name is another one.
-    fn cell(&self, size: u64, access: Access) -> String {
-        let (request, scan) = (self.request, &self.scan);
+    fn cell(&self, access: Access) -> String {
+        let (request, scan, size) = (self.request, &self.scan, self.size);
         format!(
             "{KIND} {} {} {} {} {size} {} {access:?} {:?} {:?} {:?}",
             request.bench.storage.seed,
@@ -276,10 +273,10 @@ impl Session<'_> {
     /// This host's part of the replay, and the place where it counts its requests.
     fn trial_on(
         &self,
-        opened: &Opened,
+        session: &Session<'_>,
         size: u64,
     ) -> Result<(Trial, Arc<Mutex<Seen>>), BenchError> {
-        let patience = match &opened.bench {
+        let patience = match &session.bench {
             Bench::Simulated(_) => Patience::Wait,
             _ => Patience::Never,
         };
@@ -288,7 +285,7 @@ impl Session<'_> {
             target: MAIN_DIRECT,
             size,
             unit: self.scan.unit,
-            bases: self.places_on(opened).bases,
+            bases: self.places_on(session).bases,
         };
         let part = (fitting, self.dealing.clone());
         let source = Source::begin(self.request.trace.read()?, part, patience)?;
@@ -298,48 +295,39 @@ impl Session<'_> {
             source: Mutex::new(Some(source)),
             seen: Arc::clone(&told),
         };
-        Ok((self.trial(maker, size, opened.facts.access), told))
+        Ok((self.trial(maker, size, session.facts.access), told))
     }
 
-    fn replay_now(
-        &mut self,
-        opened: &mut Opened,
-        size: u64,
-    ) -> Result<(Outcome, Seen), BenchError> {
+    fn replay_now(&self, session: &mut Session<'_>) -> Result<(Outcome, Seen, Parts), BenchError> {
         let begun = match &self.request.bench.party {
-            Some(party) => party.beating(|| self.trial_on(opened, size)),
-            None => self.trial_on(opened, size),
+            Some(party) => party.beating(|| self.trial_on(session, self.size)),
+            None => self.trial_on(session, self.size),
         };
         let (trial, told) = begun?;
         let expected = self.expected();
         let all = self.scan.requests().max(1) as f64;
-        let (interrupt, show) = (self.interrupt, &mut self.show);
-        let mut watch = |glimpse: &Glimpse| {
+        // What becomes of each request is known here alone, and kept with the outcome.
+        let measured = session.measure(&trial, &trial.title, Reach::Unkept, |glimpse| {
             let elapsed = glimpse.elapsed.as_secs_f64();
             let done = match expected {
                 Some(expected) => elapsed / expected.as_secs_f64().max(1e-9),
                 None => glimpse.operations as f64 / all,
             };
-            show(&Stage {
-                title: &trial.title,
+            Progress {
                 done: done.min(1.0),
                 elapsed: glimpse.elapsed,
                 left: expected.unwrap_or_default().saturating_sub(glimpse.elapsed),
-                glimpse: Some(glimpse),
-            });
-            interrupt.is_raised().is_none()
-        };
-        // What becomes of each request is known here alone, and kept with the outcome.
-        let measured = opened.bench.laboratory_itself().measure(&trial, &mut watch);
+            }
+        });
         drop(trial);
-        let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
+        let outcome = measured?;
         let mut seen = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
         let rate = |rank| {
             let requests = self.dealing.requests(&self.scan, rank) as f64;
             Some(requests / expected?.as_secs_f64().max(SECONDS_MIN))
         };
-        self.parts = Parts::of(&mut opened.bench, &mut seen, rate);
-        Ok((outcome, seen))
+        let parts = Parts::of(&mut session.bench, &mut seen, rate);
+        Ok((outcome, seen, parts))
     }
 
     /// How long the replay should take, where it has a schedule.
@@ -410,25 +398,30 @@ impl Session<'_> {
         }
     }
 
-    fn status(&self, outcome: &Outcome, broken: Option<BenchError>) -> Status {
-        let reason = match (&outcome.ending, broken) {
-            (_, Some(error)) => error.to_string(),
-            (Ending::Finished, None) if outcome.failure.is_none() => return Status::Complete,
-            (Ending::Interrupted | Ending::Failed, None) => {
-                stop_of(KIND, outcome.failure.clone(), self.interrupt).reason()
-            }
-            _ => match self.request.duration {
-                Some(duration) => format!("the {duration} of --duration ended before the trace"),
-                None => stop_of(KIND, outcome.failure.clone(), self.interrupt).reason(),
-            },
-        };
-        Status::Partial { reason }
+    /// Why the replay did not come to the trace's end, if it did not.
+    fn ended(
+        &self,
+        outcome: &Outcome,
+        broken: Option<BenchError>,
+        session: &Session<'_>,
+    ) -> Result<(), BenchError> {
+        let stop = || stop_of(KIND, outcome.failure.clone(), session.interrupt);
+        match (&outcome.ending, broken) {
+            (_, Some(error)) => Err(error),
+            (Ending::Finished, None) if outcome.failure.is_none() => Ok(()),
+            (Ending::Interrupted | Ending::Failed, None) => Err(stop()),
+            _ => Err(match self.request.duration {
+                Some(duration) => BenchError::Usage(format!(
+                    "the {duration} of --duration ended before the trace"
+                )),
+                None => stop(),
+            }),
+        }
     }
 
-    fn found(&self, seen: &Seen) -> Replay {
+    fn found(&self, seen: &Seen, hosts: Vec<ReplayHost>) -> Replay {
         let scan = &self.scan;
         let has_schedule = matches!(self.request.pace, ReplayPace::Recorded { .. });
-        let hosts = self.parts.hosts.clone();
         Replay {
             format: self.request.trace.recognised.name.into(),
             pace: self.request.pace,
@@ -448,12 +441,6 @@ impl Session<'_> {
             dealt: (!hosts.is_empty()).then(|| self.dealing.unit()),
             hosts,
         }
-    }
-
-    fn resolved(&self, size: u64) -> Setup {
-        let mut setup = self.request.bench.resolved(Bytes(size));
-        setup.resolve("depth", [self.depth().to_string()]);
-        setup
     }
 }
 

@@ -1,27 +1,24 @@
 //! Runs users with transactions: from a target's name to a [`Run`].
 
 use procedure::{
-    CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts,
-    transaction_load, usual_interval, warm_up_left_out,
+    Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts, transaction_load,
+    usual_interval, warm_up_left_out,
 };
-use results::{
-    Access, Measurement, Run, Setup, Status, TransactionLoad, Transactions, Warning, WarningCode,
-};
+use results::{Run, Setup, Status, Transactions, Warning, WarningCode};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
 
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
-use crate::stage::{Show, Stage};
-use host::environment;
+use crate::session::{self, Plan, Progress, Reach, Session};
+use crate::stage::Show;
 use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError};
-use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::bench::{BenchError, BenchRequest};
 use lab::client_machine::ClientMachine;
 use lab::hosts::Party;
-use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
-use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
+use lab::laboratory::{LaboratoryError, Outcome};
 
 /// Open files of a run.
 const FILES_NEEDED: u64 = 16;
@@ -153,57 +150,18 @@ pub fn measure_transactions(
     show: Show<'_>,
 ) -> Result<UsersMeasured, BenchError> {
     let cpus = refuse_too_much(request)?;
-    let Opened {
-        mut bench,
-        description,
-        cautions,
-        facts,
-    } = open_bench(&request.bench)?;
-    bench.serve(interrupt)?;
-    let writes = request.profiles().iter().any(|profile| profile.writes > 0);
-    if writes && !facts.makes_files && !facts.may_overwrite {
-        let error = BenchError::Usage(format!(
-            "{} exists and is only written to with --overwrite; all data on it may then \
-             be lost",
-            request.bench.target
-        ));
-        return Err(bench.abandon(error));
-    }
-    let cpus = bench.party().map_or(cpus, Party::processors);
-    let environment = environment::capture();
-    let begun = bench.laboratory().now();
-    let mut asker = Asker::new(request, interrupt, show, &facts, cpus);
-    let filled = if facts.makes_files {
-        asker.fill(&mut bench)
-    } else {
-        Ok(())
-    };
-    let asked = filled
-        .and_then(|()| asker.wait_for_start())
-        .and_then(|()| asker.ask(&mut bench));
-    let elapsed = bench.laboratory().now().since(begun);
-    let status = match asked {
-        Ok(()) => Status::Complete,
-        Err(stop) if asker.measurements.is_empty() => return Err(bench.abandon(stop)),
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
-        },
-    };
-    let mut warnings = bench.warnings(&cautions);
-    let left_out = |warm_up| warm_up_left_out(warm_up, "load");
-    warnings.extend(request.warm_up.map(left_out));
-    warnings.extend(std::mem::take(&mut asker.warnings));
-    warnings.extend(bench.clean_up());
-    let setup = asker.setup();
-    let run = Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        measurements: asker.measurements,
-        warnings,
-        ..Run::empty(setup, environment, description)
-    };
-    let found = asker.found;
-    Ok(UsersMeasured { found, run })
+    session::run(&request.bench, interrupt, show, |session| {
+        if request.profiles().iter().any(|profile| profile.writes > 0) {
+            session.refuse_writes()?;
+        }
+        let left_out = |warm_up| warm_up_left_out(warm_up, "load");
+        session.warnings.extend(request.warm_up.map(left_out));
+        Ok(UsersPlan {
+            request,
+            cpus: session.bench.party().map_or(cpus, Party::processors),
+            found: Transactions::default(),
+        })
+    })
 }
 
 /// Refuse what cannot be, before anything is made; returns the number of processors.
@@ -254,75 +212,25 @@ fn spec(profiles: &[Profile], ramp_per_second: Option<f64>) -> Result<UsersSpec,
     })
 }
 
-pub(super) struct Asker<'a> {
+pub(super) struct UsersPlan<'a> {
     pub(super) request: &'a TransactionsRequest,
-    interrupt: &'a Interrupt,
-    show: Show<'a>,
-    size: Bytes,
-    access: Access,
     cpus: u32,
-    /// Whether the preparation of a trial fills what keeps data in memory.
-    has_page_cache: bool,
-    /// Time spent in trials that are over.
-    pub(super) spent: Duration,
-    measurements: Vec<Measurement>,
-    pub(super) warnings: Vec<Warning>,
     pub(super) found: Transactions,
 }
 
-impl<'a> Asker<'a> {
-    fn new(
-        request: &'a TransactionsRequest,
-        interrupt: &'a Interrupt,
-        show: Show<'a>,
-        facts: &CheckUpFacts,
-        cpus: u32,
-    ) -> Self {
-        let asked = request.bench.size.unwrap_or(SIZE_DEFAULT);
-        Self {
-            request,
-            interrupt,
-            show,
-            size: facts.existing.unwrap_or(asked.min(facts.room)),
-            access: facts.access,
-            cpus,
-            has_page_cache: facts.has_page_cache,
-            spent: Duration::ZERO,
-            measurements: Vec::new(),
-            warnings: Vec::new(),
-            found: Transactions {
-                ramp_per_second: None,
-                loads: Vec::new(),
-                search: None,
-                standard: None,
-            },
-        }
-    }
+impl Plan for UsersPlan<'_> {
+    type Outcome = UsersMeasured;
 
-    fn fill(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
-        let show = &mut self.show;
-        let mut told = |title: &str, glimpse: &Glimpse| {
-            show(&Stage::of_filling(title, glimpse));
-        };
-        let (size, access) = (self.size, self.access);
-        self.size = make_test_file(bench, size, access, self.interrupt, &mut told)?;
-        Ok(())
-    }
-
-    /// Wait for the instant that was asked for, if one was.
-    fn wait_for_start(&mut self) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        session.fill()?;
         if let Some(start_at) = self.request.start_at {
-            let late = start_at.wait(self.interrupt, self.show)?;
-            self.warnings.extend(late);
+            let late = start_at.wait(session.interrupt, session.show)?;
+            session.warnings.extend(late);
         }
-        Ok(())
-    }
-
-    fn ask(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
         match &self.request.question {
             UsersQuestion::Loads(loads) => {
                 for (salt, load) in loads.iter().enumerate() {
-                    self.measure_load(bench, load, salt as u64)?;
+                    self.measure_load(session, load, salt as u64)?;
                 }
                 Ok(())
             }
@@ -330,20 +238,35 @@ impl<'a> Asker<'a> {
                 profiles,
                 options,
                 precision,
-            } => self.search(bench, profiles, *options, *precision),
+            } => self.search(session, profiles, *options, *precision),
         }
     }
 
+    fn resolve(&self, setup: &mut Setup, _: &Status) {
+        if let UsersQuestion::Loads(loads) = &self.request.question
+            && let [load] = loads.as_slice()
+        {
+            setup.resolve("depth", [self.depth(load.users).to_string()]);
+        }
+    }
+
+    fn complete(self, run: Run) -> UsersMeasured {
+        let found = self.found;
+        UsersMeasured { found, run }
+    }
+}
+
+impl UsersPlan<'_> {
     /// Measure a load that is a result.
     fn measure_load(
         &mut self,
-        bench: &mut Bench,
+        session: &mut Session<'_>,
         load: &UserLoad,
         salt: u64,
-    ) -> Result<TransactionLoad, BenchError> {
-        self.set_up(bench, load)?;
-        let trial = self.trial(load, salt)?;
-        let mut outcome = self.measure(bench, &trial)?;
+    ) -> Result<(), BenchError> {
+        self.set_up(session, load)?;
+        let trial = self.trial(session, load, salt)?;
+        let mut outcome = measure(session, &trial)?;
         let is_cut = trial.goal.is_none() && outcome.ending == Ending::Budget;
         if is_cut && load.profiles.iter().any(|it| it.transactions.is_some()) {
             outcome.measurement.warnings.push(Warning::doubt(
@@ -354,15 +277,16 @@ impl<'a> Asker<'a> {
                 ),
             ).advise("Allow more time with --budget."));
         }
-        let found = self.keep(&trial, &mut outcome);
-        self.measurements.extend(bench.take_rows());
-        self.check(&trial, outcome)?;
-        Ok(found)
+        self.keep(session, &trial, &mut outcome);
+        let rows = session.bench.take_rows();
+        session.measurements.extend(rows);
+        session.go_on(&trial, outcome.failure)
     }
 
     /// What keeps data in memory and is no page cache is filled by reading.
-    fn set_up(&mut self, bench: &mut Bench, load: &UserLoad) -> Result<(), BenchError> {
-        let Some(profile) = load.before.clone().filter(|_| !self.has_page_cache) else {
+    fn set_up(&self, session: &mut Session<'_>, load: &UserLoad) -> Result<(), BenchError> {
+        let has_page_cache = session.facts.has_page_cache;
+        let Some(profile) = load.before.clone().filter(|_| !has_page_cache) else {
             return Ok(());
         };
         let before = UserLoad {
@@ -372,12 +296,12 @@ impl<'a> Asker<'a> {
             before: None,
             ..load.clone()
         };
-        let trial = self.trial(&before, u64::MAX)?;
-        let outcome = self.measure(bench, &trial)?;
-        self.check(&trial, outcome)
+        let trial = self.trial(session, &before, u64::MAX)?;
+        let outcome = measure(session, &trial)?;
+        session.go_on(&trial, outcome.failure)
     }
 
-    pub(super) fn keep(&mut self, trial: &Trial, outcome: &mut Outcome) -> TransactionLoad {
+    pub(super) fn keep(&mut self, session: &mut Session<'_>, trial: &Trial, outcome: &mut Outcome) {
         let ClientSpec::Users(users) = &trial.spec else {
             unreachable!("only users are measured here");
         };
@@ -391,14 +315,18 @@ impl<'a> Asker<'a> {
         let (load, doubts) = transaction_load(users, &outcome.measurement, &counts);
         outcome.measurement.warnings.extend(doubts);
         self.found.ramp_per_second = users.ramp_per_second;
-        self.found.loads.push(load.clone());
-        self.measurements.push(outcome.measurement.clone());
-        load
+        self.found.loads.push(load);
+        session.measurements.push(outcome.measurement.clone());
     }
 
-    pub(super) fn trial(&self, load: &UserLoad, salt: u64) -> Result<Trial, BenchError> {
+    pub(super) fn trial(
+        &self,
+        session: &Session<'_>,
+        load: &UserLoad,
+        salt: u64,
+    ) -> Result<Trial, BenchError> {
         let ramp = self.request.ramp.per_second(load.users);
-        let users = spec(&load.profiles, ramp)?.on(MAIN_DIRECT, self.size.0);
+        let users = spec(&load.profiles, ramp)?.on(MAIN_DIRECT, session.size.0);
         let depth = self.depth(load.users);
         Ok(Trial {
             name: load.name.clone(),
@@ -406,7 +334,7 @@ impl<'a> Asker<'a> {
             spec: ClientSpec::Users(users),
             clients: load.users,
             depth,
-            access: self.access,
+            access: session.facts.access,
             preparation: load.preparation,
             goal: load.goal,
             channel: Channel::Response,
@@ -422,51 +350,21 @@ impl<'a> Asker<'a> {
         })
     }
 
-    pub(super) fn measure(
-        &mut self,
-        bench: &mut Bench,
-        trial: &Trial,
-    ) -> Result<Outcome, BenchError> {
-        let spent = self.spent;
-        let (show, interrupt) = (&mut self.show, self.interrupt);
-        let measured = bench.laboratory().measure(trial, &mut |glimpse| {
-            let done = glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64();
-            show(&Stage {
-                title: &trial.title,
-                done,
-                elapsed: spent + glimpse.elapsed,
-                left: trial.duration_max.saturating_sub(glimpse.elapsed),
-                glimpse: Some(glimpse),
-            });
-            interrupt.is_raised().is_none()
-        });
-        // A trial that was cut off before its first transaction has nothing to say.
-        let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
-        self.spent += outcome.elapsed;
-        Ok(outcome)
-    }
-
-    pub(super) fn check(&self, trial: &Trial, outcome: Outcome) -> Result<(), BenchError> {
-        if outcome.failure.is_some() || self.interrupt.is_raised().is_some() {
-            return Err(stop_of(&trial.title, outcome.failure, self.interrupt));
-        }
-        Ok(())
-    }
-
-    fn setup(&self) -> Setup {
-        let mut setup = self.request.bench.resolved(self.size);
-        if let UsersQuestion::Loads(loads) = &self.request.question
-            && let [load] = loads.as_slice()
-        {
-            setup.resolve("depth", [self.depth(load.users).to_string()]);
-        }
-        setup
-    }
-
     /// How many requests may be outstanding.
     fn depth(&self, users: u32) -> u32 {
         self.request.depth.unwrap_or(users.min(DEPTH_MAX))
     }
+}
+
+pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcome, BenchError> {
+    let spent = session.spent;
+    let outcome = session.measure(trial, &trial.title, Reach::Shared, |glimpse| Progress {
+        done: glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64(),
+        elapsed: spent + glimpse.elapsed,
+        left: trial.duration_max.saturating_sub(glimpse.elapsed),
+    })?;
+    session.spent += outcome.elapsed;
+    Ok(outcome)
 }
 
 /// What is done, in words.

@@ -6,8 +6,9 @@ use stats::{Estimate, Goal};
 use units::{Duration, format_count};
 use workload::Profile;
 
-use super::run::{Asker, UserLoad};
-use lab::bench::{Bench, BenchError};
+use super::run::{UserLoad, UsersPlan, measure};
+use crate::session::Session;
+use lab::bench::BenchError;
 use lab::laboratory::Outcome;
 
 /// Share of the budget that one scout may take, and all of them together.
@@ -28,10 +29,10 @@ const THINKS_MIN: f64 = 3.0;
 /// Independent transactions wanted beyond the percentile that is searched for.
 const EVIDENCE: f64 = 25.0;
 
-impl Asker<'_> {
+impl UsersPlan<'_> {
     pub(super) fn search(
         &mut self,
-        bench: &mut Bench,
+        session: &mut Session<'_>,
         profiles: &[Profile],
         options: SearchOptions,
         precision: f64,
@@ -47,11 +48,11 @@ impl Asker<'_> {
         };
         let mut search = UserSearch::new(options);
         while let SearchStep::Measure(plan) = search.next_step() {
-            if !plan.is_final && self.spent >= budget.mul_f64(SCOUTS_SHARE) {
+            if !plan.is_final && session.spent >= budget.mul_f64(SCOUTS_SHARE) {
                 search.end_scouting();
                 continue;
             }
-            let left = budget.saturating_sub(self.spent);
+            let left = budget.saturating_sub(session.spent);
             let Some((goal, duration_max)) = pace.trial(&plan, left) else {
                 break;
             };
@@ -71,11 +72,11 @@ impl Asker<'_> {
             };
             let trial = Trial {
                 limit: Some(limit),
-                ..self.trial(&load, plan.salt)?
+                ..self.trial(session, &load, plan.salt)?
             };
-            let mut outcome = self.measure(bench, &trial)?;
+            let mut outcome = measure(session, &trial)?;
             if outcome.measurement.is_all_failed() {
-                self.keep(&trial, &mut outcome);
+                self.keep(session, &trial, &mut outcome);
                 break;
             }
             let percentile = match outcome.within {
@@ -84,13 +85,14 @@ impl Asker<'_> {
             };
             search.record(&plan, percentile, outcome.within.map(|it| it.share));
             if plan.is_final {
-                self.keep(&trial, &mut outcome);
+                self.keep(session, &trial, &mut outcome);
             }
-            self.check(&trial, outcome)?;
+            session.go_on(&trial, outcome.failure)?;
             self.found.search = Some(search.result());
         }
         let result = search.result();
-        self.warnings.extend(open_ends(&result, &options, budget));
+        let doubt = open_ends(&result, &options, budget);
+        session.warnings.extend(doubt);
         self.found.search = Some(result);
         Ok(())
     }

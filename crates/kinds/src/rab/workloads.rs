@@ -1,11 +1,10 @@
-//! One sitting: workload after workload, with the commands of whoever looks on.
+//! Workload after workload, with the commands of whoever looks on.
 
 use std::time::Duration as StdDuration;
 
 use procedure::{
     CurveStep, MAIN_DIRECT, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial,
 };
-use results::environment::RaidState;
 use results::live::{Command, LiveState, Verbosity};
 use results::{Access, Measurement, ModeChange, RabWorkload, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
@@ -15,6 +14,7 @@ use super::live::Picture;
 use super::modes::ModeKeeper;
 use super::run::{Desk, RabRequest};
 use crate::random_access::is_silence;
+use crate::session::Session;
 use crate::stage::Stage;
 use host::interrupt::{Interrupt, give_up};
 use lab::bench::{Bench, BenchError};
@@ -51,8 +51,8 @@ enum End {
     Quit,
 }
 
-/// A sitting under way.
-pub struct Session<'a> {
+/// Workloads that are being measured.
+pub struct RabRun<'a> {
     request: &'a RabRequest,
     interrupt: &'a Interrupt,
     desk: &'a mut dyn Desk,
@@ -63,16 +63,16 @@ pub struct Session<'a> {
     picture: Picture,
 }
 
-impl<'a> Session<'a> {
-    /// A sitting in which nothing is measured yet.
-    pub fn new(
+impl<'a> RabRun<'a> {
+    /// Nothing is measured yet.
+    pub(super) fn new(
         request: &'a RabRequest,
+        session: &Session<'_>,
         interrupt: &'a Interrupt,
         desk: &'a mut dyn Desk,
-        size: Bytes,
-        begun: Instant,
-        raid: Option<RaidState>,
     ) -> Self {
+        let raid = session.bench.raid_of_model();
+        let (size, begun) = (session.size, session.begun);
         Self {
             request,
             interrupt,

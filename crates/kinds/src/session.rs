@@ -1,0 +1,274 @@
+//! One session for every kind whose trials run on one bench: it opens the target, serves where
+//! another host leads, keeps what was measured when it stops early, and cleans up.
+
+use host::environment;
+use host::interrupt::Interrupt;
+use lab::bench::{Bench, BenchError, BenchRequest, Opened};
+use lab::laboratory::{Glimpse, Laboratory, Outcome};
+use lab::test_file::{SIZE_DEFAULT, fill_test_file, stop_of, stopped};
+use procedure::{CheckUpFacts, Trial, TrialError};
+use results::{Caution, Measurement, Run, Setup, Status, TargetDescription, Warning};
+use units::{Bytes, Duration, Instant};
+
+use crate::stage::{Show, Stage};
+
+/// What a kind does on an open target, and what it makes of that.
+pub(crate) trait Plan: Sized {
+    /// The run, or the run and what is added to it later.
+    type Outcome;
+
+    /// Do all of it. What was measured before an error stays.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError>;
+
+    /// Whether it measured nothing that a partial run could hold.
+    fn is_empty(&self, session: &Session<'_>) -> bool {
+        session.measurements.is_empty()
+    }
+
+    /// Record what was left to the program, beside the size.
+    fn resolve(&self, _setup: &mut Setup, _status: &Status) {}
+
+    /// The run with what the kind found; it has the rest already.
+    fn complete(self, run: Run) -> Self::Outcome;
+}
+
+/// A target that is open, and what was measured on it so far.
+pub(crate) struct Session<'a> {
+    pub request: &'a BenchRequest,
+    pub interrupt: &'a Interrupt,
+    pub show: Show<'a>,
+    pub bench: Bench,
+    pub target: TargetDescription,
+    pub facts: CheckUpFacts,
+    /// Bytes that are measured, once they are known.
+    pub size: Bytes,
+    /// When the session began.
+    pub begun: Instant,
+    /// Time of the trials that are over.
+    pub spent: Duration,
+    pub measurements: Vec<Measurement>,
+    pub warnings: Vec<Warning>,
+    cautions: Vec<Caution>,
+}
+
+/// Which of several hosts carry a trial out, and what it leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All of them share its clients.
+    Shared,
+    /// The same, and the kind keeps what it gives.
+    Unkept,
+    /// Each does all of it.
+    Each,
+    /// Each does all of it, and later trials read what it writes.
+    Leaving,
+}
+
+/// How far a run is while a trial goes on.
+pub(crate) struct Progress {
+    /// Share of the work that is done, 0 to 1.
+    pub done: f64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Time that is left, at most.
+    pub left: Duration,
+}
+
+/// Open a target, and carry out there what `make` plans. `make` refuses what cannot be, before
+/// anything is written.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub(crate) fn run<'a, P: Plan>(
+    request: &'a BenchRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    make: impl FnOnce(&mut Session<'a>) -> Result<P, BenchError>,
+) -> Result<P::Outcome, BenchError> {
+    run_on(
+        lab::bench::open_bench(request)?,
+        (request, interrupt, show),
+        make,
+    )
+}
+
+/// The same on a target that was opened.
+///
+/// # Errors
+/// Those of [`run`].
+pub(crate) fn run_on<'a, P: Plan>(
+    opened: Opened,
+    (request, interrupt, show): (&'a BenchRequest, &'a Interrupt, Show<'a>),
+    make: impl FnOnce(&mut Session<'a>) -> Result<P, BenchError>,
+) -> Result<P::Outcome, BenchError> {
+    let mut session = Session::new(opened, request, interrupt, show);
+    session.bench.serve(interrupt)?;
+    match make(&mut session) {
+        Ok(plan) => session.carry_out(plan),
+        Err(error) => Err(session.bench.abandon(error)),
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Nothing was measured yet.
+    pub fn new(
+        opened: Opened,
+        request: &'a BenchRequest,
+        interrupt: &'a Interrupt,
+        show: Show<'a>,
+    ) -> Self {
+        let Opened {
+            mut bench,
+            description,
+            cautions,
+            facts,
+        } = opened;
+        let asked = request.size.unwrap_or(SIZE_DEFAULT);
+        Self {
+            request,
+            interrupt,
+            show,
+            size: facts.existing.unwrap_or(asked.min(facts.room)),
+            begun: bench.laboratory().now(),
+            bench,
+            target: description,
+            facts,
+            spent: Duration::ZERO,
+            measurements: Vec::new(),
+            warnings: Vec::new(),
+            cautions,
+        }
+    }
+
+    /// Carry out what was planned, clean up, and put the run together.
+    ///
+    /// # Errors
+    /// Those of [`run`].
+    pub fn carry_out<P: Plan>(mut self, mut plan: P) -> Result<P::Outcome, BenchError> {
+        let environment = environment::capture();
+        self.begun = self.now();
+        let measured = plan.carry_out(&mut self);
+        let elapsed = self.elapsed();
+        let status = match measured {
+            Ok(()) => Status::Complete,
+            Err(stop) if plan.is_empty(&self) => return Err(self.bench.abandon(stop)),
+            Err(stop) => Status::Partial {
+                reason: stop.reason(),
+            },
+        };
+        let mut warnings = self.bench.warnings(&self.cautions);
+        warnings.append(&mut self.warnings);
+        warnings.extend(self.bench.clean_up());
+        let mut setup = self.request.resolved(self.size);
+        plan.resolve(&mut setup, &status);
+        Ok(plan.complete(Run {
+            status,
+            elapsed_ns: elapsed.as_nanos(),
+            measurements: self.measurements,
+            warnings,
+            ..Run::empty(setup, environment, self.target)
+        }))
+    }
+
+    pub fn now(&mut self) -> Instant {
+        self.bench.laboratory().now()
+    }
+
+    pub fn elapsed(&mut self) -> Duration {
+        self.now().since(self.begun)
+    }
+
+    /// What an existing target needs before it is written to; `Ok` where nothing is, or may be.
+    ///
+    /// # Errors
+    /// When leave was not given.
+    pub fn refuse_writes(&self) -> Result<(), BenchError> {
+        if self.may_write() {
+            return Ok(());
+        }
+        Err(BenchError::Usage(format!(
+            "{} exists and is only written to with --overwrite; all data on it may then be lost",
+            self.request.target
+        )))
+    }
+
+    pub const fn may_write(&self) -> bool {
+        self.facts.makes_files || self.facts.may_overwrite
+    }
+
+    /// Make the test file of a directory and write it; `None` on a target that was there before.
+    ///
+    /// # Errors
+    /// When there is no room, the storage fails, or somebody stopped it.
+    pub fn fill(&mut self) -> Result<Option<Measurement>, BenchError> {
+        if !self.facts.makes_files {
+            return Ok(None);
+        }
+        let Self { show, bench, .. } = self;
+        let mut filling = |title: &str, glimpse: &Glimpse| {
+            show(&Stage::of_filling(title, glimpse));
+        };
+        let access = self.facts.access;
+        let filled = fill_test_file(bench, self.size, access, self.interrupt, &mut filling)?;
+        self.size = filled.size;
+        Ok(Some(filled.writing))
+    }
+
+    /// Let the storage finish what was written, so that no later trial waits for it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn settle(&mut self) -> Result<(), BenchError> {
+        Ok(self.bench.settle()?)
+    }
+
+    /// One trial, or what was kept of it, shown under that title; `progress` says how far the run then is.
+    ///
+    /// # Errors
+    /// When it cannot be measured, or was stopped before its first operation.
+    pub fn measure(
+        &mut self,
+        trial: &Trial,
+        title: &str,
+        reach: Reach,
+        progress: impl Fn(&Glimpse) -> Progress,
+    ) -> Result<Outcome, BenchError> {
+        let (interrupt, show) = (self.interrupt, &mut self.show);
+        let mut laboratory: Box<dyn Laboratory + '_> = match reach {
+            Reach::Shared => Box::new(self.bench.laboratory()),
+            Reach::Unkept => Box::new(self.bench.laboratory_itself()),
+            Reach::Each => self.bench.laboratory_of_each(),
+            Reach::Leaving => self.bench.laboratory_that_leaves(),
+        };
+        let measured = laboratory.measure(trial, &mut |glimpse| {
+            let Progress {
+                done,
+                elapsed,
+                left,
+            } = progress(glimpse);
+            show(&Stage {
+                title,
+                done,
+                elapsed,
+                left,
+                glimpse: Some(glimpse),
+            });
+            interrupt.is_raised().is_none()
+        });
+        measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))
+    }
+
+    /// Whether to go on after a trial.
+    ///
+    /// # Errors
+    /// When it failed, or somebody stopped it.
+    pub fn go_on(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
+        match failure.is_some() || self.interrupt.is_raised().is_some() {
+            true => Err(stop_of(&trial.title, failure, self.interrupt)),
+            false => Ok(()),
+        }
+    }
+}
