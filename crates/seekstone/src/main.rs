@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod completion;
 mod exit;
+mod forms;
 mod habits;
 mod launcher;
 #[cfg(not(all(feature = "screen", feature = "web")))]

@@ -3,7 +3,6 @@
 //! that has gone away (`| head`) ends the program quietly; one that does not read keeps it only
 //! until a signal comes.
 
-mod ending;
 mod file;
 mod place;
 
@@ -19,7 +18,6 @@ use units::printable_lines;
 
 use crate::exit::Exit;
 
-pub use ending::{form_of_ending, mismatch};
 pub use file::{Content, Filling, Output};
 pub use place::{Place, place_of};
 

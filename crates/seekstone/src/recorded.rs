@@ -11,30 +11,24 @@ use units::{Bytes, Duration, Rate, exact_percent};
 use crate::args::Part;
 use crate::args::parse::LevelArg;
 use crate::exit::UsageError;
+use crate::forms::FORMS;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 22] = [
+const OF_INVOCATION: [&str; 15] = [
     "all",
     "archive",
     "as_fio",
-    "csv",
     "force",
     "help",
-    "html",
     "iolog",
-    "json",
     "live",
-    "markdown",
     "no_save",
     "no_screen",
-    "openmetrics",
-    "parquet",
     "print_workload",
     "quiet",
     "restart",
     "resume",
     "stay",
-    "svg",
     "yes",
 ];
 
@@ -72,7 +66,9 @@ pub fn setup(definition: &clap::Command, matches: &ArgMatches) -> Setup {
 
 /// Whether each invocation says it anew.
 pub fn is_of_invocation(arg: &Arg) -> bool {
-    OF_INVOCATION.contains(&arg.get_id().as_str())
+    let id = arg.get_id().as_str();
+    let mut forms = FORMS.iter().filter(|it| it.option.is_some());
+    OF_INVOCATION.contains(&id) || forms.any(|it| it.name == id)
 }
 
 /// The option without its dashes, or the name of the argument.

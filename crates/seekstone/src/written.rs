@@ -12,7 +12,8 @@ use crate::args::{
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
-use crate::output::{Output, Place, mismatch, place_of};
+use crate::forms::form_named;
+use crate::output::{Output, Place, place_of};
 
 /// A file that will be written, and the option that names it.
 pub type Written<'a> = (&'static str, &'a Output);
@@ -41,7 +42,7 @@ impl<'a> Files<'a> {
         let written = common
             .outputs
             .asked()
-            .map(|((option, _), output)| (option, output));
+            .filter_map(|(form, output)| Some((form.option.as_ref()?.flag, output)));
         Self {
             written: written.collect(),
             archive,
@@ -240,8 +241,8 @@ pub fn check(files: &Files<'_>) -> anyhow::Result<()> {
         }
     }
     for (option, output) in &written {
-        let form = option.trim_start_matches('-');
-        if let Some(why) = mismatch(form, output.path()) {
+        let form = form_named(option.trim_start_matches('-'));
+        if let Some(why) = form.and_then(|it| it.mismatch(output.path())) {
             return Err(UsageError(format!("{option}: {why}")).into());
         }
     }

@@ -4,16 +4,14 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use lab::hosts::Party;
 use procedure::Requirement;
-use results::Run;
-use units::LeftOut;
 
 use crate::args::serve::parse_address;
-use crate::output::{Content, Output};
-use crate::picture::picture;
+use crate::forms::{FORMS, Form};
+use crate::output::Output;
 
 /// What every measuring command takes.
 #[derive(Args, Clone, Debug)]
@@ -60,81 +58,65 @@ pub struct Common {
     pub party: Option<Party>,
 }
 
-/// The forms in which a run is written.
-#[derive(Args, Clone, Debug)]
+/// The forms in which a run is written: an option for each of those that have one.
+#[derive(Clone, Debug, Default)]
 pub struct Outputs {
-    /// Write all results as JSON (docs/json-schema.md); `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<Output>,
-    /// Write every figure as CSV, one line each (docs/forms.md).
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<Output>,
-    /// Write the tables as Markdown; for a study, its note.
-    #[arg(long, alias = "md", value_name = "FILE")]
-    pub markdown: Option<Output>,
-    /// Write one page for a browser, with figures and charts; it needs no network (docs/forms.md).
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<Output>,
-    /// Draw load curves, a comparison's ratios, or a trial's intervals (SVG).
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<Output>,
-    /// Write every figure as a gauge for Prometheus (OpenMetrics text).
-    #[arg(long, value_name = "FILE")]
-    pub openmetrics: Option<Output>,
-    /// Write every figure as a Parquet file, with the columns of the CSV, for data frames.
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_parser = OsStringValueParser::new().try_map(parquet_file)
-    )]
-    pub parquet: Option<Output>,
+    written: Vec<(&'static Form, Output)>,
     /// What may be replaced.
-    #[command(flatten)]
     pub force: Force,
 }
 
-/// A form of a run, and the option that asks for it.
-pub type Form = (&'static str, fn(&Run) -> anyhow::Result<Content>);
-
 impl Outputs {
-    /// The outputs that were asked for, each with its option and its form.
-    pub fn asked(&self) -> impl Iterator<Item = (Form, &Output)> {
-        let all: [(Form, &Option<Output>); 7] = [
-            (("--json", |it| Ok(results::json(it).into())), &self.json),
-            (
-                ("--csv", |it| Ok(report::csv_figures(it).into())),
-                &self.csv,
-            ),
-            (
-                ("--markdown", |it| Ok(report::markdown(it).into())),
-                &self.markdown,
-            ),
-            (("--html", |it| Ok(report::html(it).into())), &self.html),
-            (
-                ("--svg", |it| Ok(picture(std::slice::from_ref(it))?.into())),
-                &self.svg,
-            ),
-            (
-                ("--openmetrics", |it| Ok(report::openmetrics(it).into())),
-                &self.openmetrics,
-            ),
-            (
-                ("--parquet", |it| {
-                    Ok(Content::Bytes(report::parquet_figures(
-                        std::slice::from_ref(it),
-                    )?))
-                }),
-                &self.parquet,
-            ),
-        ];
-        all.into_iter()
-            .filter_map(|(form, output)| Some((form, output.as_ref()?)))
+    /// The outputs that were asked for, each with its form.
+    pub fn asked(&self) -> impl Iterator<Item = (&'static Form, &Output)> {
+        self.written.iter().map(|(form, output)| (*form, output))
+    }
+
+    /// The output in the form of that name, if it was asked for.
+    pub fn of(&self, name: &str) -> Option<&Output> {
+        self.asked()
+            .find_map(|(form, output)| (form.name == name).then_some(output))
     }
 }
 
-/// A Parquet file, refused before anything is measured by a build that cannot write one.
-fn parquet_file(path: OsString) -> Result<Output, LeftOut> {
-    report::PARQUET_LEFT_OUT.map_or_else(|| Ok(path.into()), Err)
+impl FromArgMatches for Outputs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = FORMS.iter().filter(|it| it.option.is_some());
+        let given =
+            given.filter_map(|form| Some((form, matches.get_one::<Output>(form.name)?.clone())));
+        Ok(Self {
+            written: given.collect(),
+            force: Force::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Outputs {
+    fn augment_args(command: Command) -> Command {
+        let command = command.args(FORMS.iter().filter_map(option_of));
+        Force::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// The option of a form. One that this build does not write is refused before anything is measured.
+fn option_of(form: &'static Form) -> Option<Arg> {
+    let option = form.option.as_ref()?;
+    let path = |path: OsString| form.left_out.map_or_else(|| Ok(Output::from(path)), Err);
+    let argument = Arg::new(form.name)
+        .long(form.name)
+        .value_name("FILE")
+        .help(option.help)
+        .value_parser(OsStringValueParser::new().try_map(path));
+    Some(argument.aliases(option.alias))
 }
 
 /// What may be replaced by what a command writes.

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use units::Duration;
 
+use super::export::form_parser;
 use super::parse::parse_interval;
-use super::{ExportForm, Force, RepeatArgs, ResumeArgs, RunChoice, RunSet};
+use super::{Force, RepeatArgs, ResumeArgs, RunChoice, RunSet};
+use crate::forms::Form;
 use crate::output::Output;
 
 /// `seekstone runs`.
@@ -63,8 +65,8 @@ pub enum RunsCommand {
         #[arg(long, value_name = "ID", hide = true)]
         beside: Vec<RunChoice>,
         /// Output format [default: from the file name's ending, else JSON].
-        #[arg(long, value_enum)]
-        form: Option<ExportForm>,
+        #[arg(long, value_parser = form_parser())]
+        form: Option<&'static Form>,
         /// Merge intervals to this length (with --form series).
         #[arg(long, value_name = "TIME", value_parser = parse_interval)]
         every: Option<Duration>,

@@ -144,8 +144,8 @@ fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError>
     let given = OF_TARGETS.into_iter().find(|name| setup.is_given(name));
     let outputs = &args.common.outputs;
     let form = [
-        ("csv", outputs.csv.is_some()),
-        ("openmetrics", outputs.openmetrics.is_some()),
+        ("csv", outputs.of("csv").is_some()),
+        ("openmetrics", outputs.of("openmetrics").is_some()),
         ("resume", args.resume),
         ("restart", args.restart),
     ];
@@ -166,11 +166,11 @@ fn write_forms(
     both: &[Run],
 ) -> anyhow::Result<()> {
     let outputs = &args.common.outputs;
-    let markdown = outputs.markdown.as_ref();
+    let markdown = outputs.of("markdown");
     if let Some(output) = markdown {
         write(output, args, &report::gate_markdown(sets, limits, rows))?;
     }
-    if let Some(output) = &outputs.json {
+    if let Some(output) = outputs.of("json") {
         let verdict = in_a_word(exit, limits);
         write(
             output,
@@ -178,14 +178,14 @@ fn write_forms(
             &report::gate_json(sets, limits, rows, verdict),
         )?;
     }
-    if let Some(output) = &outputs.html {
+    if let Some(output) = outputs.of("html") {
         let page = match (sets.base, sets.new, limits) {
             (1, 1, []) => report::comparison_html(both).map_err(|it| UsageError(it.to_string()))?,
             _ => report::gate_html(sets, limits, rows, both),
         };
         write(output, args, &page)?;
     }
-    if let Some(output) = &outputs.svg {
+    if let Some(output) = outputs.of("svg") {
         let picture = report::comparison_svg(both);
         write(
             output,

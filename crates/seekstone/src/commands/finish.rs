@@ -81,8 +81,8 @@ pub fn deliver(
     });
     let run: &Run = run;
     let mut written = Ok(());
-    for ((_, form), output) in common.outputs.asked() {
-        written = written.and(form(run).and_then(|content| output.write(&content)));
+    for (form, output) in common.outputs.asked() {
+        written = written.and(form.write(run).and_then(|content| output.write(&content)));
     }
     complain_of(run);
     let after = after(run);

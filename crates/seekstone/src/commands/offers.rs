@@ -113,7 +113,7 @@ fn check_picture(command: &Command) -> Result<(), UsageError> {
         Command::Kind(args) => (&args.rules.common, NO_PICTURE),
         _ => return Ok(()),
     };
-    match common.outputs.svg {
+    match common.outputs.of("svg") {
         Some(_) => Err(UsageError(format!("--svg: {why}"))),
         None => Ok(()),
     }

@@ -70,9 +70,9 @@ pub fn commanded(
     let mut anew: Vec<(&str, Option<String>)> = Vec::new();
     let saves = archive.is_some();
     anew.extend(archive.map(|path| ("archive", Some(path))));
-    anew.extend(args.outputs.asked().map(|((option, _), output)| {
+    anew.extend(args.outputs.asked().map(|(form, output)| {
         let path = output.path().display().to_string();
-        (option.trim_start_matches('-'), Some(path))
+        (form.name, Some(path))
     }));
     anew.extend(args.confirm.clone().map(|name| ("confirm", Some(name))));
     let flags = [

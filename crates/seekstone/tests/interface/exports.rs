@@ -58,7 +58,7 @@ fn curves_are_exported_as_points_and_figures() {
         let args = ["runs", "export", "1", "--form", form];
         let ended = scratch.check(&args, 2, "");
         assert!(ended.error().contains(expected), "{}", ended.error());
-        let there = "--form json, csv, markdown, html, openmetrics, points, text, svg";
+        let there = "--form json, csv, markdown, html, svg, openmetrics, parquet, points, text";
         assert!(ended.error().contains(there), "{}", ended.error());
     };
     refused("replicates", "run 1 has no repetitions");
