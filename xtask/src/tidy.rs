@@ -230,6 +230,9 @@ fn documents(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
         "GLOSSARY.md",
         "CONTRIBUTING.md",
         "docs/statistics.md",
+        "docs/invariants.md",
+        "docs/side-doors.md",
+        "docs/decisions/changes.md",
     ];
     for name in documents {
         for path in paths_named_in(&read(name)?) {
