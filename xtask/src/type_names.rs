@@ -8,7 +8,7 @@ use crate::source::Source;
 /// may not promise more than there are.
 const SHARED: &[(usize, &[&str])] = &[
     (13, &["Place"]),
-    (12, &["Session"]),
+    (8, &["Session"]),
     (
         5,
         &[
@@ -81,7 +81,6 @@ const SHARED: &[(usize, &[&str])] = &[
             "Around",
             "Arrivals",
             "Asked",
-            "Asker",
             "Batch",
             "Behind",
             "BlockDevice",

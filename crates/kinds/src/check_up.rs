@@ -7,7 +7,7 @@ use procedure::{
 use results::{Run, Setup, Status};
 use units::{Bytes, Duration};
 
-use crate::session::{self, Plan, Progress, Reach, Session};
+use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::single_load::resolve_levels;
 use crate::stage::Show;
 use host::interrupt::Interrupt;
@@ -89,7 +89,7 @@ struct CheckUpPlan<'a> {
     procedure: CheckUp,
 }
 
-impl Plan for CheckUpPlan<'_> {
+impl MeasurementPlan for CheckUpPlan<'_> {
     type Outcome = Run;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
@@ -169,15 +169,15 @@ impl CheckUpPlan<'_> {
         is_layout: bool,
     ) -> Result<Outcome, BenchError> {
         let reach = match (is_layout, deals(trial)) {
-            (true, _) => Reach::Leaving,
-            (false, true) => Reach::Shared,
-            (false, false) => Reach::Each,
+            (true, _) => HostReach::Leaving,
+            (false, true) => HostReach::Shared,
+            (false, false) => HostReach::Each,
         };
         let (done, spent) = (self.procedure.progress(), session.elapsed());
         let budget = self.request.budget;
         session.measure(trial, &trial.title, reach, |glimpse| {
             let elapsed = spent + glimpse.elapsed;
-            Progress {
+            TrialProgress {
                 done,
                 elapsed,
                 left: budget.saturating_sub(elapsed),

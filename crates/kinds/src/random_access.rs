@@ -10,7 +10,7 @@ use results::{RandomAccess, RandomKind, Run, Setup, Status, Warning, WarningCode
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
-use crate::session::{self, Plan, Progress, Reach, Session};
+use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::stage::Show;
 use host::interrupt::Interrupt;
 use host::limits::check_budget;
@@ -63,7 +63,7 @@ struct RandomPlan<'a> {
     fill_rate: Option<Estimate>,
 }
 
-impl Plan for RandomPlan<'_> {
+impl MeasurementPlan for RandomPlan<'_> {
     type Outcome = Run;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
@@ -203,9 +203,9 @@ impl<'a> RandomPlan<'a> {
             step.round
         );
         let budget = self.request.options.budget;
-        session.measure(trial, &title, Reach::Each, |glimpse| {
+        session.measure(trial, &title, HostReach::Each, |glimpse| {
             let part = glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64();
-            Progress {
+            TrialProgress {
                 done: (done as f64 + part.min(1.0)) / all as f64,
                 elapsed: spent + glimpse.elapsed,
                 left: budget.saturating_sub(spent + glimpse.elapsed),

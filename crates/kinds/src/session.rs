@@ -13,7 +13,7 @@ use units::{Bytes, Duration, Instant};
 use crate::stage::{Show, Stage};
 
 /// What a kind does on an open target, and what it makes of that.
-pub(crate) trait Plan: Sized {
+pub(crate) trait MeasurementPlan: Sized {
     /// The run, or the run and what is added to it later.
     type Outcome;
 
@@ -56,7 +56,7 @@ pub(crate) struct Session<'a> {
 
 /// Which of several hosts carry a trial out, and what it leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum HostReach {
     /// All of them share its clients.
     Shared,
     /// The same, and the kind keeps what it gives.
@@ -68,7 +68,7 @@ pub(crate) enum Reach {
 }
 
 /// How far a run is while a trial goes on.
-pub(crate) struct Progress {
+pub(crate) struct TrialProgress {
     /// Share of the work that is done, 0 to 1.
     pub done: f64,
     /// Time since the start.
@@ -82,7 +82,7 @@ pub(crate) struct Progress {
 ///
 /// # Errors
 /// When nothing could be measured. What was measured before something went wrong is a partial run.
-pub(crate) fn run<'a, P: Plan>(
+pub(crate) fn run<'a, P: MeasurementPlan>(
     request: &'a BenchRequest,
     interrupt: &'a Interrupt,
     show: Show<'a>,
@@ -99,7 +99,7 @@ pub(crate) fn run<'a, P: Plan>(
 ///
 /// # Errors
 /// Those of [`run`].
-pub(crate) fn run_on<'a, P: Plan>(
+pub(crate) fn run_on<'a, P: MeasurementPlan>(
     opened: Opened,
     (request, interrupt, show): (&'a BenchRequest, &'a Interrupt, Show<'a>),
     make: impl FnOnce(&mut Session<'a>) -> Result<P, BenchError>,
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Those of [`run`].
-    pub fn carry_out<P: Plan>(mut self, mut plan: P) -> Result<P::Outcome, BenchError> {
+    pub fn carry_out<P: MeasurementPlan>(mut self, mut plan: P) -> Result<P::Outcome, BenchError> {
         let environment = environment::capture();
         self.begun = self.now();
         let measured = plan.carry_out(&mut self);
@@ -225,7 +225,8 @@ impl<'a> Session<'a> {
         Ok(self.bench.settle()?)
     }
 
-    /// One trial, or what was kept of it, shown under that title; `progress` says how far the run then is.
+    /// One trial, or what was kept of it, shown under that title; `progress` says how far the run
+    /// then is.
     ///
     /// # Errors
     /// When it cannot be measured, or was stopped before its first operation.
@@ -233,18 +234,18 @@ impl<'a> Session<'a> {
         &mut self,
         trial: &Trial,
         title: &str,
-        reach: Reach,
-        progress: impl Fn(&Glimpse) -> Progress,
+        reach: HostReach,
+        progress: impl Fn(&Glimpse) -> TrialProgress,
     ) -> Result<Outcome, BenchError> {
         let (interrupt, show) = (self.interrupt, &mut self.show);
         let mut laboratory: Box<dyn Laboratory + '_> = match reach {
-            Reach::Shared => Box::new(self.bench.laboratory()),
-            Reach::Unkept => Box::new(self.bench.laboratory_itself()),
-            Reach::Each => self.bench.laboratory_of_each(),
-            Reach::Leaving => self.bench.laboratory_that_leaves(),
+            HostReach::Shared => Box::new(self.bench.laboratory()),
+            HostReach::Unkept => Box::new(self.bench.laboratory_itself()),
+            HostReach::Each => self.bench.laboratory_of_each(),
+            HostReach::Leaving => self.bench.laboratory_that_leaves(),
         };
         let measured = laboratory.measure(trial, &mut |glimpse| {
-            let Progress {
+            let TrialProgress {
                 done,
                 elapsed,
                 left,

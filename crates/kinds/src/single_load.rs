@@ -16,7 +16,7 @@ use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
-use crate::session::{self, Plan, Progress, Reach, Session};
+use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
@@ -208,7 +208,7 @@ fn on_null(
     let environment = environment::capture();
     let trial = request.trial(size, None, Access::Null);
     let outcome = laboratory.measure(&trial, &mut |glimpse| {
-        let Progress {
+        let TrialProgress {
             done,
             elapsed,
             left,
@@ -269,7 +269,7 @@ struct LoadPlan<'a> {
     verified: Option<Bytes>,
 }
 
-impl Plan for LoadPlan<'_> {
+impl MeasurementPlan for LoadPlan<'_> {
     type Outcome = Run;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
@@ -439,7 +439,7 @@ impl LoadPlan<'_> {
 
 fn measure(session: &mut Session<'_>, trial: &Trial, done: f64) -> Result<Outcome, BenchError> {
     let spent = session.spent;
-    let mut outcome = session.measure(trial, &trial.title, Reach::Shared, |glimpse| {
+    let mut outcome = session.measure(trial, &trial.title, HostReach::Shared, |glimpse| {
         progress_in(trial, done, spent, glimpse)
     })?;
     if let (Bench::Simulated(model), ClientSpec::Mix(spec)) = (&session.bench, &trial.spec) {
@@ -448,8 +448,8 @@ fn measure(session: &mut Session<'_>, trial: &Trial, done: f64) -> Result<Outcom
     Ok(outcome)
 }
 
-fn progress_in(trial: &Trial, done: f64, spent: Duration, glimpse: &Glimpse) -> Progress {
-    Progress {
+fn progress_in(trial: &Trial, done: f64, spent: Duration, glimpse: &Glimpse) -> TrialProgress {
+    TrialProgress {
         done: done.max(glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()),
         elapsed: spent + glimpse.elapsed,
         left: trial.duration_max.saturating_sub(glimpse.elapsed),

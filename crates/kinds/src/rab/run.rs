@@ -12,7 +12,7 @@ use workload::{Advice, Definition, advise, advise_on_durations};
 
 use super::live;
 use super::workloads::{RabRun, parts};
-use crate::session::{self, Plan, Session};
+use crate::session::{self, MeasurementPlan, Session};
 use crate::stage::Stage;
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
@@ -81,7 +81,7 @@ struct RabPlan<'a> {
     modes: Vec<ModeChange>,
 }
 
-impl Plan for RabPlan<'_> {
+impl MeasurementPlan for RabPlan<'_> {
     type Outcome = Run;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {

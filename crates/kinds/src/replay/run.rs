@@ -18,7 +18,7 @@ use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
 use crate::depth::open_depth;
-use crate::session::{Plan, Progress, Reach, Session};
+use crate::session::{HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::stage::{Show, Stage};
 
 use super::client::{MakeReplay, Seen};
@@ -108,7 +108,7 @@ struct ReplayPlan<'a> {
     told: Duration,
 }
 
-impl Plan for ReplayPlan<'_> {
+impl MeasurementPlan for ReplayPlan<'_> {
     type Outcome = Run;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
@@ -307,13 +307,13 @@ impl ReplayPlan<'_> {
         let expected = self.expected();
         let all = self.scan.requests().max(1) as f64;
         // What becomes of each request is known here alone, and kept with the outcome.
-        let measured = session.measure(&trial, &trial.title, Reach::Unkept, |glimpse| {
+        let measured = session.measure(&trial, &trial.title, HostReach::Unkept, |glimpse| {
             let elapsed = glimpse.elapsed.as_secs_f64();
             let done = match expected {
                 Some(expected) => elapsed / expected.as_secs_f64().max(1e-9),
                 None => glimpse.operations as f64 / all,
             };
-            Progress {
+            TrialProgress {
                 done: done.min(1.0),
                 elapsed: glimpse.elapsed,
                 left: expected.unwrap_or_default().saturating_sub(glimpse.elapsed),

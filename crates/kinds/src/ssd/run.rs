@@ -11,7 +11,7 @@ use units::Bytes;
 use workload::ClientSpec;
 
 use crate::random_access::is_silence;
-use crate::session::{self, Plan, Progress, Reach, Session};
+use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::stage::Show;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest};
@@ -60,7 +60,7 @@ struct SsdPlan<'a> {
     found: SsdTests,
 }
 
-impl Plan for SsdPlan<'_> {
+impl MeasurementPlan for SsdPlan<'_> {
     type Outcome = Run;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
@@ -231,8 +231,8 @@ impl<'a> SsdPlan<'a> {
         let trial = plan.precondition_trial(self.place, passes, number);
         // The file of a directory is a new one when the run goes on.
         let reach = match session.facts.makes_files {
-            true => Reach::Leaving,
-            false => Reach::Each,
+            true => HostReach::Leaving,
+            false => HostReach::Each,
         };
         let outcome = measure(session, &trial, 0.0, reach)?;
         session.settle()?;
@@ -286,7 +286,7 @@ fn rounds(
         let what = &step.trial.title;
         trial.title = format!("{}, round {}: {what}", plan.name, step.round);
         let begun = session.now();
-        let outcome = measure(session, &trial, procedure.share_done(), Reach::Each)?;
+        let outcome = measure(session, &trial, procedure.share_done(), HostReach::Each)?;
         let took = session.now().since(begun);
         procedure.record(&step, &outcome.measurement, took);
     }
@@ -298,9 +298,9 @@ fn measure(
     session: &mut Session<'_>,
     trial: &Trial,
     done: f64,
-    reach: Reach,
+    reach: HostReach,
 ) -> Result<Outcome, BenchError> {
-    let measured = session.measure(trial, &trial.title, reach, |glimpse| Progress {
+    let measured = session.measure(trial, &trial.title, reach, |glimpse| TrialProgress {
         done,
         elapsed: glimpse.elapsed,
         left: trial.duration_max.saturating_sub(glimpse.elapsed),

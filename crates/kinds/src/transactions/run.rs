@@ -11,7 +11,7 @@ use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
 
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
-use crate::session::{self, Plan, Progress, Reach, Session};
+use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::stage::Show;
 use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError};
@@ -218,7 +218,7 @@ pub(super) struct UsersPlan<'a> {
     pub(super) found: Transactions,
 }
 
-impl Plan for UsersPlan<'_> {
+impl MeasurementPlan for UsersPlan<'_> {
     type Outcome = UsersMeasured;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
@@ -358,10 +358,12 @@ impl UsersPlan<'_> {
 
 pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcome, BenchError> {
     let spent = session.spent;
-    let outcome = session.measure(trial, &trial.title, Reach::Shared, |glimpse| Progress {
-        done: glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64(),
-        elapsed: spent + glimpse.elapsed,
-        left: trial.duration_max.saturating_sub(glimpse.elapsed),
+    let outcome = session.measure(trial, &trial.title, HostReach::Shared, |glimpse| {
+        TrialProgress {
+            done: glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64(),
+            elapsed: spent + glimpse.elapsed,
+            left: trial.duration_max.saturating_sub(glimpse.elapsed),
+        }
     })?;
     session.spent += outcome.elapsed;
     Ok(outcome)
