@@ -80,7 +80,7 @@ pub fn report(run: &results::Run, style: &report::Style) {
     }
     let _ = (report::csv_figures(run), report::csv_replicates(run));
     let _ = (report::csv_points(run), report::csv_intervals(run));
-    let _ = report::openmetrics(run);
+    let _ = (report::openmetrics(run), report::line_protocol(run));
     let _ = report::comparison(&[run.clone(), run.clone()], style);
 }
 

@@ -20,6 +20,7 @@ mod files_comparison;
 mod gate;
 mod html;
 mod inspection;
+mod line_protocol;
 mod list;
 mod machine_over_time;
 mod markdown;
@@ -66,6 +67,7 @@ pub use html::{
     run_in_page, runs_asked,
 };
 pub use inspection::inspection;
+pub use line_protocol::line_protocol;
 pub use list::{ListRow, run_list, run_list_json};
 pub use markdown::markdown;
 pub use measurement::measurement;

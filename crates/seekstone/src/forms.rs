@@ -14,7 +14,7 @@ use crate::picture::picture;
 
 /// A form of runs.
 #[derive(Debug)]
-pub struct Form {
+pub struct RunForm {
     /// What `--form` calls it.
     pub name: &'static str,
     /// Other names for that.
@@ -27,7 +27,7 @@ pub struct Form {
     pub endings: &'static [&'static str],
     /// What it holds that not every run has, and the commands whose runs have it.
     pub holds: (&'static str, &'static str),
-    pub writing: Writing,
+    pub writing: FormWriting,
     /// Why this build does not write it, if it does not.
     pub left_out: Option<LeftOut>,
 }
@@ -42,7 +42,7 @@ pub struct FormOption {
 
 /// How a form is written.
 #[derive(Debug)]
-pub enum Writing {
+pub enum FormWriting {
     /// A run, with its intervals joined to that length; `None` where it has nothing of the form.
     OfOne(fn(&Run, Option<Duration>) -> Option<String>, Several),
     /// Any number of runs.
@@ -58,6 +58,8 @@ pub enum Several {
     Below,
     /// Lines under one heading.
     Lines,
+    /// One after the other, without a heading.
+    Bare,
     /// They are not.
     Refused,
 }
@@ -66,14 +68,14 @@ const FIGURES: (&str, &str) = ("figures", "every command");
 const CSV: &[&str] = &["csv"];
 
 /// What forms have in common.
-const FORM: Form = Form {
+const FORM: RunForm = RunForm {
     name: "",
     aliases: &[],
     about: "",
     option: None,
     endings: &[],
     holds: FIGURES,
-    writing: Writing::OfOne(|_, _| None, Several::Refused),
+    writing: FormWriting::OfOne(|_, _| None, Several::Refused),
     left_out: None,
 };
 
@@ -86,8 +88,8 @@ const fn option(flag: &'static str, help: &'static str) -> Option<FormOption> {
 }
 
 /// All forms, in the order of help.
-pub const FORMS: &[Form] = &[
-    Form {
+pub const FORMS: &[RunForm] = &[
+    RunForm {
         name: "json",
         about: "Everything, as documented in docs/json-schema.md",
         option: option(
@@ -95,10 +97,10 @@ pub const FORMS: &[Form] = &[
             "Write all results as JSON (docs/json-schema.md); `-` is standard output",
         ),
         endings: &["json"],
-        writing: Writing::OfOne(|run, _| Some(results::json(run)), Several::Array),
+        writing: FormWriting::OfOne(|run, _| Some(results::json(run)), Several::Array),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "csv",
         aliases: &["levels", "files"],
         about: "Every figure of every table, one line each; the same columns for every command",
@@ -107,10 +109,10 @@ pub const FORMS: &[Form] = &[
             "Write every figure as CSV, one line each (docs/forms.md)",
         ),
         endings: CSV,
-        writing: Writing::OfOne(|run, _| Some(report::csv_figures(run)), Several::Lines),
+        writing: FormWriting::OfOne(|run, _| Some(report::csv_figures(run)), Several::Lines),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "markdown",
         about: "The tables with their intervals; for a study, its note",
         option: Some(FormOption {
@@ -119,10 +121,10 @@ pub const FORMS: &[Form] = &[
             help: "Write the tables as Markdown; for a study, its note",
         }),
         endings: &["md", "markdown"],
-        writing: Writing::OfOne(|run, _| Some(report::markdown(run)), Several::Below),
+        writing: FormWriting::OfOne(|run, _| Some(report::markdown(run)), Several::Below),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "html",
         about: "A page for a browser, with charts and the run's JSON in it; it needs no network",
         option: option(
@@ -131,7 +133,7 @@ pub const FORMS: &[Form] = &[
              (docs/forms.md)",
         ),
         endings: &["html", "htm"],
-        writing: Writing::OfAll(|runs| match runs {
+        writing: FormWriting::OfAll(|runs| match runs {
             [run] => Ok(report::html(run).into()),
             _ => {
                 let page = report::comparison_html(runs);
@@ -140,7 +142,7 @@ pub const FORMS: &[Form] = &[
         }),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "svg",
         about: "A picture: the load curve of a run, or the load over the intervals of a trial",
         option: option(
@@ -152,10 +154,10 @@ pub const FORMS: &[Form] = &[
             "picture",
             "`seekstone curve`, `compare` and `trial --interval`",
         ),
-        writing: Writing::OfAll(|runs| Ok(picture(runs)?.into())),
+        writing: FormWriting::OfAll(|runs| Ok(picture(runs)?.into())),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "openmetrics",
         about: "Every figure as a gauge, for Prometheus (OpenMetrics text)",
         option: option(
@@ -163,10 +165,21 @@ pub const FORMS: &[Form] = &[
             "Write every figure as a gauge for Prometheus (OpenMetrics text)",
         ),
         endings: &["prom", "om"],
-        writing: Writing::OfOne(|run, _| Some(report::openmetrics(run)), Several::Refused),
+        writing: FormWriting::OfOne(|run, _| Some(report::openmetrics(run)), Several::Refused),
         ..FORM
     },
-    Form {
+    RunForm {
+        name: "influx",
+        about: "Every row as a point in InfluxDB's line protocol, its figures as fields",
+        option: option(
+            "--influx",
+            "Write every row as a point in InfluxDB's line protocol",
+        ),
+        endings: &["lp"],
+        writing: FormWriting::OfOne(|run, _| Some(report::line_protocol(run)), Several::Bare),
+        ..FORM
+    },
+    RunForm {
         name: "parquet",
         about: "Every figure, with the columns of the CSV, for data frames (Apache Parquet)",
         option: option(
@@ -174,11 +187,11 @@ pub const FORMS: &[Form] = &[
             "Write every figure as a Parquet file, with the columns of the CSV, for data frames",
         ),
         endings: &["parquet"],
-        writing: Writing::OfAll(|runs| Ok(Content::Bytes(report::parquet_figures(runs)?))),
+        writing: FormWriting::OfAll(|runs| Ok(Content::Bytes(report::parquet_figures(runs)?))),
         left_out: report::PARQUET_LEFT_OUT,
         ..FORM
     },
-    Form {
+    RunForm {
         name: "replicates",
         aliases: &["passes", "times"],
         about: "Every repetition behind the figures: passes, rounds, runs, replicates",
@@ -186,17 +199,17 @@ pub const FORMS: &[Form] = &[
             "repetitions",
             "`seekstone transfer`, `random`, `files`, `time` and `study`",
         ),
-        writing: Writing::OfOne(|run, _| report::csv_replicates(run), Several::Lines),
+        writing: FormWriting::OfOne(|run, _| report::csv_replicates(run), Several::Lines),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "points",
         about: "One line per point of a load curve, with scouts marked",
         holds: ("load curve", "`seekstone curve`, `run` and `rab`"),
-        writing: Writing::OfOne(|run, _| report::csv_points(run), Several::Lines),
+        writing: FormWriting::OfOne(|run, _| report::csv_points(run), Several::Lines),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "intervals",
         about: "One line per interval of `transactions`, with the machine's own figures, or of \
                 `trial --interval`",
@@ -204,28 +217,28 @@ pub const FORMS: &[Form] = &[
             "intervals",
             "`seekstone transactions` and `seekstone trial --interval`",
         ),
-        writing: Writing::OfOne(|run, _| report::csv_intervals(run), Several::Lines),
+        writing: FormWriting::OfOne(|run, _| report::csv_intervals(run), Several::Lines),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "series",
         about: "One line per interval of each measurement of a check-up or trial: IOPS, p50 to \
                 p99.9 and foreign I/O",
         holds: ("latency over time", "`seekstone run` and `seekstone trial`"),
-        writing: Writing::OfOne(report::csv_series, Several::Lines),
+        writing: FormWriting::OfOne(report::csv_series, Several::Lines),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "fio",
         about: "The fio job file closest to a trial, or the job files of `seekstone fio`",
         holds: ("job file", "`seekstone trial` and `seekstone fio`"),
-        writing: Writing::OfOne(|run, _| job_file(run), Several::Refused),
+        writing: FormWriting::OfOne(|run, _| job_file(run), Several::Refused),
         ..FORM
     },
-    Form {
+    RunForm {
         name: "text",
         about: "What `runs show` prints",
-        writing: Writing::OfOne(|run, _| Some(shown(run, false)), Several::Below),
+        writing: FormWriting::OfOne(|run, _| Some(shown(run, false)), Several::Below),
         ..FORM
     },
 ];
@@ -235,7 +248,7 @@ const UNKNOWN: [&str; 7] = ["png", "jpg", "jpeg", "gif", "pdf", "xls", "xlsx"];
 
 /// The form of that name.
 #[must_use]
-pub fn form_named(name: &str) -> Option<&'static Form> {
+pub fn form_named(name: &str) -> Option<&'static RunForm> {
     FORMS
         .iter()
         .find(|it| it.name == name || it.aliases.contains(&name))
@@ -243,14 +256,14 @@ pub fn form_named(name: &str) -> Option<&'static Form> {
 
 /// The form that the ending of a file's name stands for, if it does for one.
 #[must_use]
-pub fn form_of_ending(path: &Path) -> Option<&'static Form> {
+pub fn form_of_ending(path: &Path) -> Option<&'static RunForm> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     FORMS
         .iter()
         .find(|it| it.endings.contains(&ending.as_str()))
 }
 
-impl Form {
+impl RunForm {
     /// One run in this form.
     ///
     /// # Errors
@@ -265,8 +278,8 @@ impl Form {
     /// When one has nothing of it, or several do not go together in it.
     pub fn write_all(&self, runs: &[Run], every: Option<Duration>) -> anyhow::Result<Content> {
         let (write, several) = match self.writing {
-            Writing::OfAll(write) => return write(runs),
-            Writing::OfOne(write, several) => (write, several),
+            FormWriting::OfAll(write) => return write(runs),
+            FormWriting::OfOne(write, several) => (write, several),
         };
         let text = |run: &Run| write(run, every).ok_or_else(|| self.nothing_of(run));
         if let [run] = runs {
@@ -283,8 +296,8 @@ impl Form {
     /// Whether the run has something of it.
     fn has(&self, run: &Run) -> bool {
         match self.writing {
-            Writing::OfOne(write, _) => write(run, None).is_some(),
-            Writing::OfAll(write) => write(std::slice::from_ref(run)).is_ok(),
+            FormWriting::OfOne(write, _) => write(run, None).is_some(),
+            FormWriting::OfAll(write) => write(std::slice::from_ref(run)).is_ok(),
         }
     }
 
@@ -302,7 +315,7 @@ impl Form {
     #[must_use]
     pub fn mismatch(&self, path: &Path) -> Option<String> {
         let form = self.name;
-        let is_lines = matches!(self.writing, Writing::OfOne(_, Several::Lines));
+        let is_lines = matches!(self.writing, FormWriting::OfOne(_, Several::Lines));
         let own = if is_lines { CSV } else { self.endings };
         let better = path.with_extension(own.first()?);
         let (name, better) = (path.display(), better.display());
@@ -331,6 +344,7 @@ impl Several {
                 format!("[\n{}\n]\n", texts.join(",\n"))
             }
             Self::Below => texts.join("\n"),
+            Self::Bare => texts.concat(),
             Self::Lines => {
                 let rows = |(number, text): (usize, &String)| {
                     let lines = text.split_inclusive('\n');

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::kinds::kinds;
-use report::{Style, check_up, comparison, csv_figures, csv_replicates, markdown, openmetrics};
+use report::{
+    Style, check_up, comparison, csv_figures, csv_replicates, line_protocol, markdown, openmetrics,
+};
 use results::{Role, Run, Shown, Table, Trust, WarningCode, compare, json, setup_differences};
 
 pub fn figures(tables: &[Table]) -> usize {
@@ -160,6 +162,61 @@ fn every_kind_is_written_as_json_with_its_tables() {
         let back = results::from_json(&json(&run)).expect("a run");
         // A value that is not known equals none.
         assert!(format!("{back:?}") == format!("{run:?}"), "{kind}");
+    }
+}
+
+/// The fields of a line by name, after its measurement and tags; a backslash takes the next
+/// character as it is, and quotes enclose text.
+fn point_of(line: &str) -> (Vec<String>, Vec<String>, i128) {
+    let (mut parts, mut part) = (Vec::new(), vec![String::new()]);
+    let (mut is_quoted, mut chars) = (false, line.chars());
+    while let Some(c) = chars.next() {
+        let last = part.last_mut().expect("a piece");
+        match c {
+            '\\' => last.extend(['\\', chars.next().expect("an escaped character")]),
+            '"' => {
+                is_quoted = !is_quoted;
+                last.push(c);
+            }
+            ' ' if !is_quoted => parts.push(std::mem::replace(&mut part, vec![String::new()])),
+            ',' if !is_quoted => part.push(String::new()),
+            c => last.push(c),
+        }
+    }
+    assert!(!is_quoted && parts.len() == 2, "{line}");
+    let moment = part.concat().parse().expect("nanoseconds");
+    let fields = parts.pop().expect("fields");
+    (parts.pop().expect("tags"), fields, moment)
+}
+
+/// A point is known by its measurement, tags and instant: no two are alike, no tag is empty, and
+/// each field is a finite number or text.
+#[test]
+fn every_kind_is_written_as_line_protocol() {
+    for (kind, run, _) in kinds() {
+        let mut points = BTreeSet::new();
+        let mut fields_all = 0;
+        for line in line_protocol(&run).lines() {
+            let (tags, fields, moment) = point_of(line);
+            assert!(moment > 900_000_000_000_000_000, "{line}");
+            for tag in &tags[1..] {
+                let (name, value) = tag.split_once('=').expect("a tag");
+                assert!(!name.is_empty() && !value.is_empty(), "{line}");
+            }
+            for field in &fields {
+                let (name, value) = field.split_once('=').expect("a field");
+                let is_number = value.parse::<f64>().is_ok_and(f64::is_finite);
+                let is_text = value.starts_with('"') && value.ends_with('"');
+                assert!(!name.is_empty() && (is_number || is_text), "{line}");
+            }
+            fields_all += fields.len();
+            assert!(points.insert(tags), "{kind}: twice: {line}");
+        }
+        let rows = run.tables().iter().map(|it| it.rows.len()).sum::<usize>();
+        assert!(
+            points.len() > rows / 2 && fields_all > points.len(),
+            "{kind}"
+        );
     }
 }
 

@@ -111,6 +111,12 @@ fn foreign_text_is_shown_and_never_obeyed() {
             !markdown.contains("J?<script>") && !markdown.contains(" [x]("),
             "{markdown}"
         );
+        let points = report::line_protocol(&run);
+        check_shown(&format!("{kind}, line protocol"), &points);
+        assert!(
+            points.lines().all(|it| it.starts_with("seekstone")),
+            "{points}"
+        );
         let metrics = report::openmetrics(&run);
         check_shown(&format!("{kind}, OpenMetrics"), &metrics);
         assert_eq!(

@@ -10,7 +10,7 @@ use lab::hosts::Party;
 use procedure::Requirement;
 
 use crate::args::serve::parse_address;
-use crate::forms::{FORMS, Form};
+use crate::forms::{FORMS, RunForm};
 use crate::output::Output;
 
 /// What every measuring command takes.
@@ -61,14 +61,14 @@ pub struct Common {
 /// The forms in which a run is written: an option for each of those that have one.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
-    written: Vec<(&'static Form, Output)>,
+    written: Vec<(&'static RunForm, Output)>,
     /// What may be replaced.
     pub force: Force,
 }
 
 impl Outputs {
     /// The outputs that were asked for, each with its form.
-    pub fn asked(&self) -> impl Iterator<Item = (&'static Form, &Output)> {
+    pub fn asked(&self) -> impl Iterator<Item = (&'static RunForm, &Output)> {
         self.written.iter().map(|(form, output)| (*form, output))
     }
 
@@ -108,7 +108,7 @@ impl Args for Outputs {
 }
 
 /// The option of a form. One that this build does not write is refused before anything is measured.
-fn option_of(form: &'static Form) -> Option<Arg> {
+fn option_of(form: &'static RunForm) -> Option<Arg> {
     let option = form.option.as_ref()?;
     let path = |path: OsString| form.left_out.map_or_else(|| Ok(Output::from(path)), Err);
     let argument = Arg::new(form.name)

@@ -2,10 +2,10 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::forms::{FORMS, Form, form_named};
+use crate::forms::{FORMS, RunForm, form_named};
 
 /// Reads `--form`.
-pub fn form_parser() -> impl TypedValueParser<Value = &'static Form> {
+pub fn form_parser() -> impl TypedValueParser<Value = &'static RunForm> {
     let forms = FORMS.iter().map(|form| {
         let value = PossibleValue::new(form.name).help(form.about);
         value.aliases(form.aliases)

@@ -8,7 +8,7 @@ use units::Duration;
 use super::export::form_parser;
 use super::parse::parse_interval;
 use super::{Force, RepeatArgs, ResumeArgs, RunChoice, RunSet};
-use crate::forms::Form;
+use crate::forms::RunForm;
 use crate::output::Output;
 
 /// `seekstone runs`.
@@ -53,7 +53,7 @@ pub enum RunsCommand {
     Repeat(Box<RepeatArgs>),
     /// Resume a killed run from its last result.
     Resume(Box<ResumeArgs>),
-    /// Write runs as JSON, CSV, Markdown, HTML, OpenMetrics, Parquet or SVG.
+    /// Write runs as JSON, CSV, Markdown, HTML, OpenMetrics, InfluxDB, Parquet or SVG.
     ///
     /// Several runs are one table with their numbers, one JSON array, or one chart or page that
     /// compares them with the first.
@@ -66,7 +66,7 @@ pub enum RunsCommand {
         beside: Vec<RunChoice>,
         /// Output format [default: from the file name's ending, else JSON].
         #[arg(long, value_parser = form_parser())]
-        form: Option<&'static Form>,
+        form: Option<&'static RunForm>,
         /// Merge intervals to this length (with --form series).
         #[arg(long, value_name = "TIME", value_parser = parse_interval)]
         every: Option<Duration>,

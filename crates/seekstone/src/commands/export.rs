@@ -6,7 +6,7 @@ use units::Duration;
 use crate::args::{Command, definition, typed};
 use crate::commands::trial_targets::as_fio;
 use crate::exit::UsageError;
-use crate::forms::{Form, form_named, form_of_ending};
+use crate::forms::{RunForm, form_named, form_of_ending};
 use crate::output::{Content, Output};
 use crate::recorded::again;
 
@@ -14,7 +14,10 @@ use crate::recorded::again;
 ///
 /// # Errors
 /// When the ending is that of another form.
-pub fn form_of(asked: Option<&'static Form>, output: &Output) -> Result<&'static Form, UsageError> {
+pub fn form_of(
+    asked: Option<&'static RunForm>,
+    output: &Output,
+) -> Result<&'static RunForm, UsageError> {
     let path = output.path();
     let by_ending = form_of_ending(path);
     if let (None, None, Some(ending)) = (asked, by_ending, path.extension()) {
@@ -34,7 +37,7 @@ pub fn form_of(asked: Option<&'static Form>, output: &Output) -> Result<&'static
 ///
 /// # Errors
 /// When one has nothing of that form, or several do not go together in it.
-pub fn exported(runs: &[Run], form: &Form, every: Option<Duration>) -> anyhow::Result<Content> {
+pub fn exported(runs: &[Run], form: &RunForm, every: Option<Duration>) -> anyhow::Result<Content> {
     if every.is_some() && form.name != "series" {
         let text = "--every joins the intervals of a series: add --form series";
         return Err(UsageError(text.into()).into());

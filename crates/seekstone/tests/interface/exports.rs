@@ -58,7 +58,8 @@ fn curves_are_exported_as_points_and_figures() {
         let args = ["runs", "export", "1", "--form", form];
         let ended = scratch.check(&args, 2, "");
         assert!(ended.error().contains(expected), "{}", ended.error());
-        let there = "--form json, csv, markdown, html, svg, openmetrics, parquet, points, text";
+        let there =
+            "--form json, csv, markdown, html, svg, openmetrics, influx, parquet, points, text";
         assert!(ended.error().contains(there), "{}", ended.error());
     };
     refused("replicates", "run 1 has no repetitions");
@@ -314,6 +315,7 @@ fn a_run_is_written_in_every_form_that_was_asked_for() {
             "<h1>Trial of sim:mmc?servers=4&amp;mean=1ms</h1>",
         ),
         ("--openmetrics", "run.prom", "# EOF"),
+        ("--influx", "run.lp", ",table=measurements,trust="),
         ("--json", "run.json", "\"tables\""),
     ];
     let asked: Vec<&str> = forms.iter().flat_map(|it| [it.0, it.1]).collect();
