@@ -3,7 +3,7 @@
 //! `cargo xtask tidy` checks what no compiler does; `cargo xtask suite` runs all tests;
 //! `cargo xtask bench` measures us beside fio, `cargo xtask bench build` the build;
 //! `cargo xtask tables` writes the tables of docs/devices.md anew, `cargo xtask schema` the
-//! JSON Schema; `cargo xtask files-table`
+//! JSON Schema, `cargo xtask metrics` docs/metrics.md; `cargo xtask files-table`
 //! remeasures the table of docs/files.md.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -11,6 +11,7 @@ mod bench;
 mod bench_build;
 mod files_table;
 mod layers;
+mod metrics;
 mod package;
 mod readers;
 mod schema;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["suite"] => suite::suite(),
         ["tables"] => tables::tables(),
         ["schema"] => schema::schema(),
+        ["metrics"] => metrics::metrics(),
         ["package", options @ ..] => package::package(options),
         ["bench", "build"] => bench_build::bench_build(),
         ["bench", options @ ..] => bench::bench(options),
@@ -40,7 +42,8 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: cargo xtask tidy | cargo xtask suite | cargo xtask tables | \
-                 cargo xtask schema | cargo xtask bench [--tiny] [--rounds N] | \
+                 cargo xtask schema | cargo xtask metrics | \
+                 cargo xtask bench [--tiny] [--rounds N] | \
                  cargo xtask bench build | \
                  cargo xtask files-table [--budget TIME] [--program PATH] | \
                  cargo xtask package [--binary PATH] [--target TRIPLE] [--out DIRECTORY]"

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::bench_build::check_first_build;
 use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
+use crate::metrics;
 use crate::readers::readers;
 use crate::schema;
 use crate::source::{Source, root, sources};
@@ -48,6 +49,7 @@ pub fn tidy() -> Result<()> {
     words(&sources, &mut faults)?;
     readers(&sources, &mut faults)?;
     schema::check(&mut faults)?;
+    metrics::check(&mut faults);
     check_first_build(&mut faults)?;
     if faults.is_empty() {
         println!("tidy: {} files in order", sources.len());

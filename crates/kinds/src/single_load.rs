@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::Follower;
 use procedure::{
     CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, PointPlan, Preparation,
-    Requirement, Trial, rated_name, trial_metrics,
+    Requirement, Trial, rated_name,
 };
 use results::{
     Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
@@ -169,7 +169,7 @@ impl LoadRequest {
             return Offer::default().and_curve(options.levels.given(options.percentile));
         }
         let rows = OfferedRow::Only(TRIAL.into());
-        let mut offer = Offer::default().and(rows, &trial_metrics());
+        let mut offer = Offer::default().and(rows, "trial");
         let mut rated = vec![TRIAL];
         let mix = self.spec.mix;
         let kinds = [
@@ -181,7 +181,7 @@ impl LoadRequest {
         let kinds: Vec<&str> = kinds.map(|(name, _)| name).collect();
         if kinds.len() > 1 {
             for &kind in &kinds {
-                offer = offer.and(OfferedRow::Named(kind.into()), &trial_metrics());
+                offer = offer.and(OfferedRow::Named(kind.into()), "trial");
             }
             rated.extend(kinds);
         }

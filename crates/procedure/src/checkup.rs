@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
-use crate::offer::{Offer, OfferedRow, trial_metrics};
+use crate::offer::{Offer, OfferedRow};
 use crate::trial::Trial;
 
 use change::{LevelChanges, LookedAt, RowLook, is_comparable};
@@ -328,7 +328,7 @@ impl CheckUp {
     pub fn offer(facts: &CheckUpFacts, levels: Option<Vec<(u64, Option<f64>)>>) -> Offer {
         let rows = phases::of(facts, 0).into_iter().filter_map(Phase::row_name);
         let offer = rows.fold(Offer::default(), |offer, name| {
-            offer.and(OfferedRow::Named(name.into()), &trial_metrics())
+            offer.and(OfferedRow::Named(name.into()), "trial")
         });
         offer.and_curve(levels).and_rated(phases::RANDOM_READ)
     }

@@ -56,7 +56,7 @@ pub use file_tests::{
 };
 pub use foreign::{OwnIo, OwnWork, Splitting, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, WithinLimit};
-pub use offer::{LEVEL_FIGURES, Metrics, Offer, OfferedRow, trial_metrics};
+pub use offer::{Offer, OfferedRow};
 pub use own_limits::busy_worker;
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,

@@ -1,32 +1,11 @@
 //! Which figures a command gives, as far as is known before it measures: a goal on any other is
 //! refused while nothing was done yet.
 
-use results::{Unit, time_metrics};
+use results::{Unit, metrics_of};
 use units::Duration;
 
 use crate::requirement::{Requirement, split};
 
-/// Names of metrics with their units.
-pub type Metrics = Vec<(String, Unit)>;
-
-/// Metrics of a trial.
-#[must_use]
-pub fn trial_metrics() -> Metrics {
-    let rates = [
-        ("iops", Unit::PerSecond),
-        ("throughput", Unit::BytesPerSecond),
-    ];
-    let rates = rates.map(|(name, unit)| (name.to_owned(), unit));
-    rates.into_iter().chain(time_metrics("latency")).collect()
-}
-
-/// Metrics of a level of a load curve.
-pub const LEVEL_FIGURES: [(&str, Unit); 4] = [
-    ("iops", Unit::PerSecond),
-    ("iops-open", Unit::PerSecond),
-    ("latency-open", Unit::Seconds),
-    ("latency-one-client", Unit::Seconds),
-];
 const SATURATION: &str = "saturation";
 
 /// Rows whose names are known.
@@ -82,22 +61,21 @@ fn level_of(row: &str) -> Option<(u64, Option<f64>)> {
 }
 
 impl Offer {
-    /// With these metrics in that row.
+    /// With the metrics of that measurement in that row.
     #[must_use]
-    pub fn and(mut self, row: OfferedRow, metrics: &[(impl AsRef<str>, Unit)]) -> Self {
-        let metrics = metrics.iter();
-        let metrics = metrics.map(|(name, unit)| (name.as_ref().to_owned(), *unit));
-        self.rows.push((row, metrics.collect()));
+    pub fn and(mut self, row: OfferedRow, measurement: &str) -> Self {
+        self.rows.push((row, metrics_of(measurement)));
         self
     }
 
     /// With the levels and the saturation of a load curve.
     #[must_use]
     pub fn and_curve(self, levels: Option<Vec<(u64, Option<f64>)>>) -> Self {
-        self.and(OfferedRow::Level(levels), &LEVEL_FIGURES).and(
-            OfferedRow::Named(SATURATION.into()),
-            &[("iops", Unit::PerSecond)],
-        )
+        let mut offer = self.and(OfferedRow::Level(levels), "curve");
+        let iops = metrics_of("curve").into_iter().take(1);
+        let saturation = OfferedRow::Named(SATURATION.into());
+        offer.rows.push((saturation, iops.collect()));
+        offer
     }
 
     /// With goals of a rate on the trial of that name.
@@ -201,7 +179,7 @@ mod tests {
     #[test]
     fn a_trial_has_its_figures_and_its_rates() {
         let offer = Offer::default()
-            .and(OfferedRow::Only("trial".into()), &trial_metrics())
+            .and(OfferedRow::Only("trial".into()), "trial")
             .and_rated("trial");
         check(&offer, "p99 <= 2ms", Ok(()));
         check(&offer, "trial.p99.9 <= 2ms", Ok(()));

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stats::Estimate;
 
+use crate::metric::BYTES;
 use crate::reading::{Better, Unit};
 use crate::run::Run;
 use crate::table::{Role, Row, Table, Trust};
-use crate::tables::BYTES;
 
 /// What the intervals of two figures show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +157,10 @@ fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
 /// The bytes of a repetition, where its row says so.
 fn moved(row: &Row) -> Option<f64> {
     let counted = row.replicates.iter().find(|it| it.counts)?;
-    let (_, _, bytes) = counted.readings.iter().find(|(name, ..)| name == BYTES)?;
+    let (_, _, bytes) = counted
+        .readings
+        .iter()
+        .find(|(name, ..)| name == BYTES.name)?;
     Some(*bytes)
 }
 

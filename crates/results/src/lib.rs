@@ -11,6 +11,7 @@ mod interval;
 mod json;
 pub mod live;
 mod measurement;
+mod metric;
 mod mode;
 mod named;
 mod percentile;
@@ -57,9 +58,10 @@ pub use json::{JsonError, from_json, json, json_without_tables};
 pub use measurement::{
     Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished, Work,
 };
+pub use metric::{KnownMetric, METRICS, metrics_of};
 pub use mode::Mode;
 pub use named::NamedFigure;
-pub use percentile::{PERCENTILES, Percentile, USER_PERCENTILE, shares, time_metrics, user_shares};
+pub use percentile::{PERCENTILES, Percentile, USER_PERCENTILE, shares, user_shares};
 pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{
     Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns, RabWorkload, Rabmark,

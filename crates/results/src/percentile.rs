@@ -1,8 +1,6 @@
 //! The percentiles that measurements state: each once, by the names that every form, goal and
 //! option has for it.
 
-use crate::reading::Unit;
-
 /// A percentile of a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
@@ -44,14 +42,6 @@ pub fn user_shares() -> Vec<f64> {
     shares
 }
 
-/// The metrics of a time of that name: its mean and its percentiles.
-#[must_use]
-pub fn time_metrics(name: &str) -> Vec<(String, Unit)> {
-    let percentiles = PERCENTILES.iter().map(|it| format!("{name}-{}", it.name));
-    let all = std::iter::once(name.to_owned()).chain(percentiles);
-    all.map(|name| (name, Unit::Seconds)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,13 +53,5 @@ mod tests {
             assert_eq!(percentile_name(it.share), it.name);
             assert_eq!(it.name.replace('.', ""), it.key);
         }
-    }
-
-    #[test]
-    fn a_time_has_its_mean_and_percentiles() {
-        let metrics = time_metrics("latency");
-        let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names[..2], ["latency", "latency-p50"]);
-        assert_eq!(names.len(), 1 + PERCENTILES.len());
     }
 }

@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use stats::{Estimate, PercentileEstimate, Verdict};
+use stats::{Estimate, Verdict};
 
-use crate::measurement::Times;
 use crate::reading::{Better, Unit};
 use crate::saying::Saying;
 use crate::show::{Show, is_false};
@@ -244,30 +243,10 @@ impl Figure {
         Self::new("iops", Unit::PerSecond, Better::Higher, value)
     }
 
-    /// Bytes per second.
-    #[must_use]
-    pub fn throughput(value: Estimate) -> Self {
-        Self::new("throughput", Unit::BytesPerSecond, Better::Higher, value)
-    }
-
     /// A time that is given in nanoseconds.
     #[must_use]
     pub fn time_ns(name: impl Into<String>, value: Estimate) -> Self {
         Self::new(name, Unit::Seconds, Better::Lower, value.scale(NS))
-    }
-
-    /// A value of whose error nothing is known, as a detail.
-    #[must_use]
-    pub fn bare(name: &str, unit: Unit, better: Better, value: f64) -> Self {
-        let value = Estimate::exact(value, 1.0).without_interval();
-        Self::new(name, unit, better, value).as_role(Role::Detail)
-    }
-
-    /// A count or another value without an error, as a detail.
-    #[must_use]
-    pub fn exact(name: &str, unit: Unit, value: f64) -> Self {
-        let value = Estimate::exact(value, 1.0);
-        Self::new(name, unit, Better::Neither, value).as_role(Role::Detail)
     }
 
     /// Whether only those who ask for everything want to see it.
@@ -281,19 +260,6 @@ impl Figure {
     pub fn as_role(mut self, role: Role) -> Self {
         self.metric.role = role;
         self
-    }
-
-    /// The mean and the percentiles of a time; `name` is that of the mean.
-    pub fn of_times<'a>(name: &'a str, times: &'a Times) -> impl Iterator<Item = Self> + 'a {
-        let mean = Self::time_ns(name, times.mean);
-        let percentile = move |it: &PercentileEstimate| {
-            let figure = Self::time_ns(format!("{name}-{}", percentile_name(it.p)), it.estimate?);
-            Some(Self {
-                is_indicative: it.is_indicative,
-                ..figure
-            })
-        };
-        std::iter::once(mean).chain(times.percentiles.iter().filter_map(percentile))
     }
 }
 

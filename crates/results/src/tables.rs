@@ -15,7 +15,6 @@ mod transactions;
 mod transfer;
 
 pub(crate) use curve::POINTS;
-pub(crate) use file_tests::BYTES;
 pub(crate) use operations::NAME as OPERATIONS;
 
 use crate::run::Run;

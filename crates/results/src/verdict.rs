@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::goal::LimitVerdict;
-use crate::reading::{Better, Unit};
+use crate::metric::GOALS_MET;
 use crate::run::Run;
-use crate::table::{Figure, Row, Table, Trust};
+use crate::table::{Row, Table, Trust};
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
@@ -64,7 +64,7 @@ impl RunVerdict {
             Some(LimitVerdict::Exceeded) => 0.0,
             Some(LimitVerdict::Undecided) | None => f64::NAN,
         };
-        let met = Figure::bare("goals-met", Unit::Count, Better::Higher, met);
+        let met = GOALS_MET.bare(met);
         let sentence = vec![self.sentence.clone()];
         let row = Row {
             warnings: self.because.clone(),

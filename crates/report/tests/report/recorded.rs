@@ -1,13 +1,13 @@
 //! Runs of every kind as version 3 of the JSON form held them: read back, each figure is there by
 //! its name and with its digits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use report::{Style, check_up, csv_figures, html, markdown, openmetrics};
-use results::{Run, from_json, json};
+use results::{KnownMetric, METRICS, Metric, Run, from_json, json, metrics_of};
 use serde_json::Value;
 
 /// The files, with their names.
@@ -57,6 +57,62 @@ fn every_figure_of_version_3_is_kept() {
         for (figure, values) in figures(&old) {
             assert_eq!(new.get(&figure), Some(&values), "{name}: {figure}");
         }
+    }
+}
+
+/// What a figure is called, in which unit, is said before anything is measured. Studies and
+/// comparisons have the readings of what they measured.
+#[test]
+fn every_figure_is_of_a_known_metric() {
+    let is_known = |metric: &Metric| {
+        let percentile = |known: &KnownMetric| {
+            let of_time = metric.name.strip_prefix(known.name);
+            of_time.is_some_and(|it| it.starts_with("-p"))
+        };
+        METRICS.iter().any(|known| {
+            (known.name == metric.name || percentile(known)) && known.unit == metric.unit
+        })
+    };
+    let mut unknown = BTreeSet::new();
+    for (_, text) in recorded() {
+        let run = read(&text);
+        if ["study", "compare", "wal"].contains(&run.settings.command.as_str()) {
+            continue;
+        }
+        let tables = run.tables();
+        let rows = tables.iter().flat_map(|it| &it.rows);
+        let all = rows.flat_map(|it| &it.figures).map(|it| &it.metric);
+        unknown.extend(all.filter(|it| !is_known(it)).map(|it| it.name.clone()));
+    }
+    let of_ssd = [
+        "allowed-high",
+        "allowed-low",
+        "mean",
+        "precondition-rate",
+        "slope",
+    ];
+    unknown.retain(|it| !of_ssd.contains(&it.as_str()) && !it.starts_with("pts-"));
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// Each command whose goals are checked before it measures has metrics, and what a goal may be on
+/// is a figure of its rows.
+#[test]
+fn metrics_of_goals_are_figures_of_the_command() {
+    for (name, text) in recorded() {
+        let run = read(&text);
+        let command = run.settings.command.as_str();
+        let known = metrics_of(command);
+        let tables = run.tables();
+        let rows = || tables.iter().flat_map(|it| &it.rows);
+        let found = |metric: &str| rows().any(|row| row.figure(metric).is_some());
+        let first = known.first().map(|(metric, _)| metric.as_str());
+        assert!(first.is_none_or(found), "{name}: no {first:?}");
+        // The headline of a row is a metric that a goal may be on.
+        let headlines = rows().filter_map(|row| row.headline());
+        let is_goal = |name: &str| known.iter().any(|(metric, _)| metric == name);
+        let mut headlines = headlines.map(|it| it.metric.name.as_str());
+        assert!(known.is_empty() || headlines.any(is_goal), "{name}");
     }
 }
 

@@ -4,7 +4,8 @@ use stats::{Channel, Estimate, is_indicative};
 
 use super::measurement::of_device;
 use crate::curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
-use crate::reading::{Better, Unit};
+use crate::metric::*;
+use crate::reading::Unit;
 use crate::table::{Figure, Role, Row, Table, Trust, percentile_name};
 
 /// Name of the table of points, which the procedure chooses as it goes.
@@ -46,28 +47,18 @@ impl Curve {
 
 fn level(curve: &Curve, level: &Level) -> Row {
     let (load, trust) = load_of(&level.outcome);
-    let mut figures: Vec<Figure> = load.map(Figure::iops).into_iter().collect();
+    let mut figures: Vec<Figure> = load.map(|it| IOPS.of(it)).into_iter().collect();
     if let LevelOutcome::Exceeded { response } = level.outcome {
-        figures.push(Figure::time_ns("latency-one-client", response));
+        figures.push(LATENCY_ONE_CLIENT.of_ns(response));
     }
     if let LevelOutcome::Reached { clients, .. } = level.outcome
         && clients.is_finite()
     {
-        figures.push(Figure::bare(
-            "clients",
-            Unit::Count,
-            Better::Neither,
-            clients,
-        ));
+        figures.push(CLIENTS.bare(clients));
     }
     if let Some(open) = level.open {
-        figures.push(Figure::new(
-            "iops-open",
-            Unit::PerSecond,
-            Better::Higher,
-            open.load,
-        ));
-        figures.push(Figure::time_ns("latency-open", open.response));
+        figures.push(IOPS_OPEN.of(open.load));
+        figures.push(LATENCY_OPEN.of_ns(open.response));
     }
     let name = curve.level_name(level.level_ns);
     let trust = trust.max(Trust::unless_void(&curve.warnings));
@@ -92,8 +83,8 @@ pub(super) fn load_of(outcome: &LevelOutcome) -> (Option<Estimate>, Trust) {
 }
 
 fn saturated(curve: &Curve, found: &Saturation) -> Row {
-    let clients = Figure::exact("clients", Unit::Count, f64::from(found.clients));
-    let figures = [Figure::iops(found.load), clients];
+    let clients = CLIENTS.exact(found.clients);
+    let figures = [IOPS.of(found.load), clients];
     let settled = if found.is_converged {
         Trust::Sound
     } else {
@@ -109,18 +100,18 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         None => point.clients.to_string(),
     };
     let mut figures = vec![
-        Figure::iops(point.load),
-        Figure::time_ns("latency", point.response),
+        IOPS.of(point.load),
+        LATENCY.of_ns(point.response),
         service_time(curve, point),
     ];
     // The textbook's terms, of a simulated queue alone.
     figures.extend(point.server.iter().flat_map(|server| {
-        let wait = Figure::time_ns("queue-wait", server.wait);
-        [wait, Figure::time_ns("server-time", server.service)]
+        let wait = QUEUE_WAIT.of_ns(server.wait);
+        [wait, SERVER_TIME.of_ns(server.service)]
     }));
     figures.extend(point.law.as_ref().map(|law| {
         let theory = Estimate::exact(law.response_mean_ns, f64::INFINITY);
-        Figure::time_ns("latency-theory", theory)
+        LATENCY_THEORY.of_ns(theory)
     }));
     figures.extend(
         point
@@ -147,7 +138,7 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
 
 /// From issue to completion: of a simulated queue with the wait in it, and so no column of its own.
 fn service_time(curve: &Curve, point: &CurvePoint) -> Figure {
-    let figure = Figure::time_ns("service-time", point.service);
+    let figure = SERVICE_TIME.of_ns(point.service);
     match point.server.is_some() && curve.channel == Channel::Response {
         true => figure.as_role(Role::Detail),
         false => figure,
@@ -157,6 +148,6 @@ fn service_time(curve: &Curve, point: &CurvePoint) -> Figure {
 fn percentile(name: String, p: f64, time: Estimate) -> Figure {
     Figure {
         is_indicative: is_indicative(p, time.samples),
-        ..Figure::time_ns(name, time)
+        ..LATENCY.named(name, time.scale(1e-9))
     }
 }

@@ -1,6 +1,5 @@
 //! Programs that use files.
 
-use stats::Estimate;
 use units::{Bytes, format_counted, format_duration_ns};
 use workload::DirectoryUse;
 
@@ -9,14 +8,12 @@ use crate::file_tests::{
     FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileTest, FileTests,
     FileTransfers, MetadataTree, ONE_BLOCK,
 };
-use crate::reading::{Better, Unit};
+use crate::metric::*;
+use crate::reading::Unit;
 use crate::run::RowWarning;
 use crate::saying::{Saying, known};
 use crate::show::Show;
-use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
-
-/// What a pass moved, among the readings of a repetition.
-pub(crate) const BYTES: &str = "bytes";
+use crate::table::{Replicate, Role, Row, Table, Trust};
 
 /// Factors of every row.
 const FACTORS: [&str; 5] = ["test", "state", "place", "spacing", "scale"];
@@ -39,7 +36,7 @@ const COLUMNS: [&str; 13] = [
 const LEGEND: &str = "elapsed: from the first call of a pass to its last. files: directories and \
                       transfers, too. call: the kind of call that takes most of the time. CPU and \
                       device: of one pass.";
-const OVER_MEMORY: &str = " over memory: elapsed over that on the memory disk, as is.";
+const OF_MEMORY: &str = " over memory: elapsed over that on the memory disk, as is.";
 const RANKS: &str = "first in, last in: passes that this rank finished first, last. busy: its \
                      share of their time.";
 
@@ -119,7 +116,7 @@ impl FileTests {
         let tests = format!("{}.{}", titles.join("; "), self.states(is_model));
         let over = match self.over_memory.is_empty() {
             true => "",
-            false => OVER_MEMORY,
+            false => OF_MEMORY,
         };
         let mut notes = vec![self.how(), tests, format!("{LEGEND}{over}")];
         notes.extend(self.of_device(is_model));
@@ -190,7 +187,7 @@ impl FileTests {
             true => "block",
             false => "file",
         };
-        let ratio = Figure::new("growth", Unit::Ratio, Better::Lower, grown.ratio);
+        let ratio = GROWTH.of(grown.ratio);
         let row = Row::new(vec![grown.name()], [ratio], "growth", Trust::Sound, &[]);
         row.with_word("each", each)
     }
@@ -258,10 +255,6 @@ fn levels(test: &FileTest) -> Vec<String> {
     ]
 }
 
-fn detail(name: &str, unit: Unit, value: f64) -> Figure {
-    Figure::bare(name, unit, Better::Neither, value)
-}
-
 /// The kind of call that takes most of a test's time.
 fn main_call(test: &FileTest) -> Option<&FileCallTimes> {
     let time = |it: &&FileCallTimes| it.mean_ns * it.count as f64;
@@ -271,14 +264,13 @@ fn main_call(test: &FileTest) -> Option<&FileCallTimes> {
 
 /// Times of one kind of call.
 fn of_call(test: &FileTest, call: &FileCallTimes) -> Row {
-    let time = |name, ns: f64| detail(name, Unit::Seconds, ns / 1e9);
     let mut figures = vec![
-        Figure::exact("count", Unit::Count, call.count as f64),
-        time("mean", call.mean_ns),
+        CALL_COUNT.count(call.count),
+        MEAN_TIME.bare_ns(call.mean_ns),
     ];
-    figures.extend(call.median_ns.map(|ns| time("median", ns as f64)));
-    figures.extend(call.p99_ns.map(|ns| time("p99", ns as f64)));
-    figures.push(time("longest", call.max_ns as f64));
+    figures.extend(call.median_ns.map(|ns| MEDIAN_TIME.bare_ns(ns as f64)));
+    figures.extend(call.p99_ns.map(|ns| P99_TIME.bare_ns(ns as f64)));
+    figures.push(LONGEST_TIME.bare_ns(call.max_ns as f64));
     let levels = [levels(test), vec![call.kind.clone()]].concat();
     Row::new(levels, figures, "", Trust::Sound, &[])
 }
@@ -286,39 +278,31 @@ fn of_call(test: &FileTest, call: &FileCallTimes) -> Row {
 /// What was done when the time was up: without the wear-out, in which some wait for others.
 fn of_stonewall(test: &FileTest) -> Option<Row> {
     let wall = test.stonewall.as_ref()?;
-    let whole = |figure: Figure| figure.as_role(Role::Detail);
-    let rate = |name, unit, value| whole(Figure::new(name, unit, Better::Higher, value));
-    let least = wall.items_least as f64;
-    let mut figures = vec![
-        rate("files-per-second", Unit::PerSecond, wall.items_per_second),
-        whole(Figure::new(
-            "elapsed",
-            Unit::Seconds,
-            Better::Neither,
-            wall.elapsed_seconds,
-        )),
+    let rates = [
+        Some(FILES_PER_SECOND.of(wall.items_per_second)),
+        Some(STONEWALL_ELAPSED.named("elapsed", wall.elapsed_seconds)),
+        wall.bytes_per_second.map(|it| THROUGHPUT.of(it)),
     ];
-    let bytes = wall.bytes_per_second;
-    figures.extend(bytes.map(|it| rate("throughput", Unit::BytesPerSecond, it)));
-    figures.extend([
-        Figure::exact("least-of-a-client", Unit::Count, least),
-        Figure::exact("most-of-a-client", Unit::Count, wall.items_most as f64),
-    ]);
+    let rates = rates.into_iter().flatten();
+    let counts = [
+        LEAST_OF_A_CLIENT.count(wall.items_least),
+        MOST_OF_A_CLIENT.count(wall.items_most),
+    ];
+    let figures = rates.map(|it| it.as_role(Role::Detail)).chain(counts);
     Some(Row::new(levels(test), figures, "", test.trust(), &[]))
 }
 
 /// What each rank did.
 fn of_host(host: &FileHost) -> Row {
-    let count = |name, value: f64| Figure::exact(name, Unit::Count, value);
     let mut figures = vec![
-        count("calls", host.calls as f64),
-        detail("calls-per-second", Unit::PerSecond, host.calls_per_second),
-        count("first-in", f64::from(host.first_in)),
-        count("last-in", f64::from(host.last_in)),
-        detail("busy", Unit::Share, host.busy_share),
+        CALLS.count(host.calls),
+        CALLS_PER_SECOND.bare(host.calls_per_second),
+        FIRST_IN.exact(host.first_in),
+        LAST_IN.exact(host.last_in),
+        BUSY.bare(host.busy_share),
     ];
     let used = host.processors_used;
-    figures.extend(used.map(|it| detail("processors", Unit::Ratio, it)));
+    figures.extend(used.map(|it| PROCESSORS.bare(it)));
     let levels = vec![host.rank.to_string()];
     let row = Row::new(levels, figures, "", Trust::Sound, &[]);
     row.with_word("host", &host.host)
@@ -337,64 +321,38 @@ fn saying(test: &FileTest) -> Option<Saying> {
 }
 
 fn row(found: &FileTests, test: &FileTest) -> Row {
-    let rate = |name, value| Figure::new(name, Unit::PerSecond, Better::Higher, value);
     let mut figures = vec![
-        Figure::new(
-            "elapsed",
-            Unit::Seconds,
-            Better::Lower,
-            test.elapsed_seconds,
-        ),
-        rate("files-per-second", test.items_per_second),
-        rate("calls-per-second", test.calls_per_second),
+        ELAPSED.of(test.elapsed_seconds),
+        FILES_PER_SECOND.of(test.items_per_second),
+        CALLS_PER_SECOND.of(test.calls_per_second),
     ];
-    figures.extend(test.bytes_per_second.map(Figure::throughput));
+    figures.extend(test.bytes_per_second.map(|it| THROUGHPUT.of(it)));
     if let Some(wall) = &test.stonewall {
-        figures.push(rate("stonewall-files-per-second", wall.items_per_second));
+        figures.push(STONEWALL_FILES_PER_SECOND.of(wall.items_per_second));
         let bytes = wall.bytes_per_second;
-        figures.extend(bytes.map(|it| rate("stonewall-bytes-per-second", it)));
+        figures.extend(bytes.map(|it| STONEWALL_BYTES_PER_SECOND.of(it)));
     }
     let over_memory = found.over_memory(test);
-    figures.extend(
-        over_memory.map(|ratio| Figure::new("over-memory", Unit::Ratio, Better::Lower, ratio)),
-    );
+    figures.extend(over_memory.map(|ratio| OVER_MEMORY.of(ratio)));
     let costs = [
-        (
-            "cpu-user",
-            Unit::Seconds,
-            test.pass_mean(|it| it.cpu_user_ns, 1e-9),
-        ),
-        (
-            "cpu-system",
-            Unit::Seconds,
-            test.pass_mean(|it| it.cpu_system_ns, 1e-9),
-        ),
-        (
-            "device-reads",
-            Unit::Count,
-            test.pass_mean(|it| it.device_reads, 1.0),
-        ),
-        (
-            "device-writes",
-            Unit::Count,
-            test.pass_mean(|it| it.device_writes, 1.0),
-        ),
+        (CPU_USER, test.pass_mean(|it| it.cpu_user_ns, 1e-9)),
+        (CPU_SYSTEM, test.pass_mean(|it| it.cpu_system_ns, 1e-9)),
+        (DEVICE_READS, test.pass_mean(|it| it.device_reads, 1.0)),
+        (DEVICE_WRITES, test.pass_mean(|it| it.device_writes, 1.0)),
     ];
-    let cost = |(name, unit, mean): (&str, Unit, Option<Estimate>)| {
-        Some(Figure::new(name, unit, Better::Lower, mean?).as_role(Role::Detail))
-    };
-    figures.extend(costs.into_iter().filter_map(cost));
+    let known = costs
+        .into_iter()
+        .filter_map(|(it, mean)| Some(it.of(mean?)));
+    figures.extend(known.map(|it| it.as_role(Role::Detail)));
     let counted = test.passes.iter().filter(|pass| !pass.is_warm_up).count();
-    let count = |name, value| Figure::exact(name, Unit::Count, value);
     figures.extend([
-        count("passes", counted as f64),
-        count("items", f64::from(test.items)),
-        count("clients", f64::from(found.clients)),
+        PASSES.count(counted as u64),
+        ITEMS.exact(test.items),
+        CLIENTS.exact(found.clients),
     ]);
     if let Some(call) = main_call(test) {
-        let time = |name, ns: f64| detail(name, Unit::Seconds, ns / 1e9);
-        figures.push(time("call-mean", call.mean_ns));
-        figures.extend(call.p99_ns.map(|ns| time("call-p99", ns as f64)));
+        figures.push(CALL_MEAN.bare_ns(call.mean_ns));
+        figures.extend(call.p99_ns.map(|ns| CALL_P99.bare_ns(ns as f64)));
     }
     Row::new(
         levels(test),
@@ -412,40 +370,23 @@ fn replicate(pass: &FilePass) -> Replicate {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let number = |count: u64| count as f64;
     let wall = pass.stonewall.as_ref();
-    let count = Unit::Count;
     let readings = [
-        ("elapsed", Unit::Seconds, Some(seconds(pass.elapsed_ns))),
-        ("calls", count, Some(number(pass.calls))),
-        (BYTES, Unit::Bytes, Some(number(pass.bytes))),
-        ("cpu-user", Unit::Seconds, pass.cpu_user_ns.map(seconds)),
-        ("cpu-system", Unit::Seconds, pass.cpu_system_ns.map(seconds)),
-        ("device-reads", count, pass.device_reads.map(number)),
-        ("device-writes", count, pass.device_writes.map(number)),
-        ("items", count, pass.items.map(number)),
-        (
-            "stonewall-elapsed",
-            Unit::Seconds,
-            wall.map(|it| seconds(it.elapsed_ns)),
-        ),
-        ("stonewall-items", count, wall.map(|it| number(it.items))),
-        (
-            "stonewall-bytes",
-            Unit::Bytes,
-            wall.map(|it| number(it.bytes)),
-        ),
-        (
-            "stonewall-least",
-            count,
-            wall.map(|it| number(it.items_least)),
-        ),
-        (
-            "stonewall-most",
-            count,
-            wall.map(|it| number(it.items_most)),
-        ),
+        (ELAPSED, Some(seconds(pass.elapsed_ns))),
+        (CALLS, Some(number(pass.calls))),
+        (BYTES, Some(number(pass.bytes))),
+        (CPU_USER, pass.cpu_user_ns.map(seconds)),
+        (CPU_SYSTEM, pass.cpu_system_ns.map(seconds)),
+        (DEVICE_READS, pass.device_reads.map(number)),
+        (DEVICE_WRITES, pass.device_writes.map(number)),
+        (ITEMS, pass.items.map(number)),
+        (STONEWALL_ELAPSED, wall.map(|it| seconds(it.elapsed_ns))),
+        (STONEWALL_ITEMS, wall.map(|it| number(it.items))),
+        (STONEWALL_BYTES, wall.map(|it| number(it.bytes))),
+        (STONEWALL_LEAST, wall.map(|it| number(it.items_least))),
+        (STONEWALL_MOST, wall.map(|it| number(it.items_most))),
     ];
     let known = readings.into_iter();
-    let known = known.filter_map(|(name, unit, value)| Some((name.to_owned(), unit, value?)));
+    let known = known.filter_map(|(metric, value)| Some(metric.reading(value?)));
     Replicate {
         number: pass.number,
         counts: !pass.is_warm_up,

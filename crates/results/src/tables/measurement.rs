@@ -2,7 +2,7 @@
 
 use crate::environment::DeviceTime;
 use crate::measurement::{Measurement, Work};
-use crate::reading::{Better, Unit};
+use crate::metric::*;
 use crate::table::{Figure, Role, Row, Table, Trust};
 
 /// Name of the table of trials.
@@ -19,38 +19,29 @@ pub(super) fn table(measurements: &[Measurement]) -> Table {
 /// A trial as a row with these levels.
 pub(super) fn row(levels: Vec<String>, it: &Measurement) -> Row {
     let detail = |figure: Figure| figure.as_role(Role::Detail);
-    let share = |name, value| Figure::bare(name, Unit::Share, Better::Neither, value);
-    let mut figures = vec![Figure::iops(it.throughput)];
-    figures.extend(it.bandwidth.map(Figure::throughput));
+    let mut figures = vec![IOPS.of(it.throughput)];
+    figures.extend(it.bandwidth.map(|it| THROUGHPUT.of(it)));
     if !it.is_all_failed() {
-        figures.extend(Figure::of_times("latency", &it.response));
-        figures.extend(Figure::of_times("service-time", &it.service).map(detail));
+        figures.extend(LATENCY.of_times(&it.response));
+        figures.extend(SERVICE_TIME.of_times(&it.service).map(detail));
         let longest = it.response.max_ns as f64 / 1e9;
-        figures.push(Figure::exact("latency-max", Unit::Seconds, longest));
+        figures.push(LATENCY_MAX.exact(longest));
     }
     figures.extend([
-        Figure::exact("clients", Unit::Count, f64::from(it.clients)),
-        Figure::exact("operations", Unit::Count, it.completions as f64),
-        Figure::exact("errors", Unit::Count, it.errors_total() as f64),
-        Figure::exact("duration", Unit::Seconds, it.duration_ns as f64 / 1e9),
-        Figure::bare(
-            "queue-depth",
-            Unit::Count,
-            Better::Neither,
-            it.effective_depth,
-        ),
+        CLIENTS.exact(it.clients),
+        OPERATIONS.count(it.completions),
+        ERRORS.count(it.errors_total()),
+        DURATION.exact(it.duration_ns as f64 / 1e9),
+        QUEUE_DEPTH.bare(it.effective_depth),
     ]);
-    figures.extend(
-        it.offered
-            .map(|it| Figure::exact("offered", Unit::PerSecond, it)),
-    );
+    figures.extend(it.offered.map(|it| OFFERED.exact(it)));
     figures.extend(it.cpu.map(|cost| {
         let seconds = cost.per_operation_ns / 1e9;
-        Figure::bare("cpu-per-io", Unit::Seconds, Better::Lower, seconds)
+        CPU_PER_IO.bare(seconds)
     }));
     let device_time = it.counters.as_ref().and_then(|it| it.device_time);
     figures.extend(device_time.iter().flat_map(of_device));
-    figures.extend(it.page_cache_share.map(|it| share("page-cache-share", it)));
+    figures.extend(it.page_cache_share.map(|it| PAGE_CACHE_SHARE.bare(it)));
     let trust = it.trust();
     Row::new(levels, figures, headline(it), trust, &it.warnings)
 }
@@ -58,13 +49,12 @@ pub(super) fn row(levels: Vec<String>, it: &Measurement) -> Row {
 /// What a request took the device, reads and writes apart.
 pub(super) fn of_device(time: &DeviceTime) -> impl Iterator<Item = Figure> + use<> {
     let means = [
-        ("device-time-read", time.read_mean_ns),
-        ("device-time-write", time.write_mean_ns),
+        (DEVICE_TIME_READ, time.read_mean_ns),
+        (DEVICE_TIME_WRITE, time.write_mean_ns),
     ];
-    means.into_iter().filter_map(|(name, mean)| {
-        let seconds = mean? / 1e9;
-        Some(Figure::bare(name, Unit::Seconds, Better::Lower, seconds))
-    })
+    means
+        .into_iter()
+        .filter_map(|(metric, mean)| Some(metric.bare_ns(mean?)))
 }
 
 impl Measurement {

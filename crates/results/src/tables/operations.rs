@@ -1,7 +1,8 @@
 //! Reads and writes of a mix apart.
 
 use crate::measurement::{KindTimes, Measurement};
-use crate::table::{Figure, Row, Table};
+use crate::metric::*;
+use crate::table::{Row, Table};
 
 /// Name of the table.
 pub(crate) const NAME: &str = "operations";
@@ -29,9 +30,9 @@ fn level(own: Option<&Measurement>, it: &Measurement, kind: &KindTimes) -> Strin
 
 fn row(level: String, it: &Measurement, kind: &KindTimes) -> Row {
     let share = kind.count as f64 / it.completions_all.max(1) as f64;
-    let iops = Figure::iops(it.throughput.scale(share));
+    let iops = IOPS.of(it.throughput.scale(share));
     let times = kind.response.iter();
-    let times = times.flat_map(|times| Figure::of_times("latency", times));
+    let times = times.flat_map(|times| LATENCY.of_times(times));
     let trust = it.trust();
     let figures = std::iter::once(iops).chain(times);
     Row::new(vec![level], figures, "latency", trust, &[])

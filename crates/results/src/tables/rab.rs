@@ -6,11 +6,12 @@ use units::{format_count, format_counted, format_duration_ns};
 use super::curve::load_of;
 use crate::curve::{Curve, CurvePoint, LevelOutcome};
 use crate::measurement::Measurement;
+use crate::metric::*;
 use crate::mode::Mode;
 use crate::rab::{
     Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns, RabWorkload, Rabmark,
 };
-use crate::reading::{Better, Unit};
+use crate::reading::Unit;
 use crate::run::RowWarning;
 use crate::saying::{KNOWN, Saying, known};
 use crate::show::Show;
@@ -203,7 +204,7 @@ impl Rab {
         let rows = self.modes.iter().map(|change| {
             let from = change.at_ns as f64 / 1e9;
             let levels = vec![change.mode.name().to_owned()];
-            let from = [Figure::exact("from", Unit::Seconds, from)];
+            let from = [MODE_FROM.exact(from)];
             let known = match change.is_detected {
                 true => "detected",
                 false => "given",
@@ -232,10 +233,6 @@ fn stamp(workload: &RabWorkload) -> (u32, Mode) {
 fn levels_of(workload: &RabWorkload) -> Vec<String> {
     let mode = workload.mode.name().to_owned();
     vec![workload.name.clone(), mode, workload.run.to_string()]
-}
-
-fn count(name: &str, value: impl Into<f64>) -> Figure {
-    Figure::exact(name, Unit::Count, value.into())
 }
 
 /// What can be said: of the averages of groups, over runs where there were several; where none of
@@ -287,22 +284,23 @@ fn mark_of(row: &Row) -> Option<String> {
 fn workload(it: &RabWorkload) -> Row {
     let mut figures: Vec<Figure> = marks(it.rabmark_r, it.rabmark_s).collect();
     if let Some(alone) = &it.no_load {
-        figures.push(Figure::time_ns("service-time-one-client", alone.service));
+        figures.push(SERVICE_TIME_ONE_CLIENT.of_ns(alone.service));
     }
     if let Some(load) = &it.measurement {
-        figures.push(Figure::iops(load.throughput));
-        figures.extend(load.bandwidth.map(Figure::throughput));
+        figures.push(IOPS.of(load.throughput));
+        figures.extend(load.bandwidth.map(|it| THROUGHPUT.of(it)));
         if !load.is_all_failed() {
-            figures.extend(Figure::of_times("service-time", &load.service));
+            figures.extend(SERVICE_TIME.of_times(&load.service));
         }
-        figures.push(count("clients", load.clients));
+        figures.push(CLIENTS.exact(load.clients));
     }
-    figures.extend(it.place_sets.map(|sets| count("place-sets", sets)));
-    figures.push(count("number", it.number));
-    figures.push(count("operations", it.operations as f64));
-    let times = [("begun", it.begun_ns), ("elapsed", it.elapsed_ns)];
-    let times = times.map(|(name, ns)| Figure::exact(name, Unit::Seconds, ns as f64 / 1e9));
-    figures.extend(times);
+    figures.extend(it.place_sets.map(|sets| PLACE_SETS.exact(sets)));
+    figures.extend([
+        WORKLOAD_NUMBER.exact(it.number),
+        OPERATIONS.count(it.operations),
+        BEGUN.exact(it.begun_ns as f64 / 1e9),
+        ELAPSED.exact(it.elapsed_ns as f64 / 1e9),
+    ]);
     let codes: Vec<_> = it.all_warnings().cloned().collect();
     Row::new(levels_of(it), figures, "rabmark-r", trust_of(it), &codes)
         .with_word("state", state(it))
@@ -342,11 +340,10 @@ fn trust_of(it: &RabWorkload) -> Trust {
 fn no_load(workload: &RabWorkload, alone: &CurvePoint) -> Row {
     let mut levels = levels_of(workload);
     levels.push("no load".to_owned());
-    let detail = |name, time| Figure::time_ns(name, time).as_role(Role::Detail);
     let figures = [
-        Figure::iops(alone.load),
-        detail("service-time", alone.service),
-        detail("latency", alone.response),
+        IOPS.of(alone.load),
+        SERVICE_TIME.of_ns(alone.service).as_role(Role::Detail),
+        LATENCY.of_ns(alone.response).as_role(Role::Detail),
     ];
     Row::new(levels, figures, "iops", trust_of(workload), &[])
 }
@@ -356,12 +353,11 @@ fn level(workload: &RabWorkload, level: &RabLevel) -> Row {
     levels.push(level.label.clone());
     let (load, trust) = load_of(&level.by_service);
     let by_response = level.by_response.as_ref().and_then(|it| load_of(it).0);
-    let by_response =
-        by_response.map(|it| Figure::new("iops-by-latency", Unit::PerSecond, Better::Higher, it));
+    let by_response = by_response.map(|it| IOPS_BY_LATENCY.of(it));
     let asked = Estimate::exact(level.level_ns as f64, 1.0);
     let time = level.level_estimate.unwrap_or(asked);
-    let time = Figure::time_ns("service-time", time).as_role(Role::Detail);
-    let figures = load.map(Figure::iops).into_iter().chain(by_response);
+    let time = SERVICE_TIME.of_ns(time).as_role(Role::Detail);
+    let figures = load.map(|it| IOPS.of(it)).into_iter().chain(by_response);
     let trust = trust.max(trust_of(workload));
     Row::new(levels, figures.chain([time]), "iops", trust, &[])
         .with_word("outcome", outcome(&level.by_service))
@@ -390,7 +386,7 @@ fn over_runs(found: &Rab, it: &RabOverRuns) -> Row {
     });
     let levels = vec![it.name.clone(), it.mode.name().to_owned()];
     let figures = marks(Some(it.rabmark_r), Some(it.rabmark_s));
-    let runs = count("runs", it.runs);
+    let runs = RUNS.exact(it.runs);
     Row::new(levels, figures.chain([runs]), "rabmark-r", trust, &[])
 }
 
@@ -401,7 +397,7 @@ fn average(found: &Rab, it: &RabAverage) -> Row {
     });
     let (group, mode) = (it.group.name().to_owned(), it.mode.name().to_owned());
     let figures = marks(Some(it.rabmark_r), Some(it.rabmark_s));
-    let workloads = count("workloads", it.workloads);
+    let workloads = WORKLOADS.exact(it.workloads);
     let levels = vec![group, mode, it.run.to_string()];
     Row::new(levels, figures.chain([workloads]), "rabmark-r", trust, &[])
 }
@@ -416,7 +412,7 @@ fn comparison(found: &Rab, it: &ModeComparison) -> Row {
         it.mode.name(),
         it.base.name(),
     ];
-    let ratio = Figure::new("ratio", Unit::Ratio, Better::Higher, it.ratio);
+    let ratio = RATIO.of(it.ratio);
     let verdict = match it.ratio {
         ratio if ratio.low > 1.0 => "higher",
         ratio if ratio.high < 1.0 => "lower",
@@ -442,10 +438,10 @@ fn marks(r: Option<Rabmark>, s: Option<Rabmark>) -> impl Iterator<Item = Figure>
             ..mark.value
         },
     };
-    let r = r.map(|it| Figure::new("rabmark-r", Unit::Ratio, Better::Higher, bounded(it)));
+    let r = r.map(|it| RABMARK_R.of(bounded(it)));
     let s = s.map(|it| {
         let value = bounded(it).scale(MIB);
-        Figure::new("rabmark-s", Unit::BytesPerSecond, Better::Higher, value)
+        RABMARK_S.of(value)
     });
     r.into_iter().chain(s)
 }

@@ -2,8 +2,9 @@
 
 use units::{Bytes, format_counted, format_interval_rate};
 
+use crate::metric::*;
 use crate::random_access::{RandomAccess, RandomCell, RandomKind};
-use crate::reading::{Better, Unit};
+use crate::reading::Unit;
 use crate::run::RowWarning;
 use crate::saying::{KNOWN, Saying, known};
 use crate::show::Show;
@@ -31,7 +32,7 @@ impl RandomAccess {
             let levels = vec![Bytes(self.size_bytes).to_string()];
             Row::new(
                 levels,
-                [Figure::throughput(rate)],
+                [THROUGHPUT.of(rate)],
                 "throughput",
                 Trust::Sound,
                 &[],
@@ -163,23 +164,16 @@ fn row(cell: &RandomCell) -> Row {
     ];
     let mut figures: Vec<Figure> = Vec::new();
     if !cell.is_all_failed() {
-        figures.extend(Figure::of_times("service-time", &cell.service));
+        figures.extend(SERVICE_TIME.of_times(&cell.service));
     }
-    figures.push(Figure::iops(cell.throughput));
-    figures.push(Figure::exact(
-        "operations",
-        Unit::Count,
-        cell.operations as f64,
-    ));
-    figures.push(Figure::exact("errors", Unit::Count, cell.errors as f64));
+    figures.push(IOPS.of(cell.throughput));
+    figures.push(OPERATIONS.count(cell.operations));
+    figures.push(ERRORS.count(cell.errors));
     let done = cell.rounds.len() as f64;
-    figures.push(Figure::exact("rounds", Unit::Count, done));
+    figures.push(ROUNDS.exact(done));
     let cpu = cell.cpu_per_operation_ns.map(|ns| ns / 1e9);
-    figures.extend(cpu.map(|it| Figure::bare("cpu-per-io", Unit::Seconds, Better::Lower, it)));
-    figures.extend(
-        cell.page_cache_share
-            .map(|it| Figure::bare("page-cache-share", Unit::Share, Better::Neither, it)),
-    );
+    figures.extend(cpu.map(|it| CPU_PER_IO.bare(it)));
+    figures.extend(cell.page_cache_share.map(|it| PAGE_CACHE_SHARE.bare(it)));
     let settled = if cell.is_citable {
         Trust::Sound
     } else {

@@ -2,7 +2,7 @@
 
 use units::{Bytes, format_counted, format_duration_ns};
 
-use crate::reading::{Better, Unit};
+use crate::metric::*;
 use crate::replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
 use crate::show::Show;
 use crate::table::{Figure, Role, Row, Table, Trust};
@@ -30,22 +30,19 @@ impl Replay {
             ReplayPace::Fast { depth } => format!("as fast as possible, QD{depth}"),
         };
         let mut figures = vec![
-            time("elapsed", self.took_ns as f64),
-            Figure::exact("requests", Unit::Count, self.requests as f64),
-            Figure::exact("recorded", Unit::Count, self.recorded as f64),
-            Figure::exact("files", Unit::Count, f64::from(self.files)),
-            Figure::exact("extent", Unit::Bytes, self.extent_bytes as f64),
-            Figure::exact("bytes", Unit::Bytes, self.bytes as f64),
-            Figure::exact("moved", Unit::Count, self.moved as f64),
-            Figure::exact("left-out", Unit::Count, self.left_out as f64),
+            ELAPSED.bare_ns(self.took_ns as f64).as_role(Role::Column),
+            REQUESTS.count(self.requests),
+            RECORDED.count(self.recorded),
+            FILES.exact(self.files),
+            EXTENT.count(self.extent_bytes),
+            BYTES.count(self.bytes),
+            MOVED.count(self.moved),
+            LEFT_OUT.count(self.left_out),
         ];
         if let Some(behind) = self.behind {
             let length = self.length_ns as f64 / 1e9;
-            figures.push(Figure::exact("trace-length", Unit::Seconds, length));
-            figures.extend(
-                self.stretch()
-                    .map(|it| Figure::bare("stretch", Unit::Share, Better::Lower, it)),
-            );
+            figures.push(TRACE_LENGTH.exact(length));
+            figures.extend(self.stretch().map(|it| STRETCH.bare(it)));
             figures.extend(of_schedule(&behind));
         }
         let row = Row::new(vec![pace], figures, "elapsed", Trust::Sound, &[]);
@@ -85,30 +82,26 @@ fn legend() -> String {
     format!("behind: from when a request was due to when it was issued; late: more than {late}.")
 }
 
-fn time(name: &str, ns: f64) -> Figure {
-    Figure::bare(name, Unit::Seconds, Better::Lower, ns / 1e9).as_role(Role::Column)
-}
-
 fn of_schedule(behind: &Behind) -> [Figure; 5] {
+    let column = |metric: KnownMetric, ns: f64| metric.bare_ns(ns).as_role(Role::Column);
     [
-        time("behind", behind.mean_ns),
-        time("behind-p50", behind.p50_ns as f64),
-        time("behind-p99", behind.p99_ns as f64),
-        time("behind-longest", behind.longest_ns as f64),
-        Figure::bare("late", Unit::Share, Better::Lower, behind.late_share),
+        column(BEHIND, behind.mean_ns),
+        column(BEHIND_P50, behind.p50_ns as f64),
+        column(BEHIND_P99, behind.p99_ns as f64),
+        column(BEHIND_LONGEST, behind.longest_ns as f64),
+        LATE.bare(behind.late_share),
     ]
 }
 
 fn of_host(host: &ReplayHost) -> Row {
-    let count =
-        |name, unit, value: u64| Figure::exact(name, unit, value as f64).as_role(Role::Column);
-    let mut figures = vec![
-        count("requests", Unit::Count, host.requests),
-        count("bytes", Unit::Bytes, host.bytes),
-        time("elapsed", host.took_ns as f64),
+    let figures = [
+        REQUESTS.count(host.requests),
+        BYTES.count(host.bytes),
+        ELAPSED.bare_ns(host.took_ns as f64),
     ];
     let behind = host.behind.as_ref().into_iter().flat_map(of_schedule);
-    figures.extend(behind.map(|it| it.as_role(Role::Column)));
+    let figures = figures.into_iter().chain(behind);
+    let figures = figures.map(|it| it.as_role(Role::Column));
     let levels = vec![host.rank.to_string()];
     let row = Row::new(levels, figures, "requests", Trust::Sound, &[]);
     row.with_word("host", &host.host)

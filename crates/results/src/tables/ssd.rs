@@ -3,7 +3,8 @@
 use stats::{DriftVerdict, Estimate};
 use units::{Bytes, format_duration_ns};
 
-use crate::reading::{Better, Unit};
+use crate::metric::*;
+use crate::reading::Unit;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::{PlotOf, Show};
@@ -31,7 +32,7 @@ impl SsdTests {
         };
         let columns = ["capacities", "iops", "latency", "throughput"];
         let columns = [&columns[..], &["pts-range", "pts-excursion", "trend"]].concat();
-        let metrics = [Tracked::Iops, Tracked::Latency, Tracked::Throughput].map(metric);
+        let metrics = [IOPS, LATENCY, THROUGHPUT].map(|it| it.name);
         let convergence = ["iops-by-law", "mean"].map(str::to_owned);
         let picture = |title: &str, x: &str, others: &[String]| PlotOf {
             title: title.to_owned(),
@@ -159,20 +160,20 @@ fn trust(phase: &SsdPhase) -> Trust {
     settled.max(Trust::unless_void(&phase.warnings))
 }
 
-/// The tracked figure in the units of tables.
-fn tracked(tracked: Tracked, name: &str, value: Estimate) -> Figure {
+/// The figure that is followed.
+const fn metric(tracked: Tracked) -> KnownMetric {
     match tracked {
-        Tracked::Iops => Figure::new(name, Unit::PerSecond, Better::Higher, value),
-        Tracked::Latency => Figure::time_ns(name, value),
-        Tracked::Throughput => Figure::new(name, Unit::BytesPerSecond, Better::Higher, value),
+        Tracked::Iops => IOPS,
+        Tracked::Latency => LATENCY,
+        Tracked::Throughput => THROUGHPUT,
     }
 }
 
-const fn metric(tracked: Tracked) -> &'static str {
+/// The same in the units of tables, under a name of its own.
+fn tracked(tracked: Tracked, name: &str, value: Estimate) -> Figure {
     match tracked {
-        Tracked::Iops => "iops",
-        Tracked::Latency => "latency",
-        Tracked::Throughput => "throughput",
+        Tracked::Latency => LATENCY.named(name, value.scale(1e-9)),
+        other => metric(other).named(name, value),
     }
 }
 
@@ -184,50 +185,44 @@ const fn word(verdict: DriftVerdict) -> &'static str {
     }
 }
 
-fn bare(name: &str, unit: Unit, value: f64) -> Figure {
-    Figure::bare(name, unit, Better::Neither, value)
-}
-
 fn of_test(phase: &SsdPhase, size: u64) -> Option<Row> {
     let trend = phase.trend();
     let last = phase.rounds.last()?;
-    let name = metric(phase.tracked);
+    let name = metric(phase.tracked).name;
     let mean = trend.map_or(last.tracked, |it| it.mean);
     let mut figures = vec![tracked(phase.tracked, name, mean)];
     if let Some(window) = phase.pts_window() {
         let value = Estimate::exact(window.mean, 5.0).without_interval();
         figures.push(tracked(phase.tracked, &format!("pts-{name}"), value));
-        figures.push(bare("pts-range", Unit::Share, window.range));
-        figures.push(bare("pts-excursion", Unit::Share, window.excursion));
+        figures.push(PTS_RANGE.bare(window.range));
+        figures.push(PTS_EXCURSION.bare(window.excursion));
     }
-    figures
-        .extend(trend.map(|it| Figure::new("trend", Unit::Share, Better::Neither, interval(it))));
+    figures.extend(trend.map(|it| TREND.of(interval(it))));
     let steady = phase.law.iter().map(|law| law.steady_per_second);
-    figures.extend(steady.map(|it| bare("iops-by-law", Unit::PerSecond, it)));
+    figures.extend(steady.map(|it| IOPS_BY_LAW.bare(it)));
     let rounds = [
-        ("rounds", Some(last.number)),
-        ("steady-round", phase.steady_round),
-        ("pts-round", phase.pts_round),
+        (ROUNDS, Some(last.number)),
+        (STEADY_ROUND, phase.steady_round),
+        (PTS_ROUND, phase.pts_round),
     ];
-    let known = rounds
-        .into_iter()
-        .filter_map(|(name, it)| Some((name, it?)));
-    figures.extend(known.map(|(name, it)| Figure::exact(name, Unit::Count, f64::from(it))));
-    let bytes = |name, bytes: u64| Figure::exact(name, Unit::Bytes, bytes as f64);
+    let known = rounds.into_iter();
+    figures.extend(known.filter_map(|(metric, it)| Some(metric.exact(it?))));
     figures.extend([
-        bytes("written", last.written_bytes),
-        bytes("precondition", phase.precondition_bytes),
-        bytes("size", size),
+        WRITTEN.count(last.written_bytes),
+        PRECONDITION.count(phase.precondition_bytes),
+        SIZE.count(size),
     ]);
     let rate = phase.precondition_rate;
     figures.extend(rate.map(|it| {
-        let rate = tracked(Tracked::Throughput, "precondition-rate", it);
+        let rate = THROUGHPUT.named("precondition-rate", it);
         rate.as_role(Role::Detail)
     }));
     let purge = phase.purge.iter();
     figures.extend(purge.flat_map(|purge| {
-        [("purge-sampled", purge.sampled), ("purge-zero", purge.zero)]
-            .map(|(name, count)| Figure::exact(name, Unit::Count, f64::from(count)))
+        [
+            PURGE_SAMPLED.exact(purge.sampled),
+            PURGE_ZERO.exact(purge.zero),
+        ]
     }));
     let levels = vec![phase.name.clone()];
     let row = Row::new(levels, figures, name, trust(phase), &phase.warnings);
@@ -264,20 +259,15 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
         load.depth.to_string(),
     ];
     let mut figures = vec![
-        Figure::iops(cell.iops),
-        Figure::throughput(cell.iops.scale(load.block_bytes as f64)),
-        Figure::time_ns("latency", cell.latency_ns),
+        IOPS.of(cell.iops),
+        THROUGHPUT.of(cell.iops.scale(load.block_bytes as f64)),
+        LATENCY.of_ns(cell.latency_ns),
     ];
-    figures.extend(cell.p99_ns.map(|it| Figure::time_ns("latency-p99", it)));
-    figures.extend(cell.p999_ns.map(|it| Figure::time_ns("latency-p99.9", it)));
+    figures.extend(cell.p99_ns.map(|it| LATENCY_P99.of_ns(it)));
+    figures.extend(cell.p999_ns.map(|it| LATENCY_P999.of_ns(it)));
     let longest = cell.max_ns as f64 / 1e9;
-    figures.push(Figure::bare(
-        "latency-max",
-        Unit::Seconds,
-        Better::Lower,
-        longest,
-    ));
-    figures.push(Figure::exact("errors", Unit::Count, cell.errors as f64));
+    figures.push(LATENCY_MAX.bare(longest));
+    figures.push(ERRORS.count(cell.errors));
     let rounds = cell.rounds.iter().map(|round| Replicate {
         number: round.number,
         counts: true,
@@ -290,33 +280,30 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
             ),
         ],
     });
-    Row::new(levels, figures, metric(phase.tracked), trust(phase), &[])
-        .with_replicates(rounds.collect())
+    Row::new(
+        levels,
+        figures,
+        metric(phase.tracked).name,
+        trust(phase),
+        &[],
+    )
+    .with_replicates(rounds.collect())
 }
 
 fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
-    let name = metric(phase.tracked);
+    let name = metric(phase.tracked).name;
     let mut figures = vec![tracked(phase.tracked, name, round.tracked)];
     let written = round.written_bytes as f64;
-    figures.push(Figure::exact("written", Unit::Bytes, written));
-    figures.push(Figure::exact(
-        "capacities",
-        Unit::Ratio,
-        written / size.max(1) as f64,
-    ));
-    figures.push(Figure::exact(
-        "end",
-        Unit::Seconds,
-        round.end_ns as f64 / 1e9,
-    ));
+    figures.push(WRITTEN.exact(written));
+    figures.push(CAPACITIES.exact(written / size.max(1) as f64));
+    figures.push(ROUND_END.exact(round.end_ns as f64 / 1e9));
     if let Some(window) = &round.pts {
-        figures.push(bare("pts-range", Unit::Share, window.range));
-        figures.push(bare("pts-excursion", Unit::Share, window.excursion));
+        figures.push(PTS_RANGE.bare(window.range));
+        figures.push(PTS_EXCURSION.bare(window.excursion));
     }
     figures.extend(of_all_rounds(phase, round));
     let trend = round.trend.as_ref();
-    figures
-        .extend(trend.map(|it| Figure::new("trend", Unit::Share, Better::Neither, interval(it))));
+    figures.extend(trend.map(|it| TREND.of(interval(it))));
     let levels = vec![phase.name.clone(), round.number.to_string()];
     let settled = match round.trend.map(|it| it.verdict) {
         Some(DriftVerdict::Steady) => Trust::Sound,
@@ -335,7 +322,7 @@ fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
 /// What the law says, and the mean of the last rounds at those that are in it.
 fn of_all_rounds(phase: &SsdPhase, round: &SsdRound) -> impl Iterator<Item = Figure> {
     let law = phase.law.as_ref().map(|it| it.steady_per_second);
-    let law = law.map(|it| bare("iops-by-law", Unit::PerSecond, it));
+    let law = law.map(|it| IOPS_BY_LAW.bare(it));
     let trend = phase.trend().filter(|it| round.number >= it.first_round);
     let mean = trend.map(|it| Estimate::exact(it.mean.value, 1.0));
     let mean = mean.map(|it| tracked(phase.tracked, "mean", it).as_role(Role::Detail));
@@ -351,13 +338,13 @@ fn of_window<'a>(phase: &'a SsdPhase, window: &'a PtsWindow) -> impl Iterator<It
     };
     let rounds = phase.rounds.iter().filter(move |it| is_of(it.number));
     let length = f64::from(window.last_round - window.first_round).max(1.0);
-    let name = metric(phase.tracked);
+    let name = metric(phase.tracked).name;
     let line = |name: &str, value: f64| {
         tracked(phase.tracked, name, Estimate::exact(value, 1.0)).as_role(Role::Detail)
     };
     rounds.map(move |round| {
         let part = f64::from(round.number - window.first_round) / length - 0.5;
-        let number = Figure::exact("number", Unit::Count, f64::from(round.number));
+        let number = ROUND_NUMBER.exact(round.number);
         let figures = [
             tracked(phase.tracked, name, round.tracked),
             number,

@@ -3,11 +3,12 @@
 use stats::{Estimate, PAIRS_MIN};
 use units::{format_counted, format_duration_ns};
 
-use crate::reading::{Better, Unit};
+use crate::metric::*;
+use crate::reading::Unit;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::Show;
-use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
+use crate::table::{Replicate, Role, Row, Table, Trust};
 use crate::timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict};
 use crate::warning_code::WarningCode;
 
@@ -74,22 +75,18 @@ impl Timing {
 
     fn of_command(&self, command: &TimedCommand) -> Row {
         let times = [
-            ("elapsed", command.real_s),
-            ("cpu-user", command.user_s),
-            ("cpu-system", command.system_s),
+            (ELAPSED, command.real_s),
+            (CPU_USER, command.user_s),
+            (CPU_SYSTEM, command.system_s),
         ];
-        let figure = |(name, value): (&str, Option<_>)| {
-            Some(Figure::new(name, Unit::Seconds, Better::Lower, value?))
-        };
-        let exact = |name, unit, value| Figure::exact(name, unit, value);
         let memory = command.runs.iter().filter_map(|it| it.memory_bytes).max();
         let others = [
-            memory.map(|it| exact("memory", Unit::Bytes, it as f64).as_role(Role::Column)),
-            Some(exact("runs", Unit::Count, command.runs.len() as f64)),
-            self.shell_s
-                .map(|it| Figure::bare("shell", Unit::Seconds, Better::Lower, it)),
+            memory.map(|it| MEMORY.count(it).as_role(Role::Column)),
+            Some(RUNS.count(command.runs.len() as u64)),
+            self.shell_s.map(|it| SHELL.bare(it)),
         ];
-        let figures = times.into_iter().filter_map(figure);
+        let times = times.into_iter();
+        let figures = times.filter_map(|(metric, value)| Some(metric.of(value?)));
         let figures = figures.chain(others.into_iter().flatten());
         let levels = vec![command.name.clone()];
         let is_alone = self.comparisons.is_empty();
@@ -199,7 +196,7 @@ fn replicate(run: &TimedRun) -> Replicate {
         ("exit-status".to_owned(), Unit::Count, f64::from(run.exit)),
     ];
     let memory = run.memory_bytes.map(|bytes| bytes as f64);
-    readings.extend(memory.map(|it| ("memory".to_owned(), Unit::Bytes, it)));
+    readings.extend(memory.map(|it| MEMORY.reading(it)));
     Replicate {
         number: run.round,
         counts: true,
@@ -209,9 +206,9 @@ fn replicate(run: &TimedRun) -> Replicate {
 
 fn of_comparison(found: &CommandComparison) -> Row {
     let figures = [
-        Figure::new("ratio", Unit::Ratio, Better::Neither, found.ratio),
-        Figure::bare("p-value", Unit::Share, Better::Neither, found.p_value),
-        Figure::exact("pairs", Unit::Count, f64::from(found.pairs)).as_role(Role::Column),
+        TIME_RATIO.of(found.ratio),
+        P_VALUE.bare(found.p_value),
+        PAIRS.exact(found.pairs).as_role(Role::Column),
     ];
     let (trust, verdict) = match found.verdict {
         TimingVerdict::Slower => (Trust::Sound, "slower"),
@@ -226,14 +223,13 @@ fn of_comparison(found: &CommandComparison) -> Row {
 }
 
 fn of_host(host: &TimingHost) -> Row {
-    let count =
-        |name, value| Figure::exact(name, Unit::Count, f64::from(value)).as_role(Role::Column);
-    let figures = [
-        Figure::bare("elapsed", Unit::Seconds, Better::Lower, host.real_s),
-        count("first-in", host.first_in),
-        count("last-in", host.last_in),
-        count("runs", host.runs),
+    let counts = [
+        FIRST_IN.exact(host.first_in),
+        LAST_IN.exact(host.last_in),
+        RUNS.exact(host.runs),
     ];
+    let counts = counts.into_iter().map(|it| it.as_role(Role::Column));
+    let figures = std::iter::once(ELAPSED.bare(host.real_s)).chain(counts);
     let levels = vec![host.command.clone(), host.rank.to_string()];
     Row::new(levels, figures, "elapsed", Trust::Sound, &[]).with_word("host", &host.host)
 }

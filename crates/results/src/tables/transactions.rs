@@ -5,6 +5,7 @@ use stats::Estimate;
 use units::{format_counted, format_duration_ns};
 
 use crate::measurement::Measurement;
+use crate::metric::*;
 use crate::reading::{Better, Unit};
 use crate::saying::{Saying, known, with_unit};
 use crate::show::Show;
@@ -15,7 +16,7 @@ use crate::transactions::{
 use crate::warning::Warning;
 
 /// Names of tables, and the levels that tell their rows.
-const USERS: &str = "transactions";
+const OF_USERS: &str = "transactions";
 const FOUND: &str = "users-found";
 const MACHINE: &str = "transactions-machine";
 const WHOLE: &str = "whole run";
@@ -83,7 +84,7 @@ impl Transactions {
         let done = done.flat_map(|load| of_machine(load, self.ramp_per_second));
         let mut tables: Vec<Table> = self.search.iter().map(of_search).collect();
         tables.extend([
-            Table::new(USERS, &["users", "profile"], users)
+            Table::new(OF_USERS, &["users", "profile"], users)
                 .titled("Transactions")
                 .shown(seen)
                 .noted([TIMES.to_owned()])
@@ -158,30 +159,27 @@ fn row(
     it: &UserTimes,
     steady: Option<Estimate>,
 ) -> Row {
-    let rate = |value| Figure::new("tps", Unit::PerSecond, Better::Higher, value);
-    let whole = |name| Figure::bare(name, Unit::PerSecond, Better::Higher, it.per_second);
-    let time = |name, ns: f64| Figure::bare(name, Unit::Seconds, Better::Lower, ns / 1e9);
-    let mut figures = vec![steady.map_or_else(|| whole("tps"), rate)];
+    let whole = || TPS.bare(it.per_second);
+    let mut figures = vec![steady.map_or_else(whole, |value| TPS.of(value))];
     if it.transactions > 0 {
-        figures.extend(Figure::of_times("latency", &it.from_due));
-        let from_start = Figure::of_times("latency-from-start", &it.from_start);
+        figures.extend(LATENCY.of_times(&it.from_due));
+        let from_start = LATENCY_FROM_START.of_times(&it.from_start);
         figures.extend(from_start.map(|figure| figure.as_role(Role::Detail)));
         figures.extend([
-            time("latency-min", it.from_due.min_ns as f64),
-            time("latency-max", it.from_due.max_ns as f64),
-            time("latency-from-start-min", it.from_start.min_ns as f64),
-            time("latency-from-start-max", it.from_start.max_ns as f64),
-            time("sample-mean", it.sample_mean_ns),
-            time("sample-p95", it.sample_95_ns),
+            LATENCY_MIN.bare_ns(it.from_due.min_ns as f64),
+            LATENCY_MAX.bare_ns(it.from_due.max_ns as f64),
+            LATENCY_FROM_START_MIN.bare_ns(it.from_start.min_ns as f64),
+            LATENCY_FROM_START_MAX.bare_ns(it.from_start.max_ns as f64),
+            SAMPLE_MEAN.bare_ns(it.sample_mean_ns),
+            SAMPLE_P95.bare_ns(it.sample_95_ns),
         ]);
     }
-    let count = |name, value| Figure::exact(name, Unit::Count, value);
     figures.extend([
-        count("transactions", it.transactions as f64),
-        count("users", f64::from(it.users)),
-        whole("tps-whole-run"),
+        TRANSACTIONS.count(it.transactions),
+        USERS.exact(it.users),
+        TPS_WHOLE_RUN.bare(it.per_second),
     ]);
-    let bytes = bare("bytes-per-transaction", Unit::Bytes, it.bytes_each);
+    let bytes = BYTES_PER_TRANSACTION.bare(it.bytes_each);
     figures.extend(Some(bytes).filter(|it| it.value.value.is_finite()));
     let levels = vec![load.users.to_string(), it.name.clone()];
     Row::new(levels, figures, "latency", trust, warnings)
@@ -196,16 +194,15 @@ fn of_machine(load: &TransactionLoad, ramp: Option<f64>) -> Vec<Row> {
         let levels = vec![load.users.to_string(), part.to_owned()];
         Row::new(levels, figures, "", Trust::Sound, &[])
     };
-    let users = Figure::exact("users", Unit::Count, f64::from(load.users));
-    let rate = |value| Figure::new("tps", Unit::PerSecond, Better::Higher, value);
+    let users = USERS.exact(load.users);
     let whole = Estimate::exact(load.per_second_whole, 1.0);
     let mut rows = Vec::new();
     let steady = load.per_second_steady;
     let is_known = steady.high.is_finite() && load.all.transactions > 0;
     if is_known {
         let times = steady.value / load.per_second_whole;
-        let mean = Figure::time_ns("latency", load.all.from_due.mean);
-        let mut figures = vec![users, rate(steady), mean];
+        let mean = LATENCY.of_ns(load.all.from_due.mean);
+        let mut figures = vec![users, TPS.of(steady), mean];
         figures.extend(of_work(load, times));
         rows.push(row("steady", figures));
     }
@@ -214,34 +211,30 @@ fn of_machine(load: &TransactionLoad, ramp: Option<f64>) -> Vec<Row> {
             low: load.users_by_law.low.max(0.0),
             ..load.users_by_law
         };
-        let by_law = Figure::new("users", Unit::Count, Better::Neither, by_law);
-        let response = Figure::time_ns("latency", load.response_by_law);
+        let by_law = USERS.of(by_law);
+        let response = LATENCY.of_ns(load.response_by_law);
         rows.push(row("by law", vec![by_law, response]));
     }
-    let mut figures = vec![rate(whole)];
+    let mut figures = vec![TPS.of(whole)];
     figures.extend(of_work(load, 1.0));
     figures.extend(of_whole_run(load));
-    figures.extend(ramp.map(|it| bare("ramp", Unit::PerSecond, it)));
+    figures.extend(ramp.map(|it| RAMP.bare(it)));
     rows.push(row(WHOLE, figures));
     rows
-}
-
-fn bare(name: &str, unit: Unit, value: f64) -> Figure {
-    Figure::bare(name, unit, Better::Neither, value)
 }
 
 /// How busy the machine is at so many times the rate of the whole run: the utilisation law.
 fn of_work(load: &TransactionLoad, times: f64) -> impl Iterator<Item = Figure> {
     let busy = [
-        ("cpu-busy", load.cpu_share),
-        ("device-busy", load.device_busy_share),
+        (CPU_BUSY, load.cpu_share),
+        (DEVICE_BUSY, load.device_busy_share),
     ];
     let busy = busy
         .into_iter()
-        .filter_map(move |(name, share)| Some(bare(name, Unit::Share, (times * share?).min(1.0))));
+        .filter_map(move |(metric, share)| Some(metric.bare((times * share?).min(1.0))));
     let rates = [
-        bare("reads", Unit::PerSecond, times * load.reads_per_second),
-        bare("writes", Unit::PerSecond, times * load.writes_per_second),
+        READS.bare(times * load.reads_per_second),
+        WRITES.bare(times * load.writes_per_second),
     ];
     busy.chain(rates)
 }
@@ -249,48 +242,23 @@ fn of_work(load: &TransactionLoad, times: f64) -> impl Iterator<Item = Figure> {
 fn of_whole_run(load: &TransactionLoad) -> impl Iterator<Item = Figure> {
     let seconds = |ns: f64| ns / 1e9;
     let known = [
-        ("queue-depth", Unit::Count, Some(load.storage_queue)),
-        (
-            "device-reads",
-            Unit::PerSecond,
-            load.device_reads_per_second,
-        ),
-        (
-            "device-writes",
-            Unit::PerSecond,
-            load.device_writes_per_second,
-        ),
-        ("device-queue", Unit::Count, load.device_queue),
-        (
-            "cpu-per-transaction",
-            Unit::Seconds,
-            load.cpu_each_ns.map(seconds),
-        ),
-        (
-            "cpu-asked",
-            Unit::Seconds,
-            Some(seconds(load.cpu_work_each_ns)),
-        ),
-        ("page-cache-share", Unit::Share, load.page_cache_share),
-        (
-            "minor-faults",
-            Unit::PerSecond,
-            load.minor_faults_per_second,
-        ),
-        (
-            "major-faults",
-            Unit::PerSecond,
-            load.major_faults_per_second,
-        ),
-        ("think-time", Unit::Seconds, Some(seconds(load.think_ns))),
-        (
-            "elapsed",
-            Unit::Seconds,
-            Some(seconds(load.elapsed_ns as f64)),
-        ),
+        (QUEUE_DEPTH, Some(load.storage_queue)),
+        (DEVICE_READ_RATE, load.device_reads_per_second),
+        (DEVICE_WRITE_RATE, load.device_writes_per_second),
+        (DEVICE_QUEUE, load.device_queue),
+        (CPU_PER_TRANSACTION, load.cpu_each_ns.map(seconds)),
+        (CPU_ASKED, Some(seconds(load.cpu_work_each_ns))),
+        (PAGE_CACHE_SHARE, load.page_cache_share),
+        (MINOR_FAULTS, load.minor_faults_per_second),
+        (MAJOR_FAULTS, load.major_faults_per_second),
+        (THINK_TIME, Some(seconds(load.think_ns))),
     ];
+    let elapsed = Estimate::exact(seconds(load.elapsed_ns as f64), 1.0).without_interval();
+    let elapsed = Figure::new(ELAPSED.name, Unit::Seconds, Better::Neither, elapsed);
     let known = known.into_iter();
-    known.filter_map(|(name, unit, value)| Some(bare(name, unit, value?)))
+    known
+        .filter_map(|(metric, value)| Some(metric.bare(value?)))
+        .chain([elapsed])
 }
 
 /// How many users meet the limit: from the most that surely do to the most that may.
@@ -304,13 +272,13 @@ fn of_search(search: &UserSearchResult) -> Table {
         ..Estimate::exact(meets, search.steps.len() as f64)
     };
     let mut figures = vec![
-        Figure::new("users", Unit::Count, Better::Higher, users),
-        Figure::exact("share", Unit::Share, search.share),
-        Figure::exact("limit", Unit::Seconds, search.limit_ns as f64 / 1e9),
-        Figure::exact("meets", Unit::Count, meets),
+        USERS_FOUND.of(users),
+        SHARE.exact(search.share),
+        LIMIT.exact(search.limit_ns as f64 / 1e9),
+        MEETS.exact(meets),
     ];
     let misses = search.misses.map(f64::from);
-    figures.extend(misses.map(|it| Figure::exact("misses", Unit::Count, it)));
+    figures.extend(misses.map(|it| MISSES.exact(it)));
     let is_open = most.is_none_or(|most| meets == 0.0 && most > 0.0);
     let trust = match is_open {
         true => Trust::Shaky,
@@ -375,12 +343,10 @@ fn of_step(search: &UserSearchResult, step: &UserSearchStep, number: u32) -> Row
         false => step.percentile.without_interval(),
     };
     let name = format!("latency-{}", percentile_name(search.share));
-    let within = step
-        .within
-        .map(|it| Figure::new("within-limit", Unit::Share, Better::Higher, it));
+    let within = step.within.map(|it| WITHIN_LIMIT.of(it));
     let percentile = Figure {
         is_indicative: is_known && evidence < EVIDENCE_FIRM,
-        ..Figure::time_ns(name, value)
+        ..LATENCY.named(name, value.scale(1e-9))
     };
     let figures = std::iter::once(percentile).chain(within);
     let levels = vec![number.to_string(), step.users.to_string()];

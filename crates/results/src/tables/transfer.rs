@@ -3,7 +3,8 @@
 use stats::{Estimate, is_indicative};
 use units::{Bytes, format_counted};
 
-use crate::reading::{Better, Unit};
+use crate::metric::*;
+use crate::reading::Unit;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::Show;
@@ -132,7 +133,7 @@ impl Transfer {
         let levels = vec![series.title.clone(), number.to_string()];
         let row = Row::new(
             levels,
-            [Figure::throughput(rate)],
+            [THROUGHPUT.of(rate)],
             "throughput",
             trust(series),
             &[],
@@ -197,18 +198,6 @@ fn trust(series: &TransferSeries) -> Trust {
     Trust::unless_void(&series.warnings)
 }
 
-fn time(name: &str, ns: f64) -> Figure {
-    Figure::bare(name, Unit::Seconds, Better::Lower, ns / 1e9)
-}
-
-fn rate(name: &str, value: f64) -> Figure {
-    Figure::bare(name, Unit::BytesPerSecond, Better::Higher, value)
-}
-
-fn share(name: &str, value: f64) -> Figure {
-    Figure::bare(name, Unit::Share, Better::Neither, value)
-}
-
 fn of_series(series: &TransferSeries) -> Row {
     let streams: Vec<String> = series.streams.iter().map(ToString::to_string).collect();
     let levels = vec![
@@ -222,27 +211,23 @@ fn of_series(series: &TransferSeries) -> Row {
         },
     ];
     let passes = &series.passes;
-    let mut figures = vec![Figure::throughput(series.rate), Figure::iops(series.iops())];
+    let mut figures = vec![THROUGHPUT.of(series.rate), IOPS.of(series.iops())];
     let mean = series.block_mean();
-    figures.extend(mean.map(|it| Figure::time_ns("latency", it)));
+    figures.extend(mean.map(|it| LATENCY.of_ns(it)));
     figures.extend(series.block_p99().map(|it| Figure {
         is_indicative: is_indicative(0.99, series.blocks().unwrap_or(0) as f64),
-        ..Figure::time_ns("latency-p99", it)
+        ..LATENCY_P99.of_ns(it)
     }));
-    figures.push(Figure::exact("passes", Unit::Count, passes.len() as f64));
+    figures.push(PASSES.count(passes.len() as u64));
     // The same kind of mean as the rate: shares by bytes, rates by time.
     let cached = weighted_mean(passes, |it| it.bytes, |it| it.page_cache_share);
-    figures.extend(cached.map(|it| share("page-cache-share", it).as_role(Role::Column)));
+    figures.extend(cached.map(|it| PAGE_CACHE_SHARE.bare(it).as_role(Role::Column)));
     let device = weighted_mean(passes, |it| it.elapsed_ns, |it| it.device_rate);
-    figures.extend(device.map(|it| rate("device-throughput", it)));
+    figures.extend(device.map(|it| DEVICE_THROUGHPUT.bare(it)));
     figures.extend(cost(passes));
     if series.streams.len() > 1 {
         let overlaps = passes.iter().map(|it| it.overlap_share);
-        figures.extend(
-            overlaps
-                .reduce(f64::min)
-                .map(|it| share("overlap-share", it)),
-        );
+        figures.extend(overlaps.reduce(f64::min).map(|it| OVERLAP_SHARE.bare(it)));
     }
     let row = Row::new(
         levels,
@@ -293,32 +278,28 @@ fn cost(passes: &[TransferPass]) -> impl Iterator<Item = Figure> {
     let user = user.map(|(user, system)| user / (user + system));
     let part = |share: Option<f64>| Some(all? * share?);
     let found = [
-        ("cpu-per-mib", all),
-        ("cpu-user-per-mib", part(user)),
-        ("cpu-system-per-mib", part(user.map(|it| 1.0 - it))),
+        (CPU_PER_MIB, all),
+        (CPU_USER_PER_MIB, part(user)),
+        (CPU_SYSTEM_PER_MIB, part(user.map(|it| 1.0 - it))),
     ];
-    let known = found.into_iter().filter_map(|(name, it)| Some((name, it?)));
-    known.map(|(name, it)| Figure::bare(name, Unit::SecondsPerMib, Better::Lower, it))
+    let found = found.into_iter();
+    found.filter_map(|(metric, value)| Some(metric.bare(value?)))
 }
 
 fn replicate(pass: &TransferPass) -> Replicate {
     let mut readings = vec![
-        ("throughput".to_owned(), Unit::BytesPerSecond, pass.rate),
-        (
-            "elapsed".to_owned(),
-            Unit::Seconds,
-            pass.elapsed_ns as f64 / 1e9,
-        ),
-        ("bytes".to_owned(), Unit::Bytes, pass.bytes as f64),
+        THROUGHPUT.reading(pass.rate),
+        ELAPSED.reading(pass.elapsed_ns as f64 / 1e9),
+        BYTES.reading(pass.bytes as f64),
     ];
     let cpu = pass.cpu_ns.map(|ns| ns as f64 / 1e9);
-    readings.extend(cpu.map(|it| ("cpu".to_owned(), Unit::Seconds, it)));
+    readings.extend(cpu.map(|it| CPU.reading(it)));
     let share = pass.page_cache_share;
-    readings.extend(share.map(|it| ("page-cache-share".to_owned(), Unit::Share, it)));
+    readings.extend(share.map(|it| PAGE_CACHE_SHARE.reading(it)));
     let overlap = pass.overlap_share;
-    readings.push(("overlap-share".to_owned(), Unit::Share, overlap));
+    readings.push(OVERLAP_SHARE.reading(overlap));
     let device = pass.device_rate;
-    readings.extend(device.map(|it| ("device-throughput".to_owned(), Unit::BytesPerSecond, it)));
+    readings.extend(device.map(|it| DEVICE_THROUGHPUT.reading(it)));
     let streams = pass.streams.iter().filter(|_| pass.streams.len() > 1);
     readings.extend(streams.flat_map(|it| {
         let of = |what: &str| format!("{what}-stream-{}", it.stream);
@@ -336,14 +317,9 @@ fn replicate(pass: &TransferPass) -> Replicate {
 
 fn of_comparison(found: &AloneTogether) -> Row {
     let figures = [
-        Figure::new("ratio", Unit::Ratio, Better::Higher, found.ratio),
-        Figure::new("alone", Unit::BytesPerSecond, Better::Higher, found.alone),
-        Figure::new(
-            "together",
-            Unit::BytesPerSecond,
-            Better::Higher,
-            found.together,
-        ),
+        RATIO.of(found.ratio),
+        ALONE.of(found.alone),
+        TOGETHER.of(found.together),
     ];
     let stream = found.stream.map_or("all".to_owned(), |it| it.to_string());
     let levels = vec![stream, Bytes(found.block_bytes).to_string()];
@@ -351,15 +327,14 @@ fn of_comparison(found: &AloneTogether) -> Row {
 }
 
 fn of_host(host: &TransferHost) -> Row {
-    let count = |name, value| Figure::exact(name, Unit::Count, f64::from(value));
     let used = host.processors_used;
     let figures = [
-        rate("throughput", host.rate),
-        Figure::exact("bytes", Unit::Bytes, host.bytes as f64),
-        count("first-in", host.first_in),
-        count("last-in", host.last_in),
+        THROUGHPUT.bare(host.rate),
+        BYTES.count(host.bytes),
+        FIRST_IN.exact(host.first_in),
+        LAST_IN.exact(host.last_in),
     ];
-    let used = used.map(|it| Figure::bare("cpus", Unit::Ratio, Better::Neither, it));
+    let used = used.map(|it| CPUS.bare(it));
     let figures = figures.into_iter().chain(used);
     let figures = figures.map(|it| it.as_role(Role::Column));
     let levels = vec![host.rank.to_string()];
@@ -374,26 +349,25 @@ fn of_pass(series: &TransferSeries, pass: &TransferPass) -> Row {
         _ => None,
     };
     let throughput = throughput.map_or_else(
-        || rate("throughput", pass.rate),
+        || THROUGHPUT.bare(pass.rate),
         |within| {
-            Figure::throughput(Estimate {
+            THROUGHPUT.of(Estimate {
                 value: pass.rate,
                 ..within
             })
         },
     );
-    let ns = |name, it: Option<u64>| it.map(|it| time(name, it as f64));
+    let ns = |metric: KnownMetric, it: Option<u64>| it.map(|it| metric.bare_ns(it as f64));
     let blocks = pass.blocks.as_ref();
     let known = [
-        ns("elapsed", Some(pass.elapsed_ns)),
-        blocks.map(|it| time("latency", it.mean_ns)),
-        ns("latency-p99", blocks.and_then(|it| it.p99_ns)),
-        ns("cpu", pass.cpu_ns),
-        ns("cpu-user", pass.cpu_user_ns),
-        ns("cpu-system", pass.cpu_system_ns),
-        pass.page_cache_share
-            .map(|it| share("page-cache-share", it)),
-        pass.device_rate.map(|it| rate("device-throughput", it)),
+        ns(ELAPSED, Some(pass.elapsed_ns)),
+        blocks.map(|it| LATENCY.bare_ns(it.mean_ns)),
+        ns(LATENCY_P99, blocks.and_then(|it| it.p99_ns)),
+        ns(CPU, pass.cpu_ns),
+        ns(CPU_USER, pass.cpu_user_ns),
+        ns(CPU_SYSTEM, pass.cpu_system_ns),
+        pass.page_cache_share.map(|it| PAGE_CACHE_SHARE.bare(it)),
+        pass.device_rate.map(|it| DEVICE_THROUGHPUT.bare(it)),
     ];
     let figures = std::iter::once(throughput).chain(known.into_iter().flatten());
     let number = format!("{} {}", operation(series.kind), pass.number);

@@ -1,42 +1,12 @@
 //! Figures of the commands whose rows are known when they were measured. `run`, `trial` and `curve`
 //! know theirs once they have looked at their target.
 
-use procedure::{
-    LEVEL_FIGURES, Metrics, Offer, OfferedRow, Requirement, split, trial_metrics, whole_name,
-};
-use results::{Unit, time_metrics};
+use procedure::{Offer, OfferedRow, Requirement, split, whole_name};
+use results::metrics_of;
 use study::{Measures as _, OwnMeasurements};
 
 use crate::args::{Command, CompareArgs, ModeChoice, TransferArgs};
 use crate::exit::UsageError;
-
-const SERVICE_TIME: &str = "service-time";
-const RATES: [(&str, Unit); 2] = [
-    ("iops", Unit::PerSecond),
-    ("throughput", Unit::BytesPerSecond),
-];
-const RABMARKS: [(&str, Unit); 4] = [
-    ("rabmark-r", Unit::Ratio),
-    ("rabmark-s", Unit::BytesPerSecond),
-    ("iops-by-latency", Unit::PerSecond),
-    ("service-time-one-client", Unit::Seconds),
-];
-const TRANSFER: [(&str, Unit); 2] = [("latency", Unit::Seconds), ("latency-p99", Unit::Seconds)];
-const TRANSACTIONS: [(&str, Unit); 2] = [("tps", Unit::PerSecond), ("latency-p90", Unit::Seconds)];
-const FILES: [(&str, Unit); 7] = [
-    ("elapsed", Unit::Seconds),
-    ("files-per-second", Unit::PerSecond),
-    ("calls-per-second", Unit::PerSecond),
-    ("throughput", Unit::BytesPerSecond),
-    ("stonewall-files-per-second", Unit::PerSecond),
-    ("stonewall-bytes-per-second", Unit::PerSecond),
-    ("over-memory", Unit::Ratio),
-];
-const COMMANDS: [(&str, Unit); 3] = [
-    ("elapsed", Unit::Seconds),
-    ("cpu-user", Unit::Seconds),
-    ("cpu-system", Unit::Seconds),
-];
 
 const NO_PICTURE: &str = "there is no load curve to draw; --html has the charts of every run";
 
@@ -45,14 +15,13 @@ const NO_PICTURE: &str = "there is no load curve to draw; --html has the charts 
 /// # Errors
 /// When they cannot.
 pub fn check_fio(phases: Vec<String>, goals: &[Requirement]) -> Result<(), UsageError> {
-    let metrics = [trial_metrics(), time_metrics(SERVICE_TIME)].concat();
     let row = match phases.as_slice() {
         [_] => OfferedRow::Only,
         _ => OfferedRow::Named,
     };
-    let offer = phases.into_iter().fold(Offer::default(), |offer, name| {
-        offer.and(row(name), &metrics)
-    });
+    let offer = phases
+        .into_iter()
+        .fold(Offer::default(), |offer, name| offer.and(row(name), "fio"));
     offer.check(goals).map_err(UsageError)
 }
 
@@ -73,14 +42,13 @@ pub fn check(command: &Command) -> Result<(), UsageError> {
         Command::Time(args) => (&args.common, "time"),
         _ => return Ok(()),
     };
-    let metrics = metrics_of(name).unwrap_or_default();
     let offer = match command {
         Command::Transfer(args) if has_two_series(args) => ["write", "read"]
             .into_iter()
             .fold(Offer::default(), |offer, row| {
-                offer.and(OfferedRow::Named(row.into()), &metrics)
+                offer.and(OfferedRow::Named(row.into()), name)
             }),
-        _ => Offer::default().and(OfferedRow::Any, &metrics),
+        _ => Offer::default().and(OfferedRow::Any, name),
     };
     offer.check(&common.goals).map_err(UsageError)
 }
@@ -117,30 +85,6 @@ fn check_picture(command: &Command) -> Result<(), UsageError> {
         Some(_) => Err(UsageError(format!("--svg: {why}"))),
         None => Ok(()),
     }
-}
-
-/// The metrics of the command of that name, whatever its rows.
-fn metrics_of(name: &str) -> Option<Metrics> {
-    let named = |metrics: &[(&str, Unit)]| -> Metrics {
-        let metrics = metrics.iter();
-        metrics
-            .map(|(name, unit)| ((*name).to_owned(), *unit))
-            .collect()
-    };
-    let [latency, service_time] = ["latency", SERVICE_TIME].map(time_metrics);
-    Some(match name {
-        "run" => [trial_metrics(), named(&LEVEL_FIGURES[1..])].concat(),
-        "trial" | "ssd" => trial_metrics(),
-        "curve" => named(&LEVEL_FIGURES),
-        "rab" => [named(&RABMARKS), named(&RATES), service_time].concat(),
-        "random" => [service_time, named(&RATES[..1])].concat(),
-        "replay" => [trial_metrics(), service_time].concat(),
-        "transfer" => [named(&RATES), named(&TRANSFER)].concat(),
-        "transactions" => [named(&TRANSACTIONS), latency].concat(),
-        "files" => named(&FILES),
-        "time" => named(&COMMANDS),
-        _ => return None,
-    })
 }
 
 /// Whether what is measured on each target has the figures that limits, goals and `--figures` name.
@@ -194,7 +138,7 @@ fn check_rows(args: &CompareArgs) -> Result<(), UsageError> {
     let figures = figures.map(|it| (format!("--figures {it}"), whole_name(it)));
     let mut named = limits.chain(figures);
     let nameless = named.find(|(_, figure)| split(figure).0.is_none());
-    let of_trial = trial_metrics();
+    let of_trial = metrics_of("trial");
     nameless.map_or(Ok(()), |(option, figure)| {
         let of_level = args.measure == "curve" || !of_trial.iter().any(|it| it.0 == figure);
         let row = if of_level { "1ms" } else { "random-read" };
@@ -211,6 +155,6 @@ fn figures_of(kind: &str) -> Option<Vec<String>> {
     if let Some(own) = OwnMeasurements.outline(kind) {
         return own.readings;
     }
-    let metrics = metrics_of(kind)?.into_iter();
-    Some(metrics.map(|(name, _)| name).collect())
+    let metrics: Vec<String> = metrics_of(kind).into_iter().map(|it| it.0).collect();
+    (!metrics.is_empty()).then_some(metrics)
 }

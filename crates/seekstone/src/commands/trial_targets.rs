@@ -13,7 +13,7 @@ use lab::bench::directory_of;
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::test_file::SIZE_DEFAULT;
-use procedure::{Offer, OfferedRow, Requirement, trial_metrics};
+use procedure::{Offer, OfferedRow, Requirement};
 use results::{Run, Setup};
 use units::{Bytes, Duration, TargetName, exact_percent, format_counted};
 
@@ -407,9 +407,9 @@ fn check_goals(
     rows: impl Iterator<Item = String>,
     goals: &[Requirement],
 ) -> Result<(), UsageError> {
-    let whole = Offer::default().and(OfferedRow::Only("trial".into()), &trial_metrics());
+    let whole = Offer::default().and(OfferedRow::Only("trial".into()), "trial");
     let offer = rows.fold(whole, |offer, row| {
-        offer.and(OfferedRow::Named(row), &trial_metrics())
+        offer.and(OfferedRow::Named(row), "trial")
     });
     offer.check(goals).map_err(UsageError)
 }

@@ -1,0 +1,311 @@
+//! The metrics of figures, each once: its name, its unit, what it means, and the measurements whose
+//! goals and limits may be on it. Goals, options and documents ask this list before anything is
+//! measured; the tables of results are made of it.
+
+use stats::{Estimate, PercentileEstimate};
+
+use crate::measurement::Times;
+use crate::percentile::PERCENTILES;
+use crate::reading::{Better, Unit};
+use crate::table::{Figure, Role, percentile_name};
+
+/// Nanoseconds in a second.
+const NS: f64 = 1e-9;
+
+/// A metric as it is known before anything is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownMetric {
+    /// Stable name in kebab case, in the field's words.
+    pub name: &'static str,
+    /// Times are in seconds, rates per second, shares from 0 to 1.
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+    /// Measurements whose goals may be on it; none where only their details have it.
+    pub goals: &'static [&'static str],
+    /// Those whose goals may be on its percentiles, too, as in `latency-p99`.
+    pub percentiles: &'static [&'static str],
+    /// What it is, for documents.
+    pub meaning: &'static str,
+}
+
+macro_rules! metrics {
+    ($($id:ident = $name:literal $unit:ident $better:ident
+       [$($goal:literal)*] $([$($percentile:literal)*])? $meaning:literal;)*) => {
+        $(pub(crate) const $id: KnownMetric = KnownMetric {
+            name: $name,
+            unit: Unit::$unit,
+            better: Better::$better,
+            goals: &[$($goal),*],
+            percentiles: &[$($($percentile),*)?],
+            meaning: $meaning,
+        };)*
+        /// All of them.
+        pub const METRICS: &[KnownMetric] = &[$($id),*];
+    };
+}
+
+metrics! {
+    IOPS = "iops" PerSecond Higher
+        ["run" "trial" "ssd" "curve" "rab" "random" "replay" "fio" "transfer"]
+        "operations completed per second; of a load curve, at the level";
+    THROUGHPUT = "throughput" BytesPerSecond Higher
+        ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files"] "bytes moved per second";
+    LATENCY = "latency" Seconds Lower
+        ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer"]
+        ["run" "trial" "ssd" "replay" "transactions" "fio"]
+        "mean response time, from when an operation was due to its end; of a transaction, from the \
+         end of the think time";
+    LATENCY_P90 = "latency-p90" Seconds Lower ["transactions"]
+        "time that 90 % of the transactions took at most";
+    LATENCY_P99 = "latency-p99" Seconds Lower ["transfer"]
+        "time that 99 % of the blocks took at most";
+    LATENCY_P999 = "latency-p99.9" Seconds Lower []
+        "time that 99.9 % of the operations took at most";
+    LATENCY_MIN = "latency-min" Seconds Lower [] "shortest response time";
+    LATENCY_MAX = "latency-max" Seconds Lower [] "longest response time";
+    LATENCY_FROM_START = "latency-from-start" Seconds Lower []
+        "mean time of a transaction from the issue of its first operation";
+    LATENCY_FROM_START_MIN = "latency-from-start-min" Seconds Lower []
+        "shortest time from the issue of the first operation";
+    LATENCY_FROM_START_MAX = "latency-from-start-max" Seconds Lower []
+        "longest time from the issue of the first operation";
+    SERVICE_TIME = "service-time" Seconds Lower ["rab" "random" "replay" "fio"]
+        ["rab" "random" "replay" "fio"] "mean time from the issue of an operation to its end";
+    IOPS_OPEN = "iops-open" PerSecond Higher ["run" "curve"]
+        "load of an open loop at which the level is kept";
+    LATENCY_OPEN = "latency-open" Seconds Lower ["run" "curve"]
+        "mean response time at that load of an open loop";
+    LATENCY_ONE_CLIENT = "latency-one-client" Seconds Lower ["run" "curve"]
+        "response time of one client alone, where that is above the level";
+    LATENCY_THEORY = "latency-theory" Seconds Lower []
+        "mean response time by the law of a simulated queue";
+    QUEUE_WAIT = "queue-wait" Seconds Lower [] "mean wait in a simulated queue";
+    SERVER_TIME = "server-time" Seconds Lower [] "mean service of a simulated queue";
+    RABMARK_R = "rabmark-r" Ratio Higher ["rab"] "response mark of the RAID Performance Test";
+    RABMARK_S = "rabmark-s" BytesPerSecond Higher ["rab"] "speed mark of the RAID Performance Test";
+    IOPS_BY_LATENCY = "iops-by-latency" PerSecond Higher ["rab"]
+        "operations per second where the response time, not the service time, is at the level";
+    SERVICE_TIME_ONE_CLIENT = "service-time-one-client" Seconds Lower ["rab"]
+        "service time of one client alone";
+    TPS = "tps" PerSecond Higher ["transactions"]
+        "transactions per second while all users are at work";
+    TPS_WHOLE_RUN = "tps-whole-run" PerSecond Higher []
+        "transactions per second over the whole run, stragglers included";
+    ELAPSED = "elapsed" Seconds Lower ["files" "time"] "time from start to end";
+    FILES_PER_SECOND = "files-per-second" PerSecond Higher ["files"] "files handled per second";
+    CALLS_PER_SECOND = "calls-per-second" PerSecond Higher ["files"]
+        "calls of the file system per second";
+    STONEWALL_FILES_PER_SECOND = "stonewall-files-per-second" PerSecond Higher ["files"]
+        "files per second until the first client was done";
+    STONEWALL_BYTES_PER_SECOND = "stonewall-bytes-per-second" PerSecond Higher ["files"]
+        "bytes per second until the first client was done";
+    OVER_MEMORY = "over-memory" Ratio Lower ["files"]
+        "elapsed time over that of the same test on the memory disk";
+    GROWTH = "growth" Ratio Lower [] "time with more files over that with the fewest";
+    CPU_USER = "cpu-user" Seconds Lower ["time"] "processor time of the program itself";
+    CPU_SYSTEM = "cpu-system" Seconds Lower ["time"] "processor time of the kernel for the program";
+    CPU = "cpu" Seconds Lower [] "processor time";
+    CPU_PER_IO = "cpu-per-io" Seconds Lower [] "processor time for each operation";
+    CPU_PER_MIB = "cpu-per-mib" SecondsPerMib Lower [] "processor time for each MiB";
+    CPU_USER_PER_MIB = "cpu-user-per-mib" SecondsPerMib Lower []
+        "processor time of the program for each MiB";
+    CPU_SYSTEM_PER_MIB = "cpu-system-per-mib" SecondsPerMib Lower []
+        "processor time of the kernel for each MiB";
+    CPU_PER_TRANSACTION = "cpu-per-transaction" Seconds Neither []
+        "processor time for each transaction";
+    CPU_ASKED = "cpu-asked" Seconds Neither []
+        "processor time for each transaction that the profile asks for";
+    CPU_BUSY = "cpu-busy" Share Neither [] "share of the time that processors were busy";
+    CPUS = "cpus" Ratio Neither [] "processors used on average";
+    PROCESSORS = "processors" Ratio Neither [] "processors used on average";
+    DEVICE_TIME_READ = "device-time-read" Seconds Lower []
+        "mean time of a read in the device, by the kernel's counters";
+    DEVICE_TIME_WRITE = "device-time-write" Seconds Lower []
+        "mean time of a write in the device, by the kernel's counters";
+    DEVICE_BUSY = "device-busy" Share Neither [] "share of the time that the device was busy";
+    DEVICE_QUEUE = "device-queue" Count Neither [] "mean number of requests in the device";
+    DEVICE_READS = "device-reads" Count Lower [] "reads of the device, of a pass";
+    DEVICE_WRITES = "device-writes" Count Lower [] "writes of the device, of a pass";
+    DEVICE_READ_RATE = "device-reads" PerSecond Neither [] "reads of the device per second";
+    DEVICE_WRITE_RATE = "device-writes" PerSecond Neither [] "writes of the device per second";
+    DEVICE_THROUGHPUT = "device-throughput" BytesPerSecond Higher []
+        "bytes that the device moved per second";
+    READS = "reads" PerSecond Neither [] "reads per second";
+    WRITES = "writes" PerSecond Neither [] "writes per second";
+    MINOR_FAULTS = "minor-faults" PerSecond Neither [] "page faults per second without a read";
+    MAJOR_FAULTS = "major-faults" PerSecond Neither [] "page faults per second with a read";
+    PAGE_CACHE_SHARE = "page-cache-share" Share Neither []
+        "share of the bytes read that came from the page cache";
+    QUEUE_DEPTH = "queue-depth" Count Neither [] "mean number of operations outstanding";
+    CLIENTS = "clients" Count Neither [] "clients at work";
+    USERS = "users" Count Neither [] "users at work";
+    USERS_FOUND = "users" Count Higher [] "users that meet the limit";
+    OPERATIONS = "operations" Count Neither [] "operations that count";
+    ERRORS = "errors" Count Neither [] "operations that failed";
+    DURATION = "duration" Seconds Neither [] "time that counts";
+    OFFERED = "offered" PerSecond Neither [] "operations asked for per second";
+    BYTES = "bytes" Bytes Neither [] "bytes moved";
+    BYTES_PER_TRANSACTION = "bytes-per-transaction" Bytes Neither [] "bytes of each transaction";
+    TRANSACTIONS = "transactions" Count Neither [] "transactions that count";
+    SAMPLE_MEAN = "sample-mean" Seconds Lower [] "mean time of the transactions as a plain sample";
+    SAMPLE_P95 = "sample-p95" Seconds Lower [] "95th percentile of the plain sample";
+    THINK_TIME = "think-time" Seconds Neither [] "mean think time";
+    RAMP = "ramp" PerSecond Neither [] "users that start in a second";
+    SHARE = "share" Share Neither [] "share of the transactions that the limit is for";
+    LIMIT = "limit" Seconds Neither [] "response time that is the limit";
+    MEETS = "meets" Count Neither [] "users that surely meet the limit";
+    MISSES = "misses" Count Neither [] "users that surely miss the limit";
+    WITHIN_LIMIT = "within-limit" Share Higher [] "share of the transactions within the limit";
+    PASSES = "passes" Count Neither [] "passes that count";
+    ITEMS = "items" Count Neither [] "files, or blocks of a file, of a pass";
+    CALLS = "calls" Count Neither [] "calls of the file system";
+    CALL_COUNT = "count" Count Neither [] "calls of this kind";
+    CALL_MEAN = "call-mean" Seconds Neither [] "mean time of the calls that take most of the test";
+    CALL_P99 = "call-p99" Seconds Neither []
+        "99th percentile of the calls that take most of the test";
+    MEAN_TIME = "mean" Seconds Neither [] "mean time of a call";
+    MEDIAN_TIME = "median" Seconds Neither [] "median time of a call";
+    P99_TIME = "p99" Seconds Neither [] "time that 99 % of the calls took at most";
+    LONGEST_TIME = "longest" Seconds Neither [] "longest time of a call";
+    LEAST_OF_A_CLIENT = "least-of-a-client" Count Neither []
+        "files of the slowest client when the first was done";
+    MOST_OF_A_CLIENT = "most-of-a-client" Count Neither [] "files of the fastest client";
+    STONEWALL_ELAPSED = "stonewall-elapsed" Seconds Neither []
+        "time until the first client was done";
+    STONEWALL_ITEMS = "stonewall-items" Count Neither [] "files handled by then";
+    STONEWALL_BYTES = "stonewall-bytes" Bytes Neither [] "bytes moved by then";
+    STONEWALL_LEAST = "stonewall-least" Count Neither [] "files of the slowest client by then";
+    STONEWALL_MOST = "stonewall-most" Count Neither [] "files of the fastest client by then";
+    FIRST_IN = "first-in" Count Neither [] "passes that this host was the first to finish";
+    LAST_IN = "last-in" Count Neither [] "passes that this host was the last to finish";
+    BUSY = "busy" Share Neither [] "share of the time that the host's clients were at work";
+    OVERLAP_SHARE = "overlap-share" Share Neither []
+        "share of a pass in which all streams were under way";
+    RATIO = "ratio" Ratio Higher [] "one over the other";
+    ALONE = "alone" BytesPerSecond Higher [] "rate of the stream alone";
+    TOGETHER = "together" BytesPerSecond Higher [] "rate of the stream while the others run";
+    TIME_RATIO = "ratio" Ratio Neither [] "time of the command over that of the first one";
+    P_VALUE = "p-value" Share Neither [] "chance of such a difference where there is none";
+    PAIRS = "pairs" Count Neither [] "rounds in which both commands ran";
+    MEMORY = "memory" Bytes Neither [] "most memory of a run";
+    SHELL = "shell" Seconds Lower [] "time that the shell itself takes";
+    RUNS = "runs" Count Neither [] "runs that count";
+    ROUNDS = "rounds" Count Neither [] "rounds that count";
+    TREND = "trend" Share Neither [] "change over the last half of the rounds, over their mean";
+    PTS_RANGE = "pts-range" Share Neither [] "range of five rounds over their mean, by SSS PTS";
+    PTS_EXCURSION = "pts-excursion" Share Neither []
+        "change of the line through five rounds over their mean, by SSS PTS";
+    IOPS_BY_LAW = "iops-by-law" PerSecond Neither [] "steady rate by the law of a model";
+    STEADY_ROUND = "steady-round" Count Neither [] "round at which it was steady";
+    PTS_ROUND = "pts-round" Count Neither [] "round at which the rule of SSS PTS was met";
+    WRITTEN = "written" Bytes Neither [] "bytes written so far";
+    CAPACITIES = "capacities" Ratio Neither [] "bytes written so far over the size";
+    ROUND_END = "end" Seconds Neither [] "end of the round since the start";
+    PRECONDITION = "precondition" Bytes Neither [] "bytes written before the first round";
+    SIZE = "size" Bytes Neither [] "bytes that are written and read";
+    PURGE_SAMPLED = "purge-sampled" Count Neither [] "blocks read back after the purge";
+    PURGE_ZERO = "purge-zero" Count Neither [] "those that were zeroes";
+    ROUND_NUMBER = "number" Count Neither [] "number of the round";
+    REQUESTS = "requests" Count Neither [] "requests that were replayed";
+    RECORDED = "recorded" Count Neither [] "requests of the trace";
+    FILES = "files" Count Neither [] "files or devices of the trace";
+    EXTENT = "extent" Bytes Neither [] "bytes that the trace reaches to";
+    MOVED = "moved" Count Neither [] "requests that were moved to fit the target";
+    LEFT_OUT = "left-out" Count Neither [] "requests that were left out";
+    TRACE_LENGTH = "trace-length" Seconds Neither [] "time that the trace lasts";
+    STRETCH = "stretch" Share Lower [] "how much longer the replay took than its trace";
+    BEHIND = "behind" Seconds Lower [] "mean time from when a request was due to its issue";
+    BEHIND_P50 = "behind-p50" Seconds Lower [] "its median";
+    BEHIND_P99 = "behind-p99" Seconds Lower [] "its 99th percentile";
+    BEHIND_LONGEST = "behind-longest" Seconds Lower [] "its longest";
+    LATE = "late" Share Lower [] "share of the requests that were issued late";
+    WORKLOAD_NUMBER = "number" Count Neither [] "number of the workload";
+    WORKLOADS = "workloads" Count Neither [] "workloads of the average";
+    PLACE_SETS = "place-sets" Count Neither [] "sets of places that the workload was measured at";
+    BEGUN = "begun" Seconds Neither [] "start since that of the run";
+    GOALS_MET = "goals-met" Count Higher [] "1 where the goals are met, 0 where one is missed";
+    MODE_FROM = "from" Seconds Neither [] "start of the mode since that of the run";
+}
+
+/// The names of what goals of a command may be on, with units; none of a command without goals.
+#[must_use]
+pub fn metrics_of(command: &str) -> Vec<(String, Unit)> {
+    let mut found = Vec::new();
+    for metric in METRICS {
+        if metric.goals.contains(&command) {
+            found.push((metric.name.to_owned(), metric.unit));
+        }
+        if metric.percentiles.contains(&command) {
+            let names = PERCENTILES.iter();
+            let names = names.map(|it| format!("{}-{}", metric.name, it.name));
+            found.extend(names.map(|name| (name, metric.unit)));
+        }
+    }
+    found
+}
+
+impl KnownMetric {
+    /// A column.
+    #[must_use]
+    pub fn of(&self, value: Estimate) -> Figure {
+        self.named(self.name, value)
+    }
+
+    /// A column under a name that says more.
+    pub(crate) fn named(&self, name: impl Into<String>, value: Estimate) -> Figure {
+        Figure::new(name, self.unit, self.better, value)
+    }
+
+    /// A time that is given in nanoseconds.
+    #[must_use]
+    pub fn of_ns(&self, value: Estimate) -> Figure {
+        self.of(value.scale(NS))
+    }
+
+    /// A value of whose error nothing is known, as a detail.
+    #[must_use]
+    pub fn bare(&self, value: f64) -> Figure {
+        let value = Estimate::exact(value, 1.0).without_interval();
+        self.of(value).as_role(Role::Detail)
+    }
+
+    /// The same of nanoseconds.
+    #[must_use]
+    pub fn bare_ns(&self, ns: f64) -> Figure {
+        self.bare(ns / 1e9)
+    }
+
+    /// A count or another value without an error, as a detail of which none is better.
+    #[must_use]
+    pub fn exact(&self, value: impl Into<f64>) -> Figure {
+        let value = Estimate::exact(value.into(), 1.0);
+        Figure::new(self.name, self.unit, Better::Neither, value).as_role(Role::Detail)
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn count(&self, value: u64) -> Figure {
+        self.exact(value as f64)
+    }
+
+    /// What one repetition gave.
+    #[must_use]
+    pub fn reading(&self, value: f64) -> (String, Unit, f64) {
+        (self.name.to_owned(), self.unit, value)
+    }
+
+    /// The mean and the percentiles of a time.
+    pub fn of_times<'a>(&self, times: &'a Times) -> impl Iterator<Item = Figure> + use<'a> {
+        let metric = *self;
+        let percentile = move |it: &PercentileEstimate| {
+            let name = format!("{}-{}", metric.name, percentile_name(it.p));
+            Some(Figure {
+                is_indicative: it.is_indicative,
+                ..metric.named(name, it.estimate?.scale(NS))
+            })
+        };
+        let percentiles = times.percentiles.iter().filter_map(percentile);
+        std::iter::once(metric.of_ns(times.mean)).chain(percentiles)
+    }
+}
