@@ -58,6 +58,7 @@ pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, MpiChoice, Sl
 pub use generate::{CompletionsArgs, ManArgs};
 pub use inspect::InspectArgs;
 pub use kind::{KindArgs, definition, is_list, typed};
+use parse::within;
 use parse::{
     LevelArg, parse_budget, parse_duration, parse_interval, parse_level, parse_level_at,
     parse_pattern, parse_precision, parse_processors, parse_rate, parse_share, parse_size,
@@ -187,7 +188,7 @@ pub enum Command {
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
     /// Allow writing to the named file or device. All data on it may be lost.
     #[arg(long)]
@@ -199,7 +200,7 @@ pub struct Reach {
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
     /// Most requests per io_uring submission [default: an eighth of a worker's depth].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = within::<u16>(1..=4096))]
     pub batch: Option<u16>,
     /// What to do when an operation fails. Failed operations never count in latency and throughput;
     /// they are listed by kind and error, with their own latencies.
@@ -209,7 +210,7 @@ pub struct Reach {
     #[command(flatten)]
     pub hang: HangLimit,
     /// Worker threads [default: half the CPUs, at most 4].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", value_parser = within::<u16>(1..=256))]
     pub workers: Option<u16>,
     /// CPUs to pin the workers to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
@@ -221,10 +222,7 @@ pub struct Reach {
 pub struct HangLimit {
     /// How long to wait at the end for operations that the storage does not answer; the run is then
     /// a partial one.
-    #[arg(
-        long, value_name = "TIME", value_parser = parse_level, default_value = "60s",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", value_parser = parse_level, default_value = "60s")]
     pub hang_limit: Duration,
 }
 
@@ -269,29 +267,22 @@ pub struct RunArgs {
     pub target: TargetName,
     /// Total time; if not given, models of slow storage take longer.
     #[arg(
-        long, value_name = "TIME", default_value = RUN_BUDGET.default, value_parser = parse_budget,
-        allow_hyphen_values = true
+        long, value_name = "TIME", default_value = RUN_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
     /// Size of the test file [default: from free space, memory and budget].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; repeatable [default:
     /// three of 10, 20, 50, 100 us ... that suit the storage].
-    #[arg(
-        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
-        allow_hyphen_values = true
-    )]
+    #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
     /// Check the results against what an application needs from its storage (docs/profiles.md);
     /// repeatable. Exit codes as for --goal.
     #[arg(long = "profile", value_name = "NAME", value_parser = profile_names())]
     pub profiles: Vec<ProfileChoice>,
     /// Most concurrent reads in the load curve.
-    #[arg(
-        long, value_name = "N", default_value_t = 256,
-        value_parser = clap::value_parser!(u32).range(1..=4096)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = within::<u32>(1..=4096))]
     pub clients_max: u32,
     /// How to access the storage.
     #[command(flatten)]
@@ -308,10 +299,7 @@ pub struct RunArgs {
 #[derive(Args, Clone, Debug)]
 pub struct WorkloadArgs {
     /// Block size of an operation.
-    #[arg(
-        long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
     pub block: Bytes,
     /// Access pattern: sequential, uniform, zipf:THETA, hyperbolic:ALPHA, exponential:MEAN.
     #[arg(long, value_name = "PATTERN", default_value = "uniform", value_parser = parse_pattern)]
@@ -320,19 +308,13 @@ pub struct WorkloadArgs {
     #[arg(long, value_enum, default_value_t = PartitionChoice::Contending)]
     pub partition: PartitionChoice,
     /// Share of writes; needs --overwrite, or a directory.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
     pub writes: f64,
     /// Follow every write with an fsync, and count both as one operation.
     #[arg(long)]
     pub durable: bool,
     /// Mean time between a completion and the client's next operation.
-    #[arg(
-        long, value_name = "TIME", default_value = "0", value_parser = parse_span,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
     pub think: Duration,
     /// Distribution of think times, or of the gaps of --rate.
     #[arg(long, value_enum, default_value_t = ShapeChoice::Exponential)]
@@ -349,13 +331,10 @@ pub struct WorkloadArgs {
     pub sharing: RankSharing,
     /// Number of test files in a directory, which add up to --size; clients are assigned to files
     /// in turn, as to workers. With as many as --workers, each worker gets its own file.
-    #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=256)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u16>(1..=256))]
     pub files: u16,
     /// Size of the test file in a directory, or the part of an existing target to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
 }
 
@@ -381,49 +360,38 @@ pub struct TrialArgs {
     /// Virtual clients.
     #[arg(
         long, short, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+        value_parser = within::<u32>(1..=1_000_000)
     )]
     pub clients: u32,
     /// Maximum queue depth, up to 16384 [default: one per client, beyond 1024 clients only as
     /// many as fit into 256 MiB; with --rate, as many as arrive in 100 ms, at least 256].
-    #[arg(
-        long, value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
-    )]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
     /// Offer this many operations per second over all clients, however long they take; latency
     /// counts from when each was due.
-    #[arg(
-        long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate)]
     pub rate: Option<Rate>,
     /// Stop when mean and rate are this precise.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
     /// Run for this long, precise or not; a closed loop at least until its first operation
     /// completes.
     #[arg(
-        long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true,
+        long, value_name = "TIME", value_parser = parse_duration,
         conflicts_with_all = ["precision", "budget"]
     )]
     pub duration: Option<Duration>,
     /// Always leave this much of the start out; counts towards --duration and --budget [default: at
     /// most 1 s or a twentieth, if the storage had not settled].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Stop after this long in any case; if not given, models of slow storage take longer.
     #[arg(
-        long, value_name = "TIME", default_value = TRIAL_BUDGET.default,
-        value_parser = parse_budget,
-        allow_hyphen_values = true
+        long, value_name = "TIME", default_value = TRIAL_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
     /// Split the trial into intervals of this length, and list the load of each.
-    #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,
     /// Put a header into each sector written, check each read against what was written, and read
     /// everything back at the end.
@@ -471,38 +439,27 @@ pub struct CurveArgs {
     pub workload_file: Option<PathBuf>,
     /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; repeatable [default:
     /// three of 10, 20, 50, 100 us ... that suit the storage].
-    #[arg(
-        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
-        allow_hyphen_values = true
-    )]
+    #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
     /// Find the load of random arrivals (open loop), instead of clients that wait for each
     /// operation before issuing the next (closed loop).
     #[arg(long, conflicts_with_all = ["clients_max", "think", "shape"])]
     pub open: bool,
     /// Most clients.
-    #[arg(
-        long, value_name = "N", default_value_t = 256,
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = within::<u32>(1..=100_000))]
     pub clients_max: u32,
     /// Precision of the load at a level.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
     /// Time for everything but the last points; if not given, models of slow storage take longer,
     /// and with --open those of fast storage less.
     #[arg(
-        long, value_name = "TIME", default_value = CURVE_BUDGET.default,
-        value_parser = parse_budget,
-        allow_hyphen_values = true
+        long, value_name = "TIME", default_value = CURVE_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
     /// Always leave this much of the start of every point out; counts towards --budget [default: at
     /// most 1 s or a twentieth, if the storage had not settled].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// What the clients do.
     #[command(flatten)]

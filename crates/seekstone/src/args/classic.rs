@@ -1,5 +1,6 @@
 //! The command lines of the classic programs.
 
+use super::parse::within;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -19,7 +20,7 @@ pub struct ClassicReach {
     pub confirm: Option<String>,
     /// Free space to leave when -B creates a data file [default: the larger of 5 % and 1 GiB, at
     /// most a quarter].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
     /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
@@ -220,7 +221,7 @@ pub struct TransactArgs {
     )]
     pub verbose: String,
     /// End after this many messages.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = within::<u64>(1..))]
     pub messages: Option<u64>,
     /// How to access the storage.
     #[command(flatten)]

@@ -4,6 +4,7 @@ use clap::Args;
 use procedure::study::Limit;
 use units::{Bytes, Duration, TargetName};
 
+use super::parse::within;
 use super::parse::{parse_budget, parse_pair, parse_precision, parse_target};
 use super::{Common, RankSharing};
 
@@ -35,7 +36,7 @@ pub struct CompareArgs {
     /// Rounds; each measures every target once, in random order.
     #[arg(
         long, value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
-        value_parser = clap::value_parser!(u32).range(1..=10_000)
+        value_parser = within::<u32>(1..=10_000)
     )]
     pub rounds: u32,
     /// Compare only these figures, by their names in --csv output.
@@ -57,9 +58,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
     /// Start no new round after this time; trials are shortened so that all rounds fit.
-    #[arg(
-        long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Resume an interrupted comparison of the same targets.
     #[arg(long, conflicts_with_all = ["restart", "seed"])]
@@ -68,7 +67,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub restart: bool,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
     /// Whether the ranks of a fleet share a target.
     #[command(flatten)]

@@ -7,6 +7,7 @@ use units::{Bytes, Duration, TargetName, UnitError};
 use workload::DecusTest;
 
 use super::Common;
+use super::parse::within;
 use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
 
 /// `seekstone files`.
@@ -56,8 +57,7 @@ pub struct FilesArgs {
     /// smallest of several.
     #[arg(
         long, value_name = "N", default_value = "1", value_delimiter = ',',
-        allow_negative_numbers = true, conflicts_with = "workload",
-        value_parser = clap::value_parser!(u32).range(1..=1_000)
+        conflicts_with = "workload", value_parser = within::<u32>(1..=1_000)
     )]
     pub scale: Vec<u32>,
     /// Cache states to test [default: all three, where they apply].
@@ -67,10 +67,7 @@ pub struct FilesArgs {
     #[arg(long)]
     pub drop_caches: bool,
     /// Concurrent clients, each with its own files.
-    #[arg(
-        long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=256)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=256))]
     pub clients: u32,
     /// What test 11 reads [default: a new file of 32000 blocks].
     #[arg(long, value_name = "FILE|DEVICE", conflicts_with = "workload")]
@@ -80,8 +77,8 @@ pub struct FilesArgs {
     pub workload: Option<WorkloadChoice>,
     /// Files of `--workload metadata`, over all clients [default: 10000].
     #[arg(
-        long, value_name = "N", allow_negative_numbers = true,
-        requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000_000)
+        long, value_name = "N", requires = "workload",
+        value_parser = within::<u32>(1..=10_000_000)
     )]
     pub files: Option<u32>,
     /// Layout: `easy` and `hard` are the patterns of mdtest and IOR in the IO500 benchmark
@@ -89,29 +86,17 @@ pub struct FilesArgs {
     #[arg(long, value_enum, requires = "workload")]
     pub layout: Option<LayoutChoice>,
     /// Levels of directories [default: 2; 0 with `--layout easy` or `hard`].
-    #[arg(
-        long, value_name = "N", allow_negative_numbers = true, requires = "workload",
-        value_parser = clap::value_parser!(u32).range(0..=16)
-    )]
+    #[arg(long, value_name = "N", requires = "workload", value_parser = within::<u32>(0..=16))]
     pub depth: Option<u32>,
     /// Directories in each directory above the last level [default: 10].
-    #[arg(
-        long, value_name = "N", allow_negative_numbers = true,
-        requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000)
-    )]
+    #[arg(long, value_name = "N", requires = "workload", value_parser = within::<u32>(1..=10_000))]
     pub fan_out: Option<u32>,
     /// Bytes per call of `--workload bandwidth` [default: 2 MiB; 47008 with `--layout hard`].
-    #[arg(
-        long, value_name = "BYTES", requires = "workload", allow_hyphen_values = true,
-        value_parser = parse_size
-    )]
+    #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_size)]
     pub transfer_size: Option<Bytes>,
     /// File size [default: 512 bytes; empty with `--layout easy`, 3901 bytes with `hard`]. With
     /// `--workload bandwidth`: the most each client writes [default: 64 MiB].
-    #[arg(
-        long, value_name = "BYTES", requires = "workload", allow_hyphen_values = true,
-        value_parser = parse_reserve
-    )]
+    #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_reserve)]
     pub file_size: Option<Bytes>,
     /// Stat, open and read what another client created: the same client on the next host, or on a
     /// single host the next client.
@@ -119,10 +104,7 @@ pub struct FilesArgs {
     pub reorder: bool,
     /// Stop creating or writing files after this time; then let every client catch up with the
     /// furthest one: at most `--files`, or `--file-size`.
-    #[arg(
-        long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall)]
     pub stonewall: Option<Duration>,
     /// Read back from the disk what each pass wrote, and name what is lost, stale, misplaced, torn
     /// or flipped.
@@ -134,25 +116,19 @@ pub struct FilesArgs {
     pub memory: Option<PathBuf>,
     /// Exactly this many passes of each test, after one that does not count.
     #[arg(
-        long, value_name = "N", allow_negative_numbers = true, conflicts_with = "precision",
-        value_parser = clap::value_parser!(u32).range(1..=10_000)
+        long, value_name = "N", conflicts_with = "precision",
+        value_parser = within::<u32>(1..=10_000)
     )]
     pub passes: Option<u32>,
     /// Repeat a test until its time is this precise.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
     /// Total time. Each test still gets at least two passes.
-    #[arg(
-        long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// Free space to leave; `0` lets the tests use all of it [default: the larger of
     /// 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = parse_reserve)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! `seekstone fleet`.
 
+use super::parse::within;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -32,15 +33,10 @@ pub enum FleetCommand {
 #[derive(Args, Debug)]
 pub struct LaunchArgs {
     /// Number of hosts.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..))]
     pub hosts: u32,
     /// Ranks per host.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..))]
     pub ranks_per_host: u32,
     /// Job name.
     #[arg(long, value_name = "NAME", default_value = "seekstone")]

@@ -1,13 +1,17 @@
 //! Commands that are made of a kind of measurement: each of its settings is an option.
 
+use std::any::TypeId;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _};
 use kinds::measure::{Default, KINDS, Kind, Setting, kind_named};
-use units::{Bytes, Duration, TargetName};
+use units::{Bytes, Duration, Rate, TargetName};
+use workload::Gap;
 
 use super::groups::grouped;
-use super::parse::{parse_budget, parse_precision, parse_target};
-use super::{Command, Common, Seekstone};
+use super::parse::within;
+use super::parse::{LevelArg, parse_budget, parse_precision, parse_target};
+use super::{Command, Common, Part, Seekstone};
 
 /// How true-or-false settings describe their values.
 const FLAG_FORM: &str = "true or false";
@@ -33,7 +37,7 @@ pub struct KindRules {
     pub target: TargetName,
     /// Exactly this many replicates of each combination of settings, precise or not.
     #[arg(
-        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000),
+        long, value_name = "N", value_parser = within::<u32>(1..=10_000),
         help_heading = "Options of every kind"
     )]
     pub replicates: Option<u32>,
@@ -46,21 +50,14 @@ pub struct KindRules {
     /// Start no new round after this time.
     #[arg(
         long, value_name = "TIME", default_value = "2min", value_parser = parse_budget,
-        allow_hyphen_values = true, help_heading = "Options of every kind"
+        help_heading = "Options of every kind"
     )]
     pub budget: Duration,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(
-        long,
-        value_name = "BYTES",
-        allow_hyphen_values = true,
-        help_heading = "Options of every kind"
-    )]
+    #[arg(long, value_name = "BYTES", help_heading = "Options of every kind")]
     pub reserve: Option<Bytes>,
     /// Resume the same command where it was interrupted.
-    #[arg(
-        long, conflicts_with_all = ["restart", "seed"], help_heading = "Options of every kind"
-    )]
+    #[arg(long, conflicts_with_all = ["restart", "seed"], help_heading = "Options of every kind")]
     pub resume: bool,
     /// Discard what an interrupted run measured, and start over.
     #[arg(long, help_heading = "Options of every kind")]
@@ -74,7 +71,33 @@ pub struct KindRules {
 pub fn definition() -> clap::Command {
     let kinds: Vec<&str> = measured_kinds().map(|kind| kind.name).collect();
     let definition = Seekstone::command().subcommands(measured_kinds().map(command));
-    grouped(definition, &kinds)
+    grouped(with_signs(definition), &kinds)
+}
+
+/// What is a number may be typed with a sign: its own parser then says why that is wrong.
+fn with_signs(command: clap::Command) -> clap::Command {
+    let numbers = [
+        TypeId::of::<Bytes>(),
+        TypeId::of::<Duration>(),
+        TypeId::of::<Gap>(),
+        TypeId::of::<LevelArg>(),
+        TypeId::of::<Part>(),
+        TypeId::of::<Rate>(),
+        TypeId::of::<f64>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<usize>(),
+    ];
+    let signed = |arg: Arg| {
+        let kind = arg.get_value_parser().type_id();
+        let is_number = arg.get_long().is_some() && numbers.iter().any(|it| kind == *it);
+        match is_number {
+            true => arg.allow_hyphen_values(true),
+            false => arg,
+        }
+    };
+    command.mut_args(signed).mut_subcommands(with_signs)
 }
 
 /// What was typed, of matches of [`definition`].

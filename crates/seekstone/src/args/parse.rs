@@ -1,13 +1,23 @@
 //! Parsers of single arguments; each says what it takes when it is given something else.
 
 use std::collections::HashSet;
+use std::ops::RangeBounds;
 
+use clap::builder::RangedI64ValueParser;
 use units::{Bytes, Duration, Rate, TargetName, UnnamedTarget};
 
 use lab::workers::SLICE;
 
 use super::BUDGET_MAX;
 use crate::exit::UsageError;
+
+/// Reads a whole number of that range.
+pub fn within<T>(range: impl RangeBounds<i64>) -> RangedI64ValueParser<T>
+where
+    T: TryFrom<i64> + Clone + Send + Sync,
+{
+    RangedI64ValueParser::new().range(range)
+}
 
 /// # Errors
 /// When it is empty, as of a variable that is not set.

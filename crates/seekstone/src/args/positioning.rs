@@ -4,6 +4,7 @@ use clap::Args;
 use units::{Bytes, Duration, TargetName};
 
 use super::Force;
+use super::parse::within;
 use super::parse::{parse_level, parse_size, parse_target};
 use crate::output::Output;
 
@@ -25,24 +26,18 @@ pub struct PositioningArgs {
     pub target: TargetName,
     /// Files.
     #[arg(
-        long, value_name = "N", default_value_t = 91, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+        long, value_name = "N", default_value_t = 91,
+        value_parser = within::<u32>(1..=1_000_000)
     )]
     pub files: u32,
     /// Bytes to read from each.
-    #[arg(
-        long, value_name = "BYTES", default_value = "32KiB", value_parser = parse_size,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "BYTES", default_value = "32KiB", value_parser = parse_size)]
     pub record: Bytes,
     /// Rounds; each opens all files once.
-    #[arg(
-        long, value_name = "N", default_value_t = 200, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = within::<u32>(1..=100_000))]
     pub rounds: u32,
     /// Bin width of the histogram [default: a round number giving at most a dozen bins].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub bin: Option<Duration>,
     /// Compare with the results of 1995 on a DLT2000 with 91 files, in the same bins.
     #[arg(long, conflicts_with_all = ["bin", "files"])]

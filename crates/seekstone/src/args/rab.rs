@@ -4,6 +4,7 @@ use clap::Args;
 use results::Mode;
 use units::{Bytes, Duration, Rate, TargetName};
 
+use super::parse::within;
 use super::parse::{
     LevelArg, parse_budget, parse_level, parse_level_at, parse_precision, parse_rate, parse_size,
     parse_span, parse_target,
@@ -38,46 +39,35 @@ pub struct RabArgs {
     #[arg(long, value_name = "NAME")]
     pub print_workload: Option<String>,
     /// Highest level of the mean service time.
-    #[arg(
-        long, value_name = "TIME", default_value = "50ms", value_parser = parse_level,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = parse_level)]
     pub response_max: Duration,
     /// Lowest service time to take as the no-load level.
     #[arg(
         long, value_name = "TIME", default_value = "0", value_parser = parse_span,
-        allow_hyphen_values = true, conflicts_with = "levels"
+        conflicts_with = "levels"
     )]
     pub response_min: Duration,
     /// A level to use instead of the thirds: a mean time, or a percentile, as in 1ms@p99;
     /// repeatable.
     #[arg(
         long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
-        allow_hyphen_values = true, conflicts_with = "response_max"
+        conflicts_with = "response_max"
     )]
     pub levels: Vec<LevelArg>,
     /// Operations per second of each waiting client [default: from its workload, 20].
-    #[arg(
-        long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub iops_per_client: Option<Rate>,
     /// Most clients of a transaction workload.
     #[arg(
-        long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
+        long, value_name = "N", default_value_t = 100_000,
+        value_parser = within::<u32>(1..=100_000)
     )]
     pub clients_max: u32,
     /// Precision of the load at a level, or of a batch workload.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
     /// Runs through all workloads, in normal mode.
-    #[arg(
-        long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=10_000)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=10_000))]
     pub runs: u32,
     /// RAID mode to stamp results with: normal, continuous, reduced, repair, rebuild, exchange. All
     /// but normal run until stopped. A degraded, rebuilding or replacing btrfs, md or ZFS RAID is
@@ -85,23 +75,20 @@ pub struct RabArgs {
     #[arg(long, value_name = "MODE", default_value = "normal")]
     pub mode: Mode,
     /// End modes other than normal after this long.
-    #[arg(
-        long = "for", value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
-    )]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_budget)]
     pub duration: Option<Duration>,
     /// Size of the test file in a directory [default: at most 4 GiB], or the part of an existing
     /// target to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Always leave this much of the start of every curve point and batch workload out; counts
     /// towards --budget [default: at most 1 s or a twentieth, if the storage had not settled].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Time for one run through all workloads, after the test file is written; if not given, models
     /// of slow storage take longer.
     #[arg(
-        long, value_name = "TIME", default_value = RAB_BUDGET.default, value_parser = parse_budget,
-        allow_hyphen_values = true
+        long, value_name = "TIME", default_value = RAB_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
     /// Show a line of progress instead of the full screen on a terminal.

@@ -3,6 +3,7 @@
 use clap::Args;
 use units::{Bytes, Duration, TargetName};
 
+use super::parse::within;
 use super::parse::{
     parse_budget, parse_level, parse_part, parse_precision, parse_size, parse_target,
 };
@@ -32,22 +33,13 @@ pub struct RandomArgs {
     pub target: TargetName,
     /// Leading parts of the file to spread operations over, `all` for the whole file;
     /// comma-separated [default: 8 blocks, then each 4 times larger, up to all].
-    #[arg(
-        long, value_name = "BYTES", value_parser = parse_part, allow_hyphen_values = true,
-        value_delimiter = ','
-    )]
+    #[arg(long, value_name = "BYTES", value_parser = parse_part, value_delimiter = ',')]
     pub spans: Vec<Part>,
     /// Block sizes; comma-separated [default: 4, 16, 64, 256 KiB].
-    #[arg(
-        long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true,
-        value_delimiter = ','
-    )]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, value_delimiter = ',')]
     pub blocks: Vec<Bytes>,
     /// Queue depths; comma-separated [default: 1, 2, 4, 8, 16, 32].
-    #[arg(
-        long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=4096)
-    )]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=4096))]
     pub depths: Vec<u32>,
     /// Measure only reads.
     #[arg(long, conflicts_with = "writes")]
@@ -66,36 +58,26 @@ pub struct RandomArgs {
     pub buffered: bool,
     /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part of
     /// an existing target to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Precision of the mean service time of each cell.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
     /// Rounds of every cell; imprecise cells get more while time is left.
-    #[arg(
-        long, value_name = "N", default_value_t = 4, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=100)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = within::<u32>(1..=100))]
     pub rounds: u32,
     /// Longest time of a cell in one round.
-    #[arg(
-        long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level)]
     pub max_time: Duration,
     /// Always leave this much of the start of every round of a cell out; counts towards --max-time
     /// and --budget [default: at most 1 s or a twentieth, if the storage had not settled].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Time for all cells, after the file is filled; if not given, models of slow storage take
     /// longer.
     #[arg(
         long, value_name = "TIME", default_value = RANDOM_BUDGET.default,
-        value_parser = parse_budget,
-        allow_hyphen_values = true
+        value_parser = parse_budget
     )]
     pub budget: Duration,
     /// How to access the storage.

@@ -7,6 +7,7 @@ use kinds::replay::Fit;
 use trace::Format;
 use units::{Bytes, Duration, TargetName};
 
+use super::parse::within;
 use super::parse::{parse_level, parse_size, parse_target};
 use super::{Common, RankSharing, Reach};
 
@@ -51,20 +52,17 @@ pub struct ReplayArgs {
     pub as_fast_as_possible: bool,
     /// Maximum queue depth [default: as many requests as arrive in 100 ms, at least 256; with
     /// --as-fast-as-possible 32].
-    #[arg(
-        long, value_name = "N", allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
-    )]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
     /// What to do with requests beyond the target's end.
     #[arg(long, value_enum, default_value_t = FitChoice::Refuse)]
     pub fit: FitChoice,
     /// Stop after this long, even in mid-trace.
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub duration: Option<Duration>,
     /// Size of the test file in a directory [default: what the trace needs], or the part of a
     /// device or file to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Use the page cache (buffered I/O).
     #[arg(long)]

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use procedure::SsdTest;
 use units::{Bytes, Duration, TargetName};
 
+use super::parse::within;
 use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
 use super::{Common, RankSharing, Reach};
 
@@ -40,50 +41,35 @@ pub struct SsdArgs {
     #[arg(long)]
     pub quick: bool,
     /// Time of each load in a round [default: 60s; with --quick at most 5s].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub round: Option<Duration>,
     /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
-    #[arg(
-        long, value_name = "PERCENT", value_parser = parse_precision, allow_hyphen_values = true,
-        requires = "quick"
-    )]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_precision, requires = "quick")]
     pub precision: Option<f64>,
     /// Most rounds of a test [default: 25; for wsat, as many as --budget allows].
-    #[arg(
-        long, value_name = "N", allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
-    )]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=100_000))]
     pub rounds: Option<u32>,
     /// Largest change over the last half of the rounds that still counts as steady.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision)]
     pub trend: f64,
     /// Times to write everything sequentially before the first round [default: 2; for wsat, 0].
     /// Filling a test file counts as one.
-    #[arg(
-        long, value_name = "N", allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(0..=100)
-    )]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(0..=100))]
     pub precondition: Option<u32>,
     /// Purge earlier writes before each test, and read samples back: `discard` for a device
     /// (BLKDISCARD), `punch` for a file.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t = PurgeChoice::None)]
     pub purge: PurgeChoice,
     /// Queue depth, except for lat.
-    #[arg(
-        long, value_name = "N", default_value_t = 32, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=1024)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = within::<u32>(1..=1024))]
     pub depth: u32,
     /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part of
     /// a device or file to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Start no round after this much time in the rounds of a test [default: 24h; with --quick
     /// 10min].
-    #[arg(long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// How to access the storage.
     #[command(flatten)]

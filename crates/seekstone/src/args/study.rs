@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use units::{Bytes, Duration, TargetName};
 
+use super::parse::within;
 use super::parse::{parse_budget, parse_pair, parse_precision, parse_target};
 use super::{Common, RankSharing};
 
@@ -41,18 +42,16 @@ pub struct StudyArgs {
     pub only: Vec<(String, String)>,
     /// Exactly this many replicates of each combination; the study's precision goal is then
     /// ignored.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=10_000))]
     pub replicates: Option<u32>,
     /// Continue until every figure is this precise, up to the study's max-replicates.
     #[arg(long, value_name = "PERCENT", value_parser = parse_precision)]
     pub precision: Option<f64>,
     /// Start no new round after this time.
-    #[arg(
-        long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
     /// Whether the ranks of a fleet share a target.
     #[command(flatten)]

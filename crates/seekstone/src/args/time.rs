@@ -6,6 +6,7 @@ use clap::Args;
 use units::Duration;
 
 use super::Common;
+use super::parse::within;
 use super::parse::{parse_budget, parse_level, parse_precision, parse_share};
 
 /// `seekstone time`.
@@ -37,25 +38,19 @@ pub struct TimeArgs {
     /// Exactly this many rounds [default: until precise].
     #[arg(
         long, short = 'r', value_name = "N", conflicts_with_all = ["precision", "budget"],
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
+        value_parser = within::<u32>(1..=100_000)
     )]
     pub runs: Option<u32>,
     /// Stop when the mean of a single command, or every ratio of several, is this precise.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
     /// Start no round after this time; the first five always run.
-    #[arg(
-        long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// Uncounted runs of each command to fill the caches [default: 1, and 0 with --cold].
     #[arg(
         long, short = 'w', value_name = "N", conflicts_with = "cold",
-        value_parser = clap::value_parser!(u32).range(0..=1000)
+        value_parser = within::<u32>(0..=1000)
     )]
     pub warm_ups: Option<u32>,
     /// Drop the page cache of the whole system before each run; root only.
@@ -71,10 +66,7 @@ pub struct TimeArgs {
     #[arg(long = "name", short = 'n', value_name = "NAME")]
     pub names: Vec<String>,
     /// Ignore differences smaller than this.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "2%", value_parser = parse_share,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_share)]
     pub margin: f64,
     /// Working directory of the commands.
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -90,10 +82,7 @@ pub struct TimeArgs {
     #[arg(long, short = 'i')]
     pub ignore_failure: bool,
     /// Kill a run that takes longer, and stop.
-    #[arg(
-        long, value_name = "TIME", default_value = "1h", value_parser = parse_level,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_level)]
     pub time_limit: Duration,
     /// What every measuring command takes.
     #[command(flatten)]

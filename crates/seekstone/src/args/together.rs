@@ -99,7 +99,7 @@ pub struct TogetherArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Time of one unit of CP [default: from the machine's definition].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub cpu_unit: Option<Duration>,
     /// The machine's clock at the start, such as 1997-07-07T12:53:44 [default: now].
     #[arg(long, value_name = "DATE")]

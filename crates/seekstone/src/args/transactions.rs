@@ -7,6 +7,7 @@ use kinds::transactions::StartAt;
 use units::{Bytes, Duration, Rate, TargetName};
 use workload::Gap;
 
+use super::parse::within;
 use super::parse::{
     parse_budget, parse_cpu, parse_interval, parse_level, parse_precision, parse_rate, parse_share,
     parse_size, parse_span, parse_target, parse_think, parse_user_percentile,
@@ -32,35 +33,20 @@ pub struct TransactionsArgs {
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Users; with --find-users, where the search starts.
-    #[arg(
-        long, short, value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
-    )]
+    #[arg(long, short, value_name = "N", value_parser = within::<u32>(1..=100_000))]
     pub users: Option<u32>,
     /// Mean I/Os per transaction.
-    #[arg(
-        long, value_name = "N", default_value_t = 5,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = within::<u32>(1..=1_000_000))]
     pub ios: u32,
     /// I/O size.
-    #[arg(
-        long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
     pub io: Bytes,
     /// Share of writes; needs --overwrite, or a directory.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
     pub writes: f64,
     /// Time between transactions: TIME, TIME:constant, TIME:uniform (zero to twice TIME), or
     /// TIME:exponential (the default law).
-    #[arg(
-        long, value_name = "TIME[:LAW]", default_value = "5s", value_parser = parse_think,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME[:LAW]", default_value = "5s", value_parser = parse_think)]
     pub think: Gap,
     /// Mean processor work per transaction: a time, or units of the DISKRAND document, as in
     /// 0.5units.
@@ -73,15 +59,10 @@ pub struct TransactionsArgs {
     #[arg(value_parser = parse_cpu)]
     pub cpu: CpuWork,
     /// Time of one unit of processor work [default: 2.5ms; on a model, from its definition].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub cpu_unit: Option<Duration>,
     /// Private memory of each user; every transaction touches all of it.
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "BYTES", default_value = "0")]
     pub memory: Bytes,
     /// Distribution of a factor, drawn for each transaction, that scales its I/Os and processor
     /// work.
@@ -93,7 +74,7 @@ pub struct TransactionsArgs {
     /// Transactions per user.
     #[arg(
         long, value_name = "N", conflicts_with_all = ["duration", "find_users"],
-        value_parser = clap::value_parser!(u64).range(1..)
+        value_parser = within::<u64>(1..)
     )]
     pub transactions: Option<u64>,
     /// File with several kinds of users, in TOML (docs/transactions.md).
@@ -118,10 +99,7 @@ pub struct TransactionsArgs {
     pub standard: Option<String>,
     /// Users to start per second [default: all of them within one second; with --standard, all at
     /// once].
-    #[arg(
-        long, value_name = "RATE", conflicts_with = "synchronise", value_parser = parse_rate,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "RATE", conflicts_with = "synchronise", value_parser = parse_rate)]
     pub ramp: Option<Rate>,
     /// Start all users at the same instant: when everything is ready, after a delay (=30s), at a
     /// local time (=14:30:00), or at a time with its zone (=2031-05-01T14:30:00Z).
@@ -132,30 +110,21 @@ pub struct TransactionsArgs {
     pub synchronise: Option<StartAt>,
     /// Length of the intervals in which rates and the machine's work are listed [default: 1s, or a
     /// tenth of a shorter trial; doubled when there are more than 300].
-    #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,
     /// Stop when the mean response time and the rate are this precise.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
     /// Run for exactly this long, precise or not.
-    #[arg(
-        long, value_name = "TIME", value_parser = parse_level, conflicts_with = "find_users",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "find_users")]
     pub duration: Option<Duration>,
     /// Always leave this much of the start of every load out; counts towards --duration and
     /// --budget. The time until all users are active is left out in any case [default: at most 1 s
     /// or a twentieth, if the storage had not settled].
-    #[arg(
-        long, value_name = "TIME", value_parser = parse_level, conflicts_with = "standard",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "standard")]
     pub warm_up: Option<Duration>,
     /// Stop after this long in any case [default: 5min; with --standard 1h for each row].
-    #[arg(long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Find the largest number of users whose response time meets --limit.
     #[arg(long, requires = "limit")]
@@ -167,28 +136,22 @@ pub struct TransactionsArgs {
     )]
     pub percentile: f64,
     /// The limit on the response time.
-    #[arg(
-        long, value_name = "TIME", requires = "find_users", value_parser = parse_level,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", requires = "find_users", value_parser = parse_level)]
     pub limit: Option<Duration>,
     /// Most users to try.
     #[arg(
         long, value_name = "N", default_value_t = 100_000, requires = "find_users",
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
+        value_parser = within::<u32>(1..=100_000)
     )]
     pub users_max: u32,
     /// Maximum queue depth [default: one per user, at most 4096].
-    #[arg(
-        long, value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
-    )]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
     /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
     /// Size of the test file in a directory, or the part of an existing target to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// How to access the storage.
     #[command(flatten)]

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use units::{Bytes, Duration, TargetName};
 
+use super::parse::within;
 use super::parse::{parse_budget, parse_precision, parse_size, parse_target};
 use super::{Common, DriverChoice, HangLimit, RankSharing};
 
@@ -29,39 +30,30 @@ pub struct TransferArgs {
     /// Block size of an operation; repeatable, for a series of passes each.
     #[arg(
         long = "block", value_name = "BYTES", default_value = "64KiB", value_parser = parse_size,
-        allow_hyphen_values = true, value_delimiter = ','
+        value_delimiter = ','
     )]
     pub blocks: Vec<Bytes>,
     /// Size of the file to write [default: 1 GiB or half the free space], or the part of an
     /// existing target to read.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Exactly this many read passes.
     #[arg(
-        long, value_name = "N", allow_negative_numbers = true, conflicts_with = "precision",
-        value_parser = clap::value_parser!(u32).range(1..=10_000)
+        long, value_name = "N", conflicts_with = "precision",
+        value_parser = within::<u32>(1..=10_000)
     )]
     pub passes: Option<u32>,
     /// Repeat read passes until the rate is this precise, by the variation between passes.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
     /// Time limit for each series of read passes.
-    #[arg(
-        long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// How to read the data [default: direct].
     #[arg(long, value_enum)]
     pub mode: Option<ModeChoice>,
     /// Concurrent streams, each with its own file.
-    #[arg(
-        long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=64)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=64))]
     pub streams: u32,
     /// Let all streams read the same file.
     #[arg(long)]
@@ -76,7 +68,7 @@ pub struct TransferArgs {
     #[arg(long, value_enum, default_value_t = CheckChoice::Last)]
     pub check: CheckChoice,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
     /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]

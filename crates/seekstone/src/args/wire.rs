@@ -26,24 +26,18 @@ pub struct WireArgs {
     /// Its address.
     pub far_address: String,
     /// One-way delay.
-    #[arg(
-        long, value_name = "TIME", default_value = "0", value_parser = parse_span,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
     pub delay: Duration,
     /// Line rate in bits per second, each way [default: unlimited].
-    #[arg(long, value_name = "RATE", value_parser = parse_bits, allow_hyphen_values = true)]
+    #[arg(long, value_name = "RATE", value_parser = parse_bits)]
     pub rate: Option<u64>,
     /// Share of packets to lose.
-    #[arg(
-        long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
     pub loss: f64,
     /// Queue size, each way, before packets are dropped.
     #[arg(
         long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size,
-        requires = "rate", allow_hyphen_values = true
+        requires = "rate"
     )]
     pub queue: Bytes,
     /// Seed of the packet loss.
