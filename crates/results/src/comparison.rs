@@ -285,9 +285,7 @@ fn flat_setup(run: &Run) -> Vec<(String, String)> {
         serde_json::to_value(&run.target).expect(infallible),
     );
     // What was asked for may have been left to us.
-    let engines: BTreeSet<&str> = run.measurements.iter().map(|it| &*it.driver).collect();
-    let engines: Vec<&str> = engines.into_iter().collect();
-    add("used.engine", engines.join(", ").into());
+    add("used.engine", run.engines().into());
     found
 }
 

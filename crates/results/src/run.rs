@@ -1,5 +1,7 @@
 //! One archived invocation, with everything that is needed to repeat it.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
@@ -172,6 +174,13 @@ impl Run {
             .chain(measured.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(curves.flat_map(|(scope, warnings)| of(scope, warnings)))
             .chain(rows.map(|it| (it.row.clone(), &it.warning)))
+    }
+
+    /// The I/O engines that its trials used, such as `uring`; empty where there were none.
+    #[must_use]
+    pub fn engines(&self) -> String {
+        let engines: BTreeSet<&str> = self.measurements.iter().map(|it| &*it.driver).collect();
+        engines.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// Every warning of the run, its measurements and its curve.

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::goal::LimitVerdict;
+use crate::metric::LATENCY_MAX;
 use crate::reading::Unit;
 use crate::run::Run;
 use crate::table::{Figure, Role, Row, Table, Trust};
@@ -34,6 +35,9 @@ pub struct Summary {
     pub verdict: Option<String>,
     /// That of the row that can be relied on least.
     pub trust: Trust,
+    /// The I/O engines that its trials used; absent where there were none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub engine: String,
     /// The largest share of a device's I/O that was not ours; absent where it could not be seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_io_share: Option<f64>,
@@ -77,6 +81,7 @@ impl Run {
         Summary {
             verdict: self.verdict.as_ref().map(|it| it.sentence.clone()),
             trust: trusts.max().unwrap_or(Trust::Sound),
+            engine: self.engines(),
             foreign_io_share: foreign.reduce(f64::max),
             rows: Entries(rows.collect()),
             goals: goals.collect(),
@@ -88,7 +93,8 @@ impl Run {
 /// them is less than sound.
 fn summed_up(row: &Row) -> Entries<Value> {
     let mut entries = Vec::new();
-    let shown = row.figures.iter().filter(|it| !it.is_detail());
+    let is_shown = |it: &&Figure| !it.is_detail() || it.metric.name == LATENCY_MAX.name;
+    let shown = row.figures.iter().filter(is_shown);
     for figure in shown {
         let (name, factor) = key(figure);
         let value = scaled(figure.value.value, factor);
@@ -108,6 +114,7 @@ fn summed_up(row: &Row) -> Entries<Value> {
             entries.push(("error".into(), Value::from(error)));
         }
         let word = match () {
+            () if figure.is_detail() => continue,
             () if !figure.value.is_bounded() => "raw",
             () if figure.is_indicative => "indicative",
             () => continue,

@@ -310,6 +310,8 @@ fn a_summary_comes_first() {
     let error = read["error"].as_f64().expect("a share");
     assert!((error - of_run.response.mean.relative_half_width()).abs() < 1e-9);
     assert!(read.get("p99_trust").is_none(), "{read}");
+    assert!(read["max_us"].as_f64() >= read["p99_us"].as_f64(), "{read}");
+    assert_eq!(summary["engine"], "threads, uring");
     assert_eq!(summary["rows"]["durable_write"]["p99_trust"], "indicative");
     assert!(
         summary["rows"]["levels_250us"]["iops"].is_f64(),
