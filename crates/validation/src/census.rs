@@ -1,10 +1,8 @@
 //! Every table that the five documents have published, and where each figure of it is accounted
 //! for: next to a simulated one, in a test, in a definition, or nowhere, with the reason.
 
-mod diskmbps;
-mod diskrand;
-mod kp3;
-mod rpt;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// A table, or a log with figures.
 #[derive(Clone, Copy, Debug)]
@@ -48,38 +46,66 @@ pub enum FigureAccount {
 
 /// Every table, document by document.
 pub fn published_tables() -> impl Iterator<Item = &'static PublishedTable> {
-    let documents = [rpt::TABLES, diskmbps::TABLES, diskrand::TABLES, kp3::TABLES];
-    documents.into_iter().flatten()
+    static TABLES: LazyLock<Vec<PublishedTable>> =
+        LazyLock::new(|| tables_of(include_str!("census.txt")));
+    TABLES.iter()
 }
 
-const fn compared(figures: usize, title: &'static str, rows: &'static [&'static str]) -> TablePart {
-    TablePart {
-        figures,
-        which: "",
-        account: FigureAccount::Compared { title, rows },
+/// The tables of a census, whose first lines say how it is written. They live as long as the
+/// program.
+fn tables_of(text: &str) -> Vec<PublishedTable> {
+    let text: &'static str = text.replace("\n    ", " ").leak();
+    let mut names = BTreeMap::new();
+    let mut tables: Vec<(PublishedTable, Vec<TablePart>)> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((name, meaning)) = line.split_once(" = ").filter(|_| line.starts_with('$')) {
+            names.insert(name, meaning);
+            continue;
+        }
+        let fields = line.split(" | ");
+        let fields = fields.map(|field| names.get(field).copied().unwrap_or(field));
+        match (fields.collect::<Vec<_>>().as_slice(), tables.last_mut()) {
+            ([""], _) => {}
+            ([what, fields @ ..], Some((_, parts))) if line.starts_with(' ') => {
+                parts.push(part_of(what, fields));
+            }
+            ([document, place, figures], _) => {
+                let figures = figures.parse().expect("a number of figures");
+                let table = PublishedTable {
+                    document,
+                    place,
+                    figures,
+                    parts: &[],
+                };
+                tables.push((table, Vec::new()));
+            }
+            _ => panic!("the census has no such line: {line}"),
+        }
     }
+    let tables = tables.into_iter();
+    tables
+        .map(|(table, parts)| PublishedTable {
+            parts: parts.leak(),
+            ..table
+        })
+        .collect()
 }
 
-const fn given(figures: usize, which: &'static str, why: &'static str) -> TablePart {
+fn part_of(what: &str, fields: &[&'static str]) -> TablePart {
+    let (figures, lot) = what.trim().split_once(' ').expect("a number and a lot");
+    let (which, account) = match (lot, fields) {
+        ("compared", [title, rows @ ..]) => {
+            let rows = rows.to_vec().leak();
+            ("", FigureAccount::Compared { title, rows })
+        }
+        ("given", [which, why]) => (*which, FigureAccount::Given(why)),
+        ("tested", [which, test]) => (*which, FigureAccount::Tested(test)),
+        ("unreached", [which, why]) => (*which, FigureAccount::Unreached(why)),
+        _ => panic!("the census knows no such lot: {what} {fields:?}"),
+    };
     TablePart {
-        figures,
+        figures: figures.parse().expect("a number of figures"),
         which,
-        account: FigureAccount::Given(why),
-    }
-}
-
-const fn tested(figures: usize, which: &'static str, test: &'static str) -> TablePart {
-    TablePart {
-        figures,
-        which,
-        account: FigureAccount::Tested(test),
-    }
-}
-
-const fn unreached(figures: usize, which: &'static str, why: &'static str) -> TablePart {
-    TablePart {
-        figures,
-        which,
-        account: FigureAccount::Unreached(why),
+        account,
     }
 }
