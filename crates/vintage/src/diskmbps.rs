@@ -15,5 +15,4 @@ pub use arguments::{Arguments, PASSES_MAX, Work, letter_of, passes_of, size_of, 
 pub use data::{BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, block, last_word};
 pub use layout::{Finished, Heading, PassKind, Stamp, decimals, job_name, megabytes, rate_mb_s};
 pub use log_file::{Job, LoggedPass, NoTransferLog, read_logs};
-pub(crate) use log_file::{date_of, days_from_civil, finite, time_of};
 pub use merge::{Column, Moment, Row, merged};

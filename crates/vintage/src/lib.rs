@@ -4,6 +4,8 @@
 pub mod diskmbps;
 pub mod diskrand;
 mod fault;
+mod form;
+mod moment;
 mod number;
 pub mod rpt;
 pub mod run;

@@ -3,6 +3,10 @@
 //! Behind the document's columns a pass in the log carries a comment of ours: a semicolon, host
 //! name, the host's monotonic seconds, and date and time in UTC to the millisecond.
 
+use std::fmt::Display;
+
+use crate::form::filled;
+
 /// What a log begins with.
 pub(super) const RULE: &str = "##############################################";
 /// Names the program in the log.
@@ -23,6 +27,12 @@ pub enum PassKind {
     Read(u32),
     /// Read a file that exists.
     ReadExisting(u32),
+}
+
+impl PassKind {
+    pub(super) const WRITE: &str = "{} seconds for writing file at {} MB/s {}";
+    pub(super) const READ: &str = "{} seconds for read pass {} at {} MB/s {}";
+    pub(super) const READ_EXISTING: &str = "{} seconds {}MB pass {} at {} MB/s {}";
 }
 
 /// Where and when a pass ended.
@@ -137,34 +147,33 @@ impl Finished {
     /// The pass as the screen shows it.
     #[must_use]
     pub fn on_screen(&self) -> String {
-        format!("{}bytes/second", self.line().trim_end_matches("B/s"))
+        self.line("").replace("MB/s ", "Mbytes/second")
     }
 
     /// The pass as the log has it.
     #[must_use]
     pub fn in_log(&self, stamp: &Stamp) -> String {
-        format!(
-            "{}  {}  ; {} {:.6} {}",
-            self.line(),
-            stamp.time,
-            stamp.host,
-            stamp.monotonic,
-            stamp.wall
-        )
+        let Stamp { time, host, .. } = stamp;
+        let (monotonic, wall) = (stamp.monotonic, &stamp.wall);
+        self.line(&format!(" {time}  ; {host} {monotonic:.6} {wall}"))
     }
 
-    fn line(&self) -> String {
+    fn line(&self, behind: &str) -> String {
         let decimals = decimals(self.seconds);
         let seconds = format!("{:8.decimals$}", self.seconds);
-        let what = match self.kind {
-            PassKind::Write => "for writing file".to_owned(),
-            PassKind::Read(number) => format!("for read pass {number:2}"),
-            PassKind::ReadExisting(number) => {
-                format!("{}MB pass {number:2}", megabytes(self.bytes))
+        let rate = format!("{:8.2}", rate_mb_s(self.bytes, self.seconds));
+        let pass = |number| format!("{number:2}");
+        match self.kind {
+            PassKind::Write => filled(PassKind::WRITE, &[&seconds, &rate, &behind]),
+            PassKind::Read(number) => {
+                filled(PassKind::READ, &[&seconds, &pass(number), &rate, &behind])
             }
-        };
-        let rate = rate_mb_s(self.bytes, self.seconds);
-        format!("{seconds} seconds {what} at {rate:8.2} MB/s")
+            PassKind::ReadExisting(number) => {
+                let (size, pass) = (megabytes(self.bytes), pass(number));
+                let fields: [&dyn Display; 5] = [&seconds, &size, &pass, &rate, &behind];
+                filled(PassKind::READ_EXISTING, &fields)
+            }
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::layout::PassKind;
 use super::merge::{Column, Moment, Row};
+use crate::form::fields;
+use crate::moment::{TimeOfDay, date_of, days_from_civil, finite, rfc_3339_seconds, time_of};
 
 /// The most passes that are read from one file.
 const PASSES_READ_MAX: usize = 100_000;
@@ -37,7 +39,7 @@ pub struct LoggedPass {
     /// Megabytes per second, as printed.
     pub rate: f64,
     /// When it ended, hours, minutes, seconds.
-    pub time: (u32, u32, u32),
+    pub time: TimeOfDay,
     /// Host, monotonic seconds, and RFC 3339 time, where the line has them.
     pub stamp: Option<(String, f64, String)>,
 }
@@ -101,7 +103,7 @@ pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
                 if count > PASSES_READ_MAX {
                     return Err(NoTransferLog::TooLong);
                 }
-                let pass = pass_of(&words).ok_or(NoTransferLog::Line(index + 1))?;
+                let pass = pass_of(line).ok_or(NoTransferLog::Line(index + 1))?;
                 job.passes.push(pass);
             }
             _ => {}
@@ -178,93 +180,32 @@ fn what_of(kind: PassKind) -> String {
     }
 }
 
-fn pass_of(words: &[&str]) -> Option<LoggedPass> {
-    let (kind, rest) = match words {
-        [_, _, "for", "writing", "file", rest @ ..] => (PassKind::Write, rest),
-        [_, _, "for", "read", "pass", number, rest @ ..] => {
-            (PassKind::Read(number.parse().ok()?), rest)
-        }
-        [_, _, size, "pass", number, rest @ ..] if size.ends_with("MB") => {
-            (PassKind::ReadExisting(number.parse().ok()?), rest)
-        }
-        _ => return None,
-    };
-    let ["at", rate, "MB/s", time, comment @ ..] = rest else {
-        return None;
-    };
-    let stamp = match comment {
-        [";", host, monotonic, wall, ..] => {
+fn pass_of(line: &str) -> Option<LoggedPass> {
+    let (kind, size_mb, [seconds, rate, behind]) =
+        if let Some(found) = fields(PassKind::WRITE, line) {
+            (PassKind::Write, None, found)
+        } else if let Some([seconds, number, rate, behind]) = fields(PassKind::READ, line) {
+            let kind = PassKind::Read(number.parse().ok()?);
+            (kind, None, [seconds, rate, behind])
+        } else {
+            let [seconds, size, number, rate, behind] = fields(PassKind::READ_EXISTING, line)?;
+            let kind = PassKind::ReadExisting(number.parse().ok()?);
+            (kind, finite(size), [seconds, rate, behind])
+        };
+    let words: Vec<&str> = behind.split_whitespace().collect();
+    let stamp = match words.as_slice() {
+        [_, ";", host, monotonic, wall, ..] => {
             Some(((*host).to_owned(), finite(monotonic)?, (*wall).to_owned()))
         }
         _ => None,
     };
-    let size_mb = match kind {
-        PassKind::ReadExisting(_) => finite(words[2].strip_suffix("MB")?),
-        PassKind::Write | PassKind::Read(_) => None,
-    };
     Some(LoggedPass {
         kind,
-        seconds: finite(words[0])?,
+        seconds: finite(seconds)?,
         size_mb,
         rate: finite(rate)?,
-        time: time_of(time)?,
+        time: time_of(words.first()?)?,
         stamp,
-    })
-}
-
-pub(crate) fn finite(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|value| value.is_finite())
-}
-
-pub(crate) fn time_of(text: &str) -> Option<(u32, u32, u32)> {
-    let mut parts = text.split(':').map(|part| part.parse::<u32>().ok());
-    let time = (parts.next()??, parts.next()??, parts.next()??);
-    let is_time = time.0 < 24 && time.1 < 60 && time.2 < 61 && parts.next().is_none();
-    is_time.then_some(time)
-}
-
-pub(crate) fn date_of(month: &str, day: &str, year: &str) -> Option<(i64, u32, u32)> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let month = MONTHS.iter().position(|name| *name == month)? as u32 + 1;
-    let day = day.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let year = year
-        .parse()
-        .ok()
-        .filter(|year| (1900..=9999).contains(year))?;
-    Some((year, month, day))
-}
-
-/// Days since 1970 of a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date
-/// algorithms").
-pub(crate) fn days_from_civil((year, month, day): (i64, u32, u32)) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted = i64::from((month + 9) % 12);
-    let day_of_year = (153 * shifted + 2) / 5 + i64::from(day) - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// Seconds since 1970 of a time such as `1997-05-21T14:33:10.120Z`.
-pub(super) fn rfc_3339_seconds(text: &str) -> Option<f64> {
-    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let mut parts = date.split('-').map(str::parse::<i64>);
-    let (year, month, day) = (
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-    );
-    let is_date = (1..=12).contains(&month) && (1..=31).contains(&day) && year.abs() < 10_000;
-    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let (hours, minutes, seconds) = time_of(whole)?;
-    let fraction = finite(&format!("0.{fraction}"))?;
-    is_date.then(|| {
-        days_from_civil((year, month as u32, day as u32)) as f64 * 86_400.0
-            + f64::from(hours * 3600 + minutes * 60 + seconds)
-            + fraction
     })
 }
 

@@ -1,4 +1,7 @@
-//! The lines of screen and log, which are the same.
+//! The lines of screen and log, which are the same: what each says, and its form.
+
+use crate::form::{fields, filled};
+use crate::moment::{finite, time_of};
 
 /// Names the program.
 pub(super) const PROGRAM: &str = "Disk test RAND in Rust Linux Version 1";
@@ -104,6 +107,18 @@ pub fn clock_text((hours, minutes, seconds): (u32, u32, u32)) -> String {
     format!("{hours:02}:{minutes:02}:{seconds:02}")
 }
 
+/// A number of `width` columns: with `fine` decimals below `short`, where `usual` ones would leave
+/// too little of it.
+fn digits(value: f64, width: usize, short: f64, [usual, fine]: [usize; 2]) -> String {
+    let decimals = if value < short { fine } else { usual };
+    format!("{value:width$.decimals$}")
+}
+
+/// A finite number that is not negative, and no more than thirty years of seconds.
+fn span(text: &str) -> Option<f64> {
+    finite(text).filter(|value| (0.0..=1e9).contains(value))
+}
+
 impl Heading {
     /// As the log has it.
     #[must_use]
@@ -113,30 +128,47 @@ impl Heading {
 }
 
 impl Written {
+    const TITLE: &str = "File written {} Mbytes, {} records {}";
+    const LINE: &str = "{} seconds for writing file at {} MB/s   {}";
+
     /// What is said before the time taken.
     #[must_use]
     pub fn title(&self) -> String {
-        let Self {
-            megabytes, records, ..
-        } = self;
-        format!("File written {megabytes} Mbytes, {records} records of 4096 bytes")
+        filled(
+            Self::TITLE,
+            &[&self.megabytes, &self.records, &"of 4096 bytes"],
+        )
+    }
+
+    /// Megabytes and records of a title.
+    pub(super) fn size(title: &str) -> Option<(u64, u64)> {
+        let [megabytes, records, _] = fields(Self::TITLE, title)?;
+        Some((megabytes.parse().ok()?, records.parse().ok()?))
     }
 
     /// The time taken.
     #[must_use]
     pub fn line(&self) -> String {
-        format!(
-            "{} seconds for writing file at {:8.2} MB/s   {}",
-            pass_seconds(self.seconds),
-            self.megabytes as f64 / self.seconds.max(1e-9),
-            clock_text(self.time)
-        )
+        let seconds = digits(self.seconds, 8, SHORT_PASS_S, [2, 4]);
+        let rate = format!("{:8.2}", self.megabytes as f64 / self.seconds.max(1e-9));
+        filled(Self::LINE, &[&seconds, &rate, &clock_text(self.time)])
+    }
+
+    pub(super) fn read((megabytes, records): (u64, u64), line: &str) -> Option<Self> {
+        let [seconds, _, time] = fields(Self::LINE, line)?;
+        Some(Self {
+            megabytes,
+            records,
+            seconds: span(seconds)?,
+            time: time_of(time.split_whitespace().next()?)?,
+        })
     }
 }
 
 impl Pass {
     /// What is said before the first one.
     pub const TITLE: &str = "Random reading records of 4096 bytes";
+    const LINE: &str = "{} seconds for {} records at {} ms     {}";
 
     /// Of so many reads in so many seconds.
     #[must_use]
@@ -152,100 +184,144 @@ impl Pass {
     /// As the log has it.
     #[must_use]
     pub fn line(&self) -> String {
-        let milliseconds = if self.milliseconds < SHORT_SERVICE_MS {
-            format!("{:8.5}", self.milliseconds)
-        } else {
-            format!("{:8.2}", self.milliseconds)
-        };
-        format!(
-            "{} seconds for {:8} records at {milliseconds} ms     {}",
-            pass_seconds(self.seconds),
-            self.records,
-            clock_text(self.time)
-        )
+        let seconds = digits(self.seconds, 8, SHORT_PASS_S, [2, 4]);
+        let records = format!("{:8}", self.records);
+        let milliseconds = digits(self.milliseconds, 8, SHORT_SERVICE_MS, [2, 5]);
+        let time = clock_text(self.time);
+        filled(Self::LINE, &[&seconds, &records, &milliseconds, &time])
     }
-}
 
-fn pass_seconds(seconds: f64) -> String {
-    if seconds < SHORT_PASS_S {
-        format!("{seconds:8.4}")
-    } else {
-        format!("{seconds:8.2}")
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let [seconds, records, milliseconds, time] = fields(Self::LINE, line)?;
+        Some(Self {
+            seconds: span(seconds)?,
+            records: records.parse().ok()?,
+            milliseconds: span(milliseconds)?,
+            time: time_of(time)?,
+        })
     }
 }
 
 impl Allocated {
+    const LINE: &str = "{} {} start/allocate memory {} secs. {} Kbytes";
+
     /// As the log has it.
     #[must_use]
     pub fn line(&self) -> String {
-        format!(
-            "{:5} {} start/allocate memory {} secs. {} Kbytes",
-            self.user,
-            clock_text(self.time),
-            short_seconds(self.seconds).trim_start(),
-            self.kilobytes
-        )
+        let (user, time) = (format!("{:5}", self.user), clock_text(self.time));
+        let seconds = digits(self.seconds, 0, SHORT_RESPONSE_S, [3, 6]);
+        filled(Self::LINE, &[&user, &time, &seconds, &self.kilobytes])
+    }
+
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let [user, time, seconds, kilobytes] = fields(Self::LINE, line)?;
+        Some(Self {
+            user: user.parse().ok()?,
+            time: time_of(time)?,
+            seconds: span(seconds)?,
+            kilobytes: kilobytes.parse().ok()?,
+        })
     }
 }
 
 impl ReadProfile {
+    const USER: &str = "User {}, {} transactions, {} I/O/transaction, {} think secs";
+    const SEED: &str = "Random number seed {}";
+
     /// As the log has it.
     #[must_use]
     pub fn lines(&self) -> String {
-        let megabytes = if self.megabytes.fract() == 0.0 {
-            format!("{:.0}", self.megabytes)
-        } else {
-            format!("{:.3}", self.megabytes)
-        };
+        let decimals = if self.megabytes.fract() == 0.0 { 0 } else { 3 };
         format!(
-            "User {}, {} transactions, {} I/O/transaction, {} think secs\n\
-             Read {}, {megabytes} MB, {} records, {} CP load\n\
-             Random number seed {}",
-            self.user,
-            self.transactions,
-            self.ios,
-            self.think_s,
+            "{}\nRead {}, {:.decimals$} MB, {} records, {} CP load\n{}",
+            filled(
+                Self::USER,
+                &[&self.user, &self.transactions, &self.ios, &self.think_s]
+            ),
             units::printable(&self.file),
+            self.megabytes,
             self.records,
             self.cpu_units,
-            self.seed
+            filled(Self::SEED, &[&self.seed])
         )
+    }
+
+    /// Its first line; the others follow.
+    pub(super) fn begin(line: &str) -> Option<Self> {
+        let [user, transactions, ios, think] = fields(Self::USER, line)?;
+        Some(Self {
+            user: user.parse().ok()?,
+            transactions: transactions.parse().ok()?,
+            ios: ios.parse().ok()?,
+            think_s: think.parse().ok()?,
+            file: String::new(),
+            megabytes: 0.0,
+            records: 0,
+            cpu_units: 0.0,
+            seed: 0,
+        })
+    }
+
+    /// The second line. A file's name may hold commas, so fields count from the last one.
+    pub(super) fn read_file(&mut self, line: &str) -> Option<()> {
+        let mut parts = line.trim().strip_prefix("Read ")?.rsplitn(4, ", ");
+        let cpu_units = span(parts.next()?.strip_suffix(" CP load")?)?;
+        let records = parts.next()?.strip_suffix(" records")?.parse().ok()?;
+        let megabytes = span(parts.next()?.strip_suffix(" MB")?)?;
+        parts.next()?.clone_into(&mut self.file);
+        (self.megabytes, self.records, self.cpu_units) = (megabytes, records, cpu_units);
+        Some(())
+    }
+
+    /// The third.
+    pub(super) fn read_seed(&mut self, line: &str) -> Option<()> {
+        let [seed] = fields(Self::SEED, line)?;
+        self.seed = seed.parse().ok()?;
+        Some(())
     }
 }
 
 impl Transaction {
+    const LINE: &str = "{} {} think {} response {} secs. load {}";
+
     /// As the log has it.
     #[must_use]
     pub fn line(&self) -> String {
-        format!(
-            "{:5} {} think {:5} response {} secs. load {:.3}",
-            self.user,
-            clock_text(self.time),
-            self.think_s,
-            short_seconds(self.response_s),
-            self.load
-        )
+        let (user, think) = (format!("{:5}", self.user), format!("{:5}", self.think_s));
+        let response = digits(self.response_s, 11, SHORT_RESPONSE_S, [3, 6]);
+        let (time, load) = (clock_text(self.time), format!("{:.3}", self.load));
+        filled(Self::LINE, &[&user, &time, &think, &response, &load])
     }
-}
 
-fn short_seconds(seconds: f64) -> String {
-    if seconds < SHORT_RESPONSE_S {
-        format!("{seconds:11.6}")
-    } else {
-        format!("{seconds:11.3}")
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let [user, time, think, response, load] = fields(Self::LINE, line)?;
+        Some(Self {
+            user: user.parse().ok()?,
+            time: time_of(time)?,
+            think_s: think.parse().ok()?,
+            response_s: span(response)?,
+            load: span(load)?,
+        })
     }
 }
 
 impl Stopped {
+    const LINE: &str = "User {} stopped after {} transactions: {}";
+
     /// As the log has it.
     #[must_use]
     pub fn line(&self) -> String {
-        format!(
-            "User {} stopped after {} transactions: {}",
-            self.user,
-            self.done,
-            units::printable(&self.reason)
-        )
+        let reason = units::printable(&self.reason);
+        filled(Self::LINE, &[&self.user, &self.done, &reason])
+    }
+
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let [user, done, reason] = fields(Self::LINE, line)?;
+        Some(Self {
+            user: user.parse().ok()?,
+            done: done.parse().ok()?,
+            reason: reason.to_owned(),
+        })
     }
 }
 

@@ -1,7 +1,11 @@
 //! Reads logs back: those of this program, and those of 1997; and joins the two logs of `2logs`.
 
 use super::layout::{Allocated, Pass, ReadProfile, Stopped, Transaction, Written};
-use crate::diskmbps::{finite, time_of};
+use crate::form::fields;
+use crate::moment::time_of;
+
+/// What a log of any version of the program begins with.
+const TITLE: &str = "Disk test RAND {}";
 
 /// The most lines that are read from one file.
 const LINES_MAX: usize = 5_000_000;
@@ -58,30 +62,12 @@ pub enum NoDiskRandLog {
     TooLong,
 }
 
-/// What a line says.
-enum DiskRandLogLine {
-    Title(Option<String>),
-    Moment(String),
-    Size(u64, u64),
-    Writing(f64, (u32, u32, u32)),
-    PassTitle,
-    Pass(Pass),
-    Allocated(Allocated),
-    User(ReadProfile),
-    File(String, f64, u64, f64),
-    Seed(u64),
-    Transaction(Transaction),
-    Stopped(Stopped),
-    Blank,
-    Strange,
-}
-
 impl Session {
-    fn of(user: u32) -> Self {
+    fn of(user: u32, profile: Option<ReadProfile>) -> Self {
         Self {
             user,
             started: None,
-            profile: None,
+            profile,
             allocated: None,
             transactions: Vec::new(),
             lines: (usize::MAX, 0),
@@ -112,20 +98,15 @@ impl Session {
 /// Whether a text begins as a log does: what may be appended to.
 #[must_use]
 pub fn begins_log(text: &str) -> bool {
-    text.lines()
-        .map(read_line)
-        .find(|line| !matches!(line, DiskRandLogLine::Blank))
-        .is_some_and(|line| {
-            // What comes later in a log could begin many another text.
-            matches!(
-                line,
-                DiskRandLogLine::Title(_)
-                    | DiskRandLogLine::Size(..)
-                    | DiskRandLogLine::User(_)
-                    | DiskRandLogLine::Allocated(_)
-                    | DiskRandLogLine::Transaction(_)
-            )
-        })
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    // What comes later in a log could begin many another text.
+    lines.next().is_some_and(|line| {
+        fields::<1>(TITLE, line).is_some()
+            || Written::size(line).is_some()
+            || ReadProfile::begin(line).is_some()
+            || Allocated::read(line).is_some()
+            || Transaction::read(line).is_some()
+    })
 }
 
 impl DiskRandLog {
@@ -142,7 +123,7 @@ impl DiskRandLog {
                 return Err(NoDiskRandLog::TooLong);
             }
             reader.number = index + 1;
-            if !reader.take(&mut log, read_line(line)) && log.strange.len() < STRANGE_MAX {
+            if reader.take(&mut log, line).is_none() && log.strange.len() < STRANGE_MAX {
                 log.strange.push(index + 1);
             }
         }
@@ -194,88 +175,48 @@ struct DiskRandLogReader {
 }
 
 impl DiskRandLogReader {
-    /// Take a line; whether it means something here.
-    fn take(&mut self, log: &mut DiskRandLog, line: DiskRandLogLine) -> bool {
-        match line {
-            DiskRandLogLine::Title(moment) => self.started = moment,
-            DiskRandLogLine::Moment(moment) => self.started = Some(moment),
-            DiskRandLogLine::Size(megabytes, records) => log.writes.push(WriteRun {
+    /// Take a line; `None` when it means nothing here.
+    fn take(&mut self, log: &mut DiskRandLog, line: &str) -> Option<()> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let profile = log.sessions.last_mut().and_then(|it| it.profile.as_mut());
+        match words.as_slice() {
+            [] | ["Random", "reading", ..] => {}
+            ["Disk", "test", "RAND", ..] => self.started = moment_of(&words),
+            ["File", "written", ..] => log.writes.push(WriteRun {
+                size: Written::size(line)?,
                 started: self.started.take(),
-                size: (megabytes, records),
                 written: None,
                 passes: Vec::new(),
             }),
-            DiskRandLogLine::Writing(..) | DiskRandLogLine::Pass(_) => {
-                return self.take_write(log, line);
+            [_, "seconds", "for", "writing", ..] => {
+                let run = log.writes.last_mut()?;
+                run.written = Some(Written::read(run.size, line)?);
             }
-            DiskRandLogLine::Allocated(allocated) => self.allocated = Some(allocated),
-            DiskRandLogLine::User(profile) => {
+            [_, "seconds", "for", ..] => log.writes.last_mut()?.passes.push(Pass::read(line)?),
+            ["Random", "number", "seed", ..] => profile?.read_seed(line)?,
+            ["User", _, "stopped", ..] => {
+                let stopped = Stopped::read(line)?;
+                let mut sessions = log.sessions.iter_mut().rev();
+                let session = sessions.find(|it| it.user == stopped.user)?;
+                session.stopped = Some(stopped);
+            }
+            ["User", ..] => {
+                let profile = ReadProfile::begin(line)?;
                 let allocated = self.allocated.take();
                 log.sessions.push(Session {
                     started: self.started.take(),
-                    allocated: allocated.filter(|allocated| allocated.user == profile.user),
+                    allocated: allocated.filter(|it| it.user == profile.user),
                     lines: (self.number, self.number),
-                    ..Session::of(profile.user)
-                });
-                if let Some(session) = log.sessions.last_mut() {
-                    session.profile = Some(profile);
-                }
-            }
-            DiskRandLogLine::File(..) | DiskRandLogLine::Seed(_) => return take_profile(log, line),
-            DiskRandLogLine::Transaction(transaction) => {
-                put(&mut log.sessions, transaction, self.number);
-            }
-            DiskRandLogLine::Stopped(stopped) => {
-                let mut sessions = log.sessions.iter_mut().rev();
-                match sessions.find(|session| session.user == stopped.user) {
-                    Some(session) => session.stopped = Some(stopped),
-                    None => return false,
-                }
-            }
-            DiskRandLogLine::PassTitle | DiskRandLogLine::Blank => {}
-            DiskRandLogLine::Strange => return false,
-        }
-        true
-    }
-
-    fn take_write(&mut self, log: &mut DiskRandLog, line: DiskRandLogLine) -> bool {
-        let Some(run) = log.writes.last_mut() else {
-            return false;
-        };
-        match line {
-            DiskRandLogLine::Writing(seconds, time) => {
-                run.written = Some(Written {
-                    megabytes: run.size.0,
-                    records: run.size.1,
-                    seconds,
-                    time,
+                    ..Session::of(profile.user, Some(profile))
                 });
             }
-            DiskRandLogLine::Pass(pass) => run.passes.push(pass),
-            _ => return false,
+            ["Read", ..] => profile?.read_file(line)?,
+            [_, _, "start/allocate", ..] => self.allocated = Some(Allocated::read(line)?),
+            [_, _, "think", ..] => put(&mut log.sessions, Transaction::read(line)?, self.number),
+            _ => self.started = Some(moment_of(&words)?),
         }
-        true
+        Some(())
     }
-}
-
-/// A profile goes on over three lines.
-fn take_profile(log: &mut DiskRandLog, line: DiskRandLogLine) -> bool {
-    let mut profiles = log.sessions.iter_mut();
-    let last = profiles.next_back().and_then(|it| it.profile.as_mut());
-    let Some(profile) = last else {
-        return false;
-    };
-    match line {
-        DiskRandLogLine::File(file, megabytes, records, cpu_units) => {
-            profile.file = file;
-            profile.megabytes = megabytes;
-            profile.records = records;
-            profile.cpu_units = cpu_units;
-        }
-        DiskRandLogLine::Seed(seed) => profile.seed = seed,
-        _ => return false,
-    }
-    true
 }
 
 /// A transaction belongs to the latest run of its user.
@@ -294,42 +235,11 @@ fn put_without_profile(sessions: &mut Vec<Session>, transaction: Transaction, li
     match bare.find(of_user) {
         Some(session) => session.add(transaction, line),
         None => {
-            let mut session = Session::of(transaction.user);
+            let mut session = Session::of(transaction.user, None);
             session.add(transaction, line);
             sessions.push(session);
         }
     }
-}
-
-fn read_line(line: &str) -> DiskRandLogLine {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let known = match words.as_slice() {
-        [] => Some(DiskRandLogLine::Blank),
-        ["Disk", "test", "RAND", ..] => Some(DiskRandLogLine::Title(moment_of(&words))),
-        ["File", "written", ..] => size(&words),
-        [
-            seconds,
-            "seconds",
-            "for",
-            "writing",
-            "file",
-            "at",
-            _,
-            "MB/s",
-            time,
-            ..,
-        ] => writing(seconds, time),
-        ["Random", "reading", ..] => Some(DiskRandLogLine::PassTitle),
-        ["Random", "number", "seed", seed] => seed.parse().ok().map(DiskRandLogLine::Seed),
-        [_, "seconds", "for", _, "records", "at", ..] => pass(&words),
-        ["User", user, "stopped", "after", done, "transactions:", ..] => stopped(user, done, line),
-        ["User", ..] => user(&words),
-        ["Read", ..] => file(line),
-        [_, _, "start/allocate", "memory", ..] => allocated(&words),
-        [_, _, "think", ..] => transaction(&words),
-        _ => moment_of(&words).map(DiskRandLogLine::Moment),
-    };
-    known.unwrap_or(DiskRandLogLine::Strange)
 }
 
 /// Weekday, month, day, time and year at the end of a line.
@@ -345,135 +255,6 @@ fn moment_of(words: &[&str]) -> Option<String> {
         && year.len() == 4
         && year.parse::<u16>().is_ok();
     is_moment.then(|| format!("{weekday} {month} {day:>2} {time} {year}"))
-}
-
-fn size(words: &[&str]) -> Option<DiskRandLogLine> {
-    let [
-        "File",
-        "written",
-        megabytes,
-        "Mbytes,",
-        records,
-        "records",
-        ..,
-    ] = words
-    else {
-        return None;
-    };
-    Some(DiskRandLogLine::Size(
-        megabytes.parse().ok()?,
-        records.parse().ok()?,
-    ))
-}
-
-fn writing(seconds: &str, time: &str) -> Option<DiskRandLogLine> {
-    Some(DiskRandLogLine::Writing(span(seconds)?, time_of(time)?))
-}
-
-fn pass(words: &[&str]) -> Option<DiskRandLogLine> {
-    let [seconds, _, _, records, _, _, milliseconds, "ms", time] = words else {
-        return None;
-    };
-    Some(DiskRandLogLine::Pass(Pass {
-        seconds: span(seconds)?,
-        records: records.parse().ok()?,
-        milliseconds: span(milliseconds)?,
-        time: time_of(time)?,
-    }))
-}
-
-fn stopped(user: &str, done: &str, line: &str) -> Option<DiskRandLogLine> {
-    let (_, reason) = line.split_once("transactions:")?;
-    Some(DiskRandLogLine::Stopped(Stopped {
-        user: user.parse().ok()?,
-        done: done.parse().ok()?,
-        reason: reason.trim().to_owned(),
-    }))
-}
-
-fn user(words: &[&str]) -> Option<DiskRandLogLine> {
-    let [
-        _,
-        user,
-        transactions,
-        "transactions,",
-        ios,
-        "I/O/transaction,",
-        think,
-        "think",
-        "secs",
-    ] = words
-    else {
-        return None;
-    };
-    Some(DiskRandLogLine::User(ReadProfile {
-        user: user.strip_suffix(',')?.parse().ok()?,
-        transactions: transactions.parse().ok()?,
-        ios: ios.parse().ok()?,
-        think_s: think.parse().ok()?,
-        file: String::new(),
-        megabytes: 0.0,
-        records: 0,
-        cpu_units: 0.0,
-        seed: 0,
-    }))
-}
-
-/// A file's name may hold commas, so fields count from the last one.
-fn file(line: &str) -> Option<DiskRandLogLine> {
-    let rest = line.trim().strip_prefix("Read ")?;
-    let mut parts = rest.rsplitn(4, ", ");
-    let cpu = parts.next()?.strip_suffix(" CP load")?;
-    let records = parts.next()?.strip_suffix(" records")?;
-    let megabytes = parts.next()?.strip_suffix(" MB")?;
-    let name = parts.next()?;
-    Some(DiskRandLogLine::File(
-        name.to_owned(),
-        span(megabytes)?,
-        records.parse().ok()?,
-        span(cpu)?,
-    ))
-}
-
-fn allocated(words: &[&str]) -> Option<DiskRandLogLine> {
-    let [user, time, _, _, seconds, "secs.", kilobytes, "Kbytes"] = words else {
-        return None;
-    };
-    Some(DiskRandLogLine::Allocated(Allocated {
-        user: user.parse().ok()?,
-        time: time_of(time)?,
-        seconds: span(seconds)?,
-        kilobytes: kilobytes.parse().ok()?,
-    }))
-}
-
-fn transaction(words: &[&str]) -> Option<DiskRandLogLine> {
-    let [
-        user,
-        time,
-        _,
-        think,
-        "response",
-        response,
-        "secs.",
-        "load",
-        load,
-    ] = words
-    else {
-        return None;
-    };
-    Some(DiskRandLogLine::Transaction(Transaction {
-        user: user.parse().ok()?,
-        time: time_of(time)?,
-        think_s: think.parse().ok()?,
-        response_s: span(response)?,
-        load: span(load)?,
-    }))
-}
-
-/// A finite number that is not negative, and no more than thirty years of seconds.
-fn span(text: &str) -> Option<f64> {
-    finite(text).filter(|value| (0.0..=1e9).contains(value))
 }
 
 #[cfg(test)]

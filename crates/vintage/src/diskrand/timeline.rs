@@ -5,7 +5,7 @@
 //! place its transactions, and the clock of the log only moves them on.
 
 use super::log_file::{DiskRandLog, Session};
-use crate::diskmbps::{date_of, days_from_civil, time_of};
+use crate::moment::{date_of, days_from_civil, time_of};
 
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use results::Mode;
 
 use crate::number::{general, rounded};
-use crate::rpt::sums::{Calculation, Message, Sums};
+use crate::rpt::sums::{COLUMNS, Calculation, Message, OF_SUMS_ALONE, SumColumn, Sums};
 
 /// Where the third column begins.
 const THIRD: &str = "\t         ";
@@ -129,22 +129,22 @@ impl Entry {
     #[must_use]
     pub fn render(&self) -> String {
         match self {
-            Self::Message(message) => message_line(message),
+            Self::Message(message) => {
+                let numbers = numbers(message.sums(), &COLUMNS[OF_SUMS_ALONE..]);
+                format!("\t#{:02}:{numbers}", message.thread)
+            }
             Self::Active {
                 at,
                 thread,
                 workload,
-            } => format!(
-                "{THIRD}{} #{thread:02}:  active, workload {workload}",
-                clock(*at)
-            ),
+            } => third(*at, &format!("#{thread:02}:  active, workload {workload}")),
             Self::Inactive {
                 at,
                 thread,
                 workload,
-            } => format!(
-                "{THIRD}{} #{thread:02}:  inactive, workload {workload}",
-                clock(*at)
+            } => third(
+                *at,
+                &format!("#{thread:02}:  inactive, workload {workload}"),
             ),
             Self::Sum {
                 at,
@@ -162,21 +162,14 @@ impl Entry {
                 at,
                 number,
                 calculation,
-            } => format!(
-                "{THIRD}{} c{number}:  {} {}  {} {}",
-                clock(*at),
-                general(calculation.response_ms),
-                general(calculation.load),
-                general(calculation.rabmark_r),
-                general(calculation.rabmark_n)
-            ),
+            } => third(*at, &format!("c{number}:  {calculation}")),
             Self::Warning {
                 run,
                 workload,
                 threads,
                 text,
             } => format!("Run {run} Workload {workload} Threads {threads} Warning:  {text}"),
-            Self::Event { at, text } => format!("{THIRD}{} {EVENT}  {text}", clock(*at)),
+            Self::Event { at, text } => third(*at, &format!("{EVENT}  {text}")),
             Self::Results(block) => block.render(),
             Self::Average {
                 count,
@@ -267,37 +260,21 @@ pub fn mode_name(mode: Mode) -> String {
     })
 }
 
-fn message_line(message: &Message) -> String {
-    format!(
-        "\t#{:02}:  {} {}  {} {} {}  {} {} {}",
-        message.thread,
-        general(message.kbytes),
-        general(message.nios),
-        general(message.seek),
-        general(message.xfer),
-        general(message.total),
-        general(message.seek_sq),
-        general(message.xfer_sq),
-        general(message.total_sq)
-    )
+/// A line of the third column.
+fn third(at: f64, text: &str) -> String {
+    format!("{THIRD}{} {text}", clock(at))
+}
+
+fn numbers(mut sums: Sums, columns: &[SumColumn]) -> String {
+    let columns = columns.iter();
+    columns
+        .map(|it| format!("{}{}", it.gap, general(*(it.of)(&mut sums))))
+        .collect()
 }
 
 fn sums_line(at: f64, name: &str, sums: &Sums, last: f64) -> String {
-    format!(
-        "{THIRD}{} {name}:  {} {}  {} {}  {} {} {}  {} {} {}  {}",
-        clock(at),
-        general(sums.threads),
-        general(sums.messages),
-        general(sums.kbytes),
-        general(sums.nios),
-        general(sums.seek),
-        general(sums.xfer),
-        general(sums.total),
-        general(sums.seek_sq),
-        general(sums.xfer_sq),
-        general(sums.total_sq),
-        general(last)
-    )
+    let (numbers, last) = (numbers(*sums, &COLUMNS), general(last));
+    third(at, &format!("{name}:{numbers}  {last}"))
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 
 use results::Mode;
 
+use crate::form::fields;
 use crate::rpt::log::{Block, EVENT, Entry, Row, TOLD};
-use crate::rpt::sums::{Calculation, Message, Sums};
+use crate::rpt::sums::{COLUMNS, Calculation, Message, OF_SUMS_ALONE, SumColumn, Sums};
 
 /// Bytes of the largest log that is read.
 pub const LOG_BYTES_MAX: usize = 1 << 28;
@@ -105,7 +106,7 @@ fn wants_more(line: &str) -> bool {
         return !line.contains("messages");
     }
     match entry_of(line) {
-        Some((_, 's' | 'i', _, rest)) => rest.split_whitespace().count() < SUM_NUMBERS,
+        Some((_, 's' | 'i', _, rest)) => rest.split_whitespace().count() <= COLUMNS.len(),
         Some((_, 'c', _, rest)) => rest.split_whitespace().count() < 4,
         _ => false,
     }
@@ -117,9 +118,6 @@ fn goes_on(line: &str) -> bool {
             .split_whitespace()
             .all(|word| word.parse::<f64>().is_ok())
 }
-
-/// Numbers of a line of sums.
-const SUM_NUMBERS: usize = 11;
 
 /// A line of the third column: its time, the letter and number of its name, and the rest.
 fn entry_of(line: &str) -> Option<(f64, char, usize, &str)> {
@@ -147,17 +145,24 @@ struct RptLogReader {
 impl RptLogReader {
     fn read(&mut self, number: usize, line: &str) {
         let is_known = self.read_header(line)
-            || self.read_third(line)
-            || self.read_message(line)
-            || self.read_warning(line)
+            || self.read_entry(line).is_some()
             || self.read_block(line)
-            || self.read_average(line)
             || self.read_remark(line)
-            || self.read_event(line)
             || TOLD.iter().any(|what| line.starts_with(what));
         if !is_known && !is_decoration(line) {
             self.log.strange.push(number);
         }
+    }
+
+    /// A line that is an entry by itself.
+    fn read_entry(&mut self, line: &str) -> Option<()> {
+        let entry = (self.third(line))
+            .or_else(|| self.message(line))
+            .or_else(|| warning(line))
+            .or_else(|| average(line))
+            .or_else(|| event(line));
+        self.log.entries.push(entry?);
+        Some(())
     }
 
     fn read_header(&mut self, line: &str) -> bool {
@@ -187,120 +192,57 @@ impl RptLogReader {
         false
     }
 
-    fn read_third(&mut self, line: &str) -> bool {
-        let Some((at, letter, number, rest)) = entry_of(line) else {
-            return false;
-        };
-        let numbers = || -> Option<Vec<f64>> {
-            rest.split_whitespace()
-                .map(|word| word.parse().ok())
-                .collect()
-        };
-        let entry = match letter {
-            '#' => action(at, number, rest),
-            'c' => numbers()
-                .filter(|found| found.len() == 4)
-                .map(|found| Entry::Calculation {
-                    at,
-                    number,
-                    calculation: Calculation {
-                        response_ms: found[0],
-                        load: found[1],
-                        rabmark_r: found[2],
-                        rabmark_n: found[3],
-                    },
-                }),
-            _ => numbers()
-                .filter(|found| found.len() == SUM_NUMBERS)
-                .map(|found| {
-                    let (sums, last) = (self.sums_of(&found), found[10]);
-                    if letter == 's' {
-                        let factor = last;
-                        Entry::Sum {
-                            at,
-                            number,
-                            sums,
-                            factor,
-                        }
-                    } else {
-                        let part = last;
-                        Entry::Interpolation {
-                            at,
-                            number,
-                            sums,
-                            part,
-                        }
-                    }
-                }),
-        };
-        let is_known = entry.is_some();
-        self.log.entries.extend(entry);
-        is_known
-    }
-
-    fn sums_of(&self, found: &[f64]) -> Sums {
-        let (tick, square) = (1.0 / self.log.ticks, self.log.ticks.powi(-2));
-        Sums {
-            threads: found[0],
-            messages: found[1],
-            kbytes: found[2],
-            nios: found[3],
-            seek: found[4] * tick,
-            xfer: found[5] * tick,
-            total: found[6] * tick,
-            seek_sq: found[7] * square,
-            xfer_sq: found[8] * square,
-            total_sq: found[9] * square,
-            message_total: 0.0,
+    fn third(&self, line: &str) -> Option<Entry> {
+        let (at, letter, number, rest) = entry_of(line)?;
+        if letter == '#' {
+            return action(at, number, rest);
         }
+        let numbers = numbers(rest)?;
+        if letter == 'c' {
+            let [response_ms, load, rabmark_r, rabmark_n] = numbers.try_into().ok()?;
+            let calculation = Calculation {
+                response_ms,
+                load,
+                rabmark_r,
+                rabmark_n,
+            };
+            return Some(Entry::Calculation {
+                at,
+                number,
+                calculation,
+            });
+        }
+        let (&last, numbers) = numbers.split_last()?;
+        let sums = self.sums(&COLUMNS, numbers)?;
+        Some(match letter {
+            's' => Entry::Sum {
+                at,
+                number,
+                sums,
+                factor: last,
+            },
+            _ => Entry::Interpolation {
+                at,
+                number,
+                sums,
+                part: last,
+            },
+        })
     }
 
-    fn read_message(&mut self, line: &str) -> bool {
-        let Some((thread, rest)) = line.strip_prefix('#').and_then(|rest| rest.split_once(':'))
-        else {
-            return false;
-        };
-        let numbers: Vec<f64> = rest
-            .split_whitespace()
-            .filter_map(|w| w.parse().ok())
-            .collect();
-        let (Ok(thread), 8) = (thread.parse(), numbers.len()) else {
-            return false;
-        };
-        let (tick, square) = (1.0 / self.log.ticks, self.log.ticks.powi(-2));
-        self.log.entries.push(Entry::Message(Message {
-            thread,
-            kbytes: numbers[0],
-            nios: numbers[1],
-            seek: numbers[2] * tick,
-            xfer: numbers[3] * tick,
-            total: numbers[4] * tick,
-            seek_sq: numbers[5] * square,
-            xfer_sq: numbers[6] * square,
-            total_sq: numbers[7] * square,
-        }));
-        true
+    /// Numbers in those columns, a number in each.
+    fn sums(&self, columns: &[SumColumn], numbers: &[f64]) -> Option<Sums> {
+        let mut sums = Sums::default();
+        for (column, number) in columns.iter().zip(numbers) {
+            *(column.of)(&mut sums) = number * self.log.ticks.powi(-column.ticks);
+        }
+        (columns.len() == numbers.len()).then_some(sums)
     }
 
-    fn read_warning(&mut self, line: &str) -> bool {
-        let Some((head, text)) = line.split_once("Warning:") else {
-            return false;
-        };
-        let mut words = head.split_whitespace();
-        let mut number = |name: &str| -> Option<u32> {
-            (words.next()? == name).then(|| words.next()?.parse().ok())?
-        };
-        let (run, workload, threads) = (number("Run"), number("Workload"), number("Threads"));
-        let (Some(run), Some(workload), Some(threads)) = (run, workload, threads) else {
-            return false;
-        };
-        self.log.entries.push(Entry::Warning {
-            run,
-            workload: workload as usize,
-            threads,
-            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
-        });
-        true
+    fn message(&self, line: &str) -> Option<Entry> {
+        let (thread, rest) = line.strip_prefix('#')?.split_once(':')?;
+        let sums = self.sums(&COLUMNS[OF_SUMS_ALONE..], &numbers(rest)?)?;
+        Some(Entry::Message(Message::of(thread.parse().ok()?, &sums)))
     }
 
     fn read_block(&mut self, line: &str) -> bool {
@@ -348,36 +290,6 @@ impl RptLogReader {
         }
     }
 
-    fn read_average(&mut self, line: &str) -> bool {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let ["Average", "of", count, "Rabmarks", r, s] = words.as_slice() else {
-            return false;
-        };
-        let (Ok(count), Ok(rabmark_r), Ok(rabmark_s)) = (count.parse(), r.parse(), s.parse())
-        else {
-            return false;
-        };
-        self.log.entries.push(Entry::Average {
-            count,
-            rabmark_r,
-            rabmark_s,
-            remark: String::new(),
-        });
-        true
-    }
-
-    fn read_event(&mut self, line: &str) -> bool {
-        let parts = line.split_once(char::is_whitespace);
-        let event = parts.and_then(|(time, rest)| {
-            let (at, text) = (seconds_of(time)?, rest.trim_start().strip_prefix(EVENT)?);
-            let text = text.trim().to_owned();
-            Some(Entry::Event { at, text })
-        });
-        let is_known = event.is_some();
-        self.log.entries.extend(event);
-        is_known
-    }
-
     /// What stands in brackets below an average.
     fn read_remark(&mut self, line: &str) -> bool {
         let inside = line.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
@@ -395,6 +307,38 @@ impl RptLogReader {
             .entries
             .extend(self.block.take().map(Entry::Results));
     }
+}
+
+fn numbers(text: &str) -> Option<Vec<f64>> {
+    let words = text.split_whitespace();
+    words.map(|word| word.parse().ok()).collect()
+}
+
+fn warning(line: &str) -> Option<Entry> {
+    let [run, workload, threads, text] = fields("Run {} Workload {} Threads {} Warning: {}", line)?;
+    Some(Entry::Warning {
+        run: run.parse().ok()?,
+        workload: workload.parse().ok()?,
+        threads: threads.parse().ok()?,
+        text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+    })
+}
+
+fn average(line: &str) -> Option<Entry> {
+    let [count, rabmark_r, rabmark_s] = fields("Average of {} Rabmarks {} {}", line)?;
+    Some(Entry::Average {
+        count: count.parse().ok()?,
+        rabmark_r: rabmark_r.parse().ok()?,
+        rabmark_s: rabmark_s.parse().ok()?,
+        remark: String::new(),
+    })
+}
+
+fn event(line: &str) -> Option<Entry> {
+    let (time, rest) = line.split_once(char::is_whitespace)?;
+    let text = rest.trim_start().strip_prefix(EVENT)?.trim().to_owned();
+    let at = seconds_of(time)?;
+    Some(Entry::Event { at, text })
 }
 
 fn action(at: f64, thread: usize, rest: &str) -> Option<Entry> {

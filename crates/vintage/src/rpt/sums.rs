@@ -5,6 +5,10 @@
 //! squares of seek and transfer are of single I/Os, squares of the total are of messages; and the
 //! standard deviation divides by the number of samples less one.
 
+use std::fmt;
+
+use crate::number::general;
+
 /// What one control thread reports after a fixed number of I/Os; times in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Message {
@@ -100,6 +104,15 @@ impl Calculation {
     }
 }
 
+/// The four numbers as the log has them.
+impl fmt::Display for Calculation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let figures = [self.response_ms, self.load, self.rabmark_r, self.rabmark_n];
+        let [response, load, r, n] = figures.map(general);
+        write!(f, "{response} {load}  {r} {n}")
+    }
+}
+
 impl Sums {
     /// No message yet of that many threads.
     #[must_use]
@@ -159,28 +172,73 @@ impl Sums {
     /// Every sum at this part of the way from `before` to `now`.
     #[must_use]
     pub fn between(before: &Self, now: &Self, part: f64) -> Self {
-        let mix = |from: f64, to: f64| {
-            if part == 1.0 {
-                to
-            } else {
-                from + part * (to - from)
+        let mut mixed = *now;
+        let message_total: fn(&mut Self) -> &mut f64 = |it| &mut it.message_total;
+        for of in COLUMNS.map(|it| it.of).into_iter().chain([message_total]) {
+            let from = *of(&mut { *before });
+            let to = of(&mut mixed);
+            if part != 1.0 {
+                *to = from + part * (*to - from);
             }
-        };
-        Self {
-            threads: mix(before.threads, now.threads),
-            messages: mix(before.messages, now.messages),
-            kbytes: mix(before.kbytes, now.kbytes),
-            nios: mix(before.nios, now.nios),
-            seek: mix(before.seek, now.seek),
-            xfer: mix(before.xfer, now.xfer),
-            total: mix(before.total, now.total),
-            seek_sq: mix(before.seek_sq, now.seek_sq),
-            xfer_sq: mix(before.xfer_sq, now.xfer_sq),
-            total_sq: mix(before.total_sq, now.total_sq),
-            message_total: mix(before.message_total, now.message_total),
         }
+        mixed
     }
 }
+
+impl Message {
+    /// That of a thread, from sums of it alone.
+    pub(super) fn of(thread: u32, sums: &Sums) -> Self {
+        Self {
+            thread,
+            kbytes: sums.kbytes,
+            nios: sums.nios,
+            seek: sums.seek,
+            xfer: sums.xfer,
+            total: sums.total,
+            seek_sq: sums.seek_sq,
+            xfer_sq: sums.xfer_sq,
+            total_sq: sums.total_sq,
+        }
+    }
+
+    /// The same as sums, of this message alone.
+    #[must_use]
+    pub fn sums(&self) -> Sums {
+        let mut sums = Sums::of_threads(1);
+        sums.add(self);
+        sums.total = self.total;
+        sums
+    }
+}
+
+/// A number of a line of sums in the log.
+pub(super) struct SumColumn {
+    pub(super) of: fn(&mut Sums) -> &mut f64,
+    /// What stands before it.
+    pub(super) gap: &'static str,
+    /// The power of clock ticks that it is counted in.
+    pub(super) ticks: i32,
+}
+
+const fn column(gap: &'static str, ticks: i32, of: fn(&mut Sums) -> &mut f64) -> SumColumn {
+    SumColumn { of, gap, ticks }
+}
+
+/// Numbers of a line of sums that a message does not have: they stand first.
+pub(super) const OF_SUMS_ALONE: usize = 2;
+/// The numbers of a line of sums in their order. Of a message there are the last eight.
+pub(super) const COLUMNS: [SumColumn; 10] = [
+    column("  ", 0, |it| &mut it.threads),
+    column(" ", 0, |it| &mut it.messages),
+    column("  ", 0, |it| &mut it.kbytes),
+    column(" ", 0, |it| &mut it.nios),
+    column("  ", 1, |it| &mut it.seek),
+    column(" ", 1, |it| &mut it.xfer),
+    column(" ", 1, |it| &mut it.total),
+    column("  ", 2, |it| &mut it.seek_sq),
+    column(" ", 2, |it| &mut it.xfer_sq),
+    column(" ", 2, |it| &mut it.total_sq),
+];
 
 /// `3 s / (sqrt(n) m)` with the sample's standard deviation.
 fn three_sigma(n: f64, sum: f64, sum_sq: f64) -> f64 {

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::live::Command;
 use vintage::rpt::log::{Entry, clock};
-use vintage::rpt::{Message, Session, Sums, general};
+use vintage::rpt::{Message, Session};
 use vintage::run::Operator;
 
 use crate::output;
@@ -96,18 +96,8 @@ impl Operator for Lines {
         if verbose != 1 {
             return;
         }
-        let mut sums = Sums::of_threads(1);
-        sums.add(message);
-        sums.total = message.total;
-        let found = sums.calculation();
-        self.print(&format!(
-            "\t#{:02}:  {} {}  {} {}",
-            message.thread,
-            general(found.response_ms),
-            general(found.load),
-            general(found.rabmark_r),
-            general(found.rabmark_n)
-        ));
+        let found = message.sums().calculation();
+        self.print(&format!("\t#{:02}:  {found}", message.thread));
     }
 
     fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command> {
