@@ -9,7 +9,7 @@ use workload::CPU_UNIT_NS;
 use super::hand::{Hand, places};
 use super::{Experiment, Rows, ValidationError};
 use host::interrupt::Interrupt;
-use vintage::run::{Console, UserRequest, user_on_model, write_on_model};
+use vintage::run::{ProgramRun, UserRequest, WriteRequest, run_user, run_write};
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment::of_document(
@@ -51,41 +51,36 @@ const USERS: std::ops::RangeInclusive<u32> = 91..=99;
 /// Why a row that is printed is not judged.
 const NO_BAR: &str = "no tolerance was fixed for it before it was compared";
 
-/// The lines of a program.
-#[derive(Default)]
-struct Lines(String);
-
-impl Console for Lines {
-    fn line(&mut self, text: &str) {
-        self.0.push_str(text);
-        self.0.push('\n');
-    }
-
-    fn progress(&mut self, _text: &str) {}
-
-    fn note(&mut self, _text: &str) {}
-}
-
 /// Run the program with these words, and read what it says.
 fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, ValidationError> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     let arguments = typed(&words, PassLength::AsDocumented).map_err(ValidationError::Nothing)?;
-    let mut lines = Lines::default();
+    let mut lines = String::new();
+    let mut console = |line: &str| lines.extend([line, "\n"]);
+    let run = &mut ProgramRun::new(interrupt, &mut console).unlogged();
+    let caching = Caching::Buffered;
     match arguments {
-        Arguments::Write(arguments) => write_on_model(&arguments, interrupt, &mut lines)?,
+        Arguments::Write(arguments) => {
+            let request = WriteRequest {
+                arguments,
+                caching,
+                reserve: None,
+            };
+            run_write(&request, run)?;
+        }
         Arguments::Read(arguments) => {
             let request = UserRequest {
                 arguments,
-                caching: Caching::Buffered,
+                caching,
                 cpu_unit: Duration::from_nanos(CPU_UNIT_NS),
             };
-            user_on_model(&request, interrupt, &mut lines)?.ended?;
+            run_user(&request, run)?.ended?;
         }
         Arguments::Erase { file } => {
             return Err(ValidationError::Nothing(format!("{file} is erased")));
         }
     }
-    DiskRandLog::read(&lines.0).map_err(|error| ValidationError::Nothing(error.to_string()))
+    DiskRandLog::read(&lines).map_err(|error| ValidationError::Nothing(error.to_string()))
 }
 
 /// What `Write` found.

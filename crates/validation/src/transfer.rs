@@ -2,13 +2,12 @@
 
 use results::{Bar, ValidationRow};
 use vintage::diskmbps::{PassKind, typed};
-use vintage::run::HostPlace;
+use vintage::run::{DiskMbps, HostPlace, JobStart, ProgramRun, run_diskmbps};
 
 use super::hand::{Direction, Hand};
 use super::together::{PER_MIB, percent, read_by_all, run};
 use super::{Experiment, Rows, ValidationError};
 use host::interrupt::Interrupt;
-use vintage::run::passes_on_model;
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment::of_document(
@@ -54,7 +53,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 fn rates(words: &[&str], interrupt: &Interrupt) -> Result<(f64, f64), ValidationError> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     let arguments = typed(&words).map_err(ValidationError::Nothing)?;
-    let passes = passes_on_model(&arguments, interrupt)?;
+    let console = &mut |_: &str| {};
+    let mut run = ProgramRun::new(interrupt, console).unlogged();
+    let passes = run_diskmbps(&DiskMbps::new(arguments, JobStart::default()), &mut run)?;
     let rate = |is_write: bool| {
         let those = || {
             let passes = passes.iter();

@@ -1,13 +1,13 @@
 //! What the runs of all three share: why one cannot go on, the moment as C writes it, the marker
 //! of a data file.
 
+pub(crate) mod data_file;
 pub(crate) mod shared;
 mod together;
 
-pub use crate::diskmbps::run::{DiskMbps, JobStart, Screen, passes_on_model, run_diskmbps};
+pub use crate::diskmbps::run::{DiskMbps, JobStart, run_diskmbps};
 pub use crate::diskrand::run::{
-    Console, ReadSummary, UserOutcome, UserRequest, WriteRequest, erase, run_user, run_write,
-    user_on_model, write_on_model,
+    ReadSummary, UserOutcome, UserRequest, WriteRequest, erase, run_user, run_write,
 };
 pub use together::{
     ClassicProgram, HostBatch, HostPlace, PROGRAMS_MAX, ProgramEnd, ProgramLaunch, ProgramOutput,
@@ -20,14 +20,14 @@ pub use crate::rpt::run::{
     Posted, Report, Rig, Said, SoloRequest, TestRequest, open_data, run_solo, run_test,
 };
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use drivers::TargetError;
 use engine::DriverError;
 
+use host::interrupt::Interrupt;
 use host::limits::LimitError;
-use lab::data_marker::{DataMarker, marker_path};
+use shared::ProgramSeat;
 
 /// Why a classic program cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +70,81 @@ pub enum ClassicError {
     },
 }
 
+/// Shown what happens.
+pub trait Console {
+    /// A line of the screen, which the log has too.
+    fn line(&mut self, text: &str);
+
+    /// How far it is, for somebody who waits.
+    fn progress(&mut self, _text: &str) {}
+
+    /// Something that should be known.
+    fn note(&mut self, text: &str) {
+        self.line(text);
+    }
+}
+
+impl<F: FnMut(&str)> Console for F {
+    fn line(&mut self, text: &str) {
+        self(text);
+    }
+}
+
+/// Whether the lines of a program are logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogPlace {
+    /// In the files that its command line or its job names.
+    Named,
+    /// Nowhere: whoever asks has them from the console.
+    Nowhere,
+}
+
+/// What a program runs with, beside what was typed.
+pub struct ProgramRun<'a> {
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) console: &'a mut dyn Console,
+    pub(crate) logs: LogPlace,
+    /// Its place at a model that other programs use, too.
+    pub(crate) seat: Option<&'a ProgramSeat>,
+}
+
+impl<'a> ProgramRun<'a> {
+    /// A program by itself, with its logs.
+    pub fn new(interrupt: &'a Interrupt, console: &'a mut dyn Console) -> Self {
+        Self {
+            interrupt,
+            console,
+            logs: LogPlace::Named,
+            seat: None,
+        }
+    }
+
+    /// The same without a log: the lines go to the console alone.
+    #[must_use]
+    pub fn unlogged(self) -> Self {
+        Self {
+            logs: LogPlace::Nowhere,
+            ..self
+        }
+    }
+
+    /// The end of a program that a signal stops.
+    pub(crate) fn go_on(&self, kept: &'static str) -> Result<(), ClassicError> {
+        go_on(self.interrupt, kept)
+    }
+}
+
+/// The end of a program that a signal stops; `kept` is left of its work.
+pub(crate) fn go_on(interrupt: &Interrupt, kept: &'static str) -> Result<(), ClassicError> {
+    match interrupt.is_raised() {
+        None => Ok(()),
+        Some(signal) => Err(ClassicError::Interrupted {
+            signal: signal.name,
+            kept,
+        }),
+    }
+}
+
 /// The present moment as C's `ctime` writes it, such as `Fri Jun 23 12:36:08 1995`.
 #[must_use]
 pub fn timestamp() -> String {
@@ -78,22 +153,6 @@ pub fn timestamp() -> String {
 
 pub(crate) fn timestamp_of(moment: &jiff::Zoned) -> String {
     moment.strftime("%a %b %e %H:%M:%S %Y").to_string()
-}
-
-/// Make the marker of a data file that is about to be made.
-pub(crate) fn make_marker(data: &Path, size: u64) -> Result<DataMarker, ClassicError> {
-    DataMarker::make(data, size).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => ClassicError::Usage(format!(
-            "{} exists and is not a marker of this program: it would stand next to the data file; \
-             choose another name for that",
-            marker_path(data).display()
-        )),
-        ErrorKind::ResourceBusy => ClassicError::Usage(format!(
-            "{} is being made by another program: begin when that has ended",
-            data.display()
-        )),
-        _ => ClassicError::file("make the marker of", data)(error),
-    })
 }
 
 impl ClassicError {

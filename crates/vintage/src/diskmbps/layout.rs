@@ -117,8 +117,8 @@ impl Heading {
 
     /// The line that begins the screen.
     #[must_use]
-    pub fn on_screen(&self) -> String {
-        format!("{PROGRAM_ON_SCREEN} {}\n", self.timestamp)
+    pub fn on_screen(timestamp: &str) -> String {
+        format!("{PROGRAM_ON_SCREEN} {timestamp}\n")
     }
 
     /// The line that names the data file.

@@ -7,8 +7,6 @@
 mod files;
 mod model;
 
-pub use model::passes_on_model;
-
 use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
@@ -16,27 +14,26 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::diskmbps::{
-    Arguments, BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, Finished, Heading, PassKind, Stamp,
-    Work, block, job_name, last_word,
+    Arguments, BLOCK_BYTES, BLOCK_WORDS, Finished, Heading, PassKind, Stamp, Work, block, job_name,
+    last_word,
 };
-use drivers::{AccessMode, Caching, Payload, Seal, Target, TargetOptions, free_space};
+use drivers::{Caching, Payload, Seal, Target};
 use rustix::time::{ClockId, clock_gettime};
 use units::Bytes;
 use workload::TargetId;
 
-use files::{DataFile, Log};
+use files::Log;
 use model::Model;
 
-use crate::diskrand::run::LogPlace;
-use crate::run::ClassicError;
-use crate::run::shared::ProgramSeat;
-use host::interrupt::Interrupt;
+use crate::run::data_file::{DataFate, DataFile, check_room, open_to_read};
+use crate::run::shared::{ProgramSeat, moment_after};
+use crate::run::{ClassicError, ProgramRun, timestamp_of};
 
 /// Seconds that a job waits for one in which no other left its log.
 const SECONDS_WAITED: u32 = 3;
 
 /// When a job began, and what it is called.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct JobStart {
     /// Its name, such as `J143308N`.
     pub name: String,
@@ -49,40 +46,37 @@ impl JobStart {
     /// current directory: a log has its name from the second, and batches run job after job.
     #[must_use]
     pub fn now(letter: char) -> Self {
+        let mut now = jiff::Zoned::now();
         for _ in 0..SECONDS_WAITED {
-            let now = jiff::Zoned::now();
-            let start = Self::at(&now, letter);
-            if Path::new(&log_name(&start.name))
-                .symlink_metadata()
-                .is_err()
-            {
-                return start;
+            if Self::at(&now, letter).is_free() {
+                break;
             }
             let over = now.subsec_nanosecond().unsigned_abs();
             std::thread::sleep(Duration::from_nanos(u64::from(1_000_000_000 - over)));
+            now = jiff::Zoned::now();
         }
-        Self::at(&jiff::Zoned::now(), letter)
+        Self::at(&now, letter)
     }
 
     /// The same on the clock of a machine that several programs use.
-    fn at_seat(seat: &ProgramSeat, letter: char) -> Result<Self, ClassicError> {
+    pub(crate) fn at_seat(seat: &ProgramSeat, letter: char) -> Result<Self, ClassicError> {
         for _ in 0..SECONDS_WAITED {
-            let start = Self::at(&seat.moment(), letter);
-            if Path::new(&log_name(&start.name))
-                .symlink_metadata()
-                .is_err()
-            {
-                return Ok(start);
+            if Self::at(&seat.moment(), letter).is_free() {
+                break;
             }
             seat.pass_time(seat.now() + units::Duration::from_secs(1))?;
         }
         Ok(Self::at(&seat.moment(), letter))
     }
 
+    fn is_free(&self) -> bool {
+        Path::new(&log_name(&self.name)).symlink_metadata().is_err()
+    }
+
     fn at(now: &jiff::Zoned, letter: char) -> Self {
         Self {
             name: job_name(&now.strftime("%H%M%S").to_string(), letter),
-            timestamp: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+            timestamp: timestamp_of(now),
         }
     }
 }
@@ -107,6 +101,29 @@ pub struct DiskMbps {
 }
 
 impl DiskMbps {
+    /// A job as it was typed.
+    #[must_use]
+    pub const fn new(arguments: Arguments, start: JobStart) -> Self {
+        Self {
+            arguments,
+            names: None,
+            start,
+            reserve: None,
+            keep: false,
+        }
+    }
+
+    /// What each pass does, in their order.
+    fn kinds(&self) -> Vec<PassKind> {
+        let reads = 1..=self.arguments.passes;
+        match self.arguments.work {
+            Work::Write { .. } => std::iter::once(PassKind::Write)
+                .chain(reads.map(PassKind::Read))
+                .collect(),
+            Work::Read { .. } => reads.map(PassKind::ReadExisting).collect(),
+        }
+    }
+
     /// Whether a data file is written, which is the case where files are and no model is named.
     #[must_use]
     pub fn makes_file(&self) -> bool {
@@ -115,85 +132,43 @@ impl DiskMbps {
     }
 }
 
-/// Told each line of the screen.
-pub type Screen<'a> = &'a mut dyn FnMut(&str);
-
-/// Run a job; the log is made in the current directory.
+/// Run a job; the log is made in the current directory. Returns the passes. On a model that other
+/// programs use, too, the data file is gone at the end.
 ///
 /// # Errors
 /// When a file cannot be made, written or read, holds other data than were written, or a signal
 /// comes. Nothing is left then but a log of the passes that were done before.
 pub fn run_diskmbps(
     job: &DiskMbps,
-    interrupt: &Interrupt,
-    screen: Screen<'_>,
-) -> Result<(), ClassicError> {
-    let source = Source::of(job)?;
-    run_job(job, source, &Moment::now(), interrupt, screen).map(drop)
-}
-
-/// The same on a model that other programs use, too; its data file is gone at the end. Returns the
-/// passes.
-pub(crate) fn diskmbps_at_seat(
-    arguments: &Arguments,
-    seat: &ProgramSeat,
-    logs: LogPlace,
-    interrupt: &Interrupt,
-    screen: Screen<'_>,
+    run: &mut ProgramRun<'_>,
 ) -> Result<Vec<Finished>, ClassicError> {
-    let start = JobStart::at_seat(seat, arguments.letter)?;
-    let mut model = Model::at_seat(seat, &arguments.work, &start.name)?;
-    let written = matches!(arguments.work, Work::Write { .. }).then(|| model.name.clone());
-    let done = match logs {
-        LogPlace::Named => {
-            let job = DiskMbps {
-                arguments: arguments.clone(),
-                names: None,
-                start,
-                reserve: None,
-                keep: false,
-            };
-            let begun = Moment::at_start(seat.begun());
-            run_job(
-                &job,
-                Source::Model(Box::new(model)),
-                &begun,
-                interrupt,
-                screen,
-            )
-        }
-        LogPlace::Nowhere => {
-            let kinds = model::kinds(arguments).into_iter();
-            kinds.map(|kind| model.pass(kind, interrupt)).collect()
+    let work = &job.arguments.work;
+    let is_writing = matches!(work, Work::Write { .. });
+    let (source, written) = match run.seat {
+        None => (Source::of(job)?, None),
+        Some(seat) => {
+            let model = Model::at_seat(seat, work, &job.start.name)?;
+            let written = is_writing.then(|| (seat, model.name.clone()));
+            (Source::Model(Box::new(model)), written)
         }
     };
-    if let Some(name) = written {
-        seat.machine().remove_file(&name)?;
-    }
-    done
-}
-
-fn run_job(
-    job: &DiskMbps,
-    source: Source,
-    begun: &Moment,
-    interrupt: &Interrupt,
-    screen: Screen<'_>,
-) -> Result<Vec<Finished>, ClassicError> {
-    let mut log = Log::create(&job.start.name)?;
     let mut session = DiskMbpsRun {
-        log: &mut log,
-        interrupt,
-        screen,
+        log: Log::create(run.logs, &job.start.name)?,
+        begun: run
+            .seat
+            .map_or_else(Moment::now, |seat| Moment::at_start(seat.begun())),
+        run,
         is_kept: false,
         passes: Vec::new(),
     };
-    let done = session.run(job, source, begun);
-    let passes = session.passes;
+    let done = session.run(job, source);
     if let Err(error) = &done {
-        log.close_with(error);
+        session.log.close_with(error);
     }
-    done.map(|()| passes)
+    if let Some((seat, name)) = written {
+        seat.machine().remove_file(&name)?;
+    }
+    done.map(|()| session.passes)
 }
 
 /// Where the data are.
@@ -216,7 +191,9 @@ impl Source {
             } => {
                 let directory = Path::new(directory.as_deref().unwrap_or("."));
                 refuse_no_directory(directory)?;
-                check_room(directory, *megabytes << 20, job.reserve)?;
+                let size = *megabytes << 20;
+                let what = format!("{} in {}", Bytes(size), directory.display());
+                check_room(directory, [size, 0], job.reserve, &what, "fewer megabytes")?;
                 Ok(Self::New {
                     path: directory.join(format!("{}.TMP", job.start.name)),
                     megabytes: *megabytes,
@@ -229,30 +206,26 @@ impl Source {
     /// The file that exists already, if one is read.
     fn reading(&self, work: &Work) -> Option<String> {
         match self {
-            Self::New { .. } => None,
             Self::Existing(target) => Some(target.path().display().to_string()),
             Self::Model(model) => matches!(work, Work::Read { .. }).then(|| model.name.clone()),
+            Self::New { .. } => None,
         }
     }
 }
 
-struct DiskMbpsRun<'a> {
-    log: &'a mut Log,
-    interrupt: &'a Interrupt,
-    screen: Screen<'a>,
+struct DiskMbpsRun<'a, 'b> {
+    log: Log,
+    run: &'a mut ProgramRun<'b>,
+    /// What the clocks showed when a model was at rest.
+    begun: Moment,
     /// Whether the data file is written, and stays.
     is_kept: bool,
     /// Those that were done.
     passes: Vec<Finished>,
 }
 
-fn data_name(path: &Path) -> String {
-    let name = path.display().to_string();
-    name.strip_prefix("./").map_or(name.clone(), str::to_owned)
-}
-
-impl DiskMbpsRun<'_> {
-    fn run(&mut self, job: &DiskMbps, source: Source, begun: &Moment) -> Result<(), ClassicError> {
+impl DiskMbpsRun<'_, '_> {
+    fn run(&mut self, job: &DiskMbps, source: Source) -> Result<(), ClassicError> {
         let heading = Heading {
             names: job.names.clone(),
             job: job.start.name.clone(),
@@ -260,88 +233,108 @@ impl DiskMbpsRun<'_> {
             reading: source.reading(&job.arguments.work),
         };
         self.log.put(&heading.in_log())?;
+        if let Some(file) = &heading.reading {
+            self.say(&format!("Reading file {file}"));
+        }
         match source {
-            Source::New { path, megabytes } => {
-                let bytes = megabytes << 20;
-                let mut data = DataFile::create(path, bytes)?;
-                self.write(&data, megabytes)?;
-                data.is_kept = job.keep;
-                self.is_kept = job.keep;
-                for number in 1..=job.arguments.passes {
-                    let file = data.open()?;
-                    let kind = PassKind::Read(number);
-                    self.read(&file, &data.path, kind, bytes)?;
-                }
-                data.end()?;
-                if job.keep {
-                    let path = data_name(&data.path);
-                    (self.screen)(&format!(
-                        "\nData file {path} is kept: {} reads it again",
-                        format_args!("0 {} X {path}", job.arguments.passes)
-                    ));
-                }
-            }
+            Source::New { path, megabytes } => self.run_new(job, path, megabytes)?,
             Source::Existing(target) => {
-                (self.screen)(&format!("Reading file {}", target.path().display()));
-                for number in 1..=job.arguments.passes {
-                    let kind = PassKind::ReadExisting(number);
-                    self.read(target.file(), target.path(), kind, target.size())?;
+                for kind in job.kinds() {
+                    let pass = self.read(target.file(), target.path(), kind, target.size())?;
+                    self.finish(pass, &Moment::now())?;
                 }
             }
             Source::Model(mut model) => {
                 if let Work::Write { megabytes, .. } = job.arguments.work {
                     self.data_file(&model.name, megabytes)?;
-                } else {
-                    (self.screen)(&format!("Reading file {}", model.name));
                 }
-                for kind in model::kinds(&job.arguments) {
-                    let pass = model.pass(kind, self.interrupt)?;
-                    self.finish(&pass, &begun.after(model.elapsed()))?;
+                for kind in job.kinds() {
+                    let pass =
+                        model.pass(kind, &|| self.go_on("the passes that were done are above"))?;
+                    self.finish(pass, &self.begun.after(model.elapsed()))?;
                 }
             }
         }
-        let log = self.log.name.clone();
-        (self.screen)(&format!("\nEnd of program - results are in file {log}"));
+        let log = &self.log.name;
+        let end = format!("\nEnd of program - results are in file {log}");
+        self.say(&end);
         Ok(())
     }
 
-    fn write(&mut self, data: &DataFile, megabytes: u64) -> Result<(), ClassicError> {
-        self.data_file(&data_name(&data.path), megabytes)?;
+    /// Write a data file, and read it.
+    fn run_new(
+        &mut self,
+        job: &DiskMbps,
+        path: PathBuf,
+        megabytes: u64,
+    ) -> Result<(), ClassicError> {
+        let bytes = megabytes << 20;
+        let mut data = DataFile::create(path, bytes)?;
+        let name = data.path.display().to_string();
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        self.data_file(name, megabytes)?;
+        for kind in job.kinds() {
+            let pass = if kind == PassKind::Write {
+                self.write(&data, bytes)?
+            } else {
+                self.read(&data.open()?, &data.path, kind, bytes)?
+            };
+            self.finish(pass, &Moment::now())?;
+            if job.keep {
+                data.fate = DataFate::Given;
+                self.is_kept = true;
+            }
+        }
+        let ended = data.end();
+        ended.map_err(ClassicError::file("remove", data.path.as_path()))?;
+        if job.keep {
+            let passes = job.arguments.passes;
+            self.say(&format!(
+                "\nData file {name} is kept: 0 {passes} X {name} reads it again"
+            ));
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, line: &str) {
+        self.run.console.line(line);
+    }
+
+    fn write(&self, data: &DataFile, bytes: u64) -> Result<Finished, ClassicError> {
         let block = sealed_block();
         let begun = Instant::now();
-        for _ in 0..megabytes * BLOCKS_PER_MEGABYTE {
-            self.go_on()?;
+        for _ in 0..bytes / BLOCK_BYTES as u64 {
+            self.go_on(self.kept())?;
             (&data.file)
                 .write_all(&block)
                 .map_err(ClassicError::file("write", data.path.as_path()))?;
         }
-        let pass = Finished {
+        Ok(Finished {
             kind: PassKind::Write,
-            bytes: megabytes << 20,
+            bytes,
             seconds: begun.elapsed().as_secs_f64(),
-        };
-        self.finish(&pass, &Moment::now())
+        })
     }
 
     /// Name the file that is written.
     fn data_file(&mut self, name: &str, megabytes: u64) -> Result<(), ClassicError> {
         let line = Heading::data_file(name, megabytes);
-        (self.screen)(&format!("{line}\n"));
+        self.say(&format!("{line}\n"));
         self.log.put(&line)
     }
 
     fn read(
-        &mut self,
+        &self,
         file: &File,
         path: &Path,
         kind: PassKind,
         bytes: u64,
-    ) -> Result<(), ClassicError> {
+    ) -> Result<Finished, ClassicError> {
         let mut block = vec![0; BLOCK_BYTES];
         let begun = Instant::now();
         let mut at = 0;
         while at < bytes {
-            self.go_on()?;
+            self.go_on(self.kept())?;
             let wanted = (bytes - at).min(BLOCK_BYTES as u64) as usize;
             let count = read_block(file, &mut block[..wanted], at)
                 .map_err(ClassicError::file("read", path))?;
@@ -357,40 +350,38 @@ impl DiskMbpsRun<'_> {
             }
             at += count as u64;
         }
-        let pass = Finished {
+        Ok(Finished {
             kind,
             bytes,
             seconds: begun.elapsed().as_secs_f64(),
-        };
-        self.finish(&pass, &Moment::now())
+        })
     }
 
-    fn finish(&mut self, pass: &Finished, ended: &Moment) -> Result<(), ClassicError> {
+    fn finish(&mut self, pass: Finished, ended: &Moment) -> Result<(), ClassicError> {
         if pass.kind == PassKind::Write {
             let megabytes = pass.bytes >> 20;
-            (self.screen)(&Heading::written_on_screen(megabytes));
+            self.say(&Heading::written_on_screen(megabytes));
             self.log.put(&Heading::written_in_log(megabytes))?;
         }
-        (self.screen)(&pass.on_screen());
+        self.say(&pass.on_screen());
         self.log.put(&pass.in_log(&ended.stamp()))?;
         self.log.has_passes = true;
-        self.passes.push(pass.clone());
+        self.passes.push(pass);
         Ok(())
     }
 
-    fn go_on(&self) -> Result<(), ClassicError> {
-        match self.interrupt.is_raised() {
-            None => Ok(()),
-            Some(signal) => Err(ClassicError::Interrupted {
-                signal: signal.name,
-                kept: if self.is_kept {
-                    "the data file is kept, and the log holds the passes that were done"
-                } else if self.log.has_passes {
-                    "the data file was removed, and the log holds the passes that were done"
-                } else {
-                    "nothing was measured, and nothing is left"
-                },
-            }),
+    fn go_on(&self, kept: &'static str) -> Result<(), ClassicError> {
+        self.run.go_on(kept)
+    }
+
+    /// What is left when a signal comes.
+    const fn kept(&self) -> &'static str {
+        if self.is_kept {
+            "the data file is kept, and the log holds the passes that were done"
+        } else if self.log.has_passes {
+            "the data file was removed, and the log holds the passes that were done"
+        } else {
+            "nothing was measured, and nothing is left"
         }
     }
 }
@@ -457,12 +448,9 @@ impl Moment {
     }
 
     /// The same clocks later: what they would show had a model taken its time here.
-    fn after(&self, elapsed: Duration) -> Self {
-        let date = self
-            .date
-            .checked_add(jiff::SignedDuration::try_from(elapsed).unwrap_or_default());
+    fn after(&self, elapsed: units::Duration) -> Self {
         Self {
-            date: date.unwrap_or_else(|_| self.date.clone()),
+            date: moment_after(&self.date, units::Instant::START + elapsed),
             monotonic: self.monotonic + elapsed.as_secs_f64(),
         }
     }
@@ -492,29 +480,8 @@ fn refuse_no_directory(path: &Path) -> Result<(), ClassicError> {
     }
 }
 
-fn check_room(directory: &Path, size: u64, reserve: Option<u64>) -> Result<(), ClassicError> {
-    let space = free_space(directory)?;
-    let reserve = reserve.unwrap_or(space.reserve);
-    if size.saturating_add(reserve) <= space.available {
-        return Ok(());
-    }
-    Err(ClassicError::Usage(format!(
-        "there is no space for {} in {}: {} are free, and {} must stay free; ask for fewer \
-         megabytes, keep less free (--reserve), or free some space",
-        Bytes(size),
-        directory.display(),
-        Bytes(space.available),
-        Bytes(reserve)
-    )))
-}
-
 fn open_existing(path: &Path) -> Result<Target, ClassicError> {
-    let options = TargetOptions {
-        access: AccessMode::ReadOnly,
-        caching: Caching::Buffered,
-        signature_confirmed: None,
-    };
-    let target = Target::open(path, &options)?;
+    let target = open_to_read(path, Caching::Buffered)?;
     if target.size() == 0 {
         let text = format!("{} is empty: there is nothing to read", path.display());
         return Err(ClassicError::Usage(text));

@@ -14,12 +14,9 @@ mod user;
 mod write;
 
 pub use data_file::erase;
-pub(crate) use log::LogPlace;
 pub use summary::ReadSummary;
-pub(crate) use user::user_at_seat;
-pub use user::{UserOutcome, run_user, user_on_model};
-pub(crate) use write::write_at_seat;
-pub use write::{run_write, write_on_model};
+pub use user::{UserOutcome, run_user};
+pub use write::run_write;
 
 use std::path::Path;
 
@@ -27,23 +24,12 @@ use crate::diskrand::{ReadArguments, WriteArguments};
 use drivers::Caching;
 use units::Duration;
 
-use crate::run::ClassicError;
+use crate::run::Console;
 use host::inspect::inspect;
-use host::interrupt::Interrupt;
 use results::WarningCode;
 
 /// Cautions about a file that lies on no disk of this machine.
 const ELSEWHERE: [WarningCode; 2] = [WarningCode::MemoryBacked, WarningCode::RemoteFileSystem];
-
-/// Shown what happens.
-pub trait Console {
-    /// A line of the screen, which the log has too.
-    fn line(&mut self, text: &str);
-    /// How far it is, for somebody who waits.
-    fn progress(&mut self, text: &str);
-    /// Something that should be known.
-    fn note(&mut self, text: &str);
-}
 
 /// `Write`, and what the document does not have.
 #[derive(Clone, Debug)]
@@ -75,16 +61,5 @@ fn name_cautions(file: &Path, console: &mut dyn Console) {
         if ELSEWHERE.contains(&caution.code) {
             console.note(&format!("note: {}", caution.text()));
         }
-    }
-}
-
-/// The end of a program that a signal stops.
-fn go_on(interrupt: &Interrupt, kept: &'static str) -> Result<(), ClassicError> {
-    match interrupt.is_raised() {
-        None => Ok(()),
-        Some(signal) => Err(ClassicError::Interrupted {
-            signal: signal.name,
-            kept,
-        }),
     }
 }

@@ -16,11 +16,12 @@ use units::{Duration, Instant};
 use workload::CPU_UNIT_NS;
 
 use crate::diskmbps::Finished;
-use crate::diskmbps::run::diskmbps_at_seat;
 use crate::diskrand::Arguments;
-use crate::diskrand::run::{LogPlace, user_at_seat, write_at_seat};
 use crate::run::shared::{ProgramSeat, SeatKind, SharedMachine};
-use crate::run::{ClassicError, Console, ReadSummary, UserRequest};
+use crate::run::{
+    ClassicError, DiskMbps, JobStart, LogPlace, ProgramRun, ReadSummary, UserRequest, WriteRequest,
+    run_diskmbps, run_user, run_write,
+};
 use host::interrupt::Interrupt;
 
 /// The most programs that are at work at once: each has a thread of this machine.
@@ -288,23 +289,29 @@ impl BatchRun<'_> {
         program: &ClassicProgram,
         seat: &ProgramSeat,
     ) -> Result<ProgramOutput, ClassicError> {
-        let mut console = TaggedLines {
-            host: &self.batch.host,
-            heard: self.heard,
+        let run = &mut ProgramRun {
+            interrupt: self.interrupt,
+            console: &mut |line: &str| (self.heard)(&self.batch.host, line),
+            logs: self.logs,
+            seat: Some(seat),
         };
         match &program.what {
             script::BatchProgram::DiskMbps(arguments) => {
-                let mut screen = |line: &str| (self.heard)(&self.batch.host, line);
-                diskmbps_at_seat(arguments, seat, self.logs, self.interrupt, &mut screen)
-                    .map(ProgramOutput::Passes)
+                let start = JobStart::at_seat(seat, arguments.letter)?;
+                let job = DiskMbps::new(arguments.clone(), start);
+                run_diskmbps(&job, run).map(ProgramOutput::Passes)
             }
-            script::BatchProgram::DiskRand(Arguments::Erase { file }) => seat
-                .machine()
-                .remove_file(file.as_str())
-                .map(|_| ProgramOutput::Erased),
+            script::BatchProgram::DiskRand(Arguments::Erase { file }) => {
+                seat.machine().remove_file(file.as_str())?;
+                Ok(ProgramOutput::Erased)
+            }
             script::BatchProgram::DiskRand(Arguments::Write(arguments)) => {
-                write_at_seat(arguments, seat, self.logs, self.interrupt, &mut console)
-                    .map(|()| ProgramOutput::Records)
+                let request = WriteRequest {
+                    arguments: arguments.clone(),
+                    caching: Caching::Buffered,
+                    reserve: None,
+                };
+                run_write(&request, run).map(|()| ProgramOutput::Records)
             }
             script::BatchProgram::DiskRand(Arguments::Read(arguments)) => {
                 let request = UserRequest {
@@ -312,8 +319,7 @@ impl BatchRun<'_> {
                     caching: Caching::Buffered,
                     cpu_unit: self.cpu_unit,
                 };
-                let outcome =
-                    user_at_seat(&request, seat, self.logs, self.interrupt, &mut console)?;
+                let outcome = run_user(&request, run)?;
                 outcome.ended?;
                 Ok(ProgramOutput::User {
                     arguments: request.arguments,
@@ -321,23 +327,5 @@ impl BatchRun<'_> {
                 })
             }
         }
-    }
-}
-
-/// What a program says, with the host that it runs on.
-struct TaggedLines<'a> {
-    host: &'a str,
-    heard: Heard<'a>,
-}
-
-impl Console for TaggedLines<'_> {
-    fn line(&mut self, text: &str) {
-        (self.heard)(self.host, text);
-    }
-
-    fn progress(&mut self, _: &str) {}
-
-    fn note(&mut self, text: &str) {
-        (self.heard)(self.host, text);
     }
 }

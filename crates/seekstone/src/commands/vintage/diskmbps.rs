@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use host::interrupt::{Interrupt, Wait};
 use lab::left_over::data_files;
-use vintage::diskmbps::{Arguments, Work, passes_of, size_of, typed};
-use vintage::run::{DiskMbps, JobStart, run_diskmbps};
+use vintage::diskmbps::{Arguments, Heading, Work, passes_of, size_of, typed};
+use vintage::run::{DiskMbps, JobStart, ProgramRun, run_diskmbps};
 
 use crate::args::DiskMbpsArgs;
 use crate::commands::vintage::rpt::in_words;
@@ -25,20 +25,16 @@ const NAME_MAX: usize = 40;
 /// When it is asked for wrongly, a file cannot be used, or a signal comes.
 pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
     let is_asked = args.words.is_empty();
-    let job = if is_asked {
-        asked(args)?
+    let mut job = if is_asked {
+        asked()?
     } else {
         let arguments = typed(&args.words).map_err(UsageError)?;
         let start = JobStart::now(arguments.letter);
         show_begin(&start);
-        DiskMbps {
-            start,
-            arguments,
-            names: None,
-            reserve: args.reserve.map(|bytes| bytes.as_u64()),
-            keep: args.keep,
-        }
+        DiskMbps::new(arguments, start)
     };
+    job.reserve = args.reserve.map(|bytes| bytes.as_u64());
+    job.keep = args.keep;
     if job.keep && !job.makes_file() {
         let text = "--keep means nothing here: no data file is written";
         return Err(UsageError(text.into()).into());
@@ -51,7 +47,7 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
     let mut screen = |line: &str| {
         let _ = output::print(line);
     };
-    run_diskmbps(&job, &interrupt, &mut screen).map_err(in_words)?;
+    run_diskmbps(&job, &mut ProgramRun::new(&interrupt, &mut screen)).map_err(in_words)?;
     if is_asked {
         Wait::begin().to_the_end();
         output::print("Press the Enter key to end")?;
@@ -61,17 +57,11 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
 }
 
 fn show_begin(start: &JobStart) {
-    let heading = vintage::diskmbps::Heading {
-        names: None,
-        job: start.name.clone(),
-        timestamp: start.timestamp.clone(),
-        reading: None,
-    };
-    let _ = output::print(&heading.on_screen());
+    let _ = output::print(&Heading::on_screen(&start.timestamp));
 }
 
 /// Ask for names, size and passes.
-fn asked(args: &DiskMbpsArgs) -> anyhow::Result<DiskMbps> {
+fn asked() -> anyhow::Result<DiskMbps> {
     let start = JobStart::now(LETTER_ASKED);
     show_begin(&start);
     let mut stdin = std::io::stdin().lock();
@@ -91,16 +81,14 @@ fn asked(args: &DiskMbpsArgs) -> anyhow::Result<DiskMbps> {
     };
     let passes = answer(&mut stdin, "Enter number of read passes")?;
     let passes = passes_of(&passes).map_err(UsageError)?;
+    let arguments = Arguments {
+        work,
+        passes,
+        letter: LETTER_ASKED,
+    };
     Ok(DiskMbps {
-        arguments: Arguments {
-            work,
-            passes,
-            letter: LETTER_ASKED,
-        },
         names: Some((name_of(&server), name_of(&client))),
-        start,
-        reserve: args.reserve.map(|bytes| bytes.as_u64()),
-        keep: args.keep,
+        ..DiskMbps::new(arguments, start)
     })
 }
 

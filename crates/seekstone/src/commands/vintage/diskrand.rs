@@ -13,7 +13,7 @@ use units::Duration;
 use vintage::diskrand::{
     Arguments, COMMANDS, LogName, PROFILES_LOG, PassLength, TRANSACTIONS_LOG, typed,
 };
-use vintage::run::{Console, UserRequest, WriteRequest, erase, run_user, run_write};
+use vintage::run::{Console, ProgramRun, UserRequest, WriteRequest, erase, run_user, run_write};
 use workload::CPU_UNIT_NS;
 
 use crate::args::{DISKRAND_ARGUMENTS, DiskRandArgs};
@@ -51,7 +51,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
                 caching,
                 reserve: args.reserve.map(|bytes| bytes.as_u64()),
             };
-            let done = run_write(&request, &interrupt, &mut screen);
+            let done = run_write(&request, &mut ProgramRun::new(&interrupt, &mut screen));
             screen.finish();
             done.map_err(in_words)?;
             screen.note(&where_results_are(&log));
@@ -65,7 +65,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
                 arguments,
                 caching,
             };
-            let done = run_user(&request, &interrupt, &mut screen);
+            let done = run_user(&request, &mut ProgramRun::new(&interrupt, &mut screen));
             screen.finish();
             let outcome = done.map_err(in_words)?;
             if !args.quiet || outcome.ended.is_err() {

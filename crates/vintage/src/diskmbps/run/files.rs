@@ -1,52 +1,23 @@
 //! The files of a job: its data, which are removed at the end, and its log.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use drivers::Identity;
-use lab::data_marker::{DataMarker, remove_known};
+use lab::data_marker::remove_known;
 
 use super::log_name;
-use crate::run::{ClassicError, make_marker};
-
-/// The file that is written; removed when this is dropped, unless it was before or is kept.
-pub(super) struct DataFile {
-    pub(super) path: PathBuf,
-    pub(super) file: File,
-    identity: Identity,
-    /// Whether it stays; then it is the user's.
-    pub(super) is_kept: bool,
-    /// Locked while we live; `None` once the file is gone.
-    marker: Option<DataMarker>,
-}
+use crate::run::data_file::DataFile;
+use crate::run::{ClassicError, LogPlace};
 
 impl DataFile {
+    /// Make the file that is written; it goes unless it is the user's.
     pub(super) fn create(path: PathBuf, bytes: u64) -> Result<Self, ClassicError> {
         if path.symlink_metadata().is_ok() {
-            return Err(taken(std::io::ErrorKind::AlreadyExists.into(), &path));
+            return Err(taken(&path, ErrorKind::AlreadyExists.into()));
         }
-        let marker = make_marker(&path, bytes)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let created = options
-            .open(&path)
-            .and_then(|file| Ok((Identity::of(&file)?, file)));
-        match created {
-            Ok((identity, file)) => Ok(Self {
-                path,
-                file,
-                identity,
-                is_kept: false,
-                marker: Some(marker),
-            }),
-            Err(error) => {
-                // Nobody is left to tell, and the next start replaces it.
-                let _ = marker.remove();
-                Err(taken(error, &path))
-            }
-        }
+        Self::make(&path, bytes, 0o600, taken)
     }
 
     /// The same file, for reading.
@@ -57,58 +28,37 @@ impl DataFile {
         });
         opened.map_err(ClassicError::file("open", self.path.as_path()))
     }
-
-    /// Leave nothing behind but a file that is kept.
-    pub(super) fn end(&mut self) -> Result<(), ClassicError> {
-        self.remove_both()
-            .map_err(ClassicError::file("remove", self.path.as_path()))
-    }
-
-    /// Remove the file, if its name still stands for it, and its marker.
-    fn remove_both(&mut self) -> std::io::Result<()> {
-        let Some(marker) = self.marker.take() else {
-            return Ok(());
-        };
-        if !self.is_kept {
-            remove_known(&self.path, &self.identity)?;
-        }
-        marker.remove()
-    }
-}
-
-impl Drop for DataFile {
-    fn drop(&mut self) {
-        // Nobody is left to tell; the next start names what could not be removed.
-        let _ = self.remove_both();
-    }
 }
 
 /// The log, each line written through as it comes; without a pass it is not kept.
 pub(super) struct Log {
     pub(super) name: String,
-    file: File,
+    /// None where nothing is logged.
+    file: Option<File>,
     pub(super) has_passes: bool,
 }
 
 impl Log {
-    pub(super) fn create(job: &str) -> Result<Self, ClassicError> {
+    pub(super) fn create(place: LogPlace, job: &str) -> Result<Self, ClassicError> {
         let name = log_name(job);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&name)
-            .map_err(|error| taken(error, Path::new(&name)))?;
+        let create = || {
+            let file = OpenOptions::new().write(true).create_new(true).open(&name);
+            file.map_err(|error| taken(Path::new(&name), error))
+        };
+        let is_logged = place == LogPlace::Named;
         Ok(Self {
+            file: is_logged.then(create).transpose()?,
             name,
-            file,
             has_passes: false,
         })
     }
 
     /// One call for one text: whatever ends the program, no line is cut.
     pub(super) fn put(&mut self, text: &str) -> Result<(), ClassicError> {
-        self.file
-            .write_all(format!("{text}\n").as_bytes())
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
+        file.write_all(format!("{text}\n").as_bytes())
             .map_err(ClassicError::file("write", self.name.as_str()))
     }
 
@@ -116,14 +66,14 @@ impl Log {
         if self.has_passes {
             // The disk may be full; what was measured is in the log already.
             let _ = self.put(&format!("; stopped: {error}"));
-        } else if let Ok(made) = Identity::of(&self.file) {
+        } else if let Some(Ok(made)) = self.file.as_ref().map(Identity::of) {
             let _ = remove_known(Path::new(&self.name), &made);
         }
     }
 }
 
-fn taken(error: std::io::Error, path: &Path) -> ClassicError {
-    if error.kind() == std::io::ErrorKind::AlreadyExists {
+fn taken(path: &Path, error: std::io::Error) -> ClassicError {
+    if error.kind() == ErrorKind::AlreadyExists {
         return ClassicError::Usage(format!(
             "{} exists: another copy of the program began in this second; give each copy a letter \
              of its own, as in 40 6 A and 40 6 B",

@@ -1,23 +1,18 @@
 //! Passes over a model, in virtual time. One machine serves all of them: caches stay warm and the
 //! arm stays where a pass left it.
 
-use std::time::Duration;
-
-use crate::diskmbps::{Arguments, BLOCK_BYTES, Finished, PassKind, Work};
+use crate::diskmbps::{BLOCK_BYTES, Finished, PassKind, Work};
 use engine::Driver;
-use units::{Bytes, Instant, TargetName};
+use units::{Bytes, Duration, Instant, TargetName};
 use workload::{ClientId, Durability, Op, Request, TargetId};
 
 use crate::run::ClassicError;
 use crate::run::shared::ProgramSeat;
-use host::interrupt::Interrupt;
 use lab::laboratory::error_name;
 use lab::simulated::open_model;
 
 /// Everything random in a model's device comes from this: the program draws nothing.
 const SEED: u64 = 0;
-/// What is left when a signal comes.
-const KEPT: &str = "the passes that were done are above";
 
 /// A model that is written and read in order.
 pub(super) struct Model {
@@ -95,23 +90,20 @@ impl Model {
 
     /// Virtual time that has passed since it was opened.
     pub(super) fn elapsed(&self) -> Duration {
-        Duration::from_nanos(self.driver.now().since(Instant::START).as_nanos())
+        self.driver.now().since(Instant::START)
     }
 
     /// One pass from the first byte to the last.
     pub(super) fn pass(
         &mut self,
         kind: PassKind,
-        interrupt: &Interrupt,
+        go_on: &dyn Fn() -> Result<(), ClassicError>,
     ) -> Result<Finished, ClassicError> {
         let begun = self.driver.now();
         let mut done = Vec::with_capacity(1);
         let mut at = 0;
         while at < self.bytes {
-            if let Some(signal) = interrupt.is_raised() {
-                let (signal, kept) = (signal.name, KEPT);
-                return Err(ClassicError::Interrupted { signal, kept });
-            }
+            go_on()?;
             let len = (self.bytes - at).min(BLOCK_BYTES as u64) as u32;
             let op = block(kind, at, len);
             let request = Request::new(ClientId(0), self.driver.now(), op);
@@ -151,30 +143,4 @@ fn block(kind: PassKind, offset: u64, len: u32) -> Op {
             len,
         },
     }
-}
-
-/// What each pass does, in their order.
-pub(super) fn kinds(arguments: &Arguments) -> Vec<PassKind> {
-    let reads = 1..=arguments.passes;
-    match arguments.work {
-        Work::Write { .. } => std::iter::once(PassKind::Write)
-            .chain(reads.map(PassKind::Read))
-            .collect(),
-        Work::Read { .. } => reads.map(PassKind::ReadExisting).collect(),
-    }
-}
-
-/// All passes of a job on a model, without a log.
-///
-/// # Errors
-/// When it is no model, nothing fits it, an operation fails, or a signal comes.
-pub fn passes_on_model(
-    arguments: &Arguments,
-    interrupt: &Interrupt,
-) -> Result<Vec<Finished>, ClassicError> {
-    let name = named(&arguments.work)
-        .ok_or_else(|| ClassicError::Usage("no model is named, as in sim:ppro-dos".into()))?;
-    let mut model = Model::open(name, &arguments.work)?;
-    let passes = kinds(arguments).into_iter();
-    passes.map(|kind| model.pass(kind, interrupt)).collect()
 }

@@ -1,20 +1,18 @@
 //! The data file: written, checked, removed; no other file is ever harmed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::diskrand::{RECORD_BYTES, fill_records, is_beginning_of_record, is_record};
-use drivers::{
-    AccessMode, Caching, Found, Identity, Removal, Target, TargetOptions, free_space, require_same,
-};
+use drivers::{Caching, Found, Target, require_same};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use units::Bytes;
 
 use crate::run::ClassicError;
-use crate::run::make_marker;
-use lab::data_marker::{DataMarker, State as MarkerState, remove_known};
+use crate::run::data_file::{DataFate, DataFile, check_room, directory_of, open_to_read};
+use lab::data_marker::{DataMarker, State as MarkerState};
 use lab::laboratory::with_causes;
 
 /// Records that are written at once.
@@ -23,26 +21,6 @@ const CHUNK_RECORDS: u64 = 64;
 const LOOKED_AT: u64 = 1024;
 /// Entries of a directory among which a mistyped name is looked for.
 const ENTRIES_MAX: usize = 10_000;
-
-/// A file that holds records, or will.
-pub(super) struct DataFile {
-    path: PathBuf,
-    file: File,
-    identity: Identity,
-    /// Locked while we live.
-    marker: DataMarker,
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// It was there, and is as it was.
-    Found,
-    /// It is being written, and goes if that fails.
-    Unfinished,
-    /// It is whole, and stays.
-    Complete,
-}
 
 impl DataFile {
     /// Make the file, or take an existing one of this program, which is not altered yet.
@@ -56,39 +34,18 @@ impl DataFile {
             Err(error) => return Err(ClassicError::file("examine", path)(error)),
             Ok(_) => Some(Self::find(path, "overwritten")?),
         };
-        let gained = match &found {
-            Some(data) => data.len()?,
-            None => 0,
-        };
-        check_room(path, size, gained, reserve)?;
+        let gained = found.as_ref().map_or(Ok(0), Self::len)?;
+        let directory = directory_of(path);
+        let what = format!("{} in {}", Bytes(size), directory.display());
+        check_room(directory, [size, gained], reserve, &what, "fewer megabytes")?;
         if let Some(data) = found {
             return Ok(data);
         }
-        let marker = make_marker(path, size)?;
-        let created = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .and_then(|file| Ok((Identity::of(&file)?, file)));
-        match created {
-            Ok((identity, file)) => {
-                // Where there are no locks, a file in use is only not told from one that is not.
-                let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
-                Ok(Self {
-                    path: path.to_owned(),
-                    file,
-                    identity,
-                    marker,
-                    state: State::Unfinished,
-                })
-            }
-            Err(error) => {
-                // Nobody is left to tell, and the next start replaces it.
-                let _ = marker.remove();
-                Err(ClassicError::file("create", path)(error))
-            }
-        }
+        let refused = |path: &Path, error| ClassicError::file("create", path)(error);
+        let data = Self::make(path, size, 0o666, refused)?;
+        // Where there are no locks, a file in use is only not told from one that is not.
+        let _ = flock(&data.file, FlockOperation::NonBlockingLockExclusive);
+        Ok(data)
     }
 
     /// An existing file that holds this program's records; `done` says what would become of it.
@@ -127,7 +84,7 @@ impl DataFile {
             file,
             identity: found.identity,
             marker,
-            state: State::Found,
+            fate: DataFate::Kept,
         };
         let proved = data.marker.proves(&data.file);
         let proved = proved.and_then(|is_sealed| Ok(is_sealed && data.holds_records()?));
@@ -144,10 +101,6 @@ impl DataFile {
     /// What ends each of its records.
     fn mark(&self) -> String {
         format!(" {}", self.marker.seal().text())
-    }
-
-    pub(super) const fn file(&self) -> &File {
-        &self.file
     }
 
     fn len(&self) -> Result<u64, ClassicError> {
@@ -187,7 +140,7 @@ impl DataFile {
         let path = self.path.clone();
         let failed = |operation| ClassicError::file(operation, path.as_path());
         let (mark, size) = (self.mark(), records * RECORD_BYTES as u64);
-        self.state = State::Unfinished;
+        self.fate = DataFate::Removed;
         let noted = self.marker.note(MarkerState::Unfinished, size);
         noted.map_err(failed("write the marker of"))?;
         self.file.set_len(0).map_err(failed("empty"))?;
@@ -206,34 +159,17 @@ impl DataFile {
         }
         let noted = self.marker.note(MarkerState::Complete, size);
         noted.map_err(failed("write the marker of"))?;
-        self.state = State::Complete;
+        self.fate = DataFate::Kept;
         Ok(())
     }
 
     /// The same file for reading. From now on others may read it, too.
     pub(super) fn open_to_read(&self, caching: Caching) -> Result<Target, ClassicError> {
-        let target = open_target(&self.path, caching)?;
+        let target = open_to_read(&self.path, caching)?;
         require_same(target.file(), &self.identity)
             .map_err(ClassicError::file("use", self.path.as_path()))?;
         let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
         Ok(target)
-    }
-
-    /// Remove it and its marker, if its name still stands for it.
-    fn remove(&mut self) -> std::io::Result<()> {
-        if remove_known(&self.path, &self.identity)? == Removal::Removed {
-            self.marker.remove_file()?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for DataFile {
-    fn drop(&mut self) {
-        if self.state == State::Unfinished {
-            // Nobody is left to tell; what stays begins as our records do, and can be erased.
-            let _ = self.remove();
-        }
     }
 }
 
@@ -244,13 +180,14 @@ impl Drop for DataFile {
 pub fn erase(path: &Path) -> Result<Bytes, ClassicError> {
     let mut data = DataFile::find(path, "erased")?;
     let size = data.len()?;
-    data.remove().map_err(ClassicError::file("remove", path))?;
+    data.fate = DataFate::Removed;
+    data.end().map_err(ClassicError::file("remove", path))?;
     Ok(Bytes(size))
 }
 
 /// Open any file or block device to read it, through a lock that keeps it from being erased.
 pub(super) fn open_existing(path: &Path, caching: Caching) -> Result<Target, ClassicError> {
-    let target = open_target(path, caching).map_err(|error| hinted(error, path))?;
+    let target = open_to_read(path, caching).map_err(|error| hinted(error, path))?;
     if target.size() < RECORD_BYTES as u64 {
         return Err(ClassicError::Usage(format!(
             "{} has {} bytes, and not one record of {RECORD_BYTES}: `diskrand Write` makes a file",
@@ -304,41 +241,6 @@ fn is_alike(one: &str, other: &str) -> bool {
     };
     let without = |index: usize| long.chars().take(index).chain(long.chars().skip(index + 1));
     long == short || (0..long.chars().count()).any(|index| without(index).eq(short.chars()))
-}
-
-fn open_target(path: &Path, caching: Caching) -> Result<Target, ClassicError> {
-    let options = TargetOptions {
-        access: AccessMode::ReadOnly,
-        caching,
-        signature_confirmed: None,
-    };
-    Ok(Target::open(path, &options)?)
-}
-
-fn check_room(
-    path: &Path,
-    size: u64,
-    gained: u64,
-    reserve: Option<u64>,
-) -> Result<(), ClassicError> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let space = free_space(directory)?;
-    let reserve = reserve.unwrap_or(space.reserve);
-    let available = space.available.saturating_add(gained);
-    if size.saturating_add(reserve) <= available {
-        return Ok(());
-    }
-    Err(ClassicError::Usage(format!(
-        "there is no space for {} in {}: {} are free, and {} must stay free; ask for fewer \
-         megabytes, keep less free (--reserve), or free some space",
-        Bytes(size),
-        directory.display(),
-        Bytes(available),
-        Bytes(reserve)
-    )))
 }
 
 #[cfg(test)]

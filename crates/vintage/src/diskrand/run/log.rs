@@ -10,36 +10,16 @@ use std::path::{Path, PathBuf};
 use crate::diskrand::{LogName, PROFILES_LOG, TRANSACTIONS_LOG, begins_log};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-use crate::run::ClassicError;
+use crate::run::{ClassicError, LogPlace, ProgramRun};
 
 /// Bytes of an existing file that are looked at.
 const HEAD_BYTES: u64 = 4096;
 
 /// One or two open logs, or none.
+#[derive(Default)]
 pub(super) struct Logs {
     profiles: Option<LogFile>,
     transactions: Option<LogFile>,
-}
-
-/// Whether the lines of a program are logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LogPlace {
-    /// In the files that its command line names.
-    Named,
-    /// Nowhere: whoever asks has them from the console.
-    Nowhere,
-}
-
-impl LogPlace {
-    pub(super) fn open(self, name: &LogName) -> Result<Logs, ClassicError> {
-        match self {
-            Self::Named => Logs::open(name),
-            Self::Nowhere => Ok(Logs {
-                profiles: None,
-                transactions: None,
-            }),
-        }
-    }
 }
 
 /// Nobody else can have this user's number while this is there.
@@ -48,17 +28,24 @@ pub(super) struct UserNumber {
 }
 
 impl Logs {
+    /// The logs of a program; none where its lines are not logged.
+    pub(super) fn of(run: &ProgramRun<'_>, name: &LogName) -> Result<Self, ClassicError> {
+        match run.logs {
+            LogPlace::Named => Self::open(name),
+            LogPlace::Nowhere => Ok(Self::default()),
+        }
+    }
+
     /// Open what is there, or make it.
-    pub(super) fn open(name: &LogName) -> Result<Self, ClassicError> {
-        Ok(match name {
-            LogName::One(name) => Self {
-                profiles: Some(LogFile::open(Path::new(name))?),
-                transactions: None,
-            },
-            LogName::Two => Self {
-                profiles: Some(LogFile::open(Path::new(PROFILES_LOG))?),
-                transactions: Some(LogFile::open(Path::new(TRANSACTIONS_LOG))?),
-            },
+    fn open(name: &LogName) -> Result<Self, ClassicError> {
+        let (profiles, transactions) = match name {
+            LogName::One(name) => (name.as_str(), None),
+            LogName::Two => (PROFILES_LOG, Some(TRANSACTIONS_LOG)),
+        };
+        let open = |name| LogFile::open(Path::new(name));
+        Ok(Self {
+            profiles: Some(open(profiles)?),
+            transactions: transactions.map(open).transpose()?,
         })
     }
 

@@ -12,9 +12,8 @@ use workload::{ClientId, Completion, Durability, Op, Request, TargetId};
 
 use crate::diskrand::RECORD_BYTES;
 
-use super::go_on;
 use crate::run::shared::{ProgramSeat, moment_after};
-use crate::run::{ClassicError, timestamp_of};
+use crate::run::{ClassicError, go_on, timestamp_of};
 use host::counters::{Counters, page_cache_share, thread_cpu_ns};
 use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;

@@ -7,14 +7,13 @@ use drivers::PAGE_BYTES;
 use units::{Bytes, Duration, Instant};
 
 use super::data_file::open_existing;
-use super::log::{LogPlace, Logs};
+use super::log::Logs;
 use super::script::{Script, ScriptStep};
 use super::storage::Storage;
 use super::summary::ReadSummary;
-use super::{Console, UserRequest, name_cautions};
-use crate::run::ClassicError;
+use super::{UserRequest, name_cautions};
 use crate::run::shared::ProgramSeat;
-use host::interrupt::Interrupt;
+use crate::run::{ClassicError, ProgramRun};
 use host::limits::{Excess, LimitError, check_budget};
 use lab::laboratory::with_causes;
 
@@ -40,113 +39,44 @@ pub struct UserOutcome {
 /// When it cannot begin; what comes later is part of the outcome.
 pub fn run_user(
     request: &UserRequest,
-    interrupt: &Interrupt,
-    console: &mut dyn Console,
-) -> Result<UserOutcome, ClassicError> {
-    be_user(
-        request,
-        UserPlace::Alone(LogPlace::Named),
-        interrupt,
-        console,
-    )
-}
-
-/// The same on a model, without a log: the lines go to `console` alone.
-///
-/// # Errors
-/// When it cannot begin; what comes later is part of the outcome.
-pub fn user_on_model(
-    request: &UserRequest,
-    interrupt: &Interrupt,
-    console: &mut dyn Console,
-) -> Result<UserOutcome, ClassicError> {
-    be_user(
-        request,
-        UserPlace::Alone(LogPlace::Nowhere),
-        interrupt,
-        console,
-    )
-}
-
-/// The same on a model that other programs use, too.
-pub(crate) fn user_at_seat(
-    request: &UserRequest,
-    seat: &ProgramSeat,
-    logs: LogPlace,
-    interrupt: &Interrupt,
-    console: &mut dyn Console,
-) -> Result<UserOutcome, ClassicError> {
-    be_user(
-        request,
-        UserPlace::ProgramSeat(seat, logs),
-        interrupt,
-        console,
-    )
-}
-
-/// Where a user works.
-#[derive(Clone, Copy)]
-enum UserPlace<'a> {
-    /// On storage that no other program of this process uses.
-    Alone(LogPlace),
-    /// At a model that several programs use.
-    ProgramSeat(&'a ProgramSeat, LogPlace),
-}
-
-fn be_user(
-    request: &UserRequest,
-    place: UserPlace<'_>,
-    interrupt: &Interrupt,
-    console: &mut dyn Console,
+    run: &mut ProgramRun<'_>,
 ) -> Result<UserOutcome, ClassicError> {
     let arguments = &request.arguments;
-    let is_alone_on_model = match place {
-        UserPlace::Alone(_) => arguments.file.is_model(),
-        UserPlace::ProgramSeat(..) => false,
-    };
-    let is_simulated = is_alone_on_model || matches!(place, UserPlace::ProgramSeat(..));
-    let memory = if is_simulated {
-        0
-    } else {
-        arguments.memory_kb.saturating_mul(1024)
-    };
+    let is_alone_on_model = run.seat.is_none() && arguments.file.is_model();
+    let is_simulated = run.seat.is_some() || is_alone_on_model;
+    let asked = arguments.memory_kb.saturating_mul(1024);
+    let memory = if is_simulated { 0 } else { asked };
     check_budget(FILES, memory).map_err(|error| too_much_memory(error, arguments))?;
-    let seed = seed_of(
-        arguments,
-        &match place {
-            UserPlace::Alone(_) => jiff::Zoned::now(),
-            UserPlace::ProgramSeat(seat, _) => seat.moment(),
-        },
-    );
-    let (storage, mut logs) = open(request, seed, place)?;
+    let now = run.seat.map_or_else(jiff::Zoned::now, ProgramSeat::moment);
+    let seed = seed_of(arguments, &now);
+    let (storage, mut logs) = open(request, seed, run)?;
     let number = logs.claim(arguments.user)?;
     let mut user = User {
         script: Script::new(arguments, request.cpu_unit, storage.bytes() / RECORD, seed),
         storage,
         arguments,
-        interrupt,
+        run,
         memory: Vec::new(),
     };
     if !is_simulated {
-        name_cautions(Path::new(&arguments.file), console);
+        name_cautions(Path::new(&arguments.file), user.run.console);
     }
     if is_alone_on_model {
-        console.note(
+        user.run.console.note(
             "each diskrand has the model to itself: `seekstone together` runs several programs on \
              one",
         );
     }
     if is_simulated && arguments.memory_kb > 0 {
-        console.note(
+        user.run.console.note(
             "KM is taken from the model's file cache, where it has one; more than that would be \
              paged out, which no model does",
         );
-        let bytes = arguments.memory_kb.saturating_mul(1024);
-        user.storage.take_memory(bytes, interrupt)?;
+        user.storage.take_memory(asked, user.run.interrupt)?;
     }
-    user.begin(memory, seed, &mut logs, console)?;
+    user.begin(memory, seed, &mut logs)?;
     let mut summary = ReadSummary::new(arguments.user, arguments.transactions);
-    let ended = user.make_transactions(&mut logs, &mut summary, console);
+    let ended = user.make_transactions(&mut logs, &mut summary);
     summary.origin = user.storage.origin_of_bytes();
     if let Err(error) = &ended {
         let stopped = Stopped {
@@ -188,25 +118,23 @@ const RECORD: u64 = crate::diskrand::RECORD_BYTES as u64;
 fn open(
     request: &UserRequest,
     seed: u64,
-    place: UserPlace<'_>,
+    run: &ProgramRun<'_>,
 ) -> Result<(Storage, Logs), ClassicError> {
     let arguments = &request.arguments;
-    let place = match place {
-        UserPlace::ProgramSeat(seat, place) => {
-            let storage = Storage::shared(seat, arguments.file.as_str())?;
-            require_record(arguments.file.as_str(), storage.bytes())?;
-            return Ok((storage, place.open(&arguments.log)?));
-        }
-        UserPlace::Alone(place) => place,
-    };
+    let logs = || Logs::of(run, &arguments.log);
+    if let Some(seat) = run.seat {
+        let storage = Storage::shared(seat, arguments.file.as_str())?;
+        require_record(arguments.file.as_str(), storage.bytes())?;
+        return Ok((storage, logs()?));
+    }
     if let Some(model) = arguments.file.model() {
         let spec = lab::simulated::open_model(model)?;
         require_record(&spec.text, spec.size.0)?;
         let storage = Storage::simulated(&spec, spec.size.0, seed);
-        return Ok((storage, place.open(&arguments.log)?));
+        return Ok((storage, logs()?));
     }
     let target = open_existing(Path::new(&arguments.file), request.caching)?;
-    let logs = place.open(&arguments.log)?;
+    let logs = logs()?;
     logs.refuse(target.file())?;
     let storage = Storage::real(target)?;
     Ok((storage, logs))
@@ -233,29 +161,23 @@ fn seed_of(arguments: &ReadArguments, now: &jiff::Zoned) -> u64 {
     user * DAY_MS + (seconds * 1000 + milliseconds) % DAY_MS
 }
 
-struct User<'a> {
+struct User<'a, 'b> {
     arguments: &'a ReadArguments,
-    interrupt: &'a Interrupt,
+    run: &'a mut ProgramRun<'b>,
     script: Script,
     storage: Storage,
     memory: Vec<u8>,
 }
 
-impl User<'_> {
+impl User<'_, '_> {
     /// Take memory, and say what is done.
-    fn begin(
-        &mut self,
-        memory: u64,
-        seed: u64,
-        logs: &mut Logs,
-        console: &mut dyn Console,
-    ) -> Result<(), ClassicError> {
+    fn begin(&mut self, memory: u64, seed: u64, logs: &mut Logs) -> Result<(), ClassicError> {
         let heading = Heading {
             timestamp: self.storage.timestamp(),
         };
-        console.line(&heading.line());
+        self.run.console.line(&heading.line());
         let begun = self.storage.now();
-        self.take_memory(memory, console)?;
+        self.take_memory(memory)?;
         let at = self.storage.now();
         let mut lines = String::new();
         if self.arguments.memory_kb > 0 {
@@ -280,26 +202,25 @@ impl User<'_> {
             seed,
         };
         lines.push_str(&profile.lines());
-        console.line(&format!("\n{lines}"));
+        self.run.console.line(&format!("\n{lines}"));
         // One call: lines of other users cannot come between.
         logs.profile(&format!("{}\n\n{lines}", heading.line()))
     }
 
-    fn take_memory(&mut self, bytes: u64, console: &mut dyn Console) -> Result<(), ClassicError> {
-        let too_much =
-            |_| ClassicError::Usage(format!("{bytes} bytes of memory are not to be had"));
-        let bytes = usize::try_from(bytes).map_err(too_much)?;
-        self.memory.try_reserve_exact(bytes).map_err(|_| {
-            ClassicError::Usage(format!("{bytes} bytes of memory are not to be had"))
-        })?;
+    fn take_memory(&mut self, bytes: u64) -> Result<(), ClassicError> {
+        let too_much = || ClassicError::Usage(format!("{bytes} bytes of memory are not to be had"));
+        let bytes = usize::try_from(bytes).map_err(|_| too_much())?;
+        let reserved = self.memory.try_reserve_exact(bytes);
+        reserved.map_err(|_| too_much())?;
         // Filled part by part: gigabytes take seconds, and a signal must not wait for them.
         while self.memory.len() < bytes {
-            super::go_on(self.interrupt, "no transaction was done")?;
+            self.run.go_on("no transaction was done")?;
             let len = bytes.min(self.memory.len() + MEMORY_PART);
             self.memory.resize(len, 1);
             if bytes > MEMORY_PART {
                 let percent = 100.0 * len as f64 / bytes as f64;
-                console.progress(&format!("taking memory: {percent:.0} %"));
+                let text = format!("taking memory: {percent:.0} %");
+                self.run.console.progress(&text);
             }
         }
         Ok(())
@@ -317,16 +238,13 @@ impl User<'_> {
         &mut self,
         logs: &mut Logs,
         summary: &mut ReadSummary,
-        console: &mut dyn Console,
     ) -> Result<(), ClassicError> {
         let begun = self.storage.now();
         for number in 1..=self.arguments.transactions {
             let step = self.script.step();
-            self.think(step.think_s, number, console)?;
+            self.think(step.think_s, number)?;
             let started = self.storage.now();
-            let completed = self.transact(&step, started, &mut |percent| {
-                console.progress(&format!("transaction {number}: {percent} % of its I/Os"));
-            })?;
+            let completed = self.transact(&step, started, number)?;
             let response_s = completed.since(started).as_secs_f64();
             summary.add(response_s, step.ios, completed.since(begun));
             let line = Transaction {
@@ -338,21 +256,19 @@ impl User<'_> {
             }
             .line();
             logs.transaction(&line)?;
-            console.line(&line);
+            self.run.console.line(&line);
         }
         Ok(())
     }
 
-    fn think(
-        &mut self,
-        seconds: u32,
-        number: u64,
-        console: &mut dyn Console,
-    ) -> Result<(), ClassicError> {
+    fn think(&mut self, seconds: u32, number: u64) -> Result<(), ClassicError> {
         let span = Duration::from_secs(u64::from(seconds));
         let until = self.storage.now() + span;
         let is_long = self.storage.is_long(span);
-        self.storage.pass_time(until, self.interrupt, &mut |left| {
+        let ProgramRun {
+            interrupt, console, ..
+        } = &mut *self.run;
+        self.storage.pass_time(until, interrupt, &mut |left| {
             if is_long {
                 let left = left.as_secs_f64().ceil();
                 console.progress(&format!(
@@ -367,7 +283,7 @@ impl User<'_> {
         &mut self,
         step: &ScriptStep,
         started: Instant,
-        look: &mut dyn FnMut(u64),
+        number: u64,
     ) -> Result<Instant, ClassicError> {
         let mut completed = started;
         if !self.memory.is_empty() {
@@ -380,18 +296,19 @@ impl User<'_> {
         for part in 0..parts {
             let work = each + std::mem::take(&mut rest);
             if work > 0 {
-                completed = self.storage.compute(work, self.interrupt)?;
+                completed = self.storage.compute(work, self.run.interrupt)?;
             }
             if part < step.ios {
                 let record = self.script.record();
-                completed = self.storage.read(record, self.interrupt)?.completed;
+                completed = self.storage.read(record, self.run.interrupt)?.completed;
             }
             let percent = 100 * (part + 1) / parts;
             if percent > seen && self.storage.is_long(completed.since(started)) {
                 seen = percent;
-                look(percent);
+                let text = format!("transaction {number}: {percent} % of its I/Os");
+                self.run.console.progress(&text);
             }
-            super::go_on(self.interrupt, KEPT)?;
+            self.run.go_on(KEPT)?;
         }
         Ok(completed)
     }

@@ -7,13 +7,11 @@ use drivers::Caching;
 use random::{Purpose, Stream};
 use units::Duration;
 
-use super::data_file::DataFile;
-use super::log::{LogPlace, Logs};
+use super::log::Logs;
 use super::storage::Storage;
-use super::{Console, WriteRequest, go_on, name_cautions};
-use crate::run::shared::ProgramSeat;
-use crate::run::{ClassicError, timestamp};
-use host::interrupt::Interrupt;
+use super::{WriteRequest, name_cautions};
+use crate::run::data_file::DataFile;
+use crate::run::{ClassicError, ProgramRun, go_on, timestamp};
 
 /// Passes of reading.
 const PASSES: u64 = 3;
@@ -43,92 +41,58 @@ const OF_A_MODEL: ReadingWords = ReadingWords {
     shown_every: PROGRESS_RECORDS,
 };
 
-/// Write a file and read it.
+/// Write a file and read it. On a model that other programs use, too, it is put behind the files
+/// that there are.
 ///
 /// # Errors
-/// When the file is not ours, there is no room, the system refuses, or a signal comes.
-pub fn run_write(
-    request: &WriteRequest,
-    interrupt: &Interrupt,
-    console: &mut dyn Console,
-) -> Result<(), ClassicError> {
+/// When the file is not ours, there is no room, the system refuses, there is no such model, or a
+/// signal comes.
+pub fn run_write(request: &WriteRequest, run: &mut ProgramRun<'_>) -> Result<(), ClassicError> {
     let arguments = &request.arguments;
-    let mut session = Writing {
-        arguments,
-        interrupt,
-        console,
-    };
-    if arguments.file.is_model() {
-        return session.on_model(LogPlace::Named);
+    let (path, size) = (Path::new(&arguments.file), arguments.megabytes << 20);
+    let mut session = Writing { arguments, run };
+    if let Some(seat) = session.run.seat {
+        let name = arguments.file.as_str();
+        let logs = session.logs()?;
+        seat.machine().write_file(name, size)?;
+        return session.simulated(Storage::shared(seat, name)?, logs);
     }
-    let size = arguments.megabytes << 20;
-    let mut data = DataFile::open_to_write(Path::new(&arguments.file), size, request.reserve)?;
-    let mut logs = Logs::open(&arguments.log)?;
-    logs.refuse(data.file())?;
-    name_cautions(Path::new(&arguments.file), session.console);
+    if arguments.file.is_model() {
+        return session.on_model(size);
+    }
+    let mut data = DataFile::open_to_write(path, size, request.reserve)?;
+    let mut logs = session.logs()?;
+    logs.refuse(&data.file)?;
+    name_cautions(path, session.run.console);
     session.begin(timestamp(), &mut logs)?;
     session.write(&mut data, request.caching, &mut logs)?;
     let target = data.open_to_read(request.caching)?;
     let mut storage = Storage::real(target)?;
     session.read(&mut storage, &OF_A_FILE, &mut logs)?;
     if let Some(origin) = storage.origin_of_bytes() {
-        session
-            .console
-            .note(&format!("{}: {origin}", arguments.file));
+        let text = format!("{}: {origin}", arguments.file);
+        session.run.console.note(&text);
     }
     Ok(())
 }
 
-/// The same on a model, without a log: the lines go to `console` alone.
-///
-/// # Errors
-/// When there is no such model, or the file does not fit it.
-pub fn write_on_model(
-    arguments: &WriteArguments,
-    interrupt: &Interrupt,
-    console: &mut dyn Console,
-) -> Result<(), ClassicError> {
-    let mut session = Writing {
-        arguments,
-        interrupt,
-        console,
-    };
-    session.on_model(LogPlace::Nowhere)
-}
-
-/// The same on a model that other programs use, too: the file is put behind those that there are.
-pub(crate) fn write_at_seat(
-    arguments: &WriteArguments,
-    seat: &ProgramSeat,
-    logs: LogPlace,
-    interrupt: &Interrupt,
-    console: &mut dyn Console,
-) -> Result<(), ClassicError> {
-    let mut session = Writing {
-        arguments,
-        interrupt,
-        console,
-    };
-    let logs = logs.open(&arguments.log)?;
-    seat.machine()
-        .write_file(arguments.file.as_str(), arguments.megabytes << 20)?;
-    session.simulated(Storage::shared(seat, arguments.file.as_str())?, logs)
-}
-
-struct Writing<'a> {
+struct Writing<'a, 'b> {
     arguments: &'a WriteArguments,
-    interrupt: &'a Interrupt,
-    console: &'a mut dyn Console,
+    run: &'a mut ProgramRun<'b>,
 }
 
-impl Writing<'_> {
+impl Writing<'_, '_> {
+    fn logs(&self) -> Result<Logs, ClassicError> {
+        Logs::of(self.run, &self.arguments.log)
+    }
+
     fn records(&self) -> u64 {
         self.arguments.megabytes * RECORDS_PER_MEGABYTE
     }
 
     /// Screen and log have the same lines.
     fn say(&mut self, logs: &mut Logs, text: &str) -> Result<(), ClassicError> {
-        self.console.line(text);
+        self.run.console.line(text);
         logs.profile(text)
     }
 
@@ -144,7 +108,7 @@ impl Writing<'_> {
         logs: &mut Logs,
     ) -> Result<(), ClassicError> {
         let all = self.records();
-        let (console, interrupt) = (&mut *self.console, self.interrupt);
+        let (console, interrupt) = (&mut *self.run.console, self.run.interrupt);
         let begun = std::time::Instant::now();
         data.write(all, caching, &mut |done| {
             go_on(interrupt, WHILE_WRITING)?;
@@ -190,14 +154,15 @@ impl Writing<'_> {
             while records == 0 || passed < least {
                 for _ in 0..GROUP {
                     let record = addresses.below(self.records());
-                    passed = storage.read(record, self.interrupt)?.completed.since(begun);
-                    go_on(self.interrupt, reading.kept)?;
+                    let done = storage.read(record, self.run.interrupt)?;
+                    passed = done.completed.since(begun);
+                    self.run.go_on(reading.kept)?;
                 }
                 records += GROUP;
                 if records % reading.shown_every < GROUP {
                     let left = least.saturating_sub(passed).as_secs_f64();
                     let text = format!("reading, pass {pass} of {PASSES}: {left:.0} s left");
-                    self.console.progress(&text);
+                    self.run.console.progress(&text);
                 }
             }
             let time = storage.time_of_day(storage.now());
@@ -208,9 +173,8 @@ impl Writing<'_> {
     }
 
     /// The same on a model of its own.
-    fn on_model(&mut self, logs: LogPlace) -> Result<(), ClassicError> {
+    fn on_model(&mut self, size: u64) -> Result<(), ClassicError> {
         let spec = lab::simulated::open_model(self.arguments.file.as_str())?;
-        let size = self.arguments.megabytes << 20;
         if size > spec.size.0 {
             return Err(ClassicError::Usage(format!(
                 "{} has {}, and {} MB do not fit it: ask for fewer, or give it a size, as in \
@@ -218,7 +182,7 @@ impl Writing<'_> {
                 spec.text, spec.size, self.arguments.megabytes
             )));
         }
-        let logs = logs.open(&self.arguments.log)?;
+        let logs = self.logs()?;
         self.simulated(Storage::simulated(&spec, size, SEED), logs)
     }
 
@@ -227,12 +191,12 @@ impl Writing<'_> {
         self.begin(storage.timestamp(), &mut logs)?;
         let begun = storage.now();
         for record in 0..self.records() {
-            storage.write(record, self.interrupt)?;
-            go_on(self.interrupt, OF_A_MODEL.kept)?;
+            storage.write(record, self.run.interrupt)?;
+            self.run.go_on(OF_A_MODEL.kept)?;
             if record % PROGRESS_RECORDS == 0 {
                 let percent = record * 100 / self.records();
-                self.console
-                    .progress(&format!("writing the model: {percent} %"));
+                let text = format!("writing the model: {percent} %");
+                self.run.console.progress(&text);
             }
         }
         let now = storage.now();

@@ -3,15 +3,14 @@
 //! A file that this program made has a marker beside it, and carries its seal in every block (see
 //! [`lab::data_marker`]). Only such a file is written to without `--overwrite`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, Identity, Payload, Removal, Seal, Target, TargetError, TargetKind,
-    TargetOptions, TargetTable, fill_incompressible, free_space,
+    AccessMode, Caching, Payload, Removal, Seal, Target, TargetError, TargetKind, TargetOptions,
+    TargetTable, fill_incompressible,
 };
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -21,10 +20,11 @@ use units::{Bytes, TargetName};
 use workload::TargetId;
 
 use host::interrupt::Interrupt;
-use lab::data_marker::{DataMarker, State, remove_known};
+use lab::data_marker::{DataMarker, State};
 use lab::simulated::open_model;
 
-use crate::run::{ClassicError, make_marker};
+use crate::run::data_file::{DataFate, DataFile as MadeFile, check_room, directory_of};
+use crate::run::{ClassicError, go_on};
 
 /// Bytes written at once.
 const CHUNK: usize = 1 << 20;
@@ -375,65 +375,6 @@ fn remove_unfinished(path: &Path, request: &DataRequest) -> Result<bool, Classic
     Ok(removed != Removal::Foreign)
 }
 
-/// A file that is being made; removed with its marker unless it is finished.
-struct Making<'a> {
-    path: &'a Path,
-    file: File,
-    identity: Identity,
-    marker: Option<DataMarker>,
-}
-
-impl<'a> Making<'a> {
-    fn begin(path: &'a Path, size: u64) -> Result<Self, ClassicError> {
-        let marker = make_marker(path, size)?;
-        let created = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)
-            .and_then(|file| Ok((Identity::of(&file)?, file)));
-        match created {
-            Ok((identity, file)) => Ok(Self {
-                path,
-                file,
-                identity,
-                marker: Some(marker),
-            }),
-            Err(error) => {
-                // Nobody is left to tell, and the next start replaces it.
-                let _ = marker.remove();
-                Err(ClassicError::file("create", path)(error))
-            }
-        }
-    }
-
-    fn finish(mut self, size: u64) -> Result<(), ClassicError> {
-        if let Some(marker) = &mut self.marker {
-            marker
-                .note(State::Complete, size)
-                .map_err(ClassicError::file("write the marker of", self.path))?;
-        }
-        self.marker = None;
-        Ok(())
-    }
-}
-
-impl Drop for Making<'_> {
-    fn drop(&mut self) {
-        let Some(marker) = self.marker.take() else {
-            return;
-        };
-        // Nobody is left to tell; the marker says that the file is unfinished.
-        if matches!(
-            remove_known(self.path, &self.identity),
-            Ok(Removal::Removed)
-        ) {
-            let _ = marker.remove();
-        }
-    }
-}
-
 fn make(
     path: &Path,
     size: u64,
@@ -441,10 +382,7 @@ fn make(
     interrupt: &Interrupt,
     filling: Filling<'_>,
 ) -> Result<(), ClassicError> {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
+    let parent = directory_of(path);
     if !parent.is_dir() {
         return Err(ClassicError::Usage(format!(
             "there is no directory {} for the data file {}: make it, or name a file elsewhere (-f)",
@@ -452,31 +390,15 @@ fn make(
             path.display()
         )));
     }
-    check_room(path, parent, size, reserve)?;
-    let making = Making::begin(path, size)?;
-    fill(&making.file, path, size, interrupt, filling)?;
-    making.finish(size)
-}
-
-fn check_room(
-    path: &Path,
-    parent: &Path,
-    size: u64,
-    reserve: Option<u64>,
-) -> Result<(), ClassicError> {
-    let space = free_space(parent)?;
-    let reserve = reserve.unwrap_or(space.reserve);
-    if size.saturating_add(reserve) <= space.available {
-        return Ok(());
-    }
-    Err(ClassicError::Usage(format!(
-        "there is no space for {} of {}: {} are free, and {} must stay free; ask for less \
-         (-B), keep less free (--reserve), or free some space",
-        path.display(),
-        Bytes(size),
-        Bytes(space.available),
-        Bytes(reserve)
-    )))
+    let what = format!("{} of {}", path.display(), Bytes(size));
+    check_room(parent, [size, 0], reserve, &what, "less (-B)")?;
+    let refused = |path: &Path, error| ClassicError::file("create", path)(error);
+    let mut data = MadeFile::make(path, size, 0o600, refused)?;
+    fill(&data.file, path, size, interrupt, filling)?;
+    let noted = data.marker.note(State::Complete, size);
+    noted.map_err(ClassicError::file("write the marker of", path))?;
+    data.fate = DataFate::Kept;
+    Ok(())
 }
 
 /// Fill the file with noise, so that every read reaches a block that was written.
@@ -500,12 +422,7 @@ fn fill(
     let mut done = 0;
     let mut to = file;
     while done < size {
-        if let Some(signal) = interrupt.is_raised() {
-            return Err(ClassicError::Interrupted {
-                signal: signal.name,
-                kept: "the unfinished data file was removed",
-            });
-        }
+        go_on(interrupt, "the unfinished data file was removed")?;
         let len = (size - done).min(CHUNK as u64) as usize;
         fill_incompressible(&mut block[..len], done ^ size.rotate_left(32));
         payload.stamp(&mut block[..len], TargetId(0), done);
