@@ -2,11 +2,18 @@
 
 use engine::{Clock as _, Driver as _};
 use random::{Purpose, Stream};
+use results::{Setup, TransactionLoad};
 use sim::{SimDriver, SimSpec};
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 use workload::{ClientId, Durability, Op, Request, TargetId};
 
 use super::ValidationError;
+use host::interrupt::Interrupt;
+use kinds::transactions::{
+    Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
+};
+use lab::bench::{BenchRequest, default_settings};
+use lab::cells::Cells;
 
 /// Everything random of an experiment comes from this.
 pub(super) const SEED: u64 = 1;
@@ -100,4 +107,37 @@ pub(super) enum Direction {
 /// Where the reads of an experiment go.
 pub(super) fn places() -> Stream {
     Stream::new(SEED, 0, Purpose::Address)
+}
+
+/// Loads of users on a model, one after the other; `longest` is virtual time.
+pub(super) fn loads_of_users(
+    (target, size): (&str, Bytes),
+    loads: Vec<UserLoad>,
+    (ramp, longest): (Ramp, Duration),
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Result<Vec<TransactionLoad>, ValidationError> {
+    let request = TransactionsRequest {
+        bench: BenchRequest {
+            party: None,
+            target: target.into(),
+            purpose: "validation".into(),
+            size: Some(size),
+            reserve: None,
+            overwrite: false,
+            confirmed: None,
+            storage: default_settings(seed),
+            setup: Setup::new("transactions", seed),
+            cells: Cells::default(),
+        },
+        question: UsersQuestion::Loads(loads),
+        ramp,
+        depth: None,
+        budget: longest,
+        warm_up: None,
+        start_at: None,
+        sample_every: None,
+    };
+    let measured = measure_transactions(&request, interrupt, &mut |_| {})?;
+    Ok(measured.found.loads)
 }

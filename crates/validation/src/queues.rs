@@ -1,7 +1,7 @@
 //! Queues with exact answers: Kleinrock, Queueing Systems I (1975), chapters 3 and 5.
 
 use procedure::{MAIN_DIRECT, Preparation, Trial};
-use results::{Access, Measurement, Setup, ValidationRow};
+use results::{Access, Measurement, ValidationRow};
 use sim::{QueueLoad, SimSpec};
 use stats::{Channel, Estimate, Goal};
 use units::{Bytes, Duration};
@@ -10,13 +10,10 @@ use workload::{
     Partition, Pattern, Profile, Records, Region, Size, Start,
 };
 
-use super::hand::SEED;
+use super::hand::{SEED, loads_of_users};
 use super::{Experiment, Rows, ValidationError};
 use host::interrupt::Interrupt;
-use kinds::transactions::{
-    Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
-};
-use lab::bench::{BenchRequest, default_settings};
+use kinds::transactions::{Ramp, UserLoad};
 use lab::laboratory::{Laboratory as _, SimLaboratory};
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[
@@ -147,37 +144,19 @@ fn users(interrupt: &Interrupt) -> Rows {
         records: Records::Repeat,
         transactions: None,
     };
-    let request = TransactionsRequest {
-        bench: BenchRequest {
-            party: None,
-            target: "sim:mm1?mean=5ms".into(),
-            purpose: "validation".into(),
-            size: Some(Bytes::from_mib(40)),
-            reserve: None,
-            overwrite: false,
-            confirmed: None,
-            storage: default_settings(SEED),
-            setup: Setup::new("transactions", SEED),
-            cells: lab::cells::Cells::default(),
-        },
-        question: UsersQuestion::Loads(vec![UserLoad {
-            name: "users".into(),
-            users: USERS,
-            profiles: vec![profile],
-            goal: Some(Goal::result(PRECISION)),
-            duration_max: LONGEST,
-            preparation: Preparation::None,
-            before: None,
-        }]),
-        ramp: Ramp::WithinASecond,
-        depth: None,
-        budget: LONGEST,
-        warm_up: None,
-        start_at: None,
-        sample_every: None,
+    let load = UserLoad {
+        name: "users".into(),
+        users: USERS,
+        profiles: vec![profile],
+        goal: Some(Goal::result(PRECISION)),
+        duration_max: LONGEST,
+        preparation: Preparation::None,
+        before: None,
     };
-    let found = measure_transactions(&request, interrupt, &mut |_| {})?.found;
-    let load = found.loads.first();
+    let target = ("sim:mm1?mean=5ms", Bytes::from_mib(40));
+    let start = (Ramp::WithinASecond, LONGEST);
+    let found = loads_of_users(target, vec![load], start, SEED, interrupt)?;
+    let load = found.first();
     let figures = load.and_then(|it| Some((it, it.device_queue?, it.device_busy_share?)));
     let Some((load, queue, busy)) = figures else {
         return Err(ValidationError::Nothing("no users were measured".into()));

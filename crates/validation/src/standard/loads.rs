@@ -1,17 +1,15 @@
 //! A section of the document on a machine: its published cells, and its loads as they are run here.
 
 use procedure::Preparation;
-use results::{Setup, StandardTable, TransactionLoad, UserTimes, ValidationRow};
+use results::{StandardTable, TransactionLoad, UserTimes, ValidationRow};
 use units::Duration;
 use vintage::rpt::{STANDARD_FILE, StandardTest};
 
 use super::columns::{ColumnVerdict, StandardColumn, as_published};
+use crate::hand::loads_of_users;
 use crate::{Rows, ValidationError};
 use host::interrupt::Interrupt;
-use kinds::transactions::{
-    Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
-};
-use lab::bench::{BenchRequest, default_settings};
+use kinds::transactions::{Ramp, UserLoad};
 
 /// A machine with the document's name for it, and its time for a unit of processor work.
 #[derive(Clone, Copy)]
@@ -94,42 +92,18 @@ impl Test {
     ) -> Result<Vec<TransactionLoad>, ValidationError> {
         let loads = self.test.loads.iter();
         let loads = loads.filter(|load| tasks.contains(&load.label.as_str()));
-        let request = TransactionsRequest {
-            bench: BenchRequest {
-                party: None,
-                target: target.into(),
-                purpose: "validation".into(),
-                size: Some(STANDARD_FILE),
-                reserve: None,
-                overwrite: false,
-                confirmed: None,
-                storage: default_settings(seed),
-                setup: Setup::new("transactions", seed),
-                cells: lab::cells::Cells::default(),
-            },
-            question: UsersQuestion::Loads(
-                loads
-                    .map(|load| UserLoad {
-                        name: load.label.clone(),
-                        users: load.users,
-                        profiles: load.profiles.clone(),
-                        goal: None,
-                        duration_max: LONGEST,
-                        preparation: Preparation::None,
-                        before: self.test.before.clone(),
-                    })
-                    .collect(),
-            ),
-            ramp: Ramp::Synchronised,
-            depth: None,
-            budget: LONGEST,
-            warm_up: None,
-            start_at: None,
-            sample_every: None,
-        };
-        let found = measure_transactions(&request, interrupt, &mut |_| {})?
-            .found
-            .loads;
+        let loads = loads.map(|load| UserLoad {
+            name: load.label.clone(),
+            users: load.users,
+            profiles: load.profiles.clone(),
+            goal: None,
+            duration_max: LONGEST,
+            preparation: Preparation::None,
+            before: self.test.before.clone(),
+        });
+        let start = (Ramp::Synchronised, LONGEST);
+        let target_of = (target, STANDARD_FILE);
+        let found = loads_of_users(target_of, loads.collect(), start, seed, interrupt)?;
         if found.len() == tasks.len() {
             return Ok(found);
         }

@@ -97,9 +97,8 @@ impl Plan {
     /// The run and the log file: the report file's name with its last letter replaced.
     #[must_use]
     pub fn run_and_log(&self) -> (String, String) {
-        let mut stem = self.files[3].clone();
-        stem.pop();
-        (format!("{stem}e"), format!("{stem}l"))
+        let [run, log] = beside(&self.files[3]);
+        (run, log)
     }
 
     /// What `-v` prints first: every workload with its threads.
@@ -125,6 +124,13 @@ impl Plan {
         }
         text
     }
+}
+
+/// The run and the log file of a report.
+fn beside(report: &str) -> [String; 2] {
+    let mut stem = report.to_owned();
+    stem.pop();
+    ["e", "l"].map(|letter| format!("{stem}{letter}"))
 }
 
 fn preset(name: &str, typed: &Typed) -> Vec<(String, String, String)> {
@@ -188,14 +194,22 @@ impl Resolver<'_> {
         })
     }
 
+    /// The whole test file.
+    fn file(&self) -> Place {
+        Place {
+            file: self.name.to_owned(),
+            line: 0,
+        }
+    }
+
     fn place_of(&self, name: &str) -> Place {
-        self.program.variable(name).map_or_else(
-            || Place {
-                file: self.name.to_owned(),
-                line: 0,
-            },
-            |variable| variable.place.clone(),
-        )
+        let variable = self.program.variable(name);
+        variable.map_or_else(|| self.file(), |it| it.place.clone())
+    }
+
+    /// Something is wrong with a variable.
+    fn complain(&mut self, name: &str, text: String) {
+        self.faults.error(&self.place_of(name), text);
     }
 
     fn text_of(&self, name: &str) -> String {
@@ -208,12 +222,11 @@ impl Resolver<'_> {
         match read(&self.text_of(name)) {
             Ok(value) => Some(value),
             Err(reason) => {
-                let place = self.place_of(name);
-                let text = match place.line {
+                let text = match self.place_of(name).line {
                     0 => reason,
                     _ => format!("{name} {reason}"),
                 };
-                self.faults.error(&place, text);
+                self.complain(name, text);
                 None
             }
         }
@@ -230,13 +243,13 @@ impl Resolver<'_> {
             && low >= high
         {
             let text = format!("Rsmax is {high} ms, and must be more than Rsmin, which is {low}");
-            self.faults.error(&self.place_of("Rsmax"), text);
+            self.complain("Rsmax", text);
         }
         if let (Some(low), Some(high)) = (dnmin, dnmax)
             && low > high
         {
             let text = format!("Dnmax is {high}, and must be Dnmin or more, which is {low}");
-            self.faults.error(&self.place_of("Dnmax"), text);
+            self.complain("Dnmax", text);
         }
         if let (Some(actual), Some(possible)) = (actual, possible)
             && actual > possible
@@ -252,31 +265,27 @@ impl Resolver<'_> {
     fn files(&mut self) -> [String; 4] {
         let [test, report] = ["TestFile", "ReptFile"].map(|name| self.text_of(name));
         if report.chars().count() < 2 {
-            let place = self.place_of("ReptFile");
             let text = format!(
                 "{} defines no ReptFile: say ReptFile=NAME.rpr, where the report is written",
                 self.name
             );
-            self.faults.error(&place, text);
+            self.complain("ReptFile", text);
         } else if matches!(report.chars().last(), Some('e' | 'l' | '/')) || !report.is_ascii() {
-            let place = self.place_of("ReptFile");
             let text = format!(
                 "ReptFile is {}: its last letter is replaced by e and l for the run and the log \
                  file, so it must be another one",
                 quoted(&report)
             );
-            self.faults.error(&place, text);
+            self.complain("ReptFile", text);
         }
         let inputs =
             ["TestFile", "ConfFile", "ParmFile", "DataFile"].map(|name| self.text_of(name));
-        let mut stem = report.clone();
-        stem.pop();
-        let outputs = [report.clone(), format!("{stem}e"), format!("{stem}l")];
-        for output in outputs.into_iter().filter(|_| !stem.is_empty()) {
+        let [run, log] = beside(&report);
+        let outputs = [report.clone(), run, log].into_iter();
+        for output in outputs.filter(|_| report.chars().count() > 1) {
             if output == self.name || inputs.contains(&output) {
-                let place = self.place_of("ReptFile");
                 let text = format!("{} would be written, and is read", quoted(&output));
-                self.faults.error(&place, text);
+                self.complain("ReptFile", text);
             }
         }
         let bare = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -299,12 +308,8 @@ impl Resolver<'_> {
     fn workloads(&mut self, threads_max: Option<i64>) -> Vec<Workload> {
         let program = self.program;
         if program.invoked.is_empty() {
-            let place = Place {
-                file: self.name.to_owned(),
-                line: 0,
-            };
             let text = "no workload is invoked: name at least one, such as TransactionWorkload";
-            self.faults.error(&place, text);
+            self.faults.error(&self.file(), text);
         }
         let flags = program
             .objects
@@ -347,20 +352,15 @@ impl Resolver<'_> {
                     let text = format!("a workload has no {}: it has NThreads", quoted(name));
                     self.faults.error(place, text);
                 }
-                Item::Invocation { name, place } => {
-                    let thread = self.program.objects.get(name);
-                    match thread.filter(|object| object.kind == ObjectKind::Thread) {
-                        Some(thread) => {
-                            if let Some(kind) = self.thread(name, thread, flags, &mut nthreads) {
-                                kinds.push(kind);
-                            }
-                        }
-                        None => {
-                            let text = format!("there is no thread {}", quoted(name));
-                            self.faults.error(place, text);
-                        }
+                Item::Invocation { name, place } => match self.program.objects.get(name) {
+                    Some(thread) if thread.kind == ObjectKind::Thread => {
+                        kinds.extend(self.thread(name, thread, flags, &mut nthreads));
                     }
-                }
+                    _ => {
+                        let text = format!("there is no thread {}", quoted(name));
+                        self.faults.error(place, text);
+                    }
+                },
             }
         }
         if self.faults.errors.len() > errors_before {
@@ -422,13 +422,13 @@ impl Resolver<'_> {
         let mut kind = Kind::default();
         let mut count = 1;
         for item in &object.items {
-            let Item::Pair { name, value, place } = item else {
-                let Item::Invocation { name, place } = item else {
+            let (name, value, place) = match item {
+                Item::Pair { name, value, place } => (name, value, place),
+                Item::Invocation { name, place } => {
+                    let text = format!("{} stands alone: a thread has definitions", quoted(name));
+                    self.faults.error(place, text);
                     continue;
-                };
-                let text = format!("{} stands alone: a thread has definitions", quoted(name));
-                self.faults.error(place, text);
-                continue;
+                }
             };
             match name.as_str() {
                 "LThreads" => count = self.count(name, value, place, 1).unwrap_or(1),

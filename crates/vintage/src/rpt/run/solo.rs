@@ -12,7 +12,7 @@ use super::data_file::{DataRequest, Filling, open_data};
 use super::messages::{Detail, IoDetail, Report};
 use super::rig::{Failure, Rig, RigOptions};
 use super::test_run::common_unit;
-use crate::run::ClassicError;
+use crate::run::{ClassicError, go_on};
 
 /// One control thread.
 #[derive(Clone, Debug)]
@@ -109,10 +109,7 @@ fn talk(
 ) -> Result<(), ClassicError> {
     let mut messages = 0;
     loop {
-        if let Some(signal) = interrupt.is_raised() {
-            let (signal, kept) = (signal.name, "the messages so far are above");
-            return Err(ClassicError::Interrupted { signal, kept });
-        }
+        go_on(interrupt, "the messages so far are above")?;
         for posted in rig.run_slice()? {
             let at = posted.at.since(begun).as_secs_f64();
             match posted.report {
