@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use super::experiments;
+
 /// A table, or a log with figures.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishedTable {
@@ -55,11 +57,13 @@ pub fn published_tables() -> impl Iterator<Item = &'static PublishedTable> {
 /// program.
 fn tables_of(text: &str) -> Vec<PublishedTable> {
     let text: &'static str = text.replace("\n    ", " ").leak();
-    let mut names = BTreeMap::new();
+    let titles = experiments().iter();
+    let titles = titles.map(|it| (format!("${}", it.name), it.title));
+    let mut names: BTreeMap<String, &str> = titles.collect();
     let mut tables: Vec<(PublishedTable, Vec<TablePart>)> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         if let Some((name, meaning)) = line.split_once(" = ").filter(|_| line.starts_with('$')) {
-            names.insert(name, meaning);
+            names.insert(name.into(), meaning);
             continue;
         }
         let fields = line.split(" | ");

@@ -15,24 +15,10 @@ use sim::{DeviceSpec, SimSpec, TapeSpec};
 
 use super::hand::SEED;
 use super::studies::{COPY, StudyRow};
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "KP3, April 1995: COPY from tape to disk, with and without /extension",
-        &["dlt2000", "st15150n"],
-        "234400 blocks from sim:dlt2000?rate=1.19MB/s&compression=1.065 to \
-         sim:st15150n?bus=5MB/s, in writes of 32 blocks; extending takes 29.7 ms",
-        copy,
-    ),
-    Experiment::of_document(
-        "KP3, September 1995 and July 1994: finding files on a tape",
-        &["dlt2000"],
-        "file marks: every inch at search speed; SMFS: a search for each of 91 files, at random",
-        positioning,
-    ),
-];
+pub(super) const RUNS: Runs = &[("copy", copy), ("positioning", positioning)];
 
 fn tape_spec(text: &str) -> Result<TapeSpec, ValidationError> {
     match SimSpec::parse(text)?.machine().map(|it| it.device.clone()) {

@@ -7,41 +7,16 @@ use vintage::diskrand::{Arguments, DiskRandLog, PassLength, typed};
 use workload::CPU_UNIT_NS;
 
 use super::hand::{Hand, places};
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 use vintage::run::{ProgramRun, UserRequest, WriteRequest, run_user, run_write};
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "DISKRAND 7: random reads of 4 KiB under DOS, by the size of the file",
-        &["ppro-dos", "fireball"],
-        "diskrand Write sim:ppro-dos?size=.. MB 300; 8 records: reads of 32 KiB of it",
-        under_dos,
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.1: a file of 40 MB under DOS",
-        &["ppro-dos", "fireball", "p100", "st5850a", "i486", "st3250a"],
-        "diskrand Write .. 40 300 on sim:ppro-dos, sim:p100 and sim:i486 without file cache",
-        three_machines,
-    ),
-    Experiment::of_document(
-        "DISKRAND 7: Windows NT fills its file cache, 1000 reads of a file of 40 MB in each line",
-        &["ppro", "fireball"],
-        "diskrand Read sim:ppro?size=40M&file-cache-max=13M N 10 Log.txt 1000 0, N from 91 to 99",
-        cache_fill,
-    ),
-    Experiment::of_document(
-        "DISKRAND 7: the same with a file of 100 MB",
-        &["ppro", "fireball"],
-        "diskrand Read sim:ppro?size=100M&file-cache-max=13M N 10 Log.txt 1000 0, N from 91 to 99",
-        cache_fill_of_a_larger_file,
-    ),
-    Experiment::of_document(
-        "DISKRAND 3: reading after writing under Windows NT, file of 40 MB",
-        &["ppro", "fireball"],
-        "diskrand Write sim:ppro?size=40M&file-cache=20M&file-cache-max=20M 40 15",
-        write_phase,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("under_dos", under_dos),
+    ("three_machines", three_machines),
+    ("cache_fill", cache_fill),
+    ("cache_fill_of_a_larger_file", cache_fill_of_a_larger_file),
+    ("write_phase", write_phase),
 ];
 
 /// Seconds of reading: the passes of 5 seconds of the document differ by 1 % among each other.

@@ -11,34 +11,14 @@ use units::{Duration, Instant};
 use workload::Durability;
 
 use super::hand::{Direction, Hand, places};
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_law(
-        "RAID-5 of five disks: operations of the disks for a small one of the user",
-        &["raid5-rz28", "rz28"],
-        "40000 of 4 KiB anywhere, four at a time, on the array of sim:raid5-rz28",
-        raid,
-    ),
-    Experiment::of_law(
-        "Flash: pages programmed for each page written at random, and reads at most",
-        &["nvme"],
-        "one die of sim:nvme with cleaning=fifo, steady; reads of sim:nvme, 1 to 1024 at a time",
-        flash,
-    ),
-    Experiment::of_law(
-        "File cache: shares of reads anywhere that it answers",
-        &["ppro"],
-        "sim:ppro with 13 of 40 MiB in memory, steady; with space for all of 200 MiB, filling",
-        cache,
-    ),
-    Experiment::of_law(
-        "Disk without write cache: a turn is lost between writes that follow each other",
-        &["rz26"],
-        "writes of 16 sectors in order over 140 tracks of sim:rz26",
-        lost_turn,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("raid", raid),
+    ("flash", flash),
+    ("cache", cache),
+    ("lost_turn", lost_turn),
 ];
 
 /// Commands that go anywhere.

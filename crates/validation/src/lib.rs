@@ -22,6 +22,8 @@ mod unreached;
 
 pub use census::{FigureAccount, PublishedTable, TablePart, published_tables};
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -77,61 +79,63 @@ pub enum ValidationError {
 /// What an experiment found.
 type Rows = Result<Vec<ValidationRow>, ValidationError>;
 
+/// What fills tables, by their names.
+type Runs = &'static [(&'static str, fn(&Interrupt) -> Rows)];
+
 /// One table, and what fills it.
 struct Experiment {
-    title: &'static str,
+    name: &'static str,
     reference: Reference,
-    devices: &'static [&'static str],
-    method: &'static str,
+    devices: Vec<&'static str>,
+    title: &'static str,
+    method: String,
     run: fn(&Interrupt) -> Rows,
 }
 
-impl Experiment {
-    const fn of_document(
-        title: &'static str,
-        devices: &'static [&'static str],
-        method: &'static str,
-        run: fn(&Interrupt) -> Rows,
-    ) -> Self {
-        Self {
-            title,
-            reference: Reference::Document,
-            devices,
-            method,
-            run,
-        }
-    }
-
-    const fn of_law(
-        title: &'static str,
-        devices: &'static [&'static str],
-        method: &'static str,
-        run: fn(&Interrupt) -> Rows,
-    ) -> Self {
-        Self {
-            reference: Reference::Law,
-            ..Self::of_document(title, devices, method, run)
-        }
-    }
+/// All experiments, in the order of the report.
+fn experiments() -> &'static [Experiment] {
+    static ALL: LazyLock<Vec<Experiment>> =
+        LazyLock::new(|| experiments_of(include_str!("experiments.txt")));
+    &ALL
 }
 
-/// All experiments, in the order of the report.
-fn experiments() -> impl Iterator<Item = &'static Experiment> {
-    [
-        diskrand::EXPERIMENTS,
-        standard::EXPERIMENTS,
-        together::EXPERIMENTS,
-        transfer::EXPERIMENTS,
-        over_lan::EXPERIMENTS,
-        copying::EXPERIMENTS,
-        tapes::EXPERIMENTS,
-        rpt::EXPERIMENTS,
-        queues::EXPERIMENTS,
-        laws::EXPERIMENTS,
-        unreached::EXPERIMENTS,
-    ]
-    .into_iter()
-    .flatten()
+/// The experiments of a text, whose first lines say how it is written.
+fn experiments_of(text: &'static str) -> Vec<Experiment> {
+    let runs = [
+        diskrand::RUNS,
+        standard::RUNS,
+        together::RUNS,
+        transfer::RUNS,
+        over_lan::RUNS,
+        copying::RUNS,
+        tapes::RUNS,
+        rpt::RUNS,
+        queues::RUNS,
+        laws::RUNS,
+        unreached::RUNS,
+    ];
+    let runs: BTreeMap<_, _> = runs.into_iter().flatten().copied().collect();
+    let experiment = |text: &'static str| {
+        let mut lines = text.lines().map(str::trim);
+        let mut next = || lines.next().expect("three lines at least");
+        let (head, title) = (next(), next());
+        let (head, devices) = head.split_once(": ").expect("devices behind a colon");
+        let (reference, name) = head.split_once(' ').expect("a reference and a name");
+        Experiment {
+            name,
+            reference: match reference {
+                "law" => Reference::Law,
+                _ => Reference::Document,
+            },
+            devices: devices.split(' ').collect(),
+            title,
+            method: lines.collect::<Vec<_>>().join(" "),
+            run: runs[name],
+        }
+    };
+    let all: Vec<Experiment> = text.split("\n\n").skip(1).map(experiment).collect();
+    assert_eq!(all.len(), runs.len(), "each run fills a table");
+    all
 }
 
 /// Told which table comes next, how many were done, and how many there are.
@@ -149,6 +153,7 @@ pub fn validate(
 ) -> Result<Validation, ValidationError> {
     let device = device.map(units::listed_name);
     let chosen: Vec<&Experiment> = experiments()
+        .iter()
         .filter(|it| device.is_none_or(|name| it.devices.contains(&name)))
         .collect();
     if chosen.is_empty() {
@@ -166,7 +171,7 @@ pub fn validate(
             title: experiment.title.into(),
             reference: experiment.reference,
             devices: experiment.devices.iter().map(ToString::to_string).collect(),
-            method: experiment.method.into(),
+            method: experiment.method.clone(),
             rows: rows?,
         });
     }
@@ -228,7 +233,8 @@ fn rows_of(chosen: &[&Experiment], interrupt: &Interrupt, told: Told<'_>) -> Vec
 
 /// Names of devices and machines of which there are figures.
 fn known() -> Vec<&'static str> {
-    let mut names: Vec<&str> = experiments().flat_map(|it| it.devices).copied().collect();
+    let devices = experiments().iter().flat_map(|it| &it.devices);
+    let mut names: Vec<&str> = devices.copied().collect();
     names.sort_unstable();
     names.dedup();
     names

@@ -7,30 +7,13 @@ use results::{Bar, ValidationRow};
 use vintage::run::{HostPlace, TogetherFigures, TogetherRow};
 
 use super::together::{percent, run};
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "DISKMBPS 9 and appendix 4: a disk behind 10 Mbit/s Ethernet",
-        &["lan-ppro", "ethernet10", "st5850a"],
-        "together sim:lan-ppro -- diskmbps 40 1 N, 0 6 N FILE; 8 MB with 9 MB of the server's \
-         memory",
-        pentium_pro_as_client,
-    ),
-    Experiment::of_document(
-        "DISKMBPS 9 and appendix 4: the Pentium 100 as client",
-        &["lan-p100", "ethernet10-p100", "fireball"],
-        "together sim:lan-p100 -- diskmbps 40 1 L, 0 6 L FILE; 16 MB with 20 MB of the server's \
-         memory",
-        pentium_100_as_client,
-    ),
-    Experiment::of_document(
-        "DISKMBPS appendix 4.5: two clients of one server",
-        &["lan-p100", "ethernet10-p100", "fireball"],
-        "together sim:lan-p100 p100=FILE 486=FILE, the 486 taken for a second Pentium 100",
-        two_clients,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("pentium_pro_as_client", pentium_pro_as_client),
+    ("pentium_100_as_client", pentium_100_as_client),
+    ("two_clients", two_clients),
 ];
 
 /// What a program moved, and how busy it kept both hosts.

@@ -11,25 +11,12 @@ use workload::{
 };
 
 use super::hand::{SEED, loads_of_users};
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 use kinds::transactions::{Ramp, UserLoad};
 use lab::laboratory::{Laboratory as _, SimLaboratory};
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_law(
-        "Queues with Poisson arrivals: mean response time",
-        &["mm1", "mmc", "md1"],
-        "one trial each, until the mean is known to 3 %; held against its interval of 99.8 %",
-        arrivals,
-    ),
-    Experiment::of_law(
-        "One server and 20 users who think for 100 ms: throughput, Little's law, utilisation",
-        &["mm1"],
-        "one trial of users on sim:mm1?mean=5ms, until the mean is known to 3 %",
-        users,
-    ),
-];
+pub(super) const RUNS: Runs = &[("arrivals", arrivals), ("users", users)];
 
 /// Mean service time of the queues, milliseconds.
 const SERVICE_MS: f64 = 0.1;

@@ -12,29 +12,14 @@ use vintage::rpt::log::{Block, Entry};
 use vintage::rpt::{Calculation, Converging, Message, Plan, Session, Sums, shipped};
 
 use super::hand::SEED;
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 use vintage::run::{Operator, OutputFiles, TestRequest, run_test};
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "RPT, the log file: figures from the third sums of the sample log",
-        &["rz28"],
-        "the arithmetic of seekstone rpt on the manual's own sums; five digits",
-        arithmetic,
-    ),
-    Experiment::of_document(
-        "RPT, the report file: shape of the curve of the transaction workload",
-        &["rz28", "md1"],
-        "rpt with rpt.rpp on sim:rz28?size=800MiB, Rsmin=18.54, Rsmax=50; sim:md1 without arm",
-        shape_on_rz28,
-    ),
-    Experiment::of_document(
-        "RPT, the report file: the same on another drive",
-        &["rz26", "md1"],
-        "rpt with rpt.rpp on sim:rz26?size=800MiB, Rsmin=18.54, Rsmax=50; sim:md1 without arm",
-        shape_on_rz26,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("arithmetic", arithmetic),
+    ("shape_on_rz28", shape_on_rz28),
+    ("shape_on_rz26", shape_on_rz26),
 ];
 
 /// The third line of sums of the manual's log.

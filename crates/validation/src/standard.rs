@@ -8,84 +8,26 @@ use results::{Bar, ValidationRow};
 use units::Duration;
 
 use super::hand::{Hand, places};
-use super::{Experiment, Rows};
+use super::{Rows, Runs};
 use columns::{COST, CPU, ColumnVerdict, HIGH, MAX, MEAN, MIN, StandardColumn, TPS};
 use host::interrupt::Interrupt;
 use loads::{BATCH, I486, LAN, P100, PPRO, Pc, SEEDS, SEEDS_OF_FEW, Test};
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "DISKRAND 9.2: 1, 2 and 4 tasks that compute, transactions per second",
-        &["ppro", "fireball"],
-        "transactions sim:ppro?file-cache-max=13M --standard 9.2 --cpu-unit 100ms",
-        |interrupt| computing(PPRO, interrupt),
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.2 on the Pentium 100",
-        &["p100", "st5850a"],
-        "transactions sim:p100 --standard 9.2 --cpu-unit 250ms",
-        |interrupt| computing(P100, interrupt),
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.2 on the 486",
-        &["i486", "st3250a"],
-        "transactions sim:i486 --standard 9.2 --cpu-unit 1s",
-        |interrupt| computing(I486, interrupt),
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.3: 1, 2 and 4 tasks that read, transactions per second",
-        &["ppro", "fireball"],
-        "transactions sim:ppro?file-cache-max=13M --standard 9.3 --cpu-unit 100ms",
-        |interrupt| reading("9.3", interrupt),
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.3 under Windows 95",
-        &["p100", "st5850a", "i486", "st3250a"],
-        "the same on sim:p100 and sim:i486, spinning and with waiting=free",
-        reading_under_windows_95,
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.4: 1, 2 and 4 tasks that read and compute, transactions per second",
-        &["ppro", "fireball"],
-        "transactions sim:ppro?file-cache-max=13M --standard 9.4 --cpu-unit 100ms",
-        |interrupt| reading("9.4", interrupt),
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.4 under Windows 95",
-        &["p100", "st5850a", "i486", "st3250a"],
-        "the same on sim:p100 and sim:i486, spinning and with waiting=free",
-        both_under_windows_95,
-    ),
-    Experiment::of_document(
-        "DISKRAND 9.5: 4 tasks, and ever more of a memory of 32 MB taken",
-        &["ppro", "fireball"],
-        "transactions sim:ppro?file-cache-max=13M --standard 9.5 --cpu-unit 100ms",
-        taken_memory,
-    ),
-    Experiment::of_document(
-        "DISKRAND 10.1: users who think",
-        &["ppro", "fireball"],
-        "transactions sim:ppro?file-cache-max=13M --standard 10.1 --cpu-unit 100ms, 2 seeds",
-        many_users,
-    ),
-    Experiment::of_document(
-        "DISKRAND 10.1 under Windows 95",
-        &["p100", "st5850a", "i486", "st3250a"],
-        "the same on sim:p100 and sim:i486, spinning and with waiting=free, 4 seeds",
-        many_users_under_windows_95,
-    ),
-    Experiment::of_document(
-        "DISKRAND 10.2: 30 light users and 2 heavy ones",
-        &["ppro", "fireball"],
-        "transactions sim:ppro?file-cache-max=13M --standard 10.2 --cpu-unit 100ms, 2 seeds",
-        two_profiles,
-    ),
-    Experiment::of_document(
-        "DISKRAND 10.3 and 11: six users over the LAN; the cache's share",
-        &["lan-p100", "ethernet10-p100", "fireball", "ppro"],
-        "transactions sim:lan-p100 --standard 10.3 --cpu-unit 250ms, six users alone, 4 seeds",
-        remote,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("computing_on_ppro", |interrupt| computing(PPRO, interrupt)),
+    ("computing_on_p100", |interrupt| computing(P100, interrupt)),
+    ("computing_on_486", |interrupt| computing(I486, interrupt)),
+    ("reading", |interrupt| reading("9.3", interrupt)),
+    ("reading_under_windows_95", reading_under_windows_95),
+    ("reading_and_computing", |interrupt| {
+        reading("9.4", interrupt)
+    }),
+    ("both_under_windows_95", both_under_windows_95),
+    ("taken_memory", taken_memory),
+    ("many_users", many_users),
+    ("many_users_under_windows_95", many_users_under_windows_95),
+    ("two_profiles", two_profiles),
+    ("remote", remote),
 ];
 
 use ColumnVerdict::{Between, MissedBetween, Shown, Within};

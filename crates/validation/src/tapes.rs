@@ -7,28 +7,13 @@
 use results::ValidationRow;
 
 use super::studies::{BACKUP, FULL, StudyRow, TMSCP};
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "KP3, July 1994 and May 1995: a tape written full with copies of one file",
-        &["dlt2000"],
-        "the study dlt2000-full; each file is on the tape before the next begins",
-        full,
-    ),
-    Experiment::of_document(
-        "KP3, May 1995: BACKUP of two disks to a tape",
-        &["dlt2000", "st15150n"],
-        "the study backup-dlt2000; rates are those of saving and, if asked for, verifying",
-        backup,
-    ),
-    Experiment::of_document(
-        "KP3, September 1995: four tapes read at once over TMSCP",
-        &["dlt2000", "tmscp", "fddi"],
-        "the study tmscp-four-tapes, with one processor and with two",
-        four_tapes,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("full", full),
+    ("backup", backup),
+    ("four_tapes", four_tapes),
 ];
 
 /// Tests, hours and rates of the document.

@@ -11,30 +11,13 @@ use vintage::run::{
     clock_from, rows, run_together, script_lines,
 };
 
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "DISKRAND 10.3: six users over the LAN, and 30 of the server",
-        &["lan-p100", "ethernet10-p100", "fireball", "ppro"],
-        "together sim:lan-p100 p100=FILE server=FILE with the document's batch files, spinning and \
-         with waiting=free",
-        remote_and_local,
-    ),
-    Experiment::of_document(
-        "DISKMBPS 10: programs that read a file each from one disk",
-        &["ppro", "fireball"],
-        "together sim:ppro -- diskmbps 0 4 A J1.tmp ..., with file-read-ahead=32KiB and 64KiB",
-        readers_of_a_disk,
-    ),
-    Experiment::of_document(
-        "DISKMBPS 11: two programs that read a file each from one CD-ROM",
-        &["cdrom8"],
-        "together sim:cdrom8 -- diskmbps 0 4 N WEEZER.AVI -- diskmbps 0 4 D GOODTIME.AVI, reads of \
-         64 KiB",
-        readers_of_a_cd,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("remote_and_local", remote_and_local),
+    ("readers_of_a_disk", readers_of_a_disk),
+    ("readers_of_a_cd", readers_of_a_cd),
 ];
 
 /// A site of the document, with the seed of everything random.

@@ -6,47 +6,16 @@ use vintage::run::{DiskMbps, HostPlace, JobStart, ProgramRun, run_diskmbps};
 
 use super::hand::{Direction, Hand};
 use super::together::{PER_MIB, percent, read_by_all, run};
-use super::{Experiment, Rows, ValidationError};
+use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment::of_document(
-        "DISKMBPS 9 and appendix 1: the Pentium Pro under DOS",
-        &["ppro-dos", "fireball"],
-        "diskmbps 40 6 Z sim:ppro-dos; diskmbps 0 4 Z sim:ppro-dos?start=0&size=4M",
-        pentium_pro,
-    ),
-    Experiment::of_document(
-        "DISKMBPS 9: the other machines under DOS",
-        &["p100", "st5850a", "i486", "st3250a"],
-        "diskmbps 20 6 Z on sim:p100 and sim:i486 without file cache",
-        other_machines,
-    ),
-    Experiment::of_document(
-        "DISKMBPS 9: CD-ROM, one reader",
-        &["cdrom8", "cdrom4"],
-        "diskmbps 0 4 N sim:cdrom8?size=30M",
-        compact_discs,
-    ),
-    Experiment::of_document(
-        "DISKMBPS 8, 9 and appendices 1 to 3: through the file caches of Windows",
-        &["ppro", "p100", "i486", "fireball", "st5850a", "st3250a"],
-        "together sim:ppro -- diskmbps 0 6 N FILE with file-read-ahead=32KiB and 64KiB; diskmbps \
-         40 1 N; small files read again; the same on sim:p100 and sim:i486",
-        through_caches,
-    ),
-    Experiment::of_document(
-        "KP3, April 1995: disks of a DEC 3000 Model 400, 16 MB in I/Os of 48 KiB",
-        &["axp612", "st15150n", "rz26"],
-        "in order on sim:axp612?bus=5MB/s, and with disk=rz26",
-        dec_3000,
-    ),
-    Experiment::of_document(
-        "KP3, April 1998: writing a floppy",
-        &["floppy"],
-        "in order on sim:floppy, a cylinder at a time",
-        floppy,
-    ),
+pub(super) const RUNS: Runs = &[
+    ("pentium_pro", pentium_pro),
+    ("other_machines", other_machines),
+    ("compact_discs", compact_discs),
+    ("through_caches", through_caches),
+    ("dec_3000", dec_3000),
+    ("floppy", floppy),
 ];
 
 /// MB per second of a program's writing and of its reading, means over passes.
