@@ -57,8 +57,8 @@ fn alone(
     interrupt: &Interrupt,
 ) -> Result<Moved, ValidationError> {
     let files = [("J.tmp", megabytes << 20)];
-    let batches = [("client", HostPlace::Client, lines.to_owned())];
-    let rows = run(target, &files, &batches, 1, interrupt)?;
+    let batches = [("client", HostPlace::Client, lines)];
+    let rows = run(target, &files, &batches, interrupt)?;
     let row = rows.first().map(Moved::of);
     row.ok_or_else(|| ValidationError::Nothing(format!("{target}: nothing was moved")))
 }
@@ -135,8 +135,8 @@ fn pentium_100_as_client(interrupt: &Interrupt) -> Rows {
 fn both(lines: [&str; 2], interrupt: &Interrupt) -> Result<[Moved; 2], ValidationError> {
     let files = [("J1.tmp", 40 << 20), ("J2.tmp", 40 << 20)];
     let hosts = ["p100", "486"];
-    let batches = [0, 1].map(|n| (hosts[n], HostPlace::Client, lines[n].to_owned()));
-    let rows = run("sim:lan-p100", &files, &batches, 1, interrupt)?;
+    let batches = [0, 1].map(|n| (hosts[n], HostPlace::Client, lines[n]));
+    let rows = run("sim:lan-p100", &files, &batches, interrupt)?;
     let of = |host: &str| {
         let row = rows.iter().find(|row| row.host == host).map(Moved::of);
         row.ok_or_else(|| ValidationError::Nothing(format!("{host} moved nothing")))

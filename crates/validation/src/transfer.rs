@@ -1,11 +1,11 @@
 //! Reading and writing in order: DISKMBPS with the document's commands, and the KP3 disks.
 
 use results::{Bar, ValidationRow};
-use vintage::diskmbps::{PassKind, typed};
-use vintage::run::{DiskMbps, HostPlace, JobStart, ProgramRun, run_diskmbps};
+use vintage::diskmbps::{rates_mb_s, typed};
+use vintage::run::{DiskMbps, JobStart, ProgramRun, run_diskmbps};
 
 use super::hand::{Direction, Hand};
-use super::together::{PER_MIB, percent, read_by_all, run};
+use super::together::{PER_MIB, here, with_both_read_aheads};
 use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 
@@ -25,16 +25,8 @@ fn rates(words: &[&str], interrupt: &Interrupt) -> Result<(f64, f64), Validation
     let console = &mut |_: &str| {};
     let mut run = ProgramRun::new(interrupt, console).unlogged();
     let passes = run_diskmbps(&DiskMbps::new(arguments, JobStart::default()), &mut run)?;
-    let rate = |is_write: bool| {
-        let those = || {
-            let passes = passes.iter();
-            passes.filter(move |pass| (pass.kind == PassKind::Write) == is_write)
-        };
-        let bytes: u64 = those().map(|pass| pass.bytes).sum();
-        let seconds: f64 = those().map(|pass| pass.seconds).sum();
-        bytes as f64 / f64::from(1 << 20) / seconds
-    };
-    Ok((rate(true), rate(false)))
+    let [written, read] = rates_mb_s(&passes).map(|rate| rate.unwrap_or(f64::NAN));
+    Ok((written, read))
 }
 
 fn pentium_pro(interrupt: &Interrupt) -> Rows {
@@ -121,8 +113,8 @@ fn compact_discs(interrupt: &Interrupt) -> Rows {
 fn again(target: &str, megabytes: u64, interrupt: &Interrupt) -> Result<f64, ValidationError> {
     let files = [("J.tmp", megabytes << 20)];
     let lines = "DiskNT95 0 1 N J.tmp\nstart DiskNT95 0 9 N J.tmp\n";
-    let batches = [("here", HostPlace::Client, lines.to_owned())];
-    Ok(read_by_all(&run(target, &files, &batches, 1, interrupt)?))
+    let [rate, _] = here(target, &files, lines, interrupt)?;
+    Ok(rate)
 }
 
 /// A machine of the document with what it published of files through its cache, rates in MiB/s.
@@ -199,63 +191,47 @@ fn through_caches(interrupt: &Interrupt) -> Rows {
 
 /// The Pentium Pro reads a large file, with a read-ahead of 32 and of 64 KiB.
 fn read_ahead(interrupt: &Interrupt) -> Rows {
-    let files = [("J.tmp", 40 << 20)];
-    let lines = "start DiskNT95 0 6 N J.tmp\n".to_owned();
-    let batches = [("here", HostPlace::Client, lines)];
-    let ahead = |ahead: &str| -> Result<[f64; 2], ValidationError> {
-        let target = format!("sim:ppro?file-read-ahead={ahead}");
-        let rows = run(&target, &files, &batches, 1, interrupt)?;
-        let busy = percent(rows.first().and_then(|row| row.cpu_share));
-        Ok([read_by_all(&rows), busy])
-    };
-    let [short, long] = [ahead("32KiB")?, ahead("64KiB")?];
-    let rate = mib("PPro, reading 40 MB", 3.6).between(short[0], long[0]);
-    let busy = ValidationRow::new("PPro, reading 40 MB, processor", "%", 90.0);
+    let rows = [
+        mib("PPro, reading 40 MB", 3.6),
+        ValidationRow::new("PPro, reading 40 MB, processor", "%", 90.0),
+    ];
+    let (files, lines) = ([("J.tmp", 40 << 20)], "start DiskNT95 0 6 N J.tmp\n");
+    let [rate, busy] = with_both_read_aheads(&files, lines, rows, interrupt)?;
     Ok(vec![
         rate.missed(Bar::Bracket, "by 1 %: both are above it"),
-        busy.between(short[1], long[1])
-            .missed(Bar::Bracket, PER_MIB),
+        busy.missed(Bar::Bracket, PER_MIB),
     ])
 }
 
 fn dec_3000(_: &Interrupt) -> Rows {
     use Direction::{Reading, Writing};
+    let with_copy = "the processor's time for a MiB is that of COPY, after each I/O; at the same time, \
+                     the rate would be that of the bus, 4.5 MiB/s";
+    let not_judged =
+        "not judged: seen before a bar was fixed; the clients' own work is not modelled";
     let mut rows = Vec::new();
-    let seagate = "sim:axp612?bus=5MB/s";
-    let digital = "sim:axp612?bus=5MB/s&disk=rz26";
-    for (name, target, direction, published) in [
-        ("ST15150N, reading", seagate, Reading, 3.62),
-        ("ST15150N, writing", seagate, Writing, 3.01),
-        ("RZ26, reading", digital, Reading, 2.24),
-        ("RZ26, writing", digital, Writing, 1.46),
+    for (drive, over, parameters, published) in [
+        ("ST15150N", "", "", [3.62, 3.01]),
+        ("RZ26", "", "&disk=rz26", [2.24, 1.46]),
+        ("ST15150N", " over FDDI", "&link=fddi", [2.90, 2.35]),
+        (
+            "ST15150N",
+            " over Ethernet",
+            "&link=ethernet10",
+            [0.82, 0.94],
+        ),
     ] {
-        let rate = Hand::on(target)?.in_order(16 << 20, 48 << 10, direction)?;
-        let row = ValidationRow::new(name, "MiB/s", published).simulated(rate / 1024.0);
-        let row = if target == seagate && direction == Reading {
-            row.noted(
-                "the processor's time for a MiB is that of COPY, after each I/O; at the \
-                 same time, the rate would be that of the bus, 4.5 MiB/s",
-            )
-        } else {
-            row
-        };
-        rows.push(row.within(0.12));
-    }
-    let (fddi, ethernet) = (
-        "sim:axp612?bus=5MB/s&link=fddi",
-        "sim:axp612?bus=5MB/s&link=ethernet10",
-    );
-    for (name, target, direction, published) in [
-        ("ST15150N, reading over FDDI", fddi, Reading, 2.90),
-        ("ST15150N, writing over FDDI", fddi, Writing, 2.35),
-        ("ST15150N, reading over Ethernet", ethernet, Reading, 0.82),
-        ("ST15150N, writing over Ethernet", ethernet, Writing, 0.94),
-    ] {
-        let rate = Hand::on(target)?.in_order(16 << 20, 48 << 10, direction)?;
-        let row = ValidationRow::new(name, "MiB/s", published).simulated(rate / 1024.0);
-        rows.push(row.noted(
-            "not judged: seen before a bar was fixed; the clients' own work is not modelled",
-        ));
+        let target = format!("sim:axp612?bus=5MB/s{parameters}");
+        let directions = [("reading", Reading), ("writing", Writing)];
+        for ((what, direction), published) in directions.into_iter().zip(published) {
+            let rate = Hand::on(&target)?.in_order(16 << 20, 48 << 10, direction)?;
+            let row = mib(format!("{drive}, {what}{over}"), published).simulated(rate / 1024.0);
+            rows.push(match (parameters, direction) {
+                _ if !over.is_empty() => row.noted(not_judged),
+                ("", Reading) => row.noted(with_copy).within(0.12),
+                _ => row.within(0.12),
+            });
+        }
     }
     Ok(rows)
 }

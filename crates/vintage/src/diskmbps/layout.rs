@@ -90,6 +90,18 @@ pub fn rate_mb_s(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 / f64::from(1 << 20) / seconds.max(1e-9)
 }
 
+/// The same of writing and of reading, over all passes of each; none where there are none.
+#[must_use]
+pub fn rates_mb_s(passes: &[Finished]) -> [Option<f64>; 2] {
+    [true, false].map(|is_write| {
+        let those = |it: &&Finished| (it.kind == PassKind::Write) == is_write;
+        let (bytes, seconds) = passes.iter().filter(those).fold((0, 0.0), |sum, pass| {
+            (sum.0 + pass.bytes, sum.1 + pass.seconds)
+        });
+        (seconds > 0.0).then(|| bytes as f64 / f64::from(1 << 20) / seconds)
+    })
+}
+
 /// Decimals of a pass's seconds: two in the document, more where those would leave nothing of it.
 #[must_use]
 pub fn decimals(seconds: f64) -> usize {

@@ -1,10 +1,9 @@
 //! What programs did together, in the columns of the documents' tables.
 
 use engine::Activity;
-use units::Instant;
 
 use super::{ProgramEnd, ProgramLaunch, ProgramOutput};
-use crate::diskmbps::PassKind;
+use crate::diskmbps::rates_mb_s;
 use crate::diskrand::percentile_95;
 
 /// A line of a result table: users of one profile, or one program that moved data.
@@ -86,20 +85,12 @@ fn profile(arguments: &crate::diskrand::ReadArguments) -> String {
 }
 
 fn row(host: String, what: String, members: &[&ProgramEnd]) -> TogetherRow {
-    let begun = members
-        .iter()
-        .map(|it| it.begun)
-        .min()
-        .unwrap_or(Instant::START);
-    let ended = members
-        .iter()
-        .map(|it| it.ended)
-        .max()
-        .unwrap_or(Instant::START);
-    let elapsed_s = ended.since(begun).as_secs_f64();
     let first = members.iter().min_by_key(|it| it.begun);
     let last = members.iter().max_by_key(|it| it.ended);
     let ends = first.zip(last);
+    let elapsed_s = ends.map_or(0.0, |(first, last)| {
+        last.ended.since(first.begun).as_secs_f64()
+    });
     let of_host = ends.and_then(|(first, last)| busy_share(&first.activity[0], &last.activity[1]));
     let of_server = ends.and_then(|(first, last)| {
         busy_share(&first.of_server.as_ref()?[0], &last.of_server.as_ref()?[1])
@@ -124,19 +115,8 @@ fn busy_share(before: &Activity, after: &Activity) -> Option<f64> {
 
 fn figures(members: &[&ProgramEnd], elapsed_s: f64) -> TogetherFigures {
     if let Some(Ok(ProgramOutput::Passes(passes))) = members.first().map(|it| &it.result) {
-        let rate = |is_write: bool| {
-            let those = passes
-                .iter()
-                .filter(|it| (it.kind == PassKind::Write) == is_write);
-            let (bytes, seconds) = those.fold((0, 0.0), |(bytes, seconds), pass| {
-                (bytes + pass.bytes, seconds + pass.seconds)
-            });
-            (seconds > 0.0).then(|| bytes as f64 / f64::from(1 << 20) / seconds)
-        };
-        return TogetherFigures::Transfer {
-            written: rate(true),
-            read: rate(false),
-        };
+        let [written, read] = rates_mb_s(passes);
+        return TogetherFigures::Transfer { written, read };
     }
     let mut times = Vec::new();
     let mut transactions = 0;
