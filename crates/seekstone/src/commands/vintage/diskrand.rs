@@ -1,12 +1,10 @@
 //! `seekstone diskrand`: the random access and transaction test of 1997.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 use drivers::Caching;
 use host::interrupt::Interrupt;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::simulated::cpu_unit;
 use results::Setup;
 use units::Duration;
@@ -18,6 +16,7 @@ use workload::CPU_UNIT_NS;
 
 use crate::args::{DISKRAND_ARGUMENTS, DiskRandArgs};
 use crate::commands::vintage::rpt::in_words;
+use crate::commands::vintage::status::StatusLine;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -42,7 +41,11 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
         Caching::Buffered
     };
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
-    let mut screen = Screen::new(args.quiet);
+    let mut screen = Screen {
+        quiet: args.quiet,
+        status: StatusLine::new(args.quiet),
+        shown: String::new(),
+    };
     match arguments {
         Arguments::Write(arguments) => {
             let log = arguments.log.clone();
@@ -52,7 +55,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
                 reserve: args.reserve.map(|bytes| bytes.as_u64()),
             };
             let done = run_write(&request, &mut ProgramRun::new(&interrupt, &mut screen));
-            screen.finish();
+            screen.status.finish();
             done.map_err(in_words)?;
             screen.note(&where_results_are(&log));
         }
@@ -66,7 +69,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
                 caching,
             };
             let done = run_user(&request, &mut ProgramRun::new(&interrupt, &mut screen));
-            screen.finish();
+            screen.status.finish();
             let outcome = done.map_err(in_words)?;
             if !args.quiet || outcome.ended.is_err() {
                 output::print(&format!("\n{}", outcome.summary))?;
@@ -132,33 +135,9 @@ fn where_results_are(log: &LogName) -> String {
 /// Lines on standard output; how far it is on standard error.
 struct Screen {
     quiet: bool,
-    bar: Option<ProgressBar>,
+    status: StatusLine,
     /// What was shown last of how far it is.
     shown: String,
-}
-
-impl Screen {
-    fn new(quiet: bool) -> Self {
-        let is_terminal = std::io::stderr().is_terminal();
-        let bar = (is_terminal && !quiet).then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(4);
-            // Without a length there is no bar to draw, only what is said.
-            let style = ProgressStyle::with_template("{wide_msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-            ProgressBar::with_draw_target(None, target).with_style(style)
-        });
-        Self {
-            quiet,
-            bar,
-            shown: String::new(),
-        }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 /// What is being done, without how far it is.
@@ -168,34 +147,22 @@ fn stage(text: &str) -> &str {
 
 impl Console for Screen {
     fn line(&mut self, text: &str) {
-        // A reader that has gone away does not end the test: its log is what counts.
-        let print = || drop(output::print(text));
-        match &self.bar {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
+        self.status.print(text);
     }
 
     fn progress(&mut self, text: &str) {
         if self.quiet || self.shown == text {
             return;
         }
-        match &self.bar {
-            Some(bar) => bar.set_message(units::printable(text)),
-            None if stage(&self.shown) != stage(text) => output::complain(text),
-            None => {}
+        if !self.status.show(text) && stage(&self.shown) != stage(text) {
+            output::complain(text);
         }
         text.clone_into(&mut self.shown);
     }
 
     fn note(&mut self, text: &str) {
-        if self.quiet {
-            return;
-        }
-        let complain = || output::complain(text);
-        match &self.bar {
-            Some(bar) => bar.suspend(complain),
-            None => complain(),
+        if !self.quiet {
+            self.status.complain(text);
         }
     }
 }

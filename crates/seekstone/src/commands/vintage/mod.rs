@@ -7,5 +7,6 @@ pub mod import_diskrand;
 pub mod merge;
 pub mod names;
 pub mod rpt;
+mod status;
 pub mod together;
 pub mod transact;

@@ -10,6 +10,7 @@ use workload::Op;
 use crate::args::TransactArgs;
 use crate::commands::setup::fresh_seed;
 use crate::commands::vintage::rpt::{driver, in_words, reserve};
+use crate::commands::vintage::status::FillingTenths;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -53,14 +54,8 @@ pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
         reserve: reserve(&args.reach),
     };
     let quiet = args.reach.quiet;
-    let mut tenths = 0;
-    let mut filling = |done: u64, all: u64| {
-        let now = done * 10 / all.max(1);
-        if now > tenths && !quiet {
-            output::complain(&format!("making the data file: {} %", now * 10));
-        }
-        tenths = now;
-    };
+    let mut filling = FillingTenths::new(quiet);
+    let mut filling = |done, all| filling.tell(done, all);
     let mut hear = |said: &Said<'_>| {
         match said {
             Said::Note(text) if !quiet => output::complain(text),

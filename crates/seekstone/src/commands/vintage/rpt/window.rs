@@ -7,6 +7,7 @@ use vintage::rpt::log::Entry;
 use vintage::rpt::{Message, Session};
 use vintage::run::Operator;
 
+use crate::commands::vintage::status::FillingTenths;
 use crate::output;
 use crate::screen::Screen;
 
@@ -17,10 +18,9 @@ const EVERY: Duration = Duration::from_millis(100);
 
 /// The screen, opened when the data file is ready.
 pub struct Window {
-    quiet: bool,
+    filling: FillingTenths,
     screen: Option<Screen>,
     shown: Option<Instant>,
-    tenths: u64,
     warnings: Vec<String>,
     /// Whether the terminal refused; the test then goes on without a screen.
     is_refused: bool,
@@ -30,10 +30,9 @@ impl Window {
     /// A screen that is not open yet.
     pub const fn new(quiet: bool) -> Self {
         Self {
-            quiet,
+            filling: FillingTenths::new(quiet),
             screen: None,
             shown: None,
-            tenths: 0,
             warnings: Vec::new(),
             is_refused: false,
         }
@@ -42,11 +41,7 @@ impl Window {
 
 impl Operator for Window {
     fn filling(&mut self, done: u64, all: u64) {
-        let tenths = done * 10 / all.max(1);
-        if tenths > self.tenths && !self.quiet {
-            output::complain(&format!("making the data file: {} %", tenths * 10));
-        }
-        self.tenths = tenths;
+        self.filling.tell(done, all);
     }
 
     fn note(&mut self, text: &str) {
