@@ -56,8 +56,8 @@ pub(super) fn run(
     Ok(rows(&ended))
 }
 
-/// MB of 1048576 bytes per second that all programs of a machine without a server read together, and
-/// its processor in percent.
+/// MB of 1048576 bytes per second that all programs of a machine without a server read together,
+/// and its processor in percent.
 pub(super) fn here(
     target: &str,
     files: &[(&str, u64)],
@@ -78,8 +78,8 @@ pub(super) fn here(
     Ok([rates.sum(), busy])
 }
 
-/// The same of the Pentium Pro, where Windows NT reads 32 KiB and where it reads 64 KiB ahead: a row
-/// for the rate of all, and one for the processor.
+/// The same of the Pentium Pro, where Windows NT reads 32 KiB and where it reads 64 KiB ahead: a
+/// row for the rate of all, and one for the processor.
 pub(super) fn with_both_read_aheads(
     files: &[(&str, u64)],
     lines: &str,

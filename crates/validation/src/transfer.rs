@@ -205,8 +205,8 @@ fn read_ahead(interrupt: &Interrupt) -> Rows {
 
 fn dec_3000(_: &Interrupt) -> Rows {
     use Direction::{Reading, Writing};
-    let with_copy = "the processor's time for a MiB is that of COPY, after each I/O; at the same time, \
-                     the rate would be that of the bus, 4.5 MiB/s";
+    let with_copy = "the processor's time for a MiB is that of COPY, after each I/O; at the same \
+                     time, the rate would be that of the bus, 4.5 MiB/s";
     let not_judged =
         "not judged: seen before a bar was fixed; the clients' own work is not modelled";
     let mut rows = Vec::new();

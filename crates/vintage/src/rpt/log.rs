@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use results::Mode;
 
+use crate::form::filled;
 use crate::number::{general, rounded};
 use crate::rpt::sums::{COLUMNS, Calculation, Message, OF_SUMS_ALONE, SumColumn, Sums};
 
@@ -18,6 +19,15 @@ const THIRD: &str = "\t         ";
 pub(super) const EVENT: &str = "operator:";
 /// What stands before warnings of the files that were read, and before the error that ended a test.
 pub(super) const TOLD: [&str; 2] = ["warning: ", "error: "];
+
+pub(super) const WARNING: &str = "Run {} Workload {} Threads {} Warning:  {}";
+pub(super) const AVERAGE: &str = "Average of {} Rabmarks {} {}";
+// The lines of a block of results.
+pub(super) const RUN: &str = "Run {}  Mode   {} {}";
+pub(super) const WORKLOAD: &str = "Workload {}  {}";
+pub(super) const HEADING: &str = "n  Rs[r]   IOPS";
+pub(super) const ROW: &str = "{} {}ms {}";
+pub(super) const RABMARKS: &str = "Rabmarks {} {}";
 
 /// A level in a block of results.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -168,7 +178,7 @@ impl Entry {
                 workload,
                 threads,
                 text,
-            } => format!("Run {run} Workload {workload} Threads {threads} Warning:  {text}"),
+            } => filled(WARNING, &[run, workload, threads, text]),
             Self::Event { at, text } => third(*at, &format!("{EVENT}  {text}")),
             Self::Results(block) => block.render(),
             Self::Average {
@@ -177,35 +187,40 @@ impl Entry {
                 rabmark_s,
                 remark,
             } => {
-                let mut text = format!("Average of {count} Rabmarks {rabmark_r:.6} {rabmark_s:.6}");
-                if !remark.is_empty() {
-                    let _ = write!(text, "\n({remark})");
+                let average = filled(AVERAGE, &[count, &mark(*rabmark_r), &mark(*rabmark_s)]);
+                if remark.is_empty() {
+                    return average + "\n";
                 }
-                text.push('\n');
-                text
+                format!("{average}\n({remark})\n")
             }
         }
     }
+}
+
+/// A RABmark of results.
+fn mark(mark: f64) -> String {
+    format!("{mark:.6}")
 }
 
 impl Block {
     /// The block as log and report have it, an empty line behind it.
     #[must_use]
     pub fn render(&self) -> String {
-        let mode = mode_name(self.mode);
-        let mut text = format!(
-            "Run {}  Mode   {mode:<10}{:>14}\nWorkload {}  {}\nn  Rs[r]   IOPS\n",
-            self.run,
-            clock(self.at),
-            self.workload,
-            self.name
-        );
-        for row in &self.rows {
-            let (response, load) = (rounded(row.response_ms), rounded(row.load));
-            let _ = writeln!(text, "{} {response:>4}ms {load:>6}", row.level);
-        }
-        let _ = writeln!(text, "Rabmarks {:.6} {:.6}", self.rabmark_r, self.rabmark_s);
-        text
+        let mode = format!("{:<10}", mode_name(self.mode));
+        let at = format!("{:>13}", clock(self.at));
+        let mut lines = vec![
+            filled(RUN, &[&self.run, &mode, &at]),
+            filled(WORKLOAD, &[&self.workload, &self.name]),
+            HEADING.to_owned(),
+        ];
+        lines.extend(self.rows.iter().map(|row| {
+            let response = format!("{:>4}", rounded(row.response_ms));
+            let load = format!("{:>6}", rounded(row.load));
+            filled(ROW, &[&row.level, &response, &load])
+        }));
+        let marks = [mark(self.rabmark_r), mark(self.rabmark_s)];
+        lines.push(filled(RABMARKS, &[&marks[0], &marks[1]]) + "\n");
+        lines.join("\n")
     }
 }
 

@@ -5,7 +5,9 @@
 use results::Mode;
 
 use crate::form::fields;
-use crate::rpt::log::{Block, EVENT, Entry, Row, TOLD};
+use crate::rpt::log::{
+    AVERAGE, Block, EVENT, Entry, HEADING, RABMARKS, ROW, RUN, Row, TOLD, WARNING, WORKLOAD,
+};
 use crate::rpt::sums::{COLUMNS, Calculation, Message, OF_SUMS_ALONE, SumColumn, Sums};
 
 /// Bytes of the largest log that is read.
@@ -146,7 +148,7 @@ impl RptLogReader {
     fn read(&mut self, number: usize, line: &str) {
         let is_known = self.read_header(line)
             || self.read_entry(line).is_some()
-            || self.read_block(line)
+            || self.read_block(line).is_some()
             || self.read_remark(line)
             || TOLD.iter().any(|what| line.starts_with(what));
         if !is_known && !is_decoration(line) {
@@ -245,49 +247,35 @@ impl RptLogReader {
         Some(Entry::Message(Message::of(thread.parse().ok()?, &sums)))
     }
 
-    fn read_block(&mut self, line: &str) -> bool {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match (words.as_slice(), &mut self.block) {
-            (["Run", run, "Mode", mode, time], _) => {
-                self.end_block();
-                let (Ok(run), Some(at)) = (run.parse(), seconds_of(time)) else {
-                    return false;
-                };
-                self.block = Some(Block {
-                    run,
-                    mode: mode.parse::<Mode>().unwrap_or_default(),
-                    at,
-                    ..Block::default()
-                });
-                true
-            }
-            (["Workload", number, name @ ..], Some(block)) => {
-                block.workload = number.parse().unwrap_or(0);
-                block.name = name.join(" ");
-                true
-            }
-            (["Rabmarks", r, s], Some(block)) => {
-                block.rabmark_r = r.parse().unwrap_or(f64::NAN);
-                block.rabmark_s = s.parse().unwrap_or(f64::NAN);
-                self.end_block();
-                true
-            }
-            ([level, response, load], Some(block)) => {
-                let response = response.strip_suffix("ms").and_then(|ms| ms.parse().ok());
-                let (Ok(level), Some(response_ms), Ok(load)) =
-                    (level.parse(), response, load.parse())
-                else {
-                    return *level == "n";
-                };
-                block.rows.push(Row {
-                    level,
-                    response_ms,
-                    load,
-                });
-                true
-            }
-            _ => false,
+    /// A line of a block of results.
+    fn read_block(&mut self, line: &str) -> Option<()> {
+        if let Some([run, mode, at]) = fields(RUN, line) {
+            self.end_block();
+            self.block = Some(Block {
+                run: run.parse().ok()?,
+                mode: mode.parse::<Mode>().unwrap_or_default(),
+                at: seconds_of(at)?,
+                ..Block::default()
+            });
+            return Some(());
         }
+        let block = self.block.as_mut()?;
+        if let Some([number, name]) = fields(WORKLOAD, line) {
+            block.workload = number.parse().unwrap_or(0);
+            block.name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        } else if let Some(marks) = fields::<2>(RABMARKS, line) {
+            let marks = marks.map(|mark| mark.parse().unwrap_or(f64::NAN));
+            [block.rabmark_r, block.rabmark_s] = marks;
+            self.end_block();
+        } else if fields::<0>(HEADING, line).is_none() {
+            let [level, response, load] = fields(ROW, line)?;
+            block.rows.push(Row {
+                level: level.parse().ok()?,
+                response_ms: response.parse().ok()?,
+                load: load.parse().ok()?,
+            });
+        }
+        Some(())
     }
 
     /// What stands in brackets below an average.
@@ -315,7 +303,7 @@ fn numbers(text: &str) -> Option<Vec<f64>> {
 }
 
 fn warning(line: &str) -> Option<Entry> {
-    let [run, workload, threads, text] = fields("Run {} Workload {} Threads {} Warning: {}", line)?;
+    let [run, workload, threads, text] = fields(WARNING, line)?;
     Some(Entry::Warning {
         run: run.parse().ok()?,
         workload: workload.parse().ok()?,
@@ -325,7 +313,7 @@ fn warning(line: &str) -> Option<Entry> {
 }
 
 fn average(line: &str) -> Option<Entry> {
-    let [count, rabmark_r, rabmark_s] = fields("Average of {} Rabmarks {} {}", line)?;
+    let [count, rabmark_r, rabmark_s] = fields(AVERAGE, line)?;
     Some(Entry::Average {
         count: count.parse().ok()?,
         rabmark_r: rabmark_r.parse().ok()?,

@@ -36,18 +36,19 @@ impl DataFile {
     /// Make a file of `size` bytes where none is, with its marker; it goes unless it is kept.
     /// `refused` says what it means that it cannot be made.
     pub(crate) fn make(
-        path: &Path,
+        path: impl Into<PathBuf>,
         size: u64,
         mode: u32,
         refused: fn(&Path, std::io::Error) -> ClassicError,
     ) -> Result<Self, ClassicError> {
-        let marker = make_marker(path, size)?;
+        let path = path.into();
+        let marker = make_marker(&path, size)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(mode);
-        let created = options.open(path);
+        let created = options.open(&path);
         match created.and_then(|file| Ok((Identity::of(&file)?, file))) {
             Ok((identity, file)) => Ok(Self {
-                path: path.to_owned(),
+                path,
                 file,
                 identity,
                 marker,
@@ -56,7 +57,7 @@ impl DataFile {
             Err(error) => {
                 // Nobody is left to tell, and the next start replaces it.
                 let _ = marker.remove();
-                Err(refused(path, error))
+                Err(refused(&path, error))
             }
         }
     }

@@ -17,7 +17,7 @@ impl DataFile {
         if path.symlink_metadata().is_ok() {
             return Err(taken(&path, ErrorKind::AlreadyExists.into()));
         }
-        Self::make(&path, bytes, 0o600, taken)
+        Self::make(path, bytes, 0o600, taken)
     }
 
     /// The same file, for reading.
