@@ -118,7 +118,6 @@ const SHARED: &[(usize, &[&str])] = &[
             "Load",
             "LogFile",
             "Logs",
-            "Member",
             "Message",
             "Model",
             "Moment",

@@ -33,36 +33,30 @@ struct Load {
 
 /// Carry a load out from an instant on; says when it was done.
 fn anywhere(device: &mut dyn Device, load: Load, places: &mut Stream, start: Instant) -> Instant {
-    let Load {
-        action,
-        len,
-        count,
-        depth,
-    } = load;
     let size = device.size();
     let mut begin = |device: &mut dyn Device, now| {
         let command = Command {
             tag: 0,
-            action,
+            action: load.action,
             client: None,
-            offset: places.below(size / len) * len,
-            len,
+            offset: places.below(size / load.len) * load.len,
+            len: load.len,
         };
         device.begin(now, command);
     };
     let mut now = start;
-    let mut begun = depth.min(count);
+    let mut begun = load.depth.min(load.count);
     for _ in 0..begun {
         begin(device, now);
     }
     let mut answers: Vec<Answer> = Vec::new();
     let mut done = 0;
-    while let Some(at) = device.next().filter(|_| done < count) {
+    while let Some(at) = device.next().filter(|_| done < load.count) {
         now = at.max(now);
         device.step(now, &mut answers);
         for _ in answers.drain(..) {
             done += 1;
-            if begun < count {
+            if begun < load.count {
                 begin(device, now);
                 begun += 1;
             }

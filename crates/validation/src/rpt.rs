@@ -6,10 +6,9 @@
 //! other. Without that, a server of the same service time carries 1 / S.
 
 use drivers::DriverKind;
-use results::live::Command;
 use results::{Bar, ValidationRow};
 use vintage::rpt::log::{Block, Entry};
-use vintage::rpt::{Calculation, Converging, Message, Plan, Session, Sums, shipped};
+use vintage::rpt::{Calculation, Converging, Plan, Sums, shipped};
 
 use super::hand::SEED;
 use super::{Rows, Runs, ValidationError};
@@ -131,10 +130,6 @@ struct Account {
 }
 
 impl Operator for Account {
-    fn filling(&mut self, _done: u64, _all: u64) {}
-
-    fn note(&mut self, _text: &str) {}
-
     fn entry(&mut self, entry: &Entry, _verbose: u8) {
         match entry {
             Entry::Sum { sums, .. } if sums.threads == 1.0 => {
@@ -143,16 +138,6 @@ impl Operator for Account {
             Entry::Results(block) => self.found = Some(block.clone()),
             _ => {}
         }
-    }
-
-    fn message(&mut self, _message: &Message, _verbose: u8) {}
-
-    fn look(&mut self, _session: &Session, _elapsed_s: f64) -> Option<Command> {
-        None
-    }
-
-    fn stays(&self) -> bool {
-        false
     }
 }
 

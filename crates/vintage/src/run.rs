@@ -28,6 +28,7 @@ use engine::DriverError;
 use host::interrupt::Interrupt;
 use host::limits::LimitError;
 use shared::ProgramSeat;
+use workload::{Durability, Op, TargetId};
 
 /// Why a classic program cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -142,6 +143,25 @@ pub(crate) fn go_on(interrupt: &Interrupt, kept: &'static str) -> Result<(), Cla
             signal: signal.name,
             kept,
         }),
+    }
+}
+
+/// Read or write a part of the only file that a program uses.
+pub(crate) const fn part_of_file(is_write: bool, offset: u64, len: u32) -> Op {
+    let target = TargetId(0);
+    if is_write {
+        Op::Write {
+            target,
+            offset,
+            len,
+            durability: Durability::Volatile,
+        }
+    } else {
+        Op::Read {
+            target,
+            offset,
+            len,
+        }
     }
 }
 

@@ -43,25 +43,19 @@ pub struct Arguments {
 /// What is wrong with it, and what to do.
 // fuzzed: arguments
 pub fn typed(words: &[String]) -> Result<Arguments, String> {
-    let (megabytes, passes, letter, path) = match words {
-        [size, passes] => (size, passes, None, None),
-        [size, passes, letter] => (size, passes, Some(letter), None),
-        [size, passes, letter, path] => (size, passes, Some(letter), Some(path)),
-        [] | [_] => {
-            return Err(
-                "say MB PASSES [X [PATH]], such as 40 6; without any argument the \
-                        program asks"
-                    .into(),
-            );
-        }
-        _ => {
-            return Err(format!(
-                "{} is one argument too many: say MB PASSES [X [PATH]], and put a path with \
-                 blanks in quotes",
-                quoted(&words[4])
-            ));
-        }
+    if let Some(extra) = words.get(4) {
+        return Err(format!(
+            "{} is one argument too many: say MB PASSES [X [PATH]], and put a path with blanks in \
+             quotes",
+            quoted(extra)
+        ));
+    }
+    let [megabytes, passes, rest @ ..] = words else {
+        return Err(
+            "say MB PASSES [X [PATH]], such as 40 6; without any argument the program asks".into(),
+        );
     };
+    let (letter, path) = (rest.first(), rest.get(1));
     let megabytes = size_of(megabytes)?;
     let passes = passes_of(passes)?;
     let letter = letter.map_or(Ok(LETTER_DEFAULT), |text| letter_of(text))?;

@@ -134,24 +134,13 @@ impl Program {
     }
 
     fn complain_of_unused(&mut self) {
-        let used = |variable: &&Variable| variable.is_used;
-        let known: Vec<&str> = self
-            .variables
-            .iter()
-            .filter(|(_, variable)| used(variable))
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let (used, unused): (Vec<_>, Vec<_>) = self.variables.iter().partition(|it| it.1.is_used);
+        let known: Vec<&str> = used.iter().map(|(name, _)| name.as_str()).collect();
         let mut faults = Faults::default();
-        for (name, variable) in &self.variables {
-            if variable.is_used {
-                continue;
-            }
-            let meant = similar(name, known.iter().copied())
-                .map_or(String::new(), |other| format!("; did you mean {other}?"));
-            faults.warn(
-                &variable.place,
-                format!("{} is defined and means nothing here{meant}", quoted(name)),
-            );
+        for (name, variable) in unused {
+            let meant = meant(name, known.iter().copied());
+            let text = format!("{} is defined and means nothing here{meant}", quoted(name));
+            faults.warn(&variable.place, text);
         }
         let invoked: Vec<&String> = self
             .objects
@@ -171,6 +160,11 @@ impl Program {
         faults.warnings.sort_by(|a, b| a.place.cmp(&b.place));
         self.faults.warnings.append(&mut faults.warnings);
     }
+}
+
+/// What a message about an unknown name goes on with.
+fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    similar(name, known).map_or_else(String::new, |other| format!("; did you mean {other}?"))
 }
 
 /// Reads one file.
@@ -349,8 +343,7 @@ impl ProgramReader<'_, '_> {
             .objects
             .keys()
             .chain(self.program.variables.keys());
-        let meant = similar(name, names.map(String::as_str))
-            .map_or(String::new(), |other| format!("; did you mean {other}?"));
+        let meant = meant(name, names.map(String::as_str));
         let text = format!("there is no object {} up to here{meant}", quoted(name));
         self.program.faults.error(place, text);
     }

@@ -55,15 +55,6 @@ pub struct Glance {
     pub calculation: Calculation,
 }
 
-/// A workload of which an average is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Member {
-    rabmark_r: f64,
-    rabmark_s: f64,
-    mode: Mode,
-    is_doubted: bool,
-}
-
 /// A test in progress.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -75,8 +66,9 @@ pub struct Session {
     run: u32,
     workload: usize,
     block: Block,
-    /// Workloads of one kind that were finished one after the other.
-    group: Vec<Member>,
+    /// Results of workloads of one kind that were finished one after the other, and whether a
+    /// warning was given for them.
+    group: Vec<(Block, bool)>,
     /// Whether a warning was given for the present workload.
     is_doubted: bool,
     is_group_batch: bool,
@@ -238,16 +230,7 @@ impl Session {
             return self.carry_out(said, at, acts);
         }
         self.state = State::Execute;
-        acts.push(Act::Begin {
-            workload: self.workload,
-        });
-        let resumed = self.procedure.resume();
-        let said = if resumed.is_empty() {
-            self.procedure.begin()
-        } else {
-            resumed
-        };
-        self.carry_out(said, at, acts);
+        self.launch(at, acts);
     }
 
     /// Leave the present workload and begin that one with its initial threads.
@@ -269,11 +252,15 @@ impl Session {
         (self.message, self.now, self.last) = (None, None, None);
     }
 
+    /// Begin the present workload, or go on with it after a stop.
     fn launch(&mut self, at: f64, acts: &mut Vec<Act>) {
         acts.push(Act::Begin {
             workload: self.workload,
         });
-        let said = self.procedure.begin();
+        let mut said = self.procedure.resume();
+        if said.is_empty() {
+            said = self.procedure.begin();
+        }
         self.carry_out(said, at, acts);
     }
 
@@ -391,21 +378,14 @@ impl Session {
     /// The workload is done: report it, and go on to the next.
     fn done(&mut self, at: f64, acts: &mut Vec<Act>) {
         let count = self.plan.workloads.len();
-        if !self.block.rows.is_empty() {
-            acts.push(Act::Report(Entry::Results(self.block.clone())));
-        }
         let is_batch = self.plan.workloads[self.workload].is_batch();
         if is_batch != self.is_group_batch {
             self.group.clear();
         }
         self.is_group_batch = is_batch;
         if !self.block.rows.is_empty() {
-            self.group.push(Member {
-                rabmark_r: self.block.rabmark_r,
-                rabmark_s: self.block.rabmark_s,
-                mode: self.block.mode,
-                is_doubted: self.is_doubted,
-            });
+            acts.push(Act::Report(Entry::Results(self.block.clone())));
+            self.group.push((self.block.clone(), self.is_doubted));
         }
         let next = self.workload + 1;
         let is_last = next == count;
@@ -427,11 +407,13 @@ impl Session {
         if group.len() < 2 {
             return;
         }
-        let count = group.len() as f64;
+        let mean = |of: fn(&Block) -> f64| {
+            group.iter().map(|(block, _)| of(block)).sum::<f64>() / group.len() as f64
+        };
         let average = Entry::Average {
             count: group.len(),
-            rabmark_r: group.iter().map(|it| it.rabmark_r).sum::<f64>() / count,
-            rabmark_s: group.iter().map(|it| it.rabmark_s).sum::<f64>() / count,
+            rabmark_r: mean(|it| it.rabmark_r),
+            rabmark_s: mean(|it| it.rabmark_s),
             remark: remark(&group),
         };
         acts.push(Act::Log(average.clone()));
@@ -445,14 +427,14 @@ impl Session {
 }
 
 /// What makes an average of these no single number; nothing when it is one.
-fn remark(group: &[Member]) -> String {
+fn remark(group: &[(Block, bool)]) -> String {
     let mut remarks = Vec::new();
-    let mut modes: Vec<String> = group.iter().map(|it| mode_name(it.mode)).collect();
+    let mut modes: Vec<String> = group.iter().map(|it| mode_name(it.0.mode)).collect();
     modes.dedup();
     if modes.len() > 1 {
         remarks.push(format!("modes {}", modes.join(", ")));
     }
-    let doubted = group.iter().filter(|it| it.is_doubted).count();
+    let doubted = group.iter().filter(|it| it.1).count();
     if doubted > 0 {
         let count = group.len();
         remarks.push(format!("{doubted} of {count} in doubt, see the warnings"));

@@ -88,7 +88,7 @@ impl Transact {
             "-B" => self.data_size = Some(data_size(value)?),
             "-c" => self.control_thread = whole(value)?,
             "-C" => self.control_threads = whole(value)?,
-            "-i" => self.io_offset = offset(value)?,
+            "-i" => self.io_offset = bytes(value)?,
             "-I" => self.io_size = bytes(value)?,
             "-n" => self.nios = nios(value)?,
             "-r" => self.reads = whole(value)?,
@@ -194,10 +194,6 @@ fn bytes(text: &str) -> Result<i64, String> {
     }
     let size: Bytes = text.parse().map_err(|_| no_number(text))?;
     i64::try_from(size.0).map_err(|_| no_number(text))
-}
-
-fn offset(text: &str) -> Result<i64, String> {
-    bytes(text)
 }
 
 /// A thread that never ends a message never tells anything.

@@ -4,10 +4,10 @@
 use crate::diskmbps::{BLOCK_BYTES, Finished, PassKind, Work};
 use engine::Driver;
 use units::{Bytes, Duration, Instant, TargetName};
-use workload::{ClientId, Durability, Op, Request, TargetId};
+use workload::{ClientId, Request};
 
-use crate::run::ClassicError;
 use crate::run::shared::ProgramSeat;
+use crate::run::{ClassicError, part_of_file};
 use lab::laboratory::error_name;
 use lab::simulated::open_model;
 
@@ -105,7 +105,7 @@ impl Model {
         while at < self.bytes {
             go_on()?;
             let len = (self.bytes - at).min(BLOCK_BYTES as u64) as u32;
-            let op = block(kind, at, len);
+            let op = part_of_file(kind == PassKind::Write, at, len);
             let request = Request::new(ClientId(0), self.driver.now(), op);
             self.driver.submit(request)?;
             done.clear();
@@ -125,22 +125,5 @@ impl Model {
             bytes: self.bytes,
             seconds: self.driver.now().since(begun).as_secs_f64(),
         })
-    }
-}
-
-fn block(kind: PassKind, offset: u64, len: u32) -> Op {
-    let target = TargetId(0);
-    match kind {
-        PassKind::Write => Op::Write {
-            target,
-            offset,
-            len,
-            durability: Durability::Volatile,
-        },
-        PassKind::Read(_) | PassKind::ReadExisting(_) => Op::Read {
-            target,
-            offset,
-            len,
-        },
     }
 }

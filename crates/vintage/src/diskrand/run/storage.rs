@@ -8,12 +8,12 @@ use engine::{Clock as _, Driver};
 use sim::SimSpec;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
-use workload::{ClientId, Completion, Durability, Op, Request, TargetId};
+use workload::{ClientId, Completion, Op, Request};
 
 use crate::diskrand::RECORD_BYTES;
 
 use crate::run::shared::{ProgramSeat, moment_after};
-use crate::run::{ClassicError, go_on, timestamp_of};
+use crate::run::{ClassicError, go_on, part_of_file, timestamp_of};
 use host::counters::{Counters, page_cache_share, thread_cpu_ns};
 use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;
@@ -179,11 +179,7 @@ impl Storage {
         number: u64,
         interrupt: &Interrupt,
     ) -> Result<Completion, ClassicError> {
-        let op = Op::Read {
-            target: TargetId(0),
-            offset: number * RECORD_BYTES as u64,
-            len: RECORD_BYTES as u32,
-        };
+        let op = part_of_file(false, number * RECORD_BYTES as u64, RECORD_BYTES as u32);
         self.bytes_read += RECORD_BYTES as u64;
         self.carry_out(op, interrupt)
     }
@@ -198,12 +194,7 @@ impl Storage {
             matches!(self.machine, ProgramMachine::Modelled),
             "a real file is written before it is opened"
         );
-        let op = Op::Write {
-            target: TargetId(0),
-            offset: number * RECORD_BYTES as u64,
-            len: RECORD_BYTES as u32,
-            durability: Durability::Volatile,
-        };
+        let op = part_of_file(true, number * RECORD_BYTES as u64, RECORD_BYTES as u32);
         self.carry_out(op, interrupt)
     }
 

@@ -11,7 +11,7 @@ use host::interrupt::Interrupt;
 use super::data_file::{DataRequest, Filling, open_data};
 use super::messages::{Detail, IoDetail, Report};
 use super::rig::{Failure, Rig, RigOptions};
-use super::test_run::common_unit;
+use super::test_run::{all_of, common_unit};
 use crate::run::{ClassicError, go_on};
 
 /// One control thread.
@@ -59,10 +59,7 @@ pub fn run_solo(
         .parameters("transact", 1)
         .map_err(ClassicError::Usage)?;
     let check = |bytes| {
-        check_threads(std::slice::from_ref(&parameters), bytes).map_err(|errors| {
-            let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            texts.join("; ")
-        })
+        check_threads(std::slice::from_ref(&parameters), bytes).map_err(|errors| all_of(&errors))
     };
     let types = check(None).map_err(ClassicError::Usage)?;
     let wanted = DataRequest {

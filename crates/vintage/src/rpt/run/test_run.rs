@@ -8,6 +8,7 @@ use drivers::DriverKind;
 use results::live::Command;
 use sys::MonotonicClock;
 use units::Instant;
+use workload::ConstraintError;
 
 use host::interrupt::Interrupt;
 
@@ -54,22 +55,26 @@ pub enum Ending {
 /// Who watches a test and may ask for something.
 pub trait Operator {
     /// A data file is being made: bytes written, and all bytes.
-    fn filling(&mut self, done: u64, all: u64);
+    fn filling(&mut self, _done: u64, _all: u64) {}
 
     /// Something that should be known, a sentence.
-    fn note(&mut self, text: &str);
+    fn note(&mut self, _text: &str) {}
 
     /// An entry of the log, with the verbosity at the time.
     fn entry(&mut self, entry: &Entry, verbose: u8);
 
     /// A control thread reported, with the verbosity at the time.
-    fn message(&mut self, message: &Message, verbose: u8);
+    fn message(&mut self, _message: &Message, _verbose: u8) {}
 
     /// Called often: look at the test, and say what is wanted.
-    fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command>;
+    fn look(&mut self, _session: &Session, _elapsed_s: f64) -> Option<Command> {
+        None
+    }
 
     /// Whether the operator wants to stay when everything is done.
-    fn stays(&self) -> bool;
+    fn stays(&self) -> bool {
+        false
+    }
 }
 
 /// Run `plan`, with `operator` watching. `files` are made once the data files are ready.
@@ -180,10 +185,8 @@ fn open_all(
         };
         let fits = |bytes: u64| {
             for workload in &users {
-                if let Err(errors) = workload.check_size(bytes) {
-                    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                    return Err(format!("{}: {}", workload.name, texts.join("; ")));
-                }
+                let checked = workload.check_size(bytes);
+                checked.map_err(|errors| format!("{}: {}", workload.name, all_of(&errors)))?;
             }
             Ok(())
         };
@@ -191,6 +194,12 @@ fn open_all(
         data.push(open_data(&wanted, &fits, interrupt, filling)?);
     }
     Ok(data)
+}
+
+/// All rules that are broken, in one line.
+pub(super) fn all_of(errors: &[ConstraintError]) -> String {
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    texts.join("; ")
 }
 
 /// The largest power of two that offsets and sizes of a type are multiples of, and `unit` at most.

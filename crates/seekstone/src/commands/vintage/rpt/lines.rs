@@ -86,8 +86,4 @@ impl Operator for Lines {
         self.announced = Some((run, workload));
         None
     }
-
-    fn stays(&self) -> bool {
-        false
-    }
 }

@@ -99,17 +99,12 @@ fn message_row(session: &Session) -> LiveRow {
     let Some((message, count)) = session.message() else {
         return LiveRow::default();
     };
-    let response_ms = 1000.0 * message.xfer / message.nios;
-    let iops = message.nios / message.total;
+    let sums = message.sums();
+    let calculation = sums.calculation();
     LiveRow {
         count: Some(count),
         threads: Some(u64::from(message.thread)),
-        operations: Some(message.nios as u64),
-        kib: Some(message.kbytes as u64),
-        response_ms: Some(response_ms),
-        iops: Some(iops),
-        rabmark_r: Some(iops / response_ms),
-        rabmark_s: Some(message.kbytes / (1024.0 * message.total)),
+        ..row(Some(Glance { sums, calculation }))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use results::live::Command;
+use vintage::rpt::Session;
 use vintage::rpt::log::Entry;
-use vintage::rpt::{Message, Session};
 use vintage::run::Operator;
 
 use crate::commands::vintage::status::FillingTenths;
@@ -53,8 +53,6 @@ impl Operator for Window {
             self.warnings.push(entry.render());
         }
     }
-
-    fn message(&mut self, _message: &Message, _verbose: u8) {}
 
     fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command> {
         if self.screen.is_none() && !self.is_refused {
