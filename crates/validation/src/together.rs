@@ -7,8 +7,8 @@
 use lab::simulated::open_model;
 use results::{Bar, ValidationRow};
 use vintage::run::{
-    HostBatch, HostPlace, ProgramEnd, Together, TogetherFigures, TogetherLogs, TogetherRow,
-    clock_from, rows, run_together, script_lines,
+    HostBatch, HostPlace, LogPlace, ProgramEnd, Together, TogetherFigures, TogetherRow, clock_from,
+    rows, run_together, script_lines,
 };
 
 use super::hand::SEED;
@@ -46,7 +46,7 @@ pub(super) fn run(
         batches: batches.collect::<Result<_, ValidationError>>()?,
         cpu_unit: None,
         clock: clock_from(Some("1997-07-07T12:53:44")).map_err(nothing)?,
-        logs: TogetherLogs::None,
+        logs: LogPlace::Nowhere,
     };
     let ended = run_together(&together, interrupt, &|_, _| {})?;
     let failed = |it: &ProgramEnd| Some(format!("{}: {}", it.words, it.result.as_ref().err()?));

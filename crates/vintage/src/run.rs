@@ -11,8 +11,8 @@ pub use crate::diskrand::run::{
 };
 pub use together::{
     ClassicProgram, HostBatch, HostPlace, PROGRAMS_MAX, ProgramEnd, ProgramLaunch, ProgramOutput,
-    ScriptLine, Together, TogetherFigures, TogetherLogs, TogetherRow, clock_from, rows,
-    run_together, script_lines,
+    ScriptLine, Together, TogetherFigures, TogetherRow, clock_from, rows, run_together,
+    script_lines,
 };
 
 pub use crate::rpt::run::{
@@ -93,7 +93,7 @@ impl<F: FnMut(&str)> Console for F {
 
 /// Whether the lines of a program are logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LogPlace {
+pub enum LogPlace {
     /// In the files that its command line or its job names.
     Named,
     /// Nowhere: whoever asks has them from the console.

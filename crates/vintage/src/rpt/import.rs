@@ -3,6 +3,8 @@
 //! The log knows the sums of squares, so each point gets an interval. The classic rule takes I/Os
 //! for independent, which they are not; the intervals are too narrow, and a warning says so.
 
+use std::collections::BTreeSet;
+
 use results::{Curve, CurvePoint, Level, LevelOutcome, Mode, Warning, WarningCode};
 use stats::{Channel, Estimate};
 
@@ -92,18 +94,23 @@ fn workload(entries: &[&Entry]) -> Option<Imported> {
     if points.is_empty() && block.is_none() {
         return None;
     }
-    let name = block
-        .map(|block| block.name.clone())
-        .filter(|name| !name.is_empty())
-        .unwrap_or_else(|| format!("workload {number}"));
-    let times: Vec<f64> = entries.iter().filter_map(|entry| time_of(entry)).collect();
-    let (first, last) = (times.first().copied(), times.last().copied());
+    let nothing = Block {
+        run: 1,
+        ..Block::default()
+    };
+    let found = block.unwrap_or(&nothing);
+    let name = match found.name.as_str() {
+        "" => format!("workload {number}"),
+        name => name.to_owned(),
+    };
+    let mut times = entries.iter().filter_map(|entry| time_of(entry));
+    let first = times.next().unwrap_or(0.0);
     let levels = levels(entries, &points);
     Some(Imported {
-        run: block.map_or(1, |block| block.run),
+        run: found.run,
         workload: number,
-        mode: block.map_or(Mode::Normal, |block| block.mode),
-        elapsed_s: last.unwrap_or(0.0) - first.unwrap_or(0.0),
+        mode: found.mode,
+        elapsed_s: times.last().unwrap_or(first) - first,
         is_complete: block.is_some(),
         rabmarks: block.map(|block| (block.rabmark_r, block.rabmark_s)),
         curve: Curve {
@@ -216,18 +223,16 @@ fn interval(value: f64, factor: f64, samples: f64) -> Estimate {
 
 /// The levels that were interpolated; a calculation stands right before each.
 fn levels(entries: &[&Entry], points: &[CurvePoint]) -> Vec<Level> {
-    let mut levels = Vec::new();
-    for pair in entries.windows(2) {
-        let [
+    let pairs = entries.windows(2);
+    let levels = pairs.filter_map(|pair| match pair {
+        [
             Entry::Calculation { calculation, .. },
             Entry::Interpolation { sums, .. },
-        ] = pair
-        else {
-            continue;
-        };
-        levels.push(level(calculation, sums, points));
-    }
-    levels.sort_by_key(|level: &Level| level.level_ns);
+        ] => Some(level(calculation, sums, points)),
+        _ => None,
+    });
+    let mut levels: Vec<Level> = levels.collect();
+    levels.sort_by_key(|level| level.level_ns);
     levels
 }
 
@@ -275,9 +280,7 @@ fn warnings(entries: &[&Entry]) -> Vec<Warning> {
     let (failures, others): (Vec<_>, Vec<_>) =
         told.partition(|(_, text)| text.starts_with(FAILURE));
     if !failures.is_empty() {
-        let mut threads: Vec<u32> = failures.iter().map(|(threads, _)| *threads).collect();
-        threads.sort_unstable();
-        threads.dedup();
+        let threads: BTreeSet<u32> = failures.iter().map(|(threads, _)| *threads).collect();
         let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
         warnings.push(Warning::doubt(
             WarningCode::ClassicConvergence,

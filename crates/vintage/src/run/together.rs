@@ -43,16 +43,7 @@ pub struct Together {
     /// What the machine's clock shows at the start.
     pub clock: jiff::Zoned,
     /// Whether the programs write their logs.
-    pub logs: TogetherLogs,
-}
-
-/// What becomes of the programs' lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TogetherLogs {
-    /// They are in the files that the programs name, as the documents have them.
-    Written,
-    /// They are shown alone.
-    None,
+    pub logs: LogPlace,
 }
 
 /// A batch of programs on a host.
@@ -167,10 +158,7 @@ pub fn run_together(
         .map(|batch| BatchRun {
             batch,
             cpu_unit: unit_of(batch.place),
-            logs: match together.logs {
-                TogetherLogs::Written => LogPlace::Named,
-                TogetherLogs::None => LogPlace::Nowhere,
-            },
+            logs: together.logs,
             interrupt,
             heard,
             ended: &ended,

@@ -7,8 +7,8 @@ use drivers::text_file;
 use host::interrupt::Interrupt;
 use lab::simulated::open_model;
 use vintage::run::{
-    ClassicError, ClassicProgram, HostBatch, HostPlace, PROGRAMS_MAX, ProgramEnd, ScriptLine,
-    Together, TogetherFigures, TogetherLogs, TogetherRow, clock_from, rows, run_together,
+    ClassicError, ClassicProgram, HostBatch, HostPlace, LogPlace, PROGRAMS_MAX, ProgramEnd,
+    ScriptLine, Together, TogetherFigures, TogetherRow, clock_from, rows, run_together,
     script_lines,
 };
 
@@ -110,7 +110,7 @@ fn request(args: &TogetherArgs) -> anyhow::Result<Together> {
         batches,
         cpu_unit: args.cpu_unit,
         clock: clock_from(args.clock.as_deref()).map_err(UsageError)?,
-        logs: TogetherLogs::Written,
+        logs: LogPlace::Named,
     })
 }
 

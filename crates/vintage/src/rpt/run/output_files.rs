@@ -36,18 +36,16 @@ impl OutputFiles {
         for name in names {
             kept.extend(keep(Path::new(name))?);
         }
-        let [run, log, report] = names.map(|name| {
-            OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(name)
-                .map(|file| (PathBuf::from(name), file))
-                .map_err(ClassicError::file("create", name))
-        });
+        let create = |name| {
+            let file = OpenOptions::new().write(true).create_new(true).open(name);
+            let file = file.map_err(ClassicError::file("create", name))?;
+            Ok::<_, ClassicError>(Some((PathBuf::from(name), file)))
+        };
+        let [run, log, report] = names;
         Ok(Self {
-            run: Some(run?),
-            log: Some(log?),
-            report: Some(report?),
+            run: create(run)?,
+            log: create(log)?,
+            report: create(report)?,
             kept,
         })
     }

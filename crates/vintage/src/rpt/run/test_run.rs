@@ -136,12 +136,8 @@ fn doubts_of(plan: &Plan, data: &[DataFile]) -> Vec<String> {
         let file = data.iter().find(|file| file.name() == workload.data_file)?;
         Some(workload.doubts(file.bytes(), file.cache_bytes()))
     };
-    let mut doubts: Vec<String> = plan
-        .workloads
-        .iter()
-        .filter_map(of_file)
-        .flatten()
-        .collect();
+    let workloads = plan.workloads.iter();
+    let mut doubts: Vec<String> = workloads.filter_map(of_file).flatten().collect();
     doubts.extend(durations_differ(&plan.workloads));
     doubts
 }
@@ -245,12 +241,11 @@ impl Test<'_> {
             if let Some(command) = self.operator.look(&self.session, elapsed) {
                 if command == Command::Quit {
                     self.command(command)?;
-                    let ending = if was_finished {
+                    return Ok(if was_finished {
                         Ending::Finished
                     } else {
                         Ending::Quit
-                    };
-                    return Ok(ending);
+                    });
                 }
                 self.command(command)?;
             }
@@ -284,10 +279,8 @@ impl Test<'_> {
             let thread = rig.speaker(&posted);
             match posted.report {
                 Report::Message(message) if thread.is_some() => {
-                    let at = posted
-                        .at
-                        .since(self.begun.unwrap_or(posted.at))
-                        .as_secs_f64();
+                    let begun = self.begun.unwrap_or(posted.at);
+                    let at = posted.at.since(begun).as_secs_f64();
                     self.operator.message(&message, self.session.verbose());
                     let acts = self.session.take(&message, at);
                     self.carry_out(acts)?;
@@ -333,16 +326,14 @@ impl Test<'_> {
     /// The data file of a workload comes into play.
     fn begin(&mut self, workload: usize) -> Result<(), ClassicError> {
         let workload = &self.session.plan().workloads[workload];
-        let data = self
-            .data
-            .iter()
-            .find(|data| data.name() == workload.data_file)
-            .expect("every data file is open");
-        if self
+        let mut files = self.data.iter();
+        let data = files.find(|data| data.name() == workload.data_file);
+        let data = data.expect("every data file is open");
+        let is_open = self
             .rig
             .as_ref()
-            .is_none_or(|rig| rig.name() != data.name())
-        {
+            .is_some_and(|rig| rig.name() == data.name());
+        if !is_open {
             let now = self.rig.as_ref().map_or(Instant::START, Rig::now);
             if let Some(rig) = &mut self.rig {
                 rig.close()?;
