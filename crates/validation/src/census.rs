@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::experiments;
+use super::experiment::experiments;
 
 /// A table, or a log with figures.
 #[derive(Clone, Copy, Debug)]

@@ -1,17 +1,17 @@
 //! DISKRAND, sections 3, 7 and 9.1: the program itself, with the document's commands.
 
 use drivers::Caching;
-use results::{Bar, ValidationRow};
 use units::Duration;
 use vintage::diskrand::{Arguments, DiskRandLog, PassLength, typed};
 use workload::CPU_UNIT_NS;
 
+use super::ValidationError;
+use super::experiment::{Figures, Fillers, ones};
 use super::hand::{Hand, places};
-use super::{Rows, Runs, ValidationError};
 use host::interrupt::Interrupt;
 use vintage::run::{ProgramRun, UserRequest, WriteRequest, run_user, run_write};
 
-pub(super) const RUNS: Runs = &[
+pub(super) const FIGURES: Fillers<Figures> = &[
     ("under_dos", under_dos),
     ("three_machines", three_machines),
     ("cache_fill", cache_fill),
@@ -23,9 +23,6 @@ pub(super) const RUNS: Runs = &[
 const SECONDS: &str = "300";
 /// Numbers of users.
 const USERS: std::ops::RangeInclusive<u32> = 91..=99;
-/// Why a row that is printed is not judged.
-const NO_BAR: &str = "no tolerance was fixed for it before it was compared";
-
 /// Run the program with these words, and read what it says.
 fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, ValidationError> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
@@ -109,28 +106,17 @@ fn ten_thousand_reads(target: &str, interrupt: &Interrupt) -> Result<Vec<f64>, V
     Ok(means)
 }
 
-fn under_dos(interrupt: &Interrupt) -> Rows {
-    let published = [
-        ("1", 11.0),
-        ("2", 11.4),
-        ("5", 12.4),
-        ("10", 13.1),
-        ("40", 14.3),
-        ("100", 15.6),
-        ("200", 16.5),
-    ];
-    let mut rows = Vec::new();
-    for (size, published) in published {
+fn under_dos(interrupt: &Interrupt) -> Figures {
+    let mut found = Vec::new();
+    for size in ["1", "2", "5", "10", "40", "100", "200"] {
         let target = format!("sim:ppro-dos?size={size}MiB");
-        let service = written(&target, size, SECONDS, interrupt)?.service;
-        let row = ValidationRow::new(format!("{size} MB"), "ms", published);
-        rows.push(row.simulated(service).within(0.12));
+        found.push(written(&target, size, SECONDS, interrupt)?.service);
     }
-    rows.push(monotone(&rows));
-    let service = few_records("sim:ppro-dos")?;
-    let row = ValidationRow::new("8 records, in the drive's buffer", "ms", 2.5);
-    rows.push(row.simulated(service).within(0.15));
-    Ok(rows)
+    // A larger file must take longer.
+    let steps = found.windows(2).map(|pair| pair[1] / pair[0]);
+    let least = steps.fold(f64::INFINITY, f64::min);
+    found.extend([least, few_records("sim:ppro-dos")?]);
+    Ok(ones(found))
 }
 
 /// Milliseconds of a read of one of 8 records: no file of the program is as small.
@@ -145,76 +131,17 @@ fn few_records(target: &str) -> Result<f64, ValidationError> {
     Ok(1e3 * spent.as_secs_f64() / READS as f64)
 }
 
-/// A larger file must take longer.
-fn monotone(rows: &[ValidationRow]) -> ValidationRow {
-    let steps = |of: fn(&ValidationRow) -> Option<f64>| {
-        rows.windows(2)
-            .filter_map(|pair| Some(of(&pair[1])? / of(&pair[0])?))
-            .fold(f64::INFINITY, f64::min)
-    };
-    let row = ValidationRow::new("least step from a file to the next larger", "", {
-        steps(|row| row.published)
-    });
-    row.simulated(steps(|row| row.simulated))
-        .judged(Bar::Range {
-            low: 1.0,
-            high: None,
-        })
-}
-
-fn three_machines(interrupt: &Interrupt) -> Rows {
-    let zones = "the zones of this drive were not found and are assumed";
-    let policy = "the drives' handling of writes is not documented; the model loses a turn with \
-                  each";
-    let mut rows = Vec::new();
-    for (name, target, service, rate) in [
-        ("Pentium Pro", "sim:ppro-dos?size=40MiB", 14.3, 2.40),
-        (
-            "Pentium 100",
-            "sim:p100?size=40MiB&file-cache=0&writes=through",
-            18.4,
-            0.90,
-        ),
-        (
-            "486",
-            "sim:i486?size=40MiB&file-cache=0&writes=through",
-            29.7,
-            0.33,
-        ),
+fn three_machines(interrupt: &Interrupt) -> Figures {
+    let mut found = Vec::new();
+    for target in [
+        "sim:ppro-dos?size=40MiB",
+        "sim:p100?size=40MiB&file-cache=0&writes=through",
+        "sim:i486?size=40MiB&file-cache=0&writes=through",
     ] {
-        let found = written(target, "40", SECONDS, interrupt)?;
-        let row = ValidationRow::new(format!("{name}, service time"), "ms", service);
-        let row = row.simulated(found.service);
-        rows.push(if name == "Pentium Pro" {
-            row.within(0.12)
-        } else {
-            row.noted(zones)
-        });
-        let row = ValidationRow::new(format!("{name}, writing"), "MiB/s", rate);
-        rows.push(row.simulated(found.rate).noted(policy));
+        let written = written(target, "40", SECONDS, interrupt)?;
+        found.extend([written.service, written.rate]);
     }
-    Ok(rows)
-}
-
-fn fill(
-    target: &str,
-    published: &[f64],
-    judged: &[usize],
-    note: &str,
-    interrupt: &Interrupt,
-) -> Rows {
-    let found = ten_thousand_reads(target, interrupt)?;
-    let rows = published.iter().zip(found).enumerate();
-    let rows = rows.map(|(index, (&published, found))| {
-        let line = format!("line {}", index + 1);
-        let row = ValidationRow::new(line, "s", published).simulated(found);
-        if judged.contains(&index) {
-            row.within(0.10)
-        } else {
-            row.noted(note)
-        }
-    });
-    Ok(rows.collect())
+    Ok(ones(found))
 }
 
 /// The last of ten thousand reads that a cache of 13 MB answers.
@@ -226,54 +153,24 @@ fn last_hits(target: &str) -> Result<f64, ValidationError> {
     hand.share_within(hit, 1000, &mut places)
 }
 
-const ESTIMATE: &str = "an estimate of the document's author, not a measurement";
-
-fn cache_fill(interrupt: &Interrupt) -> Rows {
+fn cache_fill(interrupt: &Interrupt) -> Figures {
     let target = "sim:ppro?size=40MiB&file-cache-max=13MiB";
-    let published = [
-        14.08, 13.11, 12.03, 11.79, 11.12, 10.52, 10.02, 10.13, 9.96, 9.47,
-    ];
-    let slow = "the cache of Windows NT grows slowly; the model's is full sooner";
-    let mut rows = fill(target, &published, &[0, 1, 9], slow, interrupt)?;
-    let larger = "sim:ppro?size=40MiB&file-cache=16MiB";
-    let found = ten_thousand_reads(larger, interrupt)?;
-    if let Some(&last) = found.last() {
-        let row = ValidationRow::new("line 10 with a cache of 16 MB", "s", 9.47);
-        let note = "16 MB is the document's figure while a file is being written, 13 MB while \
-                    tasks read (10.1)";
-        rows.push(row.simulated(last).noted(note));
-    }
-    let row = ValidationRow::new("share of the last 1000 reads from the cache", "", 0.33);
-    let row = row.simulated(last_hits(target)?).noted(ESTIMATE);
-    rows.push(row.judged(Bar::Range {
-        low: 0.30,
-        high: Some(0.36),
-    }));
-    Ok(rows)
+    let mut found = ten_thousand_reads(target, interrupt)?;
+    let larger = ten_thousand_reads("sim:ppro?size=40MiB&file-cache=16MiB", interrupt)?;
+    found.extend(larger.last());
+    found.push(last_hits(target)?);
+    Ok(ones(found))
 }
 
-fn cache_fill_of_a_larger_file(interrupt: &Interrupt) -> Rows {
+fn cache_fill_of_a_larger_file(interrupt: &Interrupt) -> Figures {
     let target = "sim:ppro?size=100MiB&file-cache-max=13MiB";
-    let published = [
-        16.56, 15.44, 13.84, 13.60, 12.83, 12.59, 12.58, 12.55, 12.69, 12.54,
-    ];
-    let mut rows = fill(target, &published, &[], NO_BAR, interrupt)?;
-    let row = ValidationRow::new("share of the last 1000 reads from the cache", "", 0.16);
-    rows.push(row.simulated(last_hits(target)?).noted(ESTIMATE));
-    Ok(rows)
+    let mut found = ten_thousand_reads(target, interrupt)?;
+    found.push(last_hits(target)?);
+    Ok(ones(found))
 }
 
-fn write_phase(interrupt: &Interrupt) -> Rows {
+fn write_phase(interrupt: &Interrupt) -> Figures {
     let target = "sim:ppro?size=40MiB&file-cache=20MiB&file-cache-max=20MiB";
     let found = written(target, "40", "15", interrupt)?;
-    let note = "how Windows NT writes its cache out is not documented: the model still does so \
-                while the first passes read";
-    let mut rows = Vec::new();
-    for (number, (published, found)) in [7.72, 7.74, 7.75].iter().zip(&found.passes).enumerate() {
-        let row = ValidationRow::new(format!("pass {}", number + 1), "ms", *published);
-        rows.push(row.simulated(*found).noted(note));
-    }
-    let writing = ValidationRow::new("writing", "MiB/s", 2.29);
-    rows.push(writing.simulated(found.rate).noted(note));
-    Ok(rows)
+    Ok(ones(found.passes.into_iter().chain([found.rate])))
 }

@@ -10,11 +10,12 @@ use sim::{
 use units::{Duration, Instant};
 use workload::Durability;
 
+use super::experiment::Fillers;
 use super::hand::{Direction, Hand, places};
-use super::{Rows, Runs, ValidationError};
+use super::{Rows, ValidationError};
 use host::interrupt::Interrupt;
 
-pub(super) const RUNS: Runs = &[
+pub(super) const ROWS: Fillers<Rows> = &[
     ("raid", raid),
     ("flash", flash),
     ("cache", cache),

@@ -8,6 +8,7 @@
 mod census;
 mod copying;
 mod diskrand;
+mod experiment;
 mod hand;
 mod laws;
 mod over_lan;
@@ -22,13 +23,13 @@ mod unreached;
 
 pub use census::{FigureAccount, PublishedTable, TablePart, published_tables};
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use results::{Reference, Validation, ValidationRow, ValidationTable};
+use results::{Validation, ValidationRow, ValidationTable};
+
+use experiment::{Experiment, Figures, Fillers, experiments};
 
 use host::interrupt::Interrupt;
 use kinds::measure::MeasureError;
@@ -79,64 +80,23 @@ pub enum ValidationError {
 /// What an experiment found.
 type Rows = Result<Vec<ValidationRow>, ValidationError>;
 
-/// What fills tables, by their names.
-type Runs = &'static [(&'static str, fn(&Interrupt) -> Rows)];
-
-/// One table, and what fills it.
-struct Experiment {
-    name: &'static str,
-    reference: Reference,
-    devices: Vec<&'static str>,
-    title: &'static str,
-    method: String,
-    run: fn(&Interrupt) -> Rows,
-}
-
-/// All experiments, in the order of the report.
-fn experiments() -> &'static [Experiment] {
-    static ALL: LazyLock<Vec<Experiment>> =
-        LazyLock::new(|| experiments_of(include_str!("experiments.txt")));
-    &ALL
-}
-
-/// The experiments of a text, whose first lines say how it is written.
-fn experiments_of(text: &'static str) -> Vec<Experiment> {
-    let runs = [
-        diskrand::RUNS,
-        standard::RUNS,
-        together::RUNS,
-        transfer::RUNS,
-        over_lan::RUNS,
-        copying::RUNS,
-        tapes::RUNS,
-        rpt::RUNS,
-        queues::RUNS,
-        laws::RUNS,
-        unreached::RUNS,
-    ];
-    let runs: BTreeMap<_, _> = runs.into_iter().flatten().copied().collect();
-    let experiment = |text: &'static str| {
-        let mut lines = text.lines().map(str::trim);
-        let mut next = || lines.next().expect("three lines at least");
-        let (head, title) = (next(), next());
-        let (head, devices) = head.split_once(": ").expect("devices behind a colon");
-        let (reference, name) = head.split_once(' ').expect("a reference and a name");
-        Experiment {
-            name,
-            reference: match reference {
-                "law" => Reference::Law,
-                _ => Reference::Document,
-            },
-            devices: devices.split(' ').collect(),
-            title,
-            method: lines.collect::<Vec<_>>().join(" "),
-            run: runs[name],
-        }
-    };
-    let all: Vec<Experiment> = text.split("\n\n").skip(1).map(experiment).collect();
-    assert_eq!(all.len(), runs.len(), "each run fills a table");
-    all
-}
+/// What fills the tables.
+const FIGURES: [Fillers<Figures>; 7] = [
+    diskrand::FIGURES,
+    together::FIGURES,
+    transfer::FIGURES,
+    over_lan::FIGURES,
+    copying::FIGURES,
+    tapes::FIGURES,
+    rpt::FIGURES,
+];
+const ROWS: [Fillers<Rows>; 5] = [
+    standard::ROWS,
+    rpt::ROWS,
+    queues::ROWS,
+    laws::ROWS,
+    unreached::ROWS,
+];
 
 /// Told which table comes next, how many were done, and how many there are.
 pub type Told<'a> = &'a mut dyn FnMut(&str, usize, usize);
@@ -202,7 +162,7 @@ fn rows_of(chosen: &[&Experiment], interrupt: &Interrupt, told: Told<'_>) -> Vec
             };
             // Whoever hears is there until all have ended.
             let _ = tell.send(ExperimentStep::Begun(place));
-            let rows = (experiment.run)(interrupt);
+            let rows = experiment.run(interrupt);
             if interrupt.is_raised().is_none() {
                 let _ = tell.send(ExperimentStep::Done(place, rows));
             }

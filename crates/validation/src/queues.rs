@@ -10,13 +10,14 @@ use workload::{
     Partition, Pattern, Profile, Records, Region, Size, Start,
 };
 
+use super::experiment::Fillers;
 use super::hand::{SEED, loads_of_users};
-use super::{Rows, Runs, ValidationError};
+use super::{Rows, ValidationError};
 use host::interrupt::Interrupt;
 use kinds::transactions::{Ramp, UserLoad};
 use lab::laboratory::{Laboratory as _, SimLaboratory};
 
-pub(super) const RUNS: Runs = &[("arrivals", arrivals), ("users", users)];
+pub(super) const ROWS: Fillers<Rows> = &[("arrivals", arrivals), ("users", users)];
 
 /// Mean service time of the queues, milliseconds.
 const SERVICE_MS: f64 = 0.1;

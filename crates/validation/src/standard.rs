@@ -7,13 +7,14 @@ mod loads;
 use results::{Bar, ValidationRow};
 use units::Duration;
 
+use super::Rows;
+use super::experiment::Fillers;
 use super::hand::{Hand, places};
-use super::{Rows, Runs};
 use columns::{COST, CPU, ColumnVerdict, HIGH, MAX, MEAN, MIN, StandardColumn, TPS};
 use host::interrupt::Interrupt;
 use loads::{BATCH, I486, LAN, P100, PPRO, Pc, SEEDS, SEEDS_OF_FEW, Test};
 
-pub(super) const RUNS: Runs = &[
+pub(super) const ROWS: Fillers<Rows> = &[
     ("computing_on_ppro", |interrupt| computing(PPRO, interrupt)),
     ("computing_on_p100", |interrupt| computing(P100, interrupt)),
     ("computing_on_486", |interrupt| computing(I486, interrupt)),

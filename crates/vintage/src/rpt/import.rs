@@ -110,7 +110,7 @@ fn workload(entries: &[&Entry]) -> Option<Imported> {
         run: found.run,
         workload: number,
         mode: found.mode,
-        elapsed_s: times.last().unwrap_or(first) - first,
+        elapsed_s: times.next_back().unwrap_or(first) - first,
         is_complete: block.is_some(),
         rabmarks: block.map(|block| (block.rabmark_r, block.rabmark_s)),
         curve: Curve {
