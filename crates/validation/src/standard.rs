@@ -10,7 +10,7 @@ use units::Duration;
 use super::Rows;
 use super::experiment::Fillers;
 use super::hand::{Hand, places};
-use columns::{COST, CPU, ColumnVerdict, HIGH, MAX, MEAN, MIN, StandardColumn, TPS};
+use columns::{COST, CPU, ColumnVerdict, HIGH, JudgedColumn, MAX, MEAN, MIN, TPS};
 use host::interrupt::Interrupt;
 use loads::{BATCH, I486, LAN, P100, PPRO, Pc, SEEDS, SEEDS_OF_FEW, Test};
 
@@ -60,7 +60,7 @@ fn computing(pc: Pc, interrupt: &Interrupt) -> Rows {
         (MEAN, Within(TIMES)),
         (MAX, Shown(APART)),
     ];
-    let mut rows = Test::new("9.2", pc)?.rows(BATCH, BATCH, &columns, 1, interrupt)?;
+    let mut rows = Test::new("9.2", pc, interrupt)?.rows(BATCH, BATCH, &columns, 1)?;
     unjudge_the_known_mean(&mut rows);
     Ok(rows)
 }
@@ -74,7 +74,7 @@ fn reading(section: &str, interrupt: &Interrupt) -> Rows {
         (HIGH, Within(TIMES)),
         (MAX, Shown(APART)),
     ];
-    let mut rows = Test::new(section, PPRO)?.rows(BATCH, BATCH, &columns, 1, interrupt)?;
+    let mut rows = Test::new(section, PPRO, interrupt)?.rows(BATCH, BATCH, &columns, 1)?;
     unjudge_the_known_mean(&mut rows);
     Ok(rows)
 }
@@ -100,7 +100,7 @@ fn reading_under_windows_95(interrupt: &Interrupt) -> Rows {
     ];
     let mut rows = Vec::new();
     for pc in [P100, I486] {
-        rows.extend(Test::new("9.3", pc)?.brackets(BATCH, &columns, 1, interrupt)?);
+        rows.extend(Test::new("9.3", pc, interrupt)?.brackets(BATCH, &columns, 1)?);
     }
     Ok(rows)
 }
@@ -121,9 +121,9 @@ fn both_under_windows_95(interrupt: &Interrupt) -> Rows {
     });
     let mut rows = Vec::new();
     for pc in [P100, I486] {
-        let test = Test::new("9.4", pc)?;
-        rows.extend(test.brackets(&["1"], &one, 1, interrupt)?);
-        rows.extend(test.brackets(&["2", "4"], &several, 1, interrupt)?);
+        let test = Test::new("9.4", pc, interrupt)?;
+        rows.extend(test.brackets(&["1"], &one, 1)?);
+        rows.extend(test.brackets(&["2", "4"], &several, 1)?);
     }
     // A figure that cannot be right is held against nothing.
     for row in rows.iter_mut().filter(|row| row.is_misprint) {
@@ -139,15 +139,15 @@ fn taken_memory(interrupt: &Interrupt) -> Rows {
     let all = [TPS, CPU, MIN, MEAN, HIGH, MAX];
     let shown = all.map(|column| (column, Shown(unknown)));
     let tasks = ["4", "8", "12", "16"];
-    let test = Test::new("9.5", PPRO)?;
-    let mut rows = test.rows(&tasks, &tasks, &shown, 1, interrupt)?;
+    let test = Test::new("9.5", PPRO, interrupt)?;
+    let mut rows = test.rows(&tasks, &tasks, &shown, 1)?;
     rows.extend(test.out_of_reach(&["20", "24"], &all, PAGING));
-    rows.extend(Test::new("9.5", P100)?.out_of_reach(&["4", "8"], &all, PAGING));
+    rows.extend(Test::new("9.5", P100, interrupt)?.out_of_reach(&["4", "8"], &all, PAGING));
     Ok(rows)
 }
 
 /// Columns of users who think.
-const THINKING: [(StandardColumn, ColumnVerdict); 6] = [
+const THINKING: [JudgedColumn; 6] = [
     (TPS, Within(0.12)),
     (MEAN, Within(0.15)),
     (CPU, Within(0.15)),
@@ -158,8 +158,8 @@ const THINKING: [(StandardColumn, ColumnVerdict); 6] = [
 
 fn many_users(interrupt: &Interrupt) -> Rows {
     let tasks = ["18", "24", "30", "36"];
-    let test = Test::new("10.1", PPRO)?;
-    let mut rows = test.rows(&tasks, &tasks, &THINKING, SEEDS, interrupt)?;
+    let test = Test::new("10.1", PPRO, interrupt)?;
+    let mut rows = test.rows(&tasks, &tasks, &THINKING, SEEDS)?;
     let paged = "the document says that memory did not suffice: paging again";
     rows.extend(test.out_of_reach(&["48*"], &THINKING.map(|it| it.0), paged));
     Ok(rows)
@@ -175,16 +175,16 @@ fn many_users_under_windows_95(interrupt: &Interrupt) -> Rows {
         (MAX, Shown(EXTREME)),
     ];
     let tasks = ["6", "12", "18", "24"];
-    let test = Test::new("10.1", P100)?;
-    let mut rows = test.brackets(&tasks, &columns, SEEDS_OF_FEW, interrupt)?;
+    let test = Test::new("10.1", P100, interrupt)?;
+    let mut rows = test.brackets(&tasks, &columns, SEEDS_OF_FEW)?;
     let columns = columns.map(|(column, _)| (column, Shown(POLLING)));
-    rows.extend(Test::new("10.1", I486)?.brackets(&["4", "5"], &columns, 1, interrupt)?);
+    rows.extend(Test::new("10.1", I486, interrupt)?.brackets(&["4", "5"], &columns, 1)?);
     Ok(rows)
 }
 
 fn two_profiles(interrupt: &Interrupt) -> Rows {
-    let test = Test::new("10.2", PPRO)?;
-    let mut rows = test.rows(&["30 and 2"], &["30", "2"], &THINKING, SEEDS, interrupt)?;
+    let test = Test::new("10.2", PPRO, interrupt)?;
+    let mut rows = test.rows(&["30 and 2"], &["30", "2"], &THINKING, SEEDS)?;
     let missed = rows.iter_mut();
     for row in missed.filter(|row| row.row == "PPro, 2 tasks, 95 % of responses") {
         *row = row.clone().missed(row.bar, HEAVY);
@@ -205,7 +205,7 @@ fn remote(interrupt: &Interrupt) -> Rows {
         (MIN, Shown(EXTREME)),
         (MAX, Shown(EXTREME)),
     ];
-    let mut rows = Test::new("10.3", LAN)?.brackets(&["6"], &columns, SEEDS_OF_FEW, interrupt)?;
+    let mut rows = Test::new("10.3", LAN, interrupt)?.brackets(&["6"], &columns, SEEDS_OF_FEW)?;
     let mut hand = Hand::on("sim:ppro?size=40MiB&file-cache-max=13MiB")?;
     let hit = Duration::from_micros(1200);
     let mut places = places();

@@ -70,6 +70,9 @@ pub(super) enum ColumnVerdict {
     Shown(&'static str),
 }
 
+/// A column, and what becomes of its rows.
+pub(super) type JudgedColumn = (StandardColumn, ColumnVerdict);
+
 /// Shares of a processor are published in whole percent.
 pub(super) fn as_published(column: &StandardColumn, figure: f64) -> f64 {
     if column.unit == CPU.unit {

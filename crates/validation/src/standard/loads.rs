@@ -5,7 +5,7 @@ use results::{StandardTable, TransactionLoad, UserTimes, ValidationRow};
 use units::Duration;
 use vintage::rpt::{STANDARD_FILE, StandardTest};
 
-use super::columns::{ColumnVerdict, StandardColumn, as_published};
+use super::columns::{JudgedColumn, StandardColumn, as_published};
 use crate::hand::loads_of_users;
 use crate::{Rows, ValidationError};
 use host::interrupt::Interrupt;
@@ -51,14 +51,15 @@ pub(super) const SEEDS_OF_FEW: u64 = 4;
 const LONGEST: Duration = Duration::from_secs(20_000);
 
 /// A section of the document, on a machine.
-pub(super) struct Test {
+pub(super) struct Test<'a> {
+    interrupt: &'a Interrupt,
     test: StandardTest,
     table: StandardTable,
     pc: Pc,
 }
 
-impl Test {
-    pub fn new(section: &str, pc: Pc) -> Result<Self, ValidationError> {
+impl<'a> Test<'a> {
+    pub fn new(section: &str, pc: Pc, interrupt: &'a Interrupt) -> Result<Self, ValidationError> {
         let unit = Duration::from_millis(pc.unit_ms);
         let test = StandardTest::find(section, unit, None)
             .ok_or_else(|| ValidationError::Nothing(format!("there is no section {section}")))?;
@@ -66,6 +67,7 @@ impl Test {
             table: test.table(&[]),
             test,
             pc,
+            interrupt,
         })
     }
 
@@ -88,7 +90,6 @@ impl Test {
         target: &str,
         tasks: &[&str],
         seed: u64,
-        interrupt: &Interrupt,
     ) -> Result<Vec<TransactionLoad>, ValidationError> {
         let loads = self.test.loads.iter();
         let loads = loads.filter(|load| tasks.contains(&load.label.as_str()));
@@ -103,7 +104,7 @@ impl Test {
         });
         let start = (Ramp::Synchronised, LONGEST);
         let target_of = (target, STANDARD_FILE);
-        let found = loads_of_users(target_of, loads.collect(), start, seed, interrupt)?;
+        let found = loads_of_users(target_of, loads.collect(), start, seed, self.interrupt)?;
         if found.len() == tasks.len() {
             return Ok(found);
         }
@@ -120,11 +121,10 @@ impl Test {
         tasks: &[&str],
         columns: &[StandardColumn],
         seeds: u64,
-        interrupt: &Interrupt,
     ) -> Result<Vec<Vec<f64>>, ValidationError> {
         let mut sums: Vec<Vec<f64>> = Vec::new();
         for seed in 1..=seeds {
-            let loads = self.run(target, tasks, seed, interrupt)?;
+            let loads = self.run(target, tasks, seed)?;
             let figures = |load: &TransactionLoad, users: &UserTimes| {
                 let figures = columns.iter().map(|it| (it.figure)(load, users));
                 figures.collect::<Vec<f64>>()
@@ -192,12 +192,11 @@ impl Test {
         &self,
         run: &[&str],
         labels: &[&str],
-        columns: &[(StandardColumn, ColumnVerdict)],
+        columns: &[JudgedColumn],
         seeds: u64,
-        interrupt: &Interrupt,
     ) -> Rows {
         let those: Vec<StandardColumn> = columns.iter().map(|it| it.0).collect();
-        let found = self.means(self.pc.target, run, &those, seeds, interrupt)?;
+        let found = self.means(self.pc.target, run, &those, seeds)?;
         let mut rows = Vec::new();
         for (place, (column, verdict)) in columns.iter().enumerate() {
             for (tasks, found) in labels.iter().zip(&found) {
@@ -210,17 +209,11 @@ impl Test {
 
     /// Rows of two models, between which the published figure is looked for: processors that spin
     /// while they wait, and ones that do not.
-    pub fn brackets(
-        &self,
-        tasks: &[&str],
-        columns: &[(StandardColumn, ColumnVerdict)],
-        seeds: u64,
-        interrupt: &Interrupt,
-    ) -> Rows {
+    pub fn brackets(&self, tasks: &[&str], columns: &[JudgedColumn], seeds: u64) -> Rows {
         let those: Vec<StandardColumn> = columns.iter().map(|it| it.0).collect();
-        let spinning = self.means(self.pc.target, tasks, &those, seeds, interrupt)?;
+        let spinning = self.means(self.pc.target, tasks, &those, seeds)?;
         let free = format!("{}?waiting=free", self.pc.target);
-        let free = self.means(&free, tasks, &those, seeds, interrupt)?;
+        let free = self.means(&free, tasks, &those, seeds)?;
         let mut rows = Vec::new();
         for (place, (column, verdict)) in columns.iter().enumerate() {
             for (index, tasks) in tasks.iter().enumerate() {

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::diskmbps::{
-    Arguments, BLOCK_BYTES, BLOCK_WORDS, Finished, Heading, PassKind, Stamp, Work, block, job_name,
-    last_word,
+    Arguments, BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, Finished, Heading, PassKind, Stamp,
+    Work, block, job_name, last_word,
 };
 use drivers::{Caching, Payload, Seal, Target};
 use rustix::time::{ClockId, clock_gettime};
@@ -152,11 +152,22 @@ pub fn run_diskmbps(
             (Source::Model(Box::new(model)), written)
         }
     };
+    let done = run_job(job, source, run);
+    if let Some((seat, name)) = written {
+        seat.machine().remove_file(&name)?;
+    }
+    done
+}
+
+fn run_job(
+    job: &DiskMbps,
+    source: Source,
+    run: &mut ProgramRun<'_>,
+) -> Result<Vec<Finished>, ClassicError> {
+    let at_seat = |seat: &ProgramSeat| Moment::at_start(seat.begun());
     let mut session = DiskMbpsRun {
         log: Log::create(run.logs, &job.start.name)?,
-        begun: run
-            .seat
-            .map_or_else(Moment::now, |seat| Moment::at_start(seat.begun())),
+        begun: run.seat.map_or_else(Moment::now, at_seat),
         run,
         is_kept: false,
         passes: Vec::new(),
@@ -164,9 +175,6 @@ pub fn run_diskmbps(
     let done = session.run(job, source);
     if let Err(error) = &done {
         session.log.close_with(error);
-    }
-    if let Some((seat, name)) = written {
-        seat.machine().remove_file(&name)?;
     }
     done.map(|()| session.passes)
 }
@@ -275,7 +283,7 @@ impl DiskMbpsRun<'_, '_> {
         self.data_file(name, megabytes)?;
         for kind in job.kinds() {
             let pass = if kind == PassKind::Write {
-                self.write(&data, bytes)?
+                self.write(&data, megabytes)?
             } else {
                 self.read(&data.open()?, &data.path, kind, bytes)?
             };
@@ -300,10 +308,10 @@ impl DiskMbpsRun<'_, '_> {
         self.run.console.line(line);
     }
 
-    fn write(&self, data: &DataFile, bytes: u64) -> Result<Finished, ClassicError> {
+    fn write(&self, data: &DataFile, megabytes: u64) -> Result<Finished, ClassicError> {
         let block = sealed_block();
         let begun = Instant::now();
-        for _ in 0..bytes / BLOCK_BYTES as u64 {
+        for _ in 0..megabytes * BLOCKS_PER_MEGABYTE {
             self.go_on(self.kept())?;
             (&data.file)
                 .write_all(&block)
@@ -311,7 +319,7 @@ impl DiskMbpsRun<'_, '_> {
         }
         Ok(Finished {
             kind: PassKind::Write,
-            bytes,
+            bytes: megabytes << 20,
             seconds: begun.elapsed().as_secs_f64(),
         })
     }

@@ -84,8 +84,10 @@ impl Plan {
     ) -> (Option<Self>, Faults) {
         let preset = preset(name, typed);
         let program = Program::read(name, text, &preset, include);
+        let mut objects = program.objects.values();
         let mut resolver = Resolver {
             faults: program.faults.clone(),
+            flags: objects.find(|object| object.kind == ObjectKind::Flags),
             program: &program,
             name,
         };
@@ -155,6 +157,8 @@ struct Resolver<'a> {
     program: &'a Program,
     faults: Faults,
     name: &'a str,
+    /// The switches that threads may set.
+    flags: Option<&'a Object>,
 }
 
 impl Resolver<'_> {
@@ -311,15 +315,11 @@ impl Resolver<'_> {
             let text = "no workload is invoked: name at least one, such as TransactionWorkload";
             self.faults.error(&self.file(), text);
         }
-        let flags = program
-            .objects
-            .values()
-            .find(|object| object.kind == ObjectKind::Flags);
         program
             .invoked
             .iter()
             .filter_map(|(name, place)| {
-                let workload = self.workload(name, &program.objects[name], flags)?;
+                let workload = self.workload(name, &program.objects[name])?;
                 if i64::from(workload.nthreads) > threads_max.unwrap_or(i64::MAX) {
                     let text = format!(
                         "{} has {} threads, and MaxActualThreads is {}",
@@ -334,12 +334,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    fn workload(
-        &mut self,
-        name: &str,
-        object: &Object,
-        flags: Option<&Object>,
-    ) -> Option<Workload> {
+    fn workload(&mut self, name: &str, object: &Object) -> Option<Workload> {
         let errors_before = self.faults.errors.len();
         let mut nthreads = None;
         let mut kinds = Vec::new();
@@ -354,7 +349,7 @@ impl Resolver<'_> {
                 }
                 Item::Invocation { name, place } => match self.program.objects.get(name) {
                     Some(thread) if thread.kind == ObjectKind::Thread => {
-                        kinds.extend(self.thread(name, thread, flags, &mut nthreads));
+                        kinds.extend(self.thread(name, thread, &mut nthreads));
                     }
                     _ => {
                         let text = format!("there is no thread {}", quoted(name));
@@ -412,13 +407,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn thread(
-        &mut self,
-        name: &str,
-        object: &Object,
-        flags: Option<&Object>,
-        nthreads: &mut Option<i64>,
-    ) -> Option<Kind> {
+    fn thread(&mut self, name: &str, object: &Object, nthreads: &mut Option<i64>) -> Option<Kind> {
         let mut kind = Kind::default();
         let mut count = 1;
         for item in &object.items {
@@ -440,7 +429,7 @@ impl Resolver<'_> {
                     }
                     *nthreads = found;
                 }
-                _ => self.pair(&mut kind, flags, name, value, place),
+                _ => self.pair(&mut kind, name, value, place),
             }
         }
         self.check_thread(name, object, &kind);
@@ -458,15 +447,8 @@ impl Resolver<'_> {
     }
 
     /// One definition of a thread: a name of the flags with its value.
-    fn pair(
-        &mut self,
-        kind: &mut Kind,
-        flags: Option<&Object>,
-        name: &str,
-        value: &str,
-        place: &Place,
-    ) {
-        let flag = flags.and_then(|flags| {
+    fn pair(&mut self, kind: &mut Kind, name: &str, value: &str, place: &Place) {
+        let flag = self.flags.and_then(|flags| {
             flags.items.iter().find_map(|item| match item {
                 Item::Pair {
                     name: known, value, ..

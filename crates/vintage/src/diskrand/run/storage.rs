@@ -29,7 +29,8 @@ const LONG_WAIT: Duration = Duration::from_secs(2);
 const KEPT: &str = "the lines so far are in the log";
 
 /// Storage with the clock that belongs to it.
-pub(super) struct Storage {
+pub(super) struct Storage<'a> {
+    interrupt: &'a Interrupt,
     driver: Box<dyn Driver>,
     name: String,
     bytes: u64,
@@ -51,31 +52,37 @@ enum ProgramMachine {
     },
 }
 
-impl Storage {
+impl<'a> Storage<'a> {
     /// A model.
-    pub(super) fn simulated(spec: &SimSpec, bytes: u64, seed: u64) -> Self {
+    pub(super) fn simulated(
+        spec: &SimSpec,
+        bytes: u64,
+        seed: u64,
+        interrupt: &'a Interrupt,
+    ) -> Self {
         let driver = Box::new(spec.driver(seed, 1, Instant::START));
-        Self::new(driver, spec.text.clone(), bytes, ProgramMachine::Modelled)
+        let name = spec.text.clone();
+        Self::new(driver, name, bytes, ProgramMachine::Modelled, interrupt)
     }
 
     /// A file of a model that other programs use, too.
-    pub(super) fn shared(seat: &ProgramSeat, name: &str) -> Result<Self, ClassicError> {
+    pub(super) fn shared(
+        seat: &ProgramSeat,
+        name: &str,
+        interrupt: &'a Interrupt,
+    ) -> Result<Self, ClassicError> {
         let file = seat.open(name)?;
-        let bytes = file.bytes();
+        let (bytes, machine) = (file.bytes(), ProgramMachine::Modelled);
+        let driver = Box::new(file);
         Ok(Self {
             origin: Instant::START,
             begun: seat.begun().clone(),
-            ..Self::new(
-                Box::new(file),
-                name.to_owned(),
-                bytes,
-                ProgramMachine::Modelled,
-            )
+            ..Self::new(driver, name.to_owned(), bytes, machine, interrupt)
         })
     }
 
     /// An open file or device.
-    pub(super) fn real(target: Target) -> Result<Self, ClassicError> {
+    pub(super) fn real(target: Target, interrupt: &'a Interrupt) -> Result<Self, ClassicError> {
         let options = DriverOptions::new(1, RECORD_BYTES);
         let (name, bytes) = (target.path().display().to_string(), target.size());
         let is_direct = target.caching() == Caching::Direct;
@@ -93,11 +100,18 @@ impl Storage {
             is_direct,
             counters: Box::new(Counters::take(None)),
         };
-        Ok(Self::new(opened.driver, name, bytes, machine))
+        Ok(Self::new(opened.driver, name, bytes, machine, interrupt))
     }
 
-    fn new(driver: Box<dyn Driver>, name: String, bytes: u64, machine: ProgramMachine) -> Self {
+    fn new(
+        driver: Box<dyn Driver>,
+        name: String,
+        bytes: u64,
+        machine: ProgramMachine,
+        interrupt: &'a Interrupt,
+    ) -> Self {
         Self {
+            interrupt,
             origin: driver.now(),
             driver,
             name,
@@ -144,12 +158,11 @@ impl Storage {
     pub(super) fn pass_time(
         &mut self,
         until: Instant,
-        interrupt: &Interrupt,
         look: &mut dyn FnMut(Duration),
     ) -> Result<(), ClassicError> {
         let mut done = Vec::new();
         loop {
-            go_on(interrupt, KEPT)?;
+            go_on(self.interrupt, KEPT)?;
             let left = until.since(self.now());
             if left == Duration::ZERO {
                 return Ok(());
@@ -174,36 +187,24 @@ impl Storage {
     }
 
     /// Read record `number`, counted from zero.
-    pub(super) fn read(
-        &mut self,
-        number: u64,
-        interrupt: &Interrupt,
-    ) -> Result<Completion, ClassicError> {
+    pub(super) fn read(&mut self, number: u64) -> Result<Completion, ClassicError> {
         let op = part_of_file(false, number * RECORD_BYTES as u64, RECORD_BYTES as u32);
         self.bytes_read += RECORD_BYTES as u64;
-        self.carry_out(op, interrupt)
+        self.carry_out(op)
     }
 
     /// Write record `number`, counted from zero; of models only.
-    pub(super) fn write(
-        &mut self,
-        number: u64,
-        interrupt: &Interrupt,
-    ) -> Result<Completion, ClassicError> {
+    pub(super) fn write(&mut self, number: u64) -> Result<Completion, ClassicError> {
         assert!(
             matches!(self.machine, ProgramMachine::Modelled),
             "a real file is written before it is opened"
         );
         let op = part_of_file(true, number * RECORD_BYTES as u64, RECORD_BYTES as u32);
-        self.carry_out(op, interrupt)
+        self.carry_out(op)
     }
 
     /// Have the program's memory in the machine, which its file cache then lacks; of models only.
-    pub(super) fn take_memory(
-        &mut self,
-        bytes: u64,
-        interrupt: &Interrupt,
-    ) -> Result<(), ClassicError> {
+    pub(super) fn take_memory(&mut self, bytes: u64) -> Result<(), ClassicError> {
         assert!(
             matches!(self.machine, ProgramMachine::Modelled),
             "memory of this machine is taken by touching it"
@@ -212,22 +213,18 @@ impl Storage {
             work_ns: 0,
             touched: bytes,
         };
-        self.carry_out(op, interrupt).map(|_| ())
+        self.carry_out(op).map(|_| ())
     }
 
     /// Have a processor work for so long; says when that was done. A real one works on this thread,
     /// as a user's own program does.
-    pub(super) fn compute(
-        &mut self,
-        work_ns: u64,
-        interrupt: &Interrupt,
-    ) -> Result<Instant, ClassicError> {
+    pub(super) fn compute(&mut self, work_ns: u64) -> Result<Instant, ClassicError> {
         if let ProgramMachine::Modelled = self.machine {
             let op = Op::Compute {
                 work_ns,
                 touched: 0,
             };
-            return Ok(self.carry_out(op, interrupt)?.completed);
+            return Ok(self.carry_out(op)?.completed);
         }
         let begun = thread_cpu_ns();
         let mut state = begun | 1;
@@ -235,12 +232,12 @@ impl Storage {
             for _ in 0..ROUNDS {
                 state = std::hint::black_box(state.wrapping_mul(6_364_136_223_846_793_005));
             }
-            go_on(interrupt, KEPT)?;
+            go_on(self.interrupt, KEPT)?;
         }
         Ok(self.now())
     }
 
-    fn carry_out(&mut self, op: Op, interrupt: &Interrupt) -> Result<Completion, ClassicError> {
+    fn carry_out(&mut self, op: Op) -> Result<Completion, ClassicError> {
         let now = self.now();
         self.driver.submit(Request::new(ClientId(0), now, op))?;
         let mut done = Vec::with_capacity(1);
@@ -248,7 +245,7 @@ impl Storage {
             let deadline = self.deadline(Instant::NEVER);
             self.driver.wait(Some(deadline), &mut done)?;
             if done.is_empty() {
-                go_on(interrupt, KEPT)?;
+                go_on(self.interrupt, KEPT)?;
             }
         }
         let completion = done[0];

@@ -72,7 +72,7 @@ pub fn run_user(
             "KM is taken from the model's file cache, where it has one; more than that would be \
              paged out, which no model does",
         );
-        user.storage.take_memory(asked, user.run.interrupt)?;
+        user.storage.take_memory(asked)?;
     }
     user.begin(memory, seed, &mut logs)?;
     let mut summary = ReadSummary::new(arguments.user, arguments.transactions);
@@ -115,28 +115,28 @@ fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError
 
 const RECORD: u64 = crate::diskrand::RECORD_BYTES as u64;
 
-fn open(
+fn open<'b>(
     request: &UserRequest,
     seed: u64,
-    run: &ProgramRun<'_>,
-) -> Result<(Storage, Logs), ClassicError> {
+    run: &ProgramRun<'b>,
+) -> Result<(Storage<'b>, Logs), ClassicError> {
     let arguments = &request.arguments;
     let logs = || Logs::of(run, &arguments.log);
     if let Some(seat) = run.seat {
-        let storage = Storage::shared(seat, arguments.file.as_str())?;
+        let storage = Storage::shared(seat, arguments.file.as_str(), run.interrupt)?;
         require_record(arguments.file.as_str(), storage.bytes())?;
         return Ok((storage, logs()?));
     }
     if let Some(model) = arguments.file.model() {
         let spec = lab::simulated::open_model(model)?;
         require_record(&spec.text, spec.size.0)?;
-        let storage = Storage::simulated(&spec, spec.size.0, seed);
+        let storage = Storage::simulated(&spec, spec.size.0, seed, run.interrupt);
         return Ok((storage, logs()?));
     }
     let target = open_existing(Path::new(&arguments.file), request.caching)?;
     let logs = logs()?;
     logs.refuse(target.file())?;
-    let storage = Storage::real(target)?;
+    let storage = Storage::real(target, run.interrupt)?;
     Ok((storage, logs))
 }
 
@@ -165,7 +165,7 @@ struct User<'a, 'b> {
     arguments: &'a ReadArguments,
     run: &'a mut ProgramRun<'b>,
     script: Script,
-    storage: Storage,
+    storage: Storage<'b>,
     memory: Vec<u8>,
 }
 
@@ -265,10 +265,8 @@ impl User<'_, '_> {
         let span = Duration::from_secs(u64::from(seconds));
         let until = self.storage.now() + span;
         let is_long = self.storage.is_long(span);
-        let ProgramRun {
-            interrupt, console, ..
-        } = &mut *self.run;
-        self.storage.pass_time(until, interrupt, &mut |left| {
+        let console = &mut *self.run.console;
+        self.storage.pass_time(until, &mut |left| {
             if is_long {
                 let left = left.as_secs_f64().ceil();
                 console.progress(&format!(
@@ -296,11 +294,11 @@ impl User<'_, '_> {
         for part in 0..parts {
             let work = each + std::mem::take(&mut rest);
             if work > 0 {
-                completed = self.storage.compute(work, self.run.interrupt)?;
+                completed = self.storage.compute(work)?;
             }
             if part < step.ios {
                 let record = self.script.record();
-                completed = self.storage.read(record, self.run.interrupt)?.completed;
+                completed = self.storage.read(record)?.completed;
             }
             let percent = 100 * (part + 1) / parts;
             if percent > seen && self.storage.is_long(completed.since(started)) {

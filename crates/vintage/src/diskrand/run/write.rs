@@ -55,7 +55,7 @@ pub fn run_write(request: &WriteRequest, run: &mut ProgramRun<'_>) -> Result<(),
         let name = arguments.file.as_str();
         let logs = session.logs()?;
         seat.machine().write_file(name, size)?;
-        return session.simulated(Storage::shared(seat, name)?, logs);
+        return session.simulated(Storage::shared(seat, name, session.run.interrupt)?, logs);
     }
     if arguments.file.is_model() {
         return session.on_model(size);
@@ -67,7 +67,7 @@ pub fn run_write(request: &WriteRequest, run: &mut ProgramRun<'_>) -> Result<(),
     session.begin(timestamp(), &mut logs)?;
     session.write(&mut data, request.caching, &mut logs)?;
     let target = data.open_to_read(request.caching)?;
-    let mut storage = Storage::real(target)?;
+    let mut storage = Storage::real(target, session.run.interrupt)?;
     session.read(&mut storage, &OF_A_FILE, &mut logs)?;
     if let Some(origin) = storage.origin_of_bytes() {
         let text = format!("{}: {origin}", arguments.file);
@@ -141,7 +141,7 @@ impl Writing<'_, '_> {
     /// Passes of at least a third of the time, in whole groups.
     fn read(
         &mut self,
-        storage: &mut Storage,
+        storage: &mut Storage<'_>,
         reading: &ReadingWords,
         logs: &mut Logs,
     ) -> Result<(), ClassicError> {
@@ -154,7 +154,7 @@ impl Writing<'_, '_> {
             while records == 0 || passed < least {
                 for _ in 0..GROUP {
                     let record = addresses.below(self.records());
-                    let done = storage.read(record, self.run.interrupt)?;
+                    let done = storage.read(record)?;
                     passed = done.completed.since(begun);
                     self.run.go_on(reading.kept)?;
                 }
@@ -183,15 +183,18 @@ impl Writing<'_, '_> {
             )));
         }
         let logs = self.logs()?;
-        self.simulated(Storage::simulated(&spec, size, SEED), logs)
+        self.simulated(
+            Storage::simulated(&spec, size, SEED, self.run.interrupt),
+            logs,
+        )
     }
 
     /// In virtual time.
-    fn simulated(&mut self, mut storage: Storage, mut logs: Logs) -> Result<(), ClassicError> {
+    fn simulated(&mut self, mut storage: Storage<'_>, mut logs: Logs) -> Result<(), ClassicError> {
         self.begin(storage.timestamp(), &mut logs)?;
         let begun = storage.now();
         for record in 0..self.records() {
-            storage.write(record, self.run.interrupt)?;
+            storage.write(record)?;
             self.run.go_on(OF_A_MODEL.kept)?;
             if record % PROGRESS_RECORDS == 0 {
                 let percent = record * 100 / self.records();
