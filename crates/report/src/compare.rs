@@ -8,8 +8,8 @@ use units::{format_counted, format_interval_count};
 
 use crate::figure::estimated;
 use crate::page::Page;
-use crate::picture::ratios::{RatioLine, Sense, ratios_svg};
-use crate::ratio_strip::strips;
+use crate::plot::strip::strips;
+use crate::plot::strip::{RatioLine, Sense, ratios_svg};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 

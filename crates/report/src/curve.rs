@@ -4,11 +4,12 @@ use results::{Arrivals, Curve, Level, LevelOutcome, OpenTrial, Saturation};
 use stats::Channel;
 use units::{format_count, format_counted, format_interval_ns};
 
-use crate::chart::{Size, chart};
+use crate::charts::load::judged;
 use crate::curve_points::{self, judged_name};
 use crate::figure::{operations, time};
 use crate::measurement::not_looked_for;
 use crate::page::{Page, wrap};
+use crate::plot::glyphs::{Glyph, ascii};
 use crate::style::{Style, Tone};
 
 /// Columns of the table of levels beside the chart, and of the gap before it.
@@ -19,10 +20,8 @@ const INDENT: usize = 2;
 /// Pages of at least this width have room for both.
 const BESIDE_MIN: usize = 96;
 /// No chart is wider or higher than this.
-const CHART: Size = Size {
-    columns: 72,
-    rows: 8,
-};
+const COLUMNS_MAX: usize = 72;
+const ROWS_MAX: usize = 8;
 /// A chart of fewer rows shows no shape.
 const ROWS_MIN: usize = 5;
 /// Columns of a level's name, and of a value with its interval.
@@ -72,39 +71,48 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve, below: usize) {
     let style = *page.style;
     let width = style.columns() - INDENT;
     let is_beside = style.columns() >= BESIDE_MIN;
-    let room = if is_beside {
-        width - PANEL - GAP
-    } else {
-        width
+    let (room, rows) = match is_beside {
+        true => (
+            width - PANEL - GAP,
+            ROWS_MAX.saturating_sub(below).max(ROWS_MIN),
+        ),
+        // The levels stand below it.
+        false => (width, ROWS_MIN),
     };
-    let size = Size {
-        columns: room.min(CHART.columns),
-        rows: match is_beside {
-            true => CHART.rows.saturating_sub(below).max(ROWS_MIN),
-            // The levels stand below it.
-            false => ROWS_MIN,
-        },
-    };
-    let drawn = chart(curve, size, &style);
-    if !is_beside {
-        let panel = panel(curve, width);
-        for line in drawn.iter().chain(&panel) {
-            page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
+    let columns = room.min(COLUMNS_MAX);
+    let drawn = chart(curve, [columns, rows], &style);
+    let panel = panel(curve, if is_beside { PANEL } else { width });
+    let lines: Vec<String> = match is_beside {
+        true => {
+            let of = |lines: &[String], index| lines.get(index).cloned().unwrap_or_default();
+            let line = |index| {
+                let (left, right) = (of(&drawn, index), of(&panel, index));
+                format!("{left:columns$}{:GAP$}{right}", "")
+            };
+            (0..drawn.len().max(panel.len())).map(line).collect()
         }
-        unseen(page, curve);
-        return;
-    }
-    let panel = panel(curve, PANEL);
-    for index in 0..drawn.len().max(panel.len()) {
-        let left = drawn.get(index).map_or("", String::as_str);
-        let right = panel.get(index).map_or("", String::as_str);
-        let columns = size.columns;
-        page.line(
-            Tone::Plain,
-            &format!("{:INDENT$}{left:columns$}{:GAP$}{right}", "", ""),
-        );
+        false => drawn.into_iter().chain(panel).collect(),
+    };
+    for line in lines {
+        page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
     }
     unseen(page, curve);
+}
+
+/// The chart in characters; a sentence where nothing can be drawn. What was found at its levels
+/// stands beside it.
+fn chart(curve: &Curve, [columns, rows]: [usize; 2], style: &Style) -> Vec<String> {
+    let Some(mut plot) = judged(curve) else {
+        return vec!["no point of the curve was measured".to_owned()];
+    };
+    plot.guides.iter_mut().for_each(|it| it.text.clear());
+    let shown = |glyph: &Glyph| match style.unicode {
+        true => glyph.sign,
+        false => ascii(glyph.sign),
+    };
+    let lines = plot.glyphs(columns, rows).into_iter();
+    let lines = lines.map(|line| line.iter().map(shown).collect::<String>());
+    lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// What the points that are cited were too short for, where the shortest is.

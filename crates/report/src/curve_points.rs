@@ -6,10 +6,10 @@ use results::{Arrivals, Curve, CurvePoint, percentile_name};
 use stats::Estimate;
 use units::{format_count, format_duration_ns};
 
+use crate::charts::load::cited_points;
 use crate::curve::channel_name;
 use crate::figure::{INDICATIVE, indicative_legend, operations, time};
 use crate::page::Page;
-use crate::picture::cited_points;
 use crate::style::Tone;
 use crate::table::{Align, Table};
 

@@ -5,16 +5,10 @@
 //! style and script, by their digests: what is escaped wrongly would still not run.
 
 mod archive;
-mod charts;
 mod comparison;
 mod facts;
-mod intervals;
 mod live;
-mod markup;
-mod over_time;
-mod plot;
 mod sparklines;
-mod table_plots;
 mod tables;
 mod verdict;
 
@@ -28,10 +22,12 @@ use results::Run;
 use sha2::{Digest as _, Sha256};
 use units::format_counted;
 
+use crate::charts::{load, nines, of_tables, over_time};
 use crate::check_up::title;
+use crate::markup::escaped;
+use crate::plot::Plot;
+use crate::plot::svg::Drawn;
 
-use markup::escaped;
-use plot::{Drawn, Plot};
 use tables::Labels;
 
 pub use archive::{RUNS_COMPARED_MAX, archive_html, runs_asked};
@@ -73,15 +69,15 @@ impl Section {
 pub fn html(run: &Run) -> String {
     let tables = run.tables();
     let curves = run.curves.iter();
-    let curves = curves.filter_map(|curve| charts::curve(&curve.title, curve));
+    let curves = curves.filter_map(load::curve);
     let curves: Vec<Plot> = curves.collect();
-    let (mut nines, measured) = charts::by_nines(run);
+    let (mut nines, measured) = nines::by_nines(run);
     let note = nines_note(measured.saturating_sub(nines.len()));
     let compared = run.study.iter();
     nines.extend(
         compared
             .filter(|_| run.settings.command == "compare")
-            .flat_map(charts::targets_by_nines),
+            .flat_map(nines::targets_by_nines),
     );
     let mut drawn = Drawn::default();
     let mut labels = Labels::default();
@@ -98,12 +94,12 @@ pub fn html(run: &Run) -> String {
         Section::new(
             "pictures",
             "Pictures",
-            grid("", &table_plots::all(run), &mut drawn),
+            grid("", &of_tables::all(run), &mut drawn),
         ),
         Section::new(
             "time",
             "Over time",
-            over_time::table(run) + &grid("", &over_time::plots(run), &mut drawn),
+            sparklines::all(run) + &grid("", &over_time::plots(run), &mut drawn),
         ),
         Section::new(
             "environment",

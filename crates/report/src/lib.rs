@@ -3,8 +3,7 @@
 //! Values in, text out: knows nothing about clocks, files, terminals or the environment. The
 //! caller says in a [`Style`] how wide the page is and what the terminal understands.
 
-mod axis;
-mod chart;
+mod charts;
 mod check_up;
 mod columns;
 mod compare;
@@ -24,6 +23,7 @@ mod line_protocol;
 mod list;
 mod machine_over_time;
 mod markdown;
+mod markup;
 mod measurement;
 mod measurements;
 mod names;
@@ -31,9 +31,8 @@ mod openmetrics;
 mod page;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
-mod picture;
+mod plot;
 mod positioning;
-mod ratio_strip;
 mod section;
 mod setup;
 mod side_by_side;
@@ -51,6 +50,9 @@ mod verdicts;
 mod warnings;
 mod what_if;
 
+pub use charts::load::{curve_glyphs, curves_svg};
+pub use charts::over_time::{latency_svg, series_svg};
+pub use charts::positioning::positioning_svg;
 pub use check_up::check_up;
 pub use compare::{ComparisonError, comparison, comparison_svg};
 pub use csv::{csv_figures, csv_replicates};
@@ -73,7 +75,7 @@ pub use markdown::markdown;
 pub use measurement::measurement;
 pub use openmetrics::openmetrics;
 pub use parquet::{PARQUET_LEFT_OUT, parquet_figures};
-pub use picture::{curves_svg, latency_svg, positioning_svg, series_svg};
+pub use plot::glyphs::{Glyph, GlyphPart, ascii};
 pub use positioning::{positioning, positioning_json};
 pub use setup::setup;
 pub use side_by_side::{side_by_side, sides_svg};

@@ -45,14 +45,12 @@ pub fn picture(runs: &[Run]) -> Result<String, UsageError> {
         .zip(&curves)
         .map(|(name, (_, curve))| (name.as_str(), *curve))
         .collect();
-    Ok(report::curves_svg(
-        &if is_one {
-            format!("{title}: load curve")
-        } else {
-            "load curves".into()
-        },
-        &named,
-    ))
+    let title = match is_one {
+        true => format!("{title}: load curve"),
+        false => "load curves".into(),
+    };
+    let drawn = report::curves_svg(&title, &named);
+    drawn.ok_or_else(|| UsageError("no point of the load curve was measured".into()))
 }
 
 /// Names of what is drawn, with the numbers of the runs where two would be called the same.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::markup::escaped;
 use super::{Page, Section};
 use crate::list::{ListRow, moment};
+use crate::markup::escaped;
 
 const SCRIPT: &str = include_str!("archive.js");
 

@@ -8,27 +8,25 @@ use results::{
 use stats::Estimate;
 use units::format_counted;
 
-use super::charts::{overlaid, overlaid_nines};
 use super::facts::facts;
-use super::markup::{escaped, in_print};
-use super::plot::{Drawn, Plot, pixel};
 use super::tables::{folded, level_in_print};
 use super::{Section, document, grid};
-use crate::axis::{Axis, ends};
+use crate::charts::load::overlaid;
+use crate::charts::nines::overlaid_nines;
 use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, verdict};
 use crate::figure::estimated;
 use crate::gate::{self, RunSets};
+use crate::markup::{escaped, in_print};
 use crate::names::words;
-use crate::picture::ratios::Sense;
+use crate::plot::Plot;
+use crate::plot::strip::{Sense, Strip};
+use crate::plot::svg::Drawn;
 use crate::side_by_side::sides;
 use crate::verdicts;
 use procedure::study::compared_in_words;
 
 /// Runs that a chart tells apart.
 const RUNS_DRAWN: usize = 6;
-/// The strip of ratios, in its own units.
-const STRIP: f64 = 150.0;
-const STRIP_INSET: f64 = 6.0;
 
 /// Each run compared with the first, as a page.
 ///
@@ -147,9 +145,7 @@ pub fn gate_html(
 fn gate_figures(sets: &RunSets<'_>, rows: &[GateRow]) -> String {
     let ratios = rows.iter().map(|row| (row, gate_ratio(row)));
     let ratios: Vec<(&GateRow, Estimate)> = ratios.collect();
-    let bounded = || ratios.iter().map(|it| it.1).filter(Estimate::is_bounded);
-    let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
-    let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
+    let strip = Strip::around_one(ratios.iter().map(|it| it.1));
     let mut figures = head(false);
     for (row, ratio) in ratios {
         let word = gate::changed(row);
@@ -160,7 +156,7 @@ fn gate_figures(sets: &RunSets<'_>, rows: &[GateRow]) -> String {
         };
         let values = [row.base, row.new].map(|it| Estimate::exact(it, 1.0));
         let name = (row.figure.as_str(), "", "");
-        figures.push_str(&line(name, row.unit, values, ratio, (class, word), &axis));
+        figures.push_str(&line(name, row.unit, values, ratio, (class, word), &strip));
     }
     figures.push_str("</tbody></table></div>\n");
     let below = [
@@ -198,12 +194,10 @@ fn charts(runs: &[Run]) -> [Vec<Plot>; 2] {
 }
 
 fn table(shown: &[&FigureRatio]) -> String {
-    let bounded = || shown.iter().map(|it| it.ratio).filter(Estimate::is_bounded);
-    let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
-    let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
+    let strip = Strip::around_one(shown.iter().map(|it| it.ratio));
     let mut text = head(true);
     for it in shown {
-        text.push_str(&row(it, &axis));
+        text.push_str(&row(it, &strip));
     }
     text + "</tbody></table></div>\n"
 }
@@ -229,7 +223,7 @@ fn head(has_metric: bool) -> String {
     text + "</tr></thead>\n<tbody>\n"
 }
 
-fn row(it: &FigureRatio, axis: &Axis) -> String {
+fn row(it: &FigureRatio, strip: &Strip) -> String {
     let class = match it.shown {
         Shown::Better => "sound",
         Shown::Worse => "void",
@@ -244,7 +238,7 @@ fn row(it: &FigureRatio, axis: &Axis) -> String {
         [it.base, it.new],
         it.ratio,
         said,
-        axis,
+        strip,
     )
 }
 
@@ -255,7 +249,7 @@ fn line(
     [base, new]: [Estimate; 2],
     found: Estimate,
     (class, word): (&str, &str),
-    axis: &Axis,
+    strip: &Strip,
 ) -> String {
     let value = |label: &str, estimate: Estimate| {
         format!(
@@ -287,7 +281,7 @@ fn line(
         found.value,
         escaped(&ratio),
         escaped(&in_print(&interval)),
-        strip(found, axis),
+        Strip::row(&strip.ratio(found)),
     )
 }
 
@@ -301,9 +295,7 @@ pub(super) fn targets(run: &Run) -> String {
         return String::new();
     };
     let mut sides = sides(study);
-    let bounded = || sides.iter().map(|it| it.ratio).filter(Estimate::is_bounded);
-    let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
-    let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
+    let strip = Strip::around_one(sides.iter().map(|it| it.ratio));
     let base = study.cells.first().and_then(|cell| cell.levels.first());
     let base = base.map_or("", String::as_str);
     let mut text = String::new();
@@ -345,31 +337,12 @@ pub(super) fn targets(run: &Run) -> String {
                 values,
                 it.ratio,
                 (class, it.word),
-                &axis,
+                &strip,
             ));
         }
         text.push_str("</tbody></table></div>\n");
     }
     text
-}
-
-/// A ratio with its interval, and where 1 is.
-fn strip(ratio: Estimate, axis: &Axis) -> String {
-    let one = pixel(axis.at(1.0));
-    let mut text = format!(
-        "<svg viewBox=\"0 0 {STRIP} 16\" aria-hidden=\"true\">\
-         <path class=\"one\" d=\"M{one} 0v16\"/>"
-    );
-    if ratio.is_bounded() {
-        let [low, at, high] = [ratio.low, ratio.value, ratio.high].map(|it| axis.at(it));
-        text.push_str(&format!(
-            "<path class=\"bar\" d=\"M{} 8H{}\"/><circle cx=\"{}\" cy=\"8\" r=\"3\"/>",
-            pixel(low),
-            pixel(high.max(low + 0.5)),
-            pixel(at)
-        ));
-    }
-    text + "</svg>"
 }
 
 fn setup(base: &Run, new: &Run) -> String {

@@ -4,8 +4,8 @@ use results::environment::{BlockDevice, Environment};
 use results::{FileText, Run, RunSetting, SettingOrigin, Severity, Warning};
 use units::{Bytes, format_counted, format_duration_ns};
 
-use super::markup::{escaped, escaped_lines, in_print};
 use crate::check_up::machine;
+use crate::markup::{escaped, escaped_lines, in_print};
 use crate::names::words;
 use crate::standing;
 use crate::target::{device_in_brief, file_system_in_full, in_brief, raid_in_brief};

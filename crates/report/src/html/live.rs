@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::markup::escaped;
 use super::{Page, SCRIPT as PAGE_SCRIPT, Section, digest, unindented};
+use crate::markup::escaped;
 
 const SCRIPT: &str = include_str!("live.js");
 

@@ -1,23 +1,23 @@
 //! The course of many measurements over time: a row for each, with lines as small as words.
 
-use results::Measurement;
+use results::{Measurement, Run};
 use units::{format_count, format_duration_ns};
 
-use super::charts::SECOND;
-use super::intervals::{Drawn, drawn};
-use super::markup::{escaped, in_print};
-use super::plot::pixel;
-use crate::axis::{Axis, ends};
+use crate::charts::intervals::{DRAWN, drawn, latency, rates};
+use crate::charts::over_time::{CHARTS_MAX, SECOND, with_intervals};
+use crate::markup::{escaped, in_print};
+use crate::plot::axis::{Axis, AxisScale, ends};
 
-/// The drawing of a row, in its own units.
-const WIDTH: f64 = 220.0;
-const HEIGHT: f64 = 40.0;
-const AIR: f64 = 2.0;
 /// More intervals than this are joined with their neighbours.
 const DRAWN_MAX: u64 = 16;
 
-/// A table of all measurements that kept their intervals.
-pub(super) fn table(measurements: &[&Measurement]) -> String {
+/// A table of all measurements that kept their intervals; empty where they are so few that each has
+/// charts.
+pub(super) fn all(run: &Run) -> String {
+    let measurements = with_intervals(run);
+    if measurements.len() <= CHARTS_MAX {
+        return String::new();
+    }
     let mut text = String::from(
         "<div class=\"wide\"><table class=\"spark\"><thead><tr><th scope=\"col\">measurement</th>\
          <th scope=\"col\">p50 and p99 (log)</th><th scope=\"col\" class=\"n\">p50</th>\
@@ -38,38 +38,25 @@ pub(super) fn table(measurements: &[&Measurement]) -> String {
 
 fn row(measurement: &Measurement) -> String {
     let drawn = drawn(&measurement.intervals, DRAWN_MAX);
-    let times = |p: f64| drawn.iter().map(move |it| it.percentile(p));
-    let (low, high) = ends([0.5, 0.99].into_iter().flat_map(times).flatten());
-    let up = Axis::log(low, high, HEIGHT - AIR, AIR);
-    let latency = format!(
-        "{}{}{}",
-        shades(&drawn),
-        line(&drawn, "s0", &up, times(0.5)),
-        line(&drawn, "s1", &up, times(0.99))
-    );
-    let rates = || drawn.iter().map(|it| Some(it.per_second));
-    let (_, most) = ends(rates().flatten());
-    let up = Axis::linear(most, HEIGHT - AIR, AIR);
-    let rate = format!("{}{}", shades(&drawn), line(&drawn, "s2", &up, rates()));
-    let time = |seconds: f64| in_print(&format_duration_ns(seconds * SECOND));
+    let times = |p: f64| drawn.iter().filter_map(move |it| it.percentile(p));
+    let per_second = || drawn.iter().map(|it| it.per_second);
     let (name, title) = (&measurement.name, &measurement.title);
+    let latency = latency(&drawn, &DRAWN[..2]);
+    let latency = latency.map(|it| it.spark(&format!("{name}: p50 and p99 over time")));
+    let rates = rates(&drawn, measurement.work, Vec::new()).map(|mut it| {
+        it.up.axis = Axis::over(AxisScale::FromZero, per_second());
+        it.spark(&format!("{name}: IOPS over time"))
+    });
+    let time = |seconds: f64| in_print(&format_duration_ns(seconds * SECOND));
     format!(
         "<tr><th scope=\"row\">{}<small>{}</small></th><td>{}</td>{}{}<td>{}</td>{}</tr>\n",
         escaped(name),
         escaped(title),
-        drawing(&latency, &format!("{name}: p50 and p99 over time")),
-        range("p50", times(0.5).flatten(), &time),
-        range("p99", times(0.99).flatten(), &time),
-        drawing(&rate, &format!("{name}: IOPS over time")),
-        range("IOPS", rates().flatten(), &format_count),
-    )
-}
-
-fn drawing(inner: &str, label: &str) -> String {
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" \
-         aria-label=\"{}\">{inner}</svg>",
-        escaped(label)
+        latency.unwrap_or_default(),
+        range("p50", times(0.5), &time),
+        range("p99", times(0.99), &time),
+        rates.unwrap_or_default(),
+        range("IOPS", per_second(), &format_count),
     )
 }
 
@@ -82,49 +69,6 @@ fn range(label: &str, values: impl Iterator<Item = f64>, said: &dyn Fn(f64) -> S
         (low, high) => format!("{low} – {high}"),
     };
     format!("<td class=\"n\" data-l=\"{label}\">{}</td>", escaped(&text))
-}
-
-fn across(drawn: &[Drawn], at: f64) -> f64 {
-    let end = drawn.last().map_or(1.0, |it| it.to);
-    at / end.max(1.0 / SECOND) * WIDTH
-}
-
-/// Level over each interval, broken where there is nothing.
-fn line(
-    drawn: &[Drawn],
-    class: &str,
-    up: &Axis,
-    values: impl Iterator<Item = Option<f64>>,
-) -> String {
-    let mut path = String::new();
-    let mut is_joined = false;
-    for (it, value) in drawn.iter().zip(values) {
-        let Some(value) = value else {
-            is_joined = false;
-            continue;
-        };
-        let y = pixel(up.at(value));
-        match is_joined {
-            true => path.push_str(&format!("V{y}")),
-            false => path.push_str(&format!("M{} {y}", pixel(across(drawn, it.from)))),
-        }
-        path.push_str(&format!("H{}", pixel(across(drawn, it.to))));
-        is_joined = true;
-    }
-    format!("<path class=\"{class}\" d=\"{path}\"/>")
-}
-
-fn shades(drawn: &[Drawn]) -> String {
-    let disturbed = drawn.iter().filter(|it| it.is_disturbed());
-    let shades = disturbed.map(|it| {
-        let (from, to) = (across(drawn, it.from), across(drawn, it.to));
-        format!(
-            "<rect x=\"{}\" y=\"0\" width=\"{}\" height=\"{HEIGHT}\"/>",
-            pixel(from),
-            pixel(to - from)
-        )
-    });
-    shades.collect()
 }
 
 #[cfg(test)]
@@ -165,13 +109,11 @@ mod tests {
         assert!(row.contains("data-l=\"p99\">100 µs – 300 µs<"), "{row}");
         assert!(row.contains("data-l=\"IOPS\">0 – 4,000<"), "{row}");
         assert_eq!(row.matches("<rect").count(), 2, "{row}");
-        let path = |class: &str| {
-            let rest = row.split_once(&format!("class=\"{class}\" d=\""));
-            rest.and_then(|(_, rest)| rest.split_once('"'))
-                .expect("a line")
-                .0
-        };
-        assert_eq!(path("s1").matches('M').count(), 2, "{row}");
-        assert_eq!(path("s2").matches('M').count(), 1, "{row}");
+        let lines: Vec<usize> = row
+            .split(" d=\"")
+            .skip(1)
+            .map(|it| it.split('"').next().expect("a line").matches('M').count())
+            .collect();
+        assert_eq!(lines, [2, 2, 1], "p50, p99, IOPS: {row}");
     }
 }

@@ -4,19 +4,17 @@
 use results::{Figure, Metric, Role, Row, Run, Table, Trust, Unit};
 use units::format_counted;
 
-use super::markup::{Printed, escaped, in_print};
-use super::plot::pixel;
-use crate::axis::{Axis, tick_label};
 use crate::figure::{indicative_legend, legend};
+use crate::markup::{Printed, escaped, in_print};
 use crate::names::{capitalised, words};
+use crate::plot::Extent;
+use crate::plot::axis::{Axis, AxisScale, tick_label};
+use crate::plot::strip::Strip;
 
 /// Longer tables are folded.
 const ROWS_MAX: usize = 40;
 /// The same of the first table.
 const FIRST_ROWS_MAX: usize = 60;
-/// The strip, in its own units.
-const STRIP: f64 = 150.0;
-const STRIP_INSET: f64 = 6.0;
 /// The percentiles that a strip of times goes from and to.
 const SPREAD: [&str; 2] = ["-p50", "-p99"];
 
@@ -110,7 +108,7 @@ fn one(
     metrics: &[&Metric],
     is_main: bool,
 ) -> String {
-    let strip = is_main.then(|| Strip::of(table)).flatten();
+    let strip = is_main.then(|| StripColumn::of(table)).flatten();
     // A table of one row has no factor; its name is the row's.
     let factors = match table.factors.as_slice() {
         [] => vec![String::new()],
@@ -279,78 +277,63 @@ fn legends(tables: &[Table]) -> String {
 }
 
 /// One figure of each row on a common scale: the spread of a time, or a value with its interval.
-struct Strip {
-    axis: Axis,
+struct StripColumn {
+    strip: Strip,
     unit: Unit,
     metric: String,
     is_spread: bool,
 }
 
-/// What is drawn of a row, from left to right.
-struct Mark {
-    from: f64,
-    at: f64,
-    to: f64,
-}
-
-impl Strip {
+impl StripColumn {
     fn of(table: &Table) -> Option<Self> {
-        if table.rows.len() < 2 {
-            return None;
-        }
         let metrics = table.metrics();
         let in_all = |metric: &&Metric| {
-            table
-                .rows
-                .iter()
-                .all(|row| row.figure(&metric.name).is_some())
+            let mut rows = table.rows.iter();
+            rows.all(|row| row.figure(&metric.name).is_some())
         };
         let has_spread = |metric: &Metric| {
             let is_there = |end: &str| {
                 let name = format!("{}{end}", metric.name);
-                metrics
-                    .iter()
-                    .any(|it| it.name == name && it.role != Role::Detail)
+                let mut all = metrics.iter();
+                all.any(|it| it.name == name && it.role != Role::Detail)
             };
             SPREAD.iter().all(|end| is_there(end))
         };
-        let spread = metrics
-            .iter()
-            .copied()
-            .find(|it| in_all(it) && has_spread(it));
+        let mut all = metrics.iter().copied();
+        let spread = all.find(|it| in_all(it) && has_spread(it));
         let metric = spread.or_else(|| most_headed(table))?;
-        let mut strip = Self {
-            axis: Axis::linear(1.0, 0.0, STRIP),
+        let mut column = Self {
+            strip: Strip::new(Axis::over(AxisScale::FromZero, std::iter::empty())),
             unit: metric.unit,
             metric: metric.name.clone(),
             is_spread: spread.is_some(),
         };
-        let marks: Vec<Mark> = table
-            .rows
-            .iter()
-            .filter_map(|row| strip.found(row))
-            .collect();
-        let values = marks.iter().flat_map(|it| [it.from, it.at, it.to]);
-        strip.axis = Axis::fitting(values, STRIP_INSET, STRIP - STRIP_INSET);
-        (marks.len() > 1).then_some(strip)
+        let found = table.rows.iter().filter_map(|row| column.found(row));
+        let found: Vec<Extent> = found.collect();
+        let values = found.iter().flat_map(|it| it.all());
+        column.strip = Strip::new(Axis::over(AxisScale::Fitting, values));
+        (found.len() > 1).then_some(column)
     }
 
-    fn found(&self, row: &Row) -> Option<Mark> {
+    fn found(&self, row: &Row) -> Option<Extent> {
         let figure = row.figure(&self.metric)?;
         let value = |figure: &Figure| Some(figure.value.value).filter(|it| it.is_finite());
         if self.is_spread {
             let end = |end| row.figure(&format!("{}{end}", self.metric)).and_then(value);
             let at = value(figure)?;
-            let [from, to] = SPREAD.map(|it| end(it).unwrap_or(at));
-            return Some(Mark { from, at, to });
+            let [low, high] = SPREAD.map(|it| end(it).unwrap_or(at));
+            return Some(Extent {
+                low,
+                value: at,
+                high,
+            });
         }
         let middle = 0.5 * (figure.value.low + figure.value.high);
-        let at = value(figure).or(Some(middle).filter(|it| it.is_finite()))?;
-        let (from, to) = match figure.value.is_bounded() {
-            true => (figure.value.low, figure.value.high),
-            false => (at, at),
-        };
-        Some(Mark { from, at, to })
+        let value = value(figure).or(Some(middle).filter(|it| it.is_finite()))?;
+        Some(Extent {
+            value,
+            ..Extent::of(figure.value, 1.0)
+        })
     }
 
     /// What the strip shows, and its scale, whose lines the rows of the table of this class repeat.
@@ -359,50 +342,21 @@ impl Strip {
             true => format!("{}: p50 to p99, mean", words(&self.metric)),
             false => format!("{} and its interval", words(&self.metric)),
         };
-        let mut text = format!(
-            "{}<svg viewBox=\"0 0 {STRIP} 14\" aria-hidden=\"true\">",
-            escaped(&what)
-        );
-        let ticks = self.axis.ticks();
-        let mut lines = String::new();
-        for tick in &ticks {
-            lines.push_str(&format!("M{} 0v16", pixel(self.axis.at(*tick))));
-        }
-        text.push_str(&format!(
-            "<defs><path id=\"grid-{class}\" class=\"grid\" d=\"{lines}\"/></defs>"
-        ));
         // Three labels are as many as fit.
-        let every = ticks.len().div_ceil(3).max(1);
-        for tick in ticks.iter().step_by(every) {
-            let x = self.axis.at(*tick);
-            let side = match x {
-                x if x < 20.0 => "start",
-                x if x > STRIP - 20.0 => "end",
-                _ => "middle",
-            };
-            text.push_str(&format!(
-                "<text x=\"{}\" y=\"11\" text-anchor=\"{side}\">{}</text>",
-                pixel(x),
-                escaped(&tick_label(self.unit, *tick))
-            ));
-        }
-        text + "</svg>"
+        let [labels, lines] = self
+            .strip
+            .scale(3, 11.0, |tick| tick_label(self.unit, tick));
+        let lines =
+            format!("<defs><path id=\"grid-{class}\" class=\"grid\" d=\"{lines}\"/></defs>");
+        escaped(&what) + &Strip::row(&(lines + &labels))
     }
 
     fn mark(&self, row: &Row, class: &str) -> String {
-        let mut text = format!(
-            "<svg viewBox=\"0 0 {STRIP} 16\" aria-hidden=\"true\"><use href=\"#grid-{class}\"/>"
-        );
-        if let Some(mark) = self.found(row) {
-            let [from, at, to] = [mark.from, mark.at, mark.to].map(|it| self.axis.at(it));
-            text.push_str(&format!(
-                "<path class=\"bar\" d=\"M{} 8H{}\"/><circle cx=\"{}\" cy=\"8\" r=\"3\"/>",
-                pixel(from),
-                pixel(to.max(from + 0.5)),
-                pixel(at)
-            ));
-        }
-        text + "</svg>"
+        let mark = self.found(row).map(|it| self.strip.mark(it));
+        Strip::row(&format!(
+            "<use href=\"#grid-{class}\"/>{}",
+            mark.unwrap_or_default()
+        ))
     }
 }
 

@@ -3,9 +3,9 @@
 use results::{LimitVerdict, Run, Severity, Status, Table, Trust};
 use units::{format_counted, format_duration_ns};
 
-use super::markup::{escaped, in_print};
 use crate::check_up::{machine, title};
 use crate::list::moment;
+use crate::markup::{escaped, in_print};
 use crate::names::capitalised;
 use crate::standing::counts;
 use crate::target::in_brief;

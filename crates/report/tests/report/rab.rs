@@ -37,14 +37,15 @@ fn levels_rabmarks_averages_and_modes() {
       Trust: both rows sound; up to 2 % foreign I/O
 
     Transaction: mean service time against IOPS
-          1 ms ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈●┈
-               │                                                           ●
-        250 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈●┈●┈
-        100 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈○┈ ┈ ┈ ┈ ┈●┈ ┈ ┈┊┈
-         40 us ┤┈ ● ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ● ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈┊┈
-               └──────────────┬──────────────────┬───────────┬────────────┬───
-                           30,000             50,000      70,000       100,000
-                IOPS   ● measured   ○ scout   ┊ highest
+          1 ms ┤· · · · · · · · · · · · · · · · · · · · · · · · · · · · ├●┤ ·
+               │                                                        ├◐┤
+        250 us ┤· · · · · · · · · · · · · · · · · · · · · · · · · · · ├●●○┤ ·
+        100 us ┤· · · · · · · · · · · · · · · · · · · ⢀⣀⣀⣀○⣀⣀⣀⣀⡠⠤⠤├●┤⠒⠉ ·┊· ·
+         40 us ┤· ·├●┤⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒●⠒⠒⠒⠊⠉⠉⠉⠉⠉⠉⠉⠉⠁ · · · · · · · · ·┊· ·
+               └──┬─────────────┬────────────────┬──────────┬───────────┬─────
+                 20k           30k              50k        70k        100k
+                IOPS  ● measured  ○ scout  ◐ not settled  ◆ level
+                ┊ highest 103,000/s, 64 clients
       IOPS, closed loop, at a mean service time of
             40 us  no load: even one client waits 47.1 us
            100 us     87,300/s  85,600 .. 89,000

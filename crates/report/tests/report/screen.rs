@@ -38,17 +38,18 @@ check-up of .                                                                   
   ? too few samples beyond it to rely on
 
 random reads of 4 KiB: mean latency against IOPS
-           │                                      ●   IOPS, closed loop, at a mean latency of
-      1 ms ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┊         40 us  no load: even one client waits
-           │                                      ●                47.1 us
-    250 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈●○        100 us     87,300/s  85,600 .. 89,000
-           │                                     ●┊        250 us    101,000/s  97,000 .. 105,000
-    100 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ● ┈ ┊          1 ms  between 101,000/s and 104,000/s
-           │ ●              ●           ○         ┊         10 ms  more than 103,000/s: 128 clients
-     40 us ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┊                wait only 1.25 ms
-           └─────────┬───────────┬───────────────┬──   saturation    103,000/s  102,000 .. 104,000
-                  30,000      50,000         100,000               with 64 clients
-            IOPS   ● measured   ○ scout   ┊ highest
+           │                                    ●⡄    IOPS, closed loop, at a mean latency of
+      1 ms ┤· · · · · · · · · · · · · · · · · · ◆⡇·         40 us  no load: even one client waits
+           │                                    ◐⡇                 47.1 us
+    250 us ┤· · · · · · · · · · · · · · · · · ·├●┤·        100 us     87,300/s  85,600 .. 89,000
+           │                                   ●┊          250 us    101,000/s  97,000 .. 105,000
+    100 us ┤· · · · · · · · · · · · · · · ·⣀⣀●⠊ ┊ ·          1 ms  between 101,000/s and 104,000/s
+           │   ●     ⢀⣀⣀⣀⣀⣀⣀●⣀⡠⠤⠤⠤⠔⠒⠒⠒⠒○⠉⠉⠉     ┊           10 ms  more than 103,000/s: 128 clients
+     40 us ┤· ⠈⠉⠉⠉⠉⠉⠉⠁· · · · · · · · · · · · · ┊ ·                wait only 1.25 ms
+           └─┬────────┬──────────┬──────┬───────┬───   saturation    103,000/s  102,000 .. 104,000
+            20k      30k        50k    70k    100k                 with 64 clients
+            IOPS  ● measured  ○ scout  ◐ not settled
+            ◆ level  ┊ highest 103,000/s, 64 clients
 
 Warnings
   doubt Data written less than 20 s ago may have been answered by the host's cache; ask for --soak
@@ -89,14 +90,15 @@ run 12: check-up of .                                          58.2 s, seed 8213
   ? too few samples beyond it to rely on
 
 random reads of 4 KiB: mean latency against IOPS
-      1 ms +. . . . . . . . . . . . . . . . . . . . . . . . . . . . . .*.
-           |                                                           *
-    250 us +. . . . . . . . . . . . . . . . . . . . . . . . . . . . .*.*.
-    100 us +. . . . . . . . . . . . . . . . . . . . . .o. . . . .*. . .:.
-     40 us +. * . . . . . . . . . . * . . . . . . . . . . . . . . . . .:.
-           +--------------+------------------+-----------+------------+---
-                       30,000             50,000      70,000       100,000
-            IOPS   * measured   o scout   : highest
+      1 ms +- - - - - - - - - - - - - - - - - - - - - - - - - - - - +*+ -
+           |                                                        +x+
+    250 us +- - - - - - - - - - - - - - - - - - - - - - - - - - - +**o+ -
+    100 us +- - - - - - - - - - - - - - - - - - - ....o.......+*+.. -|- -
+     40 us +- -+*+...................*............. - - - - - - - - -|- -
+           +--+-------------+----------------+----------+-----------+-----
+             20k           30k              50k        70k        100k
+            IOPS  * measured  o scout  x not settled  # level
+            | highest 103,000/s, 64 clients
   IOPS, closed loop, at a mean latency of
         40 us  no load: even one client waits 47.1 us
        100 us     87,300/s  85,600 .. 89,000

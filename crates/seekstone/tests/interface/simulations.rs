@@ -354,7 +354,7 @@ fn a_trial_is_cut_into_intervals_and_drawn() {
     let ended = finish(scratch.seekstone(&args));
     ended.check(&args, 0, "law: steady");
     let drawn = finish(scratch.seekstone(["runs", "export", "1", "--form", "svg"]));
-    drawn.check(&["svg"], 0, "operations per second");
+    drawn.check(&["svg"], 0, ">IOPS</text>");
     let exported = finish(scratch.seekstone(["runs", "export", "1"])).json();
     let measured = &exported["measurements"][0];
     let samples = measured["series"]["samples"].as_array().expect("samples");

@@ -1,9 +1,7 @@
-//! Axes of charts and pictures: linear from zero, or logarithmic where values span factors.
+//! Axes: linear from zero, or logarithmic where values span factors. An ink says how long they are.
 
 use results::Unit;
 use units::format_count;
-
-use crate::picture::scale::Scale;
 
 /// More ticks than this crowd a chart at 400 pixels.
 const TICKS_MAX: usize = 6;
@@ -20,98 +18,104 @@ const MANTISSAS: [&[f64]; 5] = [
 /// Seconds in a minute.
 const MINUTE: f64 = 60.0;
 /// Values that span no more than this factor are shown from zero.
-pub(crate) const LINEAR_SPAN_MAX: f64 = 4.0;
+const LINEAR_SPAN_MAX: f64 = 4.0;
+/// Values that are nearer to each other than this factor look as near as they are.
+const FACTORS_MIN: f64 = 3.0;
 
-/// Values on one side, pixels on the other.
+/// Which axis suits the values of a plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AxisScale {
+    /// From zero to the greatest value.
+    FromZero,
+    /// Logarithmic where values span factors, else from zero to a round value.
+    Fitting,
+    /// Logarithmic, and small differences look small.
+    Factors,
+}
+
+/// From one value to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Axis {
-    /// From zero.
-    Linear(Scale),
-    /// Equal factors are equal lengths.
-    Log {
-        low: f64,
-        high: f64,
-        from: f64,
-        to: f64,
-    },
+pub(crate) struct Axis {
+    low: f64,
+    high: f64,
+    is_log: bool,
 }
 
 impl Axis {
-    /// From zero to a round value at or above `high`.
-    pub fn linear(high: f64, from: f64, to: f64) -> Self {
-        Self::Linear(Scale::new(high, from, to))
-    }
-
-    /// From `low` to `high`, with a little air at both ends.
-    pub fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
-        let is_usable = low.is_finite() && high.is_finite() && low > 0.0 && high >= low;
-        let (low, high) = if is_usable { (low, high) } else { (1.0, 10.0) };
-        let air = (high / low).powf(0.06).max(1.05);
-        Self::Log {
-            low: low / air,
-            high: high * air,
-            from,
-            to,
-        }
-    }
-
-    /// The one that suits these values.
-    pub fn fitting(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
+    /// The axis of this scale that holds these values.
+    pub fn over(scale: AxisScale, values: impl Iterator<Item = f64>) -> Self {
+        let values = values.filter(|value| scale != AxisScale::Factors || *value > 0.0);
         let (low, high) = ends(values);
-        if low > 0.0 && high > low * LINEAR_SPAN_MAX {
-            Self::log(low, high, from, to)
-        } else {
-            Self::linear(high, from, to)
-        }
-    }
-
-    /// The pixel of a value; those beyond the axis are drawn at its end, and no number has none.
-    pub fn at(&self, value: f64) -> f64 {
-        if value.is_nan() {
-            return value;
-        }
-        match *self {
-            Self::Linear(scale) => scale.at(value),
-            Self::Log {
-                low,
-                high,
-                from,
-                to,
-            } => {
-                let share = (value.max(low) / low).ln() / (high / low).ln();
-                from + share.clamp(0.0, 1.0) * (to - from)
+        match scale {
+            AxisScale::FromZero => Self::until(high),
+            AxisScale::Fitting if low > 0.0 && high > low * LINEAR_SPAN_MAX => Self::log(low, high),
+            AxisScale::Fitting => {
+                let step = round_step(Self::until(high).high);
+                Self::until((Self::until(high).high / step - 1e-9).ceil() * step)
+            }
+            AxisScale::Factors => {
+                let wider = (FACTORS_MIN * low / high).max(1.0).sqrt();
+                Self::log(low / wider, high * wider)
             }
         }
     }
 
+    fn until(high: f64) -> Self {
+        let is_usable = high.is_finite() && high > 0.0;
+        Self {
+            low: 0.0,
+            high: if is_usable { high } else { 1.0 },
+            is_log: false,
+        }
+    }
+
+    /// From `low` to `high`, with a little air at both ends.
+    pub fn log(low: f64, high: f64) -> Self {
+        let is_usable = low.is_finite() && high.is_finite() && low > 0.0 && high >= low;
+        let (low, high) = if is_usable { (low, high) } else { (1.0, 10.0) };
+        let air = (high / low).powf(0.06).clamp(1.05, 1e6);
+        Self {
+            low: (low / air).max(f64::MIN_POSITIVE),
+            high: (high * air).min(f64::MAX),
+            is_log: true,
+        }
+    }
+
+    /// Where a value lies, from 0 to 1; those beyond the axis lie at its end, and no number has
+    /// none.
+    pub fn share(&self, value: f64) -> f64 {
+        if value.is_nan() {
+            return value;
+        }
+        let share = match self.is_log {
+            true => (value.max(self.low).ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
+            false => value / self.high,
+        };
+        share.clamp(0.0, 1.0)
+    }
+
     /// Round values on the axis.
     pub fn ticks(&self) -> Vec<f64> {
-        match *self {
-            Self::Linear(scale) => scale.ticks(),
-            Self::Log { low, high, .. } => log_ticks(low, high),
+        if self.is_log {
+            return log_ticks(self.low, self.high);
         }
-    }
-
-    /// A tick as a bare number.
-    pub fn label(&self, tick: f64) -> String {
-        match *self {
-            Self::Linear(scale) => scale.label(tick),
-            Self::Log { .. } if tick >= 1.0 => format_count(tick),
-            Self::Log { .. } => format!("{}", (tick * 1e9).round() / 1e9),
-        }
-    }
-
-    /// Whether a value lies on the axis.
-    pub fn holds(&self, value: f64) -> bool {
-        match *self {
-            Self::Linear(scale) => value <= scale.end,
-            Self::Log { low, high, .. } => (low..=high).contains(&value),
-        }
+        let step = round_step(self.high);
+        let count = (self.high / step + 1e-9).floor() as u32;
+        (0..=count).map(|tick| f64::from(tick) * step).collect()
     }
 
     pub const fn is_log(&self) -> bool {
-        matches!(self, Self::Log { .. })
+        self.is_log
     }
+}
+
+/// 1, 2 or 5 times a power of ten.
+fn round_step(end: f64) -> f64 {
+    let wanted = end / TICKS_MAX as f64;
+    let power = 10_f64.powf(wanted.log10().floor());
+    let mut steps = [1.0, 2.0, 5.0].map(|digit| digit * power).into_iter();
+    let fitting = steps.find(|step| *step >= wanted);
+    fitting.unwrap_or(10.0 * power)
 }
 
 /// The lowest and the highest of the finite values.
@@ -202,19 +206,37 @@ mod tests {
 
     #[test]
     fn values_stand_where_their_factor_says() {
-        let axis = Axis::Log {
+        let axis = Axis {
             low: 1.0,
             high: 100.0,
-            from: 0.0,
-            to: 200.0,
+            is_log: true,
         };
-        let check = |value: f64, pixel: f64| {
-            let found = axis.at(value);
-            assert!((found - pixel).abs() < 1e-9, "{value}: {found}");
+        let check = |value: f64, share: f64| {
+            let found = axis.share(value);
+            assert!((found - share).abs() < 1e-9, "{value}: {found}");
         };
-        check(10.0, 100.0);
+        check(10.0, 0.5);
         check(0.0, 0.0);
-        check(1e9, 200.0);
+        check(1e9, 1.0);
+    }
+
+    #[test]
+    fn axes_end_at_a_round_value_and_have_few_ticks() {
+        let check = |end: f64, expected: &[f64]| {
+            let axis = Axis::over(AxisScale::Fitting, [0.0, end].into_iter());
+            assert_eq!(axis.ticks(), expected, "{end}");
+        };
+        check(42.0, &[0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
+        check(92.0, &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        check(60.0, &[0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        check(f64::NAN, &[0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+    }
+
+    #[test]
+    fn what_lies_beyond_is_drawn_at_the_end() {
+        let axis = Axis::over(AxisScale::FromZero, [50.0].into_iter());
+        let shares = [25.0, 80.0, -1.0].map(|value| axis.share(value));
+        assert_eq!(shares, [0.5, 1.0, 0.0]);
     }
 
     #[test]
@@ -235,8 +257,13 @@ mod tests {
 
     #[test]
     fn an_axis_without_values_is_still_one() {
-        let axis = Axis::fitting(std::iter::empty(), 0.0, 100.0);
-        assert!(axis.at(1.0).is_finite());
-        assert!(!Axis::log(0.0, f64::NAN, 0.0, 1.0).ticks().is_empty());
+        for scale in [AxisScale::FromZero, AxisScale::Fitting, AxisScale::Factors] {
+            let axis = Axis::over(scale, std::iter::empty());
+            assert!(axis.share(1.0).is_finite(), "{scale:?}");
+            assert!(!axis.ticks().is_empty(), "{scale:?}");
+        }
+        let values = [f64::MIN_POSITIVE, f64::MAX];
+        let axis = Axis::over(AxisScale::Factors, values.into_iter());
+        assert!(axis.ticks().len() < 20 && axis.share(1.0) < 1.0);
     }
 }

@@ -1,24 +1,21 @@
 //! Percentiles of the latency and the rate over time, from the histogram of each interval.
 
 use results::environment::ForeignIo;
-use results::{Interval, Measurement, Unit, percentile_name};
+use results::{Interval, Measurement, Unit, Work, percentile_name};
 use stats::Histogram;
 use units::format_duration_ns;
 
-use super::charts::{SECOND, time_side};
-use super::markup::in_print;
-use super::over_time::rate;
-use super::plot::{Dots, Extent, FLOOR, Guide, LEFT, Place, Plot, RIGHT, Series, Side, TOP};
-use crate::axis::{Axis, tick_label};
-use crate::picture::scale::Scale;
+use super::over_time::{SECOND, plot, rate};
+use crate::markup::in_print;
+use crate::plot::{Extent, Guide, Guided, Plot, Series, TimeStep};
 
 /// More intervals than this are joined with their neighbours.
 const DRAWN_MAX: u64 = 24;
 /// The percentiles that are drawn, and whether somebody must ask for them.
-const DRAWN: [(f64, bool); 3] = [(0.5, false), (0.99, false), (0.999, true)];
+pub(crate) const DRAWN: [(f64, bool); 3] = [(0.5, false), (0.99, false), (0.999, true)];
 
 /// An interval with what is read from it.
-pub(super) struct Drawn {
+pub(crate) struct Drawn {
     pub from: f64,
     pub to: f64,
     pub per_second: f64,
@@ -44,10 +41,6 @@ impl Drawn {
         self.foreign_share >= Some(ForeignIo::MARKED_SHARE)
     }
 
-    fn when(&self) -> String {
-        format!("{:.1} – {:.1} s", self.from, self.to)
-    }
-
     pub fn percentile(&self, p: f64) -> Option<f64> {
         let time = self.response.quantile(p)?;
         Some((time as f64).max(1.0) / SECOND)
@@ -65,12 +58,13 @@ impl Drawn {
         let foreign = foreign.map_or_else(String::new, |share| {
             format!(", {:.0} % of the I/O foreign", share * 100.0)
         });
-        format!("{}: {rate}{times}{foreign}", self.when())
+        let (from, to) = (self.from, self.to);
+        format!("{from:.1} – {to:.1} s: {rate}{times}{foreign}")
     }
 }
 
 /// At most so many intervals, neighbours in one.
-pub(super) fn drawn(kept: &[Interval], most: u64) -> Vec<Drawn> {
+pub(crate) fn drawn(kept: &[Interval], most: u64) -> Vec<Drawn> {
     let end_ns = kept.last().map_or(0, |last| last.end_ns);
     let joined = Interval::joined(kept, end_ns.div_ceil(most));
     joined.iter().map(Drawn::of).collect()
@@ -80,112 +74,71 @@ pub(super) fn drawn(kept: &[Interval], most: u64) -> Vec<Drawn> {
 /// says of it.
 pub(super) fn plots(measurement: &Measurement, law: Vec<Guide>) -> Vec<Plot> {
     let kept = &measurement.intervals;
-    let Some(last) = kept.last().filter(|_| kept.len() > 1) else {
+    if kept.len() < 2 {
         return Vec::new();
-    };
+    }
     let drawn = drawn(kept, DRAWN_MAX);
-    let across = Axis::Linear(Scale::exactly(last.end_ns as f64 / SECOND, LEFT, RIGHT));
-    let across = Side::new(across, "time, s", |tick| tick_label(Unit::Count, tick));
     let each = in_print(&format_duration_ns((drawn[0].to - drawn[0].from) * SECOND));
     let note = format!("Intervals of {each} from the start, warm-up included.");
-    let plot = |(what, up): (&str, Side), series: Vec<Series>, guides: Vec<Guide>| Plot {
-        title: format!("{}: {what}", measurement.title),
-        note: note.clone(),
-        across: across.clone(),
-        up,
-        series,
-        guides,
-    };
-    let latencies: Vec<Series> = DRAWN
-        .iter()
-        .map(|(p, is_hidden)| percentile(&drawn, *p, *is_hidden))
-        .filter(|it| it.line.iter().any(|[_, time]| time.is_finite()))
-        .collect();
-    let times = latencies.iter().flat_map(|it| &it.line);
-    let times = times.map(|[_, time]| *time).filter(|it| it.is_finite());
-    let mut found = Vec::new();
-    if !latencies.is_empty() {
-        let up = time_side(times, "latency");
-        found.push(plot(("latency over time", up), latencies, foreign(&drawn)));
-    }
-    let name = rate(measurement.work).0;
-    let heights = law.iter().filter_map(|guide| match guide {
-        Guide::Across { at, .. } => Some(*at),
-        Guide::Range { .. } => None,
+    let both = [
+        latency(&drawn, &DRAWN),
+        rates(&drawn, measurement.work, law),
+    ];
+    let named = both.into_iter().flatten().map(|plot| {
+        let title = format!("{}: {} over time", measurement.title, plot.up.name);
+        plot.titled(title, note.as_str())
     });
-    let rates = drawn.iter().map(|it| it.per_second).chain(heights);
-    let up = Axis::fitting(rates, FLOOR, TOP);
-    let up = Side::new(up, name, |tick| tick_label(Unit::PerSecond, tick));
-    let guides = law.into_iter().chain(foreign(&drawn)).collect();
-    let title = format!("{name} over time");
-    found.push(plot((&title, up), vec![rates_of(&drawn, name)], guides));
-    found
+    named.collect()
 }
 
-/// A level line over each interval; broken where too little was completed for the percentile.
-fn percentile(drawn: &[Drawn], p: f64, is_hidden: bool) -> Series {
-    let times = drawn.iter().map(|it| it.percentile(p));
-    series((&percentile_name(p), is_hidden), drawn, times)
-}
-
-fn rates_of(drawn: &[Drawn], name: &str) -> Series {
-    series(
-        (name, false),
-        drawn,
-        drawn.iter().map(|it| Some(it.per_second)),
-    )
-}
-
-fn series(
-    (name, is_hidden): (&str, bool),
-    drawn: &[Drawn],
-    values: impl Iterator<Item = Option<f64>>,
-) -> Series {
-    let (mut line, mut places) = (Vec::new(), Vec::new());
-    for (it, value) in drawn.iter().zip(values) {
-        let Some(value) = value else {
-            line.push([f64::NAN; 2]);
-            continue;
-        };
-        line.extend([[it.from, value], [it.to, value]]);
-        places.push(Place {
-            at: [Extent::exact(0.5 * (it.from + it.to)), Extent::exact(value)],
-            text: it.said(),
-        });
-    }
-    Series {
-        name: name.to_owned(),
-        line,
-        places,
-        dots: Dots::OnDemand,
-        has_band: false,
+/// Percentiles of the latency, broken where too little was completed for them.
+pub(crate) fn latency(drawn: &[Drawn], shown: &[(f64, bool)]) -> Option<Plot> {
+    let series = shown.iter().map(|&(p, is_hidden)| Series {
         is_hidden,
-    }
+        ..steps(&percentile_name(p), drawn, |it| it.percentile(p))
+    });
+    let series = series.filter(|it| !it.places.is_empty());
+    let of = ("latency", Unit::Seconds);
+    plot(of, series.collect(), foreign(drawn).collect())
+}
+
+/// What was done a second.
+pub(crate) fn rates(drawn: &[Drawn], work: Work, mut guides: Vec<Guide>) -> Option<Plot> {
+    let (name, unit, _) = rate(work);
+    guides.extend(foreign(drawn));
+    let series = steps(name, drawn, |it| Some(it.per_second));
+    plot((name, unit), vec![series], guides)
+}
+
+fn steps(name: &str, drawn: &[Drawn], of: impl Fn(&Drawn) -> Option<f64>) -> Series {
+    let steps = drawn.iter().map(|it| TimeStep {
+        from: it.from,
+        to: it.to,
+        value: of(it),
+        text: it.said(),
+    });
+    Series::steps(name, steps)
 }
 
 /// Where others used the device, neighbours in one.
-fn foreign(drawn: &[Drawn]) -> Vec<Guide> {
+fn foreign(drawn: &[Drawn]) -> impl Iterator<Item = Guide> {
     let runs = drawn.chunk_by(|left, right| left.is_disturbed() == right.is_disturbed());
     let disturbed = runs.filter(|run| run[0].is_disturbed());
-    let guides = disturbed.enumerate().map(|(at, run)| {
-        let (from, to) = (run[0].from, run[run.len() - 1].to);
+    disturbed.enumerate().map(|(at, run)| {
+        let (low, high) = (run[0].from, run[run.len() - 1].to);
         let shares = run.iter().filter_map(|it| it.foreign_share);
-        let most = shares.fold(0.0, f64::max);
-        Guide::Range {
-            low: from,
-            high: to,
-            label: if at == 0 {
-                "foreign I/O".into()
-            } else {
-                String::new()
-            },
+        let most = shares.fold(0.0, f64::max) * 100.0;
+        let value = 0.5 * (low + high);
+        Guide {
+            of: Guided::Across,
+            at: Extent { value, low, high },
+            label: if at == 0 { "foreign I/O" } else { "" }.into(),
             text: format!(
-                "{from:.1} – {to:.1} s: up to {:.0} % of the device's I/O was foreign",
-                most * 100.0
+                "{low:.1} – {high:.1} s: up to {most:.0} % of the device's I/O was foreign"
             ),
+            found: None,
         }
-    });
-    guides.collect()
+    })
 }
 
 #[cfg(test)]
@@ -253,14 +206,7 @@ mod tests {
         let quiet = ForeignIo::MARKED_SHARE / 2.0;
         let shares = [Some(quiet), Some(0.4), Some(0.2), None, Some(0.9)];
         let plots = plots(&measured(shares), Vec::new());
-        let ranges: Vec<String> = plots[0]
-            .guides
-            .iter()
-            .filter_map(|it| match it {
-                Guide::Range { text, .. } => Some(text.clone()),
-                Guide::Across { .. } => None,
-            })
-            .collect();
+        let ranges: Vec<String> = plots[0].guides.iter().map(|it| it.text.clone()).collect();
         assert_eq!(
             ranges,
             [

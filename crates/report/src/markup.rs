@@ -7,7 +7,7 @@ use crate::figure::{INDICATIVE, estimated};
 use units::printable;
 
 /// Text that cannot be taken for markup, in an element or in a quoted attribute.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in printable(text).chars() {
         match c {
@@ -23,18 +23,18 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// Text of several lines, each of them kept.
-pub(super) fn escaped_lines(text: &str) -> String {
+pub(crate) fn escaped_lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(escaped).collect();
     lines.join("\n")
 }
 
 /// A number of ours with its unit as in print: `412 µs`, `409 – 415`. It is not markup yet.
-pub(super) fn in_print(text: &str) -> String {
+pub(crate) fn in_print(text: &str) -> String {
     text.replace(" .. ", " – ").replace(" us", " µs")
 }
 
 /// The value and the interval of a figure in words.
-pub(super) struct Printed {
+pub(crate) struct Printed {
     pub value: String,
     pub interval: String,
 }

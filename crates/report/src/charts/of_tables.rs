@@ -2,17 +2,16 @@
 
 use results::{Figure, PlotOf, Role, Row, Run, Table};
 
-use super::markup::{Printed, in_print};
-use super::plot::{Dots, Extent, FLOOR, LEFT, Place, Plot, RIGHT, Series, Side, TOP};
-use crate::axis::{Axis, tick_label};
+use crate::markup::{Printed, in_print};
 use crate::names::words;
-use crate::picture::scale::Scale;
+use crate::plot::axis::AxisScale;
+use crate::plot::{Extent, Place, PlaceLook, Plot, Series, SideOf};
 
 /// Rows up to which each has a dot.
 const DOTS_MAX: usize = 20;
 
 /// The pictures of all tables.
-pub(super) fn all(run: &Run) -> Vec<Plot> {
+pub(crate) fn all(run: &Run) -> Vec<Plot> {
     let tables = run.tables.iter();
     let asked = tables.filter_map(|table| Some((table, table.show.plot.as_ref()?)));
     asked.flat_map(|(table, of)| of_table(table, of)).collect()
@@ -38,36 +37,19 @@ fn of_table(table: &Table, of: &PlotOf) -> Vec<Plot> {
 
 /// None where fewer than two rows have both metrics.
 fn one(of: &PlotOf, title: String, rows: &[&Row]) -> Option<Plot> {
-    let x = |row: &Row| row.figure(&of.x).map(|it| it.value.value);
-    let until = rows
-        .iter()
-        .filter_map(|row| x(row))
-        .fold(f64::MIN, f64::max);
-    let across = rows.iter().find_map(|row| row.figure(&of.x))?;
     let series = of.y.iter().map(|name| line(of, name, rows));
     let series: Vec<Series> = series.filter(|it| it.line.len() > 1).collect();
-    let main = rows
-        .iter()
-        .find_map(|row| of.y.iter().find_map(|it| row.figure(it)))?;
-    let unit = main.metric.unit;
-    let places = series.iter().flat_map(|it| &it.places);
-    let values = places.flat_map(|it| [it.at[1].low, it.at[1].high]);
-    let drawn = series.iter().flat_map(|it| &it.line).map(|[_, y]| *y);
-    let up = Axis::fitting(
-        values.chain(drawn).collect::<Vec<_>>().into_iter(),
-        FLOOR,
-        TOP,
-    );
-    let x_unit = across.metric.unit;
-    let x_axis = Axis::Linear(Scale::exactly(until, LEFT, RIGHT));
-    (!series.is_empty()).then(|| Plot {
-        title,
-        note: String::new(),
-        across: Side::new(x_axis, &words(&of.x), |tick| tick_label(x_unit, tick)),
-        up: Side::new(up, &words(&main.metric.name), |tick| tick_label(unit, tick)),
-        series,
-        guides: Vec::new(),
-    })
+    let first = |name: &String| rows.iter().find_map(|row| row.figure(name));
+    let across = first(&of.x)?;
+    let up = of.y.iter().find_map(first)?;
+    let sides = [(across, AxisScale::FromZero), (up, AxisScale::Fitting)];
+    let names = sides.map(|(figure, _)| words(&figure.metric.name));
+    let [across, up] = [0, 1].map(|side| SideOf {
+        name: &names[side],
+        unit: sides[side].0.metric.unit,
+        scale: sides[side].1,
+    });
+    (!series.is_empty()).then(|| Plot::new([across, up], series, Vec::new()).titled(title, ""))
 }
 
 /// A metric over the rows; what is no detail with its intervals.
@@ -77,34 +59,28 @@ fn line(of: &PlotOf, name: &str, rows: &[&Row]) -> Series {
         figure.value.value.is_finite().then_some((*row, at, figure))
     });
     let found: Vec<(&Row, &Figure, &Figure)> = found.collect();
-    let is_main = found
-        .iter()
-        .any(|(_, _, it)| it.metric.role != Role::Detail);
-    let places = found.iter().filter(|_| is_main).map(|(row, at, figure)| {
+    let roles = found.iter().map(|(_, _, it)| it.metric.role);
+    let is_main = roles.into_iter().any(|role| role != Role::Detail);
+    let places = found.iter().map(|(row, at, figure)| {
         let said: Vec<&str> = row.words.iter().map(|(_, it)| it.as_str()).collect();
         let level = row.levels.last().map_or("", String::as_str);
+        let text = format!(
+            "{level}: {} {}",
+            Printed::of(figure).in_line(),
+            said.join(" ")
+        );
         Place {
             at: [Extent::exact(at.value.value), Extent::of(figure.value, 1.0)],
-            text: in_print(&format!(
-                "{level}: {} {}",
-                Printed::of(figure).in_line(),
-                said.join(" ")
-            )),
+            text: in_print(&text),
         }
     });
-    let line = found
-        .iter()
-        .map(|(_, at, it)| [at.value.value, it.value.value]);
-    Series {
-        name: words(name),
-        line: line.collect(),
-        places: places.collect(),
-        dots: if rows.len() > DOTS_MAX {
-            Dots::OnDemand
-        } else {
-            Dots::Shown
-        },
-        has_band: is_main,
-        is_hidden: false,
+    let mut series = Series::joined(&words(name), places);
+    series.has_band = is_main;
+    if rows.len() > DOTS_MAX {
+        series.look = PlaceLook::OnDemand;
     }
+    if !is_main {
+        series.places.clear();
+    }
+    series
 }

@@ -1,0 +1,399 @@
+//! A plot as SVG: on a page with a key that a script uses, and in a file of its own. Drawn whole,
+//! so that it can be read and printed without a script.
+
+use std::collections::BTreeMap;
+
+use super::{Extent, Guide, Guided, PlaceLook, Plot, Series, Side};
+use crate::markup::escaped;
+
+/// The drawing, in its own units; the page scales it.
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 320.0;
+/// Where the series are.
+const INSIDE: Area = Area {
+    left: 66.0,
+    right: WIDTH - 14.0,
+    top: 30.0,
+    floor: HEIGHT - 46.0,
+};
+/// A drawing as small as a line of words.
+const SPARK: (f64, f64) = (220.0, 40.0);
+/// Half the width of a label.
+const AIR: f64 = 16.0;
+/// Half the width of the caps of an interval.
+const CAP: f64 = 3.0;
+/// How much larger than on a page a file is drawn, and its lines of text.
+const ENLARGED: f64 = 1.35;
+const LINE: f64 = 18.0;
+/// How a file looks: it has no page around it.
+const FILE_STYLE: &str = include_str!("file.css");
+
+/// A part of a drawing.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    left: f64,
+    right: f64,
+    top: f64,
+    floor: f64,
+}
+
+/// The charts of a page so far.
+#[derive(Default)]
+pub(crate) struct Drawn {
+    charts: usize,
+    /// Axes, and the chart that has them: others repeat them by its number.
+    axes: BTreeMap<String, usize>,
+}
+
+impl Plot {
+    /// The chart with its title and key.
+    pub fn html(&self, drawn: &mut Drawn) -> String {
+        drawn.charts += 1;
+        let number = drawn.charts;
+        let mut text = format!(
+            "<figure class=\"plot\" id=\"chart-{number}\"><figcaption>{}",
+            escaped(&self.title)
+        );
+        if !self.note.is_empty() {
+            text += &format!("<small>{}</small>", escaped(&self.note));
+        }
+        text += "</figcaption>\n";
+        if self.series.len() > 1 {
+            text += &self.keys();
+        }
+        text += &format!(
+            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" tabindex=\"0\" \
+             aria-label=\"{}: {} over {}\">\n",
+            escaped(&self.title),
+            escaped(&self.up.name),
+            escaped(&self.across.name)
+        );
+        let ink = Ink {
+            plot: self,
+            area: INSIDE,
+        };
+        let axes = ink.axes();
+        let first = *drawn.axes.entry(axes.clone()).or_insert(number);
+        text += &match first == number {
+            true => format!("<g id=\"axes-{number}\" class=\"axes\">{axes}</g>"),
+            false => format!("<use href=\"#axes-{first}\"/>"),
+        };
+        text + &ink.inside() + "</svg></figure>\n"
+    }
+
+    /// The chart as a file. The same values give the same text to the last character, so that it
+    /// can be kept beside the command that made it and compared.
+    pub fn file(&self) -> String {
+        let notes = [
+            (0.0, 16.0, "title", &self.title),
+            (0.0, 33.0, "", &self.note),
+        ];
+        let notes = notes.iter().filter(|it| !it.3.is_empty());
+        let text = |(x, y, class, said): &(f64, f64, &str, &String)| {
+            format!(
+                "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n",
+                escaped(said)
+            )
+        };
+        let notes: String = notes.map(text).collect();
+        let mut plot = self.clone();
+        let series = plot.series.iter_mut();
+        let on_demand = series.filter(|it| it.look == PlaceLook::OnDemand);
+        on_demand.for_each(|it| it.places.clear());
+        let ink = Ink {
+            plot: &plot,
+            area: INSIDE,
+        };
+        let chart = 2.0 * LINE;
+        let mut keys = String::new();
+        for (place, series) in self.series.iter().enumerate() {
+            let y = pixel(chart + HEIGHT + LINE * (place as f64 + 0.7));
+            keys += &format!(
+                "<g class=\"s{place}\"><path class=\"key\" d=\"M2 {y}h22\"/>\
+                     <text class=\"key\" x=\"32\" y=\"{y}\">{}</text></g>\n",
+                escaped(&series.name)
+            );
+        }
+        let height = chart + HEIGHT + LINE * (self.series.len() as f64 + 0.7);
+        format!(
+            "{}{notes}<g transform=\"translate(0 {chart})\">{}{}</g>\n{keys}</svg>\n",
+            file_head((WIDTH, height), &self.title),
+            ink.axes(),
+            ink.inside()
+        )
+    }
+
+    /// The lines alone, as small as a word.
+    pub fn spark(&self, label: &str) -> String {
+        let (right, height) = SPARK;
+        let ink = Ink {
+            plot: self,
+            area: Area {
+                left: 0.0,
+                right,
+                top: 2.0,
+                floor: height - 2.0,
+            },
+        };
+        let mut text = format!(
+            "<svg viewBox=\"0 0 {right} {height}\" preserveAspectRatio=\"none\" role=\"img\" \
+             aria-label=\"{}\">",
+            escaped(label)
+        );
+        for guide in self.guides.iter().filter(|it| it.of == Guided::Across) {
+            let [from, to] = [guide.at.low, guide.at.high].map(|end| ink.x(end));
+            text += &rect([from, 0.0], [to, height]);
+        }
+        for (place, series) in self.series.iter().enumerate() {
+            let line = ink.line(&series.line);
+            text += &format!("<path class=\"s{place}\" d=\"{line}\"/>");
+        }
+        text + "</svg>"
+    }
+
+    /// What the colours mean; each button hides or shows its series.
+    fn keys(&self) -> String {
+        let keys = self.series.iter().enumerate().map(|(place, series)| {
+            format!(
+                "<button type=\"button\" class=\"s{place}\" data-k=\"{place}\" \
+                 aria-pressed=\"{}\">{}</button>",
+                !series.is_hidden,
+                escaped(&series.name)
+            )
+        });
+        let keys: Vec<String> = keys.collect();
+        format!("<div class=\"keys\">{}</div>\n", keys.concat())
+    }
+}
+
+/// The beginning of a file, on a white page.
+pub(crate) fn file_head((width, height): (f64, f64), title: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-12 -8 {:.0} {:.0}\" \
+         width=\"{:.0}\" height=\"{:.0}\" role=\"img\">\n<title>{}</title>\n\
+         <style>\n{FILE_STYLE}</style>\n\
+         <rect x=\"-12\" y=\"-8\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        width + 24.0,
+        height + 16.0,
+        (width + 24.0) * ENLARGED,
+        (height + 16.0) * ENLARGED,
+        escaped(title)
+    )
+}
+
+/// A plot on its area.
+struct Ink<'a> {
+    plot: &'a Plot,
+    area: Area,
+}
+
+impl Ink<'_> {
+    fn x(&self, value: f64) -> f64 {
+        let Area { left, right, .. } = self.area;
+        left + self.plot.across.axis.share(value) * (right - left)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let Area { top, floor, .. } = self.area;
+        floor - self.plot.up.axis.share(value) * (floor - top)
+    }
+
+    /// Grid, ticks and names.
+    fn axes(&self) -> String {
+        let Area {
+            left,
+            right,
+            top,
+            floor,
+        } = self.area;
+        let (mut grid, mut labels) = (String::new(), String::new());
+        let mut label = |class: &str, [x, y]: [f64; 2], said: &str| {
+            let (x, y) = (pixel(x), pixel(y));
+            labels += &format!(
+                "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>",
+                escaped(said)
+            );
+        };
+        for (tick, said) in &self.plot.up.ticks {
+            let y = self.y(*tick);
+            grid += &format!("M{left} {}H{right}", pixel(y));
+            label("y", [left - 8.0, y + 4.0], said);
+        }
+        for (tick, said) in &self.plot.across.ticks {
+            let x = self.x(*tick);
+            grid += &format!("M{} {top}V{floor}", pixel(x));
+            // A label in the middle of the last tick would not fit.
+            let class = if x > right - AIR { "y" } else { "x" };
+            label(class, [x, floor + 18.0], said);
+        }
+        label("up", [2.0, 15.0], &name(&self.plot.up));
+        label("across", [right, floor + 40.0], &name(&self.plot.across));
+        format!("<path class=\"grid\" d=\"{grid}\"/>\n{labels}\n")
+    }
+
+    /// Guides and series.
+    fn inside(&self) -> String {
+        let guides = self.plot.guides.iter().map(|guide| match guide.of {
+            Guided::Up => self.height(guide),
+            Guided::Across => self.range(guide),
+        });
+        let series = self.plot.series.iter().enumerate();
+        let series = series.map(|(place, series)| self.series(place, series));
+        guides.chain(series).collect()
+    }
+
+    fn height(&self, guide: &Guide) -> String {
+        let Area { left, right, .. } = self.area;
+        let y = self.y(guide.at.value);
+        let mut text = String::from("<g class=\"guide\">");
+        if guide.at.is_wide() {
+            let [low, high] = [guide.at.low, guide.at.high].map(|end| self.y(end));
+            text += &rect([left, high], [right, low]);
+        }
+        text += &format!(
+            "<path d=\"M{left} {}H{right}\"/><text x=\"{}\" y=\"{}\">{}</text>",
+            pixel(y),
+            pixel(left + 5.0),
+            pixel(y - 4.0),
+            escaped(&guide.label)
+        );
+        if let Some(found) = guide.found {
+            let [low, at, high] = found.all().map(|it| self.x(it));
+            text += &format!(
+                "<path class=\"found\" d=\"M{} {}H{}\"/>{}",
+                pixel(low),
+                pixel(y),
+                pixel(high),
+                dot(at, y, &guide.text)
+            );
+        }
+        text + "</g>\n"
+    }
+
+    fn range(&self, guide: &Guide) -> String {
+        let Area { top, floor, .. } = self.area;
+        let [from, to] = [guide.at.low, guide.at.high].map(|end| self.x(end));
+        format!(
+            "<g class=\"range\">{}<text x=\"{}\" y=\"{}\">{}</text><g class=\"h\">{}</g></g>\n",
+            rect([from, top], [to.max(from + 1.0), floor]),
+            pixel(to - 5.0),
+            pixel(top + 13.0),
+            escaped(&guide.label),
+            dot(0.5 * (from + to), top + 8.0, &guide.text)
+        )
+    }
+
+    fn series(&self, place: usize, series: &Series) -> String {
+        let off = if series.is_hidden { " off" } else { "" };
+        let mut text = format!("<g class=\"s s{place}{off}\" data-k=\"{place}\">");
+        if series.has_band && series.places.len() > 1 {
+            text += &self.band(series);
+        }
+        if series.line.len() > 1 && series.look != PlaceLook::Bars {
+            let line = self.line(&series.line);
+            text += &format!("<path class=\"line\" d=\"{line}\"/>");
+        }
+        let (mut bars, mut whiskers, mut dots) = (String::new(), String::new(), String::new());
+        for found in &series.places {
+            let [x, y] = found.at;
+            let (at_x, at_y) = (self.x(x.value), self.y(y.value));
+            dots += &dot(at_x, at_y, &found.text);
+            if series.look == PlaceLook::Bars {
+                bars += &rect([self.x(x.low), at_y], [self.x(x.high), self.area.floor]);
+            }
+            if series.look != PlaceLook::OnDemand && y.is_wide() {
+                whisker(&mut whiskers, at_x, [y.low, y.high].map(|end| self.y(end)));
+            }
+            if series.look == PlaceLook::Dots && x.is_wide() {
+                let [low, high] = [x.low, x.high].map(|end| pixel(self.x(end)));
+                whiskers += &format!("M{low} {}H{high}", pixel(at_y));
+            }
+        }
+        text += &bars;
+        if !whiskers.is_empty() {
+            text += &format!("<path class=\"whisker\" d=\"{whiskers}\"/>");
+        }
+        let class = match series.look {
+            PlaceLook::Dots => "p",
+            PlaceLook::OnDemand | PlaceLook::Bars => "h",
+        };
+        text + &format!("<g class=\"{class}\">{dots}</g></g>\n")
+    }
+
+    /// The area between the lower and the upper ends of the intervals.
+    fn band(&self, series: &Series) -> String {
+        let end = |of: fn(Extent) -> f64| {
+            series
+                .places
+                .iter()
+                .map(move |it| [it.at[0].value, of(it.at[1])])
+        };
+        if !series.places.iter().any(|it| it.at[1].is_wide()) {
+            return String::new();
+        }
+        let around: Vec<[f64; 2]> = end(|it| it.high).chain(end(|it| it.low).rev()).collect();
+        format!("<path class=\"band\" d=\"{}Z\"/>", self.line(&around))
+    }
+
+    /// A line through places, broken where one is no number.
+    fn line(&self, places: &[[f64; 2]]) -> String {
+        let mut path = String::new();
+        let mut last: Option<[String; 2]> = None;
+        for [x, y] in places.iter().map(|[x, y]| [self.x(*x), self.y(*y)]) {
+            if x.is_nan() || y.is_nan() {
+                last = None;
+                continue;
+            }
+            let at = [x, y].map(pixel);
+            path += &match &last {
+                None => format!("M{} {}", at[0], at[1]),
+                Some(last) if last[1] == at[1] => format!("H{}", at[0]),
+                Some(last) if last[0] == at[0] => format!("V{}", at[1]),
+                Some(_) => format!("L{} {}", at[0], at[1]),
+            };
+            last = Some(at);
+        }
+        path
+    }
+}
+
+fn name(side: &Side) -> String {
+    match side.axis.is_log() {
+        true => format!("{} (log)", side.name),
+        false => side.name.clone(),
+    }
+}
+
+fn whisker(text: &mut String, x: f64, [low, high]: [f64; 2]) {
+    *text += &format!("M{} {}V{}", pixel(x), pixel(low), pixel(high));
+    for end in [low, high] {
+        let (from, to) = (pixel(x - CAP), pixel(x + CAP));
+        *text += &format!("M{from} {}H{to}", pixel(end));
+    }
+}
+
+fn dot(x: f64, y: f64, said: &str) -> String {
+    format!(
+        "<circle cx=\"{}\" cy=\"{}\" r=\"3\"><title>{}</title></circle>",
+        pixel(x),
+        pixel(y),
+        escaped(said)
+    )
+}
+
+/// A rectangle between its upper left and its lower right corner.
+pub(crate) fn rect([left, top]: [f64; 2], [right, floor]: [f64; 2]) -> String {
+    format!(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+        pixel(left),
+        pixel(top),
+        pixel(right - left),
+        pixel(floor - top)
+    )
+}
+
+/// A length to a tenth of a unit.
+pub(crate) fn pixel(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
