@@ -165,7 +165,7 @@ pub struct Saturation {
 }
 
 /// A load curve.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// What one client does, in words.
     pub title: String,

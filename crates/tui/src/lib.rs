@@ -5,7 +5,6 @@
 //! [`results::live::Live`] and gives back [`results::live::Command`]s, and [`draw`] is a pure
 //! function of what it shows.
 
-mod axis;
 mod compact;
 mod curve;
 mod draw;

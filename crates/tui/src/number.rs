@@ -164,21 +164,6 @@ pub(crate) fn clock(elapsed_ns: u64) -> String {
     format!("{hours}:{minutes:02}:{:02}", seconds % 60)
 }
 
-/// A round number of nanoseconds without empty decimals: `20 ms`.
-pub(crate) fn round_time(nanos: f64) -> String {
-    if !(1.0..1e18).contains(&nanos) {
-        return format!("{nanos:.0e} ns");
-    }
-    let shown = units::format_duration_ns(nanos);
-    match shown.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            let number = number.trim_end_matches('0').trim_end_matches('.');
-            format!("{number} {unit}")
-        }
-        _ => shown,
-    }
-}
-
 /// Columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     Span::raw(text).width()
@@ -297,8 +282,6 @@ mod tests {
         assert_eq!(clock(0), "0:00:00");
         assert_eq!(clock(3_723_000_000_000), "1:02:03");
         assert_eq!(clock(u64::MAX), "5124095:34:33");
-        assert_eq!(round_time(2e7), "20 ms");
-        assert_eq!(round_time(1.5e6), "1.5 ms");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::env;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
+use report::ascii;
 use results::live::Command;
 
 /// The characters that the terminal can show.
@@ -66,7 +67,7 @@ impl Look {
     pub(crate) fn apply(self, buffer: &mut Buffer) {
         for cell in &mut buffer.content {
             if self.charset == Charset::Ascii && !cell.symbol().is_ascii() {
-                let plain = ascii(cell.symbol());
+                let plain = cell.symbol().chars().next().map_or(' ', ascii);
                 cell.set_char(plain);
             }
             if self.palette == Palette::Plain {
@@ -80,26 +81,6 @@ fn without_style(cell: &mut Cell) {
     cell.fg = Color::Reset;
     cell.bg = Color::Reset;
     cell.modifier = Modifier::empty();
-}
-
-/// The nearest character of ASCII.
-fn ascii(symbol: &str) -> char {
-    match symbol.chars().next().unwrap_or(' ') {
-        '─' | '╌' | '·' => '-',
-        '│' | '┊' => '|',
-        '┌'..='╬' => '+',
-        '●' | '█' | '▇' => '#',
-        '◆' | '▆' => '*',
-        '○' => 'o',
-        '◐' => 'x',
-        '░' | '▂' => '.',
-        '▁' => '_',
-        '▃' | '▄' => ':',
-        '▅' => '=',
-        '…' => '~',
-        '\u{2800}'..='\u{28ff}' => '.',
-        _ => '?',
-    }
 }
 
 /// What the display itself remembers beside the run's own state.

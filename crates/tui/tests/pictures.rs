@@ -121,7 +121,7 @@ fn a_wide_picture_has_everything_at_once() {
             "Sequential write",
             "23%",
             "not reached with 256 clients",
-            "┊ max 17,600 at 256 clients",
+            "┊ highest 17,600/s, 256 clients",
             "○ scout",
             "● measured",
             "! the response time drifted by 4.1 % within the trial of 12 clients",
