@@ -1,12 +1,26 @@
 //! Every kind of measurement in SQL: figures, and warnings with what to do about them.
 
-#[path = "../../report/tests/support/kinds.rs"]
-mod kinds;
+use std::fs::{self, File};
+use std::io::Read as _;
 
 use archive::Archive;
-use kinds::kinds;
-use results::{Severity, Warning, WarningCode};
+use flate2::read::GzDecoder;
+use results::{Run, Severity, Warning, WarningCode, from_json};
 use rusqlite::Connection;
+
+/// An invented run, and a recorded one of each kind.
+fn runs() -> Vec<(String, Run)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/recorded");
+    let recorded = fs::read_dir(folder).expect("the folder").map(|file| {
+        let path = file.expect("a file").path();
+        let mut text = String::new();
+        let unpacked = GzDecoder::new(File::open(&path).expect("a file")).read_to_string(&mut text);
+        unpacked.expect("gzip");
+        (path.display().to_string(), from_json(&text).expect("a run"))
+    });
+    let invented = ("invented".to_owned(), sample::run());
+    std::iter::once(invented).chain(recorded).collect()
+}
 
 #[test]
 fn every_kind_has_its_figures_and_warnings_in_sql() {
@@ -14,7 +28,7 @@ fn every_kind_has_its_figures_and_warnings_in_sql() {
     let path = top.path().join("archive.db");
     let mut archive = Archive::open(&path).expect("an archive");
     let connection = Connection::open(&path).expect("SQLite opens it");
-    for (kind, mut run, _) in kinds() {
+    for (kind, mut run) in runs() {
         let advised = Warning::new(
             Severity::Note,
             WarningCode::VirtualDisk,

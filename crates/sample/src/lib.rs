@@ -2,27 +2,11 @@
 //!
 //! The numbers are invented.
 
-mod files;
-mod rab;
-mod random_access;
-mod replay;
 mod setup;
-mod ssd;
 mod study;
-mod timing;
-mod transactions;
-mod transfer;
 
-pub use files::files;
-pub use rab::rab;
-pub use random_access::random_access;
-pub use replay::replay;
 pub use setup::{all_clients, reads, setup};
-pub use ssd::ssd;
 pub use study::study;
-pub use timing::timing;
-pub use transactions::transactions;
-pub use transfer::transfer;
 
 use results::environment::{
     BlockDevice, CountersDelta, DeviceActivity, DeviceTime, FileSystem, ForeignIo, Pressure,

@@ -1,5 +1,6 @@
 //! File tests as text, and several systems compared.
 
+use crate::found;
 use report::{FilesComparisonError, Style, check_up, files_comparison};
 use results::{FileState, FileSystemRole, FileTests, Run, WarningCode};
 
@@ -37,7 +38,7 @@ fn run(id: i64, factor: f64) -> Case {
     run.settings.command = "files".into();
     run.measurements.clear();
     run.curves.clear();
-    let mut files = sample::files();
+    let mut files = found::files();
     for test in &mut files.tests {
         if test.system == FileSystemRole::Target {
             test.elapsed_seconds = test.elapsed_seconds.scale(factor);

@@ -1,5 +1,6 @@
 //! Percentiles with little evidence carry their sign wherever they are printed.
 
+use crate::found;
 use report::{Style, check_up, curve_table};
 
 const LEGEND: &str = "? too few samples beyond it to rely on";
@@ -23,7 +24,7 @@ fn of(found: &results::Transactions) -> String {
 /// It was printed like any other.
 #[test]
 fn percentiles_of_transactions() {
-    let mut found = sample::transactions();
+    let mut found = found::transactions();
     found.standard = None;
     found.search = None;
     let load = &mut found.loads[0];
@@ -46,7 +47,7 @@ fn percentiles_of_transactions() {
     assert!(text.contains(LEGEND), "{text}");
 
     found.loads.clear();
-    found.search = sample::transactions().search;
+    found.search = found::transactions().search;
     let search = found.search.as_mut().expect("a search");
     search.steps[0].percentile.samples = 300.0;
     let text = of(&found);
@@ -59,7 +60,7 @@ fn percentiles_of_transactions() {
 /// part without a word: 30 % busy at a rate that made 43 %.
 #[test]
 fn what_is_busy_is_told_of_the_steady_part_and_of_the_whole_run() {
-    let mut found = sample::transactions();
+    let mut found = found::transactions();
     (found.standard, found.search) = (None, None);
     let load = &mut found.loads[0];
     load.per_second_whole = 2.97;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::found;
 use results::environment::{RaidActivity, RaidState};
 use results::{
     Interval, JsonError, Law, QueueLaw, Run, ServerTimes, SteadyLaw, from_json, histogram_text,
@@ -16,24 +17,24 @@ const SCHEMA: &str = include_str!("../../../../docs/json-schema.md");
 /// The sample with the workloads of the RAID Performance Test.
 fn whole_run() -> Run {
     let mut run = sample::run();
-    let ssd = sample::ssd();
+    let ssd = found::ssd();
     run.tables = ssd.tables(procedure::ssd_sayings(&ssd));
-    run.tables.extend(sample::replay().tables());
-    run.tables.extend(sample::timing().tables());
+    run.tables.extend(found::replay().tables());
+    run.tables.extend(found::timing().tables());
     // The study has a table of the name of the first.
-    run.tables.extend(sample::transfer().tables().split_off(1));
-    run.tables.extend(sample::random_access().tables());
-    run.tables.extend(sample::rab().tables());
-    run.curves.extend(sample::rab().curves());
-    run.row_warnings = sample::ssd().row_warnings();
-    run.row_warnings.extend(sample::timing().row_warnings());
-    run.row_warnings.extend(sample::transfer().row_warnings());
+    run.tables.extend(found::transfer().tables().split_off(1));
+    run.tables.extend(found::random_access().tables());
+    run.tables.extend(found::rab().tables());
+    run.curves.extend(found::rab().curves());
+    run.row_warnings = found::ssd().row_warnings();
+    run.row_warnings.extend(found::timing().row_warnings());
+    run.row_warnings.extend(found::transfer().row_warnings());
     run.row_warnings
-        .extend(sample::random_access().row_warnings());
-    run.row_warnings.extend(sample::rab().row_warnings());
+        .extend(found::random_access().row_warnings());
+    run.row_warnings.extend(found::rab().row_warnings());
     run.study = Some(sample::study());
     // As a trial has them that was cut into intervals.
-    let of_users = sample::transactions().loads.remove(0);
+    let of_users = found::transactions().loads.remove(0);
     run.measurements[0].series = of_users.series;
     run.measurements[0].intervals = vec![interval(1), interval(2)];
     run.measurements[0].law = Some(Law::Steady(SteadyLaw {
@@ -52,8 +53,8 @@ fn whole_run() -> Run {
         wait: Estimate::exact(4e5, 100.0),
         service: Estimate::exact(1e5, 100.0),
     });
-    run.tables.extend(sample::files().tables(run.target.kind));
-    run.other_targets.extend(sample::files().memory);
+    run.tables.extend(found::files().tables(run.target.kind));
+    run.other_targets.extend(found::files().memory);
     let clients = sample::all_clients();
     assert!(run.measurements.len() >= clients.len());
     for (measurement, clients) in run.measurements.iter_mut().zip(clients) {

@@ -20,6 +20,8 @@ mod verdict;
 mod warnings;
 mod what_if;
 
+#[path = "../support/found.rs"]
+mod found;
 #[path = "../support/kinds.rs"]
 mod kinds;
 #[cfg(feature = "parquet")]

@@ -3,6 +3,7 @@
 use report::{Style, check_up, headline};
 use results::Run;
 
+use crate::found;
 use crate::kinds::judged;
 
 /// A run that measured nothing but the workloads.
@@ -11,7 +12,7 @@ fn run() -> Run {
     run.settings.command = "rab".into();
     run.findings.clear();
     run.warnings.clear();
-    let found = sample::rab();
+    let found = found::rab();
     run.curves = found.curves();
     run.measurements = found.measurements();
     run.tables = found.tables();

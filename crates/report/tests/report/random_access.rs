@@ -1,8 +1,9 @@
-//! The screen of random access, with invented figures: levels of a factor side by side.
+//! The screen of random access, of a recorded run: levels of a factor side by side.
 
 use report::{Style, check_up, headline};
 use results::Run;
 
+use crate::found;
 use crate::kinds::judged;
 
 /// A run that measured nothing but random access.
@@ -14,7 +15,7 @@ fn run() -> Run {
     run.findings.clear();
     run.warnings.clear();
     run.curves.clear();
-    take(&mut run, &sample::random_access());
+    take(&mut run, &found::random_access());
     judged(run)
 }
 
@@ -37,18 +38,18 @@ fn reads_and_writes_stand_side_by_side() {
     random of .                                                                58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
-      Random 4 KiB reads within 1 GiB: mean service time 104 us (102 .. 106); random 4 KiB
-      writes within 1 GiB: mean service time 95.0 us (93.1 .. 96.9).
+      Random 4 KiB reads within 256 MiB: mean service time 13.9 ms (12.8 .. 14.8); random 4 KiB
+      writes within 256 MiB: mean service time 14.6 ms (13.8 .. 15.8).
       Trust: sound; 9 of 10 rows sound, 1 shaky; up to 2 % foreign I/O
 
     Service times
-      span   block  depth    read 95 % CI     p99   IOPS   write 95 % CI     p99   IOPS
-      32 KiB 4 KiB      1 52.0 us  ±  2 % 130 us? 19,200 81.0 us  ±  2 % 203 us? 12,300
-      2 MiB  4 KiB      1 53.0 us  ±  2 % 132 us? 18,900 82.0 us  ±  2 % 205 us? 12,200
-      1 GiB  4 KiB      1  104 us  ±  2 % 260 us?  9,620 95.0 us  ±  2 % 238 us? 10,500
-      1 GiB  4 KiB      8  210 us  ±  2 % 525 us? 38,100  300 us  ±  2 % 750 us? 26,700
-      1 GiB  64 KiB     1  160 us  ±  2 % 400 us?  6,250 !230 us  ±  2 % 575 us?  4,350
-      2 rounds, each cell until its mean is known to 5.0 %; times are from issue to completion.
+      span    block  depth    read 95 % CI      p99 IOPS    write 95 % CI      p99 IOPS
+      32 KiB  4 KiB      1 2.50 ms         2.50 ms?  400  9.06 ms  ±  1 % 9.10 ms?  110
+      2 MiB   4 KiB      1 9.36 ms  ± 11 % 9.83 ms?  107  9.48 ms  ±  1 % 9.83 ms?  107
+      256 MiB 4 KiB      1 13.9 ms  ±  8 % 17.1 ms? 71.7  14.6 ms  ±  8 % 18.5 ms? 68.0
+      256 MiB 4 KiB      8  114 ms  ±  4 %  122 ms? 67.7   113 ms  ±  7 %  126 ms? 67.7
+      256 MiB 64 KiB     1 14.8 ms  ±  7 % 18.5 ms? 68.0 !14.0 ms  ±  6 % 18.2 ms? 71.7
+      1 round, each cell until its mean is known to 5.0 %; times are from issue to completion.
       Number and text of each record were checked.
       The file was written from its first byte to its last at 812 MB/s (796 .. 828).
       While reads are measured the storage may still be busy with earlier writes.
@@ -62,7 +63,7 @@ fn reads_and_writes_stand_side_by_side() {
 /// Bug: the same was said of six cells in twelve lines, and the screen had 51.
 #[test]
 fn what_is_said_of_several_cells_is_said_once() {
-    let mut found = sample::random_access();
+    let mut found = found::random_access();
     for (cell, depth) in found.cells.iter_mut().zip([1, 2, 4]) {
         cell.depth = depth;
         let text = format!("read, depth {depth}: others were at work");
@@ -90,73 +91,73 @@ fn every_figure_and_interval_where_all_is_wanted() {
     };
     let text = check_up(&run(), &all);
     let begin = text.find("Service times").expect("a heading");
-    let end = text.find("2 rounds").expect("a note");
+    let end = text.find("1 round,").expect("a note");
     insta::assert_snapshot!(&text[begin..end], @r"
     Service times
-      operation  span    block   depth  service time  95 % CI           p99  95 % CI
-      read       32 KiB  4 KiB       1       52.0 us  51.0 .. 53.0  130 us?  124 .. 136
-      read       2 MiB   4 KiB       1       53.0 us  51.9 .. 54.1  132 us?  126 .. 139
-      read       1 GiB   4 KiB       1        104 us  102 .. 106    260 us?  247 .. 273
-      read       1 GiB   4 KiB       8        210 us  206 .. 214    525 us?  499 .. 551
-      read       1 GiB   64 KiB      1        160 us  157 .. 163    400 us?  380 .. 420
-      write      32 KiB  4 KiB       1       81.0 us  79.4 .. 82.6  203 us?  192 .. 213
-      write      2 MiB   4 KiB       1       82.0 us  80.4 .. 83.6  205 us?  195 .. 215
-      write      1 GiB   4 KiB       1       95.0 us  93.1 .. 96.9  238 us?  226 .. 249
-      write      1 GiB   4 KiB       8        300 us  294 .. 306    750 us?  712 .. 788
-      write      1 GiB   64 KiB      1       !230 us  225 .. 235    575 us?  546 .. 604
+      operation  span     block   depth  service time  95 % CI            p99
+      read       32 KiB   4 KiB       1       2.50 ms                2.50 ms?
+      read       2 MiB    4 KiB       1       9.36 ms  8.42 .. 9.54  9.83 ms?
+      read       256 MiB  4 KiB       1       13.9 ms  12.8 .. 14.8  17.1 ms?
+      read       256 MiB  4 KiB       8        114 ms  110 .. 118     122 ms?
+      read       256 MiB  64 KiB      1       14.8 ms  13.8 .. 15.8  18.5 ms?
+      write      32 KiB   4 KiB       1       9.06 ms  9.04 .. 9.06  9.10 ms?
+      write      2 MiB    4 KiB       1       9.48 ms  9.41 .. 9.55  9.83 ms?
+      write      256 MiB  4 KiB       1       14.6 ms  13.8 .. 15.8  18.5 ms?
+      write      256 MiB  4 KiB       8        113 ms  107 .. 120     126 ms?
+      write      256 MiB  64 KiB      1      !14.0 ms  13.4 .. 14.8  18.2 ms?
 
-      operation  span    block   depth    IOPS  95 % CI               p50  95 % CI
-      read       32 KiB  4 KiB       1  19,200  18,800 .. 19,600  49.4 us  46.9 .. 51.9
-      read       2 MiB   4 KiB       1  18,900  18,500 .. 19,200  50.4 us  47.8 .. 52.9
-      read       1 GiB   4 KiB       1   9,620  9,420 .. 9,810    98.8 us  93.9 .. 103.7
-      read       1 GiB   4 KiB       8  38,100  37,300 .. 38,900   200 us  190 .. 209
-      read       1 GiB   64 KiB      1   6,250  6,130 .. 6,380     152 us  144 .. 160
-      write      32 KiB  4 KiB       1  12,300  12,100 .. 12,600  77.0 us  73.1 .. 80.8
-      write      2 MiB   4 KiB       1  12,200  12,000 .. 12,400  77.9 us  74.0 .. 81.8
-      write      1 GiB   4 KiB       1  10,500  10,300 .. 10,700  90.3 us  85.7 .. 94.8
-      write      1 GiB   4 KiB       8  26,700  26,100 .. 27,200   285 us  271 .. 299
-      write      1 GiB   64 KiB      1   4,350  4,260 .. 4,430     219 us  208 .. 229
+      operation  span     block   depth  IOPS  95 % CI            p50  95 % CI
+      read       32 KiB   4 KiB       1   400  350 .. 409     2.50 ms
+      read       2 MiB    4 KiB       1   107  100 .. 115     9.49 ms  9.42 .. 9.59
+      read       256 MiB  4 KiB       1  71.7  65.5 .. 80.9  13.6 ms?  12.7 .. 16.1
+      read       256 MiB  4 KiB       8  67.7  62.6 .. 96.0   114 ms?
+      read       256 MiB  64 KiB      1  68.0  63.8 .. 79.9  14.9 ms?
+      write      32 KiB   4 KiB       1   110  105 .. 115     9.05 ms  9.04 .. 9.07
+      write      2 MiB    4 KiB       1   107  100 .. 115     9.47 ms  9.37 .. 9.65
+      write      256 MiB  4 KiB       1  68.0  63.9 .. 80.3  13.9 ms?  13.1 .. 18.1
+      write      256 MiB  4 KiB       8  67.7  63.4 .. 91.5   111 ms?
+      write      256 MiB  64 KiB      1  71.7  65.1 .. 81.7   13.7 ms  13.1 .. 15.0
 
-      operation  span    block   depth      p95  95 % CI       operations  errors  rounds
-      read       32 KiB  4 KiB       1  78.0 us  74.1 .. 81.9      23,500       0       2
-      read       2 MiB   4 KiB       1  79.5 us  75.5 .. 83.5      23,500       0       2
-      read       1 GiB   4 KiB       1   156 us  148 .. 164        23,500       0       2
-      read       1 GiB   4 KiB       8   315 us  299 .. 331        23,500       0       2
-      read       1 GiB   64 KiB      1   240 us  228 .. 252        23,500       0       2
-      write      32 KiB  4 KiB       1   122 us  115 .. 128        23,500       0       2
-      write      2 MiB   4 KiB       1   123 us  117 .. 129        23,500       0       2
-      write      1 GiB   4 KiB       1   143 us  135 .. 150        23,500       0       2
-      write      1 GiB   4 KiB       8   450 us  428 .. 473        23,500       0       2
-      write      1 GiB   64 KiB      1   345 us  328 .. 362        23,500       0       2
+      operation  span     block   depth       p95  95 % CI              p99.9  operations
+      read       32 KiB   4 KiB       1  2.50 ms?  at least 2.50 ms  2.50 ms?         228
+      read       2 MiB    4 KiB       1  9.80 ms?                    9.84 ms?          66
+      read       256 MiB  4 KiB       1  16.4 ms?                    17.1 ms?          44
+      read       256 MiB  4 KiB       8   121 ms?                     122 ms?          42
+      read       256 MiB  64 KiB      1  17.3 ms?                    18.6 ms?          42
+      write      32 KiB   4 KiB       1  9.10 ms?                    9.10 ms?          68
+      write      2 MiB    4 KiB       1  9.81 ms?                    9.84 ms?          65
+      write      256 MiB  4 KiB       1  18.4 ms?                    18.5 ms?          41
+      write      256 MiB  4 KiB       8   125 ms?                     126 ms?          42
+      write      256 MiB  64 KiB      1  18.1 ms?                    18.3 ms?          44
 
-      operation  span    block   depth  CPU per I/O  page cache  state
-      read       32 KiB  4 KiB       1      9.80 us       0.0 %
-      read       2 MiB   4 KiB       1      9.80 us       0.0 %
-      read       1 GiB   4 KiB       1      9.80 us       0.0 %
-      read       1 GiB   4 KiB       8      9.80 us       0.0 %
-      read       1 GiB   64 KiB      1      9.80 us       0.0 %
-      write      32 KiB  4 KiB       1      9.80 us       0.0 %
-      write      2 MiB   4 KiB       1      9.80 us       0.0 %
-      write      1 GiB   4 KiB       1      9.80 us       0.0 %
-      write      1 GiB   4 KiB       8      9.80 us       0.0 %  rounds differ
-      write      1 GiB   64 KiB      1      9.80 us       0.0 %
+      operation  span     block   depth  errors  rounds  CPU per I/O  page cache  state
+      read       32 KiB   4 KiB       1       0       1      9.80 us       0.0 %
+      read       2 MiB    4 KiB       1       0       1      9.80 us       0.0 %
+      read       256 MiB  4 KiB       1       0       1      9.80 us       0.0 %
+      read       256 MiB  4 KiB       8       0       1      9.80 us       0.0 %
+      read       256 MiB  64 KiB      1       0       1      9.80 us       0.0 %
+      write      32 KiB   4 KiB       1       0       1      9.80 us       0.0 %
+      write      2 MiB    4 KiB       1       0       1      9.80 us       0.0 %
+      write      256 MiB  4 KiB       1       0       1      9.80 us       0.0 %
+      write      256 MiB  4 KiB       8       0       1      9.80 us       0.0 %  rounds differ
+      write      256 MiB  64 KiB      1       0       1      9.80 us       0.0 %
     ");
 }
 
 #[test]
 fn of_one_operation_a_line_has_the_whole_interval() {
-    let mut found = sample::random_access();
+    let mut found = found::random_access();
     found.cells.truncate(2);
     let mut run = run();
     take(&mut run, &found);
     let text = check_up(&run, &NARROW);
-    assert!(text.contains("51.0 .. 53.0"), "{text}");
+    assert!(text.contains("8.42 .. 9.54"), "{text}");
 }
 
 #[test]
 fn the_ends_of_the_spans_are_the_headline() {
     assert_eq!(
         headline(&run()),
-        "read 32 KiB 52.0 us, read 1 GiB 104 us, write 32 KiB 81.0 us, write 1 GiB 95.0 us"
+        "read 32 KiB 2.50 ms, read 256 MiB 13.9 ms, write 32 KiB 9.06 ms, write 256 MiB 14.6 ms"
     );
 }

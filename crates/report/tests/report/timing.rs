@@ -3,12 +3,13 @@
 use report::{Style, check_up, headline};
 use results::Run;
 
+use crate::found;
 use crate::kinds::judged;
 
 /// A run that did nothing but time commands.
 fn run() -> Run {
     let mut run = sample::run();
-    let found = sample::timing();
+    let found = found::timing();
     run.settings.command = "time".into();
     run.measurements.clear();
     run.warnings.clear();

@@ -3,6 +3,7 @@
 use report::{Style, check_up, headline};
 use results::{Run, Transfer};
 
+use crate::found;
 use crate::kinds::judged;
 
 /// A run that measured nothing but transfer rates.
@@ -24,7 +25,7 @@ fn screen(width: usize, all: bool) -> String {
         all,
         ..Style::default()
     };
-    check_up(&run(&sample::transfer()), &style)
+    check_up(&run(&found::transfer()), &style)
 }
 
 #[test]
@@ -87,14 +88,14 @@ fn each_pass_of_a_series() {
 #[test]
 fn the_first_series_are_the_headline() {
     let told = "write streams 1+2 400 MB/s, read stream 1 800 MB/s";
-    assert_eq!(headline(&run(&sample::transfer())), told);
+    assert_eq!(headline(&run(&found::transfer())), told);
 }
 
 /// The rate was bytes over time and the device's beside it the plain mean of passes: 392 MB/s
 /// beside 713.
 #[test]
 fn the_device_is_stated_as_bytes_over_time_too() {
-    let mut found = sample::transfer();
+    let mut found = found::transfer();
     let passes = &mut found.series[3].passes[..];
     for (pass, (seconds, rate)) in passes.iter_mut().zip([(1, 100e6), (9, 900e6)]) {
         pass.elapsed_ns = seconds * 1_000_000_000;

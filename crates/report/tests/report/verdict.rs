@@ -315,18 +315,17 @@ fn a_figure_of_each_kind_is_in_its_sentence() {
       Serves 96 users with 95 % of the transactions within 200
       ms.
     random, sound
-      Random 4 KiB reads within 1 GiB: mean service time 104 us (102
-      .. 106); random 4 KiB writes within 1 GiB: mean service time 95.0 us (93.1 ..
-      96.9).
+      Random 4 KiB reads within 256 MiB: mean service time 13.9 ms
+      (12.8 .. 14.8); random 4 KiB writes within 256 MiB: mean service time 14.6 ms
+      (13.8 .. 15.8).
     time, sound
       zstd is 5.24 (4.55 .. 6.16) times as fast as gzip.
     files, sound
       TEST3 as-is takes 12.5 ms (12.1 .. 12.9); TEST4 after SPACE2
       as-is takes 21.0 ms (20.4 .. 21.6); TEST3 durable takes 1.43 s (1.39 .. 1.47).
     ssd, shaky
-      wsat: steady, IOPS 12,700/s (12,500 .. 12,800); lat: 10 rounds
-      cannot tell whether it is steady: a change of up to 5 % cannot be ruled out,
-      and the limit is 10 %.
+      wsat: steady, IOPS 91,910/s (91,870 .. 91,950); lat: 3 rounds, too
+      few to tell whether it is steady (8 at least).
     replay, sound
       Replayed 60,000 requests in 5 min; the target kept up.
     wal, sound

@@ -2,6 +2,8 @@
 
 use results::Run;
 
+use crate::found;
+
 /// A run of that command in which nothing was measured.
 fn bare(command: &str) -> Run {
     let mut run = sample::run();
@@ -38,7 +40,7 @@ const OF_FILES: [&str; 5] = [
 
 /// A run of each kind, with invented figures; the tables that it must have.
 pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
-    let mut found = vec![(
+    let mut kinds = vec![(
         "run",
         judged(sample::run()),
         &["measurements", "levels", "saturation", "points"][..],
@@ -46,7 +48,7 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     let mut add = |name, tables, fill: &dyn Fn(&mut Run)| {
         let mut run = bare(name);
         fill(&mut run);
-        found.push((name, judged(run), tables));
+        kinds.push((name, judged(run), tables));
     };
     add("trial", &["measurements"], &|run| {
         run.measurements = sample::run().measurements;
@@ -57,38 +59,38 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     });
     add("rab", &OF_RAB, &rab);
     add("transactions", &OF_USERS, &|run| {
-        run.tables = sample::transactions().tables(&[]);
+        run.tables = found::transactions().tables(&[]);
     });
     add("transfer", &["transfer"], &|run| {
-        run.tables = sample::transfer().tables();
-        run.row_warnings = sample::transfer().row_warnings();
+        run.tables = found::transfer().tables();
+        run.row_warnings = found::transfer().row_warnings();
     });
     add("random", &["random"], &|run| {
-        run.tables = sample::random_access().tables();
-        run.row_warnings = sample::random_access().row_warnings();
+        run.tables = found::random_access().tables();
+        run.row_warnings = found::random_access().row_warnings();
     });
     add("time", &["commands"], &|run| {
-        run.tables = sample::timing().tables();
-        run.row_warnings = sample::timing().row_warnings();
+        run.tables = found::timing().tables();
+        run.row_warnings = found::timing().row_warnings();
     });
     add("files", &OF_FILES, &|run| {
-        run.tables = sample::files().tables(run.target.kind);
-        run.row_warnings = sample::files().row_warnings();
-        run.other_targets.extend(sample::files().memory);
+        run.tables = found::files().tables(run.target.kind);
+        run.row_warnings = found::files().row_warnings();
+        run.other_targets.extend(found::files().memory);
     });
     add("ssd", &["ssd", "ssd-loads", "ssd-rounds"], &|run| {
-        let found = sample::ssd();
-        run.tables = found.tables(procedure::ssd_sayings(&found));
-        run.row_warnings = found.row_warnings();
+        let ssd = found::ssd();
+        run.tables = ssd.tables(procedure::ssd_sayings(&ssd));
+        run.row_warnings = ssd.row_warnings();
     });
     add("replay", &["replay"], &|run| {
-        run.tables = sample::replay().tables();
+        run.tables = found::replay().tables();
         run.findings = vec!["Replayed 60,000 requests in 5 min; the target kept up.".into()];
     });
     add("study", &["transfer"], &|run| {
         run.study = Some(sample::study());
     });
-    found
+    kinds
 }
 
 /// The run with its verdict.
@@ -100,9 +102,9 @@ pub fn judged(run: Run) -> Run {
 }
 
 fn rab(run: &mut Run) {
-    let found = sample::rab();
-    run.curves = found.curves();
-    run.measurements = found.measurements();
-    run.tables = found.tables();
-    run.row_warnings = found.row_warnings();
+    let rab = found::rab();
+    run.curves = rab.curves();
+    run.measurements = rab.measurements();
+    run.tables = rab.tables();
+    run.row_warnings = rab.row_warnings();
 }

@@ -5,10 +5,9 @@ use results::{
     RabWorkload, Rabmark, Warning, WarningCode,
 };
 
-use super::{curve, estimate, measurements};
+use sample::{curve, estimate};
 
 /// One workload of each group, in two modes.
-#[must_use]
 pub fn rab() -> Rab {
     Rab {
         response_max_ns: 50_000_000,
@@ -143,7 +142,7 @@ fn transaction() -> RabWorkload {
 }
 
 fn batch(run: u32, mode: Mode, factor: f64) -> RabWorkload {
-    let mut load = measurements().swap_remove(0);
+    let mut load = sample::run().measurements.swap_remove(0);
     load.title = "Batch, 5 clients".into();
     load.bandwidth = Some(estimate(822e6 * factor, 0.02));
     RabWorkload {

@@ -5,10 +5,9 @@ use results::{
     TransferSeries, TransferStream, Warning, WarningCode,
 };
 
-use super::estimate;
+use sample::estimate;
 
 /// Two streams, written once, each read alone and both together.
-#[must_use]
 pub fn transfer() -> Transfer {
     let stream = |number| TransferStream {
         number,

@@ -5,12 +5,11 @@ use results::{
     UserSearchOutcome, UserSearchResult, UserSearchStep, UserTimes,
 };
 
-use super::{estimate, measurements};
+use sample::{estimate, run};
 
 /// One load of two profiles, a search, and a standard test.
-#[must_use]
 pub fn transactions() -> Transactions {
-    let of_sample = measurements().remove(0);
+    let of_sample = run().measurements.remove(0);
     let times = |name: &str, users, transactions: u64| UserTimes {
         name: name.into(),
         users,

@@ -5,10 +5,9 @@ use results::{
     WarningCode,
 };
 
-use super::estimate;
+use sample::estimate;
 
 /// Two commands, one of which had a slow run.
-#[must_use]
 pub fn timing() -> Timing {
     Timing {
         commands: vec![

@@ -1,15 +1,14 @@
 //! Invented times of programs that use files.
 
 use results::{
-    FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,
-    FileTests, FileTransfers, MetadataTree, StonewallFigures, StonewallPass, Warning, WarningCode,
+    DirectoryUse, FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole,
+    FileTest, FileTests, FileTransfers, MetadataTree, StonewallFigures, StonewallPass, Warning,
+    WarningCode,
 };
-use workload::DirectoryUse;
 
-use super::estimate;
+use sample::estimate;
 
 /// Two tests on a target and on a memory disk, in two states and at two scales.
-#[must_use]
 pub fn files() -> FileTests {
     use FileState::{AsIs, Durable};
     use FileSystemRole::{Memory, Target};
@@ -65,7 +64,7 @@ pub fn files() -> FileTests {
         }),
         stonewall_ns: Some(30_000_000_000),
         hosts: vec![host(0, "node1", 41_200.0), host(1, "node2", 39_800.0)],
-        memory: Some(super::rich_target()),
+        memory: Some(sample::rich_target()),
         tests,
         over_memory: vec![comparison(AsIs, 1, 4.31)],
         growth: vec![comparison(AsIs, 100, 1.3)],
