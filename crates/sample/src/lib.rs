@@ -191,71 +191,58 @@ struct Kind {
     op: &'static str,
     bytes: u64,
     response_ns: f64,
-    clients: u32,
 }
 
 fn measurements() -> Vec<Measurement> {
     const MIB: u64 = 1 << 20;
-    let kind = |name, title, op, bytes, response_ns| {
-        plain(&Kind {
-            name,
-            title,
-            op,
-            bytes,
-            response_ns,
-            clients: 1,
-        })
-    };
-    let mut cached = kind("cached-read", "cached read, 1 MiB", "read", MIB, 112_000.0);
-    cached.page_cache_share = Some(1.0);
-    cached.access = Access::Buffered;
-    vec![
-        kind(
+    let kinds = [
+        (
             "sequential-write",
             "sequential write 1 MiB, QD4",
             "write",
             MIB,
-            435_000.0,
+            435e3,
         ),
-        kind(
+        (
             "sequential-read",
             "sequential read 1 MiB, QD4",
             "read",
             MIB,
-            301_000.0,
+            301e3,
         ),
-        cached,
-        kind(
+        ("cached-read", "cached read, 1 MiB", "read", MIB, 112e3),
+        (
             "random-read",
             "random read 4 KiB, QD1",
             "read",
             4096,
             47_100.0,
         ),
-        durable_write(),
-        Measurement {
-            work: Work::File,
-            ..kind(
-                "files-create",
-                "4 KiB files: create",
-                "create",
-                4096,
-                806_000.0,
-            )
-        },
-    ]
+        (
+            "durable-write",
+            "durable write 4 KiB (fsync)",
+            "write",
+            4096,
+            1.24e6,
+        ),
+        ("files-create", "4 KiB files: create", "create", 4096, 806e3),
+    ];
+    let kinds = kinds.map(|(name, title, op, bytes, response_ns)| Kind {
+        name,
+        title,
+        op,
+        bytes,
+        response_ns,
+    });
+    let mut all: Vec<Measurement> = kinds.iter().map(plain).collect();
+    (all[2].page_cache_share, all[2].access) = (Some(1.0), Access::Buffered);
+    not_converged(&mut all[4]);
+    all[5].work = Work::File;
+    all
 }
 
-/// A measurement that did not converge, with errors.
-fn durable_write() -> Measurement {
-    let mut durable = plain(&Kind {
-        name: "durable-write",
-        title: "durable write 4 KiB (fsync)",
-        op: "write",
-        bytes: 4096,
-        response_ns: 1.24e6,
-        clients: 1,
-    });
+/// What was too short to converge, and had errors.
+fn not_converged(durable: &mut Measurement) {
     durable.verdict = Verdict::Budget { is_citable: true };
     durable.driver = "threads".into();
     if let Some(generator) = &mut durable.generator {
@@ -280,41 +267,28 @@ fn durable_write() -> Measurement {
         service_mean_ns: 60e3,
         service_max_ns: 90_000,
     });
-    durable
-}
-
-fn lateness() -> Lateness {
-    Lateness {
-        mean_ns: 410.0,
-        p99_ns: Some(1_900),
-        max_ns: 71_000,
-    }
 }
 
 fn plain(kind: &Kind) -> Measurement {
-    let throughput = f64::from(kind.clients) * 1e9 / kind.response_ns;
+    let throughput = 1e9 / kind.response_ns;
     let completions = (throughput * 6.0) as u64;
     Measurement {
-        is_for_goal: false,
         name: kind.name.into(),
         title: kind.title.into(),
         workload: Some(reads()),
-        work: Work::Operation,
-        clients: kind.clients,
-        workers: 1,
         access: Access::Direct,
         driver: "uring".into(),
         seed: 8213,
-        offered: None,
         response: times(kind.response_ns),
         service: times(kind.response_ns * 0.97),
         throughput: estimate(throughput, 0.02),
         bandwidth: Some(estimate(throughput * kind.bytes as f64, 0.02)),
-        lateness: lateness(),
+        lateness: Lateness {
+            mean_ns: 410.0,
+            p99_ns: Some(1_900),
+            max_ns: 71_000,
+        },
         kinds: vec![kind_times(kind, completions)],
-        errors: Vec::new(),
-        short: 0,
-        unfinished: None,
         room: Some(RoomWait {
             count: 3,
             share: 1e-6,
@@ -332,23 +306,13 @@ fn plain(kind: &Kind) -> Measurement {
         bytes_all: completions * kind.bytes,
         duration_ns: 5_700_000_000,
         warmup_ns: 300_000_000,
-        effective_depth: f64::from(kind.clients) * 0.97,
-        nominal_depth: kind.clients,
-        kernel_entries: None,
+        effective_depth: 0.97,
         generator: Some(generator()),
         resolution: Some(Resolution::of(completions, 5_700_000_000)),
         verdict: Verdict::Converged,
         drift: steady(),
         snia_steady: Some(true),
-        warnings: Vec::new(),
-        window: None,
-        service_window: None,
-        tails: None,
-        series: None,
-        intervals: Vec::new(),
-        law: None,
-        server: None,
-        service_quantiles: Vec::new(),
+        ..Measurement::empty()
     }
 }
 
@@ -472,12 +436,9 @@ pub fn curve() -> Curve {
         is_converged: clients != 64,
     };
     Curve {
-        arrivals: results::Arrivals::Closed,
-        percentile: None,
         resolution: Some(Resolution::of(212_000, 12_000_000_000)),
         title: "random reads of 4 KiB".into(),
         workload: Some(reads()),
-        channel: stats::Channel::Response,
         points: vec![
             point(1, 21_200.0, 47_100.0, false),
             point(2, 39_500.0, 50_600.0, false),
@@ -496,57 +457,38 @@ pub fn curve() -> Curve {
             is_saturated: true,
             is_converged: true,
         }),
-        errors: Vec::new(),
         warnings: vec![Warning::note(
             WarningCode::ClosedLoad,
             "Points marked as scouts only showed the way and are never cited.",
         )],
+        ..Curve::default()
     }
 }
 
 fn levels() -> Vec<Level> {
-    vec![
-        Level {
-            open: None,
-            level_ns: 40_000,
-            outcome: LevelOutcome::Exceeded {
-                response: estimate(47_100.0, 0.02),
-            },
-        },
-        Level {
-            open: None,
-            level_ns: 100_000,
-            outcome: LevelOutcome::Reached {
-                load: estimate(87_300.0, 0.02),
-                clients: 8.7,
-                is_precise: true,
-            },
-        },
-        Level {
-            open: None,
-            level_ns: 250_000,
-            outcome: LevelOutcome::Reached {
-                load: estimate(101_200.0, 0.04),
-                clients: 25.3,
-                is_precise: false,
-            },
-        },
-        Level {
-            open: None,
-            level_ns: 1_000_000,
-            outcome: LevelOutcome::Between {
-                low: 101_000.0,
-                high: 104_000.0,
-            },
-        },
-        Level {
-            open: None,
-            level_ns: 10_000_000,
-            outcome: LevelOutcome::NotReached {
-                clients: 128,
-                load: estimate(102_500.0, 0.01),
-                response: estimate(1_249_000.0, 0.03),
-            },
-        },
-    ]
+    let level = |(level_ns, outcome)| Level {
+        open: None,
+        level_ns,
+        outcome,
+    };
+    let reached = |load, share, clients, is_precise| LevelOutcome::Reached {
+        load: estimate(load, share),
+        clients,
+        is_precise,
+    };
+    let response = estimate(47_100.0, 0.02);
+    let (low, high) = (101_000.0, 104_000.0);
+    let most = LevelOutcome::NotReached {
+        clients: 128,
+        load: estimate(102_500.0, 0.01),
+        response: estimate(1_249_000.0, 0.03),
+    };
+    let outcomes = [
+        (40_000, LevelOutcome::Exceeded { response }),
+        (100_000, reached(87_300.0, 0.02, 8.7, true)),
+        (250_000, reached(101_200.0, 0.04, 25.3, false)),
+        (1_000_000, LevelOutcome::Between { low, high }),
+        (10_000_000, most),
+    ];
+    outcomes.map(level).to_vec()
 }
