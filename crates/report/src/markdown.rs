@@ -6,7 +6,7 @@ use crate::check_up::machine;
 use crate::figure::{INDICATIVE, estimated, mark};
 use crate::study_note::note;
 use crate::target;
-use crate::verdicts::goal_in_words;
+use crate::verdicts::{self, evidence};
 
 /// Environment, tables with intervals, findings and warnings.
 #[must_use]
@@ -41,16 +41,8 @@ pub fn markdown(run: &Run) -> String {
     let warnings: Vec<String> = warnings
         .map(|(scope, warning)| format!("{}: {}", plain(&scope), plain(&warning.text())))
         .collect();
-    let goals = run.goals.iter().map(|goal| {
-        let (_, verdict, evidence) = goal_in_words(goal);
-        format!("{verdict} {}", plain(&evidence))
-    });
-    let goals: Vec<String> = goals.collect();
-    for (title, lines) in [
-        ("Goals", goals),
-        ("Findings", findings),
-        ("Warnings", warnings),
-    ] {
+    text.push_str(&goals(run));
+    for (title, lines) in [("Findings", findings), ("Warnings", warnings)] {
         if !lines.is_empty() {
             text.push_str(&format!("\n## {title}\n\n"));
             text.extend(lines.iter().map(|line| format!("- {line}\n")));
@@ -77,6 +69,20 @@ pub(crate) fn verdict(run: &Run) -> String {
         )
     });
     said.collect()
+}
+
+/// What was required, as a table; nothing where nothing was.
+pub(crate) fn goals(run: &Run) -> String {
+    if run.goals.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Goals\n\n| verdict | goal | evidence |\n| --- | --- | --- |\n".to_owned();
+    for goal in &run.goals {
+        let (_, verdict) = verdicts::verdict(goal.verdict);
+        let cells = [verdict, &goal.goal, &evidence(goal)].map(plain);
+        text.push_str(&(line(&cells) + "\n"));
+    }
+    text
 }
 
 /// Levels, then headline and columns, each with its interval.

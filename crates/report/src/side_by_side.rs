@@ -12,7 +12,7 @@ use crate::plot::strip::{RatioLine, Sense, ratios_svg};
 use crate::plot::strip::{is_known, strips};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
-use crate::verdicts::{goals, limits};
+use crate::verdicts::goals;
 use crate::warnings;
 
 /// Rows of figures that a screen has for all targets together, and at least for each.
@@ -37,7 +37,6 @@ pub fn side_by_side(run: &Run, style: &Style) -> String {
         page.blank();
         pair(&mut page, study, (base, other), others.len());
     }
-    limits(&mut page, study);
     goals(&mut page, run);
     page.blank();
     // A round that was cut off has not each target.

@@ -11,7 +11,6 @@ use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
 use crate::target;
-use crate::verdicts::limits;
 
 /// Columns between the border of the page and the text of a section.
 const INDENT: usize = 2;
@@ -58,7 +57,6 @@ pub(crate) fn section(page: &mut Page<'_>, study: &Study) {
             page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
         }
     }
-    limits(page, study);
     if !study.conclusions.is_empty() {
         page.blank();
         page.heading("Conclusions");

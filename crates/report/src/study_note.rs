@@ -3,12 +3,11 @@
 use results::{Run, Status, Study};
 
 use crate::check_up::machine;
-use crate::markdown::{line, plain, verdict};
+use crate::markdown::{goals, line, plain, verdict};
 use crate::study::{
     LEGEND, distributions, environment, outliers, readings, shown, without_one_mean,
 };
 use crate::target;
-use crate::verdicts::{LIMITS_NOTE, limit_in_words};
 
 /// The note: test environment, results, conclusions.
 pub(crate) fn note(run: &Run, study: &Study) -> String {
@@ -38,18 +37,7 @@ pub(crate) fn note(run: &Run, study: &Study) -> String {
             lines.join("\n")
         ));
     }
-    if !study.limits.is_empty() {
-        text.push_str("\n## Limits\n\n| verdict | limit | evidence |\n| --- | --- | --- |\n");
-        for limit in &study.limits {
-            let (_, verdict, evidence) = limit_in_words(study, limit);
-            let evidence = evidence
-                .trim_start_matches(&limit.rule)
-                .trim_start_matches(": ");
-            let cells = [verdict, &limit.rule, evidence].map(plain);
-            text.push_str(&(line(&cells) + "\n"));
-        }
-        text.push_str(&format!("\n{LIMITS_NOTE}\n"));
-    }
+    text.push_str(&goals(run));
     if !study.conclusions.is_empty() {
         text.push_str("\n## Conclusions\n\n");
         for conclusion in &study.conclusions {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
+use units::format_count;
 
 use crate::reading::{Better, Unit};
 
@@ -44,7 +45,8 @@ pub struct GoalVerdict {
     pub value: Option<Estimate>,
     /// Whether the goal is met.
     pub verdict: LimitVerdict,
-    /// Why it is undecided, where the interval is not the reason.
+    /// What else its verdict rests on: why it is undecided, where the interval is not the reason;
+    /// how the bounds of a change hold, and how many rounds would tell.
     pub why: Option<String>,
 }
 
@@ -68,6 +70,45 @@ pub struct StudyLimit {
     pub rounds_needed: Option<u32>,
     /// Whether it was kept.
     pub verdict: LimitVerdict,
+}
+
+impl StudyLimit {
+    /// A goal: the change within it. `done` is how many rounds there were.
+    #[must_use]
+    pub fn into_goal(self, done: u32) -> GoalVerdict {
+        let missing = done.saturating_sub(self.rounds);
+        let bounds = match self.ratio {
+            None => "there are no two rounds with both".to_owned(),
+            Some(ratio) => {
+                let each = format_count((0.5 + ratio.confidence / 2.0) * 100.0);
+                format!("one-sided {each} % bounds, 95 % for all limits together")
+            }
+        };
+        let seen = match missing {
+            0 => String::new(),
+            _ => format!(", in the {} rounds that have it", self.rounds),
+        };
+        // As many will lack it again.
+        let needed = self.rounds_needed.map(|it| it + missing);
+        let advice = match (self.verdict, needed) {
+            (LimitVerdict::Undecided, Some(rounds)) if rounds > self.rounds + missing => {
+                format!("; about {rounds} rounds would tell (--rounds {rounds})")
+            }
+            (LimitVerdict::Undecided, Some(_)) => "; a few more rounds may tell".into(),
+            (LimitVerdict::Undecided, None) if self.ratio.is_some() => {
+                "; it is too close to the limit to tell".into()
+            }
+            _ => String::new(),
+        };
+        GoalVerdict {
+            goal: self.rule,
+            figure: format!("{} of {} over {}", self.reading, self.level, self.against),
+            unit: Unit::Ratio,
+            value: self.ratio,
+            verdict: self.verdict,
+            why: Some(format!("{bounds}{seen}{advice}")),
+        }
+    }
 }
 
 /// A limit on a change, held against two sets of runs.

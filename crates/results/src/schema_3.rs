@@ -45,6 +45,10 @@ struct KindResults {
 pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_json::Error> {
     let mut found: KindResults = serde_json::from_str(text)?;
     run.curves.extend(found.curve.take());
+    if let Some(study) = &mut run.study {
+        let limits = std::mem::take(&mut study.limits);
+        run.goals.splice(0..0, study.goals(limits));
+    }
     let mut tables = Vec::new();
     if let Some(ssd) = &found.ssd {
         run.row_warnings.extend(ssd.row_warnings());

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
 use crate::environment::TargetDescription;
-use crate::goal::StudyLimit;
+use crate::goal::{GoalVerdict, StudyLimit};
 use crate::reading::{Better, Reading, Unit};
 use crate::warning::Warning;
 
@@ -215,7 +215,17 @@ pub struct Study {
     pub comparisons: Vec<StudyComparison>,
     /// What the statistics bear, in words.
     pub conclusions: Vec<String>,
-    /// Limits on changes, held against each level.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Limits on changes, held against each level: goals of the run since version 4.
+    #[serde(default, skip_serializing)]
     pub limits: Vec<StudyLimit>,
+}
+
+impl Study {
+    /// Limits that were held against its levels, as goals.
+    #[must_use]
+    pub fn goals(&self, limits: Vec<StudyLimit>) -> Vec<GoalVerdict> {
+        let rounds = self.replicates.iter().map(|it| it.round).max();
+        let limits = limits.into_iter();
+        limits.map(|it| it.into_goal(rounds.unwrap_or(0))).collect()
+    }
 }

@@ -87,12 +87,9 @@ impl Warning {
 }
 
 impl Run {
-    /// The worst outcome of all goals of the run and limits of its study.
+    /// The worst outcome of all goals.
     #[must_use]
     pub fn goals_outcome(&self) -> Option<LimitVerdict> {
-        let limits = self.study.iter().flat_map(|it| &it.limits);
-        let limits = limits.map(|it| it.verdict);
-        let goals = self.goals.iter().map(|it| it.verdict);
-        goals.chain(limits).max()
+        self.goals.iter().map(|it| it.verdict).max()
     }
 }

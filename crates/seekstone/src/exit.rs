@@ -56,18 +56,10 @@ impl Exit {
     }
 
     fn of_limits(run: &Run) -> Self {
-        let has = |verdict| {
-            let limits = run.study.iter().flat_map(|it| &it.limits);
-            let goals = run.goals.iter().map(|it| it.verdict);
-            limits
-                .map(|it| it.verdict)
-                .chain(goals)
-                .any(|it| it == verdict)
-        };
-        match (has(LimitVerdict::Exceeded), has(LimitVerdict::Undecided)) {
-            (true, _) => Self::Exceeded,
-            (_, true) => Self::Undecided,
-            _ => Self::Done,
+        match run.goals_outcome() {
+            Some(LimitVerdict::Exceeded) => Self::Exceeded,
+            Some(LimitVerdict::Undecided) => Self::Undecided,
+            Some(LimitVerdict::Kept) | None => Self::Done,
         }
     }
 

@@ -21,7 +21,7 @@ use procedure::study::{
 };
 use results::{
     Caution, Run, Setup, Severity, Status, Study, StudyCell, StudyFactor, StudyReplicate,
-    StudySetting, TargetDescription, Warning, WarningCode,
+    StudySetting, Warning, WarningCode,
 };
 use units::{Bytes, Duration, format_counted};
 
@@ -257,13 +257,19 @@ pub fn run_study(
         seed: ended.seed,
         ..request.setup.clone()
     };
-    let run = run_of(
-        study,
-        setup,
-        (environment, target),
-        (status, ended.elapsed),
-        warnings,
+    let limits = judge(
+        request.limits,
+        &StudyShape::of(&request.definition),
+        &study.replicates,
     );
+    let run = Run {
+        status,
+        elapsed_ns: ended.elapsed.as_nanos(),
+        goals: study.goals(limits),
+        study: Some(study),
+        warnings,
+        ..Run::empty(setup, environment, target)
+    };
     Ok((run, journal))
 }
 
@@ -333,7 +339,7 @@ fn study_of(
         margin: definition.margin,
         places: Vec::new(),
         begun_at,
-        limits: judge(request.limits, &shape, &replicates),
+        limits: Vec::new(),
         replicates,
         cells,
         comparisons,
@@ -434,20 +440,4 @@ fn unprecise(study: &Study) -> Option<Warning> {
             precision * 100.0
         ),
     ))
-}
-
-fn run_of(
-    study: Study,
-    setup: Setup,
-    (environment, target): (results::Environment, TargetDescription),
-    (status, elapsed): (Status, Duration),
-    warnings: Vec<Warning>,
-) -> Run {
-    Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        study: Some(study),
-        warnings,
-        ..Run::empty(setup, environment, target)
-    }
 }

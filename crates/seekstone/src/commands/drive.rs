@@ -270,7 +270,9 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
         .party
         .as_ref()
         .map_or_else(Vec::new, Party::described);
-    run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
+    let judged: Vec<_> = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
+    // Behind limits on changes.
+    run.goals.extend(judged);
     let journal = unfinished::told(&cells, &mut run);
     run.verdict = Some(verdict(&run));
     let path = archive.as_ref().map(|it| it.path().to_owned());

@@ -144,7 +144,12 @@ fn a_limit_is_kept_exceeded_or_undecided() {
     ];
     for (limit, code, word) in cases {
         let ended = compare(&[SLOWER, "--seed", "1", "--fail", limit], code, word);
-        let line = format!("{word} {limit}: {SLOWER} is ");
+        let figure = if limit.starts_with("mean") {
+            "latency"
+        } else {
+            "iops"
+        };
+        let line = format!("{word} {limit}: {figure} of {SLOWER} over {BASE} is ");
         assert!(
             on_one_line(&ended.stdout).contains(&line),
             "{}",
@@ -173,7 +178,7 @@ fn the_evidence_is_a_markdown_table() {
         "-",
     ];
     let ended = compare(&more, 4, "| FAIL | mean > +10% | ");
-    assert!(ended.stdout.contains("## Limits"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("## Goals"), "{}", ended.stdout);
 }
 
 #[test]
