@@ -13,7 +13,6 @@ mod limit;
 mod needed;
 mod plan;
 mod reader;
-mod side_by_side;
 mod variables;
 mod wording;
 
@@ -27,10 +26,6 @@ pub use limit::{Limit, judge};
 pub use needed::replicates_needed;
 pub use plan::{Group, StudyPlan};
 pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};
-pub use side_by_side::{
-    Meaning, compared_in_words, comparisons_of, target_compared, target_name, targets_compared,
-};
-pub(crate) use side_by_side::{in_a_sentence, spoken};
 pub use stats::PAIRS_MIN;
 pub use toml_reader::{TomlFault as StudyFault, TomlFaults as StudyError};
 pub use variables::{level_variable, names_variable};

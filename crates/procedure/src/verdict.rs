@@ -6,7 +6,6 @@
 
 mod reason;
 mod rules;
-mod studies;
 mod trials;
 
 use results::{Row, Run, RunVerdict, Status, Table, Trust};
@@ -28,8 +27,6 @@ struct Candidates<'a> {
     statements: Vec<Statement<'a>>,
     /// So many of them make the sentence.
     count: usize,
-    /// What stands between them.
-    between: &'static str,
     /// Whether it begins with a name as it was typed, which keeps its small letter.
     begins_with_name: bool,
 }
@@ -39,7 +36,6 @@ impl<'a> Candidates<'a> {
         Self {
             statements: statements.into_iter().collect(),
             count,
-            between: "; ",
             begins_with_name: false,
         }
     }
@@ -91,7 +87,7 @@ pub fn verdict(run: &Run) -> RunVerdict {
         .take(answer.count)
         .collect();
     let texts: Vec<&str> = said.iter().filter_map(|it| it.text.as_deref()).collect();
-    let answered = sentence(&texts.join(answer.between), answer.begins_with_name);
+    let answered = sentence(&texts.join("; "), answer.begins_with_name);
     // Of storage that changed it is only what still holds.
     let answered = match (answered, run.change()) {
         (Some(answered), None) => Ok(answered),

@@ -7,14 +7,18 @@ use units::{Bytes, format_duration_ns};
 use crate::curve;
 use crate::curve_points;
 use crate::measurements;
+use crate::note;
 use crate::page::Page;
 use crate::section;
 use crate::standing;
-use crate::study;
 use crate::style::{Style, Tone};
 use crate::target;
 use crate::verdicts::goals;
 use crate::warnings;
+
+/// The headings of findings: of a note, and of any other run.
+pub(crate) const CONCLUSIONS: &str = "Conclusions";
+pub(crate) const FINDINGS: &str = "Findings";
 
 /// Everything an administrator needs of a run, on one screen. Where it was saved is not said.
 #[must_use]
@@ -38,9 +42,8 @@ pub fn check_up(run: &Run, style: &Style) -> String {
         page.blank();
         curve_points::cited(&mut page, curve);
     }
-    if let Some(found) = &run.study {
-        page.blank();
-        study::section(&mut page, found);
+    if let Some(of_run) = &run.note {
+        note::section(&mut page, run, of_run);
     }
     section::all(&mut page, run);
     goals(&mut page, run);
@@ -60,12 +63,9 @@ pub(crate) fn title(run: &Run) -> String {
 
 /// The target, or all that are compared.
 fn subject(run: &Run) -> String {
-    let compared = run
-        .study
-        .as_ref()
-        .filter(|_| run.settings.command == "compare");
-    let factor = compared.and_then(|study| study.factors.first());
-    match factor.and_then(|it| it.levels.split_last()) {
+    let mut settings = run.settings.settings.iter();
+    let given = settings.find(|it| it.name == "target" && run.settings.command == "compare");
+    match given.and_then(|it| it.values.split_last()) {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
         _ => run.target.given.clone(),
     }
@@ -110,28 +110,32 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
     standing::line(page, run);
 }
 
-/// What the target stands on; of models compared with storage, each of them.
+/// What the target stands on; of models beside storage, each of them.
 fn stands_on(run: &Run) -> Vec<String> {
-    let places = run.study.iter().flat_map(|it| &it.places);
+    let places = || std::iter::once(&run.target).chain(&run.other_targets);
     let is_model = |it: &&TargetDescription| it.kind == TargetKind::Simulated;
-    let models = places.clone().filter(is_model).count();
-    if models == 0 || models == places.clone().count() {
+    let models = places().filter(is_model).count();
+    if models == 0 || models == places().count() {
         return vec![target::in_brief(&run.target)];
     }
-    let each = places.map(|it| format!("{}: {}", it.given, target::in_brief(it)));
+    let each = places().map(|it| format!("{}: {}", it.given, target::in_brief(it)));
     each.collect()
 }
 
-/// What the run found beyond its verdict.
+/// What the run found beyond its verdict: of a note its conclusions.
 fn findings(page: &mut Page<'_>, run: &Run) {
     let said = run.verdict.as_ref().map(|it| it.sentence.as_str());
     let said = [said, run.change()];
+    let (title, said) = match run.note {
+        Some(_) => (CONCLUSIONS, &[][..]),
+        None => (FINDINGS, &said[..]),
+    };
     let findings = run.findings.iter().map(String::as_str);
-    let others: Vec<&str> = findings.filter(|it| !said.contains(&Some(it))).collect();
-    if page.style.all && !others.is_empty() {
+    let shown: Vec<&str> = findings.filter(|it| !said.contains(&Some(it))).collect();
+    if (page.style.all || run.note.is_some()) && !shown.is_empty() {
         page.blank();
-        page.heading("Findings");
-        for finding in others {
+        page.heading(title);
+        for finding in shown {
             page.item(Tone::Plain, "-", finding);
         }
     }

@@ -8,8 +8,7 @@ use units::{format_counted, format_interval_count};
 
 use crate::figure::estimated;
 use crate::page::Page;
-use crate::plot::strip::strips;
-use crate::plot::strip::{RatioLine, Sense, ratios_svg};
+use crate::plot::strip::{RatioLine, ratios_svg, strips};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 
@@ -81,11 +80,6 @@ pub fn comparison_svg(runs: &[Run]) -> Result<String, ComparisonError> {
                 _ => format!("{}: {} {}", short_name(new), it.row, it.metric),
             },
             ratio: it.ratio,
-            sense: match it.shown {
-                Shown::Better => Sense::Better,
-                Shown::Worse => Sense::Worse,
-                _ => Sense::Neither,
-            },
             word: verdict(it.shown).to_owned(),
         }));
     }

@@ -1,7 +1,6 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
 use crate::names::words;
-use crate::side_by_side;
 use crate::style::Tone;
 use results::{Access, Curve, LevelOutcome, Measurement, Run, Trust, Unit, Work};
 use stats::Estimate;
@@ -181,6 +180,9 @@ pub(crate) fn percent(share: f64) -> String {
 /// What a run found, in a few words: for lists.
 #[must_use]
 pub fn headline(run: &Run) -> String {
+    if let Some(note) = &run.note {
+        return note.title.clone();
+    }
     let named = [
         "random-read",
         "durable-write",
@@ -202,9 +204,6 @@ pub fn headline(run: &Run) -> String {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
     parts.extend(of_tables(run));
-    if let Some(study) = &run.study {
-        parts.push(side_by_side::headline(run).unwrap_or_else(|| study.title.clone()));
-    }
     if parts.is_empty() {
         parts.extend(run.measurements.iter().take(2).map(part));
     }

@@ -73,16 +73,11 @@ pub fn html(run: &Run) -> String {
     let curves: Vec<Plot> = curves.collect();
     let (mut nines, measured) = nines::by_nines(run);
     let note = nines_note(measured.saturating_sub(nines.len()));
-    let compared = run.study.iter();
-    nines.extend(
-        compared
-            .filter(|_| run.settings.command == "compare")
-            .flat_map(nines::targets_by_nines),
-    );
+    let by_nines = tables.iter().filter(|it| it.show.by_nines);
+    nines.extend(by_nines.flat_map(nines::rows_by_nines));
     let mut drawn = Drawn::default();
     let mut labels = Labels::default();
     let sections = [
-        Section::new("compared", "Ratios", comparison::targets(run)),
         Section::new("figures", "Figures", tables::all(run, &tables, &mut labels)),
         Section::new("mind", "What to mind", facts::to_mind(run)),
         Section::new("load", "Latency over load", grid("", &curves, &mut drawn)),

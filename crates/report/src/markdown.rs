@@ -1,24 +1,33 @@
-//! A run as Markdown: the note of a study, of every other kind its tables.
+//! A run as Markdown: what it was, its tables, goals, findings and warnings.
 
 use results::{Figure, Metric, Row, Run, Status, Table};
 
-use crate::check_up::machine;
+use crate::check_up::{CONCLUSIONS, FINDINGS, machine};
 use crate::figure::{INDICATIVE, estimated, mark};
-use crate::study_note::note;
+use crate::note;
 use crate::target;
 use crate::verdicts::{self, evidence};
 
-/// Environment, tables with intervals, findings and warnings.
+/// Environment, tables with intervals, goals, findings and warnings.
 #[must_use]
 pub fn markdown(run: &Run) -> String {
-    if let Some(study) = &run.study {
-        return note(run, study);
-    }
-    let command = &run.settings.command;
-    let mut text = format!("# {}: {}\n\n", plain(command), plain(&run.target.given));
-    let target = format!("{}: {}", run.target.given, target::in_brief(&run.target));
-    let machine = format!("{}, {}", run.environment.host_name, machine(run));
-    for line in [&target, &machine, &run.environment.started_at] {
+    let processor = run.environment.cpu_model.as_ref();
+    let processor = processor.map_or_else(String::new, |model| format!("{model}, "));
+    let host = &run.environment.host_name;
+    let target = format!("{}: {}", run.target.given, target::mounted(&run.target));
+    let machine = format!("{host}, {processor}{}", machine(run));
+    let (mut text, about) = match &run.note {
+        Some(it) => (
+            format!("# {}\n\n## Test environment\n\n", plain(&it.title)),
+            note::environment(run, it),
+        ),
+        None => {
+            let command = plain(&run.settings.command);
+            let title = format!("# {command}: {}\n\n", plain(&run.target.given));
+            (title, vec![run.environment.started_at.clone()])
+        }
+    };
+    for line in [target, machine].iter().chain(&about) {
         text.push_str(&format!("- {}\n", plain(line)));
     }
     if let Status::Partial { reason } = &run.status {
@@ -42,7 +51,11 @@ pub fn markdown(run: &Run) -> String {
         .map(|(scope, warning)| format!("{}: {}", plain(&scope), plain(&warning.text())))
         .collect();
     text.push_str(&goals(run));
-    for (title, lines) in [("Findings", findings), ("Warnings", warnings)] {
+    let found = match run.note {
+        Some(_) => CONCLUSIONS,
+        None => FINDINGS,
+    };
+    for (title, lines) in [(found, findings), ("Warnings", warnings)] {
         if !lines.is_empty() {
             text.push_str(&format!("\n## {title}\n\n"));
             text.extend(lines.iter().map(|line| format!("- {line}\n")));

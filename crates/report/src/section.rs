@@ -1,34 +1,25 @@
 //! A table of a run as a part of a screen, in the form that the table asks for.
 
+mod column;
 mod matrix;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::iter;
 
-use results::{Better, Figure, Metric, Role, Row, Run, Table, TableShape, Trust, Unit};
-use stats::Estimate;
-use units::format_count;
+use results::{Row, Run, Table, TableShape, Trust};
 
-use crate::figure::{INDICATIVE, estimated, indicative_legend, legend, mark, tone_of};
-use crate::markdown::with_interval;
+use crate::figure::{indicative_legend, legend, mark, tone_of};
 use crate::names::words;
 use crate::page::Page;
+use crate::plot::strip::{SHOWN, Sense};
 use crate::style::Tone;
 use crate::table::{self, Align};
 
+use column::{
+    COLUMN_WEIGHT, GridColumn, HEADLINE_WEIGHT, Line, NAME_WEIGHT, Signs, heading_of, named,
+    shown_metrics, value, valued,
+};
 use matrix::Matrix;
-
-/// Weights of columns: what names a row and its headline stay on a narrow screen.
-const NAME_WEIGHT: u8 = 10;
-const HEADLINE_WEIGHT: u8 = 9;
-const INTERVAL_WEIGHT: u8 = 7;
-const WORD_WEIGHT: u8 = 6;
-/// The first column behind these, and the last ones.
-const COLUMN_WEIGHT: u8 = 8;
-const BAR_WEIGHT: u8 = 2;
-/// Columns of the longest bar.
-const BAR: usize = 10;
 
 /// All tables that the kind of the run gave, and what the signs in them mean.
 pub(crate) fn all(page: &mut Page<'_>, run: &Run) {
@@ -143,7 +134,7 @@ fn metrics(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usiz
     let signs = Signs::of(page);
     let names = named(table, rows, [group, None]);
     let values = valued(table, rows, page.style.all, (0, None));
-    let is_shown = |it: &&GridColumn<'_>| matches!(it.shows, Shows::Value(_) | Shows::Word(_));
+    let is_shown = |it: &&GridColumn<'_>| it.shows.is_first();
     let heading = |row: &&Row| {
         let named: Vec<String> = names.iter().map(|it| it.of_row(row, &signs)).collect();
         (named.join(", ").into(), Align::Left, HEADLINE_WEIGHT)
@@ -167,13 +158,10 @@ fn metrics(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usiz
     in_parts(page, rows, grid);
 }
 
-/// What stands in one line: the row of each side, where it has one.
-type Line<'a> = Vec<Option<&'a Row>>;
-
 /// A line for each row, or for rows that only the factor of the sides tells apart. Those who ask
 /// for everything see in further tables what the width leaves out.
 fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
-    let all = page.style.all;
+    let all = page.style.all || table.show.in_parts;
     let beside = table.show.side_by_side.as_ref().filter(|_| !all);
     let beside = beside.and_then(|by| table.factors.iter().position(|it| it == by));
     let sides = beside.map_or_else(|| vec![""], |place| levels(rows, place));
@@ -197,8 +185,7 @@ fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>
     let values = columns.split_off(names);
     let mut part = columns.clone();
     // A value, its interval and its bar stay together.
-    let is_of_last =
-        |column: &GridColumn<'_>| !matches!(column.shows, Shows::Value(_) | Shows::Word(_));
+    let is_of_last = |column: &GridColumn<'_>| !column.shows.is_first();
     for unit in values.chunk_by(|_, next| is_of_last(next)) {
         let longer = [&part[..], unit].concat();
         let is_full = !page.fits(&laid(page, &lines, &longer, false));
@@ -231,8 +218,14 @@ fn laid(
     let signs = Signs::of(page);
     for line in lines {
         let cells = columns.iter().map(|it| it.cell(line, &signs));
-        let worst = line.iter().flatten().map(|row| row.trust).max();
-        let tone = worst.map_or(Tone::Plain, tone_of);
+        let rows = || line.iter().flatten();
+        let worst = rows().map(|row| row.trust).max().unwrap_or(Trust::Sound);
+        let shown = rows().map(|row| Sense::of(row.word(SHOWN))).next();
+        let tone = match (worst, shown) {
+            (Trust::Sound, Some(Sense::Better)) => Tone::Strong,
+            (Trust::Sound, Some(Sense::Worse)) => Tone::Bad,
+            (worst, _) => tone_of(worst),
+        };
         grid.row(tone, cells.collect::<Vec<_>>());
     }
     grid
@@ -270,299 +263,6 @@ fn chosen<'l, 'a>(lines: &'l [Line<'a>], most: usize) -> Vec<&'l Line<'a>> {
     }
     let places = (0..most).map(|place| place * (count - 1) / (most - 1));
     places.map(|place| &lines[place]).collect()
-}
-
-/// A column of lines.
-#[derive(Clone)]
-struct GridColumn<'a> {
-    heading: (Cow<'static, str>, Align, u8),
-    /// Which of the rows of a line it is about.
-    side: usize,
-    shows: Shows<'a>,
-}
-
-/// What a column shows.
-#[derive(Clone, Copy)]
-enum Shows<'a> {
-    /// The level of the factor at that place.
-    Level(usize),
-    /// A figure without its interval.
-    Value(&'a Metric),
-    /// The interval of that metric.
-    Interval(&'a str),
-    /// How far the interval reaches, as a share of the value.
-    Share(&'a str),
-    /// A bar for that metric; its largest value.
-    Bar(&'a str, f64),
-    /// What is known in words, or in numbers of a document.
-    Word(&'a str),
-}
-
-/// The columns that name lines.
-fn named<'a>(
-    table: &'a Table,
-    rows: &[&'a Row],
-    others: [Option<usize>; 2],
-) -> Vec<GridColumn<'a>> {
-    let differs = |place: usize| {
-        rows.iter()
-            .any(|it| it.levels[place] != rows[0].levels[place])
-    };
-    let places = 0..table.factors.len();
-    let places = places.filter(|place| !others.contains(&Some(*place)));
-    let named: Vec<usize> = places.clone().filter(|place| differs(*place)).collect();
-    // Of one row, or rows that nothing tells apart, the first factor is the name.
-    let first = || places.clone().next().or(others[0]);
-    let named = match named.is_empty() {
-        true => first().into_iter().collect(),
-        false => named,
-    };
-    let level = |(number, place): (usize, usize)| {
-        let align = match number {
-            0 => Align::Left,
-            _ => side_of(rows.iter().map(|row| row.levels[place].as_str())),
-        };
-        GridColumn {
-            heading: (words(&table.factors[place]).into(), align, NAME_WEIGHT),
-            side: 0,
-            shows: Shows::Level(place),
-        }
-    };
-    named.into_iter().enumerate().map(level).collect()
-}
-
-/// The columns of a side with what it is called, or of all there is.
-fn valued<'a>(
-    table: &'a Table,
-    rows: &[&'a Row],
-    all: bool,
-    (side, name): (usize, Option<&str>),
-) -> Vec<GridColumn<'a>> {
-    let heads = rows.iter().filter_map(|row| row.headline());
-    let heads: BTreeSet<&str> = heads.map(|it| it.metric.name.as_str()).collect();
-    let bar = table.show.bar.as_deref();
-    let mut columns = Vec::new();
-    let mut add = |heading: String, align, weight, shows| {
-        columns.push(GridColumn {
-            heading: (heading.into(), align, weight),
-            side,
-            shows,
-        });
-    };
-    for (place, metric) in shown_metrics(table, rows, all).into_iter().enumerate() {
-        let is_headline = heads.contains(metric.name.as_str());
-        let weight = match is_headline {
-            true => HEADLINE_WEIGHT,
-            // Of several sides the last loses a column first.
-            false => COLUMN_WEIGHT.saturating_sub((place + side) as u8).max(1),
-        };
-        let heading = match name.filter(|_| is_headline) {
-            Some(name) => name.to_owned(),
-            None => heading_of(metric),
-        };
-        add(heading, Align::Right, weight, Shows::Value(metric));
-        let figures = || rows.iter().filter_map(|row| row.figure(&metric.name));
-        if (is_headline || all) && figures().any(has_interval) {
-            let (align, weight, shows) = match name {
-                // Two intervals in full have no room.
-                Some(_) => (Align::Right, COLUMN_WEIGHT, Shows::Share(&metric.name)),
-                None => (Align::Left, INTERVAL_WEIGHT, Shows::Interval(&metric.name)),
-            };
-            add("95 % CI".to_owned(), align, weight, shows);
-        }
-        if Some(metric.name.as_str()) == bar && rows.len() > 1 {
-            let most = figures().map(|it| it.value.value).fold(0.0, f64::max);
-            let shows = Shows::Bar(&metric.name, most);
-            add(String::new(), Align::Left, BAR_WEIGHT, shows);
-        }
-    }
-    let weight = match name {
-        Some(_) => 1,
-        None => WORD_WEIGHT,
-    };
-    for what in table.words() {
-        if rows.iter().any(|row| !row.word(what).is_empty()) {
-            let align = side_of(rows.iter().map(|row| row.word(what)));
-            add(what.to_owned(), align, weight, Shows::Word(what));
-        }
-    }
-    columns
-}
-
-/// Numbers are flush on the right.
-fn side_of<'a>(mut words: impl Iterator<Item = &'a str>) -> Align {
-    let is_number = |it: &str| ["", "-"].contains(&it) || it.parse::<f64>().is_ok();
-    match words.all(is_number) {
-        true => Align::Right,
-        false => Align::Left,
-    }
-}
-
-/// Of a bound from below that is the end of its interval.
-fn has_interval(figure: &Figure) -> bool {
-    let Estimate {
-        value, low, high, ..
-    } = figure.value;
-    value.is_finite() && low < high && (high.is_finite() || low > 0.0)
-}
-
-/// The metrics of the columns: those that the table names, or all that are no details; every one
-/// for those who ask for everything.
-fn shown_metrics<'a>(table: &'a Table, rows: &[&'a Row], all: bool) -> Vec<&'a Metric> {
-    let named = &table.show.columns;
-    let found = |name: &str| {
-        let figures = rows.iter().find_map(|row| row.figure(name));
-        figures.map(|it| &it.metric)
-    };
-    let mut metrics: Vec<&Metric> = named.iter().filter_map(|it| found(it)).collect();
-    if !named.is_empty() && !all {
-        return metrics;
-    }
-    let others = match all {
-        true => table.metrics(),
-        false => table.main_metrics(),
-    };
-    // A factor has a column of its own.
-    for metric in others
-        .into_iter()
-        .filter(|it| !table.factors.contains(&it.name))
-    {
-        if !metrics.iter().any(|it| it.name == metric.name) {
-            metrics.extend(found(&metric.name));
-        }
-    }
-    metrics
-}
-
-/// Signs of a terminal.
-struct Signs {
-    /// What bars are drawn with.
-    ink: &'static str,
-    /// Before how far an interval reaches.
-    either_way: &'static str,
-}
-
-impl Signs {
-    fn of(page: &Page<'_>) -> Self {
-        match page.style.unicode {
-            true => Self {
-                ink: "▇",
-                either_way: "±",
-            },
-            false => Self {
-                ink: "#",
-                either_way: "+-",
-            },
-        }
-    }
-}
-
-impl GridColumn<'_> {
-    fn cell(&self, line: &Line<'_>, signs: &Signs) -> String {
-        if let Shows::Level(place) = self.shows {
-            let row = line.iter().flatten().next();
-            return row.map_or_else(String::new, |row| row.levels[place].clone());
-        }
-        match line.get(self.side) {
-            Some(Some(row)) => self.of_row(row, signs),
-            _ => String::new(),
-        }
-    }
-
-    /// A figure with its interval.
-    fn whole(&self, row: &Row, signs: &Signs) -> String {
-        let Shows::Value(metric) = self.shows else {
-            return self.of_row(row, signs);
-        };
-        row.figure(&metric.name).map_or_else(String::new, |it| {
-            let sign = match it.metric.role {
-                Role::Headline => mark(row.trust),
-                _ => "",
-            };
-            format!("{sign}{}", with_interval(it))
-        })
-    }
-
-    fn of_row(&self, row: &Row, signs: &Signs) -> String {
-        match self.shows {
-            Shows::Level(place) => row.levels[place].clone(),
-            Shows::Value(metric) => row.figure(&metric.name).map_or_else(String::new, |it| {
-                let sign = match it.metric.role {
-                    Role::Headline => mark(row.trust),
-                    _ => "",
-                };
-                format!("{sign}{}", value(it))
-            }),
-            Shows::Interval(metric) | Shows::Share(metric) => {
-                let known = row.figure(metric).filter(|it| has_interval(it));
-                known.map_or_else(String::new, |it| match self.shows {
-                    Shows::Share(_) => share(it.value, signs),
-                    _ => estimated(it.metric.unit, it.value).1,
-                })
-            }
-            Shows::Bar(metric, most) => {
-                let share = row.figure(metric).map_or(0.0, |it| it.value.value / most);
-                let length = (share * BAR as f64).round();
-                match length.is_finite() {
-                    true => signs.ink.repeat((length as usize).clamp(1, BAR)),
-                    false => String::new(),
-                }
-            }
-            Shows::Word(what) => row.word(what).to_owned(),
-        }
-    }
-}
-
-/// The farther end of an interval, as in `± 5 %`.
-fn share(it: Estimate, signs: &Signs) -> String {
-    let farther = (it.high - it.value).max(it.value - it.low) / it.value;
-    if !farther.is_finite() {
-        return String::new();
-    }
-    // 2 % that the arithmetic made a little more is 2 %.
-    match (farther * 100.0 - 1e-6).ceil() {
-        percent if percent < 1000.0 => format!("{} {percent:>2} %", signs.either_way),
-        _ => format!("x {}", format_count(farther + 1.0)),
-    }
-}
-
-/// A percentile of a latency or service time by its name, other metrics in words; that a share is
-/// one its values say.
-fn heading_of(metric: &Metric) -> String {
-    if let (Unit::Share, Some(of)) = (metric.unit, metric.name.strip_suffix("-share")) {
-        return words(of);
-    }
-    let mut times = ["latency-", "service-time-"].into_iter();
-    match times.find_map(|it| metric.name.strip_prefix(it)) {
-        Some(which) => words(which),
-        None if metric.name == "latency" => "mean latency".into(),
-        None => words(&metric.name),
-    }
-}
-
-/// A value as columns have it; a change that has an interval with half of it.
-fn value(figure: &Figure) -> String {
-    let it = figure.value;
-    let unit = figure.metric.unit;
-    let is_neutral = figure.metric.better == Better::Neither;
-    let is_change = unit == Unit::Share && is_neutral && it.low < it.high && it.is_bounded();
-    if is_change {
-        let half = 50.0 * (it.high - it.low);
-        return format!("{:+.1} ± {half:.1} %", it.value * 100.0);
-    }
-    let shown = |value: f64| match unit {
-        Unit::PerSecond if figure.metric.name.starts_with("iops") => format_count(value),
-        _ => unit.format(value),
-    };
-    if !it.value.is_finite() {
-        return match (it.low.is_finite(), it.high.is_finite()) {
-            (true, true) => format!("{} to {}", shown(it.low), shown(it.high)),
-            _ => String::new(),
-        };
-    }
-    let shown = shown(it.value);
-    let sign = if figure.is_indicative { INDICATIVE } else { "" };
-    format!("{shown}{sign}")
 }
 
 /// A level; a number alone does not say of what.

@@ -1,6 +1,6 @@
 //! How far the figures of a run can be relied on, in a line.
 
-use results::{Curve, Measurement, Resolution, Run, Study, Table, Trust};
+use results::{Curve, Measurement, Resolution, Run, Table, Trust};
 use units::format_duration_ns;
 
 use crate::figure::{percent, trust};
@@ -16,12 +16,11 @@ const LEAST: f64 = 0.005;
 pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     let measurements = shown(run);
     let mut parts = Vec::new();
-    match measurements.is_empty() && run.curve().is_none() && run.study.is_none() {
+    match measurements.is_empty() && run.curve().is_none() {
         // The first table has the rows of the screen.
         true => parts.extend(of_counts(counts(run, first(&run.tables())))),
         false => parts.extend(rows(measurements)),
     }
-    parts.extend(run.study.as_ref().and_then(replicates));
     parts.extend(run.curve().and_then(curve));
     parts.extend(foreign(&run.measurements));
     parts.extend(rarest(measurements, run.curve()));
@@ -101,22 +100,6 @@ fn of_counts(counts: [(Trust, usize); 3]) -> Option<String> {
         }
     }
     Some(text)
-}
-
-/// How many replicates of a study count.
-fn replicates(study: &Study) -> Option<String> {
-    let all: u32 = study.cells.iter().map(|it| it.replicates).sum();
-    let usable = study
-        .cells
-        .iter()
-        .map(|it| it.usable.unwrap_or(it.replicates));
-    let usable: u32 = usable.sum();
-    Some(match usable == all {
-        _ if all == 0 => return None,
-        true if all == 2 => "both replicates count".to_owned(),
-        true => format!("all {all} replicates count"),
-        false => format!("{usable} of {all} replicates count"),
-    })
 }
 
 /// That a load curve cannot be used, which rows do not tell.

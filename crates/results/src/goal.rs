@@ -51,7 +51,7 @@ pub struct GoalVerdict {
 }
 
 /// A limit on a change, held against one level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyLimit {
     /// As it was typed.
     pub rule: String,
@@ -78,15 +78,23 @@ impl StudyLimit {
     pub fn into_goal(self, done: u32) -> GoalVerdict {
         let missing = done.saturating_sub(self.rounds);
         let bounds = match self.ratio {
-            None => "there are no two rounds with both".to_owned(),
+            None => {
+                let Self { level, against, .. } = &self;
+                format!(
+                    "{level} and {against} have no two rounds with {}",
+                    self.reading
+                )
+            }
             Some(ratio) => {
                 let each = format_count((0.5 + ratio.confidence / 2.0) * 100.0);
                 format!("one-sided {each} % bounds, 95 % for all limits together")
             }
         };
         let seen = match missing {
-            0 => String::new(),
-            _ => format!(", in the {} rounds that have it", self.rounds),
+            missing if missing > 0 && self.ratio.is_some() => {
+                format!(", in the {} rounds that have it", self.rounds)
+            }
+            _ => String::new(),
         };
         // As many will lack it again.
         let needed = self.rounds_needed.map(|it| it + missing);

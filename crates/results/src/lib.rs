@@ -14,12 +14,14 @@ mod measurement;
 mod metric;
 mod mode;
 mod named;
+mod note;
 mod percentile;
 mod positioning;
 mod rab;
 mod random_access;
 mod reading;
 mod replay;
+mod replicate;
 mod run;
 mod saying;
 mod schema_3;
@@ -61,6 +63,7 @@ pub use measurement::{
 pub use metric::{KnownMetric, METRICS, metrics_of};
 pub use mode::Mode;
 pub use named::NamedFigure;
+pub use note::RunNote;
 pub use percentile::{PERCENTILES, Percentile, USER_PERCENTILE, shares, user_shares};
 pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{
@@ -69,8 +72,9 @@ pub use rab::{
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
 pub use replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
+pub use replicate::{Replicate, ReplicateTurn};
 pub use run::{RowWarning, Run, SCHEMA_VERSION, Status};
-pub use saying::{KNOWN, Saying, known, with_unit};
+pub use saying::{KNOWN, Saying, in_a_sentence, known, with_unit};
 pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeries};
 pub use setup::{FileText, RunSetting, SettingOrigin, Setup};
 pub use show::{PlotOf, Show, TableShape};
@@ -83,7 +87,7 @@ pub use study::{
     StudyReplicate, StudyScale, StudySetting, StudyVerdict,
 };
 pub use summary::{Entries, GoalSummary, Summary};
-pub use table::{Figure, Metric, Replicate, Role, Row, Table, Trust, percentile_name};
+pub use table::{Figure, Metric, Role, Row, Table, Trust, percentile_name};
 pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchOutcome, UserSearchResult,

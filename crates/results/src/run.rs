@@ -8,9 +8,9 @@ use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
 use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
+use crate::note::RunNote;
 use crate::series::SystemSeries;
 use crate::setup::Setup;
-use crate::study::Study;
 use crate::table::Table;
 use crate::verdict::RunVerdict;
 use crate::warning::{Severity, Warning};
@@ -62,9 +62,9 @@ pub struct Run {
     /// Response time against load.
     #[serde(default)]
     pub curves: Vec<Curve>,
-    /// How a measurement depends on factors.
-    #[serde(default)]
-    pub study: Option<Study>,
+    /// What it has as the note of an experiment; absent where it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<RunNote>,
     /// What its kind of measurement found, beside trials and curves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Table>,
@@ -118,7 +118,7 @@ impl Run {
             elapsed_ns: 0,
             measurements: Vec::new(),
             curves: Vec::new(),
-            study: None,
+            note: None,
             tables: Vec::new(),
             goals: Vec::new(),
             findings: Vec::new(),

@@ -53,6 +53,18 @@ impl Saying {
     }
 }
 
+/// A sentence after a colon; abbreviations keep their capitals.
+#[must_use]
+pub fn in_a_sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let is_word = letters.clone().next().is_some_and(|it| it.is_lowercase());
+    match first {
+        Some(first) if is_word => format!("{}{}", first.to_lowercase(), letters.as_str()),
+        _ => text.to_owned(),
+    }
+}
+
 /// A value with its interval, unless that has no width; where it is wide, its ends alone.
 #[must_use]
 pub fn known(unit: Unit, it: Estimate) -> String {

@@ -11,6 +11,7 @@ use crate::replay::Replay;
 use crate::run::Run;
 use crate::saying::Saying;
 use crate::ssd::SsdTests;
+use crate::study::Study;
 use crate::table::Table;
 use crate::timing::Timing;
 use crate::transactions::Transactions;
@@ -37,6 +38,8 @@ struct KindResults {
     transactions: Option<Transactions>,
     #[serde(default)]
     files: Option<FileTests>,
+    #[serde(default)]
+    study: Option<Study>,
 }
 
 /// Give a run of version 3 what its kind found; returns its tables. Those that version 3 wrote had
@@ -45,10 +48,6 @@ struct KindResults {
 pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_json::Error> {
     let mut found: KindResults = serde_json::from_str(text)?;
     run.curves.extend(found.curve.take());
-    if let Some(study) = &mut run.study {
-        let limits = std::mem::take(&mut study.limits);
-        run.goals.splice(0..0, study.goals(limits));
-    }
     let mut tables = Vec::new();
     if let Some(ssd) = &found.ssd {
         run.row_warnings.extend(ssd.row_warnings());
@@ -85,6 +84,10 @@ pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_jso
         }
         tables.extend(of_files);
         run.other_targets.extend(files.memory);
+    }
+    if let Some(study) = found.study {
+        study.give_to(run);
+        tables.append(&mut run.tables);
     }
     tables.extend(found.replay.iter().flat_map(Replay::tables));
     Ok(tables)

@@ -32,7 +32,16 @@ pub struct Show {
     /// The metric that is drawn as a bar, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bar: Option<String>,
-    /// What is drawn on a page.
+    /// The metric that is a ratio to something: it is drawn with its interval around 1, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub around_one: Option<String>,
+    /// Whether columns for which there is no room stand in further tables below.
+    #[serde(skip_serializing_if = "is_false")]
+    pub in_parts: bool,
+    /// Whether percentiles of all its rows are drawn on a page, in one picture for each time.
+    #[serde(skip_serializing_if = "is_false")]
+    pub by_nines: bool,
+    /// What else is drawn on a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plot: Option<PlotOf>,
     /// What a repetition is called: those who ask for everything see each. None: they do not.
@@ -150,6 +159,24 @@ impl Show {
     pub fn bar(self, metric: &str) -> Self {
         Self {
             bar: Some(metric.to_owned()),
+            ..self
+        }
+    }
+
+    /// With that metric around 1.
+    #[must_use]
+    pub fn around_one(self, ratio: &str) -> Self {
+        Self {
+            around_one: Some(ratio.to_owned()),
+            ..self
+        }
+    }
+
+    /// With every column and its interval, in as many tables as that takes.
+    #[must_use]
+    pub fn in_parts(self) -> Self {
+        Self {
+            in_parts: true,
             ..self
         }
     }

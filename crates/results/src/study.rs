@@ -1,15 +1,16 @@
-//! A study: how a measurement depends on factors, from replicates in rounds of random order.
+//! A study: how a measurement depends on factors, from replicates in rounds of random order. What
+//! of it is in a run are tables, findings, goals, and a note.
 
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
 use crate::environment::TargetDescription;
-use crate::goal::{GoalVerdict, StudyLimit};
+use crate::goal::StudyLimit;
 use crate::reading::{Better, Reading, Unit};
 use crate::warning::Warning;
 
 /// A setting of the measurement that all cells share, as TOML.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StudySetting {
     /// Its name.
     pub key: String,
@@ -17,14 +18,12 @@ pub struct StudySetting {
 }
 
 /// Something that the study varies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StudyFactor {
     /// Its name, the heading of its column.
     pub name: String,
     /// Its levels in the order of the file.
     pub levels: Vec<String>,
-    /// The level that the others are compared with; null: each with each.
-    pub against: Option<String>,
 }
 
 /// One measurement of one cell.
@@ -48,7 +47,7 @@ pub struct StudyReplicate {
 }
 
 /// A replicate that lies far from the others of its cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct StudyOutlier {
     pub round: u32,
     #[serde(with = "stats::undefined")]
@@ -56,7 +55,7 @@ pub struct StudyOutlier {
 }
 
 /// One reading of one cell over its replicates.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyFigure {
     /// Name of the reading.
     pub reading: String,
@@ -68,16 +67,16 @@ pub struct StudyFigure {
     /// Those far from the others; they count all the same.
     pub outliers: Vec<StudyOutlier>,
     /// The two kinds that the replicates are of, where the mean is the value of neither.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub two_kinds: Option<StudyKinds>,
     /// By which share the later half of the replicates lies above the earlier one, where that is
     /// more than chance and more than a twentieth.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub drift: Option<f64>,
 }
 
 /// Replicates of two kinds, an octave or more apart.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct StudyKinds {
     /// Mean of the lower kind.
     #[serde(with = "stats::undefined")]
@@ -91,7 +90,7 @@ pub struct StudyKinds {
 }
 
 /// A combination of levels, and what was found there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyCell {
     /// Levels, one for each factor.
     pub levels: Vec<String>,
@@ -106,7 +105,7 @@ pub struct StudyCell {
 }
 
 /// What a comparison shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StudyVerdict {
     /// Higher, by more than the margin.
@@ -121,7 +120,7 @@ pub enum StudyVerdict {
 }
 
 /// How two values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StudyScale {
     /// By their quotient.
@@ -131,7 +130,7 @@ pub enum StudyScale {
 }
 
 /// A level and what it is held against.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyComparison {
     /// Name of the reading.
     pub reading: String,
@@ -171,17 +170,11 @@ impl StudyComparison {
     }
 }
 
-/// What `seekstone study` found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What `seekstone study` or `seekstone compare` found.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Study {
     /// Title of the study.
     pub title: String,
-    /// The file, or the name of a study that comes with the program.
-    pub source: String,
-    /// The text of the file.
-    pub definition: String,
-    /// A number that changes with what the study means.
-    pub digest: String,
     /// The environment in the user's words.
     pub environment: Vec<String>,
     /// Kind of the measurement.
@@ -190,14 +183,6 @@ pub struct Study {
     pub settings: Vec<StudySetting>,
     /// What is varied.
     pub factors: Vec<StudyFactor>,
-    /// Rounds at least.
-    pub rounds_min: u32,
-    /// Rounds at most.
-    pub rounds_max: u32,
-    /// Relative half-width that was asked for.
-    pub precision: Option<f64>,
-    /// Whether every cell is as precise; null when no precision was asked for.
-    pub is_precise: Option<bool>,
     /// The places that were measured, each that stands on something else: the run's target, and
     /// what settings and levels name besides.
     #[serde(default)]
@@ -215,17 +200,7 @@ pub struct Study {
     pub comparisons: Vec<StudyComparison>,
     /// What the statistics bear, in words.
     pub conclusions: Vec<String>,
-    /// Limits on changes, held against each level: goals of the run since version 4.
-    #[serde(default, skip_serializing)]
+    /// Limits on changes, held against each level.
+    #[serde(default)]
     pub limits: Vec<StudyLimit>,
-}
-
-impl Study {
-    /// Limits that were held against its levels, as goals.
-    #[must_use]
-    pub fn goals(&self, limits: Vec<StudyLimit>) -> Vec<GoalVerdict> {
-        let rounds = self.replicates.iter().map(|it| it.round).max();
-        let limits = limits.into_iter();
-        limits.map(|it| it.into_goal(rounds.unwrap_or(0))).collect()
-    }
 }

@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use stats::{Estimate, Verdict};
 
 use crate::reading::{Better, Unit};
+use crate::replicate::Replicate;
 use crate::saying::Saying;
 use crate::show::{Show, is_false};
 use crate::warning::{Severity, Warning};
@@ -51,27 +52,6 @@ pub struct Figure {
     pub value: Estimate,
     /// Whether few independent observations bear it: the interval then covers less evenly.
     pub is_indicative: bool,
-}
-
-/// One repetition behind a row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Replicate {
-    /// Position among the repetitions of its row, from 1.
-    pub number: u32,
-    /// Whether it is in the row's figures: a warm-up is not.
-    pub counts: bool,
-    /// What it gave: name, unit, value.
-    #[serde(deserialize_with = "known_or_not")]
-    pub readings: Vec<(String, Unit, f64)>,
-}
-
-/// Readings of which some have no value.
-fn known_or_not<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Unit, f64)>, D::Error> {
-    let found = Vec::<(String, Unit, Option<f64>)>::deserialize(from)?;
-    let found = found.into_iter();
-    Ok(found
-        .map(|(name, unit, it)| (name, unit, it.unwrap_or(f64::NAN)))
-        .collect())
 }
 
 /// How far the figures of a row may be used.
@@ -125,8 +105,8 @@ pub struct Table {
     /// Whether rows are named by their levels alone, and only by those that others do not share.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_brief: bool,
-    /// Whether its rows are parts of others: steps of a procedure, of which the next run has other
-    /// ones, or what each of several hosts did.
+    /// Whether its rows are parts of others, or follow from them: steps of a procedure, of which
+    /// the next run has other ones, what each of several hosts did, how levels compare.
     #[serde(default, skip_serializing_if = "is_false")]
     pub are_steps: bool,
     /// Whether its rows sum up the trials and load curves of the run, which then have no rows of
@@ -380,7 +360,7 @@ impl Table {
         self
     }
 
-    /// The same table, whose rows are parts of others.
+    /// The same table, whose rows are parts of others, or follow from them.
     #[must_use]
     pub fn of_steps(self) -> Self {
         Self {

@@ -1,5 +1,4 @@
-//! The tables of a run: those that it holds, and one function for each kind of measurement that
-//! gives none yet.
+//! The tables of a run: those that it holds, and those of its trials and curves.
 
 mod curve;
 mod file_tests;
@@ -31,8 +30,7 @@ impl Run {
     pub fn tables(&self) -> Vec<Table> {
         let of_curve = self.curve().into_iter().flat_map(curve::tables);
         let own = self.tables.iter().cloned();
-        let of_study = self.study.iter().map(study::table);
-        let mut tables: Vec<Table> = of_curve.chain(own).chain(of_study).collect();
+        let mut tables: Vec<Table> = of_curve.chain(own).collect();
         // Trials come behind what sums them up.
         let at = tables.iter().position(|it| it.sums_up_trials);
         let at = at.map_or(0, |at| at + 1);

@@ -33,16 +33,12 @@ pub fn study() -> Study {
         usable: Some(1),
         figures: figures(at),
     };
-    let factor = |name: &str, levels: [&str; 2], against: Option<&str>| StudyFactor {
+    let factor = |name: &str, levels: [&str; 2]| StudyFactor {
         name: name.into(),
         levels: levels.map(str::to_owned).to_vec(),
-        against: against.map(str::to_owned),
     };
     Study {
         title: "Block size and host".into(),
-        source: "nfs.toml".into(),
-        definition: "title = \"Block size and host\"\n".into(),
-        digest: "85944171f73967e8".into(),
         environment: vec!["linux1 has 100 Mb Ethernet".into()],
         measurement: "transfer".into(),
         settings: vec![StudySetting {
@@ -50,13 +46,9 @@ pub fn study() -> Study {
             value: "64MiB".into(),
         }],
         factors: vec![
-            factor("block", ["1KiB", "64KiB"], Some("1KiB")),
-            factor("host", ["linux1", "lxi003"], None),
+            factor("block", ["1KiB", "64KiB"]),
+            factor("host", ["linux1", "lxi003"]),
         ],
-        rounds_min: 5,
-        rounds_max: 20,
-        precision: Some(0.05),
-        is_precise: Some(false),
         places: vec![super::run().target],
         margin: 0.02,
         begun_at: vec!["2027-01-31T12:00:00Z".into(), "2027-01-31T13:00:00Z".into()],

@@ -12,7 +12,7 @@ use crate::exit::UsageError;
 /// When a run has none of them.
 pub fn picture(runs: &[Run]) -> Result<String, UsageError> {
     let drawn = over_time(runs).or_else(|| match runs {
-        [run] => report::sides_svg(run),
+        [run] => report::ratios_of_run_svg(run),
         _ => None,
     });
     if let Some(drawn) = drawn {

@@ -16,8 +16,7 @@ mod session;
 use std::path::PathBuf;
 
 use procedure::study::{
-    Against, Limit, PAIRS_MIN, StudyDefinition, StudyFindings, StudyShape, analyse, digest,
-    is_precise, judge,
+    Limit, PAIRS_MIN, StudyDefinition, StudyShape, analyse, digest, is_precise, judge,
 };
 use results::{
     Caution, Run, Setup, Severity, Status, Study, StudyCell, StudyFactor, StudyReplicate,
@@ -66,7 +65,6 @@ pub struct StudyRequest<'a> {
     pub definition: StudyDefinition,
     /// The file, or the name of a study that comes with the program.
     pub source: String,
-    pub text: String,
     /// Where the file is, for its scripts.
     pub directory: PathBuf,
     /// Seed of the order, unless it goes on with another.
@@ -235,7 +233,7 @@ pub fn run_study(
     };
     let is_done = status == Status::Complete || request.beginning == Beginning::Keep;
     let journal = ended.journal.filter(|_| is_done);
-    let mut study = study_of(request, ended.begun_at, ended.replicates);
+    let (mut study, unprecise) = study_of(request, ended.begun_at, ended.replicates);
     // The study's target is not measured where settings and levels name others.
     let (places, mut warnings) = match ended.places.told() {
         (places, _) if places.is_empty() => (vec![target], notes(&cautions)),
@@ -243,7 +241,7 @@ pub fn run_study(
     };
     warnings.extend(ended.warnings);
     warnings.extend(party.map(hosts::note));
-    warnings.extend(unprecise(&study));
+    warnings.extend(unprecise);
     warnings.extend(of_replicates(&study.replicates));
     warnings.extend(without_figures(&study).or_else(|| void_replicates(&study)));
     warnings.extend(models::no_chance(
@@ -257,19 +255,13 @@ pub fn run_study(
         seed: ended.seed,
         ..request.setup.clone()
     };
-    let limits = judge(
-        request.limits,
-        &StudyShape::of(&request.definition),
-        &study.replicates,
-    );
-    let run = Run {
+    let mut run = Run {
         status,
         elapsed_ns: ended.elapsed.as_nanos(),
-        goals: study.goals(limits),
-        study: Some(study),
         warnings,
         ..Run::empty(setup, environment, target)
     };
+    study.give_to(&mut run);
     Ok((run, journal))
 }
 
@@ -289,62 +281,45 @@ fn notes(cautions: &[Caution]) -> Vec<Warning> {
     notes.collect()
 }
 
-/// The study as it is kept, with what follows from its replicates.
+/// The study with what follows from its replicates, and whether that is less precise than asked
+/// for.
 fn study_of(
     request: &StudyRequest<'_>,
     begun_at: Vec<String>,
     replicates: Vec<StudyReplicate>,
-) -> Study {
+) -> (Study, Option<Warning>) {
     let definition = &request.definition;
     let shape = StudyShape::of(definition);
-    let StudyFindings {
-        cells,
-        comparisons,
-        conclusions,
-    } = analyse(&shape, &replicates);
-    let settings = definition.settings.iter();
-    let against = |against: &Against, levels: &[String]| match against {
-        Against::Level(level) => Some(levels[*level].clone()),
-        Against::Each => None,
-    };
-    let factors = shape.factors.iter().zip(&shape.levels).zip(&shape.against);
-    Study {
+    let found = analyse(&shape, &replicates);
+    let precision = definition.precision;
+    let unprecise = precision.filter(|precision| !is_precise(&found.cells, *precision));
+    let settings = definition.settings.iter().map(|(key, value)| StudySetting {
+        key: key.clone(),
+        value: value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned),
+    });
+    let factors = shape.factors.iter().zip(&shape.levels);
+    let factors = factors.map(|(name, levels)| StudyFactor {
+        name: name.clone(),
+        levels: levels.clone(),
+    });
+    let study = Study {
         title: definition.title.clone(),
-        source: request.source.clone(),
-        definition: request.text.clone(),
-        digest: digest(&definition.meaning()),
         environment: definition.environment.clone(),
         measurement: definition.measurement.clone(),
-        settings: settings
-            .map(|(key, value)| StudySetting {
-                key: key.clone(),
-                value: value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned),
-            })
-            .collect(),
-        factors: factors
-            .map(|((name, levels), compared)| StudyFactor {
-                name: name.clone(),
-                levels: levels.clone(),
-                against: against(compared, levels),
-            })
-            .collect(),
-        rounds_min: definition.rounds_min,
-        rounds_max: definition.rounds_max,
-        precision: definition.precision,
-        is_precise: definition
-            .precision
-            .map(|precision| is_precise(&cells, precision)),
-        margin: definition.margin,
+        settings: settings.collect(),
+        factors: factors.collect(),
         places: Vec::new(),
+        margin: definition.margin,
         begun_at,
-        limits: Vec::new(),
+        limits: judge(request.limits, &shape, &replicates),
         replicates,
-        cells,
-        comparisons,
-        conclusions,
-    }
+        cells: found.cells,
+        comparisons: found.comparisons,
+        conclusions: found.conclusions,
+    };
+    (study, unprecise.map(not_precise))
 }
 
 /// Combinations of levels of which there is no figure, where others have some.
@@ -364,7 +339,7 @@ fn without_figures(study: &Study) -> Option<Warning> {
             WarningCode::NoFigures,
             format!(
                 "{}: every replicate failed or was void, so there is nothing to compare.",
-                empty.join("; ")
+                empty.join(" and ")
             ),
         )
     })
@@ -429,15 +404,12 @@ fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
     told.collect()
 }
 
-fn unprecise(study: &Study) -> Option<Warning> {
-    let precision = study
-        .precision
-        .filter(|_| study.is_precise == Some(false))?;
-    Some(Warning::doubt(
+fn not_precise(precision: f64) -> Warning {
+    Warning::doubt(
         WarningCode::StudyNotPrecise,
         format!(
             "Not every figure is within {} %: allow more replicates (max-replicates) or time.",
             precision * 100.0
         ),
-    ))
+    )
 }

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
-use results::{Measurement, Row, Run, Severity, Trust, Warning, WarningCode, percentile_name};
+use results::{
+    Measurement, Row, Run, Severity, Trust, Warning, WarningCode, in_a_sentence, percentile_name,
+};
 use stats::Verdict;
 use units::format_duration_ns;
-
-use crate::study::in_a_sentence;
 
 /// What these do to a trial makes it slower than the storage is: what it did not exceed holds.
 const SLOWING: [WarningCode; 3] = [

@@ -2,37 +2,25 @@
 
 use results::{Row, Run, Saying, Table};
 
-use super::{Candidates, Statement, rows_of, studies, trials};
+use super::{Candidates, Statement, rows_of, trials};
 
 /// Statements that a sentence has space for.
 const FEW: usize = 3;
 
 /// What the run's kind allows to be said.
 pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
-    if let Some(study) = &run.study {
-        return studies::answer(run, study, rows_of(tables, &study.measurement));
-    }
     let of_tables = tables.iter().filter_map(|table| {
         let all = table.rows.iter().collect();
         Some((all, table.says.as_ref()?))
     });
-    let together: Vec<_> = of_tables
-        .map(|(rows, says)| statement(rows, says))
-        .collect();
-    if together.iter().any(Statement::can_be_said) {
-        return Candidates::of(together, 1);
+    let together: Vec<(Vec<&Row>, &Saying)> = of_tables.collect();
+    let together = candidates(together, 1);
+    if together.statements.iter().any(Statement::can_be_said) {
+        return together;
     }
     let says = said(tables);
     if !says.is_empty() {
-        let names = says.iter().all(|(_, saying)| saying.begins_with_name);
-        let says = says
-            .into_iter()
-            .map(|(row, says)| statement(vec![row], says));
-        let candidates = Candidates::of(says, FEW);
-        return match names {
-            true => candidates.beginning_with_name(),
-            false => candidates,
-        };
+        return candidates(says, FEW);
     }
     if let Some(table) = run.tables.first() {
         let finding = run.findings.first();
@@ -41,6 +29,15 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
         return Candidates::of([Statement::quoting(rows, finding)], 1);
     }
     trials::answer(run, tables)
+}
+
+fn candidates<'a>(says: Vec<(Vec<&'a Row>, &Saying)>, count: usize) -> Candidates<'a> {
+    let begins_with_name = says.iter().all(|(_, saying)| saying.begins_with_name);
+    let statements = says.into_iter().map(|(rows, says)| statement(rows, says));
+    Candidates {
+        begins_with_name,
+        ..Candidates::of(statements, count)
+    }
 }
 
 fn statement<'a>(rows: Vec<&'a Row>, says: &Saying) -> Statement<'a> {
@@ -52,8 +49,8 @@ fn statement<'a>(rows: Vec<&'a Row>, says: &Saying) -> Statement<'a> {
 }
 
 /// What kinds say of rows, the most important first.
-fn said(tables: &[Table]) -> Vec<(&Row, &Saying)> {
+fn said(tables: &[Table]) -> Vec<(Vec<&Row>, &Saying)> {
     let rows = tables.iter().flat_map(|table| &table.rows);
-    rows.filter_map(|row| Some((row, row.says.as_ref()?)))
+    rows.filter_map(|row| Some((vec![row], row.says.as_ref()?)))
         .collect()
 }

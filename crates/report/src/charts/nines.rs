@@ -1,14 +1,11 @@
 //! Latency by nines.
 
-use std::collections::BTreeSet;
-
 use results::{
-    Figure, KindTimes, Measurement, Run, Study, StudyCell, StudyFigure, Times, Unit, Work,
-    histogram_in, percentile_name,
+    Figure, KindTimes, Measurement, Row, Run, Table, Times, Unit, Work, histogram_in,
+    percentile_name,
 };
 use stats::Histogram;
 
-use super::load::printed;
 use super::over_time::{MEASUREMENTS_MAX, SECOND};
 use crate::markup::Printed;
 use crate::plot::axis::AxisScale;
@@ -41,37 +38,33 @@ pub(crate) fn overlaid_nines(runs: &[(String, &Run)]) -> Vec<Plot> {
     on_equal_axes(&shared[..shared.len().min(MEASUREMENTS_MAX)])
 }
 
-/// The percentiles of targets that are compared, one chart for each row of figures on equal axes.
-pub(crate) fn targets_by_nines(study: &Study) -> Vec<Plot> {
-    const BEFORE: &str = "latency-p";
-    let row_of = |figure: &StudyFigure| {
-        let (row, p) = figure.reading.rsplit_once(BEFORE)?;
+/// The percentiles of all rows of a table, one chart for each time on equal axes.
+pub(crate) fn rows_by_nines(table: &Table) -> Vec<Plot> {
+    let percentile = |name: &'_ str| {
+        let (time, p) = name.rsplit_once("-p")?;
         let p: f64 = p.parse().ok().filter(|p| *p < 100.0)?;
-        Some((row.trim_end_matches('.').to_owned(), p / 100.0))
+        Some((time.to_owned(), p / 100.0))
     };
-    let figures = study.cells.iter().flat_map(|cell| &cell.figures);
-    let mut rows: Vec<String> = figures.filter_map(|it| Some(row_of(it)?.0)).collect();
-    let mut known = BTreeSet::new();
-    rows.retain(|row| known.insert(row.clone()));
-    let series = |row: &str, cell: &StudyCell| {
-        let places = cell.figures.iter().filter_map(|figure| {
-            let (of, p) = row_of(figure)?;
-            let time = figure.value;
-            (of == row && time.value > 0.0 && time.value.is_finite()).then(|| Place {
-                at: [Extent::exact(nines(p)), Extent::of(time, 1.0)],
-                text: format!(
-                    "{}: {}",
-                    percentile_name(p),
-                    printed("latency", time.scale(SECOND))
-                ),
+    let metrics = table.metrics();
+    let times = metrics.iter().filter_map(|it| percentile(&it.name));
+    let mut times: Vec<String> = times.map(|(time, _)| time).collect();
+    times.dedup();
+    let series = |time: &str, row: &Row| {
+        let places = row.figures.iter().filter_map(|figure| {
+            let (_, p) = percentile(&figure.metric.name).filter(|(it, _)| it == time)?;
+            let (found, said) = (figure.value, Printed::of(figure).in_line());
+            let is_known = found.value > 0.0 && found.value.is_finite();
+            is_known.then(|| Place {
+                at: [Extent::exact(nines(p)), Extent::of(found, 1.0)],
+                text: format!("{}: {said}", percentile_name(p)),
             })
         });
-        Series::joined(&cell.levels.join(", "), places)
+        Series::joined(&table.row_name(row), places)
     };
-    let shown = rows.into_iter().take(MEASUREMENTS_MAX).map(|row| {
-        let all = study.cells.iter().map(|cell| series(&row, cell));
+    let shown = times.into_iter().take(MEASUREMENTS_MAX).map(|time| {
+        let all = table.rows.iter().map(|row| series(&time, row));
         let all: Vec<Series> = all.filter(|it| it.places.len() > 1).collect();
-        (row, all)
+        (time, all)
     });
     let shown: Vec<_> = shown.filter(|(_, series)| !series.is_empty()).collect();
     on_equal_axes(&shown)

@@ -21,9 +21,7 @@ use crate::names::words;
 use crate::plot::Plot;
 use crate::plot::strip::{Sense, Strip};
 use crate::plot::svg::Drawn;
-use crate::side_by_side::sides;
 use crate::verdicts;
-use procedure::study::compared_in_words;
 
 /// Runs that a chart tells apart.
 const RUNS_DRAWN: usize = 6;
@@ -149,11 +147,7 @@ fn gate_figures(sets: &RunSets<'_>, rows: &[GateRow]) -> String {
     let mut figures = head(false);
     for (row, ratio) in ratios {
         let word = gate::changed(row);
-        let class = match word {
-            "better" => "sound",
-            "worse" => "void",
-            _ => "",
-        };
+        let class = Sense::of(word).class();
         let values = [row.base, row.new].map(|it| Estimate::exact(it, 1.0));
         let name = (row.figure.as_str(), "", "");
         figures.push_str(&line(name, row.unit, values, ratio, (class, word), &strip));
@@ -283,66 +277,6 @@ fn line(
         escaped(&in_print(&interval)),
         Strip::row(&strip.ratio(found)),
     )
-}
-
-/// The targets of `seekstone compare`: what is better and worse, and each ratio around 1.
-pub(super) fn targets(run: &Run) -> String {
-    let study = run
-        .study
-        .as_ref()
-        .filter(|_| run.settings.command == "compare");
-    let Some(study) = study else {
-        return String::new();
-    };
-    let mut sides = sides(study);
-    let strip = Strip::around_one(sides.iter().map(|it| it.ratio));
-    let base = study.cells.first().and_then(|cell| cell.levels.first());
-    let base = base.map_or("", String::as_str);
-    let mut text = String::new();
-    let place = |level: &str| {
-        let mut cells = study.cells.iter();
-        cells.position(|it| it.levels.first().is_some_and(|it| it == level))
-    };
-    sides.sort_by_key(|it| place(it.level));
-    for of_target in sides.chunk_by(|left, right| left.level == right.level) {
-        let level = of_target[0].level;
-        let cell = study
-            .cells
-            .iter()
-            .find(|it| it.levels.first().is_some_and(|it| it == level));
-        let found: Vec<_> = study
-            .comparisons
-            .iter()
-            .filter(|it| it.level == level)
-            .collect();
-        let words = cell.map_or_else(String::new, |it| compared_in_words(study, it, &found));
-        text.push_str(&format!(
-            "<h3>{} against {}</h3>\n<p>{}</p>\n{}",
-            escaped(level),
-            escaped(base),
-            escaped(&words),
-            head(false)
-        ));
-        for it in of_target {
-            let class = match it.sense {
-                Sense::Better => "sound",
-                Sense::Worse => "void",
-                Sense::Neither => "",
-            };
-            let (unit, figure) = (it.figure.unit, &it.figure.reading);
-            let values = [it.base, it.figure.value];
-            text.push_str(&line(
-                (figure, "", ""),
-                unit,
-                values,
-                it.ratio,
-                (class, it.word),
-                &strip,
-            ));
-        }
-        text.push_str("</tbody></table></div>\n");
-    }
-    text
 }
 
 fn setup(base: &Run, new: &Run) -> String {

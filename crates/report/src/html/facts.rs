@@ -7,6 +7,7 @@ use units::{Bytes, format_counted, format_duration_ns};
 use crate::check_up::machine;
 use crate::markup::{escaped, escaped_lines, in_print};
 use crate::names::words;
+use crate::note;
 use crate::standing;
 use crate::target::{device_in_brief, file_system_in_full, in_brief, raid_in_brief};
 
@@ -160,6 +161,11 @@ pub(super) fn environment(run: &Run) -> String {
             format!("{}, seed {}", it.seekstone_version, run.settings.seed),
         ),
     ]);
+    if let Some(note) = &run.note {
+        let lines = note::environment(run, note);
+        found.push(("Experiment", note.title.clone()));
+        found.extend(lines.into_iter().map(|line| ("Test environment", line)));
+    }
     facts(found)
 }
 

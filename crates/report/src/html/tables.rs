@@ -282,6 +282,8 @@ struct StripColumn {
     unit: Unit,
     metric: String,
     is_spread: bool,
+    /// Whether it is a ratio, with a line at 1.
+    is_ratio: bool,
 }
 
 impl StripColumn {
@@ -301,17 +303,32 @@ impl StripColumn {
         };
         let mut all = metrics.iter().copied();
         let spread = all.find(|it| in_all(it) && has_spread(it));
-        let metric = spread.or_else(|| most_headed(table))?;
+        let ratio = table.show.around_one.as_ref();
+        let ratio = metrics.iter().copied().find(|it| Some(&it.name) == ratio);
+        let spread = spread.filter(|_| ratio.is_none());
+        let metric = ratio.or(spread).or_else(|| most_headed(table))?;
         let mut column = Self {
             strip: Strip::new(Axis::over(AxisScale::FromZero, std::iter::empty())),
             unit: metric.unit,
             metric: metric.name.clone(),
             is_spread: spread.is_some(),
+            is_ratio: table.show.around_one.as_ref() == Some(&metric.name),
         };
         let found = table.rows.iter().filter_map(|row| column.found(row));
         let found: Vec<Extent> = found.collect();
-        let values = found.iter().flat_map(|it| it.all());
-        column.strip = Strip::new(Axis::over(AxisScale::Fitting, values));
+        column.strip = match column.is_ratio {
+            true => {
+                let figures = table
+                    .rows
+                    .iter()
+                    .filter_map(|row| row.figure(&column.metric));
+                Strip::around_one(figures.map(|it| it.value))
+            }
+            false => {
+                let values = found.iter().flat_map(|it| it.all());
+                Strip::new(Axis::over(AxisScale::Fitting, values))
+            }
+        };
         (found.len() > 1).then_some(column)
     }
 
@@ -352,7 +369,11 @@ impl StripColumn {
     }
 
     fn mark(&self, row: &Row, class: &str) -> String {
-        let mark = self.found(row).map(|it| self.strip.mark(it));
+        let figure = row.figure(&self.metric).filter(|_| self.is_ratio);
+        let mark = match figure {
+            Some(ratio) => Some(self.strip.ratio(ratio.value)),
+            None => self.found(row).map(|it| self.strip.mark(it)),
+        };
         Strip::row(&format!(
             "<use href=\"#grid-{class}\"/>{}",
             mark.unwrap_or_default()

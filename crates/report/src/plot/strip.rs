@@ -1,7 +1,7 @@
 //! Values with their intervals below each other on one axis: a strip in each row of a table, in
 //! characters or as SVG, and a picture of ratios around 1.
 
-use results::Unit;
+use results::{Run, Unit};
 use stats::Estimate;
 use units::format_interval_count;
 
@@ -10,6 +10,8 @@ use super::axis::{Axis, ends, tick_label};
 use super::svg::{file_head, pixel};
 use crate::markup::escaped;
 
+/// What of a row says in a word how it compares.
+pub(crate) const SHOWN: &str = "shown";
 /// Columns of a strip in characters.
 const COLUMNS: usize = 17;
 /// Of a strip on a page: its width, the height of a row, and the room at both ends.
@@ -32,24 +34,32 @@ pub(crate) fn is_known(ratio: Estimate) -> bool {
 /// A strip in characters for each ratio, on one logarithmic axis; empty for those of which nothing
 /// is known.
 pub(crate) fn strips(ratios: &[Option<Estimate>], is_unicode: bool) -> Vec<String> {
-    let known = |ratio: &Option<Estimate>| ratio.filter(|it| is_known(*it));
-    let Strip { axis, .. } = Strip::around_one(ratios.iter().filter_map(known));
+    let axis = strip_axis(ratios.iter().flatten().copied());
+    let strips = ratios.iter();
+    let strips = strips.map(|it| it.map_or_else(String::new, |it| strip(it, &axis, is_unicode)));
+    strips.collect()
+}
+
+/// The logarithmic axis of the ratios that are known.
+pub(crate) fn strip_axis(ratios: impl Iterator<Item = Estimate>) -> Axis {
+    Strip::around_one(ratios.filter(|it| is_known(*it))).axis
+}
+
+/// A ratio in characters on its axis; empty where nothing is known of it.
+pub(crate) fn strip(ratio: Estimate, axis: &Axis, is_unicode: bool) -> String {
+    if !is_known(ratio) {
+        return String::new();
+    }
     let [one, line, point] = match is_unicode {
         true => ['┊', '─', '●'],
         false => ['|', '-', 'o'],
     };
     let column = |value: f64| (axis.share(value) * (COLUMNS - 1) as f64).round() as usize;
-    let strip = |ratio: Estimate| {
-        let mut cells = [' '; COLUMNS];
-        cells[column(ratio.low)..=column(ratio.high)].fill(line);
-        cells[column(1.0)] = one;
-        cells[column(ratio.value)] = point;
-        cells.iter().collect::<String>().trim_end().to_owned()
-    };
-    let strips = ratios
-        .iter()
-        .map(|it| known(it).map_or_else(String::new, strip));
-    strips.collect()
+    let mut cells = [' '; COLUMNS];
+    cells[column(ratio.low)..=column(ratio.high)].fill(line);
+    cells[column(1.0)] = one;
+    cells[column(ratio.value)] = point;
+    cells.iter().collect::<String>().trim_end().to_owned()
 }
 
 /// The axis of strips as SVG.
@@ -143,13 +153,49 @@ pub(crate) enum Sense {
     Neither,
 }
 
+impl Sense {
+    /// That of the word for what was shown.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "better" => Self::Better,
+            "worse" => Self::Worse,
+            _ => Self::Neither,
+        }
+    }
+
+    /// The class of such a word on a page.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Self::Better => "sound",
+            Self::Worse => "void",
+            Self::Neither => "",
+        }
+    }
+}
+
 /// One line of the picture.
 #[derive(Clone, Debug)]
 pub(crate) struct RatioLine {
     pub label: String,
     pub ratio: Estimate,
-    pub sense: Sense,
     pub word: String,
+}
+
+/// The ratios of a run whose table asks for it, as a picture; `None` where it has none.
+#[must_use]
+pub fn ratios_of_run_svg(run: &Run) -> Option<String> {
+    let mut tables = run.tables.iter();
+    let (table, metric) = tables.find_map(|it| Some((it, it.show.around_one.as_ref()?)))?;
+    let lines = table.rows.iter().filter_map(|row| {
+        Some(RatioLine {
+            label: table.row_name(row),
+            ratio: row.figure(metric)?.value,
+            word: row.word(SHOWN).to_owned(),
+        })
+    });
+    let lines: Vec<RatioLine> = lines.collect();
+    let note = "Each with its 95 % interval.";
+    (!lines.is_empty()).then(|| ratios_svg(&table.title, note, &lines))
 }
 
 /// A file with a line for each ratio and a logarithmic axis beneath; those without an interval are
@@ -181,7 +227,7 @@ pub(crate) fn ratios_svg(title: &str, note: &str, lines: &[RatioLine]) -> String
             }
             false => format!("{value:.2}"),
         };
-        let class = match line.sense {
+        let class = match Sense::of(&line.word) {
             Sense::Better => "better",
             Sense::Worse => "worse",
             Sense::Neither => "s0",
@@ -241,21 +287,15 @@ mod tests {
             high,
             ..Estimate::exact(value, 10.0)
         };
-        let line = |label: &str, ratio, sense, word: &str| RatioLine {
+        let line = |label: &str, ratio, word: &str| RatioLine {
             label: label.into(),
             ratio,
-            sense,
             word: word.into(),
         };
         let lines = [
-            line("p99", ratio(1.5, 1.4, 1.6), Sense::Worse, "worse"),
-            line("iops", ratio(1.0, 0.97, f64::INFINITY), Sense::Neither, ""),
-            line(
-                "none",
-                ratio(f64::NAN, f64::NAN, f64::NAN),
-                Sense::Neither,
-                "<",
-            ),
+            line("p99", ratio(1.5, 1.4, 1.6), "worse"),
+            line("iops", ratio(1.0, 0.97, f64::INFINITY), ""),
+            line("none", ratio(f64::NAN, f64::NAN, f64::NAN), "<"),
         ];
         let svg = ratios_svg("a & b", "note", &lines);
         assert_eq!(svg.matches("<circle").count(), 2, "{svg}");

@@ -32,7 +32,7 @@ fn whole_run() -> Run {
     run.row_warnings
         .extend(found::random_access().row_warnings());
     run.row_warnings.extend(found::rab().row_warnings());
-    run.study = Some(sample::study());
+    sample::study().give_to(&mut run);
     // As a trial has them that was cut into intervals.
     let of_users = found::transactions().loads.remove(0);
     run.measurements[0].series = of_users.series;

@@ -38,6 +38,8 @@ const OF_FILES: [&str; 5] = [
     "files-calls",
 ];
 
+const OF_STUDY: [&str; 3] = ["transfer", "comparisons", "distributions"];
+
 /// A run of each kind, with invented figures; the tables that it must have.
 pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     let mut kinds = vec![(
@@ -87,9 +89,7 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
         run.tables = found::replay().tables();
         run.findings = vec!["Replayed 60,000 requests in 5 min; the target kept up.".into()];
     });
-    add("study", &["transfer"], &|run| {
-        run.study = Some(sample::study());
-    });
+    add("study", &OF_STUDY, &|run| sample::study().give_to(run));
     kinds
 }
 

@@ -10,10 +10,11 @@ use crate::file_tests::{
 };
 use crate::metric::*;
 use crate::reading::Unit;
+use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::{Saying, known};
 use crate::show::Show;
-use crate::table::{Replicate, Role, Row, Table, Trust};
+use crate::table::{Role, Row, Table, Trust};
 
 /// Factors of every row.
 const FACTORS: [&str; 5] = ["test", "state", "place", "spacing", "scale"];
@@ -387,9 +388,5 @@ fn replicate(pass: &FilePass) -> Replicate {
     ];
     let known = readings.into_iter();
     let known = known.filter_map(|(metric, value)| Some(metric.reading(value?)));
-    Replicate {
-        number: pass.number,
-        counts: !pass.is_warm_up,
-        readings: known.collect(),
-    }
+    Replicate::new(pass.number, !pass.is_warm_up, known)
 }

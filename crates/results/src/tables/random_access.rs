@@ -5,10 +5,11 @@ use units::{Bytes, format_counted, format_interval_rate};
 use crate::metric::*;
 use crate::random_access::{RandomAccess, RandomCell, RandomKind};
 use crate::reading::Unit;
+use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::{KNOWN, Saying, known};
 use crate::show::Show;
-use crate::table::{Figure, Replicate, Row, Table, Trust};
+use crate::table::{Figure, Row, Table, Trust};
 
 const TABLE: &str = "random";
 const FACTORS: [&str; 4] = ["operation", "span", "block", "depth"];
@@ -180,10 +181,9 @@ fn row(cell: &RandomCell) -> Row {
         Trust::Shaky
     };
     let trust = settled.max(Trust::unless_void(&cell.warnings));
-    let rounds = cell.rounds.iter().zip(1..).map(|(mean, number)| Replicate {
-        number,
-        counts: true,
-        readings: vec![("service-time".to_owned(), Unit::Seconds, mean.value / 1e9)],
+    let rounds = cell.rounds.iter().zip(1..).map(|(mean, number)| {
+        let reading = ("service-time".to_owned(), Unit::Seconds, mean.value / 1e9);
+        Replicate::new(number, true, [reading])
     });
     let headline = match cell.is_all_failed() {
         true => "iops",

@@ -5,11 +5,12 @@ use units::{Bytes, format_duration_ns};
 
 use crate::metric::*;
 use crate::reading::Unit;
+use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::{PlotOf, Show};
 use crate::ssd::{PtsWindow, SsdCell, SsdPattern, SsdPhase, SsdRound, SsdTests, Tracked};
-use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
+use crate::table::{Figure, Role, Row, Table, Trust};
 
 /// Rounds that a screen has room for: of one test, and of each of several.
 const ROUNDS_MAX: usize = 12;
@@ -268,17 +269,13 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
     let longest = cell.max_ns as f64 / 1e9;
     figures.push(LATENCY_MAX.bare(longest));
     figures.push(ERRORS.count(cell.errors));
-    let rounds = cell.rounds.iter().map(|round| Replicate {
-        number: round.number,
-        counts: true,
-        readings: vec![
+    let rounds = cell.rounds.iter().map(|round| {
+        let latency = round.latency_ns.value / 1e9;
+        let readings = [
             ("iops".to_owned(), Unit::PerSecond, round.iops.value),
-            (
-                "latency".to_owned(),
-                Unit::Seconds,
-                round.latency_ns.value / 1e9,
-            ),
-        ],
+            ("latency".to_owned(), Unit::Seconds, latency),
+        ];
+        Replicate::new(round.number, true, readings)
     });
     Row::new(
         levels,

@@ -1,36 +1,234 @@
-//! Studies.
+//! Studies: combinations of levels, how levels compare, and how single values spread.
 
-use crate::study::{Study, StudyCell};
-use crate::table::{Figure, Replicate, Row, Table, Trust};
+mod comparison;
+mod distribution;
+mod said;
 
-/// Each combination of levels. A study's readings keep the names that its kind gives them.
-pub(super) fn table(found: &Study) -> Table {
-    let rows = found.cells.iter().map(|cell| row(found, cell));
-    Table {
-        name: found.measurement.clone().into(),
-        factors: found.factors.iter().map(|it| it.name.clone()).collect(),
-        ..Table::new("", &[], rows.collect())
+use units::format_counted;
+
+use crate::note::RunNote;
+use crate::replicate::{Replicate, ReplicateTurn};
+use crate::run::Run;
+use crate::saying::Saying;
+use crate::show::Show;
+use crate::study::{Study, StudyCell, StudyFigure, StudyReplicate};
+use crate::table::{Figure, Row, Table, Trust};
+use crate::warning_code::WarningCode;
+
+/// The command whose levels are targets, each compared with the first.
+const COMPARE: &str = "compare";
+/// So many figures are named that have no one mean, or replicates far from the others.
+const NAMED_MAX: usize = 4;
+/// What intervals of the results are.
+const LEGEND: &str = "Means over the replicates with 95 % intervals of Student's t, wider where \
+                      replicates seem correlated, each on its own; conclusions allow for the \
+                      number of comparisons.";
+
+impl Study {
+    /// Give a run what was found: of targets side by side tables, of all else a note, too.
+    pub fn give_to(mut self, run: &mut Run) {
+        let is_of_targets = run.settings.command == COMPARE;
+        let rounds = self.replicates.iter().map(|it| it.round).max();
+        let limits = std::mem::take(&mut self.limits).into_iter();
+        let limits = limits.map(|it| it.into_goal(rounds.unwrap_or(0)));
+        run.goals.splice(0..0, limits);
+        run.other_targets
+            .extend(self.places.iter().skip(1).cloned());
+        let mut tables = vec![self.results(is_of_targets)];
+        tables.extend(self.comparisons(is_of_targets));
+        tables.extend(self.distributions());
+        run.tables.extend(tables);
+        if !is_of_targets {
+            run.note = Some(RunNote {
+                environment: [std::mem::take(&mut self.environment), self.procedure()].concat(),
+                title: self.title,
+                begun_at: self.begun_at,
+            });
+        }
+        run.findings.append(&mut self.conclusions);
+    }
+
+    /// Each combination of levels. Readings keep the names that their kind gives them.
+    fn results(&self, is_of_targets: bool) -> Table {
+        let rows = self.cells.iter().map(|cell| self.row(cell));
+        let factors = self.factors.iter().map(|it| it.name.clone());
+        let table = Table {
+            name: self.measurement.clone().into(),
+            factors: factors.collect(),
+            ..Table::new("", &[], rows.collect())
+        };
+        let doubts: Vec<String> = self.without_one_mean().chain(self.outliers()).collect();
+        let doubts = (!doubts.is_empty()).then(|| doubts.join(" "));
+        let notes = doubts.into_iter().chain([LEGEND.to_owned()]);
+        if is_of_targets {
+            let says = self.said_of_targets(&table.rows);
+            return Table {
+                says: together(&says),
+                ..table.saying(says)
+            }
+            .titled("Targets")
+            .noted(notes.chain(self.procedure()).chain(self.resumed()))
+            .shown(Show {
+                by_nines: true,
+                ..Show::detail()
+            });
+        }
+        let show = match self.factors.is_empty() {
+            true => Show::default().by_metric(),
+            false => Show::default().in_parts(),
+        };
+        let says = self.said_of_levels(&table.rows);
+        table
+            .saying(says)
+            .titled("Results")
+            .noted(notes)
+            .shown(show)
+    }
+
+    fn row(&self, cell: &StudyCell) -> Row {
+        let figures = cell.figures.iter();
+        let figures = figures.map(|it| Figure::new(&it.reading, it.unit, it.better, it.value));
+        let headline = cell.figures.first().map_or("", |it| it.reading.as_str());
+        // Without a single figure every replicate failed, or was void.
+        let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
+        let trust = if is_known { Trust::Sound } else { Trust::Void };
+        let mut warnings: Vec<WarningCode> = Vec::new();
+        for warning in self.of_cell(cell).flat_map(|it| &it.warnings) {
+            if !warnings.contains(&warning.code) {
+                warnings.push(warning.code.clone());
+            }
+        }
+        Row {
+            warnings,
+            ..Row::new(cell.levels.clone(), figures, headline, trust, &[])
+        }
+        .with_replicates(self.of_cell(cell).map(replicate).collect())
+    }
+
+    fn of_cell(&self, cell: &StudyCell) -> impl Iterator<Item = &StudyReplicate> {
+        let replicates = self.replicates.iter();
+        replicates.filter(|it| it.levels == cell.levels)
+    }
+
+    /// What was measured, and how often.
+    fn procedure(&self) -> Vec<String> {
+        let settings = self.settings.iter();
+        let settings = settings.map(|it| format!("{} {}", it.key, it.value));
+        let settings = settings.collect::<Vec<String>>().join(", ");
+        let separator = if settings.is_empty() { "" } else { ": " };
+        let replicates = format_counted(self.replicates.len() as u64, "replicate");
+        // A last round may have been cut off.
+        let counts = || self.cells.iter().map(|it| it.replicates);
+        let of_each = match (counts().min(), counts().max()) {
+            _ if self.factors.is_empty() => String::new(),
+            (Some(least), Some(most)) if least < most => {
+                format!(", {least} to {most} of each combination, in rounds of random order")
+            }
+            (least, _) => format!(
+                ", {} of each combination, in rounds of random order",
+                least.unwrap_or(0)
+            ),
+        };
+        vec![
+            format!("Measurement {}{separator}{settings}", self.measurement),
+            format!("{replicates}{of_each}"),
+        ]
+    }
+
+    fn resumed(&self) -> Option<String> {
+        let (_, later) = self.begun_at.split_first()?;
+        (!later.is_empty()).then(|| format!("Resumed at {}.", later.join(", ")))
+    }
+
+    /// Every figure, and what it is called in a sentence: `hits (block 8KiB, mount default)`.
+    fn named_figures(&self) -> impl Iterator<Item = (String, &StudyFigure)> {
+        self.cells.iter().flat_map(|cell| {
+            let of = self.combination(cell);
+            let figures = cell.figures.iter();
+            figures.map(move |it| (format!("{}{of}", it.reading), it))
+        })
+    }
+
+    /// ` (block 8KiB, mount default)`.
+    fn combination(&self, cell: &StudyCell) -> String {
+        let words = self.factors.iter().zip(&cell.levels);
+        let words = words.map(|(factor, level)| format!("{} {level}", factor.name));
+        match words.collect::<Vec<String>>().join(", ") {
+            none if none.is_empty() => none,
+            words => format!(" ({words})"),
+        }
+    }
+
+    /// Figures whose replicates are of two kinds, or move from round to round.
+    fn without_one_mean(&self) -> impl Iterator<Item = String> {
+        let found = self.named_figures().flat_map(|(of, figure)| {
+            let shown = |value: f64| figure.unit.format(value);
+            let kinds = figure.two_kinds.map(|it| {
+                format!(
+                    "{of}: two kinds of replicate, {} and {} ({:.0} % of them): the mean is the \
+                     value of neither.",
+                    shown(it.low),
+                    shown(it.high),
+                    100.0 * it.high_share
+                )
+            });
+            let drift = figure.drift.map(|it| {
+                let change = 100.0 * it;
+                format!("{of}: {change:+.0} % in later rounds than in earlier ones.")
+            });
+            kinds.into_iter().chain(drift)
+        });
+        found.take(NAMED_MAX)
+    }
+
+    /// Replicates that lie far from the others, by name.
+    fn outliers(&self) -> Option<String> {
+        let found = self.named_figures().filter(|it| !it.1.outliers.is_empty());
+        let found = found.map(|(of, figure)| {
+            let values = figure.outliers.iter();
+            let values =
+                values.map(|it| format!("{} in round {}", figure.unit.format(it.value), it.round));
+            format!("{of}: {}", values.collect::<Vec<String>>().join(", "))
+        });
+        let mut found: Vec<String> = found.collect();
+        let more = found.len().saturating_sub(NAMED_MAX);
+        found.truncate(NAMED_MAX);
+        found.extend((more > 0).then(|| {
+            let others = format_counted(more as u64, "other figure");
+            format!("and of {others}")
+        }));
+        let text = found.join("; ");
+        let those = || format!("Far from the others of its combination, but counted: {text}.");
+        (!found.is_empty()).then(those)
     }
 }
 
-fn row(study: &Study, cell: &StudyCell) -> Row {
-    let figures = cell.figures.iter();
-    let figures = figures.map(|it| Figure::new(&it.reading, it.unit, it.better, it.value));
-    let headline = cell.figures.first().map_or("", |it| it.reading.as_str());
-    let of_cell = study.replicates.iter();
-    let of_cell = of_cell.filter(|replicate| replicate.levels == cell.levels);
-    let replicates = of_cell.map(|it| Replicate {
-        number: it.round,
-        counts: true,
-        readings: it
-            .readings
-            .iter()
-            .map(|reading| (reading.name.clone(), reading.unit, reading.value))
-            .collect(),
-    });
-    // Without a single figure every replicate failed, or was void.
-    let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
-    let trust = if is_known { Trust::Sound } else { Trust::Void };
-    Row::new(cell.levels.clone(), figures, headline, trust, &[])
-        .with_replicates(replicates.collect())
+/// What is said of several targets at once, a sentence each.
+fn together(each: &[Option<Saying>]) -> Option<Saying> {
+    let each = || each.iter().flatten();
+    let texts: Vec<&str> = each().map(|it| it.text.as_str()).collect();
+    let all = Saying::quoting(texts.join(". ")).of_name();
+    let holds_if_shaky = each().all(|it| it.holds_if_shaky);
+    (texts.len() > 1).then_some(Saying {
+        holds_if_shaky,
+        ..all
+    })
+}
+
+/// What a warning voids has no readings.
+fn replicate(it: &StudyReplicate) -> Replicate {
+    let readings = it.readings.iter();
+    let readings = readings.map(|it| (it.name.clone(), it.unit, it.value));
+    let parts = it.readings.iter().filter(|it| !it.parts.is_empty());
+    let samples = parts.map(|it| (it.name.clone(), it.parts.clone()));
+    let turn = ReplicateTurn {
+        place: it.number,
+        started_at: it.started_at.clone(),
+        elapsed_ns: it.elapsed_ns,
+    };
+    Replicate {
+        samples: samples.collect(),
+        turn: Some(turn),
+        ..Replicate::new(it.round, !it.readings.is_empty(), readings)
+    }
 }

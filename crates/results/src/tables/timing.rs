@@ -5,10 +5,11 @@ use units::{format_counted, format_duration_ns};
 
 use crate::metric::*;
 use crate::reading::Unit;
+use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::Show;
-use crate::table::{Replicate, Role, Row, Table, Trust};
+use crate::table::{Role, Row, Table, Trust};
 use crate::timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict};
 use crate::warning_code::WarningCode;
 
@@ -197,11 +198,7 @@ fn replicate(run: &TimedRun) -> Replicate {
     ];
     let memory = run.memory_bytes.map(|bytes| bytes as f64);
     readings.extend(memory.map(|it| MEMORY.reading(it)));
-    Replicate {
-        number: run.round,
-        counts: true,
-        readings,
-    }
+    Replicate::new(run.round, true, readings)
 }
 
 fn of_comparison(found: &CommandComparison) -> Row {

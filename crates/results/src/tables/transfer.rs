@@ -5,10 +5,11 @@ use units::{Bytes, format_counted};
 
 use crate::metric::*;
 use crate::reading::Unit;
+use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::Show;
-use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
+use crate::table::{Figure, Role, Row, Table, Trust};
 use crate::transfer::{
     AloneTogether, Transfer, TransferHost, TransferKind, TransferMode, TransferPass, TransferSeries,
 };
@@ -308,11 +309,7 @@ fn replicate(pass: &TransferPass) -> Replicate {
             (of("bytes"), Unit::Bytes, it.bytes as f64),
         ]
     }));
-    Replicate {
-        number: pass.number,
-        counts: true,
-        readings,
-    }
+    Replicate::new(pass.number, true, readings)
 }
 
 fn of_comparison(found: &AloneTogether) -> Row {

@@ -215,9 +215,6 @@ fn write_page(runs: &[Run], html: &Output, text: &str) -> anyhow::Result<Exit> {
 /// A run as its command prints it; with `all` every measurement and every point.
 pub fn show(run: &Run, all: bool) -> String {
     let style = output::style(all);
-    if run.settings.command == "compare" && !all {
-        return report::side_by_side(run, &style);
-    }
     let mut text = report::check_up(run, &style);
     for curve in run.curves.iter().filter(|_| all) {
         text.push('\n');

@@ -296,7 +296,6 @@ fn measure<'a>(
         seed,
         definition,
         source: asked.file.source,
-        text: asked.file.text,
         directory: asked.file.directory,
         beginning: asked.beginning,
         journal,

@@ -4,6 +4,7 @@
 use std::fs;
 
 use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use crate::support::tables::in_turn;
 use crate::support::{Scratch, finish};
 use serde_json::Value;
 
@@ -36,13 +37,9 @@ fn assert_clean(scratch: &Scratch) {
 
 /// The levels of all replicates, in their order.
 fn order(run: &Value) -> Vec<&str> {
-    let replicates = run["study"]["replicates"].as_array().expect("replicates");
-    let level = |it: &Value| it["levels"][0].as_str().map(str::to_owned);
-    assert!(replicates.iter().all(|it| level(it).is_some()));
-    replicates
-        .iter()
-        .filter_map(|it| it["levels"][0].as_str())
-        .collect()
+    let replicates = in_turn(run).into_iter();
+    let levels = replicates.map(|(row, _)| row["levels"][0].as_str());
+    levels.map(|it| it.expect("a level")).collect()
 }
 
 #[track_caller]
@@ -64,8 +61,8 @@ fn check_compare(test: &str, library: &Library) {
     assert_eq!(together.len(), 6, "{together:?}");
     let said = run["warnings"].to_string();
     assert!(said.contains("1 host, 2 ranks (rank 0 on "), "{said}");
-    let replicates = run["study"]["replicates"].to_string();
-    assert!(!replicates.contains("\"rank-0."), "{replicates}");
+    let replicates = format!("{:?}", in_turn(&run));
+    assert!(!replicates.contains("rank-0."), "{replicates}");
 
     // One host measures in the same order.
     let args = ["compare", "one", "other", "--rounds", "3", "--no-save"];

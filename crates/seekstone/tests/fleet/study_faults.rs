@@ -9,6 +9,7 @@ use drivers::MARKER_NAME;
 use crate::support::ranks::{
     Library, MPICH, OPEN_MPI, assert_given_up, json, launcher, process_of, ranks, with_shim,
 };
+use crate::support::tables::in_turn;
 use crate::support::{Ended, PROGRAM, Running, Scratch, finish, leftovers};
 use rustix::process::{Signal, kill_process};
 
@@ -90,7 +91,7 @@ fn check_kept(scratch: &Scratch, args: &[&str]) {
     assert!(ended.stdout.contains("partial"), "{ended:?}");
     assert!(ended.stdout.contains("Saved as run 1"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
-    let replicates = run["study"]["replicates"].as_array().expect("replicates");
+    let replicates = in_turn(&run);
     assert!((2..10).contains(&replicates.len()), "{replicates:?}");
     check_cleaned(scratch, 1);
 }

@@ -1,5 +1,6 @@
 //! Targets side by side: ratios of known truth, and limits that fail a build.
 
+use crate::support::tables::{estimate, row, rows, word};
 use crate::support::{self, Belongings, Ended, Scratch};
 use serde_json::Value;
 
@@ -33,19 +34,18 @@ fn number(value: &Value) -> f64 {
 fn a_slower_target_is_told_with_its_ratio() {
     let ended = compare(&[SLOWER, "--seed", "1", "--json", "-"], 0, "");
     let run = ended.json();
-    let comparisons = run["study"]["comparisons"].as_array().expect("comparisons");
-    for (reading, truth, verdict) in [("latency", 1.2, "higher"), ("iops", 1.0 / 1.2, "lower")] {
-        let found = comparisons.iter().find(|it| it["reading"] == reading);
-        let found = found.expect("a comparison");
-        let [low, high] = ["low", "high"].map(|key| number(&found["value"][key]));
+    for (reading, truth) in [("latency", 1.2), ("iops", 1.0 / 1.2)] {
+        let found = row(&run, "comparisons", &[reading]);
+        let ratio = estimate(found, "ratio").expect("a ratio");
+        let [low, high] = ["low", "high"].map(|key| number(&ratio[key]));
         assert!(low < truth && truth < high, "{reading}: {low} .. {high}");
         assert!(high / low < 1.1, "{reading}: {low} .. {high} is wide");
-        assert_eq!(found["verdict"], verdict);
+        assert_eq!(word(found, "shown"), "worse");
     }
     let page = compare(&[SLOWER, "--seed", "1"], 0, " times slower at p99").stdout;
     let [low, high] = named(&page, " times the IOPS");
-    let iops = comparisons.iter().find(|it| it["reading"] == "iops");
-    let iops = &iops.expect("a comparison")["value"];
+    let iops = row(&run, "comparisons", &["iops"]);
+    let iops = estimate(iops, "ratio").expect("a ratio");
     assert!((low - number(&iops["low"])).abs() < 1e-3, "{page}");
     assert!((high - number(&iops["high"])).abs() < 1e-3, "{page}");
     assert!(page.lines().count() <= 40, "{page}");
@@ -92,26 +92,24 @@ fn targets_are_drawn_around_no_change() {
     let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect(name);
     let (drawn, page) = (read("ratios.svg"), read("page.html"));
     let run: Value = serde_json::from_str(&read("run.json")).expect("JSON");
-    let comparisons = run["study"]["comparisons"].as_array().expect("comparisons");
-    let ratios: Vec<&Value> = comparisons
-        .iter()
-        .filter(|it| it["scale"] == "ratio")
-        .collect();
+    let comparisons = rows(&run, "comparisons");
+    let ratios = comparisons.iter();
+    let ratios = ratios.filter_map(|it| Some((*it, estimate(it, "ratio")?)));
+    let ratios: Vec<(&Value, &Value)> = ratios.collect();
     assert!(ratios.len() >= 3, "{comparisons:?}");
     assert_eq!(drawn.matches("<circle").count(), ratios.len(), "{drawn}");
-    for ratio in ratios {
-        let name = ratio["reading"].as_str().expect("a name");
+    for (row, ratio) in ratios {
+        let name = row["levels"][0].as_str().expect("a name");
         assert!(
             drawn.contains(&format!(">{name}</text>")),
             "{name}: {drawn}"
         );
-        let value = format!("<data value=\"{}\">", number(&ratio["value"]["value"]));
+        let value = format!("<data value=\"{}\">", number(&ratio["value"]));
         assert!(page.contains(&value), "{name}: {value}");
     }
     assert!(drawn.contains("worse</text>"), "{drawn}");
-    let section = page.split("id=\"compared\"").nth(1).expect("a section");
-    let [low, high] = named(section, " times the IOPS");
-    assert!(low < 1.0 / 1.2 && 1.0 / 1.2 < high, "{section}");
+    let [low, high] = named(&page, " times the IOPS");
+    assert!(low < 1.0 / 1.2 && 1.0 / 1.2 < high, "{page}");
 
     // The same from the archive; and of two runs.
     let exported = scratch.check(&["runs", "export", "1", "--form", "svg"], 0, "");
@@ -346,10 +344,14 @@ fn rounds_that_count_are_counted_for_each_target() {
     let ended = scratch.check(&[&args[..], &more].concat(), 3, "");
     let page = on_one_line(&ended.stdout);
     let run = scratch.check(&["runs", "export", "1"], 0, "").json();
-    let cell = &run["study"]["cells"][1];
-    let usable = cell["usable"].as_u64().expect("a count");
-    assert!(usable < 5, "{cell}");
-    assert_eq!(run["study"]["cells"][0]["usable"], 8);
+    let usable = |target: &str| {
+        let replicates = row(&run, "trial", &[target])["replicates"].as_array();
+        let counted = replicates.expect("replicates").iter();
+        counted.filter(|it| it["counts"] == true).count()
+    };
+    assert_eq!(usable(BASE), 8);
+    let usable = usable(shaky);
+    assert!(usable < 5, "{usable}");
     let counts = format!("fewer than 5 complete rounds ({usable} of {shaky} count): no difference");
     assert!(page.contains(&counts), "{page}");
     let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8; a difference needs 5 of each");

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::pressure::Pressure;
+use crate::support::tables::in_turn;
 use crate::support::{Ended, Running, Scratch, finish, leftovers, skipped};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -64,17 +65,16 @@ fn mean(run: &Value, reading: &str, levels: &[&str]) -> f64 {
 /// A reading in the cells that have these levels.
 #[track_caller]
 fn values(run: &Value, reading: &str, levels: &[&str]) -> Vec<f64> {
-    let replicates = run["study"]["replicates"].as_array().expect("replicates");
-    let has = |it: &&Value| {
-        let own = it["levels"].as_array().expect("levels");
+    let has = |it: &&(&Value, &Value)| {
+        let own = it.0["levels"].as_array().expect("levels");
         levels.iter().all(|level| own.iter().any(|it| it == level))
     };
-    let values: Vec<f64> = replicates
+    let values: Vec<f64> = in_turn(run)
         .iter()
         .filter(has)
-        .flat_map(|it| it["readings"].as_array().expect("readings"))
-        .filter(|it| it["name"] == reading)
-        .map(|it| it["value"].as_f64().expect("a value"))
+        .flat_map(|(_, it)| it["readings"].as_array().expect("readings"))
+        .filter(|it| it[0] == reading)
+        .map(|it| it[2].as_f64().expect("a value"))
         .collect();
     assert!(!values.is_empty(), "no {reading} at {levels:?}");
     values
@@ -93,7 +93,7 @@ fn nfs_with_blocks_of_1k_is_slower_than_with_8k_and_the_study_says_so() {
     let small = mean(&run, "write rate", &["1KiB"]);
     let large = mean(&run, "write rate", &["8KiB"]);
     assert!(small < large, "{small} {large}");
-    let conclusions = run["study"]["conclusions"].to_string();
+    let conclusions = run["findings"].to_string();
     assert!(conclusions.contains("1KiB"), "{conclusions}");
     assert!(
         conclusions.contains("lower than with 8KiB"),

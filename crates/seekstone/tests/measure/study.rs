@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::support::tables::{in_turn, rows, word};
 use crate::support::{Belongings, Ended, Running, Scratch, is_installed, skipped};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -99,16 +100,18 @@ fn a_study_is_run_kept_and_noted() {
     );
     assert!(markdown.contains("| 64KiB | two | "), "{markdown}");
     let figures = export("csv");
-    // A header, the verdict, two readings of four combinations.
-    assert_eq!(figures.lines().count(), 2 + 4 * 2, "{figures}");
+    // Two readings of four combinations.
+    let results = figures.lines().filter(|it| it.contains(",transfer,"));
+    assert_eq!(results.count(), 4 * 2, "{figures}");
     let replicates = export("replicates");
     assert!(replicates.lines().count() > 8 * 2, "{replicates}");
     assert!(export("text").contains("Test environment"));
     let json: Value = serde_json::from_str(&export("json")).expect("JSON");
-    let found = &json["study"];
-    assert_eq!(found["replicates"].as_array().expect("replicates").len(), 8);
-    assert_eq!(found["cells"][0]["replicates"], 2);
-    assert_eq!(found["settings"][0]["key"], "size");
+    assert_eq!(in_turn(&json).len(), 8);
+    let cell = rows(&json, "transfer")[0];
+    assert_eq!(cell["replicates"].as_array().map(Vec::len), Some(2));
+    let environment = json["note"]["environment"].to_string();
+    assert!(environment.contains("transfer: size "), "{environment}");
     scratch.check(&["runs", "show", "1"], 0, "Test environment");
     scratch.check(&["runs", "list"], 0, "Record sizes in two places");
 }
@@ -382,8 +385,7 @@ fn a_study_that_was_killed_at_once_goes_on_in_its_order() {
     fs::write(scratch.path("again"), "").expect("a file");
     let args = [&args[..], &["--resume", "--yes", "--json", "-"]].concat();
     let json = scratch.check(&args, 0, "").json();
-    let replicates = json["study"]["replicates"].as_array().expect("replicates");
-    assert_eq!(replicates.len(), 2, "{json}");
+    assert_eq!(in_turn(&json).len(), 2, "{json}");
     let seed = json["setup"]["seed"].to_string();
     assert_eq!(seed.trim_matches('"'), "7");
 }
@@ -405,7 +407,7 @@ fn a_killed_study_goes_on_where_it_was() {
     );
     let json = ended.json();
     check_whole(&json);
-    let begun = json["study"]["begun_at"].as_array().expect("moments");
+    let begun = json["note"]["begun_at"].as_array().expect("moments");
     assert_eq!(begun.len(), 2);
     assert_eq!(
         log(&scratch).iter().filter(|line| *line == "ended").count(),
@@ -417,16 +419,18 @@ fn a_killed_study_goes_on_where_it_was() {
 /// Two rounds, each combination once in each; at least five of the replicates are from before.
 #[track_caller]
 fn check_whole(json: &Value) {
-    let replicates = json["study"]["replicates"].as_array().expect("replicates");
+    let replicates = in_turn(json);
     let mut seen: Vec<String> = replicates
         .iter()
-        .filter(|it| it["round"].as_u64().expect("a round") <= 2)
-        .map(|it| format!("{} {}", it["round"], it["levels"]))
+        .filter(|(_, it)| it["number"].as_u64().expect("a round") <= 2)
+        .map(|(row, it)| format!("{} {}", it["number"], row["levels"]))
         .collect();
     seen.sort_unstable();
     seen.dedup();
     assert_eq!(seen.len(), 8, "{seen:?}");
-    let numbers = replicates.iter().map(|it| it["number"].as_u64());
+    let numbers = replicates
+        .iter()
+        .map(|(_, it)| it["turn"]["place"].as_u64());
     assert!(numbers.eq((1..=replicates.len() as u64).map(Some)));
 }
 
@@ -463,9 +467,10 @@ fn a_known_effect_is_found() {
     let path = path.display().to_string();
     let is_found = |_| {
         let json = run(&scratch, &path, &["--restart", "--json", "-"], 0, "").json();
-        let compared = &json["study"]["comparisons"][0];
-        assert_ne!(compared["verdict"], "higher", "{compared}");
-        compared["verdict"] == "lower"
+        let compared = rows(&json, "comparisons")[0];
+        let shown = word(compared, "shown");
+        assert_ne!(shown, "better", "{compared}");
+        shown == "worse"
     };
     assert!((0..3).any(is_found), "not shown in three studies");
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::support::tables::{estimate, in_turn, row, rows, word};
 use crate::support::{Belongings, Scratch};
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ fn measured(scratch: &Scratch, study: &str) -> Value {
         "--json",
         "-",
     ];
-    scratch.check(&args, 0, "").json()["study"].take()
+    scratch.check(&args, 0, "").json()
 }
 
 #[track_caller]
@@ -46,11 +47,8 @@ fn a_factor_of_a_trial_has_the_effect_of_the_textbook() {
         &scratch,
         &study(&scratch, "sim:mm1?mean=1ms", "trial", more),
     );
-    let cells = found["cells"].as_array().expect("cells");
-    for (cell, truth) in cells.iter().zip([1.25e-3, 2e-3]) {
-        let figures = cell["figures"].as_array().expect("figures");
-        let latency = figures.iter().find(|it| it["reading"] == "latency");
-        let value = &latency.expect("a latency")["value"];
+    for (cell, truth) in rows(&found, "trial").into_iter().zip([1.25e-3, 2e-3]) {
+        let value = estimate(cell, "latency").expect("a latency");
         let [value, low, high] = ["value", "low", "high"].map(|key| number(&value[key]));
         assert!((value / truth - 1.0).abs() < 0.1, "{value} and not {truth}");
         // Twice the interval: chance puts one seed in a thousand outside.
@@ -60,12 +58,13 @@ fn a_factor_of_a_trial_has_the_effect_of_the_textbook() {
             "{value} ± {half} and not {truth}"
         );
     }
-    let comparisons = found["comparisons"].as_array().expect("comparisons");
-    let latency = comparisons.iter().find(|it| it["reading"] == "latency");
-    let latency = latency.expect("a comparison of latencies");
-    let (low, high) = (&latency["value"]["low"], &latency["value"]["high"]);
-    assert_eq!(latency["verdict"], "higher");
-    assert!(number(low) < 1.6 && 1.6 < number(high), "{latency}");
+    let latency = row(&found, "comparisons", &["latency"]);
+    let ratio = estimate(latency, "ratio").expect("a ratio");
+    assert_eq!(word(latency, "shown"), "worse");
+    assert!(
+        number(&ratio["low"]) < 1.6 && 1.6 < number(&ratio["high"]),
+        "{latency}"
+    );
 }
 
 #[test]
@@ -102,13 +101,10 @@ fn every_command_is_measured_by_a_study() {
     for (kind, target, settings, reading) in cases {
         let scratch = Scratch::new();
         let found = measured(&scratch, &study(&scratch, target, kind, settings));
-        let replicates = found["replicates"].as_array().expect("replicates");
+        let replicates = in_turn(&found);
         assert_eq!(replicates.len(), 5, "{kind}");
-        let readings = replicates[0]["readings"].as_array().expect("readings");
-        let names: Vec<&str> = readings
-            .iter()
-            .filter_map(|it| it["name"].as_str())
-            .collect();
+        let readings = replicates[0].1["readings"].as_array().expect("readings");
+        let names: Vec<&str> = readings.iter().filter_map(|it| it[0].as_str()).collect();
         assert!(
             names.iter().any(|it| it.contains(reading)),
             "{kind}: {names:?}"

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use crate::support::tables::in_turn;
 use crate::support::{Running, Scratch, finish, leftovers, skipped};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -146,15 +147,9 @@ fn a_run_that_cannot_be_archived_is_kept_in_the_journal() {
     assert!(text.contains(&garbage));
     let json = fs::read_to_string(scratch.path("run.json")).expect("a file");
     let json: Value = serde_json::from_str(&json).expect("JSON");
-    let begun = json["study"]["begun_at"].as_array().expect("moments");
+    let begun = json["note"]["begun_at"].as_array().expect("moments");
     assert_eq!(begun.len(), 2);
-    assert_eq!(
-        json["study"]["replicates"]
-            .as_array()
-            .expect("replicates")
-            .len(),
-        2
-    );
+    assert_eq!(in_turn(&json).len(), 2);
 }
 
 /// The environment named the file system of the study's target, whatever was measured.
@@ -174,10 +169,9 @@ fn every_place_that_is_measured_is_described() {
         scratch.check(&args, 0, "").json()
     };
     let given = |json: &Value| {
-        let places = json["study"]["places"].as_array().expect("places");
-        let given = places
-            .iter()
-            .map(|it| it["given"].as_str().expect("a path"));
+        let others = json["other_targets"].as_array().into_iter().flatten();
+        let places = std::iter::once(&json["target"]).chain(others);
+        let given = places.map(|it| it["given"].as_str().expect("a path"));
         given.map(str::to_owned).collect::<Vec<String>>()
     };
     let warns = |json: &Value, start: &str| {

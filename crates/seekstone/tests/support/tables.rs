@@ -55,6 +55,20 @@ pub fn readings(row: &Value, reading: &str) -> Vec<f64> {
         .collect()
 }
 
+/// Repetitions of rows that take turns, in the order of measuring: the row, and the repetition.
+pub fn in_turn(run: &Value) -> Vec<(&Value, &Value)> {
+    let tables = run["tables"].as_array().expect("tables").iter();
+    let rows = tables.flat_map(|it| it["rows"].as_array().expect("rows"));
+    let all = rows.flat_map(|row| {
+        let replicates = row["replicates"].as_array().into_iter().flatten();
+        replicates.map(move |it| (row, it))
+    });
+    let mut found: Vec<(&Value, &Value)> =
+        all.filter(|(_, it)| it["turn"]["place"].is_u64()).collect();
+    found.sort_by_key(|(_, it)| it["turn"]["place"].as_u64());
+    found
+}
+
 /// The severity of a warning about rows whose names begin so.
 pub fn severity<'a>(run: &'a Value, row: &str, code: &str) -> &'a str {
     let mut warnings = run["row_warnings"].as_array().into_iter().flatten();

@@ -1,0 +1,34 @@
+//! The note of an experiment: its title and test environment, before results and conclusions.
+
+use results::{Run, RunNote, TargetDescription};
+
+use crate::list::moment;
+use crate::page::Page;
+use crate::style::Tone;
+use crate::target::mounted;
+
+/// The title, and where and how it was measured. The machine and the target stand above.
+pub(crate) fn section(page: &mut Page<'_>, run: &Run, note: &RunNote) {
+    page.blank();
+    page.heading(&note.title);
+    page.blank();
+    page.heading("Test environment");
+    for line in environment(run, note) {
+        page.item(Tone::Plain, "-", &line);
+    }
+}
+
+/// The environment in the user's words, when it was measured, what was done, and of several places
+/// what each stands on.
+pub(crate) fn environment(run: &Run, note: &RunNote) -> Vec<String> {
+    let moments: Vec<String> = note.begun_at.iter().map(|it| moment(it)).collect();
+    let done = moments.join(", resumed ");
+    let others = run.other_targets.iter();
+    let places = std::iter::once(&run.target).chain(others);
+    let place = |it: &TargetDescription| format!("Measured on {}: {}", it.given, mounted(it));
+    let places = places.filter(|_| !run.other_targets.is_empty());
+    let mut lines = note.environment.clone();
+    lines.push(format!("Done {done}"));
+    lines.extend(places.map(place));
+    lines
+}

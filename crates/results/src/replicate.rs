@@ -1,0 +1,77 @@
+//! The repetitions behind a row.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::reading::Unit;
+
+/// One repetition behind a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Replicate {
+    /// Position among the repetitions of its row, from 1.
+    pub number: u32,
+    /// Whether it is in the row's figures: a warm-up is not.
+    pub counts: bool,
+    /// What it gave: name, unit, value.
+    #[serde(deserialize_with = "known_or_not")]
+    pub readings: Vec<(String, Unit, f64)>,
+    /// The single values that readings sum up: name, values.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "each_known_or_not"
+    )]
+    pub samples: Vec<(String, Vec<f64>)>,
+    /// When it was measured, where rows take turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<ReplicateTurn>,
+}
+
+/// When a repetition was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplicateTurn {
+    /// Position among the repetitions of all rows, from 1.
+    pub place: u32,
+    /// When it began, RFC 3339, UTC.
+    pub started_at: String,
+    /// How long it took, nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+/// Readings of which some have no value.
+fn known_or_not<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Unit, f64)>, D::Error> {
+    let found = Vec::<(String, Unit, Option<f64>)>::deserialize(from)?;
+    let found = found.into_iter();
+    Ok(found
+        .map(|(name, unit, it)| (name, unit, it.unwrap_or(f64::NAN)))
+        .collect())
+}
+
+/// Values of which some are not known.
+fn each_known_or_not<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<(String, Vec<f64>)>, D::Error> {
+    let found = Vec::<(String, Vec<Option<f64>>)>::deserialize(from)?;
+    let known = |it: Vec<Option<f64>>| it.into_iter().map(|it| it.unwrap_or(f64::NAN)).collect();
+    Ok(found
+        .into_iter()
+        .map(|(name, it)| (name, known(it)))
+        .collect())
+}
+
+impl Replicate {
+    /// A repetition that gave these readings.
+    #[must_use]
+    pub fn new(
+        number: u32,
+        counts: bool,
+        readings: impl IntoIterator<Item = (String, Unit, f64)>,
+    ) -> Self {
+        Self {
+            number,
+            counts,
+            readings: readings.into_iter().collect(),
+            samples: Vec::new(),
+            turn: None,
+        }
+    }
+}
