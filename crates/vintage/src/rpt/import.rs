@@ -114,17 +114,12 @@ fn workload(entries: &[&Entry]) -> Option<Imported> {
         is_complete: block.is_some(),
         rabmarks: block.map(|block| (block.rabmark_r, block.rabmark_s)),
         curve: Curve {
-            workload: None,
-            arrivals: results::Arrivals::Closed,
-            percentile: None,
             channel: Channel::Service,
             title: name.clone(),
             points,
             levels,
-            saturation: None,
-            resolution: None,
-            errors: Vec::new(),
             warnings: warnings(entries),
+            ..Curve::default()
         },
         name,
     })
