@@ -303,3 +303,61 @@ impl Sheet<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use results::Unit;
+
+    use super::*;
+    use crate::plot::axis::AxisScale;
+    use crate::plot::{Place, SideOf};
+
+    /// A line through two places, the interval of the first, a height with what was found on it and
+    /// what is said of that.
+    #[test]
+    fn a_plot_in_characters_says_all_that_it_holds() {
+        let place = |[x, y]: [f64; 2], [low, high]: [f64; 2]| Place {
+            at: [
+                Extent {
+                    value: x,
+                    low,
+                    high,
+                },
+                Extent::exact(y),
+            ],
+            text: String::new(),
+        };
+        let places = [
+            place([4.0, 1.0], [2.0, 6.0]),
+            place([10.0, 5.0], [10.0, 10.0]),
+        ];
+        let series = Series::joined("measured", places.into_iter());
+        let height = Guide {
+            text: "9 µs – 10 µs".into(),
+            found: Some(Extent::exact(7.0)),
+            ..Guide::height(Extent::exact(3.0), String::new())
+        };
+        let sides = [("load", Unit::Count), ("time", Unit::Count)];
+        let sides = sides.map(|(name, unit)| SideOf {
+            name,
+            unit,
+            scale: AxisScale::FromZero,
+        });
+        let plot = Plot::new(sides, vec![series], vec![height]);
+        let lines = plot.glyphs(60, 6).into_iter();
+        let lines = lines.map(|line| line.iter().map(|it| it.sign).collect::<String>());
+        let lines: Vec<String> = lines.map(|it| it.trim_end().to_owned()).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        5 ┤                                            ⣀⡠⠤⠔⠒●
+          │                                     ⢀⣀⠤⠔⠒⠊⠉
+        3 ┤·  9 us .. 10 us  · · · · · · ·⣀⡠⠤◆⠒⠉⠁· · · · · ·
+          │                        ⢀⣀⠤⠔⠒⠊⠉
+          │          ├─────────●────────┤
+        0 ┤
+          └┬─────────┬─────────┬────────┬─────────┬─────────┬
+           0         2         4        6         8        10
+           load  ● measured  ◆ level
+        ");
+        assert!(plot.glyphs(11, 6).is_empty() && plot.glyphs(38, 1).is_empty());
+    }
+}
