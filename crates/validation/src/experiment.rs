@@ -187,3 +187,57 @@ fn read_table(
         filler: *fillers.get(name)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::Standing;
+
+    #[track_caller]
+    fn check(fields: &[&str], figure: SimulatedFigure, expected: (Standing, &str)) {
+        let row = PublishedRow::read(fields).expect("a row").with(figure);
+        assert_eq!((row.standing, row.note.as_str()), expected, "{row:?}");
+    }
+
+    #[test]
+    fn a_row_is_judged_by_the_bar_of_its_line() {
+        use SimulatedFigure::{Between, Nothing, One};
+        use Standing::{Missed, NotJudged, Outside, Within};
+        let row = |bar| ["row", "ms", "10", bar, "why"];
+        check(&row("within 0.1"), One(10.9), (Within, "why"));
+        check(&row("within 0.1"), One(11.1), (Outside, "why"));
+        check(&row("missed within 0.1"), One(11.1), (Missed, "why"));
+        check(&row("missed within 0.1"), One(10.9), (Within, ""));
+        check(&row("bracket"), Between(11.0, 9.0), (Within, "why"));
+        check(&row("from 1"), One(99.0), (Within, "why"));
+        check(&row("from 1 to 9"), One(99.0), (Outside, "why"));
+        check(&row("-"), One(10.0), (NotJudged, "why"));
+        check(&row("misprint"), Nothing, (NotJudged, "why"));
+        check(&["row", ".", "-", "from 1"], One(2.0), (Within, ""));
+        let share = PublishedRow::read(&["row", ".", "1/4", "-"]).expect("a row");
+        assert_eq!(
+            (share.row.published, share.row.unit),
+            (Some(0.25), String::new())
+        );
+    }
+
+    #[test]
+    fn other_lines_are_no_rows() {
+        for fields in [
+            &["row", "ms", "10"][..],
+            &["row", "ms", "ten", "-"],
+            &["row", "ms", "10", "about 0.1"],
+            &["row", "ms", "10", "within"],
+            &["row", "ms", "10", "-", "why", "more"],
+        ] {
+            assert!(PublishedRow::read(fields).is_none(), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn each_table_of_the_text_is_filled_and_says_how() {
+        for table in experiments() {
+            assert!(!table.method.is_empty(), "{}", table.title);
+        }
+    }
+}
