@@ -8,16 +8,19 @@ use crate::support::{self, Scratch, finish, skipped};
 /// Direction, bytes and offset of each operation, as a log of fio's has them.
 type Logged = Vec<[u64; 3]>;
 
-/// What a job of the null engine does; `None` where the program is missing.
-fn logged(scratch: &Scratch, mut program: Command, options: &[&str]) -> Logged {
+/// What each of these jobs of the null engine does, beside each other in one run.
+fn logged(scratch: &Scratch, mut program: Command, jobs: &[Vec<&str>]) -> Vec<Logged> {
     scratch.settle(&mut program);
-    program.args(["--name=a", "--ioengine=null", "--write_bw_log=log"]);
-    program
-        .args(["--log_offset=1", "--output=out"])
-        .args(options);
+    program.arg("--output=out");
+    for (number, options) in jobs.iter().enumerate() {
+        let log = format!("--write_bw_log=log{number}");
+        program.args([&format!("--name=job{number}"), "--ioengine=null", &log]);
+        program.arg("--log_offset=1").args(options);
+    }
     let ended = finish(program);
-    assert_eq!(ended.code, Some(0), "{options:?}: {ended:?}");
-    read_log(&scratch.path("log_bw.1.log"))
+    assert_eq!(ended.code, Some(0), "{jobs:?}: {ended:?}");
+    let log = |number| scratch.path(&format!("log{number}_bw.{}.log", number + 1));
+    (0..jobs.len()).map(|it| read_log(&log(it))).collect()
 }
 
 fn read_log(path: &Path) -> Logged {
@@ -29,15 +32,19 @@ fn read_log(path: &Path) -> Logged {
     text.lines().map(line).collect()
 }
 
-fn ours(options: &[&str]) -> Logged {
+fn ours(jobs: &[Vec<&str>]) -> Vec<Logged> {
     let scratch = Scratch::new();
     let program = scratch.seekstone(["fio", "--no-save", "--quiet", "--seed=1"]);
-    logged(&scratch, program, options)
+    logged(&scratch, program, jobs)
 }
 
-fn theirs(options: &[&str]) -> Logged {
+/// What they do here and in fio.
+fn both(jobs: &[Vec<&str>]) -> impl Iterator<Item = (Logged, Logged)> {
     let scratch = Scratch::new();
-    logged(&scratch, Command::new("fio"), options)
+    let mut fio = Command::new("fio");
+    fio.arg("--thread");
+    let theirs = logged(&scratch, fio, jobs);
+    ours(jobs).into_iter().zip(theirs)
 }
 
 /// Jobs in order, whose offsets are known.
@@ -133,8 +140,9 @@ fn jobs_in_order_go_where_fio_goes() {
     if !support::is_installed("fio") {
         return skipped("jobs_in_order_go_where_fio_goes", "fio is missing");
     }
-    for options in IN_ORDER {
-        assert_eq!(ours(options), theirs(options), "{options:?}");
+    let jobs = IN_ORDER.map(<[&str]>::to_vec);
+    for (options, (ours, theirs)) in jobs.iter().zip(both(&jobs)) {
+        assert_eq!(ours, theirs, "{options:?}");
     }
 }
 
@@ -170,8 +178,8 @@ fn several_sizes_have_the_counts_and_shares_of_fio() {
         let test = "several_sizes_have_the_counts_and_shares_of_fio";
         return skipped(test, "fio is missing");
     }
-    for options in MAPPED {
-        let (ours, theirs) = (ours(options), theirs(options));
+    let jobs = MAPPED.map(<[&str]>::to_vec);
+    for (options, (ours, theirs)) in jobs.iter().zip(both(&jobs)) {
         let bytes = |all: &Logged| all.iter().map(|[_, len, _]| len).sum::<u64>();
         assert_eq!(bytes(&ours), bytes(&theirs), "{options:?}");
         let lens = theirs.iter().map(|[_, len, _]| *len);
@@ -237,9 +245,8 @@ fn random_jobs_work_through_zones_as_fio_does() {
             "fio is missing",
         );
     }
-    for (kib, options) in ZONED {
-        let options = [options, &["--zonemode=strided", "--bs=4k"]].concat();
-        let (ours, theirs) = (ours(&options), theirs(&options));
+    let jobs = ZONED.map(|(_, options)| [options, &["--zonemode=strided", "--bs=4k"]].concat());
+    for (((kib, _), options), (ours, theirs)) in ZONED.iter().zip(&jobs).zip(both(&jobs)) {
         let zones = |all: &Logged| {
             let zone = |[_, _, offset]: &[u64; 3]| offset / (kib << 10);
             all.iter().map(zone).collect::<Vec<_>>()
@@ -276,10 +283,13 @@ fn zones_have_their_shares_of_the_requests_as_in_fio() {
         let test = "zones_have_their_shares_of_the_requests_as_in_fio";
         return skipped(test, "fio is missing");
     }
-    for (options, ends) in SHARED {
-        let distribution = format!("--random_distribution={}", options[0]);
-        let fixed = ["--rw=randread", "--bs=4k", "--size=64m", &distribution];
-        let options = [&fixed[..], &options[1..]].concat();
+    let words = SHARED.map(|(options, _)| format!("--random_distribution={}", options[0]));
+    let fixed = ["--rw=randread", "--bs=4k", "--size=64m"];
+    let jobs = SHARED.iter().zip(&words);
+    let jobs: Vec<Vec<&str>> = jobs
+        .map(|((options, _), word)| [&fixed[..], &[word], &options[1..]].concat())
+        .collect();
+    for (((_, ends), options), (ours, theirs)) in SHARED.iter().zip(&jobs).zip(both(&jobs)) {
         let shares = |all: &Logged| {
             assert_eq!(all.len(), 16_384, "{options:?}");
             let below = |end: f64| {
@@ -288,7 +298,7 @@ fn zones_have_their_shares_of_the_requests_as_in_fio() {
             };
             ends.map(below)
         };
-        let (ours, theirs) = (shares(&ours(&options)), shares(&theirs(&options)));
+        let (ours, theirs) = (shares(&ours), shares(&theirs));
         // Five standard deviations of a difference.
         for (ours, theirs) in ours.into_iter().zip(theirs) {
             assert!(
@@ -301,8 +311,8 @@ fn zones_have_their_shares_of_the_requests_as_in_fio() {
 
 #[test]
 fn each_block_is_reached_once() {
-    for options in &MAPPED[..5] {
-        let all = ours(options);
+    let jobs = MAPPED.map(<[&str]>::to_vec);
+    for (options, all) in jobs[..5].iter().zip(ours(&jobs[..5])) {
         let least = all.iter().map(|[_, len, _]| *len).min().expect("requests");
         let blocks = |[_, len, offset]: &[u64; 3]| (*offset..offset + len).step_by(least as usize);
         let mut reached: Vec<u64> = all.iter().flat_map(blocks).collect();

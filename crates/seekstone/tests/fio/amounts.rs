@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Scratch, finish, is_installed, side_by_side, skipped};
+use crate::support::{Scratch, finish, is_installed, skipped};
 use serde_json::Value;
 
 /// Jobs of the null engine. Found by comparing some hundred generated job files with fio 3.33.
@@ -57,14 +57,26 @@ const DRAWN: [&str; 10] = [
     "--rw=rw --bs=4k,16k --size=1m --loops=2",
 ];
 
+/// How often they are drawn, here and by fio.
+const SEEDS: u32 = 8;
+
 /// Requests and bytes of reads and writes, for each copy.
-fn done(scratch: &Scratch, mut program: Command, job: &str) -> Vec<[u64; 4]> {
+type Done = Vec<[u64; 4]>;
+
+/// What each of these jobs does, beside each other in one run.
+fn done(scratch: &Scratch, mut program: Command, jobs: &[String]) -> Vec<Done> {
     scratch.settle(&mut program);
-    program.args(["--name=a", "--ioengine=null", "--filename=f"]);
-    program.args(["--output-format=json"]);
-    program.args(job.split(' '));
+    program.arg("--output-format=json");
+    for (number, job) in jobs.iter().enumerate() {
+        program.args([
+            &format!("--name=job{number}"),
+            "--ioengine=null",
+            &format!("--filename=f{number}"),
+        ]);
+        program.args(job.split(' '));
+    }
     let ended = finish(program);
-    assert_eq!(ended.code, Some(0), "{job}: {ended:?}");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
     let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let count = |of: &Value, key: &str| of[key].as_u64().unwrap_or(0);
     let copy = |it: &Value| {
@@ -72,8 +84,19 @@ fn done(scratch: &Scratch, mut program: Command, job: &str) -> Vec<[u64; 4]> {
         let both = [reads, writes].map(|it| [count(it, "total_ios"), count(it, "io_bytes")]);
         [both[0][0], both[0][1], both[1][0], both[1][1]]
     };
-    let copies = found["jobs"].as_array().expect("jobs").iter();
-    copies.map(copy).collect()
+    let copies = found["jobs"].as_array().expect("jobs");
+    let of = |number| {
+        let name = format!("job{number}");
+        let its = copies.iter().filter(|it| it["jobname"] == *name);
+        its.map(copy).collect()
+    };
+    (0..jobs.len()).map(of).collect()
+}
+
+fn fio() -> Command {
+    let mut fio = Command::new("fio");
+    fio.arg("--thread");
+    fio
 }
 
 #[test]
@@ -82,11 +105,14 @@ fn jobs_do_as_much_as_in_fio() {
         return skipped("jobs_do_as_much_as_in_fio", "fio is missing");
     }
     let scratch = Scratch::new();
-    side_by_side(&JOBS, |job| {
-        let ours = scratch.seekstone(["fio", "--no-save", "--quiet"]);
-        let ours = done(&scratch, ours, job);
-        assert_eq!(ours, done(&scratch, Command::new("fio"), job), "{job}");
-    });
+    let jobs = JOBS.map(str::to_owned);
+    let ours = scratch.seekstone(["fio", "--no-save", "--quiet"]);
+    let ours = done(&scratch, ours, &jobs);
+    let theirs = done(&scratch, fio(), &jobs);
+    for ((job, ours), theirs) in jobs.iter().zip(ours).zip(theirs) {
+        assert!(!theirs.is_empty(), "{job}");
+        assert_eq!(ours, theirs, "{job}");
+    }
 }
 
 /// Mean and its squared standard error.
@@ -105,26 +131,27 @@ fn jobs_of_several_sizes_do_as_much_as_in_fio_on_average() {
         return skipped("jobs_of_several_sizes_do_as_much", "fio is missing");
     }
     let scratch = Scratch::new();
-    side_by_side(&DRAWN, |job| {
-        let both = [0, 1].map(|who| {
-            let one = |seed: u32| {
-                let program = match who {
-                    0 => scratch.seekstone([
-                        "fio",
-                        "--no-save",
-                        "--quiet",
-                        &format!("--seed={seed}"),
-                    ]),
-                    _ => Command::new("fio"),
-                };
-                let seed = format!("{job} --allrandrepeat=0 --randseed={}", 1000 + seed * 7919);
-                done(&scratch, program, &seed)[0].map(|count| count as f64)
-            };
-            (0..8).map(one).collect::<Vec<_>>()
-        });
+    let seeded =
+        |job: &str, seed: u32| format!("{job} --allrandrepeat=0 --randseed={}", 1000 + seed * 7919);
+    let jobs = |seed| DRAWN.map(|job| seeded(job, seed)).to_vec();
+    let ours: Vec<Done> = (0..SEEDS)
+        .flat_map(|seed| {
+            let option = format!("--seed={seed}");
+            let program = scratch.seekstone(["fio", "--no-save", "--quiet", &option]);
+            done(&scratch, program, &jobs(seed))
+        })
+        .collect();
+    let theirs = done(
+        &scratch,
+        fio(),
+        &(0..SEEDS).flat_map(jobs).collect::<Vec<_>>(),
+    );
+    for (number, job) in DRAWN.iter().enumerate() {
         for column in 0..4 {
-            let [ours, theirs] = both.each_ref().map(|runs| {
-                let values: Vec<f64> = runs.iter().map(|it| it[column]).collect();
+            let [ours, theirs] = [&ours, &theirs].map(|all| {
+                let seeds = all.iter().skip(number).step_by(DRAWN.len());
+                let values: Vec<f64> = seeds.map(|it| it[0][column] as f64).collect();
+                assert_eq!(values.len(), SEEDS as usize);
                 mean(&values)
             });
             let apart = (ours.0 - theirs.0).abs();
@@ -134,7 +161,7 @@ fn jobs_of_several_sizes_do_as_much_as_in_fio_on_average() {
                 "{job}, {column}: {ours:?}, fio {theirs:?}"
             );
         }
-    });
+    }
 }
 
 #[test]
