@@ -1,27 +1,36 @@
 //! The program in several ranks of this machine, under the libraries that Debian's packages bring.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use rustix::process::Pid;
 use serde_json::Value;
 
 use super::{PROGRAM, Scratch, finish, is_installed, skipped};
 
+/// Where shims are kept, below a scratch: its `home` is the home directory.
+const SHIMS: &str = "home/.cache/seekstone";
+
 /// An MPI library.
 pub struct Library {
     pub mpirun: &'static [&'static str],
     pub mpicc: &'static str,
+    /// Name and content of each file of the shim's cache: it is compiled once for all tests.
+    shim: OnceLock<Vec<(String, Vec<u8>)>>,
 }
 
-pub const MPICH: Library = Library {
+pub static MPICH: Library = Library {
     mpirun: &["mpirun.mpich"],
     mpicc: "mpicc.mpich",
+    shim: OnceLock::new(),
 };
-pub const OPEN_MPI: Library = Library {
+pub static OPEN_MPI: Library = Library {
     mpirun: &["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
     mpicc: "mpicc.openmpi",
+    shim: OnceLock::new(),
 };
 
 /// A scratch with the library's shim in its cache; `None` where the library is not installed.
@@ -36,10 +45,29 @@ pub fn with_shim_in(test: &str, library: &Library, place: fn() -> Scratch) -> Op
         return None;
     }
     let scratch = place();
-    let mut shim = scratch.seekstone(["fleet", "shim", "--mpicc", library.mpicc]);
-    shim.env_remove("XDG_CACHE_HOME");
-    finish(shim).check(&["fleet", "shim"], 0, "Wrote ");
+    let cache = scratch.path(SHIMS);
+    let mut maker = fs::DirBuilder::new();
+    let made = maker.recursive(true).mode(0o700).create(&cache);
+    made.expect("a directory");
+    for (name, content) in library.shim.get_or_init(|| library.compiled()) {
+        fs::write(cache.join(name), content).expect("a file");
+    }
     Some(scratch)
+}
+
+impl Library {
+    fn compiled(&self) -> Vec<(String, Vec<u8>)> {
+        let scratch = Scratch::new();
+        let mut shim = scratch.seekstone(["fleet", "shim", "--mpicc", self.mpicc]);
+        shim.env_remove("XDG_CACHE_HOME");
+        finish(shim).check(&["fleet", "shim"], 0, "Wrote ");
+        let entries = fs::read_dir(scratch.path(SHIMS)).expect("the cache");
+        let file = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().expect("a name");
+            (name, fs::read(entry.path()).expect("a file"))
+        };
+        entries.map(|it| file(it.expect("an entry"))).collect()
+    }
 }
 
 /// A launcher, with options of its own, that starts nothing yet.
