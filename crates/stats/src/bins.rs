@@ -33,7 +33,7 @@ impl LogBins {
     /// From pairs of bin and count in strictly increasing order of bins.
     pub(crate) fn from_sorted(pairs: impl Iterator<Item = (u16, u64)>) -> Self {
         let (bins, counts): (Vec<u16>, Vec<u64>) = pairs.unzip();
-        debug_assert!(bins.is_sorted(), "bins must come in order");
+        assert!(bins.is_sorted(), "bins must come in order");
         Self { bins, counts }
     }
 
