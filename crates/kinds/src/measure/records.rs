@@ -465,9 +465,18 @@ mod tests {
                 assert!(piece.len() < 20 || !pattern.matches(first, offset as u64 + 1, piece));
                 assert!(piece.len() < 20 || !pattern.matches(first + 1, offset as u64, piece));
             }
+            // Each byte in a piece around it, and some of them in the whole file.
             for byte in 0..9000 {
                 file[byte] ^= 1;
-                assert!(!pattern.matches(first, 0, &file), "{len}: byte {byte}");
+                let begin = byte.saturating_sub(50);
+                let piece = &file[begin..(byte + 50).min(9000)];
+                let is_whole = pattern.matches(first, begin as u64, piece);
+                assert!(!is_whole, "{len}: byte {byte}");
+                let is_looked_at = byte % 61 == 0 || byte == 8999;
+                assert!(
+                    !is_looked_at || !pattern.matches(first, 0, &file),
+                    "{len}: byte {byte}"
+                );
                 file[byte] ^= 1;
             }
         }

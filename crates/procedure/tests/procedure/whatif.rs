@@ -17,7 +17,7 @@ use results::{Curve, Prediction};
 use units::Duration;
 
 type Seeds = std::ops::RangeInclusive<u64>;
-const FEW: Seeds = 1..=15;
+const FEW: Seeds = 1..=10;
 const MANY: Seeds = 1..=50;
 
 /// A simulated device, with the truth about it in seconds.
