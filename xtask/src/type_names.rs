@@ -11,21 +11,13 @@ const SHARED: &[(usize, &[&str])] = &[
     (8, &["Session"]),
     (
         5,
-        &[
-            "Command",
-            "Content",
-            "Direction",
-            "Kind",
-            "Log",
-            "Part",
-            "Row",
-        ],
+        &["Command", "Content", "Direction", "Kind", "Log", "Part"],
     ),
     (
         4,
         &[
             "Bench", "End", "Event", "Fault", "Found", "Group", "Order", "Pace", "Piece", "Plan",
-            "Run", "Section", "Server", "Source", "Status", "Storage",
+            "Row", "Run", "Section", "Server", "Source", "Status", "Storage",
         ],
     ),
     (

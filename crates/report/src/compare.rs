@@ -1,16 +1,15 @@
 //! Runs compared with the first of them, figure by figure.
 
 use results::{
-    FigureRatio, Role, Run, SetupDifference, Shown, Trust, compare as ratios, setup_differences,
+    FigureRatio, RatioRow, Role, Run, SetupDifference, Shown, Table, compare as ratios,
+    ratio_table, setup_differences,
 };
-use stats::Estimate;
-use units::{format_counted, format_interval_count};
+use units::format_counted;
 
-use crate::figure::estimated;
 use crate::page::Page;
-use crate::plot::strip::{RatioLine, ratios_svg, strips};
+use crate::plot::strip::{RatioLine, ratios_svg};
+use crate::section;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
 
 /// Figures that are shown without `all`: a screen has room for them.
 const ROWS: usize = 20;
@@ -80,7 +79,7 @@ pub fn comparison_svg(runs: &[Run]) -> Result<String, ComparisonError> {
                 _ => format!("{}: {} {}", short_name(new), it.row, it.metric),
             },
             ratio: it.ratio,
-            word: verdict(it.shown).to_owned(),
+            word: it.shown.word().to_owned(),
         }));
     }
     let title = match others {
@@ -113,27 +112,12 @@ fn pair(page: &mut Page<'_>, base: &Run, new: &Run) -> Result<(), ComparisonErro
     page.heading(&format!("{} compared with {}", name(new), name(base)));
     page.paragraph(Tone::Plain, &in_words(&shown));
     page.blank();
-    let mut table = Table::new(&[
-        ("row", Align::Left, 9),
-        ("metric", Align::Left, 9),
-        ("base", Align::Right, 7),
-        ("new", Align::Right, 8),
-        ("ratio", Align::Right, 9),
-        ("95 % CI", Align::Left, 8),
-        ("around 1", Align::Left, 6),
-        ("", Align::Left, 9),
-    ]);
-    let ratios: Vec<_> = shown.iter().map(|it| Some(it.ratio)).collect();
-    let strips = strips(&ratios, page.style.unicode);
     let most = match page.style.all {
         true => usize::MAX,
         false => ROWS,
     };
     let left = shown.len().saturating_sub(most);
-    for (it, strip) in shown.into_iter().zip(strips).take(most) {
-        table.row(tone(it.shown), cells(it, strip));
-    }
-    page.table(&table);
+    section::one(page, &ratios_of(&shown[..shown.len() - left]));
     if left > 0 {
         let left = format_counted(left as u64, "more figure");
         page.paragraph(Tone::Quiet, &format!("{left}: --all shows them"));
@@ -174,43 +158,26 @@ pub(crate) fn in_words(shown: &[&FigureRatio]) -> String {
     format!("Of {all}, {}.", parts.join(", "))
 }
 
-fn cells(it: &FigureRatio, strip: String) -> [String; 8] {
-    let value = |estimate: Estimate| estimated(it.unit, estimate).0;
-    let (ratio, interval) = match it.ratio.is_bounded() {
-        true => format_interval_count(it.ratio.value, it.ratio.low, it.ratio.high),
-        false => (format!("{:.2}", it.ratio.value), String::new()),
+/// Ratios as a table.
+pub(crate) fn ratios_of(found: &[&FigureRatio]) -> Table {
+    // A column of equal metrics would not be shown.
+    let is_one = found.iter().all(|it| it.metric == found[0].metric);
+    let rows = found.iter().map(|it| RatioRow {
+        levels: match is_one {
+            true => vec![format!("{} {}", it.row, it.metric)],
+            false => vec![it.row.clone(), it.metric.clone()],
+        },
+        unit: it.unit,
+        better: it.better,
+        values: [it.base, it.new, it.ratio],
+        shown: it.shown.word(),
+    });
+    let factors: &[&str] = if is_one {
+        &["figure"]
+    } else {
+        &["row", "metric"]
     };
-    [
-        it.row.clone(),
-        it.metric.clone(),
-        value(it.base),
-        value(it.new),
-        ratio,
-        interval,
-        strip,
-        verdict(it.shown).to_owned(),
-    ]
-}
-
-/// What the intervals show, in a word; none where they show nothing.
-pub(crate) const fn verdict(shown: Shown) -> &'static str {
-    match shown {
-        Shown::Better => "better",
-        Shown::Worse => "worse",
-        Shown::Differs => "differs",
-        Shown::Nothing => "",
-        Shown::NoInterval => "no interval",
-        Shown::Untrusted(Trust::Void) => "void",
-        Shown::Untrusted(_) => "not settled",
-    }
-}
-
-const fn tone(shown: Shown) -> Tone {
-    match shown {
-        Shown::Worse => Tone::Doubtful,
-        Shown::Better | Shown::Differs => Tone::Plain,
-        Shown::Nothing | Shown::NoInterval | Shown::Untrusted(_) => Tone::Quiet,
-    }
+    ratio_table(factors, rows)
 }
 
 /// What is not the same in the setups.

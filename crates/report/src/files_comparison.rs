@@ -3,13 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use results::{FileState, FileSystemRole, Run, Table, TargetDescription};
+use results::{FileState, FileSystemRole, Row, Run, Table, TargetDescription};
 use stats::Estimate;
-use units::Bytes;
+use units::{Bytes, format_counted};
 
 use crate::figure::digits;
-use crate::style::Style;
+use crate::page::Page;
+use crate::section::in_parts;
+use crate::style::{Style, Tone};
 use crate::system::{describe, short_name};
+use crate::table::{self, Align};
 
 /// The test that reads a device.
 const TEST_11: &str = "11";
@@ -38,31 +41,35 @@ struct System<'a> {
     /// The place of its run among those that were named.
     place: usize,
     run: &'a Run,
-    tests: Vec<SystemTest<'a>>,
     role: FileSystemRole,
     target: &'a TargetDescription,
+    cells: Vec<SystemTest>,
 }
 
-/// A test of a system, as its table has it.
-struct SystemTest<'a> {
-    row: Row,
-    found: &'a results::Row,
+/// A test of a system, and the line that it stands in.
+#[derive(Clone)]
+struct SystemTest {
+    /// What the line is called. Times of TEST11 over other bytes, as of a smaller device, are in
+    /// another one, since they do not compare.
+    line: String,
+    /// The line of the same on a file system as it is.
+    as_is: String,
+    /// Lines come by clients, scale and state.
+    order: (u32, u32, FileState),
+    /// Seconds, or thousands of bytes per second.
+    value: Estimate,
+    merit: Merit,
 }
 
-/// What a row is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Row {
-    test: String,
-    spacing: String,
-    state: FileState,
-    scale: u32,
-    clients: u32,
-    /// What TEST11 read: a device may be smaller than another, and times over other bytes do not
-    /// compare. Nothing for other tests.
-    bytes: Option<u64>,
-    /// Whether it is the figure of merit: TEST11 in bytes per second, which compare whatever the
-    /// size of a device.
-    is_merit: bool,
+/// The figure of merit: TEST11 in bytes per second, which compare whatever the size of a device.
+#[derive(Clone, PartialEq, Eq)]
+enum Merit {
+    /// This is a time that has none.
+    None,
+    /// This is a time, and that the line of its figure of merit.
+    Line(String),
+    /// It is the figure of merit.
+    Itself,
 }
 
 /// The table of several runs, slowest system first, as from floppy disks to memory. With `against`,
@@ -90,29 +97,28 @@ pub fn files_comparison(
             systems.push(System {
                 place,
                 run,
-                tests: tests_of(table, role),
                 role,
                 target,
+                cells: cells_of(table, role),
             });
         }
     }
-    let rows = rows_of(&systems);
-    let mut shared: Vec<&Row> = rows
+    let lines = lines_of(&systems);
+    let is_everywhere = |line: &SystemTest| systems.iter().all(|it| it.comparable(line).is_some());
+    let mut shared: Vec<SystemTest> = lines
         .iter()
-        .filter(|row| is_everywhere(row, &systems))
+        .filter(|it| is_everywhere(it))
+        .cloned()
         .collect();
     // The times of TEST11 and its figure of merit say the same where as much was read.
-    let timed: Vec<Row> = shared
-        .iter()
-        .filter(|row| !row.is_merit)
-        .map(|row| merit_of(row))
-        .collect();
-    shared.retain(|row| !row.is_merit || !timed.contains(row));
-    if runs.len() > 1 && rows.iter().all(|row| holders(row, &systems) < 2) {
+    let timed: Vec<Merit> = shared.iter().map(|it| it.merit.clone()).collect();
+    let is_timed = |it: &SystemTest| timed.contains(&Merit::Line(it.line.clone()));
+    shared.retain(|it| it.merit != Merit::Itself || !is_timed(it));
+    if runs.len() > 1 && lines.iter().all(|line| holders(line, &systems) < 2) {
         return Err(FilesComparisonError::NothingShared);
     }
-    // By the sum of logarithms over shared rows: each test weighs the same, long or short.
-    systems.sort_by(|a, b| weight(b, &shared).total_cmp(&weight(a, &shared)));
+    // By the sum of logarithms over shared lines: each test weighs the same, long or short.
+    systems.sort_by(|a, b| b.weight(&shared).total_cmp(&a.weight(&shared)));
     if let Some(number) = against.filter(|&n| n == 0 || n as usize > systems.len()) {
         return Err(FilesComparisonError::NoSuchSystem(number, systems.len()));
     }
@@ -120,254 +126,190 @@ pub fn files_comparison(
     for (number, system) in (1..).zip(&systems) {
         describe(&mut text, number, system.run, system.target, system.role);
     }
-    text.push('\n');
     let base = against.map(|number| &systems[number as usize - 1]);
-    text.push_str(&grid(&rows, &systems, base, style));
-    text.push_str(&legend(&rows, &shared, &systems, base.zip(against)));
-    Ok(text)
+    let grid = grid(&lines, &systems, base, style);
+    let legend = legend(&lines, &shared, &systems, base.zip(against));
+    Ok(format!("{text}\n{grid}\n{legend}"))
 }
 
-fn rows_of(systems: &[System<'_>]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    for test in systems.iter().flat_map(|it| &it.tests) {
-        let merit = test.row.bytes.map(|_| merit_of(&test.row));
-        for row in std::iter::once(test.row.clone()).chain(merit) {
-            if !rows.contains(&row) {
-                rows.push(row);
-            }
+fn lines_of(systems: &[System<'_>]) -> Vec<SystemTest> {
+    let mut lines: Vec<SystemTest> = Vec::new();
+    for cell in systems.iter().flat_map(|it| &it.cells) {
+        if !lines.iter().any(|it| it.line == cell.line) {
+            lines.push(cell.clone());
         }
     }
     // Stable: within a state, the paper's order.
-    rows.sort_by_key(|row| (row.clients, row.scale, row.state));
-    rows
+    lines.sort_by_key(|it| it.order);
+    lines
 }
 
 /// The tests of one file system.
-fn tests_of(table: &Table, role: FileSystemRole) -> Vec<SystemTest<'_>> {
-    let rows = table.rows.iter().filter_map(|found| {
-        let [test, state, place, spacing, scale] = found.levels.as_slice() else {
-            return None;
-        };
-        let mut states = FileState::ALL.into_iter();
-        let bytes = || {
-            let readings = &found.replicates.first()?.readings;
-            let moved = readings.iter().find(|(name, ..)| name == "bytes");
-            moved.map(|(_, _, bytes)| *bytes as u64)
-        };
-        let row = Row {
-            test: test.clone(),
-            spacing: spacing.clone(),
-            state: states.find(|it| it.name() == state)?,
-            scale: scale.parse().ok()?,
-            clients: found.figure("clients")?.value.value as u32,
-            bytes: (test == TEST_11).then(bytes).flatten(),
-            is_merit: false,
-        };
-        (place == role.name()).then_some(SystemTest { row, found })
-    });
-    rows.collect()
+fn cells_of(table: &Table, role: FileSystemRole) -> Vec<SystemTest> {
+    let of_system = table
+        .rows
+        .iter()
+        .filter(|it| it.levels.get(2).is_some_and(|it| it == role.name()));
+    of_system.filter_map(cells_of_row).flatten().collect()
 }
 
-/// The figure of merit of a row of TEST11.
-fn merit_of(row: &Row) -> Row {
-    Row {
-        bytes: None,
-        is_merit: true,
-        ..row.clone()
-    }
-}
-
-fn figure(row: &Row, system: &System<'_>) -> Option<Estimate> {
-    for test in &system.tests {
-        let seconds = test.found.figure("elapsed")?.value;
-        if !row.is_merit && test.row == *row {
-            return Some(seconds);
-        }
-        if row.is_merit && merit_of(&test.row) == *row {
-            return Some(rate_of(test.row.bytes? as f64, seconds));
-        }
-    }
-    None
-}
-
-/// Bytes per second, where seconds are known with an interval.
-fn rate_of(bytes: f64, seconds: Estimate) -> Estimate {
-    Estimate {
-        value: bytes / seconds.value,
-        low: bytes / seconds.high,
-        high: bytes / seconds.low,
-        ..seconds
-    }
-}
-
-/// What a row is compared with: a memory disk has one state only, which stands for all of them.
-fn comparable(row: &Row, system: &System<'_>) -> Option<Estimate> {
-    let as_it_is = || {
-        let row = Row {
-            state: FileState::AsIs,
-            ..row.clone()
-        };
-        figure(&row, system)
+/// The time of a test, and the figure of merit of TEST11.
+fn cells_of_row(row: &Row) -> Option<Vec<SystemTest>> {
+    let [test, state, _, spacing, scale] = row.levels.as_slice() else {
+        return None;
     };
-    let is_memory = system.role == FileSystemRole::Memory;
-    figure(row, system).or_else(|| is_memory.then(as_it_is).flatten())
+    let state = FileState::ALL.into_iter().find(|it| it.name() == state)?;
+    let scale: u32 = scale.parse().ok()?;
+    let clients = row.figure("clients")?.value.value as u32;
+    let time = row.figure("elapsed")?.value;
+    let times = match scale {
+        1 => String::new(),
+        scale => format!(", counts times {scale}"),
+    };
+    let by = match clients {
+        1 => String::new(),
+        clients => format!(", {}", format_counted(clients.into(), "client")),
+    };
+    let readings = row.replicates.first().map(|it| it.readings.iter());
+    let mut readings = readings.into_iter().flatten();
+    let bytes = readings.find(|(name, ..)| name == "bytes");
+    let bytes = bytes.filter(|_| test == TEST_11).map(|(_, _, it)| *it);
+    let each = bytes.map(|it| it as u64 / u64::from(clients.max(1)));
+    let read = each.filter(|&it| it != DEVICE_BYTES);
+    let read = read.map_or_else(String::new, |it| format!(", of {}", Bytes(it)));
+    let number = match test.starts_with(|c: char| c.is_ascii_digit()) {
+        true => "TEST",
+        false => "",
+    };
+    let name = format!("{number}{test} {spacing}");
+    let line = |state: FileState| format!("{} {}{read}{times}{by}", name.trim_end(), state.name());
+    let merit_line = |state: FileState| format!("merit kB/s {}{times}{by}", state.name());
+    let cell = |line: &dyn Fn(FileState) -> String, value, merit| SystemTest {
+        line: line(state),
+        as_is: line(FileState::AsIs),
+        order: (clients, scale, state),
+        value,
+        merit,
+    };
+    let Some(bytes) = bytes else {
+        return Some(vec![cell(&line, time, Merit::None)]);
+    };
+    // Thousands of bytes have as many digits as seconds.
+    let [value, low, high] = [time.value, time.high, time.low].map(|it| bytes / 1e3 / it);
+    let rate = Estimate {
+        value,
+        low,
+        high,
+        ..time
+    };
+    Some(vec![
+        cell(&line, time, Merit::Line(merit_line(state))),
+        cell(&merit_line, rate, Merit::Itself),
+    ])
+}
+
+impl System<'_> {
+    fn value(&self, line: &str) -> Option<Estimate> {
+        let mut cells = self.cells.iter();
+        cells.find(|it| it.line == line).map(|it| it.value)
+    }
+
+    /// What a line is compared with: a memory disk has one state only, which stands for all.
+    fn comparable(&self, line: &SystemTest) -> Option<Estimate> {
+        let is_memory = self.role == FileSystemRole::Memory;
+        let as_is = || self.value(&line.as_is).filter(|_| is_memory);
+        self.value(&line.line).or_else(as_is)
+    }
+
+    fn weight(&self, shared: &[SystemTest]) -> f64 {
+        let logarithm = |line: &SystemTest| {
+            let value = self.comparable(line)?.value.max(1e-12).ln();
+            Some(if line.merit == Merit::Itself {
+                -value
+            } else {
+                value
+            })
+        };
+        shared.iter().filter_map(logarithm).sum()
+    }
 }
 
 /// Runs, not systems: a run's target and memory disk had the same tests anyway.
-fn holders(row: &Row, systems: &[System<'_>]) -> usize {
-    let having = systems.iter().filter(|it| figure(row, it).is_some());
+fn holders(line: &SystemTest, systems: &[System<'_>]) -> usize {
+    let having = systems.iter().filter(|it| it.value(&line.line).is_some());
     let runs: BTreeSet<usize> = having.map(|it| it.place).collect();
     runs.len()
 }
 
-fn is_everywhere(row: &Row, systems: &[System<'_>]) -> bool {
-    systems.iter().all(|it| comparable(row, it).is_some())
-}
-
-fn weight(system: &System<'_>, shared: &[&Row]) -> f64 {
-    let logarithm = |row: &Row| {
-        let value = comparable(row, system)?.value.max(1e-12).ln();
-        Some(if row.is_merit { -value } else { value })
-    };
-    shared.iter().filter_map(|row| logarithm(row)).sum()
-}
-
-fn grid(rows: &[Row], systems: &[System<'_>], base: Option<&System<'_>>, style: &Style) -> String {
-    let first = rows.iter().map(|row| label(row).chars().count()).max();
-    let first = first.unwrap_or(0).max(4);
-    let columns: Vec<Vec<String>> = systems
-        .iter()
-        .map(|system| rows.iter().map(|row| cell(row, system, base)).collect())
-        .collect();
-    let heads: Vec<String> = (1..)
-        .zip(systems)
-        .map(|(number, system)| format!("[{number}] {}", short_name(system.target)))
-        .collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .zip(&heads)
-        .map(|(cells, head)| {
-            let widest = cells.iter().map(|cell| cell.chars().count()).max();
-            widest.unwrap_or(0).max(head.chars().count())
-        })
-        .collect();
-    // Columns that do not fit beside each other come below, in as many blocks as they need.
-    let mut text = String::new();
-    let mut at = 0;
-    while at < systems.len() {
-        let mut taken = first;
-        let mut end = at;
-        while end < systems.len() && (end == at || taken + 2 + widths[end] <= style.columns()) {
-            taken += 2 + widths[end];
-            end += 1;
+/// Columns that do not fit beside each other come below.
+fn grid(
+    lines: &[SystemTest],
+    systems: &[System<'_>],
+    base: Option<&System<'_>>,
+    style: &Style,
+) -> String {
+    let mut page = Page::new(style);
+    let numbered: Vec<(usize, &System<'_>)> = (1..).zip(systems).collect();
+    in_parts(&mut page, &numbered, |part| {
+        let heading = |(number, system): &(usize, &System<'_>)| {
+            let name = format!("[{number}] {}", short_name(system.target));
+            (name.into(), Align::Right, 9)
+        };
+        let first = ("".into(), Align::Left, 10);
+        let headings = std::iter::once(first).chain(part.iter().map(heading));
+        let mut grid = table::Table::with_headings(headings);
+        for line in lines {
+            let cells = part.iter().map(|(_, it)| cell(line, it, base));
+            let cells = std::iter::once(line.line.clone()).chain(cells);
+            grid.row(Tone::Plain, cells.collect::<Vec<_>>());
         }
-        let mut lines = vec![(String::new(), &heads[at..end])];
-        let cells: Vec<Vec<String>> = (0..rows.len())
-            .map(|row| {
-                columns[at..end]
-                    .iter()
-                    .map(|column| column[row].clone())
-                    .collect()
-            })
-            .collect();
-        lines.extend(rows.iter().map(label).zip(cells.iter().map(Vec::as_slice)));
-        for (label, cells) in lines {
-            let mut line = format!("{label:<first$}");
-            for (cell, width) in cells.iter().zip(&widths[at..end]) {
-                line.push_str(&format!("  {cell:>width$}"));
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text.push('\n');
-        at = end;
-    }
-    text
+        grid
+    });
+    page.finish()
 }
 
-fn label(row: &Row) -> String {
-    let scale = if row.scale == 1 {
-        String::new()
-    } else {
-        format!(", counts times {}", row.scale)
-    };
-    let clients = if row.clients == 1 {
-        String::new()
-    } else {
-        format!(", {}", units::format_counted(row.clients.into(), "client"))
-    };
-    if row.is_merit {
-        return format!("merit kB/s {}{scale}{clients}", row.state.name());
-    }
-    let bytes = row.bytes.map(|bytes| bytes / u64::from(row.clients.max(1)));
-    let bytes = bytes.filter(|&bytes| bytes != DEVICE_BYTES);
-    let bytes = bytes.map_or_else(String::new, |bytes| format!(", of {}", Bytes(bytes)));
-    format!(
-        "{} {}{bytes}{scale}{clients}",
-        word(&row.test, &row.spacing),
-        row.state.name()
-    )
-}
-
-/// Seconds with the half-width of their interval, and the ratio where one is wanted.
-fn cell(row: &Row, system: &System<'_>, base: Option<&System<'_>>) -> String {
-    let Some(found) = figure(row, system) else {
+/// A value with the half-width of its interval, and the ratio where one is wanted.
+fn cell(line: &SystemTest, system: &System<'_>, base: Option<&System<'_>>) -> String {
+    let Some(found) = system.value(&line.line) else {
         return "-".into();
     };
-    // Thousands of bytes per second have as many digits as seconds.
-    let shown = if row.is_merit {
-        found.scale(1e-3)
-    } else {
-        found
-    };
-    let width = half(&shown);
-    let is_base = base.is_some_and(|base| std::ptr::eq(base, system));
-    let base = base.filter(|_| !is_base);
-    let ratio = base.and_then(|base| comparable(row, base)).map(|base| {
+    let base = base.filter(|base| !std::ptr::eq(*base, system));
+    let ratio = base.and_then(|base| base.comparable(line)).map(|base| {
         let ratio = found.over(&base);
-        if ratio.is_bounded() {
-            let (low, high) = (digits(ratio.low), digits(ratio.high));
-            format!("  x{} ({low} .. {high})", digits(ratio.value))
-        } else {
-            format!("  x{}", digits(ratio.value))
-        }
+        let (low, high) = (digits(ratio.low), digits(ratio.high));
+        let interval = ratio.is_bounded().then(|| format!(" ({low} .. {high})"));
+        format!("  x{}{}", digits(ratio.value), interval.unwrap_or_default())
     });
-    format!(
-        "{}{width}{}",
-        digits(shown.value),
-        ratio.unwrap_or_default()
-    )
+    let (value, half) = (digits(found.value), half(&found));
+    format!("{value}{half}{}", ratio.unwrap_or_default())
 }
 
 fn legend(
-    rows: &[Row],
-    shared: &[&Row],
+    lines: &[SystemTest],
+    shared: &[SystemTest],
     systems: &[System<'_>],
     against: Option<(&System<'_>, u32)>,
 ) -> String {
     let mut text = "Seconds for each test, with half of their 95 % interval.".to_owned();
-    if rows.iter().any(|row| row.is_merit) {
+    if lines.iter().any(|it| it.merit == Merit::Itself) {
         text.push_str(
             " Merit: the paper's figure of merit, what TEST11 read in a second. As is, \
              memory may have answered.",
         );
     }
-    let figures = || {
-        let of_row = |row| systems.iter().filter_map(move |it| figure(row, it));
-        rows.iter().flat_map(of_row)
-    };
-    if figures().any(|found| !found.is_bounded()) {
+    let mut cells = systems.iter().flat_map(|it| &it.cells);
+    if cells.any(|it| !it.value.is_bounded()) {
         text.push_str(" What was measured once has no interval.");
     }
-    let is_filled = |row: &Row, system: &System<'_>| {
-        figure(row, system).is_none() && comparable(row, system).is_some()
+    let is_filled = |line: &SystemTest, system: &System<'_>| {
+        system.value(&line.line).is_none() && system.comparable(line).is_some()
     };
     let one_state = "A memory disk has one state, as is, which stands for the others there.";
     let is_order_filled = shared
         .iter()
-        .any(|row| systems.iter().any(|it| is_filled(row, it)));
+        .any(|line| systems.iter().any(|it| is_filled(line, it)));
     let is_ratio_filled =
-        against.is_some_and(|(base, _)| rows.iter().any(|it| is_filled(it, base)));
+        against.is_some_and(|(base, _)| lines.iter().any(|it| is_filled(it, base)));
     if shared.is_empty() {
         text.push_str(
             " No test is common to all systems, so they are in the order in which they were \
@@ -389,15 +331,6 @@ fn legend(
     }
     text.push('\n');
     text
-}
-
-/// A test as tables name it: `TEST4`, `TEST4 SPACE2`, or the word of a phase.
-fn word(test: &str, spacing: &str) -> String {
-    let number = match test.starts_with(|c: char| c.is_ascii_digit()) {
-        true => "TEST",
-        false => "",
-    };
-    format!("{number}{test} {spacing}").trim_end().to_owned()
 }
 
 /// Half of the interval, in percent; nothing where there is none.

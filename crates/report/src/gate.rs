@@ -1,14 +1,17 @@
 //! Sets of runs held against each other: limits with their verdicts, and what changed in words.
 
-use results::{Better, GateLimit, GateRow, LimitVerdict, SetupDifference};
+use results::{
+    Better, GateLimit, GateRow, LimitVerdict, RatioRow, SetupDifference, Table, ratio_table,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
+use stats::Estimate;
 use units::{format_counted, format_interval_count};
 
 use crate::compare::differences;
 use crate::page::Page;
+use crate::section;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
 use crate::verdicts::{held, verdict};
 
 /// What stands on either side.
@@ -87,7 +90,12 @@ pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &
     for line in sets.too_few().into_iter().chain(changes(rows)) {
         page.paragraph(Tone::Plain, &line);
     }
-    ratios(&mut page, rows);
+    page.blank();
+    section::one(&mut page, &ratios(rows));
+    if rows.iter().any(|it| it.ratio.is_some()) {
+        page.blank();
+        page.paragraph(Tone::Quiet, TOGETHER);
+    }
     if !sets.differences.is_empty() {
         differences(&mut page, sets.differences);
     }
@@ -118,33 +126,20 @@ fn judged(page: &mut Page<'_>, limits: &[GateLimit]) {
     }
 }
 
-fn ratios(page: &mut Page<'_>, rows: &[GateRow]) {
-    page.blank();
-    let mut table = Table::new(&[
-        ("figure", Align::Left, 9),
-        ("base", Align::Right, 7),
-        ("new", Align::Right, 8),
-        ("ratio", Align::Right, 9),
-        ("95 % interval", Align::Left, 8),
-        ("", Align::Left, 9),
-    ]);
-    for row in rows {
-        let (ratio, interval) = ratio(row);
-        let cells = [
-            row.figure.clone(),
-            row.unit.format(row.base),
-            row.unit.format(row.new),
-            ratio,
-            interval,
-            changed(row).to_owned(),
-        ];
-        table.row(Tone::Plain, cells);
-    }
-    page.table(&table);
-    if rows.iter().any(|it| it.ratio.is_some()) {
-        page.blank();
-        page.paragraph(Tone::Quiet, TOGETHER);
-    }
+/// Ratios as a table; of too few runs they have no interval.
+pub(crate) fn ratios(rows: &[GateRow]) -> Table {
+    let rows = rows.iter().map(|row| {
+        let alone = || Estimate::exact(row.new / row.base, 1.0).without_interval();
+        let [base, new] = [row.base, row.new].map(|it| Estimate::exact(it, 1.0));
+        RatioRow {
+            levels: vec![row.figure.clone()],
+            unit: row.unit,
+            better: row.better,
+            values: [base, new, row.ratio.unwrap_or_else(alone)],
+            shown: changed(row),
+        }
+    });
+    ratio_table(&["figure"], rows)
 }
 
 /// The same as one Markdown table.

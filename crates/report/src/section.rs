@@ -39,7 +39,8 @@ pub(crate) fn all(page: &mut Page<'_>, run: &Run) {
     }
 }
 
-fn one(page: &mut Page<'_>, table: &Table) {
+/// A table with its notes.
+pub(crate) fn one(page: &mut Page<'_>, table: &Table) {
     let grouped_by = table.show.grouped_by.as_ref();
     let place = grouped_by.and_then(|by| table.factors.iter().position(|it| it == by));
     let all: Vec<&Row> = table.rows.iter().collect();
@@ -120,7 +121,11 @@ fn grid(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>)
 }
 
 /// As many parts beside each other as the width has room for, the others below.
-fn in_parts<T>(page: &mut Page<'_>, mut parts: &[T], grid: impl Fn(&[T]) -> table::Table) {
+pub(crate) fn in_parts<T>(
+    page: &mut Page<'_>,
+    mut parts: &[T],
+    grid: impl Fn(&[T]) -> table::Table,
+) {
     while !parts.is_empty() {
         let fits = |count: &usize| page.fits(&grid(&parts[..*count]));
         let count = (1..=parts.len()).rev().find(fits).unwrap_or(1);
@@ -161,7 +166,8 @@ fn metrics(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usiz
 /// A line for each row, or for rows that only the factor of the sides tells apart. Those who ask
 /// for everything see in further tables what the width leaves out.
 fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
-    let all = page.style.all || table.show.in_parts;
+    // Ratios have what they are made of beside them, and that has its intervals elsewhere.
+    let all = (page.style.all || table.show.in_parts) && table.show.around_one.is_none();
     let beside = table.show.side_by_side.as_ref().filter(|_| !all);
     let beside = beside.and_then(|by| table.factors.iter().position(|it| it == by));
     let sides = beside.map_or_else(|| vec![""], |place| levels(rows, place));
@@ -175,7 +181,8 @@ fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>
         let shown = beside.map(|_| *name);
         columns.extend(valued(table, &of_side, all, (side, shown)));
     }
-    let most = table.show.rows_max.filter(|_| !all).unwrap_or(usize::MAX);
+    let most = table.show.rows_max.filter(|_| !page.style.all);
+    let most = most.unwrap_or(usize::MAX);
     let lines = in_lines(rows, beside, &sides);
     let lines = chosen(&lines, most);
     if !all {

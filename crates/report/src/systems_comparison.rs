@@ -8,7 +8,7 @@ use serde::Deserialize;
 use stats::Estimate;
 use units::{format_count, format_counted, format_interval_count};
 
-use crate::compare::{name, verdict};
+use crate::compare::name;
 use crate::figure::{estimated, percent};
 use crate::page::Page;
 use crate::style::{Style, Tone};
@@ -314,7 +314,7 @@ fn cells(
         None => (String::new(), String::new()),
     };
     let said = match it.shown {
-        Shown::Untrusted(_) => verdict(it.shown),
+        Shown::Untrusted(_) => it.shown.word(),
         _ => "",
     };
     let [specified, part] = specified;

@@ -8,7 +8,8 @@ use stats::Estimate;
 use crate::metric::BYTES;
 use crate::reading::{Better, Unit};
 use crate::run::Run;
-use crate::table::{Role, Row, Table, Trust};
+use crate::show::Show;
+use crate::table::{Figure, Role, Row, Table, Trust};
 
 /// What the intervals of two figures show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,52 @@ impl FigureRatio {
             Better::Neither => None,
         }
     }
+}
+
+impl Shown {
+    /// In a word; none where the intervals show nothing.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Differs => "differs",
+            Self::Nothing => "",
+            Self::NoInterval => "no interval",
+            Self::Untrusted(Trust::Void) => "void",
+            Self::Untrusted(_) => "not settled",
+        }
+    }
+}
+
+/// Ratios with what they are of: the name, base and new, new over base, and what that shows.
+pub struct RatioRow {
+    /// Levels of the factors of the table.
+    pub levels: Vec<String>,
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+    /// Base, new, and new over base.
+    pub values: [Estimate; 3],
+    /// In a word.
+    pub shown: &'static str,
+}
+
+/// Ratios as a table that is drawn around 1.
+#[must_use]
+pub fn ratio_table(factors: &[&str], rows: impl IntoIterator<Item = RatioRow>) -> Table {
+    let rows = rows.into_iter().map(|it| {
+        let [base, new, ratio] = it.values;
+        let figures = [
+            Figure::new("base", it.unit, it.better, base),
+            Figure::new("new", it.unit, it.better, new),
+            Figure::new("ratio", Unit::Ratio, it.better, ratio),
+        ];
+        let row = Row::new(it.levels, figures, "ratio", Trust::Sound, &[]);
+        row.with_word("shown", it.shown)
+    });
+    let show = Show::default().around_one("ratio");
+    Table::new("ratios", factors, rows.collect()).shown(show)
 }
 
 /// Keys of setups that differ between any two runs, and mean nothing for their figures.

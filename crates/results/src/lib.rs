@@ -44,7 +44,8 @@ mod warning_code;
 mod what_if;
 
 pub use comparison::{
-    FigureRatio, SetupDifference, Shown, compare, set_differences, setup_differences,
+    FigureRatio, RatioRow, SetupDifference, Shown, compare, ratio_table, set_differences,
+    setup_differences,
 };
 pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
 pub use environment::{Caution, Environment, RankHost, TargetDescription};

@@ -2,30 +2,25 @@
 //! distributions in one chart, what differs in the setup.
 
 use results::{
-    Curve, FigureRatio, GateLimit, GateRow, LimitVerdict, Role, Run, SetupDifference, Shown, Unit,
+    Curve, FigureRatio, GateLimit, GateRow, LimitVerdict, Role, Run, SetupDifference, Table,
     compare as ratios, setup_differences,
 };
-use stats::Estimate;
 use units::format_counted;
 
 use super::facts::facts;
-use super::tables::{folded, level_in_print};
+use super::tables::{self, Labels, folded};
 use super::{Section, document, grid};
 use crate::charts::load::overlaid;
 use crate::charts::nines::overlaid_nines;
-use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, verdict};
-use crate::figure::estimated;
+use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, ratios_of};
 use crate::gate::{self, RunSets};
-use crate::markup::{escaped, in_print};
-use crate::names::words;
+use crate::markup::escaped;
 use crate::plot::Plot;
-use crate::plot::strip::{Sense, Strip};
 use crate::plot::svg::Drawn;
 use crate::verdicts;
 
 /// Runs that a chart tells apart.
 const RUNS_DRAWN: usize = 6;
-
 /// Each run compared with the first, as a page.
 ///
 /// # Errors
@@ -37,6 +32,7 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
     let mut compared = String::new();
     let mut differences = String::new();
     let mut lead = String::new();
+    let mut labels = Labels::default();
     for new in others {
         let found = ratios(base, new);
         let (details, shown): (Vec<&FigureRatio>, Vec<&FigureRatio>) =
@@ -50,9 +46,10 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
         if others.len() > 1 {
             compared.push_str(&format!("<p>{}</p>\n", escaped(&lead)));
         }
-        compared.push_str(&table(&shown));
+        compared.push_str(&table(new, &ratios_of(&shown), &mut labels));
         if !details.is_empty() {
-            compared.push_str(&folded("More figures", &table(&details)));
+            let details = table(new, &ratios_of(&details), &mut labels);
+            compared.push_str(&folded("More figures", &details));
         }
         differences.push_str(&format!("{heading}{}", setup(base, new)));
     }
@@ -80,7 +77,8 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
         ),
         Section::new("setup", "What differs in the setup", differences),
     ];
-    Ok(document(&title, &header, &sections, "", ""))
+    let rules = labels.into_rules();
+    Ok(document(&title, &header, &sections, "", &rules))
 }
 
 /// Sets of runs held against each other, as a page: the limits with their verdicts, each ratio, and
@@ -117,13 +115,14 @@ pub fn gate_html(
         escaped(&lead.join(" "))
     );
     let [load, nines] = charts(runs);
+    let mut labels = Labels::default();
     let mut drawn = Drawn::default();
     let sections = [
         Section::new("limits", "Limits", judged.collect()),
         Section::new(
             "figures",
             "Ratios, new over baseline",
-            gate_figures(sets, rows),
+            gate_figures(sets, rows, runs.first(), &mut labels),
         ),
         Section::new("load", "Latency over load", grid("", &load, &mut drawn)),
         Section::new(
@@ -137,22 +136,17 @@ pub fn gate_html(
             differing(sets.differences),
         ),
     ];
-    document(&title, &header, &sections, "", "")
+    document(&title, &header, &sections, "", &labels.into_rules())
 }
 
-fn gate_figures(sets: &RunSets<'_>, rows: &[GateRow]) -> String {
-    let ratios = rows.iter().map(|row| (row, gate_ratio(row)));
-    let ratios: Vec<(&GateRow, Estimate)> = ratios.collect();
-    let strip = Strip::around_one(ratios.iter().map(|it| it.1));
-    let mut figures = head(false);
-    for (row, ratio) in ratios {
-        let word = gate::changed(row);
-        let class = Sense::of(word).class();
-        let values = [row.base, row.new].map(|it| Estimate::exact(it, 1.0));
-        let name = (row.figure.as_str(), "", "");
-        figures.push_str(&line(name, row.unit, values, ratio, (class, word), &strip));
-    }
-    figures.push_str("</tbody></table></div>\n");
+fn gate_figures(
+    sets: &RunSets<'_>,
+    rows: &[GateRow],
+    run: Option<&Run>,
+    labels: &mut Labels,
+) -> String {
+    let ratios = gate::ratios(rows);
+    let mut figures = run.map_or_else(String::new, |run| table(run, &ratios, labels));
     let below = [
         sets.unlike(),
         sets.too_few(),
@@ -162,12 +156,6 @@ fn gate_figures(sets: &RunSets<'_>, rows: &[GateRow]) -> String {
         figures.push_str(&format!("<p class=\"legend\">{}</p>\n", escaped(&text)));
     }
     figures
-}
-
-/// The ratio of a figure; of too few runs without an interval.
-fn gate_ratio(row: &GateRow) -> Estimate {
-    let alone = Estimate::exact(row.new / row.base, 1.0).without_interval();
-    row.ratio.unwrap_or(alone)
 }
 
 /// Curves with equal titles in one chart, and distributions of measurements with equal names.
@@ -187,96 +175,8 @@ fn charts(runs: &[Run]) -> [Vec<Plot>; 2] {
     [load.collect(), overlaid_nines(&named)]
 }
 
-fn table(shown: &[&FigureRatio]) -> String {
-    let strip = Strip::around_one(shown.iter().map(|it| it.ratio));
-    let mut text = head(true);
-    for it in shown {
-        text.push_str(&row(it, &strip));
-    }
-    text + "</tbody></table></div>\n"
-}
-
-/// The headings; of rows that are figures themselves no column names the metric.
-fn head(has_metric: bool) -> String {
-    let mut text = String::from("<div class=\"wide\"><table><thead><tr>");
-    let first: &[(&str, &str)] = match has_metric {
-        true => &[("", "row"), ("", "metric")],
-        false => &[("", "figure")],
-    };
-    for &(class, heading) in first.iter().chain(&[
-        ("n", "base"),
-        ("n", "new"),
-        ("n", "ratio"),
-        ("strip", "interval of the ratio, around 1"),
-        ("", "shown"),
-    ]) {
-        text.push_str(&format!(
-            "<th scope=\"col\" class=\"{class}\">{heading}</th>"
-        ));
-    }
-    text + "</tr></thead>\n<tbody>\n"
-}
-
-fn row(it: &FigureRatio, strip: &Strip) -> String {
-    let class = match it.shown {
-        Shown::Better => "sound",
-        Shown::Worse => "void",
-        Shown::Differs => "differs",
-        Shown::Nothing | Shown::NoInterval | Shown::Untrusted(_) => "",
-    };
-    let (row, table, metric) = (level_in_print(&it.row), words(&it.table), words(&it.metric));
-    let said = (class, verdict(it.shown));
-    line(
-        (&row, &table, &metric),
-        it.unit,
-        [it.base, it.new],
-        it.ratio,
-        said,
-        strip,
-    )
-}
-
-/// A row of the table: its names, both values, the ratio, and a word in a class.
-fn line(
-    (row, table, metric): (&str, &str, &str),
-    unit: Unit,
-    [base, new]: [Estimate; 2],
-    found: Estimate,
-    (class, word): (&str, &str),
-    strip: &Strip,
-) -> String {
-    let value = |label: &str, estimate: Estimate| {
-        format!(
-            "<td class=\"n\" data-l=\"{label}\"><data value=\"{}\">{}</data></td>",
-            estimate.value,
-            escaped(&in_print(&estimated(unit, estimate).0))
-        )
-    };
-    let (ratio, interval) = match found.is_bounded() {
-        true => estimated(Unit::Ratio, found),
-        false => (format!("{:.2}", found.value), String::new()),
-    };
-    let word = match word {
-        "" => String::new(),
-        word => format!("<span class=\"t {class}\">{word}</span>"),
-    };
-    let metric = match metric {
-        "" => String::new(),
-        metric => format!("<td>{}</td>", escaped(metric)),
-    };
-    format!(
-        "<tr><th scope=\"row\">{}<small>{}</small></th>{metric}{}{}\
-         <td class=\"n h\" data-l=\"ratio\"><data value=\"{}\">{}</data><small>{}</small></td>\
-         <td class=\"strip\">{}</td><td>{word}</td></tr>\n",
-        escaped(row),
-        escaped(table),
-        value("base", base),
-        value("new", new),
-        found.value,
-        escaped(&ratio),
-        escaped(&in_print(&interval)),
-        Strip::row(&strip.ratio(found)),
-    )
+fn table(run: &Run, ratios: &Table, labels: &mut Labels) -> String {
+    tables::one(run, ratios, labels, &ratios.metrics(), true)
 }
 
 fn setup(base: &Run, new: &Run) -> String {

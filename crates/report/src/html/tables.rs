@@ -9,7 +9,7 @@ use crate::markup::{Printed, escaped, in_print};
 use crate::names::{capitalised, words};
 use crate::plot::Extent;
 use crate::plot::axis::{Axis, AxisScale, tick_label};
-use crate::plot::strip::Strip;
+use crate::plot::strip::{SHOWN, Sense, Strip};
 
 /// Longer tables are folded.
 const ROWS_MAX: usize = 40;
@@ -100,8 +100,20 @@ pub(super) fn folded(what: &str, body: &str) -> String {
     format!("<details><summary>{what}</summary>\n{body}</details>\n")
 }
 
+/// A word of a row; what a comparison shows is set as a sign.
+fn said_of(row: &Row, what: &str) -> String {
+    let word = escaped(row.word(what));
+    match what == SHOWN && !word.is_empty() {
+        true => {
+            let class = Sense::of(&word).class();
+            format!("<td><span class=\"t {class}\">{word}</span></td>")
+        }
+        false => format!("<td>{word}</td>"),
+    }
+}
+
 /// Details of a row are as trustworthy as the rest of it, where that is said.
-fn one(
+pub(super) fn one(
     run: &Run,
     table: &Table,
     labels: &mut Labels,
@@ -109,6 +121,8 @@ fn one(
     is_main: bool,
 ) -> String {
     let strip = is_main.then(|| StripColumn::of(table)).flatten();
+    // What is compared says itself how far.
+    let has_trust = is_main && table.show.around_one.is_none();
     // A table of one row has no factor; its name is the row's.
     let factors = match table.factors.as_slice() {
         [] => vec![String::new()],
@@ -144,7 +158,7 @@ fn one(
     for what in &said {
         text.push_str(&format!("<th scope=\"col\">{}</th>", escaped(what)));
     }
-    if is_main {
+    if has_trust {
         text.push_str("<th scope=\"col\">trust</th>");
     }
     text.push_str("</tr></thead>\n<tbody>\n");
@@ -157,13 +171,9 @@ fn one(
                 strip.mark(row, &class)
             ));
         }
-        for metric in metrics {
-            text.push_str(&cell(row, metric));
-        }
-        for what in &said {
-            text.push_str(&format!("<td>{}</td>", escaped(row.word(what))));
-        }
-        if is_main {
+        text.extend(metrics.iter().map(|it| cell(row, it)));
+        text.extend(said.iter().map(|it| said_of(row, it)));
+        if has_trust {
             text.push_str(&format!("<td>{}</td>", trust(row)));
         }
         text.push_str("</tr>\n");

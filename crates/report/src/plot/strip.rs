@@ -31,15 +31,6 @@ pub(crate) fn is_known(ratio: Estimate) -> bool {
     ratio.is_bounded() && ratio.low > 0.0 && ratio.high / ratio.low < SPREAD_MAX
 }
 
-/// A strip in characters for each ratio, on one logarithmic axis; empty for those of which nothing
-/// is known.
-pub(crate) fn strips(ratios: &[Option<Estimate>], is_unicode: bool) -> Vec<String> {
-    let axis = strip_axis(ratios.iter().flatten().copied());
-    let strips = ratios.iter();
-    let strips = strips.map(|it| it.map_or_else(String::new, |it| strip(it, &axis, is_unicode)));
-    strips.collect()
-}
-
 /// The logarithmic axis of the ratios that are known.
 pub(crate) fn strip_axis(ratios: impl Iterator<Item = Estimate>) -> Axis {
     Strip::around_one(ratios.filter(|it| is_known(*it))).axis
@@ -250,6 +241,13 @@ pub(crate) fn ratios_svg(title: &str, note: &str, lines: &[RatioLine]) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn strips(ratios: &[Option<Estimate>], is_unicode: bool) -> Vec<String> {
+        let axis = strip_axis(ratios.iter().flatten().copied());
+        let strip =
+            |it: &Option<Estimate>| it.map_or_else(String::new, |it| strip(it, &axis, is_unicode));
+        ratios.iter().map(strip).collect()
+    }
 
     fn ratio(low: f64, value: f64, high: f64) -> Option<Estimate> {
         let exact = Estimate::exact(value, 8.0);

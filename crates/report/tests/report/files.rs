@@ -170,7 +170,9 @@ fn the_order_says_over_which_tests_it_is() {
         text.contains("A memory disk has one state, as is"),
         "{text}"
     );
-    let cold = text.lines().find(|line| line.starts_with("TEST3 cold"));
+    let cold = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("TEST3 cold"));
     assert!(cold.is_some_and(|line| line.contains(" x4.31 (")), "{text}");
     let some = [
         with_states(1, 1.0, &[Cold, AsIs]),
@@ -214,7 +216,9 @@ fn test_11_compares_only_where_as_much_was_read() {
     let runs = [with_device(1, 2.0, whole), with_device(2, 1.0, small)];
     let text = compared(&runs, Some(2)).expect("a table");
     let row = |start: &str| {
-        let found = text.lines().find(|line| line.starts_with(start));
+        let found = text
+            .lines()
+            .find(|line| line.trim_start().starts_with(start));
         found
             .unwrap_or_else(|| panic!("no {start} in\n{text}"))
             .to_owned()
@@ -364,7 +368,9 @@ fn the_figure_of_merit_compares_devices_of_any_size() {
         device(2, "rk05", 10.0, 2_494_464),
     ];
     let text = compared(&runs, Some(1)).expect("a table");
-    let merit = text.lines().find(|line| line.starts_with("merit kB/s"));
+    let merit = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("merit kB/s"));
     let merit = merit.unwrap_or_else(|| panic!("{text}"));
     assert!(merit.contains("249") && merit.contains("819"), "{merit}");
     assert!(merit.contains("x3.28"), "{merit}");
