@@ -24,7 +24,10 @@ pub fn markdown(run: &Run) -> String {
         None => {
             let command = plain(&run.settings.command);
             let title = format!("# {command}: {}\n\n", plain(&run.target.given));
-            (title, vec![run.environment.started_at.clone()])
+            let others = run.other_targets.iter();
+            let others = others.map(|it| format!("{}: {}", it.given, target::mounted(it)));
+            let started_at = run.environment.started_at.clone();
+            (title, others.chain([started_at]).collect())
         }
     };
     for line in [target, machine].iter().chain(&about) {

@@ -67,7 +67,8 @@ impl Study {
                 ..table.saying(says)
             }
             .titled("Targets")
-            .noted(notes.chain(self.procedure()).chain(self.resumed()))
+            .noted(notes.chain([self.procedure().join("; ") + "."]))
+            .noted(self.resumed())
             .shown(Show {
                 by_nines: true,
                 ..Show::detail()
