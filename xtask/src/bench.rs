@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::source::root;
 
 /// What to run and how long.
-struct Plan {
+struct BenchPlan {
     rounds: usize,
     seconds: f64,
     file_mib: u64,
@@ -27,16 +27,16 @@ struct Plan {
 
 /// One figure of one tool.
 #[derive(Clone, Copy, Debug, Default)]
-struct Figure {
+struct BenchFigure {
     per_second: f64,
     cpu_ns: f64,
 }
 
 /// Measure, and print a table.
 pub fn bench(options: &[&str]) -> Result<()> {
-    let plan = Plan::parse(options)?;
+    let plan = BenchPlan::parse(options)?;
     std::fs::create_dir_all(&plan.folder)?;
-    let scratch = Scratch::new(&plan)?;
+    let scratch = BenchDirectory::new(&plan)?;
     println!(
         "{:34} {:>12} {:>12} {:>7} {:>10} {:>10} {:>7}",
         "case", "ours IOPS", "other IOPS", "ratio", "ours CPU", "other CPU", "ratio"
@@ -90,7 +90,7 @@ pub fn bench(options: &[&str]) -> Result<()> {
     Ok(())
 }
 
-impl Plan {
+impl BenchPlan {
     fn parse(options: &[&str]) -> Result<Self> {
         let mut plan = Self {
             rounds: 5,
@@ -134,8 +134,8 @@ impl Plan {
     fn compare(
         &self,
         name: &str,
-        ours: impl Fn() -> Result<Figure>,
-        other: impl Fn() -> Result<Figure>,
+        ours: impl Fn() -> Result<BenchFigure>,
+        other: impl Fn() -> Result<BenchFigure>,
     ) -> Result<()> {
         let mut rows = Vec::new();
         for round in 0..self.rounds {
@@ -149,7 +149,9 @@ impl Plan {
             };
             rows.push((first, second));
         }
-        let of = |pick: &dyn Fn(&(Figure, Figure)) -> f64| median(rows.iter().map(pick).collect());
+        let of = |pick: &dyn Fn(&(BenchFigure, BenchFigure)) -> f64| {
+            median(rows.iter().map(pick).collect())
+        };
         println!(
             "{name:34} {:>12.0} {:>12.0} {:>7.3} {:>7.0} ns {:>7.0} ns {:>7.3}",
             of(&|row| row.0.per_second),
@@ -179,7 +181,7 @@ impl Plan {
         Ok(())
     }
 
-    fn ours(&self, arguments: &[&str]) -> Result<Figure> {
+    fn ours(&self, arguments: &[&str]) -> Result<BenchFigure> {
         let duration = format!("{}ms", (self.seconds * 1000.0) as u64);
         let output = Command::new(&self.seekstone)
             .arg("trial")
@@ -203,22 +205,22 @@ impl Plan {
             )
         })?;
         let measurement = &document["measurements"][0];
-        Ok(Figure {
+        Ok(BenchFigure {
             per_second: number(&measurement["throughput"]["value"])?,
             cpu_ns: number(&measurement["cpu"]["per_operation_ns"])?,
         })
     }
 
-    fn ours_null(&self) -> Result<Figure> {
+    fn ours_null(&self) -> Result<BenchFigure> {
         self.ours(&["null:"])
     }
 
-    fn ours_disk(&self, file: &Path, depth: u32) -> Result<Figure> {
+    fn ours_disk(&self, file: &Path, depth: u32) -> Result<BenchFigure> {
         let file = file.display().to_string();
         self.ours(&[&file, "--clients", &depth.to_string(), "--driver", "uring"])
     }
 
-    fn ours_sequential(&self, file: &Path) -> Result<Figure> {
+    fn ours_sequential(&self, file: &Path) -> Result<BenchFigure> {
         let file = file.display().to_string();
         let load = [
             "--block",
@@ -232,17 +234,17 @@ impl Plan {
         self.ours(&[&[file.as_str()], &load[..], &reach].concat())
     }
 
-    fn ours_tmpfs(&self, file: &Path) -> Result<Figure> {
+    fn ours_tmpfs(&self, file: &Path) -> Result<BenchFigure> {
         let file = file.display().to_string();
         self.ours(&[&file, "--buffered", "--driver", "threads"])
     }
 
-    fn fio(&self, arguments: &[&str]) -> Result<Figure> {
+    fn fio(&self, arguments: &[&str]) -> Result<BenchFigure> {
         let (engine, others) = arguments.split_first().context("fio wants an engine")?;
         self.fio_tuned("", engine, others)
     }
 
-    fn fio_tuned(&self, tunables: &str, engine: &str, arguments: &[&str]) -> Result<Figure> {
+    fn fio_tuned(&self, tunables: &str, engine: &str, arguments: &[&str]) -> Result<BenchFigure> {
         let output = Command::new("fio")
             .env("GLIBC_TUNABLES", tunables)
             .args([
@@ -266,14 +268,14 @@ impl Plan {
         let operations = number(&job["read"]["total_ios"])?;
         let seconds = number(&job["job_runtime"])? / 1000.0;
         let busy = (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0;
-        Ok(Figure {
+        Ok(BenchFigure {
             per_second: number(&job["read"]["iops"])?,
             cpu_ns: busy * seconds * 1e9 / operations,
         })
     }
 
     /// `pread` at random offsets, and nothing else: the floor.
-    fn bare_loop(&self, file: &Path) -> Result<Figure> {
+    fn bare_loop(&self, file: &Path) -> Result<BenchFigure> {
         let file = File::open(file)?;
         let blocks = self.file_mib * 256;
         let mut block = vec![0_u8; 4096];
@@ -293,7 +295,7 @@ impl Plan {
             nanos(ClockId::Monotonic) - begun,
             nanos(ClockId::ThreadCPUTime) - cpu_begun,
         );
-        Ok(Figure {
+        Ok(BenchFigure {
             per_second: done as f64 * 1e9 / elapsed,
             cpu_ns: cpu / done as f64,
         })
@@ -301,13 +303,13 @@ impl Plan {
 }
 
 /// Two files of incompressible data, removed at the end.
-struct Scratch {
+struct BenchDirectory {
     disk: PathBuf,
     memory: PathBuf,
 }
 
-impl Scratch {
-    fn new(plan: &Plan) -> Result<Self> {
+impl BenchDirectory {
+    fn new(plan: &BenchPlan) -> Result<Self> {
         let name = format!("seekstone-bench-{}", std::process::id());
         let scratch = Self {
             disk: plan.folder.join(&name),
@@ -320,7 +322,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for BenchDirectory {
     fn drop(&mut self) {
         for path in [&self.disk, &self.memory] {
             let _ = std::fs::remove_file(path);

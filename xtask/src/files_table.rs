@@ -26,7 +26,7 @@ pub fn files_table(options: &[&str]) -> Result<()> {
         }
     }
     let program = program.map_or_else(build, Ok)?;
-    let scratch = Scratch::new()?;
+    let scratch = FilesTableDirectory::new()?;
     let archive = scratch.0.join("archive.db");
     let disk = scratch.0.join("disk");
     std::fs::create_dir(&disk)?;
@@ -110,9 +110,9 @@ fn put(table: &str) -> Result<()> {
 }
 
 /// A directory on the disk of the build, removed at the end.
-struct Scratch(PathBuf);
+struct FilesTableDirectory(PathBuf);
 
-impl Scratch {
+impl FilesTableDirectory {
     fn new() -> Result<Self> {
         let path = root().join(format!("target/files-table-{}", std::process::id()));
         std::fs::create_dir_all(&path)?;
@@ -120,7 +120,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for FilesTableDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -137,7 +137,7 @@ impl Mounted {
         let image = scratch.join(format!("{kind}.image"));
         std::fs::File::create_new(&image)?.set_len(IMAGE_BYTES)?;
         let image = image.to_str().context("a plain path")?;
-        let device = said("losetup", &["-f", "--show", image])?;
+        let device = output_of("losetup", &["-f", "--show", image])?;
         let root = scratch.join(kind);
         std::fs::create_dir(&root)?;
         let mounted = Self {
@@ -145,8 +145,8 @@ impl Mounted {
             device: Some(device.clone()),
         };
         let make = format!("mkfs.{kind}");
-        said(&make, &["-q", &device])?;
-        said("mount", &[&device, mounted.path()?])?;
+        output_of(&make, &["-q", &device])?;
+        output_of("mount", &[&device, mounted.path()?])?;
         Ok(mounted)
     }
 
@@ -154,7 +154,7 @@ impl Mounted {
         let root = scratch.join("tmpfs");
         std::fs::create_dir(&root)?;
         let mounted = Self { root, device: None };
-        said("mount", &["-t", "tmpfs", "seekstone", mounted.path()?])?;
+        output_of("mount", &["-t", "tmpfs", "seekstone", mounted.path()?])?;
         Ok(mounted)
     }
 
@@ -166,16 +166,16 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if let Ok(path) = self.path() {
-            let _ = said("umount", &[path]);
+            let _ = output_of("umount", &[path]);
         }
         if let Some(device) = &self.device {
-            let _ = said("losetup", &["-d", device]);
+            let _ = output_of("losetup", &["-d", device]);
         }
     }
 }
 
 /// What a command prints; an error when it fails.
-fn said(program: &str, args: &[&str]) -> Result<String> {
+fn output_of(program: &str, args: &[&str]) -> Result<String> {
     let output = Command::new(program)
         .args(args)
         .output()

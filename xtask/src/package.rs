@@ -41,7 +41,7 @@ const NO_PAGE: &str = "help";
 
 /// What was asked for.
 #[derive(Debug, Default)]
-struct Asked {
+struct PackageOptions {
     binary: Option<PathBuf>,
     target: Option<String>,
     directory: Option<PathBuf>,
@@ -72,8 +72,8 @@ pub fn package(options: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn asked(options: &[&str]) -> Result<Asked> {
-    let mut asked = Asked::default();
+fn asked(options: &[&str]) -> Result<PackageOptions> {
+    let mut asked = PackageOptions::default();
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
         let value = rest
@@ -129,17 +129,17 @@ fn fill(stage: &Path, binary: &Path) -> Result<()> {
         0o644,
     )?;
     for (shell, place) in COMPLETIONS {
-        let text = said(&program, &["completions", shell])?;
+        let text = output_of(&program, &["completions", shell])?;
         put(&stage.join(place), text.as_bytes(), 0o644)?;
     }
-    let page = said(&program, &["man"])?;
+    let page = output_of(&program, &["man"])?;
     put(
         &manual(stage, "seekstone"),
         &zipped(page.as_bytes())?,
         0o644,
     )?;
-    for command in commands(&said(&program, &["--help"])?) {
-        let page = said(&program, &["man", &command])?;
+    for command in commands(&output_of(&program, &["--help"])?) {
+        let page = output_of(&program, &["man", &command])?;
         let name = format!("seekstone-{command}");
         put(&manual(stage, &name), &zipped(page.as_bytes())?, 0o644)?;
     }
@@ -170,7 +170,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     Ok(())
 }
 
-fn said(program: &Path, arguments: &[&str]) -> Result<String> {
+fn output_of(program: &Path, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program).args(arguments).output();
     let output = output.with_context(|| format!("{} cannot be started", program.display()))?;
     ensure!(

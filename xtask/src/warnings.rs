@@ -31,8 +31,8 @@ fn compare(rows: &BTreeMap<String, Row>, faults: &mut Vec<String>) {
             Some((weight, _)) if *weight != weights => faults.push(format!(
                 "{TABLE}: `{code}` may weigh {weights}, and the page has {weight}"
             )),
-            Some((_, told)) if !told.starts_with(meaning) => faults.push(format!(
-                "{TABLE}: `{code}` means {meaning:?}, and the page has {told:?}"
+            Some((_, documented)) if !documented.starts_with(meaning) => faults.push(format!(
+                "{TABLE}: `{code}` means {meaning:?}, and the page has {documented:?}"
             )),
             Some(_) => {}
         }

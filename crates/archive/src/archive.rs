@@ -10,7 +10,7 @@ use results::Run;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use crate::error::ArchiveError;
-use crate::judged::{Judged, make};
+use crate::judged::{ArchiveFile, make};
 use crate::rows;
 use crate::schema::{self, OpenedFileKind};
 use crate::side_files::{foreign, journal};
@@ -51,7 +51,7 @@ impl Archive {
         }
         // Of two programs that make it one is faster; the other finds it.
         for _ in 0..TRIES {
-            if let Some(judged) = Judged::of(path)? {
+            if let Some(judged) = ArchiveFile::of(path)? {
                 return Self::opened(path, &judged);
             }
             make(path)?;
@@ -67,7 +67,7 @@ impl Archive {
     /// When there is none, the file cannot be opened, or it was written by a newer program.
     // fuzzed: archive
     pub fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
-        match Judged::of(path)? {
+        match ArchiveFile::of(path)? {
             Some(judged) => Self::opened(path, &judged),
             None => Err(ArchiveError::Missing {
                 path: path.to_owned(),
@@ -75,7 +75,7 @@ impl Archive {
         }
     }
 
-    fn opened(path: &Path, judged: &Judged) -> Result<Self, ArchiveError> {
+    fn opened(path: &Path, judged: &ArchiveFile) -> Result<Self, ArchiveError> {
         let path = path.to_owned();
         // Without a flag that makes files, and without names that are no paths.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -284,7 +284,7 @@ impl Archive {
         else {
             return;
         };
-        let is_empty = |_: &fs::File, found: &drivers::Found| Ok(found.size == 0);
+        let is_empty = |_: &fs::File, found: &drivers::FileLinks| Ok(found.size == 0);
         let _ = drivers::remove_proven(directory, name, is_empty);
         let _ = locked.rollback();
     }

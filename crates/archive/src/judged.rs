@@ -23,13 +23,13 @@ const MODE: u32 = 0o600;
 
 /// A file that is an archive of ours.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct ArchiveFile {
     /// Where it lies, without links.
     pub(crate) path: PathBuf,
     found: Metadata,
 }
 
-impl Judged {
+impl ArchiveFile {
     /// Look at `path`; nothing if nothing is there.
     pub(crate) fn of(path: &Path) -> Result<Option<Self>, ArchiveError> {
         let owned = || path.to_owned();

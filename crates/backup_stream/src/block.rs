@@ -24,7 +24,7 @@ const DESCRIPTION_BYTES: usize = 8;
 
 /// What all blocks of a stream have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct StreamLayout {
     /// Bytes of a block, header included.
     pub block: u32,
     /// Blocks of data that a block of redundancy follows; 0 for none.
@@ -37,7 +37,7 @@ pub struct Layout {
 
 /// What a block is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum BlockRole {
     /// Describes the stream.
     First,
     /// Carries content.
@@ -48,7 +48,7 @@ pub enum Role {
     Last,
 }
 
-impl Role {
+impl BlockRole {
     const ALL: [Self; 4] = [Self::First, Self::Data, Self::Redundancy, Self::Last];
 
     const fn code(self) -> u8 {
@@ -63,8 +63,8 @@ impl Role {
 
 /// The header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) role: Role,
+pub(crate) struct BlockHeader {
+    pub(crate) role: BlockRole,
     pub(crate) number: u64,
     /// Bytes of the payload in use; of redundancy: the exclusive or of those of its group.
     pub(crate) length: u32,
@@ -72,7 +72,7 @@ pub(crate) struct Header {
     pub(crate) crcs: u32,
 }
 
-impl Layout {
+impl StreamLayout {
     /// Bytes of a block's payload.
     #[must_use]
     pub const fn payload(&self) -> usize {
@@ -80,7 +80,7 @@ impl Layout {
     }
 
     /// Write the header into a block whose payload is there.
-    pub(crate) fn seal(&self, block: &mut [u8], header: Header) {
+    pub(crate) fn seal(&self, block: &mut [u8], header: BlockHeader) {
         block[..4].copy_from_slice(&MAGIC);
         block[KIND] = header.role.code();
         block[CHECKED] = u8::from(self.is_checked);
@@ -98,16 +98,18 @@ impl Layout {
     }
 
     /// The header of a block of this stream; `None` when it cannot be one.
-    pub(crate) fn header(&self, block: &[u8]) -> Option<Header> {
+    pub(crate) fn header(&self, block: &[u8]) -> Option<BlockHeader> {
         let is_ours = block[..4] == MAGIC && u64_at(block, ID) == self.id;
-        let role = Role::ALL.into_iter().find(|it| it.code() == block[KIND])?;
-        let header = Header {
+        let role = BlockRole::ALL
+            .into_iter()
+            .find(|it| it.code() == block[KIND])?;
+        let header = BlockHeader {
             role,
             number: u64_at(block, NUMBER),
             length: u32_at(block, LENGTH),
             crcs: u32_at(block, CRCS),
         };
-        let is_sound = role == Role::Redundancy || header.length as usize <= self.payload();
+        let is_sound = role == BlockRole::Redundancy || header.length as usize <= self.payload();
         (is_ours && is_sound).then_some(header)
     }
 
@@ -137,7 +139,7 @@ impl Layout {
             && layout.group <= GROUP_MAX
             && description[6] <= 1
             && description[6] == start[CHECKED]
-            && layout.header(start)?.role == Role::First;
+            && layout.header(start)?.role == BlockRole::First;
         is_sound.then_some(layout)
     }
 }

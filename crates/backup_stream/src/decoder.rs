@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::block::{HEADER_BYTES, Header, Layout, Role, crc_in, fold, put_crc, u64_at};
+use crate::block::{
+    BlockHeader, BlockRole, HEADER_BYTES, StreamLayout, crc_in, fold, put_crc, u64_at,
+};
 
 /// Blocks that are taken together where there are no groups.
 const BATCH: u64 = 16;
@@ -82,7 +84,7 @@ impl fmt::Display for Damage {
 /// Reads a stream, some blocks at a time.
 #[derive(Debug)]
 pub struct Decoder {
-    layout: Layout,
+    layout: StreamLayout,
     /// Blocks of the whole stream.
     total: u64,
     /// Bytes behind the last whole block.
@@ -102,7 +104,7 @@ impl Decoder {
     /// # Errors
     /// When it cannot be read at all.
     pub fn new(start: &[u8], len: u64) -> Result<Self, Unreadable> {
-        let layout = Layout::described(start).ok_or(Unreadable::NoBeginning)?;
+        let layout = StreamLayout::described(start).ok_or(Unreadable::NoBeginning)?;
         let block = u64::from(layout.block);
         if len < 2 * block {
             return Err(Unreadable::TooShort {
@@ -125,7 +127,7 @@ impl Decoder {
 
     /// What its blocks have in common.
     #[must_use]
-    pub const fn layout(&self) -> &Layout {
+    pub const fn layout(&self) -> &StreamLayout {
         &self.layout
     }
 
@@ -158,7 +160,7 @@ impl Decoder {
         let count = blocks.len() / self.layout.block as usize;
         self.next += count as u64;
         if first == 0 {
-            self.check(blocks, 0, Role::First);
+            self.check(blocks, 0, BlockRole::First);
             return Ok(());
         }
         if first == self.total - 1 {
@@ -208,9 +210,9 @@ impl Decoder {
         let mut wrong = Vec::new();
         for (place, block) in blocks.chunks_exact(len).enumerate() {
             let role = if place < data {
-                Role::Data
+                BlockRole::Data
             } else {
-                Role::Redundancy
+                BlockRole::Redundancy
             };
             if let Some(what) = self.fault_of(block, first + place as u64, role) {
                 wrong.push((place, what));
@@ -256,15 +258,15 @@ impl Decoder {
             fold(&mut made[HEADER_BYTES..], &block[HEADER_BYTES..]);
             length ^= header.length;
             crc ^= match header.role {
-                Role::Redundancy => header.crcs,
+                BlockRole::Redundancy => header.crcs,
                 _ => crc_in(block),
             };
         }
         if length as usize > self.layout.payload() {
             return false;
         }
-        let header = Header {
-            role: Role::Data,
+        let header = BlockHeader {
+            role: BlockRole::Data,
             number,
             length,
             crcs: 0,
@@ -282,22 +284,22 @@ impl Decoder {
         let last = self.total - 1;
         // A whole block that should not be the last one, or bytes behind it: the end is missing.
         let header = self.layout.header(block);
-        let is_data = header.is_some_and(|it| it.role != Role::Last && it.number == last);
+        let is_data = header.is_some_and(|it| it.role != BlockRole::Last && it.number == last);
         if is_data || self.rest > 0 {
             self.note(last, What::CutOff, false);
             return;
         }
-        if !self.check(block, last, Role::Last) {
+        if !self.check(block, last, BlockRole::Last) {
             return;
         }
-        let told = |at: usize| u64_at(block, HEADER_BYTES + at);
-        let is_all = told(0) == self.data_blocks;
-        if !is_all || self.lost == 0 && told(8) != self.content_bytes {
+        let stored = |at: usize| u64_at(block, HEADER_BYTES + at);
+        let is_all = stored(0) == self.data_blocks;
+        if !is_all || self.lost == 0 && stored(8) != self.content_bytes {
             self.note(last, What::WrongTotal, false);
         }
     }
 
-    fn check(&mut self, block: &[u8], number: u64, role: Role) -> bool {
+    fn check(&mut self, block: &[u8], number: u64, role: BlockRole) -> bool {
         let what = self.fault_of(block, number, role);
         if let Some(what) = what {
             self.note(number, what, false);
@@ -305,7 +307,7 @@ impl Decoder {
         what.is_none()
     }
 
-    fn fault_of(&self, block: &[u8], number: u64, role: Role) -> Option<What> {
+    fn fault_of(&self, block: &[u8], number: u64, role: BlockRole) -> Option<What> {
         if !self.layout.is_intact(block) {
             return Some(What::Changed);
         }

@@ -1,11 +1,11 @@
 //! From content to blocks.
 
-use crate::block::{HEADER_BYTES, Header, Layout, Role, crc_in, fold};
+use crate::block::{BlockHeader, BlockRole, HEADER_BYTES, StreamLayout, crc_in, fold};
 
 /// Makes a stream. The sink gets whole blocks, one at a time.
 #[derive(Debug)]
 pub struct Encoder {
-    layout: Layout,
+    layout: StreamLayout,
     block: Vec<u8>,
     /// Bytes of the payload of `block` in use.
     used: usize,
@@ -26,7 +26,7 @@ impl Encoder {
     /// # Errors
     /// Those of the sink.
     pub fn new<E>(
-        layout: Layout,
+        layout: StreamLayout,
         sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Self, E> {
         let len = layout.block as usize;
@@ -43,7 +43,7 @@ impl Encoder {
             content_bytes: 0,
         };
         this.push(&layout.describe());
-        this.send(Role::First, sink)?;
+        this.send(BlockRole::First, sink)?;
         Ok(this)
     }
 
@@ -82,7 +82,7 @@ impl Encoder {
         totals[..8].copy_from_slice(&self.data_blocks.to_le_bytes());
         totals[8..].copy_from_slice(&self.content_bytes.to_le_bytes());
         self.push(&totals);
-        self.send(Role::Last, sink)
+        self.send(BlockRole::Last, sink)
     }
 
     /// Put as much into the block as fits.
@@ -97,7 +97,7 @@ impl Encoder {
     fn send_data<E>(&mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let length = self.used as u32;
         self.data_blocks += 1;
-        self.send(Role::Data, sink)?;
+        self.send(BlockRole::Data, sink)?;
         if self.layout.group == 0 {
             return Ok(());
         }
@@ -118,8 +118,8 @@ impl Encoder {
         &mut self,
         sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let header = Header {
-            role: Role::Redundancy,
+        let header = BlockHeader {
+            role: BlockRole::Redundancy,
             number: self.number,
             length: self.lengths,
             crcs: self.crcs,
@@ -135,11 +135,11 @@ impl Encoder {
     /// Send the block; the unused rest of its payload is zero.
     fn send<E>(
         &mut self,
-        role: Role,
+        role: BlockRole,
         sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         self.block[HEADER_BYTES + self.used..].fill(0);
-        let header = Header {
+        let header = BlockHeader {
             role,
             number: self.number,
             length: self.used as u32,

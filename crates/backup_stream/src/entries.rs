@@ -33,7 +33,7 @@ impl EntryKind {
 
 /// What was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct BackupEntry {
     pub kind: EntryKind,
     /// Its permissions.
     pub mode: u32,
@@ -65,14 +65,14 @@ pub enum EntryFault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unpacked<'a> {
     /// An entry begins.
-    Entry(&'a Entry),
+    Entry(&'a BackupEntry),
     /// The next bytes of the entry under way.
     Bytes(&'a [u8]),
 }
 
 /// The bytes that begin an entry.
 #[must_use]
-pub fn packed(entry: &Entry) -> Vec<u8> {
+pub fn packed(entry: &BackupEntry) -> Vec<u8> {
     let code = EntryKind::ALL.iter().find(|(kind, _)| *kind == entry.kind);
     let name_len = u16::try_from(entry.name.len()).unwrap_or(u16::MAX);
     assert!(
@@ -163,7 +163,7 @@ impl Unpacker {
         if !fill_to(&mut self.head, HEAD_BYTES + name_len) {
             return Ok(taken);
         }
-        let entry = Entry {
+        let entry = BackupEntry {
             kind: *kind,
             mode: u32_at(&self.head, 4),
             size: u64_at(&self.head, 8),

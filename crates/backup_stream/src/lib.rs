@@ -9,7 +9,9 @@ mod decoder;
 mod encoder;
 mod entries;
 
-pub use block::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, HEADER_BYTES, Layout, Role};
+pub use block::{
+    BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, BlockRole, GROUP_MAX, HEADER_BYTES, StreamLayout,
+};
 pub use decoder::{Damage, Decoder, Unreadable, What};
 pub use encoder::Encoder;
-pub use entries::{Entry, EntryFault, EntryKind, NAME_BYTES_MAX, Unpacked, Unpacker, packed};
+pub use entries::{BackupEntry, EntryFault, EntryKind, NAME_BYTES_MAX, Unpacked, Unpacker, packed};

@@ -1,14 +1,14 @@
 //! The backup stream: what was put in comes out, and no damage goes unseen.
 
 use backup_stream::{
-    BLOCK_BYTES_MIN, Decoder, Encoder, Entry, EntryFault, EntryKind, Layout, Unpacked, Unpacker,
-    Unreadable, What, packed,
+    BLOCK_BYTES_MIN, BackupEntry, Decoder, Encoder, EntryFault, EntryKind, StreamLayout, Unpacked,
+    Unpacker, Unreadable, What, packed,
 };
 
 const BLOCK: usize = BLOCK_BYTES_MIN as usize;
 
-fn layout(group: u16, is_checked: bool) -> Layout {
-    Layout {
+fn layout(group: u16, is_checked: bool) -> StreamLayout {
+    StreamLayout {
         block: BLOCK_BYTES_MIN,
         group,
         is_checked,
@@ -26,7 +26,7 @@ fn content(len: usize) -> Vec<u8> {
     (0..len).map(next).collect()
 }
 
-fn encoded(layout: Layout, content: &[u8]) -> Vec<u8> {
+fn encoded(layout: StreamLayout, content: &[u8]) -> Vec<u8> {
     let mut stream = Vec::new();
     let mut sink = |block: &[u8]| {
         assert_eq!(block.len(), BLOCK);
@@ -237,7 +237,7 @@ fn one_bad_block_of_each_group_is_made_up_for_and_two_are_not() {
 #[test]
 fn blocks_of_another_stream_do_not_pass() {
     let stream = encoded(layout(0, true), &content(2000));
-    let other = Layout {
+    let other = StreamLayout {
         id: 7,
         ..layout(0, true)
     };
@@ -249,8 +249,8 @@ fn blocks_of_another_stream_do_not_pass() {
     assert_eq!(decoded(&[]).err(), Some(Unreadable::NoBeginning));
 }
 
-fn entry(kind: EntryKind, size: u64, name: &str) -> Entry {
-    Entry {
+fn entry(kind: EntryKind, size: u64, name: &str) -> BackupEntry {
+    BackupEntry {
         kind,
         mode: 0o644,
         size,
@@ -258,7 +258,7 @@ fn entry(kind: EntryKind, size: u64, name: &str) -> Entry {
     }
 }
 
-type WithBytes = (Entry, Vec<u8>);
+type WithBytes = (BackupEntry, Vec<u8>);
 
 fn unpacked(content: &[u8], step: usize) -> Result<(Vec<WithBytes>, bool), EntryFault> {
     let mut found: Vec<WithBytes> = Vec::new();

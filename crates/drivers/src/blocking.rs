@@ -18,12 +18,12 @@ pub(crate) const FRUITLESS_TRIES_MAX: u8 = 100;
 const NOT_STORAGE: &str = "work of a processor goes to the threads that compute";
 
 /// Memory for one transfer that nobody else uses meanwhile.
-pub(crate) struct Memory {
+pub(crate) struct TransferMemory {
     pub(crate) start: *mut u8,
     pub(crate) len: usize,
 }
 
-impl Memory {
+impl TransferMemory {
     /// The first `len` bytes.
     fn bytes(&mut self, len: u32) -> &mut [u8] {
         assert!(
@@ -41,7 +41,7 @@ impl Memory {
 pub(crate) fn carry_out(
     table: &TargetTable,
     request: &Request,
-    memory: &mut Memory,
+    memory: &mut TransferMemory,
     payload: &Payload,
 ) -> Result<u32, Errno> {
     let id = request.op.target();
@@ -70,13 +70,13 @@ pub(crate) fn carry_out(
 /// Move bytes, or flush.
 fn perform(handle: &Handle<'_>, op: Op, bytes: &mut [u8]) -> Result<u32, Errno> {
     match op {
-        Op::Read { offset, .. } => transfer(handle, Way::Read, offset, bytes),
+        Op::Read { offset, .. } => transfer(handle, BlockingTransfer::Read, offset, bytes),
         Op::Write {
             offset, durability, ..
         } => {
             let way = match durability {
-                Durability::Through => Way::WriteThrough,
-                _ => Way::Write,
+                Durability::Through => BlockingTransfer::WriteThrough,
+                _ => BlockingTransfer::Write,
             };
             let moved = transfer(handle, way, offset, bytes)?;
             match durability {
@@ -113,14 +113,19 @@ pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum BlockingTransfer {
     Read,
     Write,
     WriteThrough,
 }
 
 /// Move all of `bytes`, or as much as there is before the end of the file.
-fn transfer(handle: &Handle<'_>, way: Way, offset: u64, bytes: &mut [u8]) -> Result<u32, Errno> {
+fn transfer(
+    handle: &Handle<'_>,
+    way: BlockingTransfer,
+    offset: u64,
+    bytes: &mut [u8],
+) -> Result<u32, Errno> {
     let mut moved = 0_u32;
     let mut fruitless = 0;
     loop {
@@ -135,7 +140,7 @@ fn transfer(handle: &Handle<'_>, way: Way, offset: u64, bytes: &mut [u8]) -> Res
         if count as usize == wanted {
             return Ok(total);
         }
-        match handle.resume_at(offset, moved, count, way == Way::Read) {
+        match handle.resume_at(offset, moved, count, way == BlockingTransfer::Read) {
             None => return Ok(total),
             Some(next) if next <= moved => fruitless += 1,
             Some(next) => moved = next,
@@ -149,11 +154,11 @@ fn transfer(handle: &Handle<'_>, way: Way, offset: u64, bytes: &mut [u8]) -> Res
 /// Without the C library: in a program of several threads its calls can be cancelled, which costs
 /// some nanoseconds each.
 #[inline]
-fn call(file: &File, way: Way, offset: u64, bytes: &mut [u8]) -> Result<u32, Errno> {
+fn call(file: &File, way: BlockingTransfer, offset: u64, bytes: &mut [u8]) -> Result<u32, Errno> {
     let count = match way {
-        Way::Read => rustix::io::pread(file, bytes, offset),
-        Way::Write => rustix::io::pwrite(file, bytes, offset),
-        Way::WriteThrough => {
+        BlockingTransfer::Read => rustix::io::pread(file, bytes, offset),
+        BlockingTransfer::Write => rustix::io::pwrite(file, bytes, offset),
+        BlockingTransfer::WriteThrough => {
             let bytes = [IoSlice::new(bytes)];
             rustix::io::pwritev2(file, &bytes, offset, ReadWriteFlags::DSYNC)
         }

@@ -15,7 +15,7 @@ use crate::payload::{Checking, MISMATCH, Payload, VerificationLog};
 use crate::table::{SmallFiles, TargetTable};
 use crate::target::{AccessMode, Caching, Target, TargetOptions};
 use crate::target_error::TargetError;
-use crate::work_directory::{Owner, WorkDirectory};
+use crate::work_directory::{DirectoryOwner, WorkDirectory};
 
 /// How many requests a check makes for each that may be outstanding, as far as
 /// [`REQUESTS_MAX`] allows.
@@ -198,7 +198,7 @@ fn drain<D: Driver>(driver: &mut D, count: usize) -> Vec<Completion> {
 
 /// A file to work on and room for small ones, in a directory of its own.
 #[derive(Debug)]
-pub struct Scene {
+pub struct ConformanceFiles {
     directory: Arc<WorkDirectory>,
     caching: Caching,
 }
@@ -209,14 +209,15 @@ const BLOCK: u32 = 4096;
 const SMALL_FILES: u32 = 8;
 const FILE_NAME: &str = "main";
 
-impl Scene {
+impl ConformanceFiles {
     /// A scene under `parent`; `None` where direct I/O is asked for and not supported.
     ///
     /// # Panics
     /// When it cannot be set up.
     #[must_use]
     pub fn new(parent: &Path, caching: Caching) -> Option<Self> {
-        let directory = WorkDirectory::create(parent, &Owner::default()).expect("a directory");
+        let directory =
+            WorkDirectory::create(parent, &DirectoryOwner::default()).expect("a directory");
         let file = directory.create_file(FILE_NAME).expect("a file");
         file.write_all_at(&vec![1; FILE_BYTES as usize], 0)
             .expect("a full file");
@@ -267,7 +268,10 @@ impl Scene {
 
 /// Everything that holds for drivers of real storage, beyond [`check_contract`]. `make` opens a
 /// driver for blocks of at least 32 KiB.
-pub fn check_storage<D: Driver>(make: impl Fn(&Arc<TargetTable>, Payload) -> D, scene: &Scene) {
+pub fn check_storage<D: Driver>(
+    make: impl Fn(&Arc<TargetTable>, Payload) -> D,
+    scene: &ConformanceFiles,
+) {
     written_data_are_read_back(&make, scene);
     reads_stop_at_the_end(&make, scene);
     files_live_and_die(&make, scene);
@@ -312,7 +316,7 @@ fn write(target: TargetId, offset: u64, len: u32, durability: Durability) -> Op 
 
 fn written_data_are_read_back<D: Driver>(
     make: &impl Fn(&Arc<TargetTable>, Payload) -> D,
-    scene: &Scene,
+    scene: &ConformanceFiles,
 ) {
     let log = Arc::new(VerificationLog::default());
     let payload = |pass| Payload {
@@ -360,7 +364,7 @@ fn written_data_are_read_back<D: Driver>(
 
 fn reads_stop_at_the_end<D: Driver>(
     make: &impl Fn(&Arc<TargetTable>, Payload) -> D,
-    scene: &Scene,
+    scene: &ConformanceFiles,
 ) {
     let mut driver = make(&scene.table(), Payload::default());
     let (target, block) = (TargetId(0), u64::from(BLOCK));
@@ -376,7 +380,10 @@ fn reads_stop_at_the_end<D: Driver>(
     );
 }
 
-fn files_live_and_die<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D, scene: &Scene) {
+fn files_live_and_die<D: Driver>(
+    make: &impl Fn(&Arc<TargetTable>, Payload) -> D,
+    scene: &ConformanceFiles,
+) {
     let log = Arc::new(VerificationLog::default());
     let payload = Payload {
         run: 1,
@@ -439,7 +446,10 @@ fn files_live_and_die<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D
     }
 }
 
-fn failures_are_data<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D, scene: &Scene) {
+fn failures_are_data<D: Driver>(
+    make: &impl Fn(&Arc<TargetTable>, Payload) -> D,
+    scene: &ConformanceFiles,
+) {
     let table = scene.table();
     let mut driver = make(&table, Payload::default());
     let (read_only, beyond) = (
@@ -472,7 +482,7 @@ fn failures_are_data<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D,
 /// at least 4 KiB.
 pub fn dropped_writes_do_no_harm<D: Driver>(
     make: impl Fn(&Arc<TargetTable>, Payload) -> D,
-    scene: &Scene,
+    scene: &ConformanceFiles,
 ) {
     let (table, target) = (scene.table(), TargetId(0));
     let times = rounds(&make(&table, Payload::default()));

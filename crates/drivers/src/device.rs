@@ -15,11 +15,13 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use self::block_layer::{AskLoop, BlockDevice, BlockLayer, Storage, array_members, names_in};
+use self::block_layer::{
+    AskLoop, BlockLayer, BlockLayerDevice, StorageIdentity, array_members, names_in,
+};
 use self::loop_device::ask_loop;
-use self::mounts::{Mount, all_mounts, own_mounts};
+use self::mounts::{MountInfoLine, all_mounts, own_mounts};
 use self::overlay::{Beneath, beneath, is_read_through};
-use self::shared_bytes::{Member, Relation, sharing};
+use self::shared_bytes::{OverlappingDevice, Relation, sharing};
 use self::swaps::Swaps;
 use crate::target_error::TargetError;
 
@@ -43,21 +45,25 @@ fn kernel() -> Kernel<'static> {
 pub(crate) struct Device {
     path: String,
     layer: BlockLayer,
-    members: Vec<Member>,
+    members: Vec<OverlappingDevice>,
 }
 
 impl Device {
     /// The device behind an open descriptor whose metadata are `metadata`.
     pub(crate) fn of(metadata: &Metadata, path: &Path) -> Result<Self, TargetError> {
-        let storage = Storage::of(metadata);
+        let storage = StorageIdentity::of(metadata);
         Self::in_kernel(&kernel(), storage.expect("a block device"), path)
     }
 
-    fn in_kernel(kernel: &Kernel<'_>, start: Storage, path: &Path) -> Result<Self, TargetError> {
+    fn in_kernel(
+        kernel: &Kernel<'_>,
+        start: StorageIdentity,
+        path: &Path,
+    ) -> Result<Self, TargetError> {
         let layer = BlockLayer::read(kernel.sys, kernel.proc, kernel.ask)?;
         let path = path.display().to_string();
         let is_known = |number| layer.with_number(number).is_some();
-        if !matches!(start, Storage::Device(number) if is_known(number)) {
+        if !matches!(start, StorageIdentity::Device(number) if is_known(number)) {
             let what = format!(
                 "{} does not list it",
                 kernel.sys.join("dev/block").display()
@@ -91,11 +97,11 @@ impl Device {
         self.refuse_if_swap(kernel)?;
         self.refuse_if_held()?;
         self.refuse_if_read_through(kernel)?;
-        match self.layer.untold().next() {
+        match self.layer.unresolved().next() {
             None => Ok(()),
-            Some(untold) => Err(TargetError::Unseen {
+            Some(unresolved) => Err(TargetError::Unseen {
                 device: self.path.clone(),
-                what: format!("the system does not show what is below {untold}"),
+                what: format!("the system does not show what is below {unresolved}"),
             }),
         }
     }
@@ -107,7 +113,7 @@ impl Device {
             .members
             .iter()
             .filter(|it| it.relation == Relation::Backing);
-        let devices = backing.filter(|it| matches!(it.storage, Storage::Device(_)));
+        let devices = backing.filter(|it| matches!(it.storage, StorageIdentity::Device(_)));
         devices
             .map(|it| {
                 // The kernel writes `!` where a name has a slash.
@@ -117,7 +123,7 @@ impl Device {
             .collect()
     }
 
-    fn claim_member(&self, node: &Path, member: &Member) -> Result<File, TargetError> {
+    fn claim_member(&self, node: &Path, member: &OverlappingDevice) -> Result<File, TargetError> {
         let opened = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_EXCL)
@@ -133,7 +139,7 @@ impl Device {
         let found = file
             .metadata()
             .map_err(|error| TargetError::io("examine", node, error))?;
-        if Storage::of(&found) == Some(member.storage) {
+        if StorageIdentity::of(&found) == Some(member.storage) {
             return Ok(file);
         }
         let error = io::Error::other("it is another device");
@@ -154,14 +160,16 @@ impl Device {
 
     /// The file beneath a loop device may be beneath another one as well, by way of an overlay.
     fn refuse_if_read_through(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
-        let is_member = |device: &BlockDevice| {
+        let is_member = |device: &BlockLayerDevice| {
             let mut members = self.members.iter();
-            members.any(|it| it.storage == Storage::Device(device.number))
+            members.any(|it| it.storage == StorageIdentity::Device(device.number))
         };
         let (own, others): (Vec<_>, Vec<_>) =
             self.layer.devices.iter().partition(|it| is_member(it));
         let below = own.iter().filter_map(|it| {
-            let file = it.backing().filter(|it| matches!(it, Storage::File { .. }));
+            let file = it
+                .backing()
+                .filter(|it| matches!(it, StorageIdentity::File { .. }));
             Some((file?, it.backing_name.as_deref()?))
         });
         let below: Vec<_> = below.collect();
@@ -170,7 +178,7 @@ impl Device {
         }
         let mounts = all_mounts(kernel.proc)?;
         for (file, path) in below {
-            let reads = |it: &&&BlockDevice| reads_through(it, (&[file], path), &mounts);
+            let reads = |it: &&&BlockLayerDevice| reads_through(it, (&[file], path), &mounts);
             if let Some(holder) = others.iter().find(reads) {
                 return Err(TargetError::Held {
                     device: self.path.clone(),
@@ -184,7 +192,7 @@ impl Device {
 
     fn refuse_if_mounted(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
         for mount in all_mounts(kernel.proc)? {
-            let is_of = |it: &&Member| mount.is_of(it.storage, kernel.proc);
+            let is_of = |it: &&OverlappingDevice| mount.is_of(it.storage, kernel.proc);
             if let Some(member) = self.members.iter().find(is_of) {
                 return Err(self.mounted(member, mount.place()));
             }
@@ -197,7 +205,9 @@ impl Device {
         let list = kernel.sys.join("fs/btrfs");
         for id in names_in(&list) {
             let devices = names_in(&list.join(&id).join("devices"));
-            let is_in = |it: &&Member| devices.iter().any(|name| name == self.name_of(it.storage));
+            let is_in = |it: &&OverlappingDevice| {
+                devices.iter().any(|name| name == self.name_of(it.storage))
+            };
             if let Some(member) = self.members.iter().find(is_in) {
                 return Err(self.mounted(member, format!("Btrfs {id}")));
             }
@@ -216,15 +226,15 @@ impl Device {
         }
     }
 
-    fn name_of(&self, storage: Storage) -> &str {
-        let Storage::Device(number) = storage else {
+    fn name_of(&self, storage: StorageIdentity) -> &str {
+        let StorageIdentity::Device(number) = storage else {
             return "the file beneath it";
         };
         let device = self.layer.with_number(number);
         device.map_or("a device that is gone", |device| &device.name)
     }
 
-    fn mounted(&self, member: &Member, place: String) -> TargetError {
+    fn mounted(&self, member: &OverlappingDevice, place: String) -> TargetError {
         TargetError::Mounted {
             device: self.path.clone(),
             member: self.name_of(member.storage).to_owned(),
@@ -243,15 +253,15 @@ pub fn refuse_if_file_used(metadata: &Metadata, path: &Path) -> Result<(), Targe
 
 /// The same; what could not be looked at is told.
 pub(crate) fn look_at_file(metadata: &Metadata, path: &Path) -> Result<Vec<String>, TargetError> {
-    match Storage::of(metadata) {
-        Some(file @ Storage::File { .. }) => look_in_kernel(&kernel(), file, path),
+    match StorageIdentity::of(metadata) {
+        Some(file @ StorageIdentity::File { .. }) => look_in_kernel(&kernel(), file, path),
         _ => Ok(Vec::new()),
     }
 }
 
 fn look_in_kernel(
     kernel: &Kernel<'_>,
-    file: Storage,
+    file: StorageIdentity,
     path: &Path,
 ) -> Result<Vec<String>, TargetError> {
     let mut unseen = Vec::new();
@@ -275,7 +285,7 @@ fn look_in_kernel(
             });
         }
         Ok(_) => {}
-        Err(error) => unseen.push(told(&error)),
+        Err(error) => unseen.push(reason_of(&error)),
     }
     let everywhere = all_mounts(kernel.proc);
     match BlockLayer::read(kernel.sys, kernel.proc, kernel.ask) {
@@ -284,15 +294,15 @@ fn look_in_kernel(
             refuse_if_backing(&layer, mounts, (&storages, &plain), &device)?;
             unseen.extend(
                 layer
-                    .untold()
+                    .unresolved()
                     .map(|it| format!("the system does not show what is below {it}")),
             );
         }
-        Err(error) => unseen.push(told(&error)),
+        Err(error) => unseen.push(reason_of(&error)),
     }
     match everywhere {
         Ok(mounts) => refuse_if_mounted_file(kernel, &mounts, &storages, &device)?,
-        Err(error) => unseen.push(told(&error)),
+        Err(error) => unseen.push(reason_of(&error)),
     }
     Ok(unseen)
 }
@@ -300,8 +310,8 @@ fn look_in_kernel(
 /// Refuse a file beneath a loop device, whatever that is used for.
 fn refuse_if_backing(
     layer: &BlockLayer,
-    mounts: &[Mount],
-    (storages, path): (&[Storage], &Path),
+    mounts: &[MountInfoLine],
+    (storages, path): (&[StorageIdentity], &Path),
     file: &str,
 ) -> Result<(), TargetError> {
     for device in &layer.devices {
@@ -320,7 +330,11 @@ fn refuse_if_backing(
 }
 
 /// Whether a loop device reads one of the files through a stacking file system.
-fn reads_through(device: &BlockDevice, files: (&[Storage], &Path), mounts: &[Mount]) -> bool {
+fn reads_through(
+    device: &BlockLayerDevice,
+    files: (&[StorageIdentity], &Path),
+    mounts: &[MountInfoLine],
+) -> bool {
     let name = device.backing_name.as_deref();
     name.is_some_and(|name| is_read_through((device.backing(), name), files, mounts))
 }
@@ -328,11 +342,11 @@ fn reads_through(device: &BlockDevice, files: (&[Storage], &Path), mounts: &[Mou
 /// Some file systems are mounted from an image file without a loop device.
 fn refuse_if_mounted_file(
     kernel: &Kernel<'_>,
-    mounts: &[Mount],
-    storages: &[Storage],
+    mounts: &[MountInfoLine],
+    storages: &[StorageIdentity],
     file: &str,
 ) -> Result<(), TargetError> {
-    let shows = |mount: &&Mount| storages.iter().any(|it| mount.is_of(*it, kernel.proc));
+    let shows = |mount: &&MountInfoLine| storages.iter().any(|it| mount.is_of(*it, kernel.proc));
     match mounts.iter().find(shows) {
         None => Ok(()),
         Some(mount) => Err(TargetError::Mounted {
@@ -344,7 +358,7 @@ fn refuse_if_mounted_file(
 }
 
 /// An error with its cause, for a list of what was not seen.
-fn told(error: &TargetError) -> String {
+fn reason_of(error: &TargetError) -> String {
     match error {
         TargetError::Io { source, .. } => format!("{error}: {source}"),
         _ => error.to_string(),
@@ -375,7 +389,7 @@ fn unescape(text: &str) -> String {
 
 /// Read what may be a table of mounts, of swap space or of arrays.
 pub(crate) fn read_tables(text: &str) {
-    let _ = text.lines().filter_map(Mount::parse).count();
+    let _ = text.lines().filter_map(MountInfoLine::parse).count();
     let _ = Swaps::parse(text);
     let _ = array_members(text).count();
 }

@@ -2,7 +2,7 @@
 //! to, which block of it it is, and how often one of its elements was changed since.
 
 use crate::verification::time_ns;
-use verify::{Bounds, Finding, HEADER_BYTES, Header, Sector, read_sector, seal};
+use verify::{Bounds, HEADER_BYTES, Sector, SectorHeader, VerifyMismatch, read_sector, seal};
 use workload::{BLOCK_BYTES, FileName};
 
 use crate::guard::seal::Seal;
@@ -19,7 +19,7 @@ const CHANGEABLE: u32 = BLOCK_BYTES / ELEMENT as u32 - FIXED;
 
 /// What a file of ours should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Content {
+pub(crate) struct FileContent {
     /// The name that it was created with: what its blocks say.
     pub origin: FileName,
     /// How often an element of its first block was changed.
@@ -48,7 +48,7 @@ impl Headers {
         for block in blocks.chunks_exact_mut(BLOCK) {
             block.copy_within(..STAMP_BYTES, HEADER_BYTES);
         }
-        let first = Header {
+        let first = SectorHeader {
             seed: Seal::of_this_run().number(),
             sequence: self.sequence,
             target: self.file,
@@ -61,7 +61,7 @@ impl Headers {
     }
 
     /// What is wrong with blocks that one call wrote, or is to have written.
-    pub fn check(&self, offset: u64, blocks: &[u8]) -> Vec<Finding> {
+    pub fn check(&self, offset: u64, blocks: &[u8]) -> Vec<VerifyMismatch> {
         let place = (Seal::of_this_run().number(), self.file, offset);
         let only = Bounds {
             least: self.sequence,
@@ -80,7 +80,7 @@ impl Headers {
     }
 }
 
-impl Content {
+impl FileContent {
     /// Fill `buffer` with the bytes from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
         self.fill_plain(offset, buffer);
@@ -168,14 +168,14 @@ fn blocks_from(offset: u64) -> impl Iterator<Item = (u64, usize)> {
 mod tests {
     use super::*;
 
-    const CONTENT: Content = Content {
+    const CONTENT: FileContent = FileContent {
         origin: FileName::new('d', 7),
         changes: 0,
         bytes: 1024,
         headers: None,
     };
 
-    fn block(content: &Content, offset: u64) -> Vec<u8> {
+    fn block(content: &FileContent, offset: u64) -> Vec<u8> {
         let mut buffer = vec![0; BLOCK];
         content.fill(offset, &mut buffer);
         buffer
@@ -190,7 +190,7 @@ mod tests {
             FileName::new('c', 7),
         ] {
             for changes in [0, 1, 2, CHANGEABLE, CHANGEABLE + 1] {
-                let content = Content {
+                let content = FileContent {
                     origin,
                     changes,
                     ..CONTENT
@@ -207,9 +207,9 @@ mod tests {
     #[test]
     fn one_change_changes_one_element() {
         for changes in 0..3 * CHANGEABLE {
-            let before = block(&Content { changes, ..CONTENT }, 0);
+            let before = block(&FileContent { changes, ..CONTENT }, 0);
             let changes = changes + 1;
-            let after = block(&Content { changes, ..CONTENT }, 0);
+            let after = block(&FileContent { changes, ..CONTENT }, 0);
             let elements = before.chunks(ELEMENT).zip(after.chunks(ELEMENT));
             assert_eq!(elements.filter(|(old, new)| old != new).count(), 1);
         }
@@ -250,7 +250,7 @@ mod tests {
             sequence: 3,
             write_bytes: 1024,
         };
-        let content = Content {
+        let content = FileContent {
             headers: Some(headers),
             ..CONTENT
         };

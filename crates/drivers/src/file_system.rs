@@ -22,10 +22,10 @@ use rustix::io::Errno as SystemError;
 use units::Instant;
 use workload::{DirectoryNumber, DirectoryUse, Durability, Errno, FileName, FileOp, OpenFor};
 
-use crate::file_content::Content;
+use crate::file_content::FileContent;
 use crate::guard::beneath::open_beneath;
-use crate::guard::identity::{self, Found, Identity};
-use crate::raw_device::{RawDevice, close_and_tell, forget, read_exactly, thread_times};
+use crate::guard::identity::{self, FileLinks, Identity};
+use crate::raw_device::{RawDevice, close_checked, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
@@ -81,15 +81,15 @@ pub struct FileSystemDriver {
     learned: Option<Learned>,
     /// What was written last to a file of all clients, which another client has made.
     joint: Option<Joint>,
-    open: Option<Open>,
-    memory: Memory,
+    open: Option<OpenHandle>,
+    memory: FileReadBuffer,
     verifying: Option<Verifying>,
 }
 
 /// A file that was made here, or given its name.
 #[derive(Clone, Copy, Debug)]
 struct MadeFile {
-    content: Content,
+    content: FileContent,
     identity: Identity,
 }
 
@@ -103,20 +103,20 @@ struct TreeDirectory {
 }
 
 #[derive(Debug)]
-enum Open {
+enum OpenHandle {
     Null(File),
     File {
         file: File,
         name: FileName,
         /// What it holds, or will hold when it is closed.
-        content: Content,
-        purpose: Purpose,
+        content: FileContent,
+        purpose: OpenPurpose,
         at: u64,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+enum OpenPurpose {
     Read,
     Fill,
     Rewrite,
@@ -126,12 +126,12 @@ enum Purpose {
 
 /// What the program holds of the file that it read last.
 #[derive(Debug)]
-struct Memory {
+struct FileReadBuffer {
     buffer: Vec<u8>,
-    content: Option<Content>,
+    content: Option<FileContent>,
 }
 
-impl Memory {
+impl FileReadBuffer {
     fn part(&mut self, bytes: usize) -> &mut [u8] {
         if self.buffer.len() < bytes {
             self.buffer.resize(bytes, 0);
@@ -170,7 +170,7 @@ impl FileSystemDriver {
             learned: None,
             joint: None,
             open: None,
-            memory: Memory {
+            memory: FileReadBuffer {
                 buffer: vec![0; MEMORY_BYTES],
                 content: None,
             },
@@ -234,7 +234,7 @@ impl FileSystemDriver {
         let outer = self.directory_path(parent)?;
         let path = format!("{outer}{}/", tree_directory_name(directory.0));
         rustix::fs::mkdirat(&self.root, &path, Mode::RWXU)?;
-        let found = Found::named(&self.root, &path).map_err(|error| errno_of(&error))?;
+        let found = FileLinks::named(&self.root, &path).map_err(|error| errno_of(&error))?;
         let made = TreeDirectory {
             path,
             parent,
@@ -261,18 +261,18 @@ impl FileSystemDriver {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = self.open_file(name, flags)?;
         let identity = Identity::of_new(&file).map_err(|error| errno_of(&error))?;
-        let content = Content {
+        let content = FileContent {
             origin: name,
             changes: 0,
             bytes,
             headers: self.headers(&self.name, name),
         };
         self.files.insert(name, MadeFile { content, identity });
-        self.open = Some(Open::File {
+        self.open = Some(OpenHandle::File {
             file,
             name,
             content,
-            purpose: Purpose::Fill,
+            purpose: OpenPurpose::Fill,
             at: 0,
         });
         Ok(0)
@@ -284,23 +284,23 @@ impl FileSystemDriver {
         }
         let MadeFile { content, identity } = self.known(name)?;
         let (flags, content, purpose) = match purpose {
-            OpenFor::Reading => (OFlags::RDONLY, content, Purpose::Read),
+            OpenFor::Reading => (OFlags::RDONLY, content, OpenPurpose::Read),
             // What was read and modified is written; without that, what is there.
             OpenFor::Writing => {
                 let held = self.memory.content.filter(|it| it.origin == content.origin);
                 let held = held.unwrap_or(content);
-                (OFlags::WRONLY, held, Purpose::Rewrite)
+                (OFlags::WRONLY, held, OpenPurpose::Rewrite)
             }
         };
         let file = self.open_file(name, flags)?;
-        if purpose == Purpose::Rewrite {
+        if purpose == OpenPurpose::Rewrite {
             // What is about to be written must be the file that was made here.
             identity::require(&file, &identity).map_err(|_| SystemError::STALE)?;
         }
         if self.verifying.is_some() {
-            self.tell_opened(&format!("{}/{}", self.name, self.path(name)?));
+            self.record_opened(&format!("{}/{}", self.name, self.path(name)?));
         }
-        self.open = Some(Open::File {
+        self.open = Some(OpenHandle::File {
             file,
             name,
             content,
@@ -321,10 +321,10 @@ impl FileSystemDriver {
     }
 
     fn read(&mut self, bytes: usize) -> Result<u64, SystemError> {
-        let Some(Open::File {
+        let Some(OpenHandle::File {
             file,
             content,
-            purpose: Purpose::Read,
+            purpose: OpenPurpose::Read,
             at,
             ..
         }) = &mut self.open
@@ -344,10 +344,10 @@ impl FileSystemDriver {
     }
 
     fn write(&mut self, bytes: usize) -> Result<u64, SystemError> {
-        let Some(Open::File {
+        let Some(OpenHandle::File {
             file,
             content,
-            purpose: purpose @ (Purpose::Fill | Purpose::Rewrite | Purpose::Join),
+            purpose: purpose @ (OpenPurpose::Fill | OpenPurpose::Rewrite | OpenPurpose::Join),
             at,
             ..
         }) = &mut self.open
@@ -370,7 +370,7 @@ impl FileSystemDriver {
             done += moved;
         }
         *at += bytes as u64;
-        if *purpose == Purpose::Join {
+        if *purpose == OpenPurpose::Join {
             content.bytes += bytes as u64;
         }
         Ok(bytes as u64)
@@ -379,12 +379,12 @@ impl FileSystemDriver {
     fn open_null(&mut self) -> Result<u64, SystemError> {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
         let null = rustix::fs::open("/dev/null", flags, Mode::empty())?;
-        self.open = Some(Open::Null(File::from(null)));
+        self.open = Some(OpenHandle::Null(File::from(null)));
         Ok(0)
     }
 
     fn write_null(&mut self, bytes: usize) -> Result<u64, SystemError> {
-        let Some(Open::Null(null)) = &self.open else {
+        let Some(OpenHandle::Null(null)) = &self.open else {
             return Err(SystemError::BADF);
         };
         rustix::io::write(null, &self.memory.buffer[..bytes]).map(|moved| moved as u64)
@@ -392,7 +392,7 @@ impl FileSystemDriver {
 
     fn close(&mut self) -> Result<u64, SystemError> {
         let open = self.open.take().ok_or(SystemError::BADF)?;
-        let Open::File {
+        let OpenHandle::File {
             file,
             name,
             content,
@@ -404,11 +404,11 @@ impl FileSystemDriver {
             return Ok(0);
         };
         match purpose {
-            Purpose::Read => return Ok(0),
-            Purpose::Join => self.joint = Some(Joint::of(name, &file, content)?),
-            Purpose::Fill | Purpose::Rewrite => {
+            OpenPurpose::Read => return Ok(0),
+            OpenPurpose::Join => self.joint = Some(Joint::of(name, &file, content)?),
+            OpenPurpose::Fill | OpenPurpose::Rewrite => {
                 let made = self.files.get_mut(&name).ok_or(SystemError::NOENT)?;
-                made.content = Content {
+                made.content = FileContent {
                     bytes: at,
                     ..content
                 };
@@ -416,12 +416,12 @@ impl FileSystemDriver {
         }
         if self.options.durability.is_durable() {
             rustix::fs::fsync(&file)?;
-            if purpose == Purpose::Fill {
+            if purpose == OpenPurpose::Fill {
                 self.sync_names(name.directory)?;
             }
         }
         // Network file systems tell of a write that failed only here, and dropping would hide it.
-        close_and_tell(file).map(|()| 0)
+        close_checked(file).map(|()| 0)
     }
 
     fn modify(&mut self) -> Result<u64, SystemError> {
@@ -523,7 +523,7 @@ impl FileSystemDriver {
             let file = self.open_file(*name, OFlags::RDONLY)?;
             kept += forget(&file, made.content.bytes)?;
         }
-        kept += self.forget_joint()?;
+        kept += self.drop_joint_pages()?;
         if let Some(device) = &self.device {
             kept += device.forget()?;
         }

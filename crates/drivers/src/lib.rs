@@ -53,7 +53,7 @@ pub use content::ContentSource;
 pub use device::refuse_if_file_used;
 pub use event_loops::{null_loop, storage_loop};
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
-pub use guard::identity::{Found, Identity, require as require_same};
+pub use guard::identity::{FileLinks, Identity, require as require_same};
 pub use guard::new_file::{NewFile, open_directory, remove_unfinished};
 pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_file, text_file};
 pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
@@ -64,7 +64,8 @@ pub use open::{
     io_threads, open_driver,
 };
 pub use payload::{
-    BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog, stamp,
+    BLOCK_BYTES, Checking, MISMATCH, Mismatch, Payload, PayloadMismatch, STAMP_BYTES,
+    VerificationLog, stamp,
 };
 pub use purge::{PurgeMethod, ReadBack, purge};
 pub use raw_device::DeviceReader;
@@ -72,11 +73,11 @@ pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{ClosedDirectory, StaleDirectory, find_closed, find_stale};
 pub use table::{SmallFiles, TargetTable};
-pub use target::{AccessMode, Caching, Target, TargetKind, TargetOptions};
+pub use target::{AccessMode, Caching, Target, TargetFileType, TargetOptions};
 pub use target_error::TargetError;
 pub use threads::{IO_STACK_BYTES, ThreadsDriver};
 pub use uring::UringDriver;
 pub use uring_probe::{UringSupport, probe, probe_polling};
 pub use uring_ring::{Features, Taskrun};
 pub use verification::Verification;
-pub use work_directory::{DIRECTORY_PREFIX, MARKER_NAME, Owner, WorkDirectory};
+pub use work_directory::{DIRECTORY_PREFIX, DirectoryOwner, MARKER_NAME, WorkDirectory};

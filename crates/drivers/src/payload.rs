@@ -69,7 +69,7 @@ pub struct Payload {
 
 /// How a block differs from what was written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum PayloadMismatch {
     /// Zeroes: nothing was ever written, or the write was lost.
     #[error("holds zeroes: never written, or the write was lost")]
     NeverWritten,
@@ -106,7 +106,7 @@ pub struct Mismatch {
     /// Where the block starts.
     pub offset: u64,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub fault: PayloadMismatch,
 }
 
 impl fmt::Display for Mismatch {
@@ -161,10 +161,10 @@ impl Payload {
                 match self.checking {
                     Checking::WholeBlock => fill_behind(block),
                     Checking::Record => {
-                        tell_sectors_apart(block);
+                        mark_sectors(block);
                         write_text(block, at);
                     }
-                    Checking::EveryStamp | Checking::LastStamp => tell_sectors_apart(block),
+                    Checking::EveryStamp | Checking::LastStamp => mark_sectors(block),
                 }
             }
         }
@@ -196,7 +196,8 @@ impl Payload {
                 Checking::Record => !has_text(block, at),
                 Checking::EveryStamp | Checking::LastStamp => false,
             };
-            if let Some(fault) = fault.or_else(|| is_damaged().then_some(Fault::Damaged)) {
+            if let Some(fault) = fault.or_else(|| is_damaged().then_some(PayloadMismatch::Damaged))
+            {
                 return Err(Mismatch {
                     target,
                     offset: at,
@@ -238,25 +239,30 @@ impl Payload {
             })
     }
 
-    fn diagnose(&self, stamp: &[u8; STAMP_BYTES], target: TargetId, at: u64) -> Option<Fault> {
+    fn diagnose(
+        &self,
+        stamp: &[u8; STAMP_BYTES],
+        target: TargetId,
+        at: u64,
+    ) -> Option<PayloadMismatch> {
         if stamp.iter().all(|byte| *byte == 0) {
-            return Some(Fault::NeverWritten);
+            return Some(PayloadMismatch::NeverWritten);
         }
         let (run, offset) = (word64(stamp, 8), word64(stamp, 16));
         let (found_target, pass) = (word32(stamp, 24), word32(stamp, 28));
         if *stamp != encode(run, found_target, offset, pass) {
-            return Some(Fault::Damaged);
+            return Some(PayloadMismatch::Damaged);
         }
         if run != self.run {
-            return Some(Fault::WrongRun { found: run });
+            return Some(PayloadMismatch::WrongRun { found: run });
         }
         if (found_target, offset) != (target.0, at) {
-            return Some(Fault::WrongBlock {
+            return Some(PayloadMismatch::WrongBlock {
                 target: found_target,
                 offset,
             });
         }
-        (pass < self.pass).then_some(Fault::StalePass { found: pass })
+        (pass < self.pass).then_some(PayloadMismatch::StalePass { found: pass })
     }
 }
 
@@ -270,7 +276,7 @@ pub(crate) fn stamped_offset(bytes: &[u8]) -> Option<u64> {
 
 /// Begin every sector but the first, which has the stamp, with a word that follows from it.
 #[inline]
-fn tell_sectors_apart(block: &mut [u8]) {
+fn mark_sectors(block: &mut [u8]) {
     let seed = seed_of(block);
     for (sector, number) in block.chunks_mut(SECTOR_BYTES).zip(0_u64..).skip(1) {
         if let Some(place) = sector.first_chunk_mut::<8>() {
@@ -403,7 +409,7 @@ mod tests {
     }
 
     /// What a reader of run 7, pass `pass`, says about `bytes` read from offset 8192.
-    fn check(bytes: &[u8], pass: u32, expected: Result<(), (u64, Fault)>) {
+    fn check(bytes: &[u8], pass: u32, expected: Result<(), (u64, PayloadMismatch)>) {
         let found = payload(7, pass).verify(bytes, TARGET, 8192);
         assert_eq!(
             found.map_err(|mismatch| (mismatch.offset, mismatch.fault)),
@@ -446,31 +452,35 @@ mod tests {
 
     #[test]
     fn each_fault_has_its_name() {
-        check(&[0; 4096], 2, Err((8192, Fault::NeverWritten)));
+        check(&[0; 4096], 2, Err((8192, PayloadMismatch::NeverWritten)));
         check(
             &written(4096),
             3,
-            Err((8192, Fault::StalePass { found: 2 })),
+            Err((8192, PayloadMismatch::StalePass { found: 2 })),
         );
-        let wrong = Fault::WrongBlock {
+        let wrong = PayloadMismatch::WrongBlock {
             target: 3,
             offset: 12_288,
         };
         check(&written(8192)[4096..], 2, Err((8192, wrong)));
         let mut bytes = written(8192);
         bytes[4096 + 9] ^= 1;
-        check(&bytes, 2, Err((12_288, Fault::Damaged)));
-        check(&[0x11; 4096], 2, Err((8192, Fault::Damaged)));
+        check(&bytes, 2, Err((12_288, PayloadMismatch::Damaged)));
+        check(&[0x11; 4096], 2, Err((8192, PayloadMismatch::Damaged)));
         let mut other = vec![0; 4096];
         payload(8, 2).stamp(&mut other, TARGET, 8192);
-        check(&other, 2, Err((8192, Fault::WrongRun { found: 8 })));
+        check(
+            &other,
+            2,
+            Err((8192, PayloadMismatch::WrongRun { found: 8 })),
+        );
         payload(7, 2).stamp(&mut other, TargetId(4), 8192);
         check(
             &other,
             2,
             Err((
                 8192,
-                Fault::WrongBlock {
+                PayloadMismatch::WrongBlock {
                     target: 4,
                     offset: 8192,
                 },
@@ -531,7 +541,7 @@ mod tests {
         let wrong = record.verify(&bytes, TARGET, 12_345 * 4096);
         assert_eq!(
             wrong.map_err(|wrong| (wrong.offset, wrong.fault)),
-            Err((12_346 * 4096, Fault::Damaged))
+            Err((12_346 * 4096, PayloadMismatch::Damaged))
         );
         // Who does not ask for the text does not look at it, and a part of a record has none.
         assert_eq!(payload(7, 2).verify(&bytes, TARGET, 12_345 * 4096), Ok(()));

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::Advice;
 
 use crate::blocking::{discard, punch};
-use crate::target::{AccessMode, Target, TargetKind};
+use crate::target::{AccessMode, Target, TargetFileType};
 use crate::target_error::TargetError;
 
 /// So much at a time, so that it can be stopped between.
@@ -58,8 +58,8 @@ pub fn purge(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Option<ReadBack>, TargetError> {
     let wanted = match method {
-        PurgeMethod::Discard => TargetKind::Device,
-        PurgeMethod::Punch => TargetKind::File,
+        PurgeMethod::Discard => TargetFileType::Device,
+        PurgeMethod::Punch => TargetFileType::File,
     };
     assert_eq!(
         target.kind(),

@@ -138,7 +138,7 @@ pub(crate) fn forget(file: &File, bytes: u64) -> Result<f64, SystemError> {
 }
 
 /// Close a file, and tell of a write that failed only then.
-pub(crate) fn close_and_tell(file: File) -> Result<(), SystemError> {
+pub(crate) fn close_checked(file: File) -> Result<(), SystemError> {
     use std::os::fd::IntoRawFd as _;
     // SAFETY: the descriptor is owned here, and given away by `into_raw_fd`: closed once.
     let outcome = unsafe { libc::close(file.into_raw_fd()) };

@@ -13,15 +13,15 @@ mod volumes;
 use std::fs::File;
 use std::io;
 
-use self::mark::Mark;
+use self::mark::SignatureBytes;
 use self::partition_tables::boot_sector;
-use self::reading::Reading;
+use self::reading::DeviceChunks;
 
 /// The bytes of a first sector.
 const SECTOR_BYTES: usize = 512;
 
 /// Every mark that is known.
-fn marks() -> impl Iterator<Item = &'static Mark> {
+fn marks() -> impl Iterator<Item = &'static SignatureBytes> {
     file_systems::MARKS
         .iter()
         .chain(volumes::MARKS)
@@ -34,7 +34,7 @@ fn marks() -> impl Iterator<Item = &'static Mark> {
 /// When it cannot be read; a device whose content is unknown must not be overwritten.
 // fuzzed: content
 pub fn find_signatures(file: &File, size: u64) -> io::Result<Vec<&'static str>> {
-    let mut reading = Reading::new(file, size);
+    let mut reading = DeviceChunks::new(file, size);
     let mut found = Vec::new();
     for mark in marks() {
         for offset in mark.places.iter().flat_map(|place| place.offsets(size)) {

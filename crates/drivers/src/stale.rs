@@ -11,7 +11,7 @@ use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::guard::beneath::open_beneath;
-use crate::guard::identity::Found;
+use crate::guard::identity::FileLinks;
 use crate::guard::removal::{Removal, is_aside, remove_proven};
 use crate::guard::seal::{Maker, Seal};
 use crate::target_error::TargetError;
@@ -204,8 +204,8 @@ impl Marked {
 
     /// Whether the run made files of such a name.
     fn is_known(&self, name: &str) -> bool {
-        let is_told = || is_plain_name(name) && self.shapes.contains(&shape_of(name));
-        small_file_number(name).is_some() || is_aside(name) || is_told()
+        let is_recorded = || is_plain_name(name) && self.shapes.contains(&shape_of(name));
+        small_file_number(name).is_some() || is_aside(name) || is_recorded()
     }
 }
 
@@ -232,7 +232,7 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     let owner_of_both = owner_of(&directory, &marker)?;
     // Read before it is locked: a draft that says something was locked by whoever wrote that, and
     // one that says nothing yet must not be locked in front of its maker.
-    let Told { pid, seal, shapes } = read_marker(&marker)?;
+    let MarkerContent { pid, seal, shapes } = read_marker(&marker)?;
     let maker = Maker {
         seal,
         owner: owner_of_both,
@@ -248,7 +248,7 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
             files += tree.files;
             continue;
         }
-        bytes += Found::named(&directory, file).map_or(0, |found| found.taken);
+        bytes += FileLinks::named(&directory, file).map_or(0, |found| found.taken);
         files += 1;
     }
     let path = parent.join(&name);
@@ -276,7 +276,7 @@ fn examine_empty(
     parent_fd: OwnedFd,
     directory: OwnedFd,
 ) -> Option<StaleDirectory> {
-    let found = Found::of(&directory).ok()?;
+    let found = FileLinks::of(&directory).ok()?;
     let is_ours = found.is_private() && is_open_to_us(found.owner);
     (is_given_name(&name) && is_ours).then_some(())?;
     rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive).ok()?;
@@ -299,7 +299,7 @@ fn is_marker(name: &str) -> bool {
 
 /// The owner of directory and marker, if it is one user, who is us unless we are root.
 fn owner_of(directory: &OwnedFd, marker: &File) -> Option<u32> {
-    let (outer, inner) = (Found::of(directory).ok()?, Found::of(marker).ok()?);
+    let (outer, inner) = (FileLinks::of(directory).ok()?, FileLinks::of(marker).ok()?);
     let is_ours = outer.owner == inner.owner && is_open_to_us(outer.owner);
     (inner.is_file() && inner.links == 1 && is_ours).then_some(outer.owner)
 }
@@ -311,7 +311,7 @@ fn is_open_to_us(owner: u32) -> bool {
 }
 
 /// What a marker tells.
-struct Told {
+struct MarkerContent {
     pid: u32,
     /// Not told by markers of older versions.
     seal: Option<Seal>,
@@ -324,7 +324,7 @@ pub(crate) fn seal_of_marker(marker: &File) -> Option<Seal> {
 }
 
 /// `None` when it is no marker of ours.
-fn read_marker(marker: &File) -> Option<Told> {
+fn read_marker(marker: &File) -> Option<MarkerContent> {
     let mut text = String::new();
     marker
         .take(MARKER_BYTES_MAX)
@@ -334,7 +334,7 @@ fn read_marker(marker: &File) -> Option<Told> {
     (lines.next() == Some(MARKER_HEAD)).then_some(())?;
     let pid = lines.next()?.strip_prefix("pid ")?.parse().ok()?;
     let values = |prefix| text.lines().filter_map(move |it| it.strip_prefix(prefix));
-    Some(Told {
+    Some(MarkerContent {
         pid,
         seal: values(MARKER_SEAL).next().and_then(|it| it.parse().ok()),
         shapes: values(MARKER_MAKES).map(str::to_owned).collect(),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::fs::OFlags;
 use workload::{Errno, TargetId};
 
-use crate::target::{Caching, Target, TargetKind};
+use crate::target::{Caching, Target, TargetFileType};
 use crate::work_directory::{WorkDirectory, small_file_name};
 
 /// Small files are spread over so many locks that workers hardly ever meet at one.
@@ -194,7 +194,7 @@ impl Handle<'_> {
     }
 
     pub(crate) fn is_device(&self) -> bool {
-        matches!(self, Self::Target(target, _) if target.kind() == TargetKind::Device)
+        matches!(self, Self::Target(target, _) if target.kind() == TargetFileType::Device)
     }
 
     pub(crate) fn raw_fd(&self) -> RawFd {

@@ -52,7 +52,7 @@ pub struct TargetOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetKind {
+pub enum TargetFileType {
     /// A regular file.
     File,
     /// A block device.
@@ -64,7 +64,7 @@ pub enum TargetKind {
 pub struct Target {
     file: File,
     path: PathBuf,
-    kind: TargetKind,
+    kind: TargetFileType,
     size: u64,
     access: AccessMode,
     caching: Caching,
@@ -93,10 +93,10 @@ impl Target {
         let kind = kind_of(&metadata, path)?;
         let (exclusive, unseen) = match (kind, options.access) {
             (_, AccessMode::ReadOnly) => (Vec::new(), Vec::new()),
-            (TargetKind::File, AccessMode::Overwrite) => {
+            (TargetFileType::File, AccessMode::Overwrite) => {
                 (Vec::new(), device::look_at_file(&metadata, path)?)
             }
-            (TargetKind::Device, AccessMode::Overwrite) => {
+            (TargetFileType::Device, AccessMode::Overwrite) => {
                 (claim_device(&named, &metadata, path, options)?, Vec::new())
             }
         };
@@ -141,7 +141,7 @@ impl Target {
     pub(crate) fn opened(
         mut file: File,
         path: &Path,
-        kind: TargetKind,
+        kind: TargetFileType,
         access: AccessMode,
         caching: Caching,
     ) -> Result<Self, TargetError> {
@@ -186,7 +186,7 @@ impl Target {
 
     /// A file or a device.
     #[must_use]
-    pub fn kind(&self) -> TargetKind {
+    pub fn kind(&self) -> TargetFileType {
         self.kind
     }
 
@@ -221,8 +221,8 @@ impl Target {
     pub fn allocated(&self) -> io::Result<u64> {
         match self.kind {
             // The kernel counts in units of 512 bytes, whatever the file system's block is.
-            TargetKind::File => self.file.metadata().map(|it| it.blocks() * 512),
-            TargetKind::Device => Ok(self.size),
+            TargetFileType::File => self.file.metadata().map(|it| it.blocks() * 512),
+            TargetFileType::Device => Ok(self.size),
         }
     }
 
@@ -230,26 +230,26 @@ impl Target {
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
         let metadata = self.file.metadata()?;
         Ok(match self.kind {
-            TargetKind::File => (metadata.dev(), metadata.ino()),
+            TargetFileType::File => (metadata.dev(), metadata.ino()),
             // A device may have several nodes. No file system has the number of all ones.
-            TargetKind::Device => (u64::MAX, metadata.rdev()),
+            TargetFileType::Device => (u64::MAX, metadata.rdev()),
         })
     }
 
     /// Where the target ends now: a file may have grown since it was opened.
     pub(crate) fn end(&self) -> io::Result<u64> {
         match self.kind {
-            TargetKind::File => self.file.metadata().map(|metadata| metadata.len()),
-            TargetKind::Device => Ok(self.size),
+            TargetFileType::File => self.file.metadata().map(|metadata| metadata.len()),
+            TargetFileType::Device => Ok(self.size),
         }
     }
 }
 
-fn kind_of(metadata: &Metadata, path: &Path) -> Result<TargetKind, TargetError> {
+fn kind_of(metadata: &Metadata, path: &Path) -> Result<TargetFileType, TargetError> {
     let found = metadata.file_type();
     let kind = match () {
-        () if found.is_file() => return Ok(TargetKind::File),
-        () if found.is_block_device() => return Ok(TargetKind::Device),
+        () if found.is_file() => return Ok(TargetFileType::File),
+        () if found.is_block_device() => return Ok(TargetFileType::Device),
         () if found.is_dir() => "directory",
         () if found.is_fifo() => "FIFO",
         () if found.is_socket() => "socket",

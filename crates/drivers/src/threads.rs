@@ -11,13 +11,13 @@ use engine::{Clock, Driver, DriverError, OwnWork};
 use units::{Duration, Instant};
 use workload::{Completion, Op, Request};
 
-use crate::blocking::{Memory, carry_out};
+use crate::blocking::{TransferMemory, carry_out};
 use crate::buffers::BufferPool;
 use crate::compute::ComputePool;
 use crate::open::{DriverOptions, THREADS_MAX};
 use crate::payload::Payload;
 use crate::table::TargetTable;
-use sys::{MonotonicClock, linger, nap, want_punctual_timers};
+use sys::{MonotonicClock, linger, pause, want_punctual_timers};
 
 /// A stack for threads that call little else than the kernel: thousands of them must fit.
 pub const IO_STACK_BYTES: usize = 128 << 10;
@@ -34,21 +34,21 @@ pub struct ThreadsDriver {
     blocked_until: Instant,
     kernel_entries: u64,
     own_work: OwnWork,
-    place: Place,
+    place: ExecutionMode,
 }
 
 #[derive(Debug)]
-enum Place {
+enum ExecutionMode {
     InPlace {
-        hand: Box<Hand>,
+        hand: Box<RequestExecutor>,
         next: Option<Request>,
     },
-    Pool(Pool),
+    Pool(ThreadPool),
 }
 
 /// What it takes to carry out one request at a time.
 #[derive(Debug)]
-struct Hand {
+struct RequestExecutor {
     targets: Arc<TargetTable>,
     clock: MonotonicClock,
     payload: Payload,
@@ -75,10 +75,10 @@ impl ThreadsDriver {
         let buffers = options.buffers()?;
         let own_work = buffers.own_work();
         let place = if options.depth == 1 && options.compute.threads == 0 {
-            let hand = Box::new(Hand::new(targets, clock, options, buffers));
-            Place::InPlace { hand, next: None }
+            let hand = Box::new(RequestExecutor::new(targets, clock, options, buffers));
+            ExecutionMode::InPlace { hand, next: None }
         } else {
-            Place::Pool(Pool::new(targets, clock, options, buffers)?)
+            ExecutionMode::Pool(ThreadPool::new(targets, clock, options, buffers)?)
         };
         Ok(Self {
             clock,
@@ -107,7 +107,7 @@ impl Driver for ThreadsDriver {
 
     fn submit(&mut self, request: Request) -> Result<(), DriverError> {
         if request.op.is_compute() {
-            let Place::Pool(pool) = &self.place else {
+            let ExecutionMode::Pool(pool) = &self.place else {
                 panic!("the driver was opened without threads that compute");
             };
             self.computing += 1;
@@ -121,8 +121,8 @@ impl Driver for ThreadsDriver {
         self.outstanding += 1;
         self.kernel_entries += 1;
         match &mut self.place {
-            Place::InPlace { next, .. } => *next = Some(request),
-            Place::Pool(pool) => pool.hand_out(request),
+            ExecutionMode::InPlace { next, .. } => *next = Some(request),
+            ExecutionMode::Pool(pool) => pool.hand_out(request),
         }
         Ok(())
     }
@@ -140,14 +140,14 @@ impl Driver for ThreadsDriver {
         }
         let before = done.len();
         match &mut self.place {
-            Place::InPlace { hand, next } => {
+            ExecutionMode::InPlace { hand, next } => {
                 let completion = hand.carry_out(next.take().expect("one request is outstanding"));
                 self.blocked_until = completion.completed;
                 done.push(completion);
                 self.outstanding = 0;
                 return Ok(());
             }
-            Place::Pool(pool) => {
+            ExecutionMode::Pool(pool) => {
                 let awake = pool.wait(self.clock, deadline, self.awake, done);
                 self.own_work.awake_ns += awake.as_nanos();
             }
@@ -185,7 +185,7 @@ impl Driver for ThreadsDriver {
     }
 }
 
-impl Hand {
+impl RequestExecutor {
     fn new(
         targets: &Arc<TargetTable>,
         clock: MonotonicClock,
@@ -211,7 +211,7 @@ impl Hand {
             Op::Write { .. } => self.buffers.write_place(0, len),
             _ => self.buffers.read_place(0),
         };
-        let mut memory = Memory { start, len };
+        let mut memory = TransferMemory { start, len };
         let issued = self.clock.now();
         let result = carry_out(&self.targets, &request, &mut memory, &self.payload);
         let completed = self.clock.now();
@@ -226,14 +226,14 @@ impl Hand {
 
 /// Threads that take requests from one queue.
 #[derive(Debug)]
-struct Pool {
-    shared: Arc<Shared>,
+struct ThreadPool {
+    shared: Arc<SharedQueue>,
     threads: Vec<JoinHandle<()>>,
     compute: Option<ComputePool>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedQueue {
     state: Mutex<QueueState>,
     work_is_there: Condvar,
     result_is_there: Condvar,
@@ -247,7 +247,7 @@ struct QueueState {
     is_over: bool,
 }
 
-impl Pool {
+impl ThreadPool {
     fn new(
         targets: &Arc<TargetTable>,
         clock: MonotonicClock,
@@ -255,16 +255,16 @@ impl Pool {
         buffers: BufferPool,
     ) -> Result<Self, DriverError> {
         // Made first, so that threads started before a failure are ended by its drop.
-        let shared: Arc<Shared> = Arc::default();
-        let desk = Arc::clone(&shared);
-        let deliver = Arc::new(move |completion| desk.deliver(completion));
+        let shared: Arc<SharedQueue> = Arc::default();
+        let queue = Arc::clone(&shared);
+        let deliver = Arc::new(move |completion| queue.deliver(completion));
         let mut pool = Self {
             compute: ComputePool::new(&options.compute, clock, deliver)?,
             shared,
             threads: Vec::new(),
         };
         for (number, buffer) in buffers.apart().enumerate() {
-            let mut hand = Hand::new(targets, clock, options, buffer);
+            let mut hand = RequestExecutor::new(targets, clock, options, buffer);
             let shared = Arc::clone(&pool.shared);
             let thread = std::thread::Builder::new()
                 .name(format!("io-{number}"))
@@ -311,7 +311,7 @@ impl Pool {
             if left == Duration::ZERO {
                 return spent_awake;
             }
-            let Some(span) = nap(left, awake) else {
+            let Some(span) = pause(left, awake) else {
                 // The threads need the lock to deliver what they have.
                 drop(state);
                 linger();
@@ -330,7 +330,7 @@ impl Pool {
     }
 }
 
-impl Shared {
+impl SharedQueue {
     fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -340,7 +340,7 @@ impl Shared {
         self.result_is_there.notify_one();
     }
 
-    fn serve(&self, hand: &mut Hand) {
+    fn serve(&self, hand: &mut RequestExecutor) {
         let mut state = self.state();
         loop {
             if state.is_over {
@@ -362,7 +362,7 @@ impl Shared {
 
 impl Drop for ThreadsDriver {
     fn drop(&mut self) {
-        if let (Place::Pool(pool), 1..) = (&mut self.place, self.outstanding) {
+        if let (ExecutionMode::Pool(pool), 1..) = (&mut self.place, self.outstanding) {
             // Who waits for the storage may do so for ever. Each thread has memory of its own, and
             // shares the targets: it ends when its call returns, whoever is left then.
             pool.threads.clear();
@@ -370,7 +370,7 @@ impl Drop for ThreadsDriver {
     }
 }
 
-impl Drop for Pool {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.shared.state().is_over = true;
         self.shared.work_is_there.notify_all();

@@ -25,9 +25,9 @@ use crate::open::{DriverOptions, Notice};
 use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::uring_compute::RingCompute;
-use crate::uring_ring::{Features, Patience, Ring};
-use crate::uring_slot::{FLUSH_MARK, Outcome, Slot};
-use sys::{MonotonicClock, linger, nap, voluntary_switches, want_punctual_timers};
+use crate::uring_ring::{Features, Ring, RingWait};
+use crate::uring_slot::{FLUSH_MARK, RequestOutcome, UringSlot};
+use sys::{MonotonicClock, linger, pause, voluntary_switches, want_punctual_timers};
 
 /// Marks the completion of a cancellation.
 const CANCEL_MARK: u64 = 1 << 33;
@@ -41,7 +41,7 @@ const COMPUTE_MARK: u64 = 1 << 35;
 const ALARM_MIN: Duration = Duration::from_millis(2);
 /// How long a driver that goes away waits for requests that it cancels. Nobody had the patience to
 /// wait for their answers; those that cannot be cancelled stay with the kernel, with their memory.
-const FAREWELL: Duration = Duration::from_millis(250);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Carries requests out through io_uring. It belongs to the thread that made it.
 pub struct UringDriver {
@@ -54,7 +54,7 @@ pub struct UringDriver {
     features: Features,
     ring: ManuallyDrop<Ring>,
     buffers: ManuallyDrop<BufferPool>,
-    slots: Vec<Slot>,
+    slots: Vec<UringSlot>,
     free: Vec<u32>,
     /// Slots whose request is queued for the first time, to be stamped when the kernel is entered.
     fresh: Vec<u32>,
@@ -101,7 +101,7 @@ impl UringDriver {
             notice: options.uring.notice,
             features: ring.features(),
             ring: ManuallyDrop::new(ring),
-            slots: (0..depth).map(|_| Slot::empty()).collect(),
+            slots: (0..depth).map(|_| UringSlot::empty()).collect(),
             // Taken from the end: few slots in use means few buffers in the processor's cache.
             free: (0..depth as u32).rev().collect(),
             fresh: Vec::with_capacity(depth),
@@ -172,7 +172,7 @@ impl UringDriver {
         let target = self.targets.stamp_id(request.op.target());
         let ticket = self.payload.begin(&request, target, bytes);
         let (files, piece) = (self.features.registered_files, self.ring.piece_of(index));
-        self.slots[place] = Slot::new(request, &handle, memory, (files, piece)).with(ticket);
+        self.slots[place] = UringSlot::new(request, &handle, memory, (files, piece)).with(ticket);
         if self.fresh.is_empty() {
             let clock = self.clock;
             self.batch.begin(|| clock.now());
@@ -185,12 +185,12 @@ impl UringDriver {
     /// Put what is left of a slot's request into the submission queue.
     fn queue(&mut self, index: u32) -> Result<(), DriverError> {
         while self.ring.room() < 2 {
-            self.enter(Patience::Poll)?;
+            self.enter(RingWait::Poll)?;
         }
         let slot = &mut self.slots[index as usize];
         let (first, second) = slot.entries(index);
         slot.awaited = 1 + u8::from(second.is_some());
-        slot.outcome = Outcome::Good;
+        slot.outcome = RequestOutcome::Good;
         // SAFETY: the slot's memory is its own and stays so until `awaited` completions were seen;
         // `drop` keeps ring and memory until then, or for ever.
         unsafe {
@@ -204,7 +204,7 @@ impl UringDriver {
 
     /// Stamp what enters the kernel for the first time, and enter.
     #[inline]
-    fn enter(&mut self, patience: Patience) -> Result<(), DriverError> {
+    fn enter(&mut self, patience: RingWait) -> Result<(), DriverError> {
         if !self.fresh.is_empty() {
             let now = self.clock.now();
             self.stamp(now);
@@ -219,7 +219,7 @@ impl UringDriver {
         self.watch.pass();
         let issued = self.clock.now();
         self.stamp(issued);
-        self.ring.enter(Patience::Submit)?;
+        self.ring.enter(RingWait::Submit)?;
         let length = self.clock.now().since(issued);
         let own = &mut self.own_work;
         own.entries_timed += 1;
@@ -294,7 +294,7 @@ impl UringDriver {
             if slot.awaited > 0 {
                 continue;
             }
-            if slot.outcome == Outcome::Incomplete {
+            if slot.outcome == RequestOutcome::Incomplete {
                 again.push(index);
                 continue;
             }
@@ -310,21 +310,21 @@ impl UringDriver {
 
     /// How long to stay in the kernel when `deadline` is `left` away.
     #[inline]
-    fn patience(&mut self, now: Instant, deadline: Instant, left: Duration) -> Patience {
+    fn patience(&mut self, now: Instant, deadline: Instant, left: Duration) -> RingWait {
         if self.notice == Notice::Poll {
             // A ring that polls knows neither alarms nor limits of time.
-            return Patience::Poll;
+            return RingWait::Poll;
         }
-        let Some(span) = nap(left, self.awake) else {
-            return Patience::Poll;
+        let Some(span) = pause(left, self.awake) else {
+            return RingWait::Poll;
         };
         match self.alarm {
-            Some(at) if now < at && at <= deadline => Patience::Forever,
+            Some(at) if now < at && at <= deadline => RingWait::Forever,
             None if span >= ALARM_MIN && self.ring.room() > 0 => {
                 self.set_alarm(now, span);
-                Patience::Forever
+                RingWait::Forever
             }
-            _ => Patience::AtMost(span),
+            _ => RingWait::AtMost(span),
         }
     }
 
@@ -341,7 +341,7 @@ impl UringDriver {
         };
         let Some(entry) = entry else { return Ok(()) };
         while self.ring.room() < 1 {
-            self.enter(Patience::Poll)?;
+            self.enter(RingWait::Poll)?;
         }
         // SAFETY: a poll refers to no memory, and its descriptor lives as long as the driver.
         unsafe { self.ring.push(&entry) };
@@ -367,7 +367,7 @@ impl UringDriver {
         let Some(request) = self.in_place.pop_front() else {
             return Ok(());
         };
-        self.enter(Patience::Submit)?;
+        self.enter(RingWait::Submit)?;
         let issued = self.clock.now();
         let result = match request.op {
             Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
@@ -387,7 +387,7 @@ impl UringDriver {
             completed,
             result,
         });
-        self.enter(Patience::Poll)?;
+        self.enter(RingWait::Poll)?;
         self.reap(done)
     }
 }
@@ -458,7 +458,7 @@ impl Driver for UringDriver {
             let now = self.clock.now();
             let left = deadline.map(|deadline| deadline.since(now));
             let patience = match deadline.zip(left) {
-                None => Patience::Forever,
+                None => RingWait::Forever,
                 Some((deadline, left)) => self.patience(now, deadline, left),
             };
             if !self.fresh.is_empty() {
@@ -474,7 +474,7 @@ impl Driver for UringDriver {
             if left == Some(Duration::ZERO) {
                 break;
             }
-            if patience == Patience::Poll && done.len() == before {
+            if patience == RingWait::Poll && done.len() == before {
                 if self.notice == Notice::Interrupt {
                     linger();
                 }
@@ -528,9 +528,9 @@ impl UringDriver {
         let cancel = opcode::AsyncCancel2::new(all)
             .build()
             .user_data(CANCEL_MARK);
-        let give_up = self.clock.now() + FAREWELL;
+        let give_up = self.clock.now() + SHUTDOWN_TIMEOUT;
         let mut done = Vec::new();
-        if self.enter(Patience::Submit).is_err() {
+        if self.enter(RingWait::Submit).is_err() {
             return false;
         }
         let can_cancel = self.notice == Notice::Interrupt;
@@ -548,8 +548,8 @@ impl UringDriver {
                 return false;
             }
             let entered = self.enter(match self.notice {
-                Notice::Interrupt => Patience::AtMost(give_up.since(now)),
-                Notice::Poll => Patience::Poll,
+                Notice::Interrupt => RingWait::AtMost(give_up.since(now)),
+                Notice::Poll => RingWait::Poll,
             });
             if entered.is_err() || self.reap(&mut done).is_err() {
                 return false;

@@ -15,7 +15,7 @@ use sys::MonotonicClock;
 pub(crate) struct RingCompute {
     // Dropped first: its threads use the rest.
     pool: ComputePool,
-    desk: Arc<ComputeQueue>,
+    queue: Arc<ComputeQueue>,
     /// Work that is not yet collected.
     outstanding: usize,
     /// Whether the ring polls the event.
@@ -41,16 +41,16 @@ impl RingCompute {
             operation: "eventfd",
             reason: std::io::Error::from(error).to_string(),
         })?;
-        let desk = Arc::new(ComputeQueue {
+        let queue = Arc::new(ComputeQueue {
             event,
             done: Mutex::default(),
         });
-        let theirs = Arc::clone(&desk);
+        let theirs = Arc::clone(&queue);
         let deliver = Arc::new(move |completion| theirs.put(completion));
         let pool = ComputePool::new(settings, clock, deliver)?;
         Ok(pool.map(|pool| Self {
             pool,
-            desk,
+            queue,
             outstanding: 0,
             is_polled: false,
         }))
@@ -72,7 +72,7 @@ impl RingCompute {
             return None;
         }
         self.is_polled = true;
-        let event = types::Fd(self.desk.event.as_raw_fd());
+        let event = types::Fd(self.queue.event.as_raw_fd());
         let entry = opcode::PollAdd::new(event, libc::POLLIN as u32).build();
         Some(entry.user_data(mark))
     }
@@ -82,13 +82,13 @@ impl RingCompute {
         self.is_polled = false;
         // Emptied before the completions are taken: one that comes in between raises it again.
         let mut count = [0; 8];
-        let _ = rustix::io::read(&self.desk.event, &mut count);
+        let _ = rustix::io::read(&self.queue.event, &mut count);
     }
 
     /// Hand over what is done.
     pub(crate) fn take(&mut self, done: &mut Vec<Completion>) {
         let mut theirs = self
-            .desk
+            .queue
             .done
             .lock()
             .unwrap_or_else(PoisonError::into_inner);

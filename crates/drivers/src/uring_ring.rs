@@ -72,7 +72,7 @@ impl Features {
 
 /// How long to stay in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum RingWait {
     /// Hand over only.
     Submit,
     /// Hand over, and let finished requests be delivered.
@@ -212,12 +212,12 @@ impl Ring {
     /// Hand over what is queued and wait as `patience` says. An interrupted or timed-out wait is no
     /// error: the caller looks at the clock and at what is finished.
     #[inline]
-    pub(crate) fn enter(&mut self, patience: Patience) -> Result<(), DriverError> {
+    pub(crate) fn enter(&mut self, patience: RingWait) -> Result<(), DriverError> {
         let (want, flags, limit) = match patience {
-            Patience::Submit => (0, 0, None),
-            Patience::Poll => (0, ENTER_GETEVENTS, None),
-            Patience::Forever => (1, ENTER_GETEVENTS, None),
-            Patience::AtMost(span) => (1, ENTER_GETEVENTS | ENTER_EXT_ARG, Some(timespec(span))),
+            RingWait::Submit => (0, 0, None),
+            RingWait::Poll => (0, ENTER_GETEVENTS, None),
+            RingWait::Forever => (1, ENTER_GETEVENTS, None),
+            RingWait::AtMost(span) => (1, ENTER_GETEVENTS | ENTER_EXT_ARG, Some(timespec(span))),
         };
         let argument = WaitArgument {
             signal_mask: 0,

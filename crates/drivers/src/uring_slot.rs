@@ -17,7 +17,7 @@ use crate::verification::Ticket;
 /// Marks the completion of a durable write's flush; the lower half is the slot's number.
 pub(crate) const FLUSH_MARK: u64 = 1 << 32;
 /// A request on its way.
-pub(crate) struct Slot {
+pub(crate) struct UringSlot {
     request: Request,
     pub(crate) issued: Instant,
     memory: *mut u8,
@@ -33,11 +33,11 @@ pub(crate) struct Slot {
     /// Completions still to come.
     pub(crate) awaited: u8,
     fruitless: u8,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: RequestOutcome,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum RequestOutcome {
     /// All parts went well so far, or the file ended.
     Good,
     /// What is missing must be sent again.
@@ -47,13 +47,13 @@ pub(crate) enum Outcome {
 
 /// How data move.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum UringTransfer {
     Read,
     Write,
     WriteThrough,
 }
 
-impl Slot {
+impl UringSlot {
     pub(crate) fn empty() -> Self {
         let target = TargetId(0);
         let (client, due) = (ClientId(0), Instant::START);
@@ -76,7 +76,7 @@ impl Slot {
             ticket: Ticket::None,
             awaited: 0,
             fruitless: 0,
-            outcome: Outcome::Good,
+            outcome: RequestOutcome::Good,
         }
     }
 
@@ -113,9 +113,11 @@ impl Slot {
     pub(crate) fn entries(&self, index: u32) -> (squeue::Entry, Option<squeue::Entry>) {
         let mark = u64::from(index);
         match self.request.op {
-            Op::Read { offset, len, .. } => {
-                (self.transfer(offset, len, Way::Read).user_data(mark), None)
-            }
+            Op::Read { offset, len, .. } => (
+                self.transfer(offset, len, UringTransfer::Read)
+                    .user_data(mark),
+                None,
+            ),
             Op::Write {
                 offset,
                 len,
@@ -123,8 +125,8 @@ impl Slot {
                 ..
             } => {
                 let way = match durability {
-                    Durability::Through => Way::WriteThrough,
-                    _ => Way::Write,
+                    Durability::Through => UringTransfer::WriteThrough,
+                    _ => UringTransfer::Write,
                 };
                 let write = self.transfer(offset, len, way).user_data(mark);
                 let flush = match durability {
@@ -163,19 +165,21 @@ impl Slot {
     }
 
     #[inline]
-    fn transfer(&self, offset: u64, len: u32, way: Way) -> squeue::Entry {
+    fn transfer(&self, offset: u64, len: u32, way: UringTransfer) -> squeue::Entry {
         let (fd, left) = (self.file, len - self.moved);
         let offset = offset + u64::from(self.moved);
         let memory = self.memory.wrapping_add(self.moved as usize);
         let flags = match way {
-            Way::Read | Way::Write => 0,
-            Way::WriteThrough => libc::RWF_DSYNC,
+            UringTransfer::Read | UringTransfer::Write => 0,
+            UringTransfer::WriteThrough => libc::RWF_DSYNC,
         };
         let entry = match (way, self.piece) {
-            (Way::Read, Some(piece)) => opcode::ReadFixed::new(fd, memory, left, piece)
+            (UringTransfer::Read, Some(piece)) => opcode::ReadFixed::new(fd, memory, left, piece)
                 .offset(offset)
                 .build(),
-            (Way::Read, None) => opcode::Read::new(fd, memory, left).offset(offset).build(),
+            (UringTransfer::Read, None) => {
+                opcode::Read::new(fd, memory, left).offset(offset).build()
+            }
             (_, Some(piece)) => opcode::WriteFixed::new(fd, memory, left, piece)
                 .offset(offset)
                 .rw_flags(flags)
@@ -226,7 +230,7 @@ impl Slot {
             None => self.moved += count,
             Some(next) if next > self.moved => {
                 self.moved = next;
-                self.outcome = Outcome::Incomplete;
+                self.outcome = RequestOutcome::Incomplete;
             }
             Some(_) => self.try_again(Errno(libc::EIO)),
         }
@@ -236,7 +240,7 @@ impl Slot {
         match -result {
             // The kernel breaks the link when the write was short or failed, which is known
             // already.
-            libc::ECANCELED if self.outcome != Outcome::Good => {}
+            libc::ECANCELED if self.outcome != RequestOutcome::Good => {}
             _ if result < 0 => self.note_error(result),
             _ => {}
         }
@@ -246,7 +250,7 @@ impl Slot {
         let error = Errno(-result);
         match error.0 {
             libc::EINTR | libc::EAGAIN | libc::ECANCELED => self.try_again(error),
-            _ => self.outcome = Outcome::Failed(error),
+            _ => self.outcome = RequestOutcome::Failed(error),
         }
     }
 
@@ -258,8 +262,8 @@ impl Slot {
     fn try_again(&mut self, error: Errno) {
         self.fruitless += 1;
         self.outcome = match self.fruitless > FRUITLESS_TRIES_MAX {
-            true => Outcome::Failed(error),
-            false => Outcome::Incomplete,
+            true => RequestOutcome::Failed(error),
+            false => RequestOutcome::Incomplete,
         };
     }
 
@@ -279,8 +283,8 @@ impl Slot {
         } = *self;
         self.small_file = None;
         let mut result = match self.outcome {
-            Outcome::Failed(error) => Err(error),
-            Outcome::Good | Outcome::Incomplete => Ok(moved),
+            RequestOutcome::Failed(error) => Err(error),
+            RequestOutcome::Good | RequestOutcome::Incomplete => Ok(moved),
         };
         if payload.looks_at_ends() {
             // SAFETY: the kernel is done with the slot's memory, of which `moved` bytes were asked

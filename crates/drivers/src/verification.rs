@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use verify::{Finding, Findings, Ledger, Outcome};
+use verify::{Findings, Ledger, VerifyMismatch, WriteOutcome};
 use workload::{Durability, Errno, Op, Request, TargetId};
 
 use crate::payload::{MISMATCH, Payload};
@@ -72,7 +72,7 @@ impl Verification {
     }
 
     /// Add what reading `bytes` bytes found.
-    pub fn note(&self, found: &[Finding], bytes: u64) {
+    pub fn note(&self, found: &[VerifyMismatch], bytes: u64) {
         self.checked_bytes.fetch_add(bytes, Ordering::Relaxed);
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         for finding in found {
@@ -117,10 +117,10 @@ impl Verification {
                 },
             ) => {
                 let outcome = match (result, durability) {
-                    (Ok(moved), _) if moved < len => Outcome::Failed,
-                    (Ok(_), Durability::Volatile) => Outcome::Done,
-                    (Ok(_), _) => Outcome::Durable,
-                    (Err(_), _) => Outcome::Failed,
+                    (Ok(moved), _) if moved < len => WriteOutcome::Failed,
+                    (Ok(_), Durability::Volatile) => WriteOutcome::Done,
+                    (Ok(_), _) => WriteOutcome::Durable,
+                    (Err(_), _) => WriteOutcome::Failed,
                 };
                 self.ledger.end_write(target, offset, len.into(), outcome);
             }

@@ -21,11 +21,11 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::guard::beneath::open_beneath;
-use crate::guard::identity::{self, Found, Identity};
+use crate::guard::identity::{self, FileLinks, Identity};
 use crate::guard::new_file::NewFile;
 use crate::guard::removal::{Removal, remove_proven};
 use crate::guard::seal::{Seal, random};
-use crate::target::{AccessMode, Caching, Target, TargetKind};
+use crate::target::{AccessMode, Caching, Target, TargetFileType};
 use crate::target_error::TargetError;
 
 /// How the names of our directories begin; sixteen hexadecimal digits follow.
@@ -61,7 +61,7 @@ pub(crate) const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
 
 /// What the marker says about the run that owns a directory.
 #[derive(Clone, Debug, Default)]
-pub struct Owner {
+pub struct DirectoryOwner {
     /// The program and its version.
     pub program: String,
     /// When the run started, as the caller writes times.
@@ -98,7 +98,7 @@ impl WorkDirectory {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn create(parent: &Path, owner: &Owner) -> Result<Self, TargetError> {
+    pub fn create(parent: &Path, owner: &DirectoryOwner) -> Result<Self, TargetError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let parent_fd = rustix::fs::open(parent, flags, Mode::empty())
             .map_err(|error| TargetError::io("open the directory", parent, error))?;
@@ -147,7 +147,7 @@ impl WorkDirectory {
         let in_context = |error| TargetError::io("create", self.path.join(name), error);
         let mut state = self.state();
         // Noted first: a file must not be left behind because we were cut off in between.
-        state.tell_shape(name).map_err(in_context)?;
+        state.record_shape(name).map_err(in_context)?;
         let file = self
             .open_at(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
             .map_err(|error| in_context(error.into()))?;
@@ -194,7 +194,7 @@ impl WorkDirectory {
         Target::opened(
             file,
             &path,
-            TargetKind::File,
+            TargetFileType::File,
             AccessMode::Overwrite,
             caching,
         )
@@ -330,7 +330,7 @@ impl WorkDirectoryState {
     /// Let the marker tell what this name is like, for whoever removes what a killed run left. It
     /// is not waited for: that would take the time of what is measured, and what the system wrote
     /// survives our death.
-    fn tell_shape(&mut self, name: &str) -> std::io::Result<()> {
+    fn record_shape(&mut self, name: &str) -> std::io::Result<()> {
         let shape = shape_of(name);
         if self.shapes.contains(&shape) {
             return Ok(());
@@ -384,7 +384,7 @@ impl SmallIdentities {
 
 /// `ESTALE` when `name` does not stand for the file that was made, or that has a second name.
 pub(crate) fn require_name(directory: impl AsFd, name: &str, made: &Identity) -> Result<(), Errno> {
-    let found = Found::named(directory, name).map_err(|error| errno_of(&error))?;
+    let found = FileLinks::named(directory, name).map_err(|error| errno_of(&error))?;
     let is_alone = found.is_directory() || found.links == 1;
     match found.identity.is_same_file(made) && is_alone {
         true => Ok(()),
@@ -456,8 +456,8 @@ pub(crate) fn remove_emptied(
     path: &Path,
 ) -> Result<(), TargetError> {
     let in_context = |error| TargetError::io("remove the directory", path, error);
-    let ours = Found::of(directory).map_err(in_context)?;
-    match Found::named(parent, name) {
+    let ours = FileLinks::of(directory).map_err(in_context)?;
+    match FileLinks::named(parent, name) {
         Ok(found) if found.identity.is_same_file(&ours.identity) => {}
         // Somebody removed it for us.
         Err(error) if is_absent(&error) && ours.links == 0 => return Ok(()),
@@ -523,7 +523,7 @@ fn make_unique(parent_fd: &OwnedFd, parent: &Path) -> Result<(String, OwnedFd), 
 
 /// Between making and opening, somebody with write access to the parent could have swapped it.
 fn refuse_foreign(directory: &OwnedFd, path: &Path) -> Result<(), TargetError> {
-    let examined = Found::of(directory).and_then(|found| Ok((found, entries(directory)?)));
+    let examined = FileLinks::of(directory).and_then(|found| Ok((found, entries(directory)?)));
     let (found, content) =
         examined.map_err(|error| TargetError::io("examine the new directory", path, error))?;
     let is_mine = found.owner == rustix::process::geteuid().as_raw();
@@ -538,7 +538,7 @@ fn refuse_foreign(directory: &OwnedFd, path: &Path) -> Result<(), TargetError> {
 }
 
 /// Make the marker; it is never seen without its content, nor, while we live, without its lock.
-fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
+fn make_marker(directory: &OwnedFd, owner: &DirectoryOwner) -> std::io::Result<File> {
     let mut marker = NewFile::create(File::from(directory.try_clone()?), MARKER_MODE)?;
     match rustix::fs::flock(marker.file(), FlockOperation::NonBlockingLockExclusive) {
         // Without locks nobody can tell that we are alive, and nobody will take us for dead either,
@@ -552,7 +552,7 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
     // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
     marker.file().sync_all().inspect_err(|_| {
         let made = Identity::of(marker.file());
-        let is_ours = |found: &Found| made.is_ok_and(|made| found.identity.is_same_file(&made));
+        let is_ours = |found: &FileLinks| made.is_ok_and(|made| found.identity.is_same_file(&made));
         // Nobody is left to tell; the directory then says what is in it.
         let _ = remove_proven(directory, MARKER_NAME, |_, found| Ok(is_ours(found)));
     })?;
@@ -562,8 +562,8 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
     marker.file().try_clone()
 }
 
-fn marker_text(owner: &Owner) -> String {
-    let Owner {
+fn marker_text(owner: &DirectoryOwner) -> String {
+    let DirectoryOwner {
         program,
         started,
         purpose,

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
 use crate::guard::beneath::{open_beneath, open_file};
-use crate::guard::identity::Found;
+use crate::guard::identity::FileLinks;
 use crate::guard::removal::{Removal, is_aside, remove_proven};
 use crate::guard::seal::Maker;
 use crate::work_directory::{DIRECTORY_FLAGS, entries};
@@ -81,7 +81,7 @@ fn examine_content(
     for (name, kind) in entries(directory)? {
         let is_made_here = match kind {
             FileType::RegularFile => {
-                let found = Found::named(directory, &name)?;
+                let found = FileLinks::named(directory, &name)?;
                 content.bytes += found.taken;
                 content.files += 1;
                 (is_tree_file(&name) || is_aside(&name)) && maker.made_name(directory, &name)?
@@ -143,7 +143,7 @@ impl Maker {
     /// When that cannot be found out.
     pub(crate) fn made_name(&self, directory: impl AsFd, name: &str) -> io::Result<bool> {
         match open_file(directory, name) {
-            Ok(Some(file)) => self.made(&file, &Found::of(&file)?),
+            Ok(Some(file)) => self.made(&file, &FileLinks::of(&file)?),
             Ok(None) | Err(Errno::LOOP | Errno::XDEV) => Ok(false),
             Err(error) => Err(error.into()),
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use drivers::conformance::Scene;
+use drivers::conformance::ConformanceFiles;
 use drivers::{
     Caching, ComputeSettings, DriverKind, DriverOptions, TargetTable, UringSupport, open_driver,
     probe,
@@ -147,7 +147,7 @@ fn check_room(kind: DriverKind, table: &Arc<TargetTable>) {
 #[test]
 fn work_costs_what_it_says_and_takes_no_room() {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let scene = Scene::new(scratch, Caching::Buffered).expect("buffered files");
+    let scene = ConformanceFiles::new(scratch, Caching::Buffered).expect("buffered files");
     let mut kinds = vec![DriverKind::Threads];
     if probe() == UringSupport::Usable {
         kinds.push(DriverKind::Uring);

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use drivers::conformance::{Scene, check_contract, check_storage, dropped_writes_do_no_harm};
+use drivers::conformance::{
+    ConformanceFiles, check_contract, check_storage, dropped_writes_do_no_harm,
+};
 use drivers::{
-    Caching, DriverKind, DriverOptions, Owner, Payload, TargetTable, Taskrun, ThreadsDriver,
-    UringDriver, UringSupport, WorkDirectory, open_driver, probe,
+    Caching, DirectoryOwner, DriverKind, DriverOptions, Payload, TargetTable, Taskrun,
+    ThreadsDriver, UringDriver, UringSupport, WorkDirectory, open_driver, probe,
 };
 use engine::{Clock, Driver};
 use sys::MonotonicClock;
@@ -24,7 +26,7 @@ fn check<D: Driver>(
     make: impl Fn(&Arc<TargetTable>, MonotonicClock, &DriverOptions) -> D,
     options: &DriverOptions,
 ) {
-    let Some(scene) = Scene::new(Path::new(env!("CARGO_TARGET_TMPDIR")), caching) else {
+    let Some(scene) = ConformanceFiles::new(Path::new(env!("CARGO_TARGET_TMPDIR")), caching) else {
         eprintln!("skipped: no direct I/O in {}", env!("CARGO_TARGET_TMPDIR"));
         return;
     };
@@ -119,7 +121,8 @@ fn uring_that_never_stays_awake() {
 /// Core 19: the end of each slice of 16 ms was waited for awake, though nothing is due then.
 #[test]
 fn nobody_stays_awake_for_a_deadline_at_which_nothing_is_due() {
-    let scene = Scene::new(Path::new(env!("CARGO_TARGET_TMPDIR")), Caching::Buffered).unwrap();
+    let scene =
+        ConformanceFiles::new(Path::new(env!("CARGO_TARGET_TMPDIR")), Caching::Buffered).unwrap();
     let (table, clock) = (scene.table(), MonotonicClock::start());
     let mut kinds = vec![(DriverKind::Threads, 1), (DriverKind::Threads, 4)];
     match probe() {
@@ -146,7 +149,8 @@ fn the_deepest_ring_can_be_had() {
         eprintln!("skipped: io_uring is refused here ({reason})");
         return;
     }
-    let scene = Scene::new(Path::new(env!("CARGO_TARGET_TMPDIR")), Caching::Buffered).unwrap();
+    let scene =
+        ConformanceFiles::new(Path::new(env!("CARGO_TARGET_TMPDIR")), Caching::Buffered).unwrap();
     let mut options = DriverOptions::new(drivers::DEPTH_MAX, 4096);
     options.uring.batch = 64;
     let (table, clock) = (scene.table(), MonotonicClock::start());
@@ -160,7 +164,8 @@ fn the_deepest_ring_can_be_had() {
 
 #[test]
 fn the_usual_choice_is_a_working_driver() {
-    let scene = Scene::new(Path::new(env!("CARGO_TARGET_TMPDIR")), Caching::Buffered).unwrap();
+    let scene =
+        ConformanceFiles::new(Path::new(env!("CARGO_TARGET_TMPDIR")), Caching::Buffered).unwrap();
     let (table, clock) = (scene.table(), MonotonicClock::start());
     for kind in [DriverKind::Auto, DriverKind::Threads] {
         let options = DriverOptions::new(4, BUFFER_BYTES);
@@ -184,7 +189,7 @@ fn helper_with_a_file_limit() {
     let Some(parent) = std::env::var_os("SEEKSTONE_TEST_FILE_LIMIT_IN") else {
         return;
     };
-    let owner = Owner::default();
+    let owner = DirectoryOwner::default();
     let directory = WorkDirectory::create(Path::new(&parent), &owner).unwrap();
     drop(directory.create_file("file").unwrap());
     let target = directory.open_target("file", Caching::Buffered).unwrap();

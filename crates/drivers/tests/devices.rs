@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use drivers::{AccessMode, Alignment, Caching, Target, TargetError, TargetKind, TargetOptions};
+use drivers::{AccessMode, Alignment, Caching, Target, TargetError, TargetFileType, TargetOptions};
 
 use loops::{Loop, SIZE};
 
@@ -36,7 +36,10 @@ fn a_blank_device_may_be_overwritten_and_is_ours_alone() {
     let _alone = alone();
     let Some(device) = Loop::new(&[]) else { return };
     let target = device.overwrite(None).unwrap();
-    assert_eq!((target.kind(), target.size()), (TargetKind::Device, SIZE));
+    assert_eq!(
+        (target.kind(), target.size()),
+        (TargetFileType::Device, SIZE)
+    );
     assert!(target.is_exclusive());
     let second = device.overwrite(None).unwrap_err();
     assert!(matches!(second, TargetError::Busy { .. }), "{second}");

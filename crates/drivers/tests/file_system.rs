@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    FileSystemDriver, FileSystemOptions, Owner, Payload, Seal, WorkDirectory, find_stale,
+    DirectoryOwner, FileSystemDriver, FileSystemOptions, Payload, Seal, WorkDirectory, find_stale,
 };
 use engine::{FileDriver, PlayEnd, Played, WRONG_DATA, play};
 use sys::MonotonicClock;
 use tempfile::TempDir;
 use workload::{
-    DecusTest, DirectoryUse, Durability, FileName, FileOp, FileOrder, FileScript, MetadataClient,
+    DecusOrder, DecusTest, DirectoryUse, Durability, FileName, FileOp, FileScript, MetadataClient,
     MetadataPhase, MetadataSpec, OpenFor, Spacing, TargetId, stand_in_for_device,
 };
 
-const ORDER: FileOrder = FileOrder {
+const ORDER: DecusOrder = DecusOrder {
     seed: 5,
     client: 0,
     round: 0,
@@ -31,7 +31,8 @@ struct Bed {
 
 fn bed(durability: Durability, device: Option<&Path>) -> Bed {
     let parent = tempfile::tempdir().expect("a directory");
-    let work = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let work =
+        WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a work directory");
     let options = FileSystemOptions {
         durability,
         ..FileSystemOptions::default()
@@ -169,7 +170,8 @@ fn a_metadata_tree_is_made_and_removed() {
 /// Two processes of one run: the second joins the directory of the first.
 fn pair(directories: DirectoryUse) -> (TempDir, Arc<WorkDirectory>, [FileSystemDriver; 2]) {
     let parent = tempfile::tempdir().expect("a directory");
-    let made = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let made =
+        WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a work directory");
     let joined = WorkDirectory::join(parent.path(), made.name()).expect("the same run");
     let made = Arc::new(made);
     let options = FileSystemOptions {
@@ -238,7 +240,8 @@ fn another_clients_file_with_other_data_is_found() {
 #[test]
 fn a_directory_of_another_run_is_not_joined() {
     let parent = tempfile::tempdir().expect("a directory");
-    let made = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let made =
+        WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a work directory");
     let marker = parent.path().join(made.name()).join("owner");
     let text = fs::read_to_string(&marker).expect("a marker");
     let seal = Seal::of_this_run().to_string();
@@ -377,7 +380,8 @@ fn sealed(len: usize) -> Vec<u8> {
 #[test]
 fn the_tree_of_a_dead_run_is_removed_unless_something_else_is_in_it() {
     let parent = tempfile::tempdir().expect("a directory");
-    let work = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let work =
+        WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a work directory");
     let path = work.path().to_owned();
     let tree = path.join("t00000000/t00000001");
     fs::create_dir_all(&tree).expect("directories");

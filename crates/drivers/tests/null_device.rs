@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use drivers::{FileSystemDriver, FileSystemOptions, Owner, WorkDirectory};
+use drivers::{DirectoryOwner, FileSystemDriver, FileSystemOptions, WorkDirectory};
 use engine::{PlayEnd, play};
 use sys::MonotonicClock;
 use workload::FileOp;
@@ -21,7 +21,8 @@ fn open() -> usize {
 #[test]
 fn the_null_device_is_opened_and_closed() {
     let parent = tempfile::tempdir().expect("a directory");
-    let work = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let work =
+        WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a work directory");
     let (clock, options) = (MonotonicClock::start(), FileSystemOptions::default());
     let driver = FileSystemDriver::new(Arc::new(work), 0, None, clock, options);
     let mut driver = driver.expect("a driver");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use drivers::{FileSystemDriver, FileSystemOptions, Owner, WorkDirectory};
+use drivers::{DirectoryOwner, FileSystemDriver, FileSystemOptions, WorkDirectory};
 use engine::{PlayEnd, WRONG_DATA, play};
 use sys::MonotonicClock;
 use workload::{
@@ -28,7 +28,8 @@ impl Clients {
     /// Two, with the file that they share.
     fn new() -> Self {
         let parent = tempfile::tempdir().expect("a directory");
-        let work = WorkDirectory::create(parent.path(), &Owner::default()).expect("a directory");
+        let work =
+            WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a directory");
         let work = Arc::new(work);
         let options = FileSystemOptions {
             directories: DirectoryUse::Shared,

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use drivers::{FileSystemDriver, FileSystemOptions, Owner, WorkDirectory};
+use drivers::{DirectoryOwner, FileSystemDriver, FileSystemOptions, WorkDirectory};
 use engine::{PlayEnd, play};
 use sys::MonotonicClock;
 use verify::{Class, FileFindings};
@@ -27,7 +27,8 @@ struct Clients {
 impl Clients {
     fn new(directories: DirectoryUse) -> Self {
         let parent = tempfile::tempdir().expect("a directory");
-        let work = WorkDirectory::create(parent.path(), &Owner::default()).expect("a directory");
+        let work =
+            WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a directory");
         let work = Arc::new(work);
         let options = FileSystemOptions {
             directories,
@@ -156,7 +157,7 @@ fn every_lie_is_told_by_class_place_and_path() {
                     .write_all_at(&lied, place)
                     .expect("written");
                 let found = clients.found(by_other);
-                let told: Vec<String> = found.told().collect();
+                let told: Vec<String> = found.sentences().collect();
                 let what = format!("{directories:?}, {by_other}, {class:?}: {told:?}");
                 assert_eq!(found.counts().total(), 1, "{what}");
                 assert_eq!(found.counts().count(class), 1, "{what}");
@@ -240,7 +241,7 @@ fn small_files_in_a_tree_are_known_by_the_names_of_their_making() {
     assert_eq!((before.counts().total(), before.bytes()), (0, 30 * 1024));
     driver.read_back(&mut || true).expect("read");
     let found = driver.take_findings();
-    let told: Vec<String> = found.told().collect();
+    let told: Vec<String> = found.sentences().collect();
     assert_eq!(found.counts().count(Class::Misplaced), 1, "{told:?}");
     assert!(
         told[0].starts_with(&format!("{}: ", other.display())),

@@ -258,7 +258,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         if self.started {
             let now = self.driver.now();
             self.now = now;
-            self.tell(index, Event::Started { at: now }, now)?;
+            self.notify(index, Event::Started { at: now }, now)?;
         }
         Ok(self.id_of(index))
     }
@@ -368,7 +368,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         let now = self.driver.now();
         self.now = now;
         for index in 0..self.clients.len() {
-            self.tell(index, Event::Started { at }, now)?;
+            self.notify(index, Event::Started { at }, now)?;
         }
         Ok(())
     }
@@ -387,7 +387,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             }
             let index = self.index_of(completion.request.client);
             self.recorder.record(completion, index);
-            self.tell(index, Event::Completed(completion), now)?;
+            self.notify(index, Event::Completed(completion), now)?;
         }
         done.clear();
         self.done = done;
@@ -435,7 +435,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             self.timers.pop();
             match timer.op {
                 Some(op) => self.hand_out(timer.client as usize, timer.at, timer.at, op)?,
-                None => self.tell(timer.client as usize, Event::Due { at: timer.at }, now)?,
+                None => self.notify(timer.client as usize, Event::Due { at: timer.at }, now)?,
             }
         }
         Ok(())
@@ -443,7 +443,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
 
     /// Tell a client what happened and carry out what it writes into the agenda.
     #[inline]
-    fn tell(&mut self, index: usize, event: Event<'_>, now: Instant) -> Result<(), DriverError> {
+    fn notify(&mut self, index: usize, event: Event<'_>, now: Instant) -> Result<(), DriverError> {
         self.clients[index].on_event(event, &mut self.agenda);
         // What was due before the client could ask for it is the client's lag, not our lateness.
         let asked = match event {

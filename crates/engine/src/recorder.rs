@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 use workload::{Completion, Errno, OpKind, RateMiss, UnitOfWork};
 
 use crate::follow::{Followed, Follower};
-use crate::rows::{Membership, RowKey, RowRecord, Rows};
+use crate::rows::{Membership, RowKey, RowRecord, RowTimes};
 
 /// Which completions are units of work, counted in slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -233,7 +233,7 @@ pub struct Recorder {
     short: BTreeMap<OpKind, KindCounts>,
     unfinished: Unfinished,
     room: RoomWaits,
-    rows: Rows,
+    rows: RowTimes,
     followed: Option<Box<Followed>>,
     slot: SlotAccumulator,
     epoch: u64,
@@ -306,7 +306,7 @@ impl Recorder {
             short: BTreeMap::new(),
             unfinished: Unfinished::default(),
             room: RoomWaits::default(),
-            rows: Rows::default(),
+            rows: RowTimes::default(),
             followed: None,
             slot: SlotAccumulator::new(),
             epoch: 0,
@@ -318,7 +318,7 @@ impl Recorder {
 
     /// File the times of each client under its row as well.
     pub fn file_by_row(&mut self, members: Vec<Membership>) {
-        self.rows = Rows::new(self.options.start, members);
+        self.rows = RowTimes::new(self.options.start, members);
     }
 
     /// Hand each success on as well.

@@ -86,7 +86,7 @@ struct RowCounts {
 
 /// Times by row, while they are counted.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub struct RowTimes {
     start: Instant,
     members: Vec<Membership>,
     /// By row, and by kind within it.
@@ -97,7 +97,7 @@ pub struct Rows {
 
 const KINDS: usize = OpKind::ALL.len();
 
-impl Rows {
+impl RowTimes {
     /// Rows without any times of a trial that begins at `start`, and the row of each client.
     #[must_use]
     pub fn new(start: Instant, members: Vec<Membership>) -> Self {

@@ -1,9 +1,9 @@
 //! What is said to each option of a job file, before any I/O.
 
-use crate::fault::Place;
+use crate::fault::JobFilePosition;
 use crate::job::Job;
 use crate::number::KbBase;
-use crate::option::Answer;
+use crate::option::OptionSupport;
 use crate::reader::{Given, JobFile};
 use crate::resolve::{is_off, set};
 
@@ -11,7 +11,7 @@ use crate::resolve::{is_off, set};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
     /// Where it stands.
-    pub place: Place,
+    pub place: JobFilePosition,
     /// The option with its value.
     pub text: String,
     /// "done", "no effect", "refused" or "mistake".
@@ -46,20 +46,22 @@ fn answer(given: &Given) -> Answered {
     };
     let mut scratch = Job::new("", &given.place);
     let (answer, why) = match given.option.answer {
-        Answer::Refused(_) | Answer::OfEngine(_) if is_off(given) => {
+        OptionSupport::Refused(_) | OptionSupport::OfEngine(_) if is_off(given) => {
             ("no effect", "it is off by default".to_owned())
         }
-        Answer::NoEffect(why) => match given.option.value.check(given.value.as_deref(), KB) {
-            Ok(()) => ("no effect", why.to_owned()),
-            Err(why) => ("mistake", why),
-        },
-        Answer::Done(note) => match set(&mut scratch, given, KB) {
+        OptionSupport::NoEffect(why) => {
+            match given.option.value.check(given.value.as_deref(), KB) {
+                Ok(()) => ("no effect", why.to_owned()),
+                Err(why) => ("mistake", why),
+            }
+        }
+        OptionSupport::Done(note) => match set(&mut scratch, given, KB) {
             Ok(()) => ("done", note.to_owned()),
             Err(why) if why.contains("not supported") => ("refused", short(&why, &text)),
             Err(why) => ("mistake", short(&why, &text)),
         },
-        Answer::Refused(why) => ("refused", why.to_owned()),
-        Answer::OfEngine(engine) => (
+        OptionSupport::Refused(why) => ("refused", why.to_owned()),
+        OptionSupport::OfEngine(engine) => (
             "refused",
             format!("it belongs to the engine {engine}, which is not supported"),
         ),

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_told() {
-        for (text, said) in [
+        for (text, expected) in [
             ("", "empty"),
             ("\"a", "no closing quote"),
             ("0x", "no digits"),
@@ -141,7 +141,7 @@ mod tests {
             ("%o", "not supported"),
         ] {
             let found = pattern_bytes(text).expect_err(text);
-            assert!(found.contains(said), "{text}: {found}");
+            assert!(found.contains(expected), "{text}: {found}");
         }
         let long = format!("\"{}\"", "a".repeat(513));
         assert!(pattern_bytes(&long).is_err());

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, JobFilePosition};
 use crate::option::{FioOption, nearest, options};
 use crate::program::{PROGRAM_OPTIONS, Takes, find_program_option};
-use crate::reader::{JobFile, Section, Surroundings, given};
+use crate::reader::{JobFile, JobSection, Surroundings, given};
 
 /// Where arguments stand.
 const FILE: &str = "command line";
@@ -14,7 +14,7 @@ const FILE: &str = "command line";
 /// read in its place, as in fio: `--directory` behind `--filename` has no effect on it.
 // fuzzed: fio_jobs
 pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) -> JobFile {
-    let place = Place {
+    let place = JobFilePosition {
         file: Arc::from(FILE),
         line: 0,
     };
@@ -108,8 +108,8 @@ fn names() -> impl Iterator<Item = &'static str> {
     of_jobs.filter(|name| !name.is_empty()).chain(of_program)
 }
 
-fn section(name: &str, is_global: bool, place: &Place) -> Section {
-    Section {
+fn section(name: &str, is_global: bool, place: &JobFilePosition) -> JobSection {
+    JobSection {
         name: name.to_owned(),
         is_global,
         place: place.clone(),

@@ -2,7 +2,7 @@
 
 use crate::blocks::{BlockSizes, MOVED_MAX};
 use crate::fault::Fault;
-use crate::job::{Job, Rate};
+use crate::job::{Job, RateLimit};
 use crate::pattern::{Directions, Distribution};
 use crate::reader::Given;
 use units::{Duration, TargetName};
@@ -158,8 +158,8 @@ fn two_syncs(job: &Job) -> Option<Fault> {
 fn slower_than_least(job: &Job) -> Option<Fault> {
     let is_below =
         |direction: usize| match (job.pace.rates[direction], job.pace.least.of(direction)) {
-            (Some(Rate::Bytes(rate)), Some(Rate::Bytes(least)))
-            | (Some(Rate::Requests(rate)), Some(Rate::Requests(least))) => rate < least,
+            (Some(RateLimit::Bytes(rate)), Some(RateLimit::Bytes(least)))
+            | (Some(RateLimit::Requests(rate)), Some(RateLimit::Requests(least))) => rate < least,
             _ => false,
         };
     let given = last(job, "rate_min").or_else(|| last(job, "rate_iops_min"))?;

@@ -13,7 +13,7 @@ pub enum EngineKind {
 
 /// An engine by fio's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Engine {
+pub struct FioEngine {
     /// fio's name.
     pub name: &'static str,
     /// What stands for it here.
@@ -21,7 +21,7 @@ pub struct Engine {
 }
 
 /// fio's default.
-pub(crate) const PSYNC: Engine = Engine {
+pub(crate) const PSYNC: FioEngine = FioEngine {
     name: "psync",
     kind: EngineKind::Synchronous,
 };
@@ -88,9 +88,9 @@ const REFUSED: &[&str] = &[
 ///
 /// # Errors
 /// When it is not supported, or not known.
-pub(crate) fn engine(text: &str) -> Result<Engine, String> {
+pub(crate) fn engine(text: &str) -> Result<FioEngine, String> {
     if let Some((name, kind)) = DONE.iter().find(|(name, _)| *name == text) {
-        return Ok(Engine { name, kind: *kind });
+        return Ok(FioEngine { name, kind: *kind });
     }
     let word = text.split(':').next().unwrap_or(text);
     if REFUSED.contains(&word) || word.contains('/') || word.contains("spdk") {

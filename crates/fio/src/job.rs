@@ -4,10 +4,10 @@ use units::Duration;
 
 use crate::blocks::BlockSizes;
 use crate::buffers::Buffers;
-use crate::engines::{Engine, PSYNC};
-use crate::fault::Place;
-use crate::logs::Logs;
-use crate::pattern::{Directions, Distribution, Pattern};
+use crate::engines::{FioEngine, PSYNC};
+use crate::fault::JobFilePosition;
+use crate::logs::JobLogs;
+use crate::pattern::{Directions, Distribution, RwPattern};
 use crate::reader::Given;
 use crate::steady::SteadyState;
 use crate::verify::Verify;
@@ -33,7 +33,7 @@ impl Amount {
 
 /// When a job begins and ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct JobLimits {
     /// `runtime`; none where it is zero.
     pub runtime: Duration,
     /// Whether it goes on until then, however much was done.
@@ -50,7 +50,7 @@ pub struct Limits {
 
 /// A limit of speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rate {
+pub enum RateLimit {
     /// Bytes per second.
     Bytes(u64),
     /// Requests per second.
@@ -59,9 +59,9 @@ pub enum Rate {
 
 /// Limits of speed of a job's copy, by direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pace {
+pub struct RateLimits {
     /// Reads, writes and trims.
-    pub rates: [Option<Rate>; 3],
+    pub rates: [Option<RateLimit>; 3],
     /// Whether gaps are exponential, and not equal.
     pub is_poisson: bool,
     /// Below which the job ends; bytes a second go before requests.
@@ -92,11 +92,11 @@ impl Default for Least {
 impl Least {
     /// That of reads, writes or trims, by number.
     #[must_use]
-    pub const fn of(&self, direction: usize) -> Option<Rate> {
+    pub const fn of(&self, direction: usize) -> Option<RateLimit> {
         match (self.bytes[direction], self.requests[direction]) {
             (0, 0) => None,
-            (0, requests) => Some(Rate::Requests(requests)),
-            (bytes, _) => Some(Rate::Bytes(bytes)),
+            (0, requests) => Some(RateLimit::Requests(requests)),
+            (bytes, _) => Some(RateLimit::Bytes(bytes)),
         }
     }
 
@@ -247,7 +247,7 @@ pub struct Reports {
     pub percentiles: Vec<f64>,
     pub percentiles_of: PercentilesOf,
     pub directions: ReportedDirections,
-    pub logs: Logs,
+    pub logs: JobLogs,
 }
 
 /// Which times have percentiles.
@@ -297,7 +297,7 @@ pub enum FileOrder {
 
 /// The files of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Files {
+pub struct JobFiles {
     /// Those that are named, with their directory; all copies share them.
     pub names: Vec<String>,
     /// Where files are that are not named, in turn.
@@ -317,15 +317,15 @@ pub struct Files {
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Where its section begins.
-    pub place: Place,
+    pub place: JobFilePosition,
     /// Its section, after which its files are named.
     pub section: String,
     /// Its name: the section's, or that of `name`.
     pub name: String,
     /// How requests reach the storage.
-    pub engine: Engine,
+    pub engine: FioEngine,
     /// What it does.
-    pub pattern: Pattern,
+    pub pattern: RwPattern,
     /// Whether the page cache is bypassed.
     pub is_direct: bool,
     /// Block sizes of reads, writes and trims.
@@ -344,7 +344,7 @@ pub struct Job {
     pub is_offloaded: bool,
     /// Copies of the job.
     pub copies: u32,
-    pub files: Files,
+    pub files: JobFiles,
     /// The region of all its files.
     pub size: Option<Amount>,
     /// Bytes to move; the region's where nobody says.
@@ -355,7 +355,7 @@ pub struct Job {
     pub offset_increment: Amount,
     pub zones: Zones,
     /// When it begins and ends.
-    pub limits: Limits,
+    pub limits: JobLimits,
     /// Percent of reads, where there are both.
     pub read_percent: u32,
     /// Whether a block may be drawn again before all were.
@@ -370,7 +370,7 @@ pub struct Job {
     /// What it writes.
     pub buffers: Buffers,
     /// How fast it goes.
-    pub pace: Pace,
+    pub pace: RateLimits,
     /// Its pauses.
     pub think: Think,
     /// Its part of what several jobs do together.
@@ -461,13 +461,13 @@ impl Job {
 
     /// What a job is before any option is read.
     #[must_use]
-    pub fn new(name: &str, place: &Place) -> Self {
+    pub fn new(name: &str, place: &JobFilePosition) -> Self {
         Self {
             place: place.clone(),
             section: name.to_owned(),
             name: name.to_owned(),
             engine: PSYNC,
-            pattern: Pattern::READ,
+            pattern: RwPattern::READ,
             is_direct: false,
             blocks: [4096; 3].map(BlockSizes::fixed),
             alignment: [None; 3],
@@ -476,7 +476,7 @@ impl Job {
             refill_at: None,
             is_offloaded: false,
             copies: 1,
-            files: Files {
+            files: JobFiles {
                 names: Vec::new(),
                 directories: Vec::new(),
                 format: "$jobname.$jobnum.$filenum".into(),
@@ -495,9 +495,9 @@ impl Job {
                 range: 0,
                 skip: Amount::Bytes(0),
             },
-            limits: Limits {
+            limits: JobLimits {
                 loops: 1,
-                ..Limits::default()
+                ..JobLimits::default()
             },
             read_percent: 50,
             may_repeat: false,
@@ -506,7 +506,7 @@ impl Job {
             syncs: Syncs::default(),
             verify: Verify::default(),
             buffers: Buffers::default(),
-            pace: Pace::default(),
+            pace: RateLimits::default(),
             think: Think {
                 time: Duration::ZERO,
                 after: 1,

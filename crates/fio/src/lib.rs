@@ -35,19 +35,19 @@ pub use answers::{Answered, answers};
 pub use blocks::{BlockSizes, SizeShare};
 pub use buffers::Buffers;
 pub use command_line::{completed, nearly, read_command_line};
-pub use engines::{Engine, EngineKind};
-pub use fault::{Fault, Place};
+pub use engines::{EngineKind, FioEngine};
+pub use fault::{Fault, JobFilePosition};
 pub use job::{
-    Amount, EachWrite, FileOrder, Files, Job, JobFlow, Least, Limits, Pace, PercentilesOf,
-    RangeSteps, Rate, ReportedDirections, Reports, Syncs, Think, Zones,
+    Amount, EachWrite, FileOrder, Job, JobFiles, JobFlow, JobLimits, Least, PercentilesOf,
+    RangeSteps, RateLimit, RateLimits, ReportedDirections, Reports, Syncs, Think, Zones,
 };
-pub use lint::{Facts, Lint, lints};
-pub use logs::{JobLog, LogFile, LogKind, LoggedOp, Logs, TakeLine, WindowValue, log_files};
+pub use lint::{Lint, MachineFacts, lints};
+pub use logs::{JobLog, JobLogFile, JobLogs, LogKind, LoggedOp, TakeLine, WindowValue, log_files};
 pub use number::period;
-pub use option::{Answer, FioOption, ValueKind, find_option, options};
-pub use pattern::{Direction, Directions, Distribution, Pattern};
+pub use option::{FioOption, OptionSupport, ValueKind, find_option, options};
+pub use pattern::{Direction, Directions, Distribution, RwPattern};
 pub use program::{PROGRAM_OPTIONS, ProgramAnswer, ProgramOption, Takes, find_program_option};
-pub use reader::{Given, JobFile, Section, Surroundings, read_job_file};
+pub use reader::{Given, JobFile, JobSection, Surroundings, read_job_file};
 pub use resolve::{Resolved, resolve, unknown_sections};
 pub use show::show_command;
 pub use steady::{

@@ -4,14 +4,14 @@ use units::{Duration, TargetName};
 
 use crate::blocks::pair_of_sizes;
 use crate::engines::EngineKind;
-use crate::fault::Place;
+use crate::fault::JobFilePosition;
 use crate::job::{Amount, Job};
 use crate::number::{KbBase, size};
 use crate::pattern::{Directions, Distribution};
 
 /// What is known of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct MachineFacts {
     /// Memory in bytes, where it is known.
     pub memory: Option<u64>,
 }
@@ -20,7 +20,7 @@ pub struct Facts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lint {
     /// Where the job, or the option, stands.
-    pub place: Place,
+    pub place: JobFilePosition,
     /// What would happen, what it means, what to write.
     pub text: String,
 }
@@ -29,7 +29,7 @@ type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 
 /// Remarks on jobs, in their order.
 #[must_use]
-pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
+pub fn lints(jobs: &[Job], facts: &MachineFacts) -> Vec<Lint> {
     let rules: [Rule<'_>; 15] = [
         &no_range,
         &cut_sizes,
@@ -108,7 +108,7 @@ fn is_cached(job: &Job) -> bool {
     !job.is_direct && job.engine.kind != EngineKind::Null && !is_on_model
 }
 
-fn buffered_reads(job: &Job, facts: &Facts) -> Option<String> {
+fn buffered_reads(job: &Job, facts: &MachineFacts) -> Option<String> {
     if !is_cached(job) || !job.pattern.directions.reads() {
         return None;
     }

@@ -56,7 +56,7 @@ pub enum WindowValue {
 
 /// The logs of a job. An empty prefix stands for the job's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Logs {
+pub struct JobLogs {
     /// `write_bw_log`.
     pub bandwidth: Option<String>,
     /// `write_iops_log`.
@@ -89,7 +89,7 @@ pub struct Logs {
     pub without: [bool; 3],
 }
 
-impl Default for Logs {
+impl Default for JobLogs {
     fn default() -> Self {
         Self {
             bandwidth: None,
@@ -113,7 +113,7 @@ impl Default for Logs {
 
 /// A log file of a job's copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogFile {
+pub struct JobLogFile {
     /// The copy, counted over all jobs from 0.
     pub copy: usize,
     /// What it holds.
@@ -124,13 +124,13 @@ pub struct LogFile {
 
 /// The log files of jobs, copy by copy. Without `per_job_logs` several have the same name.
 #[must_use]
-pub fn log_files(jobs: &[Job]) -> Vec<LogFile> {
+pub fn log_files(jobs: &[Job]) -> Vec<JobLogFile> {
     let copies = jobs
         .iter()
         .flat_map(|job| (0..job.copies).map(move |own| (job, own)));
     let files = copies.enumerate().flat_map(|(copy, (job, own))| {
         let kinds = job.reports.logs.kinds();
-        let file = move |(kind, prefix): (LogKind, String)| LogFile {
+        let file = move |(kind, prefix): (LogKind, String)| JobLogFile {
             copy,
             kind,
             name: name_of(job, kind, &prefix, (own, copy + 1)),
@@ -155,7 +155,7 @@ fn name_of(job: &Job, kind: LogKind, prefix: &str, (copy, number): (u32, usize))
     }
 }
 
-impl Logs {
+impl JobLogs {
     /// Whether anything is logged.
     #[must_use]
     pub fn are_written(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::table_engines::OF_ENGINES;
 
 /// What is done with an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum OptionSupport {
     /// It does what it does in fio; a note says what is particular.
     Done(&'static str),
     /// It is read and changes nothing, because of this.
@@ -56,7 +56,7 @@ pub struct FioOption {
     /// What its value must be.
     pub value: ValueKind,
     /// What is done with it.
-    pub answer: Answer,
+    pub answer: OptionSupport,
     /// Options of higher rank are read first, whatever their order: fio's `prio`.
     pub rank: i8,
 }
@@ -64,7 +64,7 @@ pub struct FioOption {
 impl FioOption {
     /// Whether it belongs to an engine that is refused.
     pub(crate) const fn is_of_engine(&self) -> bool {
-        matches!(self.answer, Answer::OfEngine(_))
+        matches!(self.answer, OptionSupport::OfEngine(_))
     }
 }
 

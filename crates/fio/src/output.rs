@@ -133,7 +133,7 @@ pub struct JobReport {
 
 /// Least, most, mean and standard deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Spread {
+pub(crate) struct SampleStatistics {
     pub least: f64,
     pub most: f64,
     pub mean: f64,
@@ -141,7 +141,7 @@ pub(crate) struct Spread {
     pub count: u64,
 }
 
-impl Spread {
+impl SampleStatistics {
     /// Of all values of a histogram, whose buckets stand for their middles.
     pub(crate) fn of(histogram: &Histogram) -> Self {
         if histogram.is_empty() {
@@ -236,12 +236,12 @@ impl Transfers {
     }
 
     /// Operations a second and KiB a second of whole windows.
-    pub(crate) fn windows(&self) -> [Spread; 2] {
+    pub(crate) fn windows(&self) -> [SampleStatistics; 2] {
         let whole = self.windows.len().saturating_sub(1);
         let seconds = self.window.as_secs_f64().max(1e-9);
         let rates = |of: fn(&(u64, u64)) -> f64| {
             let values = self.windows[..whole].iter().map(|it| of(it) / seconds);
-            Spread::of_values(&values.collect::<Vec<_>>())
+            SampleStatistics::of_values(&values.collect::<Vec<_>>())
         };
         [rates(|it| it.0 as f64), rates(|it| it.1 as f64 / 1024.0)]
     }

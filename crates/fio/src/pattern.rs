@@ -49,7 +49,7 @@ impl Directions {
 
 /// fio's `rw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct RwPattern {
     pub directions: Directions,
     /// Whether addresses are drawn, and not in order.
     pub is_random: bool,
@@ -58,7 +58,7 @@ pub struct Pattern {
     pub modifier: Option<i64>,
 }
 
-impl Pattern {
+impl RwPattern {
     /// fio's default.
     pub(crate) const READ: Self = Self {
         directions: Directions::Read,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::arithmetic::evaluate;
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, JobFilePosition};
 use crate::option::{FioOption, find_option, nearest};
 
 /// Bytes of a job file, at most.
@@ -34,18 +34,18 @@ pub struct Given {
     pub value: Option<String>,
     /// A variable in it that is not set: fio takes it for nothing.
     pub unset: Option<String>,
-    pub place: Place,
+    pub place: JobFilePosition,
 }
 
 /// A section: a job, or options for all jobs that follow.
 #[derive(Clone, Debug)]
-pub struct Section {
+pub struct JobSection {
     /// The name in brackets.
     pub name: String,
     /// Whether the options are those of all jobs that follow.
     pub is_global: bool,
     /// Where it begins.
-    pub place: Place,
+    pub place: JobFilePosition,
     /// In the order in which they are to be read.
     pub given: Vec<Given>,
 }
@@ -54,7 +54,7 @@ pub struct Section {
 #[derive(Clone, Debug, Default)]
 pub struct JobFile {
     /// In the file's order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<JobSection>,
     /// Mistakes, in the order of their lines.
     pub faults: Vec<Fault>,
 }
@@ -62,7 +62,7 @@ pub struct JobFile {
 impl JobFile {
     /// Options of the command line before its first job are defaults for the first job file, too,
     /// as in fio: what the file itself says replaces them.
-    pub fn begin_with(&mut self, defaults: &Section) {
+    pub fn begin_with(&mut self, defaults: &JobSection) {
         match self.sections.first_mut().filter(|first| first.is_global) {
             Some(first) => drop(first.given.splice(0..0, defaults.given.iter().cloned())),
             None => self.sections.insert(0, defaults.clone()),
@@ -106,13 +106,13 @@ struct JobFileReader<'a> {
 }
 
 impl JobFileReader<'_> {
-    fn fault(&mut self, place: &Place, message: impl Into<String>) {
+    fn fault(&mut self, place: &JobFilePosition, message: impl Into<String>) {
         self.file.faults.push(Fault::new(place, message));
     }
 
     fn text(&mut self, name: &str, text: &str, depth: usize) {
         let file: Arc<str> = name.into();
-        let place = |line| Place {
+        let place = |line| JobFilePosition {
             file: Arc::clone(&file),
             line,
         };
@@ -139,7 +139,7 @@ impl JobFileReader<'_> {
         }
     }
 
-    fn header(&mut self, line: &str, place: &Place, depth: usize) {
+    fn header(&mut self, line: &str, place: &JobFilePosition, depth: usize) {
         if depth > 0 {
             return self.fault(
                 place,
@@ -156,7 +156,7 @@ impl JobFileReader<'_> {
         }
         // What follows a faulty header belongs to it all the same.
         let name = name.unwrap_or_default();
-        self.file.sections.push(Section {
+        self.file.sections.push(JobSection {
             name: name.to_owned(),
             is_global: name.to_ascii_lowercase().starts_with("global"),
             place: place.clone(),
@@ -164,7 +164,7 @@ impl JobFileReader<'_> {
         });
     }
 
-    fn line(&mut self, line: &str, place: &Place, depth: usize) {
+    fn line(&mut self, line: &str, place: &JobFilePosition, depth: usize) {
         if let Some(path) = line.strip_prefix("include ") {
             return self.include(path.trim(), place, depth);
         }
@@ -184,7 +184,7 @@ impl JobFileReader<'_> {
         }
     }
 
-    fn include(&mut self, path: &str, place: &Place, depth: usize) {
+    fn include(&mut self, path: &str, place: &JobFilePosition, depth: usize) {
         if depth == INCLUDES_MAX {
             return self.fault(place, format!("includes more than {INCLUDES_MAX} deep"));
         }
@@ -198,7 +198,7 @@ impl JobFileReader<'_> {
 /// One option, as `name` or `name=value`.
 pub(crate) fn given(
     text: &str,
-    place: &Place,
+    place: &JobFilePosition,
     around: &mut dyn Surroundings,
 ) -> Result<Given, String> {
     let (name, value) = match text.split_once('=') {

@@ -5,11 +5,13 @@ use crate::buffers::pattern_bytes;
 use crate::conflict::{conflicts, settle};
 use crate::engines::engine;
 use crate::fault::Fault;
-use crate::job::{Amount, EachWrite, FileOrder, Files, Job, RangeSteps, Rate, ReportedDirections};
+use crate::job::{
+    Amount, EachWrite, FileOrder, Job, JobFiles, RangeSteps, RateLimit, ReportedDirections,
+};
 use crate::number::{KbBase, TimeUnit, size, time};
-use crate::option::{Answer, truth};
-use crate::pattern::{Distribution, Pattern};
-use crate::reader::{Given, JobFile, Section};
+use crate::option::{OptionSupport, truth};
+use crate::pattern::{Distribution, RwPattern};
+use crate::reader::{Given, JobFile, JobSection};
 use crate::steady::SteadyCriterion;
 use crate::verify::is_method_on;
 use units::{Duration, TargetName};
@@ -46,10 +48,10 @@ pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
         }
     }
     found.faults.extend(settle(&mut found.jobs));
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     found.faults.retain(|fault| {
-        let is_new = !told.contains(fault);
-        told.push(fault.clone());
+        let is_new = !reported.contains(fault);
+        reported.push(fault.clone());
         is_new
     });
     found
@@ -72,7 +74,7 @@ pub fn unknown_sections(files: &[JobFile], wanted: &[String]) -> Vec<Fault> {
 }
 
 impl Resolved {
-    fn take(&mut self, section: &Section, global: &[Given]) {
+    fn take(&mut self, section: &JobSection, global: &[Given]) {
         let mut job = Job::new(&section.name, &section.place);
         // fio names jobs after their sections, whatever `[global]` says.
         let global = global.iter().filter(|it| it.option.name != "name");
@@ -128,15 +130,15 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
     let checked = given.option.value.check(text, base);
     checked.map_err(|why| format!("{shown}: {why}"))?;
     match given.option.answer {
-        Answer::NoEffect(_) => return Ok(()),
-        Answer::Refused(_) | Answer::OfEngine(_) if is_off(given) => return Ok(()),
-        Answer::Refused(why) => return Err(format!("{shown} is refused: {why}")),
-        Answer::OfEngine(engine) => {
+        OptionSupport::NoEffect(_) => return Ok(()),
+        OptionSupport::Refused(_) | OptionSupport::OfEngine(_) if is_off(given) => return Ok(()),
+        OptionSupport::Refused(why) => return Err(format!("{shown} is refused: {why}")),
+        OptionSupport::OfEngine(engine) => {
             return Err(format!(
                 "{shown} is refused: it belongs to the engine {engine}, which is not supported"
             ));
         }
-        Answer::Done(_) => {}
+        OptionSupport::Done(_) => {}
     }
     let value = ResolvedValue {
         name,
@@ -277,7 +279,7 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
 }
 
 /// Which file is next, and after how many requests: `random:16`.
-fn file_order(files: &mut Files, value: &ResolvedValue<'_>) -> Result<(), String> {
+fn file_order(files: &mut JobFiles, value: &ResolvedValue<'_>) -> Result<(), String> {
     let (order, run) = value.text.split_once(':').unwrap_or((value.text, "1"));
     files.order = match order {
         "roundrobin" => FileOrder::RoundRobin,
@@ -298,7 +300,7 @@ fn file_order(files: &mut Files, value: &ResolvedValue<'_>) -> Result<(), String
 fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "ioengine" => job.engine = engine(value.text)?,
-        "rw" => job.pattern = Pattern::parse(value.text, value.base)?,
+        "rw" => job.pattern = RwPattern::parse(value.text, value.base)?,
         "direct" => job.is_direct = value.truth()?,
         "buffered" => job.is_direct = !value.truth()?,
         "bs" | "bsrange" | "bssplit" => value.sizes(&mut job.blocks)?,
@@ -356,12 +358,15 @@ fn amount(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "loops" => job.limits.loops = value.size()?.max(1),
         "rate" => {
             for (old, new) in job.pace.rates.iter_mut().zip(value.each()?) {
-                *old = new.filter(|rate| *rate > 0).map(Rate::Bytes).or(*old);
+                *old = new.filter(|rate| *rate > 0).map(RateLimit::Bytes).or(*old);
             }
         }
         "rate_iops" => {
             for (old, new) in job.pace.rates.iter_mut().zip(value.each()?) {
-                *old = new.filter(|rate| *rate > 0).map(Rate::Requests).or(*old);
+                *old = new
+                    .filter(|rate| *rate > 0)
+                    .map(RateLimit::Requests)
+                    .or(*old);
             }
         }
         "rate_min" => value.each_into(&mut job.pace.least.bytes)?,

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::reader::{Given, Section};
+use crate::reader::{Given, JobSection};
 
 /// The command line of fio that does what the sections say: options under their first names, in
 /// the order in which they are read, as `fio --showcmd` writes them. Global options stand before
 /// the jobs that they are for; a second global section repeats the first.
 #[must_use]
-pub fn show_command(sections: &[Section], wanted: &[String]) -> String {
+pub fn show_command(sections: &[JobSection], wanted: &[String]) -> String {
     let mut line = "fio ".to_owned();
     let mut global: Vec<Given> = Vec::new();
     for section in sections {

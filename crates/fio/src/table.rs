@@ -1,16 +1,16 @@
 //! fio's options that belong to no engine.
 
-use crate::option::Answer::{Done, NoEffect, Refused};
+use crate::option::OptionSupport::{Done, NoEffect, Refused};
 use crate::option::ValueKind::{
     Amount, Bool, Flag, Floats, Int, Ints, MaybeText, Micros, OneOf, Seconds, Size, Sizes, Text,
 };
-use crate::option::{Answer, FioOption, ValueKind};
+use crate::option::{FioOption, OptionSupport, ValueKind};
 
 const MANY: i64 = i64::MAX;
 
 const GENERATORS: ValueKind = OneOf(&["tausworthe", "lfsr", "tausworthe64"]);
 const FALLOCATE: ValueKind = OneOf(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
-const DONE: Answer = Done("");
+const DONE: OptionSupport = Done("");
 const GONE: &str = "deprecated, and fio ends with an error, too: leave it out";
 const MEASURED: &str =
     "every I/O is timed anyway, by one clock that is checked against the system's";
@@ -99,7 +99,7 @@ pub const fn row(
     name: &'static str,
     alias: &'static str,
     value: ValueKind,
-    answer: Answer,
+    answer: OptionSupport,
 ) -> FioOption {
     FioOption {
         name,
@@ -115,7 +115,7 @@ const fn early(
     name: &'static str,
     alias: &'static str,
     value: ValueKind,
-    answer: Answer,
+    answer: OptionSupport,
 ) -> FioOption {
     FioOption {
         name,
@@ -131,7 +131,7 @@ const fn late(
     name: &'static str,
     alias: &'static str,
     value: ValueKind,
-    answer: Answer,
+    answer: OptionSupport,
 ) -> FioOption {
     FioOption {
         name,

@@ -1,7 +1,7 @@
 //! Options of fio's engines: most belong to engines that are refused by name.
 
-use crate::option::Answer::{NoEffect, OfEngine, Refused};
 use crate::option::FioOption;
+use crate::option::OptionSupport::{NoEffect, OfEngine, Refused};
 use crate::option::ValueKind::{Bool, Flag, Int, OneOf, Text};
 use crate::table::row;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use units::TargetName;
 
 use crate::blocks::BlockSizes;
-use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
+use crate::job::{Amount, EachWrite, FileOrder, Job, RateLimit};
 use crate::pattern::{Directions, Distribution};
 use crate::zones;
 
@@ -246,7 +246,7 @@ fn course(job: &Job, lines: &mut Lines) {
 }
 
 fn rates(job: &Job, lines: &mut Lines) {
-    let pick = |of: &dyn Fn(Rate) -> Option<u64>| {
+    let pick = |of: &dyn Fn(RateLimit) -> Option<u64>| {
         let each = job.pace.rates.map(|rate| rate.and_then(of));
         let text = |rate: Option<u64>| rate.map_or_else(|| "0".into(), |rate| rate.to_string());
         let is_any = each.iter().any(Option::is_some);
@@ -256,12 +256,12 @@ fn rates(job: &Job, lines: &mut Lines) {
         is_any.then(|| each[..parts].join(","))
     };
     let requests = pick(&|rate| match rate {
-        Rate::Requests(rate) => Some(rate),
-        Rate::Bytes(_) => None,
+        RateLimit::Requests(rate) => Some(rate),
+        RateLimit::Bytes(_) => None,
     });
     let bytes = pick(&|rate| match rate {
-        Rate::Bytes(rate) => Some(rate),
-        Rate::Requests(_) => None,
+        RateLimit::Bytes(rate) => Some(rate),
+        RateLimit::Requests(_) => None,
     });
     lines.extend(requests.map(|text| ("rate_iops", text)));
     lines.extend(bytes.map(|text| ("rate", text)));

@@ -21,11 +21,11 @@ pub const DRIFT_MAX_PPM: f64 = 500.0;
 /// A question about another clock: when it was asked and answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// When it was asked, on the asker's clock.
+    /// When it was asked, on the requester's clock.
     pub asked: Instant,
     /// When it was answered, on the other clock.
     pub answered: Instant,
-    /// When the answer was heard, on the asker's clock.
+    /// When the answer was heard, on the requester's clock.
     pub heard: Instant,
 }
 
@@ -39,8 +39,8 @@ impl Exchange {
 
 /// By how much another clock was ahead at one instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
-    /// The instant, on the asker's clock.
+pub struct ClockReading {
+    /// The instant, on the requester's clock.
     pub at: Instant,
     /// By how much the other clock was ahead, nanoseconds.
     pub ahead_ns: f64,
@@ -48,7 +48,7 @@ pub struct Reading {
     pub bound_ns: f64,
 }
 
-impl Reading {
+impl ClockReading {
     /// The best of a burst of questions: the one with the shortest round trip.
     #[must_use]
     pub fn best_of(burst: &[Exchange]) -> Option<Self> {
@@ -68,7 +68,7 @@ impl Reading {
 /// What another clock reads, as a line through readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockLine {
-    readings: Vec<Reading>,
+    readings: Vec<ClockReading>,
     questions: Vec<ClockQuestion>,
 }
 
@@ -84,7 +84,7 @@ impl ClockLine {
 
     /// Take one more burst of questions into the line.
     pub fn add(&mut self, burst: &[Exchange]) {
-        self.readings.extend(Reading::best_of(burst));
+        self.readings.extend(ClockReading::best_of(burst));
         self.questions.extend(interval::weigh(burst));
     }
 
@@ -124,8 +124,8 @@ impl ClockLine {
     }
 
     fn likely(&self) -> Option<LikelyLine> {
-        let is_told = self.readings.len() > 1;
-        is_told.then(|| LikelyLine::through(&self.questions))?
+        let has_slope = self.readings.len() > 1;
+        has_slope.then(|| LikelyLine::through(&self.questions))?
     }
 
     /// What the other clock reads when this one reads `at`.
@@ -138,16 +138,16 @@ impl ClockLine {
 
     /// What the best reading alone says, where nothing is known of the drift.
     fn by_best(&self, at: Instant) -> (f64, f64) {
-        let said = self.readings.iter().map(|it| {
+        let ranked = self.readings.iter().map(|it| {
             let apart = (self.since_first(at) - self.since_first(it.at)).abs();
             (it.ahead_ns, it.bound_ns + apart * DRIFT_MAX_PPM / 1e6)
         });
-        let best = said.min_by(|one, other| one.1.total_cmp(&other.1));
+        let best = ranked.min_by(|one, other| one.1.total_cmp(&other.1));
         best.unwrap_or((0.0, 0.0))
     }
 
     /// The line, where it tells the drift better than [`DRIFT_MAX_PPM`] does.
-    fn fit(&self) -> Option<Fit> {
+    fn fit(&self) -> Option<ClockFit> {
         let points = self.readings.iter();
         let points: Vec<_> = points.map(|it| (self.since_first(it.at), *it)).collect();
         let total: f64 = points.iter().map(|(_, it)| weight_of(it)).sum();
@@ -156,7 +156,7 @@ impl ClockLine {
             .iter()
             .map(|(x, it)| weight_of(it) * (x - mean).powi(2));
         let squares: f64 = squares.sum();
-        let fit = Fit {
+        let fit = ClockFit {
             points,
             total,
             mean,
@@ -184,9 +184,9 @@ fn within((likely, half): (f64, f64), (sure, bound): (f64, f64)) -> (f64, f64) {
 }
 
 /// A line through readings, by weighted least squares.
-struct Fit {
+struct ClockFit {
     /// Readings, each with the nanoseconds since the first.
-    points: Vec<(f64, Reading)>,
+    points: Vec<(f64, ClockReading)>,
     /// The sum of the weights.
     total: f64,
     /// The weighted mean of the instants.
@@ -195,7 +195,7 @@ struct Fit {
     squares: f64,
 }
 
-impl Fit {
+impl ClockFit {
     fn at(&self, x: f64) -> (f64, f64) {
         self.sum(|point, weight| {
             weight / self.total + weight * (point - self.mean) * (x - self.mean) / self.squares
@@ -219,7 +219,7 @@ impl Fit {
     }
 }
 
-fn weight_of(reading: &Reading) -> f64 {
+fn weight_of(reading: &ClockReading) -> f64 {
     1.0 / reading.bound_ns.powi(2)
 }
 
@@ -242,12 +242,12 @@ mod tests {
             exchange(2_000, 7_050, 2_100),
             exchange(3_000, 8_400, 3_500),
         ];
-        let reading = Reading::best_of(&burst).expect("three exchanges");
+        let reading = ClockReading::best_of(&burst).expect("three exchanges");
         assert_eq!(
             (reading.at, reading.ahead_ns, reading.bound_ns),
             (Instant(2_050), 5_000.0, 51.0)
         );
-        assert_eq!(Reading::best_of(&[]), None);
+        assert_eq!(ClockReading::best_of(&[]), None);
     }
 
     #[test]

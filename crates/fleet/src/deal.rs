@@ -3,14 +3,14 @@
 /// One rank's share of the clients of a trial: numbers are dealt in turn, so that a client's
 /// number, and with it its operations, does not depend on how many ranks there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct ClientShare {
     /// Which rank, from 0.
     pub rank: u32,
     /// How many there are, at least 1.
     pub ranks: u32,
 }
 
-impl Share {
+impl ClientShare {
     /// All clients are on one host.
     pub const WHOLE: Self = Self { rank: 0, ranks: 1 };
 
@@ -45,7 +45,7 @@ mod tests {
         for ranks in 1..40 {
             for total in 0..100 {
                 let mut dealt: Vec<u32> = (0..ranks)
-                    .map(|rank| Share { rank, ranks })
+                    .map(|rank| ClientShare { rank, ranks })
                     .flat_map(|it| (0..it.count(total)).map(move |index| it.client(index)))
                     .collect();
                 dealt.sort_unstable();
@@ -58,7 +58,7 @@ mod tests {
     fn depth_is_dealt_with_the_clients() {
         let depths = |ranks, total, clients| -> Vec<u32> {
             (0..ranks)
-                .map(|rank| Share { rank, ranks }.depth(total, clients))
+                .map(|rank| ClientShare { rank, ranks }.depth(total, clients))
                 .collect()
         };
         assert_eq!(depths(4, 32, 32), [8, 8, 8, 8]);

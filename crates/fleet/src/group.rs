@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Duration, Instant};
 
 use crate::clock::Exchange;
-use crate::deal::Share;
+use crate::deal::ClientShare;
 use crate::fleet::{Fleet, FleetError};
 use crate::letter::{Letter, LetterKind};
 
@@ -29,7 +29,7 @@ const LINGER: Duration = Duration::from_millis(2);
 pub type Living = (Vec<Option<Vec<u8>>>, Option<FleetError>);
 
 /// A fleet, with what was heard and not asked for yet.
-pub struct Group {
+pub struct FleetGroup {
     fleet: Box<dyn Fleet>,
     /// For how long a rank that is waited for may be silent.
     patience: Duration,
@@ -43,18 +43,18 @@ pub struct Group {
     heard: Vec<Instant>,
     /// Ranks that were waited for in vain: nobody waits for them again before they are heard.
     given_up: BTreeSet<u32>,
-    said_alive: Instant,
+    alive_sent: Instant,
 }
 
-impl Group {
+impl FleetGroup {
     /// The ranks of a fleet. One of them that is waited for may be silent for as long as
-    /// `patience`: those that are at work call [`Group::tick`] meanwhile.
+    /// `patience`: those that are at work call [`FleetGroup::tick`] meanwhile.
     #[must_use]
     pub fn new(fleet: Box<dyn Fleet>, patience: Duration) -> Self {
         let now = fleet.now();
         Self {
             heard: vec![now; fleet.size() as usize],
-            said_alive: now,
+            alive_sent: now,
             fleet,
             patience,
             round: 0,
@@ -69,8 +69,8 @@ impl Group {
 
     /// Which rank this is, of how many.
     #[must_use]
-    pub fn share(&self) -> Share {
-        Share {
+    pub fn share(&self) -> ClientShare {
+        ClientShare {
             rank: self.fleet.rank(),
             ranks: self.fleet.size(),
         }
@@ -154,16 +154,16 @@ impl Group {
     pub fn all_reduce(&mut self, own: u64, join: fn(u64, u64) -> u64) -> Result<u64, FleetError> {
         if !self.leads() {
             self.gather(&own.to_le_bytes())?;
-            let told = self.broadcast(&[])?;
-            return match told.is_empty() {
+            let sent = self.broadcast(&[])?;
+            return match sent.is_empty() {
                 true => Err(unexpected(LEADER, "no number, as a rank is missing")),
-                false => number(LEADER, &told),
+                false => number(LEADER, &sent),
             };
         }
         let joined = self.joined(own, join);
         // The others wait for an answer, and would be waited for in the next round.
-        let told = joined.as_ref().map(|it| it.to_le_bytes().to_vec());
-        self.broadcast(&told.unwrap_or_default())?;
+        let sent = joined.as_ref().map(|it| it.to_le_bytes().to_vec());
+        self.broadcast(&sent.unwrap_or_default())?;
         joined
     }
 
@@ -203,7 +203,7 @@ impl Group {
     /// # Errors
     /// When the library fails.
     pub fn next_note(&mut self, until: Instant) -> Result<Option<(u32, Vec<u8>)>, FleetError> {
-        while self.notes.is_empty() && self.hear(until)? {}
+        while self.notes.is_empty() && self.poll(until)? {}
         Ok(self.notes.pop_front())
     }
 
@@ -220,15 +220,15 @@ impl Group {
             } else {
                 Instant::START
             };
-            if !self.hear(until)? {
+            if !self.poll(until)? {
                 break;
             }
         }
         let now = self.fleet.now();
-        if now.since(self.said_alive) < ALIVE_EVERY {
+        if now.since(self.alive_sent) < ALIVE_EVERY {
             return Ok(());
         }
-        self.said_alive = now;
+        self.alive_sent = now;
         let to = if self.leads() {
             1..self.fleet.size()
         } else {
@@ -323,7 +323,7 @@ impl Group {
 
     /// The answer to the last question, if it comes before `until`.
     fn answer(&mut self, asked: Instant, until: Instant) -> Result<Option<Exchange>, FleetError> {
-        while self.hear(until)? {
+        while self.poll(until)? {
             // Before anything else: what is done before it is read makes the round trip longer.
             let heard = self.fleet.now();
             if let Some((_, answered)) = self.answer.take_if(|it| it.0 == self.question) {
@@ -364,8 +364,8 @@ impl Group {
                 let all = ranks.iter().map(|rank| found.remove(rank)).collect();
                 return Ok((all, silent));
             }
-            if self.hear(self.fleet.now() + LOOK_EVERY)? {
-                while self.hear(Instant::START)? {}
+            if self.poll(self.fleet.now() + LOOK_EVERY)? {
+                while self.poll(Instant::START)? {}
             }
             self.tick()?;
         }
@@ -389,7 +389,7 @@ impl Group {
     }
 
     /// Take one message, if one comes before `until`; whether one came.
-    fn hear(&mut self, until: Instant) -> Result<bool, FleetError> {
+    fn poll(&mut self, until: Instant) -> Result<bool, FleetError> {
         let Some(message) = self.fleet.receive(until)? else {
             return Ok(false);
         };

@@ -52,7 +52,7 @@ pub struct Pods {
 
 /// What a batch script asks Slurm for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
+pub struct SlurmBatch {
     /// The partition; the cluster's own choice when absent.
     pub partition: Option<String>,
     /// The plugin by which `srun` brings ranks together; the cluster's own choice when absent.
@@ -123,7 +123,7 @@ impl Launch {
     ///
     /// # Errors
     /// When a value is none that Slurm takes.
-    pub fn slurm(&self, batch: &Batch) -> Result<String, LaunchError> {
+    pub fn slurm(&self, batch: &SlurmBatch) -> Result<String, LaunchError> {
         self.check()?;
         let words = [("--partition", &batch.partition), ("--mpi", &batch.plugin)];
         for (option, word) in words {
@@ -247,7 +247,7 @@ mod tests {
         };
         check_refused(&launch(), &wrong, "--image \"a b\"");
         let partition = Some("a b; rm".into());
-        let batch = Batch {
+        let batch = SlurmBatch {
             partition,
             plugin: None,
         };

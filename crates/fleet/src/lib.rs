@@ -1,10 +1,10 @@
 //! Hosts that measure together.
 //!
 //! A [`Fleet`] carries bytes from rank to rank and is the only place where a rank waits. A
-//! [`Group`] makes of it what a procedure needs: rounds in which all take part, letters in between,
-//! and the name of a rank that has fallen silent. [`ClockLine`] says what another rank's clock
-//! reads, and how far that may be wrong. [`Share`] deals clients to ranks. [`VirtualFleet`] is a
-//! fleet of simulated hosts in virtual time.
+//! [`FleetGroup`] makes of it what a procedure needs: rounds in which all take part, letters in
+//! between, and the name of a rank that has fallen silent. [`ClockLine`] says what another rank's
+//! clock reads, and how far that may be wrong. [`ClientShare`] deals clients to ranks.
+//! [`VirtualFleet`] is a fleet of simulated hosts in virtual time.
 //!
 //! [`Launch`] writes what starts them on a cluster.
 //!
@@ -18,10 +18,10 @@ mod launch;
 mod letter;
 mod virtual_fleet;
 
-pub use clock::{ClockLine, DRIFT_MAX_PPM, Exchange, Reading};
-pub use deal::Share;
+pub use clock::{ClockLine, ClockReading, DRIFT_MAX_PPM, Exchange};
+pub use deal::ClientShare;
 pub use fleet::{Fleet, FleetError, Message};
-pub use group::Group;
-pub use launch::{Batch, Launch, LaunchError, Mpi, Pods};
+pub use group::FleetGroup;
+pub use launch::{Launch, LaunchError, Mpi, Pods, SlurmBatch};
 pub use letter::{Letter, LetterKind};
-pub use virtual_fleet::{Host, HostClock, Latency, Servant, VirtualFleet};
+pub use virtual_fleet::{HostClock, Latency, Servant, VirtualFleet, VirtualHost};

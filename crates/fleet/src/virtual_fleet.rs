@@ -45,19 +45,19 @@ pub struct Latency {
 }
 
 /// What a simulated host does.
-pub trait Host: Send {
+pub trait VirtualHost: Send {
     /// Told of a message, when its clock reads `at`; returns what it sends to rank 0.
-    fn hear(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>>;
+    fn take_letter(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>>;
 }
 
-/// A host that does as [`crate::Group`] does on other ranks than 0: it tells its clock when asked,
-/// and answers each round that rank 0 broadcasts in the next, which is gathered.
+/// A host that does as [`crate::FleetGroup`] does on other ranks than 0: it tells its clock when
+/// asked, and answers each round that rank 0 broadcasts in the next, which is gathered.
 pub struct Servant<F> {
     pub answer: F,
 }
 
-impl<F: FnMut(&[u8]) -> Vec<u8> + Send> Host for Servant<F> {
-    fn hear(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
+impl<F: FnMut(&[u8]) -> Vec<u8> + Send> VirtualHost for Servant<F> {
+    fn take_letter(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
         let Some(letter) = Letter::from_bytes(bytes) else {
             return Vec::new();
         };
@@ -79,8 +79,8 @@ impl<F: FnMut(&[u8]) -> Vec<u8> + Send> Host for Servant<F> {
 }
 
 /// A simulated host, and how it is reached.
-struct Place {
-    host: Box<dyn Host>,
+struct HostConnection {
+    host: Box<dyn VirtualHost>,
     clock: HostClock,
     dies: Instant,
     /// When the last message to it, and from it, arrives: none overtakes another.
@@ -93,7 +93,7 @@ type UnderWay = (Instant, u64, bool, u32, Vec<u8>);
 
 /// Rank 0 of a fleet of simulated hosts.
 pub struct VirtualFleet {
-    places: Vec<Place>,
+    places: Vec<HostConnection>,
     own_clock: HostClock,
     now: Instant,
     under_way: BinaryHeap<Reverse<UnderWay>>,
@@ -119,8 +119,13 @@ impl VirtualFleet {
 
     /// The next rank: a host with its clock, which dies at that true instant.
     #[must_use]
-    pub fn with(mut self, host: impl Host + 'static, clock: HostClock, dies: Instant) -> Self {
-        self.places.push(Place {
+    pub fn with(
+        mut self,
+        host: impl VirtualHost + 'static,
+        clock: HostClock,
+        dies: Instant,
+    ) -> Self {
+        self.places.push(HostConnection {
             host: Box::new(host),
             clock,
             dies,
@@ -174,7 +179,7 @@ impl Fleet for VirtualFleet {
             if arrives >= place.dies {
                 continue;
             }
-            let answers = place.host.hear(&bytes, place.clock.reads(arrives));
+            let answers = place.host.take_letter(&bytes, place.clock.reads(arrives));
             for answer in answers {
                 self.post(rank, true, answer);
             }

@@ -1,6 +1,9 @@
 //! Rounds and clocks of up to a thousand simulated hosts, where the truth is known.
 
-use fleet::{ClockLine, Fleet, FleetError, Group, Host, HostClock, Latency, Servant, VirtualFleet};
+use fleet::{
+    ClockLine, Fleet, FleetError, FleetGroup, HostClock, Latency, Servant, VirtualFleet,
+    VirtualHost,
+};
 use random::{Purpose, Stream};
 use units::{Duration, Instant};
 
@@ -11,7 +14,7 @@ const LATENCY: Latency = Latency {
 };
 
 /// A host that answers what it was told, with its number before it.
-fn echo(rank: u8) -> impl Host {
+fn echo(rank: u8) -> impl VirtualHost {
     Servant {
         answer: move |told: &[u8]| [&[rank], told].concat(),
     }
@@ -36,7 +39,7 @@ fn clocks(count: usize, seed: u64) -> Vec<HostClock> {
 }
 
 /// Let time pass without anything to wait for.
-fn pass(group: &mut Group, span: Duration) {
+fn pass(group: &mut FleetGroup, span: Duration) {
     let until = group.now() + span;
     let note = group.next_note(until).expect("a fleet in virtual time");
     assert_eq!(note, None);
@@ -51,7 +54,7 @@ fn truly_ahead(clock: &HostClock, at: Instant) -> f64 {
 #[test]
 fn a_thousand_clocks_are_where_they_are_said_to_be() {
     let clocks = clocks(1000, 7);
-    let mut group = Group::new(Box::new(fleet_of(&clocks, 7)), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet_of(&clocks, 7)), PATIENCE);
     let mut lines = vec![ClockLine::own(); clocks.len()];
     let (mut off, mut stated, mut checked) = (0.0, 0.0, 0);
     for burst in 0..4 {
@@ -104,7 +107,7 @@ fn check_covered(what: &str, held: usize, of: usize) {
 fn the_intervals_of_a_thousand_clocks_cover_as_often_as_they_say() {
     for (seed, during) in [(11, 0), (12, 1), (13, 4)] {
         let clocks = clocks(1000, seed);
-        let mut group = Group::new(Box::new(fleet_of(&clocks, seed)), PATIENCE);
+        let mut group = FleetGroup::new(Box::new(fleet_of(&clocks, seed)), PATIENCE);
         let mut lines = vec![ClockLine::own(); clocks.len()];
         let begun = group.now();
         for burst in 0..during + 2 {
@@ -156,7 +159,7 @@ fn the_intervals_of_a_thousand_clocks_cover_as_often_as_they_say() {
 fn a_glance_at_a_dead_host_ends_in_time_with_nothing() {
     let fleet = VirtualFleet::new(HostClock::default(), LATENCY, 5);
     let fleet = fleet.with(echo(1), HostClock::default(), Instant(1));
-    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet), PATIENCE);
     let until = group.now() + Duration::from_millis(100);
     assert_eq!(group.glance_at_clock(1, 16, until), Ok(Vec::new()));
     assert_eq!(group.now(), until);
@@ -164,7 +167,7 @@ fn a_glance_at_a_dead_host_ends_in_time_with_nothing() {
 
 #[test]
 fn rounds_bring_what_was_sent_in_the_order_of_the_ranks() {
-    let mut group = Group::new(Box::new(fleet_of(&clocks(5, 3), 3)), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet_of(&clocks(5, 3), 3)), PATIENCE);
     assert!(group.leads());
     for told in [&b"plan"[..], b"", b"measure"] {
         assert_eq!(group.broadcast(told).expect("a round"), told);
@@ -182,7 +185,7 @@ fn numbers_are_joined_over_all_ranks() {
         let answer = move |_: &[u8]| own.to_le_bytes().to_vec();
         fleet = fleet.with(Servant { answer }, HostClock::default(), Instant::NEVER);
     }
-    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet), PATIENCE);
     group.broadcast(b"go").expect("a round");
     let sum = group.all_reduce(2, |sum, more| sum + more);
     assert_eq!(sum, Ok(5432));
@@ -195,7 +198,7 @@ fn numbers_are_joined_over_all_ranks() {
 fn a_number_that_is_none_is_named_with_its_rank() {
     let fleet = VirtualFleet::new(HostClock::default(), LATENCY, 1);
     let fleet = fleet.with(Odd, HostClock::default(), Instant::NEVER);
-    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet), PATIENCE);
     group.broadcast(b"go").expect("a round");
     let error = group.all_reduce(1, u64::max).expect_err("no number");
     assert_eq!(
@@ -207,10 +210,10 @@ fn a_number_that_is_none_is_named_with_its_rank() {
 /// A host that answers every round with three bytes.
 struct Odd;
 
-impl Host for Odd {
-    fn hear(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
+impl VirtualHost for Odd {
+    fn take_letter(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
         let answer = |_: &[u8]| vec![1, 2, 3];
-        Servant { answer }.hear(bytes, at)
+        Servant { answer }.take_letter(bytes, at)
     }
 }
 
@@ -223,7 +226,7 @@ fn a_host_that_dies_is_named_within_ten_seconds_and_the_others_are_heard() {
         fleet = fleet.with(echo(rank), clock, end);
     }
     assert_eq!(fleet.size(), 5);
-    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet), PATIENCE);
     group.broadcast(b"before").expect("a round");
     assert_eq!(group.gather(&[]).expect("all live").len(), 5);
     pass(&mut group, Duration::from_secs(6));
@@ -269,7 +272,7 @@ fn a_number_that_cannot_be_had_is_waited_for_by_nobody() {
         };
         fleet = fleet.with(Servant { answer }, clock, end);
     }
-    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet), PATIENCE);
     group.broadcast(b"go").expect("sending needs no receiver");
     let error = group.all_reduce(2, u64::max).expect_err("one is dead");
     assert!(
@@ -283,14 +286,14 @@ fn a_number_that_cannot_be_had_is_waited_for_by_nobody() {
 #[test]
 fn bytes_that_are_no_letter_are_named_with_their_rank() {
     struct Stranger;
-    impl Host for Stranger {
-        fn hear(&mut self, _: &[u8], _: Instant) -> Vec<Vec<u8>> {
+    impl VirtualHost for Stranger {
+        fn take_letter(&mut self, _: &[u8], _: Instant) -> Vec<Vec<u8>> {
             vec![b"hello".to_vec()]
         }
     }
     let fleet = VirtualFleet::new(HostClock::default(), LATENCY, 1);
     let fleet = fleet.with(Stranger, HostClock::default(), Instant::NEVER);
-    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    let mut group = FleetGroup::new(Box::new(fleet), PATIENCE);
     group.broadcast(b"who").expect("a round");
     let error = group.gather(&[]).expect_err("no letter");
     assert_eq!(error.to_string(), "rank 1 sent no letter of ours");

@@ -9,7 +9,7 @@ pub use results::environment::{CountersDelta, DeviceActivity, ProcessIo};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::inspect::FetchAccount;
-use crate::inspect::facts::Facts;
+use crate::inspect::facts::SystemRoots;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 /// The unit of the kernel's sector counts, whatever the device's own block size.
@@ -50,11 +50,11 @@ impl Counters {
     pub fn take(device: Option<&str>) -> Self {
         Counters {
             cpu_ns: process_cpu_ns(),
-            ..Self::take_from(&Facts::default(), device)
+            ..Self::take_from(&SystemRoots::default(), device)
         }
     }
 
-    pub(crate) fn take_from(facts: &Facts, device: Option<&str>) -> Self {
+    pub(crate) fn take_from(facts: &SystemRoots, device: Option<&str>) -> Self {
         Counters {
             cpu_ns: 0,
             process: facts
@@ -206,7 +206,7 @@ fn process_io(text: &str) -> ProcessIo {
     }
 }
 
-pub(crate) fn device_activity(facts: &Facts, name: &str) -> Option<DeviceActivity> {
+pub(crate) fn device_activity(facts: &SystemRoots, name: &str) -> Option<DeviceActivity> {
     let text = facts.sys_text(&format!("class/block/{name}/stat"))?;
     let fields: Vec<u64> = text
         .split_whitespace()
@@ -305,7 +305,7 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             fs::write(path, text).expect("a file");
         }
-        let facts = Facts {
+        let facts = SystemRoots {
             proc: top.join("proc"),
             sys: top.join("sys"),
         };
@@ -438,11 +438,11 @@ mod tests {
                 ..CountersDelta::default()
             };
             let share = |account| page_cache_share(bytes_read, &delta, &account);
-            let told = format!("{bytes_read} {fetched:?}");
-            assert_eq!(share(FetchAccount::Process), expected, "{told}");
+            let text = format!("{bytes_read} {fetched:?}");
+            assert_eq!(share(FetchAccount::Process), expected, "{text}");
             let nobody = FetchAccount::Nobody(Uncounted::Program);
-            assert_eq!(share(nobody), None, "{told}");
-            assert_eq!(share(FetchAccount::Arc), None, "{told}");
+            assert_eq!(share(nobody), None, "{text}");
+            assert_eq!(share(FetchAccount::Arc), None, "{text}");
         };
         check(1000, Some(0), Some(1.0));
         check(1000, Some(250), Some(0.75));

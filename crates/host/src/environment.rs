@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use results::environment::{Environment, Pressure};
 
 use crate::inspect::cgroup;
-use crate::inspect::facts::Facts;
+use crate::inspect::facts::SystemRoots;
 use crate::inspect::mounts;
 
 /// Describes this machine now. What it does not reveal stays `None`.
 #[must_use]
 pub fn capture() -> Environment {
-    capture_from(&Facts::default())
+    capture_from(&SystemRoots::default())
 }
 
 /// A moment in RFC 3339 as this machine's time of day, its local date and time in seconds, and its
@@ -28,7 +28,7 @@ pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
 /// this process may use come from system calls all the same.
 #[must_use]
 // fuzzed: system_text
-pub fn capture_from(facts: &Facts) -> Environment {
+pub fn capture_from(facts: &SystemRoots) -> Environment {
     let system = rustix::system::uname();
     let table = mounts::read(facts);
     Environment {
@@ -60,21 +60,21 @@ pub fn capture_from(facts: &Facts) -> Environment {
 }
 
 /// A line `NAME : value` of `/proc/cpuinfo`.
-fn cpu_line(facts: &Facts, name: &str) -> Option<String> {
+fn cpu_line(facts: &SystemRoots, name: &str) -> Option<String> {
     let text = facts.proc_text("cpuinfo")?;
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     let mut named = lines.filter(|(key, _)| key.trim() == name);
     named.next().map(|(_, value)| value.trim().to_owned())
 }
 
-fn cpu_model(facts: &Facts) -> Option<String> {
+fn cpu_model(facts: &SystemRoots) -> Option<String> {
     ["model name", "Model", "cpu model", "cpu"]
         .iter()
         .find_map(|name| cpu_line(facts, name))
 }
 
 /// Counts a list of ranges such as `0-3,5`.
-fn cpus_online(facts: &Facts) -> u32 {
+fn cpus_online(facts: &SystemRoots) -> u32 {
     let text = facts
         .sys_text("devices/system/cpu/online")
         .unwrap_or_default();
@@ -97,7 +97,7 @@ fn cpus_allowed() -> u32 {
 
 /// A hypervisor announces itself in the processor's flags; firmware tables name it. The tables
 /// alone prove nothing, as some clouds sell whole machines under the same name.
-fn virtualised(facts: &Facts) -> Option<String> {
+fn virtualised(facts: &SystemRoots) -> Option<String> {
     if let Some(kind) = facts.sys_text("hypervisor/type") {
         return Some(kind);
     }
@@ -127,14 +127,14 @@ fn virtualised(facts: &Facts) -> Option<String> {
     }
 }
 
-fn load_average(facts: &Facts) -> Option<[f64; 3]> {
+fn load_average(facts: &SystemRoots) -> Option<[f64; 3]> {
     let text = facts.proc_text("loadavg")?;
     let mut values = text.split_whitespace().map(str::parse::<f64>);
     let mut next = || values.next()?.ok();
     Some([next()?, next()?, next()?])
 }
 
-fn pressure_io(facts: &Facts) -> Option<Pressure> {
+fn pressure_io(facts: &SystemRoots) -> Option<Pressure> {
     let text = facts.proc_text("pressure/io")?;
     let average = |kind: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(kind))?;
@@ -152,7 +152,7 @@ fn pressure_io(facts: &Facts) -> Option<Pressure> {
 }
 
 /// Share of the first line of `/proc/stat`. Guest time is left out, as user time contains it.
-fn steal_share(facts: &Facts) -> Option<f64> {
+fn steal_share(facts: &SystemRoots) -> Option<f64> {
     let text = facts.proc_text("stat")?;
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line
@@ -170,14 +170,14 @@ mod tests {
 
     use super::*;
 
-    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Facts) {
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, SystemRoots) {
         let top = tempfile::tempdir().expect("a temporary directory");
         for (path, text) in files {
             let path = top.path().join(path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             fs::write(path, text).expect("a file");
         }
-        let facts = Facts {
+        let facts = SystemRoots {
             proc: top.path().join("proc"),
             sys: top.path().join("sys"),
         };

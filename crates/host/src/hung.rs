@@ -6,7 +6,7 @@ use std::fmt;
 
 use rustix::thread::gettid;
 
-use crate::inspect::facts::{Facts, names};
+use crate::inspect::facts::{SystemRoots, names};
 
 /// Functions of a kernel stack that are told.
 const FUNCTIONS_MAX: usize = 3;
@@ -54,7 +54,10 @@ impl fmt::Display for HungThreads {
 #[must_use]
 pub fn hung_threads() -> Vec<HungThreads> {
     let own = gettid().as_raw_nonzero().get();
-    hung_in(&Facts::default(), u32::try_from(own).unwrap_or_default())
+    hung_in(
+        &SystemRoots::default(),
+        u32::try_from(own).unwrap_or_default(),
+    )
 }
 
 /// What becomes of a process that is to end while these hang; `None` where there are none. A call
@@ -68,7 +71,7 @@ pub fn kept_by(hung: &[HungThreads]) -> Option<String> {
     })
 }
 
-fn hung_in(facts: &Facts, own: u32) -> Vec<HungThreads> {
+fn hung_in(facts: &SystemRoots, own: u32) -> Vec<HungThreads> {
     let tasks = names(&facts.proc.join("self/task")).into_iter();
     let mut places: BTreeMap<(char, Vec<String>), Vec<u32>> = BTreeMap::new();
     for number in tasks.filter_map(|name| name.parse::<u32>().ok()) {
@@ -105,7 +108,7 @@ fn is_idle(functions: &[String]) -> bool {
 }
 
 /// The state is the first word behind the name, which stands in brackets and may hold any.
-fn state_of(facts: &Facts, number: u32) -> Option<char> {
+fn state_of(facts: &SystemRoots, number: u32) -> Option<char> {
     let stat = facts.proc_text(&format!("self/task/{number}/stat"))?;
     let (_, rest) = stat.rsplit_once(')')?;
     rest.trim_start().chars().next()
@@ -113,7 +116,7 @@ fn state_of(facts: &Facts, number: u32) -> Option<char> {
 
 /// The kernel's stack of a thread, which only root may read; else the function in which it waits,
 /// if the kernel shows it.
-fn functions_of(facts: &Facts, number: u32) -> Vec<String> {
+fn functions_of(facts: &SystemRoots, number: u32) -> Vec<String> {
     if let Some(stack) = facts.proc_text(&format!("self/task/{number}/stack")) {
         let functions = stack.lines().filter_map(|line| {
             let (_, function) = line.split_once("] ")?;
@@ -136,9 +139,9 @@ mod tests {
     #[test]
     fn who_waits_for_storage_is_told_from_who_waits_for_work() {
         let proc = tempfile::tempdir().expect("a directory");
-        let facts = Facts {
+        let facts = SystemRoots {
             proc: proc.path().to_owned(),
-            ..Facts::default()
+            ..SystemRoots::default()
         };
         let thread = |number: u32, stat: &str, stack: Option<&str>, waits_in: &str| {
             let task = proc.path().join(format!("self/task/{number}"));
@@ -168,9 +171,9 @@ mod tests {
             "0",
         );
         let hung = hung_in(&facts, 7);
-        let told: Vec<String> = hung.iter().map(ToString::to_string).collect();
+        let listed: Vec<String> = hung.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            listed,
             [
                 "thread 11 is in state D in the kernel's io_schedule",
                 "3 threads are in state S in the kernel's request_wait_answer < fuse_direct_io < \

@@ -28,7 +28,7 @@ use rustix::io::Errno;
 
 pub use self::buffered_loop::{BytesMoved, Layers, buffered_loops};
 pub use self::cautions::{of_machine as machine_cautions, warnings};
-pub use self::facts::Facts;
+pub use self::facts::SystemRoots;
 pub use self::fetch_account::{FetchAccount, Uncounted};
 use self::mounts::Mount;
 pub use self::queue::{has_poll_queues, request_bytes};
@@ -126,8 +126,8 @@ pub enum InspectError {
 /// When nothing is there, when it may not be reached, or when it is of a kind (a pipe, a socket, a
 /// character device) that has no storage.
 pub fn inspect(path: &Path) -> Result<(TargetDescription, Vec<Caution>), InspectError> {
-    let subject = Subject::look(path)?;
-    let facts = Facts::default();
+    let subject = InspectedPath::look(path)?;
+    let facts = SystemRoots::default();
     let (description, mut cautions) = describe(&facts, &subject);
     cautions.extend(machine_cautions(&environment::capture_from(&facts)));
     Ok((description, cautions))
@@ -135,7 +135,7 @@ pub fn inspect(path: &Path) -> Result<(TargetDescription, Vec<Caution>), Inspect
 
 /// What system calls say about the path itself; the rest comes from the kernel's text files.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject {
+pub(crate) struct InspectedPath {
     pub(crate) given: String,
     pub(crate) path: PathBuf,
     pub(crate) kind: TargetKind,
@@ -157,7 +157,7 @@ pub(crate) struct Space {
     pub(crate) files_free: Option<u64>,
 }
 
-impl Subject {
+impl InspectedPath {
     fn look(given: &Path) -> Result<Self, InspectError> {
         let path = fs::canonicalize(given).map_err(|error| explain(given, error))?;
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
@@ -166,7 +166,7 @@ impl Subject {
         let kind = kind_of(given, FileType::from_raw_mode(found.stx_mode.into()))?;
         let (is_file, is_device) = (kind == TargetKind::File, kind == TargetKind::BlockDevice);
         let has_mount = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-        Ok(Subject {
+        Ok(InspectedPath {
             given: given.display().to_string(),
             kind,
             device: is_device.then(|| format!("{}:{}", found.stx_rdev_major, found.stx_rdev_minor)),
@@ -218,9 +218,9 @@ fn kind_of(path: &Path, found: FileType) -> Result<TargetKind, InspectError> {
     })
 }
 
-/// Everything that was found; the ground on which cautions are given.
+/// Everything that was found; cautions rest on it.
 pub(crate) struct Evidence<'a> {
-    pub(crate) facts: &'a Facts,
+    pub(crate) facts: &'a SystemRoots,
     pub(crate) mounts: &'a [Mount],
     pub(crate) mount: Option<&'a Mount>,
     pub(crate) account: &'a FetchAccount,
@@ -230,7 +230,10 @@ pub(crate) struct Evidence<'a> {
 }
 
 /// Describes a subject by the given trees.
-pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, Vec<Caution>) {
+pub(crate) fn describe(
+    facts: &SystemRoots,
+    subject: &InspectedPath,
+) -> (TargetDescription, Vec<Caution>) {
     let table = mounts::read(facts);
     let layers = layers(&table, subject);
     let mount = layers.first().copied();
@@ -282,7 +285,7 @@ pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, 
 
 /// The mount that holds the subject, then those that an overlay writes to. A block device is held
 /// by no file system: its node's mount says nothing about it.
-fn layers<'a>(table: &'a [Mount], subject: &Subject) -> Vec<&'a Mount> {
+fn layers<'a>(table: &'a [Mount], subject: &InspectedPath) -> Vec<&'a Mount> {
     if subject.kind == TargetKind::BlockDevice {
         return Vec::new();
     }
@@ -304,9 +307,9 @@ fn layers<'a>(table: &'a [Mount], subject: &Subject) -> Vec<&'a Mount> {
 
 /// The devices beneath the last of the `layers`, or those that a block device stands on.
 fn stack_beneath<'a>(
-    facts: &'a Facts,
+    facts: &'a SystemRoots,
     table: &'a [Mount],
-    subject: &Subject,
+    subject: &InspectedPath,
     layers: &[&Mount],
 ) -> block::Stack<'a> {
     let names: Vec<String> = match &subject.device {

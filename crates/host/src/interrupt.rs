@@ -33,7 +33,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::hung::{hung_threads, kept_by};
-use crate::inspect::facts::Facts;
+use crate::inspect::facts::SystemRoots;
 use crate::together::no_thread;
 
 /// Signals that come this soon after the first are one with it.
@@ -196,16 +196,16 @@ impl Interrupt {
     /// When the system refuses a handler.
     pub fn install() -> io::Result<Self> {
         let interrupt = Interrupt::default();
-        let facts = Facts::default();
-        let heard = SIGNALS.map(|signal| signal.number).into_iter();
-        let heard: Vec<i32> = heard
+        let facts = SystemRoots::default();
+        let numbers = SIGNALS.map(|signal| signal.number).into_iter();
+        let numbers: Vec<i32> = numbers
             .filter(|&number| number != SIGHUP || !is_ignored(&facts, number))
             .collect();
-        for &number in &heard {
+        for &number in &numbers {
             let flagged = usize::try_from(number).map_err(io::Error::other)?;
             flag::register_usize(number, Arc::clone(&interrupt.raised), flagged)?;
         }
-        let signals = Signals::new(&heard)?;
+        let signals = Signals::new(&numbers)?;
         Builder::new()
             .name("signals".into())
             .spawn(move || end_at_the_second(signals))
@@ -240,15 +240,15 @@ impl Interrupt {
 /// when it has not ended some time after the first.
 /// Code that can go on without the storage gets the second signal instead.
 fn end_at_the_second(mut signals: Signals) {
-    let mut heard = None;
+    let mut numbers = None;
     for number in signals.forever() {
-        let last: &mut Instant = heard.get_or_insert_with(|| {
+        let last: &mut Instant = numbers.get_or_insert_with(|| {
             // Without such threads the second signal is the way out.
             let _ = Builder::new().name("patience".into()).spawn(move || {
                 WAITS.outlast(PATIENCE);
                 end(number);
             });
-            let _ = Builder::new().name("hung".into()).spawn(tell_what_hangs);
+            let _ = Builder::new().name("hung".into()).spawn(report_what_hangs);
             Instant::now()
         });
         if last.elapsed() < SAME_WISH {
@@ -263,7 +263,7 @@ fn end_at_the_second(mut signals: Signals) {
 }
 
 /// Says what a process hangs on that nobody can go on without.
-fn tell_what_hangs() {
+fn report_what_hangs() {
     std::thread::sleep(PATIENCE);
     if AWAITED.load(Ordering::Acquire) > 0 {
         return;
@@ -284,7 +284,7 @@ fn say(words: &str) {
 /// Ends the process at once, with what is not done removed and what stays named.
 fn end(number: i32) {
     // In a thread of its own: a terminal that is held up must not keep us alive.
-    let (said, heard) = channel();
+    let (sender, receiver) = channel();
     let speaker = Builder::new().spawn(move || {
         drivers::remove_unfinished();
         for path in kept_directories(Path::new("/proc/self/fd")) {
@@ -296,10 +296,10 @@ fn end(number: i32) {
         let kept = kept_by(&hung_threads());
         kept.iter()
             .for_each(|words| say(&format!("note: {words}\n")));
-        let _ = said.send(());
+        let _ = sender.send(());
     });
     if speaker.is_ok() {
-        let _ = heard.recv_timeout(LAST_WORDS);
+        let _ = receiver.recv_timeout(LAST_WORDS);
     }
     low_level::exit(128 + number);
 }
@@ -340,7 +340,7 @@ pub fn outlive_file_size_limit() -> io::Result<()> {
 }
 
 /// The mask of ignored signals in `/proc/self/status` has bit `n - 1` for signal `n`.
-fn is_ignored(facts: &Facts, number: i32) -> bool {
+fn is_ignored(facts: &SystemRoots, number: i32) -> bool {
     let text = facts.proc_text("self/status").unwrap_or_default();
     let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask
@@ -374,10 +374,10 @@ mod tests {
     #[track_caller]
     fn check_passes(name: &str) {
         let output = run_case(name);
-        let said = String::from_utf8_lossy(&output.stdout);
+        let text = String::from_utf8_lossy(&output.stdout);
         assert!(
-            output.status.success() && said.contains("1 passed"),
-            "{said}"
+            output.status.success() && text.contains("1 passed"),
+            "{text}"
         );
     }
 
@@ -390,12 +390,12 @@ mod tests {
     fn a_later_signal_ends_the_process_with_its_number() {
         let output = run_case("case_later_signal");
         assert_eq!(output.status.code(), Some(128 + SIGINT));
-        let said = String::from_utf8_lossy(&output.stderr);
-        let told = said.lines().find(|line| line.contains("left behind: "));
-        let told = told.unwrap_or_else(|| panic!("it said {said}"));
-        let (path, advice) = told.split_once("; ").expect("a path and advice");
+        let text = String::from_utf8_lossy(&output.stderr);
+        let line = text.lines().find(|line| line.contains("left behind: "));
+        let line = line.unwrap_or_else(|| panic!("it said {text}"));
+        let (path, advice) = line.split_once("; ").expect("a path and advice");
         let path = PathBuf::from(path.split_once(": ").expect("a path").1);
-        assert!(path.join(drivers::MARKER_NAME).exists(), "{told}");
+        assert!(path.join(drivers::MARKER_NAME).exists(), "{line}");
         let parent = path.parent().expect("a parent");
         assert_eq!(
             advice,
@@ -408,9 +408,9 @@ mod tests {
     fn the_second_signal_gives_up_what_is_awaited_and_the_third_ends_the_process() {
         let output = run_case("case_awaiting");
         assert_eq!(output.status.code(), Some(128 + SIGINT));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("it is given up\n"), "{said}");
-        assert!(said.contains("kept: 2 results\n"), "{said}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains("it is given up\n"), "{text}");
+        assert!(text.contains("kept: 2 results\n"), "{text}");
     }
 
     /// Under GNU `timeout` a run ended at once and left its files, for the signal came twice.
@@ -472,7 +472,7 @@ mod tests {
     fn case_later_signal() {
         let _interrupt = Interrupt::install().expect("handlers");
         let parent = tempfile::tempdir().expect("a directory").keep();
-        let owner = drivers::Owner::default();
+        let owner = drivers::DirectoryOwner::default();
         let _work = drivers::WorkDirectory::create(&parent, &owner).expect("a directory of ours");
         raise(SIGTERM).expect("a signal");
         loop {

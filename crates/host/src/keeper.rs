@@ -44,11 +44,11 @@ impl Keeper {
     /// Have the process group of that number ended with this program.
     #[must_use]
     pub fn keep(&self, group: u32) -> KeptGroup<'_> {
-        self.tell(&format!("{group}\n"));
+        self.send(&format!("{group}\n"));
         KeptGroup(self)
     }
 
-    fn tell(&self, line: &str) {
+    fn send(&self, line: &str) {
         if let Some(pipe) = self.pipe.borrow_mut().as_mut() {
             // A shell that was ended keeps nothing, and nothing depends on it.
             let _ = pipe.write_all(line.as_bytes());
@@ -58,7 +58,7 @@ impl Keeper {
 
 impl Drop for KeptGroup<'_> {
     fn drop(&mut self) {
-        self.0.tell("\n");
+        self.0.send("\n");
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::Bytes;
 
-use crate::inspect::facts::{self, Facts};
+use crate::inspect::facts::{self, SystemRoots};
 use crate::inspect::{cgroup, mounts};
 
 pub use self::process::{Room, SpaceKind};
@@ -28,7 +28,7 @@ pub const CLIENT_BYTES: u64 = 512;
 
 /// What a plan takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ResourceDemand {
     /// Files that it opens.
     pub files: u64,
     /// Memory, in bytes, without the stacks of its threads.
@@ -39,7 +39,7 @@ pub struct Wanted {
     pub stack_bytes: u64,
 }
 
-impl Wanted {
+impl ResourceDemand {
     /// The same with `count` more threads that have stacks of `stack_bytes` each.
     #[must_use]
     pub const fn with_threads(self, count: u64, stack_bytes: u64) -> Self {
@@ -55,7 +55,7 @@ impl Wanted {
 
 /// What this process may have. `None` means no limit is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// Open files allowed now (the soft limit).
     pub files_max: Option<u64>,
     /// Open files that this process may allow itself (the hard limit).
@@ -113,13 +113,13 @@ pub enum Excess {
     },
 }
 
-impl Limits {
+impl ProcessLimits {
     /// Reads the limits as they are now.
     #[must_use]
     pub fn capture() -> Self {
-        let facts = Facts::default();
+        let facts = SystemRoots::default();
         let files = getrlimit(Resource::Nofile);
-        Limits {
+        ProcessLimits {
             files_max: files.current,
             files_max_hard: files.maximum,
             files_open: facts::names(&facts.proc.join("self/fd")).len() as u64,
@@ -152,7 +152,7 @@ impl Limits {
     /// # Errors
     ///
     /// When it does not fit; all excesses are named at once.
-    pub fn check(&self, wanted: &Wanted) -> Result<(), LimitError> {
+    pub fn check(&self, wanted: &ResourceDemand) -> Result<(), LimitError> {
         let files = self
             .files_max
             .filter(|_| self.files_left() < Some(wanted.files))
@@ -201,10 +201,10 @@ impl Limits {
 ///
 /// When it does not fit; all excesses are named at once.
 pub fn check_budget(wanted_files: u64, wanted_memory_bytes: u64) -> Result<(), LimitError> {
-    check_plan(&Wanted {
+    check_plan(&ResourceDemand {
         files: wanted_files,
         memory_bytes: wanted_memory_bytes,
-        ..Wanted::default()
+        ..ResourceDemand::default()
     })
 }
 
@@ -213,9 +213,9 @@ pub fn check_budget(wanted_files: u64, wanted_memory_bytes: u64) -> Result<(), L
 /// # Errors
 ///
 /// When it does not fit; all excesses are named at once.
-pub fn check_plan(wanted: &Wanted) -> Result<(), LimitError> {
+pub fn check_plan(wanted: &ResourceDemand) -> Result<(), LimitError> {
     raise_open_files();
-    Limits::capture().check(wanted)
+    ProcessLimits::capture().check(wanted)
 }
 
 /// Says whether so many clients fit, on a model or on nothing.
@@ -242,7 +242,7 @@ fn raise_open_files() {
     }
 }
 
-fn memory_available(facts: &Facts) -> Option<u64> {
+fn memory_available(facts: &SystemRoots) -> Option<u64> {
     let machine = facts.memory_bytes("MemAvailable");
     let group = cgroup::memory_limit(facts, &mounts::read(facts))
         .map(|(limit, used)| limit.saturating_sub(used));
@@ -319,8 +319,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn check_limits(hard: u64, wanted: Wanted, expected: Option<&str>) {
-        let limits = Limits {
+    fn check_limits(hard: u64, wanted: ResourceDemand, expected: Option<&str>) {
+        let limits = ProcessLimits {
             files_max: Some(100),
             files_max_hard: Some(hard),
             files_open: 8,
@@ -332,15 +332,15 @@ mod tests {
             }],
             threads_left: Some(50),
         };
-        let said = limits.check(&wanted).err().map(|error| error.to_string());
-        assert_eq!(said.as_deref(), expected, "{wanted:?}");
+        let message = limits.check(&wanted).err().map(|error| error.to_string());
+        assert_eq!(message.as_deref(), expected, "{wanted:?}");
     }
 
     fn check(hard: u64, files: u64, memory_bytes: u64, expected: Option<&str>) {
-        let wanted = Wanted {
+        let wanted = ResourceDemand {
             files,
             memory_bytes,
-            ..Wanted::default()
+            ..ResourceDemand::default()
         };
         check_limits(hard, wanted, expected);
     }
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_plan_within_the_limits_is_allowed() {
         check(100, 60, 700 * MIB, None);
-        let wanted = Wanted::default().with_threads(40, 19 * MIB);
+        let wanted = ResourceDemand::default().with_threads(40, 19 * MIB);
         check_limits(100, wanted.with_threads(6, MIB), None);
     }
 
@@ -381,7 +381,7 @@ mod tests {
     fn stacks_count_as_data_and_threads_are_counted() {
         check_limits(
             100,
-            Wanted::default().with_threads(47, 17 * MIB),
+            ResourceDemand::default().with_threads(47, 17 * MIB),
             Some(
                 "803 MiB of data is needed, thread stacks included, and the limit of this \
                  process (ulimit -d 921600) leaves 800 MiB: use fewer clients or workers or \

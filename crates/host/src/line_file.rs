@@ -115,7 +115,7 @@ impl LineFile {
         file.read_to_end(&mut bytes).map_err(failed("read"))?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n');
         let whole = whole.map_or(0, |last| last + 1);
-        let said = read(&bytes[..whole]).map_err(|why| foreign(&why))?;
+        let content = read(&bytes[..whole]).map_err(|why| foreign(&why))?;
         if whole == 0 {
             return Err(foreign("it holds no line of one"));
         }
@@ -124,7 +124,7 @@ impl LineFile {
             file.set_len(whole as u64).map_err(failed("repair"))?;
         }
         let path = path.to_owned();
-        Ok((Self { kind, path, file }, said))
+        Ok((Self { kind, path, file }, content))
     }
 
     /// The files whose names begin with `stem`, whatever they are.

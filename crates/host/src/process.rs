@@ -57,13 +57,13 @@ pub struct ProcessSpec<'a> {
 
 /// A command that has ended by itself.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct FinishedCommand {
     /// From its start to its end.
     pub elapsed: Duration,
     /// What it took, and its status.
     pub reaped: Reaped,
     /// The end of what it said on its standard error.
-    pub said: String,
+    pub printed: String,
 }
 
 /// Why a command did not come to its own end.
@@ -95,13 +95,13 @@ pub enum ProcessError {
         error: io::Error,
     },
     /// It took too long.
-    #[error("{command} took longer than {limit}, and was killed{said}")]
+    #[error("{command} took longer than {limit}, and was killed{printed}")]
     TimeLimit {
         command: String,
         /// How long it may take.
         limit: Duration,
         /// The end of its standard error, in words.
-        said: String,
+        printed: String,
     },
     /// A signal asked this program to stop.
     #[error("stopped by {signal}")]
@@ -124,7 +124,10 @@ fn hint(error: &io::Error) -> &'static str {
 /// # Errors
 /// When it cannot be started, takes too long, or a signal came; it is ended then, with all that it
 /// started.
-pub fn run_process(spec: &ProcessSpec<'_>, interrupt: &Interrupt) -> Result<Ended, ProcessError> {
+pub fn run_process(
+    spec: &ProcessSpec<'_>,
+    interrupt: &Interrupt,
+) -> Result<FinishedCommand, ProcessError> {
     go_on(interrupt)?;
     let mut command = command_of(spec)?;
     let begun = Instant::now();
@@ -155,10 +158,10 @@ pub fn run_process(spec: &ProcessSpec<'_>, interrupt: &Interrupt) -> Result<Ende
     let reaped = running.run_out(begun, spec, interrupt)?;
     let elapsed = begun.elapsed().into();
     running.listen();
-    Ok(Ended {
+    Ok(FinishedCommand {
         elapsed,
         reaped,
-        said: running.said(),
+        printed: running.printed(),
     })
 }
 
@@ -244,7 +247,7 @@ struct Running {
     pidfd: rustix::fd::OwnedFd,
     stderr: Option<ChildStderr>,
     /// Its standard error comes to us.
-    is_heard: bool,
+    is_captured: bool,
     tail: Vec<u8>,
     is_reaped: bool,
 }
@@ -260,7 +263,7 @@ impl Running {
         Ok(Self {
             pid,
             pidfd,
-            is_heard: stderr.is_some(),
+            is_captured: stderr.is_some(),
             stderr,
             tail: Vec::new(),
             is_reaped: false,
@@ -286,7 +289,7 @@ impl Running {
                 return Err(ProcessError::TimeLimit {
                     command: shown(spec.words),
                     limit: spec.time_limit,
-                    said: self.said(),
+                    printed: self.printed(),
                 });
             }
             self.wait_a_little();
@@ -331,12 +334,12 @@ impl Running {
         }
     }
 
-    fn said(&self) -> String {
+    fn printed(&self) -> String {
         let text = String::from_utf8_lossy(&self.tail);
         match text.trim() {
-            "" if self.is_heard => "; it printed nothing on standard error".to_owned(),
+            "" if self.is_captured => "; it printed nothing on standard error".to_owned(),
             "" => String::new(),
-            said => format!("; it said: {said}"),
+            printed => format!("; it said: {printed}"),
         }
     }
 }

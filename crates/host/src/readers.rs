@@ -1,10 +1,10 @@
 //! Private readers of text from outside, for the fuzz targets.
 
 use crate::counters::Counters;
-use crate::inspect::{Facts, cgroup, mounts, raid};
+use crate::inspect::{SystemRoots, cgroup, mounts, raid};
 
 /// Reads what `/proc` and `/sys` say of mounts, control groups, the array `md0` and the disk `sda`.
-pub fn system_text(facts: &Facts) {
+pub fn system_text(facts: &SystemRoots) {
     let table = mounts::read(facts);
     let _ = cgroup::memory_limit(facts, &table);
     let _ = cgroup::cpu_limit(facts, &table);

@@ -22,7 +22,7 @@ pub(crate) enum WhenFull {
 
 /// Where workers leave what was done.
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub(crate) struct CompletionFeed {
     when_full: WhenFull,
     queue: Mutex<Queue>,
     filled: Condvar,
@@ -39,7 +39,7 @@ struct Queue {
     is_closed: bool,
 }
 
-impl Feed {
+impl CompletionFeed {
     pub(crate) fn new(when_full: WhenFull) -> Self {
         Self {
             when_full,
@@ -94,7 +94,7 @@ impl Feed {
     }
 }
 
-impl Follower for Feed {
+impl Follower for CompletionFeed {
     fn take(&self, start: Instant, done: &mut Vec<Completion>) {
         let mut queue = self.lock();
         while queue.waiting + done.len() > WAITING_MAX {

@@ -10,18 +10,18 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use engine::Follower;
-use trace::{IologWriter, Op as Recorded, Record};
+use trace::{IologWriter, TraceOp as Recorded, TraceRecord};
 use units::Instant;
 use workload::{Completion, Op};
 
-use crate::feed::{Feed, WhenFull};
+use crate::feed::{CompletionFeed, WhenFull};
 
 /// Operations that wait for earlier ones, which may be done after them.
 const REORDERED_MAX: usize = 1 << 16;
 
 /// A log under way.
 pub struct TrialLog<W> {
-    feed: Arc<Feed>,
+    feed: Arc<CompletionFeed>,
     writing: JoinHandle<io::Result<W>>,
 }
 
@@ -31,11 +31,11 @@ impl<W: Write + Send + 'static> TrialLog<W> {
     /// # Errors
     /// When the format cannot hold the name, or the output refuses.
     pub fn begin(output: W, target: &str, is_virtual: bool) -> io::Result<Self> {
-        let feed = Arc::new(Feed::new(match is_virtual {
+        let feed = Arc::new(CompletionFeed::new(match is_virtual {
             true => WhenFull::Wait,
             false => WhenFull::LeaveOut,
         }));
-        let mut log = Log {
+        let mut log = IologOutput {
             writer: IologWriter::begin(output, &[target.to_owned()])?,
             order: InOrder::default(),
             failed: None,
@@ -69,7 +69,7 @@ impl<W: Write + Send + 'static> TrialLog<W> {
     }
 }
 
-struct Log<W> {
+struct IologOutput<W> {
     writer: IologWriter<W>,
     order: InOrder,
     failed: Option<io::Error>,
@@ -99,7 +99,7 @@ pub(crate) struct InOrder {
 
 impl InOrder {
     /// Take one of a file; the first of all once so many wait that no earlier one will come.
-    pub(crate) fn add(&mut self, at_ns: u64, file: u32, entry: IologEntry) -> Option<Record> {
+    pub(crate) fn add(&mut self, at_ns: u64, file: u32, entry: IologEntry) -> Option<TraceRecord> {
         self.waiting
             .push(Reverse((at_ns, self.number, file, entry)));
         self.number += 1;
@@ -107,9 +107,9 @@ impl InOrder {
     }
 
     /// The first of those that wait.
-    pub(crate) fn next(&mut self) -> Option<Record> {
+    pub(crate) fn next(&mut self) -> Option<TraceRecord> {
         let Reverse((at, _, file, (op, offset, length))) = self.waiting.pop()?;
-        Some(Record {
+        Some(TraceRecord {
             at,
             op,
             offset,
@@ -119,7 +119,7 @@ impl InOrder {
     }
 }
 
-impl<W: Write> Log<W> {
+impl<W: Write> IologOutput<W> {
     fn add(&mut self, start: Instant, done: &[Completion]) {
         for completion in done {
             let Some(entry) = entry_of(&completion.request.op) else {
@@ -133,7 +133,7 @@ impl<W: Write> Log<W> {
     }
 
     /// After the first failure all else is taken and dropped, so that nobody waits for it.
-    fn write(&mut self, record: &Record) {
+    fn write(&mut self, record: &TraceRecord) {
         if self.failed.is_none() {
             self.failed = self.writer.write(record).err();
         }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use procedure::{
-    CellPlan, Cells, RandomOptions, RandomProcedure, RandomShape, RandomStep, Trial, TrialError,
-    random_doubts, random_findings, warm_up_left_out,
+    CellPlan, RandomOptions, RandomProcedure, RandomShape, RandomStep, SweepCells, Trial,
+    TrialError, random_doubts, random_findings, warm_up_left_out,
 };
 use results::{RandomAccess, RandomKind, Run, Setup, Status, Warning, WarningCode};
 use stats::Estimate;
@@ -57,7 +57,7 @@ pub fn measure_random(
 
 struct RandomPlan<'a> {
     request: &'a RandomRequest,
-    cells: Cells,
+    cells: SweepCells,
     procedure: RandomProcedure,
     makes_files: bool,
     fill_rate: Option<Estimate>,
@@ -271,8 +271,8 @@ pub(crate) fn is_silence(error: &BenchError) -> bool {
 }
 
 /// What the buffers of the largest cell take of memory is known before anything is made.
-fn refuse_too_much(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
-    if let Bench::Simulated(_) | Bench::Told(..) = bench {
+fn refuse_too_much(bench: &Bench, cells: &SweepCells) -> Result<(), BenchError> {
+    if let Bench::Simulated(_) | Bench::Replayed(..) = bench {
         return Ok(());
     }
     let buffers = cells
@@ -283,7 +283,7 @@ fn refuse_too_much(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
     Ok(check_budget(FILES_NEEDED, memory).map_err(LaboratoryError::from)?)
 }
 
-fn refuse_short_time(options: &RandomOptions, cells: &Cells) -> Result<(), BenchError> {
+fn refuse_short_time(options: &RandomOptions, cells: &SweepCells) -> Result<(), BenchError> {
     let trials = cells.plans.len() as u64 * u64::from(options.rounds);
     let each = Duration::from_nanos(options.budget.as_nanos() / trials.max(1));
     let least = options.trial_min();

@@ -3,7 +3,7 @@
 
 use host::environment;
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, Opened};
+use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench};
 use lab::laboratory::{Glimpse, Laboratory, Outcome};
 use lab::test_file::{SIZE_DEFAULT, fill_test_file, stop_of, stopped};
 use procedure::{CheckUpFacts, Trial, TrialError};
@@ -100,7 +100,7 @@ pub(crate) fn run<'a, P: MeasurementPlan>(
 /// # Errors
 /// Those of [`run`].
 pub(crate) fn run_on<'a, P: MeasurementPlan>(
-    opened: Opened,
+    opened: OpenedBench,
     (request, interrupt, show): (&'a BenchRequest, &'a Interrupt, Show<'a>),
     make: impl FnOnce(&mut Session<'a>) -> Result<P, BenchError>,
 ) -> Result<P::Outcome, BenchError> {
@@ -115,12 +115,12 @@ pub(crate) fn run_on<'a, P: MeasurementPlan>(
 impl<'a> Session<'a> {
     /// Nothing was measured yet.
     pub fn new(
-        opened: Opened,
+        opened: OpenedBench,
         request: &'a BenchRequest,
         interrupt: &'a Interrupt,
         show: Show<'a>,
     ) -> Self {
-        let Opened {
+        let OpenedBench {
             mut bench,
             description,
             cautions,

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use engine::Follower;
 use procedure::{
-    CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, PointPlan, Preparation,
-    Requirement, Trial, rated_name,
+    CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, OfferedFigures, OfferedRow, PointPlan,
+    Preparation, Requirement, Trial, rated_name,
 };
 use results::{
     Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
 };
 use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration, TargetName, format_count, format_counted};
-use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
+use workload::{ClientSpec, FileSet, Gap, GapShape, MixSpec, Pacing};
 
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
@@ -31,7 +31,7 @@ pub(crate) const TRIAL: &str = "trial";
 
 /// What is to be measured of one workload.
 #[derive(Clone, Debug)]
-pub enum Question {
+pub enum LoadQuestion {
     /// One load.
     Trial {
         /// Number of clients.
@@ -63,7 +63,7 @@ pub struct LoadRequest {
     /// The same, with the load where it is fixed.
     pub title: String,
     /// What is to be measured.
-    pub question: Question,
+    pub question: LoadQuestion,
     /// What figures are required to be; a trial is repeated at each load that they name.
     pub goals: Vec<Requirement>,
     /// Is handed each operation of the trial.
@@ -111,7 +111,7 @@ fn verified(read: Bytes) -> Warning {
 }
 
 impl LoadRequest {
-    fn trial(&self, size: Bytes, spread: Option<Spread>, access: Access) -> Trial {
+    fn trial(&self, size: Bytes, spread: Option<FileSet>, access: Access) -> Trial {
         let mut spec = self.spec.clone();
         spec.addresses.region.target = MAIN_DIRECT;
         spec.spread = spread;
@@ -133,7 +133,7 @@ impl LoadRequest {
             limit: None,
             warm_up: None,
         };
-        if let Question::Trial {
+        if let LoadQuestion::Trial {
             clients,
             depth,
             goal,
@@ -158,18 +158,18 @@ impl LoadRequest {
     }
 
     fn resolve_depth(&self, setup: &mut Setup) {
-        if let Question::Trial { depth, .. } = &self.question {
+        if let LoadQuestion::Trial { depth, .. } = &self.question {
             setup.resolve("depth", [depth.to_string()]);
         }
     }
 
     /// The figures that the question gives.
-    fn offer(&self) -> Offer {
-        if let Question::Curve(options) = &self.question {
-            return Offer::default().and_curve(options.levels.given(options.percentile));
+    fn offer(&self) -> OfferedFigures {
+        if let LoadQuestion::Curve(options) = &self.question {
+            return OfferedFigures::default().and_curve(options.levels.given(options.percentile));
         }
         let rows = OfferedRow::Only(TRIAL.into());
-        let mut offer = Offer::default().and(rows, "trial");
+        let mut offer = OfferedFigures::default().and(rows, "trial");
         let mut rated = vec![TRIAL];
         let mix = self.spec.mix;
         let kinds = [
@@ -187,7 +187,7 @@ impl LoadRequest {
         }
         match self.bench.target.is_null() {
             true => offer,
-            false => rated.into_iter().fold(offer, Offer::and_rated),
+            false => rated.into_iter().fold(offer, OfferedFigures::and_rated),
         }
     }
 }
@@ -200,7 +200,7 @@ fn on_null(
 ) -> Result<Run, BenchError> {
     let mut laboratory = NullLaboratory::new(request.bench.storage.seed);
     let size = request.bench.size.unwrap_or(SIZE_DEFAULT);
-    let Question::Trial { .. } = request.question else {
+    let LoadQuestion::Trial { .. } = request.question else {
         return Err(BenchError::Usage(
             "the null target has no load curve".into(),
         ));
@@ -278,8 +278,8 @@ impl MeasurementPlan for LoadPlan<'_> {
             false => session.bench.verify_as_asked().map_err(BenchError::from),
         };
         let measured = prepared.and_then(|()| match &self.request.question {
-            Question::Trial { .. } => self.measure_trial(session),
-            Question::Curve(options) => self.measure_curve(session, options.clone()),
+            LoadQuestion::Trial { .. } => self.measure_trial(session),
+            LoadQuestion::Curve(options) => self.measure_curve(session, options.clone()),
         });
         self.verify(session, measured)
     }
@@ -290,8 +290,8 @@ impl MeasurementPlan for LoadPlan<'_> {
 
     fn resolve(&self, setup: &mut Setup, status: &Status) {
         match &self.request.question {
-            Question::Trial { .. } => self.request.resolve_depth(setup),
-            Question::Curve(_) => resolve_levels(setup, status, self.curve.as_ref()),
+            LoadQuestion::Trial { .. } => self.request.resolve_depth(setup),
+            LoadQuestion::Curve(_) => resolve_levels(setup, status, self.curve.as_ref()),
         }
     }
 

@@ -6,7 +6,7 @@ use lab::bench::{BenchRequest, default_settings};
 use procedure::SearchOptions;
 use results::{Setup, UserSearchResult};
 use units::Duration;
-use workload::{Gap, GapShape, LoadFactor, Profile, Records};
+use workload::{Gap, GapShape, LoadFactor, Records, UserProfile};
 
 /// Service time and think time, both negative exponential, seconds.
 const SERVICE: f64 = 0.01;
@@ -47,7 +47,7 @@ fn truth() -> u32 {
 fn search(seed: u64, budget: Duration) -> (UserSearchResult, Duration) {
     let request = TransactionsRequest {
         bench: BenchRequest {
-            party: None,
+            ranks: None,
             target: "sim:mm1?mean=10ms".into(),
             purpose: "transactions".into(),
             size: None,
@@ -59,7 +59,7 @@ fn search(seed: u64, budget: Duration) -> (UserSearchResult, Duration) {
             cells: lab::cells::Cells::default(),
         },
         question: UsersQuestion::Search {
-            profiles: vec![Profile {
+            profiles: vec![UserProfile {
                 name: "user".into(),
                 users: 1,
                 ios: 1,

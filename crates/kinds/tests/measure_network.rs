@@ -12,14 +12,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::interrupt::Interrupt;
-use kinds::measure::{MeasureError, Place, measuring};
+use kinds::measure::{MeasureError, ReplicateContext, measuring};
 use results::Reading;
 use tempfile::TempDir;
 use units::Bytes;
 
-fn place() -> (TempDir, Place) {
+fn place() -> (TempDir, ReplicateContext) {
     let directory = tempfile::tempdir().expect("a directory");
-    let mut place = Place::new(directory.path().display().to_string(), 7);
+    let mut place = ReplicateContext::new(directory.path().display().to_string(), 7);
     place.reserve = Some(Bytes::from_mib(64));
     (directory, place)
 }
@@ -30,7 +30,11 @@ fn refused(kind: &str, settings: &str) -> String {
     fault.message
 }
 
-fn measured(kind: &str, settings: &str, place: &Place) -> Result<Vec<Reading>, MeasureError> {
+fn measured(
+    kind: &str,
+    settings: &str,
+    place: &ReplicateContext,
+) -> Result<Vec<Reading>, MeasureError> {
     let table = settings.parse().expect("TOML");
     let measurement = measuring(kind, &table);
     let measurement = measurement.unwrap_or_else(|fault| panic!("{kind}: {fault}"));

@@ -5,7 +5,9 @@ mod place;
 
 use std::path::{Path, PathBuf};
 
-use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Notice, Owner, TargetError, free_space};
+use drivers::{
+    AccessMode, Caching, DirectoryOwner, DriverKind, FreeSpace, Notice, TargetError, free_space,
+};
 use engine::OnError;
 use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
 use results::environment::TargetKind;
@@ -15,18 +17,18 @@ use verify::Findings;
 
 pub use self::place::Bench;
 use crate::cells::{Cells, Killed};
-use crate::hosts::{Ground, Party, Seen};
-use crate::kept::{Found, Kept, Told};
+use crate::hosts::{CommonTarget, Ranks, TargetReport};
+use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
 use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
 use crate::state_file::StateFileError;
 use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
 use host::environment;
 use host::inspect::{self, InspectError};
-use host::limits::Limits;
+use host::limits::ProcessLimits;
 use host::processors::processors;
 
-use again::{changed, found, told_of};
+use again::{changed, found, replayed};
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
 /// the file for the page cache takes up to half as much again and the small files need the rest,
@@ -58,7 +60,7 @@ pub struct BenchRequest {
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
     /// The hosts that measure together, where there are several.
-    pub party: Option<Party>,
+    pub ranks: Option<Ranks>,
 }
 
 impl BenchRequest {
@@ -76,8 +78,8 @@ impl BenchRequest {
     /// # Errors
     /// When it is wrong here or there.
     pub fn checked_on_all<T>(&self, own: Result<T, BenchError>) -> Result<T, BenchError> {
-        match &self.party {
-            Some(party) => party.if_all_can(own),
+        match &self.ranks {
+            Some(ranks) => ranks.if_all_can(own),
             None => own,
         }
     }
@@ -159,7 +161,7 @@ impl BenchError {
 }
 
 /// A target that is ready to be measured.
-pub struct Opened {
+pub struct OpenedBench {
     /// Where trials are run.
     pub bench: Bench,
     pub description: TargetDescription,
@@ -173,44 +175,44 @@ pub struct Opened {
 ///
 /// # Errors
 /// When the target does not exist, must not be used that way, or has no room.
-pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
+pub fn open_bench(request: &BenchRequest) -> Result<OpenedBench, BenchError> {
     open_on_all(request, FilesMade::TestFile)
 }
 
-fn open_on_all(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
+fn open_on_all(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, BenchError> {
     let opened = open(request, files);
-    match &request.party {
-        Some(party) => on_common_ground(request, party, opened),
+    match &request.ranks {
+        Some(ranks) => on_common_target(request, ranks, opened),
         None => opened,
     }
 }
 
 /// All hosts have opened the target, or none has.
-fn on_common_ground(
+fn on_common_target(
     request: &BenchRequest,
-    party: &Party,
-    opened: Result<Opened, BenchError>,
-) -> Result<Opened, BenchError> {
+    ranks: &Ranks,
+    opened: Result<OpenedBench, BenchError>,
+) -> Result<OpenedBench, BenchError> {
     let (seen, opened) = match opened.map_err(of_full_host) {
         Ok(opened) => (
-            Ok(Seen::of(&opened.description, &opened.facts)),
+            Ok(TargetReport::of(&opened.description, &opened.facts)),
             Some(opened),
         ),
         Err(error) => (Err(error), None),
     };
-    let ground = party.agree(seen, |all| {
-        let ground = Ground::of(&all, party)?;
-        ground.holds(request.size).map(|()| ground)
+    let common = ranks.agree(seen, |all| {
+        let common = CommonTarget::of(&all, ranks)?;
+        common.holds(request.size).map(|()| common)
     });
-    match (ground, opened) {
-        (Ok(ground), Some(mut opened)) => {
-            ground.apply(&mut opened.facts);
+    match (common, opened) {
+        (Ok(common), Some(mut opened)) => {
+            common.apply(&mut opened.facts);
             let how = (request.storage.seed, request.storage.on_error);
-            opened.bench = opened.bench.of_party(party, how, ground.differences);
+            opened.bench = opened.bench.of_ranks(ranks, how, common.differences);
             Ok(opened)
         }
         (Err(error), Some(mut opened)) => Err(opened.bench.abandon(error)),
-        (ground, None) => Err(ground.err().unwrap_or(BenchError::Served)),
+        (common, None) => Err(common.err().unwrap_or(BenchError::Served)),
     }
 }
 
@@ -229,7 +231,7 @@ pub fn of_full_host(error: BenchError) -> BenchError {
 ///
 /// # Errors
 /// Those of [`open_bench`].
-pub fn open_check_up(request: &BenchRequest) -> Result<Opened, BenchError> {
+pub fn open_check_up(request: &BenchRequest) -> Result<OpenedBench, BenchError> {
     open_on_all(request, FilesMade::CheckUp)
 }
 
@@ -243,13 +245,13 @@ enum FilesMade {
 }
 
 /// Open a target, as it was found to be when the run was begun.
-fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
+fn open(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, BenchError> {
     // By its seed: a path may be given in another way when the run goes on.
     let of = format!("target {}", request.storage.seed);
-    let known: Option<Found> = request.cells.recalled(&of);
-    if request.cells.is_only_told() {
-        let told = Told::new(request.cells.clone(), request.storage.seed);
-        return Ok(told_of(told, known.ok_or(Killed)?));
+    let known: Option<OpenedTarget> = request.cells.recalled(&of);
+    if request.cells.is_replay_only() {
+        let replay = ReplayLaboratory::new(request.cells.clone(), request.storage.seed);
+        return Ok(replayed(replay, known.ok_or(Killed)?));
     }
     let mut opened = open_now(request, files)?;
     match known {
@@ -270,7 +272,7 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> 
     Ok(opened)
 }
 
-fn open_now(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
+fn open_now(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, BenchError> {
     if let Some(model) = request.target.model() {
         refuse_idle_options(request, TargetKind::Simulated)?;
         return simulated(request, model);
@@ -342,7 +344,9 @@ fn refuse_without_poll_queues(
     }
     let device = description.devices.first().map(|device| &device.name);
     let what = match device {
-        Some(name) if inspect::has_poll_queues(&inspect::Facts::default(), name) => return Ok(()),
+        Some(name) if inspect::has_poll_queues(&inspect::SystemRoots::default(), name) => {
+            return Ok(());
+        }
         Some(name) => format!("{name} has no poll queues (queue/io_poll in /sys is not 1)"),
         None => "it is not on a block device of this machine".to_owned(),
     };
@@ -352,7 +356,7 @@ fn refuse_without_poll_queues(
     )))
 }
 
-fn simulated(request: &BenchRequest, model: &str) -> Result<Opened, BenchError> {
+fn simulated(request: &BenchRequest, model: &str) -> Result<OpenedBench, BenchError> {
     let spec = open_recorded_model(model, &request.setup)?;
     let size = part_of(request, spec.size)?;
     let description = TargetDescription::simulated(model, &spec.text, Some(size.0));
@@ -368,7 +372,7 @@ fn simulated(request: &BenchRequest, model: &str) -> Result<Opened, BenchError> 
     let seed = request.storage.seed;
     let laboratory = SimLaboratory::new(spec, seed).with_errors(request.storage.on_error);
     let bench = Bench::Simulated(Kept::new(laboratory, request.cells.clone(), seed));
-    Ok(Opened {
+    Ok(OpenedBench {
         bench,
         description,
         cautions: Vec::new(),
@@ -383,8 +387,8 @@ fn in_directory(
     mut settings: StorageSettings,
     description: TargetDescription,
     cautions: Vec<Caution>,
-) -> Result<Opened, BenchError> {
-    let owner = Owner {
+) -> Result<OpenedBench, BenchError> {
+    let owner = DirectoryOwner {
         program: format!("seekstone {}", host::VERSION),
         started: environment::capture().started_at,
         purpose: request.purpose.clone(),
@@ -401,7 +405,7 @@ fn in_directory(
         access: laboratory.access(),
         has_page_cache: true,
     };
-    Ok(Opened {
+    Ok(OpenedBench {
         bench: Bench::Real(Box::new(Kept::new(
             laboratory,
             request.cells.clone(),
@@ -419,7 +423,7 @@ fn on_target(
     settings: StorageSettings,
     description: TargetDescription,
     cautions: Vec<Caution>,
-) -> Result<Opened, BenchError> {
+) -> Result<OpenedBench, BenchError> {
     let access = if request.overwrite {
         AccessMode::Overwrite
     } else {
@@ -452,7 +456,7 @@ fn on_target(
         access: laboratory.access(),
         has_page_cache: true,
     };
-    Ok(Opened {
+    Ok(OpenedBench {
         bench: Bench::Real(Box::new(Kept::new(
             laboratory,
             request.cells.clone(),
@@ -534,7 +538,11 @@ fn room_in(
 }
 
 fn memory() -> Bytes {
-    Bytes(Limits::capture().memory_available_bytes.unwrap_or(1 << 30))
+    Bytes(
+        ProcessLimits::capture()
+            .memory_available_bytes
+            .unwrap_or(1 << 30),
+    )
 }
 
 fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {

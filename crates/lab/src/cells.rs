@@ -20,7 +20,7 @@ pub struct Killed;
 
 /// Whether a run that was kept goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GoOn {
+pub enum Resume {
     /// What was not kept is measured.
     #[default]
     Measuring,
@@ -35,16 +35,16 @@ pub struct Cells(Arc<Mutex<CellsState>>);
 #[derive(Debug, Default)]
 struct CellsState {
     journal: Option<RunJournal>,
-    go_on: GoOn,
+    resume: Resume,
     known: BTreeMap<String, VecDeque<Value>>,
-    told: usize,
+    replayed: usize,
     kept: usize,
     failed: Option<LineFileError>,
 }
 
 impl Cells {
-    /// Keep cells in a journal from now on, and tell those that it holds.
-    pub fn keep_in(&self, journal: RunJournal, go_on: GoOn) {
+    /// Keep cells in a journal from now on, and replay those that it holds.
+    pub fn keep_in(&self, journal: RunJournal, resume: Resume) {
         let mut state = self.state();
         state.kept = journal.results();
         for Cell { of, found, .. } in &journal.cells {
@@ -52,15 +52,15 @@ impl Cells {
             known.push_back(found.clone());
         }
         state.journal = Some(journal);
-        state.go_on = go_on;
+        state.resume = resume;
     }
 
-    /// The journal, when the run is done, with how many of its results were told, and why it could
-    /// not be written, if so.
+    /// The journal, when the run is done, with how many of its results were replayed, and why it
+    /// could not be written, if so.
     #[must_use]
     pub fn done(&self) -> (Option<RunJournal>, usize, Option<LineFileError>) {
         let mut state = self.state();
-        (state.journal.take(), state.told, state.failed.take())
+        (state.journal.take(), state.replayed, state.failed.take())
     }
 
     /// How many results are kept, unless somebody is just writing one.
@@ -69,10 +69,10 @@ impl Cells {
         Some(self.0.try_lock().ok()?.kept)
     }
 
-    /// Whether a kept run is only told, and nothing is measured.
+    /// Whether a kept run is only replayed, and nothing is measured.
     #[must_use]
-    pub fn is_only_told(&self) -> bool {
-        self.state().go_on == GoOn::No
+    pub fn is_replay_only(&self) -> bool {
+        self.state().resume == Resume::No
     }
 
     /// The result that was kept, or the one that `measure` gives.
@@ -84,10 +84,10 @@ impl Cells {
         T: Serialize + DeserializeOwned,
         E: From<Killed>,
     {
-        if let Some(found) = self.told(of) {
+        if let Some(found) = self.replay(of) {
             return Ok(found);
         }
-        if self.is_only_told() {
+        if self.is_replay_only() {
             return Err(Killed.into());
         }
         let found = measure()?;
@@ -97,9 +97,9 @@ impl Cells {
 
     /// A result that was kept, each once.
     #[must_use]
-    pub fn told<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
+    pub fn replay<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
         let found = self.recalled(of)?;
-        self.state().told += 1;
+        self.state().replayed += 1;
         Some(found)
     }
 

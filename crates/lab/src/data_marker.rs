@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use drivers::{Found, Identity, NewFile, Proof, Removal, Seal, remove_proven};
+use drivers::{FileLinks, Identity, NewFile, Proof, Removal, Seal, remove_proven};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 /// What stands behind the name of a data file in the name of its marker.
@@ -25,7 +25,7 @@ const BYTES_MAX: u64 = 4096;
 
 /// What a marker says of its data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum MarkerState {
     /// It is being written, or is in use for a while; a killed program leaves it so.
     Unfinished,
     /// It is whole, and stays.
@@ -39,7 +39,7 @@ pub struct DataMarker {
     file: File,
     seal: Seal,
     size: u64,
-    state: State,
+    state: MarkerState,
 }
 
 /// The name of the marker of a data file.
@@ -76,7 +76,7 @@ impl DataMarker {
             file: new.file().try_clone()?,
             seal: Seal::of_this_run(),
             size,
-            state: State::Unfinished,
+            state: MarkerState::Unfinished,
         };
         made.write()?;
         new.publish(&name)?;
@@ -101,7 +101,7 @@ impl DataMarker {
             Err(error) if is_nothing_of_ours(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let found = Found::of(&file)?;
+        let found = FileLinks::of(&file)?;
         if !found.is_file() || found.links != 1 {
             return Ok(None);
         }
@@ -125,7 +125,7 @@ impl DataMarker {
     /// Whether the data file was written to its end.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.state == State::Complete
+        self.state == MarkerState::Complete
     }
 
     /// Whether no program holds it any more. From then on this value holds it.
@@ -138,7 +138,7 @@ impl DataMarker {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn note(&mut self, state: State, size: u64) -> io::Result<()> {
+    pub fn note(&mut self, state: MarkerState, size: u64) -> io::Result<()> {
         (self.state, self.size) = (state, size);
         self.write()
     }
@@ -149,14 +149,14 @@ impl DataMarker {
     /// # Errors
     /// When it cannot be read: then nothing is proved.
     pub fn proves(&self, file: &File) -> io::Result<bool> {
-        let found = Found::of(file)?;
+        let found = FileLinks::of(file)?;
         if !found.is_file() || found.links != 1 {
             return Ok(false);
         }
         let proof = self.seal.examine(file)?;
         Ok(match self.state {
-            State::Complete => proof == Proof::Sealed && found.size == self.size,
-            State::Unfinished => proof.is_ours(),
+            MarkerState::Complete => proof == Proof::Sealed && found.size == self.size,
+            MarkerState::Unfinished => proof.is_ours(),
         })
     }
 
@@ -188,14 +188,14 @@ impl DataMarker {
 
     fn write(&self) -> io::Result<()> {
         let state = match self.state {
-            State::Unfinished => "filling",
-            State::Complete => "complete",
+            MarkerState::Unfinished => "filling",
+            MarkerState::Complete => "complete",
         };
-        let said = format!(
+        let body = format!(
             "{HEAD}\nseal {}\nsize {}\nstate {state}\n",
             self.seal, self.size
         );
-        let text = format!("{said}check {:08x}\n", crc32fast::hash(said.as_bytes()));
+        let text = format!("{body}check {:08x}\n", crc32fast::hash(body.as_bytes()));
         self.file.write_all_at(text.as_bytes(), 0)?;
         self.file.set_len(text.len() as u64)?;
         self.file.sync_all()
@@ -239,20 +239,20 @@ mod libc_code {
 }
 
 /// Seal, size and state; `None` when it is no marker, or is not as it was written.
-fn parse(bytes: &[u8]) -> Option<(Seal, u64, State)> {
+fn parse(bytes: &[u8]) -> Option<(Seal, u64, MarkerState)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let at = text.rfind("check ")?;
-    let (said, check) = text.split_at(at);
+    let (body, check) = text.split_at(at);
     let check = u32::from_str_radix(check.strip_prefix("check ")?.trim_end(), 16).ok()?;
-    (check == crc32fast::hash(said.as_bytes())).then_some(())?;
-    let mut lines = said.lines();
+    (check == crc32fast::hash(body.as_bytes())).then_some(())?;
+    let mut lines = body.lines();
     (lines.next() == Some(HEAD)).then_some(())?;
     let mut value = |name: &str| lines.next()?.strip_prefix(name);
     let seal = value("seal ")?.parse().ok()?;
     let size = value("size ")?.parse().ok()?;
     let state = match value("state ")? {
-        "filling" => State::Unfinished,
-        "complete" => State::Complete,
+        "filling" => MarkerState::Unfinished,
+        "complete" => MarkerState::Complete,
         _ => return None,
     };
     Some((seal, size, state))
@@ -284,7 +284,7 @@ mod tests {
         let mut marker = DataMarker::make(&data, 8192).expect("a marker");
         let ours = sealed(marker.seal(), 8192);
         fs::write(&data, &ours).expect("a file");
-        marker.note(State::Complete, 8192).expect("noted");
+        marker.note(MarkerState::Complete, 8192).expect("noted");
         drop(marker);
         let marker = DataMarker::read(&data).expect("read").expect("a marker");
         assert!(marker.is_complete() && marker.is_idle());

@@ -1,7 +1,7 @@
 //! Deals the clients of a trial, and the rows that they are filed under, to workers.
 
 use engine::Membership;
-use fleet::Share;
+use fleet::ClientShare;
 use procedure::Trial;
 use units::{Duration, Instant};
 use workload::{AnyClient, ClientSpec, JobGates, JobSpec};
@@ -34,7 +34,7 @@ pub fn since(members: &[Member], start: Instant) -> Vec<Membership> {
 
 /// A host's share of a trial, as a trial of its own: fewer clients, fewer requests outstanding.
 #[must_use]
-pub fn share_of(trial: &Trial, share: Share) -> Trial {
+pub fn share_of(trial: &Trial, share: ClientShare) -> Trial {
     Trial {
         clients: share.count(trial.clients),
         depth: share.depth(trial.depth, trial.clients),
@@ -49,7 +49,7 @@ pub fn share_of(trial: &Trial, share: Share) -> Trial {
 /// When a client's share of the region would be empty.
 pub fn deal(
     trial: &Trial,
-    share: Share,
+    share: ClientShare,
     seed: u64,
     workers: usize,
 ) -> Result<Vec<Vec<AnyClient>>, workload::AddressError> {
@@ -73,8 +73,8 @@ mod tests {
     use results::Access;
     use stats::Channel;
     use workload::{
-        AddressSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
-        Start, TargetId,
+        AddressSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition, Pattern,
+        Region, TargetId, WalkStart,
     };
 
     use super::*;
@@ -92,10 +92,10 @@ mod tests {
                 },
                 partition,
                 pattern: Pattern::Uniform,
-                start: Start::Random,
+                start: WalkStart::Random,
             },
             mix: Mix::READ,
-            sizes: vec![Size {
+            sizes: vec![OperationSize {
                 len: 4096,
                 weight: 1,
             }],
@@ -126,7 +126,7 @@ mod tests {
     /// its operations follow.
     fn clients(trial: &Trial, ranks: u32, workers: usize) -> Vec<String> {
         let mut all = vec![String::new(); CLIENTS as usize];
-        for share in (0..ranks).map(|rank| Share { rank, ranks }) {
+        for share in (0..ranks).map(|rank| ClientShare { rank, ranks }) {
             let hands = deal(trial, share, 7, workers).expect("a region for all");
             for (worker, hand) in hands.into_iter().enumerate() {
                 for (turn, client) in hand.into_iter().enumerate() {

@@ -9,7 +9,7 @@ use procedure::{CheckUpFacts, Trial};
 use results::{Caution, TargetDescription, Warning};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
-use workload::{ClientSpec, Spread, TargetId};
+use workload::{ClientSpec, FileSet, TargetId};
 
 use crate::cells::{Cells, Killed};
 use crate::laboratory::{Laboratory, LaboratoryError, Outcome, Watch};
@@ -43,8 +43,8 @@ impl<L> Kept<L> {
     }
 
     /// The laboratory for a trial that leaves something behind, or is followed.
-    pub const fn leaving(&mut self) -> Leaving<'_, L> {
-        Leaving(self)
+    pub const fn leaving(&mut self) -> RecordingLaboratory<'_, L> {
+        RecordingLaboratory(self)
     }
 }
 
@@ -62,10 +62,10 @@ impl<L> DerefMut for Kept<L> {
     }
 }
 
-/// Where trials leave nothing behind that the next ones would miss.
-pub trait Forgets {
+/// Whether a trial has no effect on the next ones, so that it may be left out.
+pub trait StatelessTrials {
     /// Whether a trial may be left out.
-    fn forgets(&self) -> bool;
+    fn is_stateless(&self) -> bool;
 
     /// Let the time of a trial pass that is left out; returns what its own clock did not let pass.
     fn skip(&mut self, took: Duration) -> Duration;
@@ -88,14 +88,14 @@ impl<L: Laboratory> Kept<L> {
     }
 }
 
-impl<L: Laboratory + Forgets> Laboratory for Kept<L> {
+impl<L: Laboratory + StatelessTrials> Laboratory for Kept<L> {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let of = name_of(trial, self.seed);
         // Later trials read the files that are made, and remove them.
         let leaves = matches!(trial.spec, ClientSpec::Files(_));
-        if self.laboratory.forgets()
+        if self.laboratory.is_stateless()
             && !leaves
-            && let Some((outcome, took)) = told(&self.cells, &of)
+            && let Some((outcome, took)) = replayed(&self.cells, &of)
         {
             self.skipped += self.laboratory.skip(took);
             return Ok(outcome);
@@ -114,9 +114,9 @@ impl<L: Laboratory + Forgets> Laboratory for Kept<L> {
 
 /// A laboratory that measures what it is asked for, and keeps it.
 #[derive(Debug)]
-pub struct Leaving<'a, L>(&'a mut Kept<L>);
+pub struct RecordingLaboratory<'a, L>(&'a mut Kept<L>);
 
-impl<L: Laboratory + Forgets> Laboratory for Leaving<'_, L> {
+impl<L: Laboratory + StatelessTrials> Laboratory for RecordingLaboratory<'_, L> {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let of = name_of(trial, self.0.seed);
         self.0.measure_now(&of, trial, watch)
@@ -131,15 +131,15 @@ impl<L: Laboratory + Forgets> Laboratory for Leaving<'_, L> {
     }
 }
 
-/// Tells what was kept of a run on a target that is not touched any more.
+/// Gives the kept results of a run; its target is not touched any more.
 #[derive(Debug)]
-pub struct Told {
+pub struct ReplayLaboratory {
     cells: Cells,
     seed: u64,
     now: Instant,
 }
 
-impl Told {
+impl ReplayLaboratory {
     /// What was kept by a laboratory with that seed.
     #[must_use]
     pub const fn new(cells: Cells, seed: u64) -> Self {
@@ -151,10 +151,10 @@ impl Told {
     }
 }
 
-impl Laboratory for Told {
+impl Laboratory for ReplayLaboratory {
     fn measure(&mut self, trial: &Trial, _: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        let told = told(&self.cells, &name_of(trial, self.seed));
-        let (outcome, took) = told.ok_or(LaboratoryError::Killed(Killed))?;
+        let replayed = replayed(&self.cells, &name_of(trial, self.seed));
+        let (outcome, took) = replayed.ok_or(LaboratoryError::Killed(Killed))?;
         self.now += took;
         Ok(outcome)
     }
@@ -169,18 +169,18 @@ impl Laboratory for Told {
 
 /// What a target was found to be when it was opened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct OpenedTarget {
     pub(crate) description: TargetDescription,
     pub(crate) cautions: Vec<Caution>,
     pub(crate) facts: CheckUpFacts,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) test_files: Vec<TargetId>,
-    pub(crate) spread: Option<Spread>,
+    pub(crate) spread: Option<FileSet>,
 }
 
 /// A kept outcome, with how long it took.
-fn told(cells: &Cells, of: &str) -> Option<(Outcome, Duration)> {
-    let kept: Option<(Outcome, Duration)> = cells.told(of);
+fn replayed(cells: &Cells, of: &str) -> Option<(Outcome, Duration)> {
+    let kept: Option<(Outcome, Duration)> = cells.replay(of);
     kept.filter(|(outcome, _)| outcome.is_whole())
 }
 

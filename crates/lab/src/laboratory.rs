@@ -8,7 +8,7 @@ use engine::{
     Activity, Clock as _, DriverError, Engine, EngineOptions, EventLoop, Follower, KindRecord,
     KindSet, NullDriver, OnError, Record, RowKey, RowRecord,
 };
-use fleet::Share;
+use fleet::ClientShare;
 use procedure::{
     Circumstances, Ending, Monitor, Standstill, Trial, TrialError, WithinLimit, first_error,
     run_inline, summarise,
@@ -315,7 +315,7 @@ pub(crate) fn inline<D: engine::Driver>(
     let Began { seed, start, .. } = began;
     check_clients(trial.clients)?;
     let mut hands =
-        deal(trial, Share::WHOLE, seed, 1).map_err(|error| LaboratoryError::Addresses {
+        deal(trial, ClientShare::WHOLE, seed, 1).map_err(|error| LaboratoryError::Addresses {
             title: trial.title.clone(),
             error,
         })?;

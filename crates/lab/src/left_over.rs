@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use drivers::{Found, Removal};
+use drivers::{FileLinks, Removal};
 
 use crate::data_marker::{DataMarker, MARKER_SUFFIX};
 
@@ -15,7 +15,7 @@ const ENTRIES_MAX: usize = 100_000;
 
 /// A data file that nobody uses. While this value lives, no program takes it up.
 #[derive(Debug)]
-pub struct DataFile {
+pub struct LeftOverFile {
     pub path: PathBuf,
     /// Bytes that it takes up.
     pub bytes: u64,
@@ -26,7 +26,7 @@ pub struct DataFile {
 /// The data files in `directory` that killed programs left, in the order of their names. What
 /// cannot be examined is not ours to judge, and is passed over.
 #[must_use]
-pub fn data_files(directory: &Path) -> Vec<DataFile> {
+pub fn data_files(directory: &Path) -> Vec<LeftOverFile> {
     let entries = directory.read_dir().into_iter().flatten();
     let paths = entries.take(ENTRIES_MAX).flatten().map(|it| it.path());
     let mut paths: Vec<PathBuf> = paths.filter_map(|path| data_of(&path)).collect();
@@ -35,7 +35,7 @@ pub fn data_files(directory: &Path) -> Vec<DataFile> {
     files.flatten().collect()
 }
 
-impl DataFile {
+impl LeftOverFile {
     /// Remove it and its marker.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ fn data_of(marker: &Path) -> Option<PathBuf> {
     (!name.is_empty()).then(|| marker.with_file_name(name))
 }
 
-fn examine(path: PathBuf) -> io::Result<Option<DataFile>> {
+fn examine(path: PathBuf) -> io::Result<Option<LeftOverFile>> {
     let Some(marker) = DataMarker::read(&path)? else {
         return Ok(None);
     };
@@ -67,8 +67,8 @@ fn examine(path: PathBuf) -> io::Result<Option<DataFile>> {
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
     let parent = std::fs::File::open(parent.unwrap_or(Path::new(".")))?;
     let name = path.file_name().unwrap_or_default();
-    let bytes = Found::named(parent, name).map_or(0, |found| found.taken);
-    Ok(Some(DataFile {
+    let bytes = FileLinks::named(parent, name).map_or(0, |found| found.taken);
+    Ok(Some(LeftOverFile {
         path,
         bytes,
         marker,
@@ -83,7 +83,7 @@ mod tests {
     use workload::TargetId;
 
     use super::*;
-    use crate::data_marker::State;
+    use crate::data_marker::MarkerState;
 
     /// Files of the user's own were removed that had the name and the form of ours, and there was
     /// no more to tell them by.
@@ -105,7 +105,7 @@ mod tests {
         drop(make("J000000A.TMP", &ours));
         drop(make("J000000B.TMP", b"a file of somebody else"));
         let mut complete = make("complete", &ours);
-        complete.note(State::Complete, 8192).expect("noted");
+        complete.note(MarkerState::Complete, 8192).expect("noted");
         drop(complete);
         let held = make("held", &ours);
         fs::write(path("J000000C.TMP"), &ours).expect("a file");

@@ -4,7 +4,7 @@ pub mod bench;
 pub mod budget;
 pub mod cells;
 pub mod client_machine;
-pub mod company;
+pub mod coordinator;
 pub mod data_marker;
 pub mod deal;
 pub mod hosts;

@@ -12,7 +12,7 @@ use stats::Estimate;
 use units::{Duration, Instant};
 use workload::TargetId;
 
-use crate::kept::Forgets;
+use crate::kept::StatelessTrials;
 use crate::laboratory::{Began, Laboratory, LaboratoryError, Outcome, Watch, inline, trial_seed};
 
 /// An interval of 95 % of a normal distribution, in standard deviations.
@@ -196,9 +196,9 @@ impl Laboratory for SimLaboratory {
     }
 }
 
-impl Forgets for SimLaboratory {
+impl StatelessTrials for SimLaboratory {
     /// A machine stays as a trial left it.
-    fn forgets(&self) -> bool {
+    fn is_stateless(&self) -> bool {
         !self.models.iter().any(|model| model.spec.keeps_state())
     }
 

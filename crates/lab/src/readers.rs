@@ -15,11 +15,11 @@ pub fn run_journal(bytes: &[u8]) -> Result<(), String> {
 
 /// Reads a letter's body as each thing that ranks send.
 pub fn wire(bytes: &[u8]) {
-    if let Ok(wire::Order::Measure(trial, scope)) = wire::from_bytes(0, bytes) {
+    if let Ok(wire::RankCommand::Measure(trial, scope)) = wire::from_bytes(0, bytes) {
         let _ = scope.whole(&trial, 3);
     }
     let _ = wire::Note::from_bytes(1, bytes);
     let _ = wire::from_bytes::<wire::Readiness>(1, bytes);
-    let _ = wire::from_bytes::<wire::Report>(1, bytes);
+    let _ = wire::from_bytes::<wire::RankReport>(1, bytes);
     let _ = wire::from_bytes::<Record>(1, bytes);
 }

@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Read as _};
 use engine::FileDriver as _;
 use results::{Law, QueueLaw, Setup, SteadyLaw, TargetDescription};
 use sim::{
-    Cleaning, Content, Definition, DeviceSpec, FileSystemSpec, QueueLoad, SimError, SimSpec,
+    Cleaning, DeviceDefinition, DeviceSpec, FileSystemSpec, FlashContent, QueueLoad, SimError,
+    SimSpec,
 };
 use toml_reader::TomlFaults;
 use units::{Duration, Instant, TargetName};
@@ -91,7 +92,7 @@ fn recorded(path: &str, setup: &Setup) -> Result<String, String> {
 ///
 /// # Errors
 /// When it does not exist, or something in it is wrong.
-pub fn open_definition(name: &str) -> Result<Definition, TomlFaults> {
+pub fn open_definition(name: &str) -> Result<DeviceDefinition, TomlFaults> {
     sim::read_definition(name, &[], &mut load)
 }
 
@@ -161,7 +162,7 @@ fn steady_law(spec: &SimSpec, mix: &MixSpec) -> Option<SteadyLaw> {
         && machine.array.array.is_none()
         && machine.array.slow.is_none()
         && machine.limits.is_none();
-    let is_whole = spec.size.0 == machine.size() && flash.content == Content::Full;
+    let is_whole = spec.size.0 == machine.size() && flash.content == FlashContent::Full;
     let writes_only = mix.mix.read == 0 && mix.mix.flush == 0;
     let is_uniform = mix.addresses.pattern == Pattern::Uniform
         && mix.addresses.partition == Partition::Contending;

@@ -15,8 +15,8 @@ use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
 use rustix::io::Errno;
 use sys::{SharedWords, drop_cached};
 use verify::{
-    Finding, Findings, Ledger, LedgerError, StateError, StateHead, StateTarget, Trust, Words,
-    words_needed, words_of,
+    ExpectedDurability, Findings, Ledger, LedgerError, StateError, StateHead, StateTarget,
+    VerifyMismatch, Words, words_needed, words_of,
 };
 
 use crate::storage::read_written;
@@ -232,7 +232,7 @@ impl StateFile {
     pub fn check(
         &self,
         (number, path): (u32, &Path),
-        trust: Trust,
+        trust: ExpectedDurability,
         checked: &mut Checked,
         watch: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), StateFileError> {
@@ -256,7 +256,7 @@ impl StateFile {
                 needed,
             });
         }
-        let see = |at: u64, len: u64, found: &[Finding]| {
+        let see = |at: u64, len: u64, found: &[VerifyMismatch]| {
             checked.bytes += len;
             for finding in found {
                 checked.findings.note(*finding);

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DriverKind, Notice, Owner, Payload, Seal, Target, TargetError,
+    AccessMode, Caching, DirectoryOwner, DriverKind, Notice, Payload, Seal, Target, TargetError,
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
     probe_polling,
 };
@@ -33,8 +33,8 @@ use units::{Duration, Instant};
 use workload::{ClientSpec, FilesPhase};
 
 use self::cache_share::cache_share;
-use self::foreign::Behind;
 pub use self::foreign::Neighbours;
+use self::foreign::UnwrittenBytes;
 pub(crate) use self::foreign::{Witness, judge};
 use self::misfit::{control_misfit, misfit, user_misfit};
 pub use self::own::driver_name;
@@ -42,16 +42,16 @@ use self::own::{
     circumstances, doubtful_clock, engine_fallback, generator, kernel_hop, other_driver,
     split_operations,
 };
-pub(crate) use self::part::Part;
+pub(crate) use self::part::PartialTrial;
 use self::part::outcome_of;
-use self::place::Place;
+use self::place::TargetLocation;
 use self::reserve::{ReserveWatch, available};
 pub use self::several::{FileToMake, WantedFile};
 pub(crate) use self::verified::read_written;
 pub use self::verified::wrong_data;
-use crate::company::{Alone, Company};
+use crate::coordinator::{Alone, TrialCoordinator};
 use crate::deal::share_of;
-use crate::kept::Forgets;
+use crate::kept::StatelessTrials;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
     monitor_of_share, trial_seed,
@@ -60,7 +60,7 @@ use host::counters::CountersDelta;
 use host::hung::hung_threads;
 use host::inspect::FetchAccount;
 
-use crate::workers::{Harvest, run_workers};
+use crate::workers::{WorkerResults, run_workers};
 
 const MAIN_FILE: &str = "main";
 /// What a small file takes beside its content, at most: an inode, a name, and a block cut short.
@@ -103,7 +103,7 @@ pub struct StorageSettings {
 
 /// Real storage.
 pub struct StorageLaboratory {
-    place: Place,
+    place: TargetLocation,
     settings: StorageSettings,
     clock: MonotonicClock,
     table: Arc<TargetTable>,
@@ -118,7 +118,7 @@ pub struct StorageLaboratory {
     /// What direct I/O asks for in the directory.
     direct_unit: Option<u32>,
     /// What was written and has not reached the device.
-    behind: Behind,
+    behind: UnwrittenBytes,
     follower: Option<Arc<dyn Follower>>,
     /// Small files that the last trial of that kind made: each of several hosts made its own
     /// number.
@@ -134,11 +134,14 @@ impl StorageLaboratory {
     /// When the directory cannot be made.
     pub fn in_directory(
         parent: &Path,
-        owner: &Owner,
+        owner: &DirectoryOwner,
         settings: StorageSettings,
     ) -> Result<Self, LaboratoryError> {
         let directory = Arc::new(WorkDirectory::create(parent, owner)?);
-        Ok(Self::new(Place::Directory { directory, size: 0 }, settings))
+        Ok(Self::new(
+            TargetLocation::Directory { directory, size: 0 },
+            settings,
+        ))
     }
 
     /// A laboratory on an existing file or device.
@@ -162,7 +165,7 @@ impl StorageLaboratory {
                 },
             )
         };
-        let mut this = Self::new(Place::Named, settings);
+        let mut this = Self::new(TargetLocation::Named, settings);
         let main = match open(this.settings.caching) {
             Err(TargetError::DirectUnsupported { .. }) => {
                 this.fall_back_to_buffered(path);
@@ -180,7 +183,7 @@ impl StorageLaboratory {
         Ok(this)
     }
 
-    fn new(place: Place, settings: StorageSettings) -> Self {
+    fn new(place: TargetLocation, settings: StorageSettings) -> Self {
         let access = match settings.caching {
             Caching::Direct => Access::Direct,
             Caching::Buffered => Access::Buffered,
@@ -201,7 +204,7 @@ impl StorageLaboratory {
             driver_used: None,
             last_load: None,
             direct_unit: None,
-            behind: Behind::default(),
+            behind: UnwrittenBytes::default(),
             follower: None,
             small_files: None,
             hung: None,
@@ -237,7 +240,7 @@ impl StorageLaboratory {
     /// # Errors
     /// When not even an empty file can be made.
     pub fn probe_directory(&mut self) -> Result<(), LaboratoryError> {
-        let Place::Directory { directory, .. } = &self.place else {
+        let TargetLocation::Directory { directory, .. } = &self.place else {
             return Ok(());
         };
         let directory = Arc::clone(directory);
@@ -276,7 +279,7 @@ impl StorageLaboratory {
 
     /// From now on every block that is read from the test file must be one that was written.
     pub fn verify_from_now(&mut self) {
-        if matches!(self.place, Place::Directory { .. }) {
+        if matches!(self.place, TargetLocation::Directory { .. }) {
             self.payload.verification = Some(Arc::new(VerificationLog::default()));
         }
     }
@@ -287,7 +290,7 @@ impl StorageLaboratory {
     /// When something is left; the message says where.
     pub fn clean_up(&mut self) -> Result<(), LaboratoryError> {
         let table = std::mem::take(&mut self.table);
-        let place = std::mem::replace(&mut self.place, Place::Named);
+        let place = std::mem::replace(&mut self.place, TargetLocation::Named);
         // Who works for us has come home, unless the storage keeps it.
         match self.hung.is_none() && hung_threads().is_empty() {
             true => Ok(place.clean_up(table)?),
@@ -367,7 +370,7 @@ impl StorageLaboratory {
     /// A trial that makes small files makes no more of them than there is room for.
     fn within_room(&self, trial: &Trial) -> Result<Trial, LaboratoryError> {
         let mut trial = trial.clone();
-        let Place::Directory { directory, .. } = &self.place else {
+        let TargetLocation::Directory { directory, .. } = &self.place else {
             return Ok(trial);
         };
         if let (ClientSpec::Files(spec), Some(made)) = (&mut trial.spec, self.small_files)
@@ -453,14 +456,14 @@ impl StorageLaboratory {
     pub(crate) fn measure_among(
         &mut self,
         whole: &Trial,
-        company: &mut dyn Company,
+        coordinator: &mut dyn TrialCoordinator,
         watch: Watch<'_>,
-    ) -> Result<Part, LaboratoryError> {
+    ) -> Result<PartialTrial, LaboratoryError> {
         let seed = trial_seed(self.settings.seed, whole.salt);
         self.prepare(whole, watch)?;
         let whole = &self.within_room(whole)?;
-        let trial = &share_of(whole, company.share());
-        let plan = self.plan(whole, company.share(), seed)?;
+        let trial = &share_of(whole, coordinator.share());
+        let plan = self.plan(whole, coordinator.share(), seed)?;
         let workers = plan.hands.len();
         let (uring, bound) = (plan.options.uring.clone(), plan.processors.clone());
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
@@ -477,10 +480,10 @@ impl StorageLaboratory {
             let glimpse = Glimpse::of(monitor, elapsed, unanswered);
             watch(&glimpse) && reserves_hold(&mut reserves, &glimpse)
         };
-        let ran = run_workers(plan, &mut monitor, company, &mut show);
-        let harvest = ran.map_err(|error| fail(error.into()))?;
-        let circumstances = circumstances(&harvest, (seed, nominal_depth), on_error);
-        let Harvest {
+        let ran = run_workers(plan, &mut monitor, coordinator, &mut show);
+        let collected = ran.map_err(|error| fail(error.into()))?;
+        let circumstances = circumstances(&collected, (seed, nominal_depth), on_error);
+        let WorkerResults {
             record,
             ending,
             given_up,
@@ -491,10 +494,10 @@ impl StorageLaboratory {
             counters,
             kernel_entries,
             own_work,
-            days,
+            cpu,
             clocks_apart_ns,
             ..
-        } = harvest;
+        } = collected;
         self.take_note_of(driver, notes);
         let no_room = || reserves.iter().find_map(|(_, it)| it.failure());
         let hung = self.note_hang(&trial.title, given_up.as_ref());
@@ -505,16 +508,16 @@ impl StorageLaboratory {
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.count_small_files(&measurement, trial);
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
-        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days, obstacle));
+        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &cpu, obstacle));
         self.attach(&mut measurement, trial, counters, &caches.account, elapsed);
         self.correct_cache_share(&mut measurement, trial, &caches);
         let own = self.account(&measurement, trial);
-        if company.is_alone() {
+        if coordinator.is_alone() {
             self.judge_alone(&mut measurement, trial, own, elapsed);
         }
         self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
         let outcome = outcome_of(measurement, ending, elapsed, &monitor, &record, &caches);
-        Ok(Part {
+        Ok(PartialTrial {
             outcome: Outcome { failure, ..outcome },
             record,
             own,
@@ -557,10 +560,10 @@ impl Laboratory for StorageLaboratory {
     }
 }
 
-impl Forgets for StorageLaboratory {
+impl StatelessTrials for StorageLaboratory {
     /// What a trial writes into its file, the next may read as well as what was there before,
     /// unless it is held against what was written.
-    fn forgets(&self) -> bool {
+    fn is_stateless(&self) -> bool {
         self.settings.verify_unit.is_none()
     }
 

@@ -3,7 +3,7 @@
 //! The measuring path never waits for the watcher: a slot that finds the channel full stays with
 //! its worker until there is room.
 
-mod day;
+mod cpu_use;
 mod hang;
 mod reporter;
 mod watcher;
@@ -22,26 +22,26 @@ use engine::{
     Clock, DriverError, Engine, EngineOptions, EngineState, EventLoop, Follower, KindSet, OnError,
     OwnWork, Record,
 };
-use fleet::Share;
+use fleet::ClientShare;
 use procedure::{Ending, Monitor, Standstill};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
 use workload::AnyClient;
 
-use self::day::Since;
-pub use self::day::WorkersDay;
+use self::cpu_use::Since;
+pub use self::cpu_use::WorkerCpuUse;
 use self::hang::HangWatch;
 pub use self::hang::Unanswered;
 use self::reporter::Reporter;
 use self::watcher::{Opening, Watched, Watcher};
 use self::worker_state::{Copier, WorkerState};
-use crate::company::Company;
+use crate::coordinator::TrialCoordinator;
 use crate::deal::{Member, since};
 use host::counters::{Counters, CountersDelta, thread_cpu_ns};
 use host::hung::HungThreads;
 use host::interrupt::Awaiting;
-use host::limits::Wanted;
+use host::limits::ResourceDemand;
 use host::starting_line::StartingLine;
 
 /// Length of a base slot on real storage.
@@ -67,13 +67,13 @@ pub fn wanted(
     depth: usize,
     (kind, targets): (DriverKind, &TargetTable),
     buffer_bytes: u64,
-) -> Wanted {
+) -> ResourceDemand {
     let workers = workers as u64;
     let own = workers.saturating_mul(WORKER_BYTES);
-    let plan = Wanted {
+    let plan = ResourceDemand {
         files: workers.saturating_mul(2).saturating_add(2),
         memory_bytes: buffer_bytes.saturating_add(own),
-        ..Wanted::default()
+        ..ResourceDemand::default()
     };
     let io_threads = workers.saturating_mul(io_threads(kind, targets, depth) as u64);
     plan.with_threads(workers, STACK_BYTES as u64)
@@ -108,7 +108,7 @@ pub struct WorkPlan {
     /// Whoever follows, operation by operation.
     pub follower: Option<Arc<dyn Follower>>,
     /// Which clients they are, of those of all hosts.
-    pub share: Share,
+    pub share: ClientShare,
     /// How long a trial whose time is over waits for an answer.
     pub hang_limit: Duration,
     /// After how long the trial's time is over; `None` where its work ends it.
@@ -123,8 +123,8 @@ pub struct GivenUp {
     pub threads: Vec<HungThreads>,
 }
 
-/// What the workers bring home.
-pub struct Harvest {
+/// What the workers measured, merged.
+pub struct WorkerResults {
     /// Everything recorded, merged.
     pub record: Record,
     /// Why the trial ended.
@@ -147,12 +147,12 @@ pub struct Harvest {
     /// What the drivers themselves had and did.
     pub own_work: Option<OwnWork>,
     /// How each worker spent the trial.
-    pub days: Vec<WorkersDay>,
+    pub cpu: Vec<WorkerCpuUse>,
     /// By how many nanoseconds our clock and the system's came apart.
     pub clocks_apart_ns: u64,
 }
 
-enum Report {
+enum WorkerReport {
     Slots {
         worker: usize,
         slots: Vec<Slot>,
@@ -169,7 +169,7 @@ enum Report {
     },
 }
 
-impl Harvest {
+impl WorkerResults {
     /// Of a trial that ended so, before anybody brought anything.
     fn new(ending: Ending, elapsed: Duration) -> Self {
         Self {
@@ -184,13 +184,18 @@ impl Harvest {
             counters: CountersDelta::default(),
             kernel_entries: 0,
             own_work: None,
-            days: Vec::new(),
+            cpu: Vec::new(),
             clocks_apart_ns: 0,
         }
     }
 
     /// Take what workers bring, or, of those that are `away` at `now`, what they left.
-    fn gather(&mut self, workers: Vec<Worker>, shared: &Shared, (away, now): (&[bool], Duration)) {
+    fn gather(
+        &mut self,
+        workers: Vec<Worker>,
+        shared: &TrialState,
+        (away, now): (&[bool], Duration),
+    ) {
         for ((worker, state), is_away) in workers.into_iter().zip(&shared.states).zip(away) {
             if self.given_up.is_none() {
                 let _ = worker.join();
@@ -214,12 +219,12 @@ impl Harvest {
         self.kernel_entries += share.kernel_entries;
         let sum = self.own_work.map(|sum| sum.plus(&share.own_work));
         self.own_work = sum.or(Some(share.own_work));
-        self.days.push(share.day);
+        self.cpu.push(share.day);
     }
 }
 
 /// What the threads of a trial share.
-struct Shared {
+struct TrialState {
     ready: StartingLine,
     go: StartingLine,
     start: AtomicU64,
@@ -232,7 +237,7 @@ struct Shared {
     states: Vec<WorkerState>,
 }
 
-impl Shared {
+impl TrialState {
     /// What so many workers and their watcher share.
     fn of(workers: usize) -> Self {
         Self {
@@ -255,7 +260,7 @@ struct Brought {
     notes: Vec<String>,
     kernel_entries: u64,
     own_work: OwnWork,
-    day: WorkersDay,
+    day: WorkerCpuUse,
 }
 
 type Worker = JoinHandle<Option<()>>;
@@ -271,15 +276,15 @@ pub type WatchWorkers<'a> = &'a mut dyn FnMut(&Monitor, Duration, Option<Unanswe
 pub fn run_workers(
     plan: WorkPlan,
     monitor: &mut Monitor,
-    company: &mut dyn Company,
+    coordinator: &mut dyn TrialCoordinator,
     watch: WatchWorkers<'_>,
-) -> Result<Harvest, DriverError> {
+) -> Result<WorkerResults, DriverError> {
     let awaiting = Awaiting::begin();
     let count = plan.hands.len();
     let clock = plan.clock;
     let hang = HangWatch::new(plan.hang_limit, plan.ends_after);
     let device = plan.device.clone();
-    let shared = Arc::new(Shared::of(count));
+    let shared = Arc::new(TrialState::of(count));
     let (sender, receiver) = sync_channel(REPORTS_MAX);
     let workers = spawn(plan, &shared, &sender)?;
     drop(sender);
@@ -290,7 +295,7 @@ pub fn run_workers(
         awaiting: &awaiting,
     }
     .wait(monitor, watch)?;
-    let start = match company.start(clock, count) {
+    let start = match coordinator.start(clock, count) {
         Ok(start) => start,
         Err(error) => return Err(send_home(workers, &shared.go, error)),
     };
@@ -313,7 +318,7 @@ pub fn run_workers(
         ended: vec![None; count],
         decided: None,
     }
-    .watch(&mut standstill, monitor, company, watch);
+    .watch(&mut standstill, monitor, coordinator, watch);
     shared.stop.store(true, Ordering::Release);
     let Watched {
         ending,
@@ -326,17 +331,17 @@ pub fn run_workers(
     counters.cpu_ns = counters
         .cpu_ns
         .saturating_sub(thread_cpu_ns().saturating_sub(own_before));
-    let mut harvest = Harvest {
+    let mut collected = WorkerResults {
         given_up,
         standstill,
         counters,
         clocks_apart_ns: clock.ahead_of_system().abs_diff(ahead_before),
-        ..Harvest::new(ending, elapsed)
+        ..WorkerResults::new(ending, elapsed)
     };
-    harvest.gather(workers, &shared, (&away, clock.now().since(start)));
-    monitor.close_sample(harvest.elapsed, &after.activity());
-    monitor.finish(harvest.elapsed);
-    Ok(harvest)
+    collected.gather(workers, &shared, (&away, clock.now().since(start)));
+    monitor.close_sample(collected.elapsed, &after.activity());
+    monitor.finish(collected.elapsed);
+    Ok(collected)
 }
 
 /// Nothing begins, because of `error`.
@@ -350,8 +355,8 @@ fn send_home(workers: Vec<Worker>, line: &StartingLine, error: DriverError) -> D
 
 fn spawn(
     plan: WorkPlan,
-    shared: &Arc<Shared>,
-    sender: &SyncSender<Report>,
+    shared: &Arc<TrialState>,
+    sender: &SyncSender<WorkerReport>,
 ) -> Result<Vec<Worker>, DriverError> {
     let WorkPlan {
         targets,
@@ -371,7 +376,7 @@ fn spawn(
     let stride = hands.len() as u32;
     let mut workers: Vec<Worker> = Vec::with_capacity(hands.len());
     for (number, clients) in hands.into_iter().enumerate() {
-        let seat = Seat {
+        let prepared = PreparedWorker {
             number,
             share,
             workers: stride,
@@ -392,7 +397,7 @@ fn spawn(
         let started = std::thread::Builder::new()
             .name(format!("worker-{number}"))
             .stack_size(STACK_BYTES)
-            .spawn(move || seat.work());
+            .spawn(move || prepared.work());
         match started {
             Ok(worker) => workers.push(worker),
             Err(error) => {
@@ -408,9 +413,9 @@ fn spawn(
 }
 
 /// One worker before it starts.
-struct Seat {
+struct PreparedWorker {
     number: usize,
-    share: Share,
+    share: ClientShare,
     workers: u32,
     clients: Vec<AnyClient>,
     members: Vec<Member>,
@@ -423,11 +428,11 @@ struct Seat {
     options: DriverOptions,
     targets: Arc<TargetTable>,
     processor: Option<usize>,
-    shared: Arc<Shared>,
-    sender: SyncSender<Report>,
+    shared: Arc<TrialState>,
+    sender: SyncSender<WorkerReport>,
 }
 
-impl Seat {
+impl PreparedWorker {
     fn work(self) -> Option<()> {
         if let Some(processor) = self.processor {
             pin(processor);
@@ -438,7 +443,7 @@ impl Seat {
             Ok(opened) => opened,
             Err(error) => {
                 let worker = self.number;
-                let _ = self.sender.send(Report::Broken { worker, error });
+                let _ = self.sender.send(WorkerReport::Broken { worker, error });
                 return None;
             }
         };
@@ -512,7 +517,7 @@ impl Seat {
 fn run(
     engine: &mut dyn EventLoop,
     start: Instant,
-    (shared, own): (&Shared, &WorkerState),
+    (shared, own): (&TrialState, &WorkerState),
     reporter: &mut Reporter,
 ) -> Result<(Ending, Duration), DriverError> {
     let mut copier = Copier::from(start);

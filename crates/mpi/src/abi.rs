@@ -26,7 +26,7 @@ const TAG: c_int = 19;
 /// `MPI_Status` of the standard.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Status {
+struct MpiStatus {
     source: c_int,
     tag: c_int,
     error: c_int,
@@ -34,10 +34,10 @@ struct Status {
 }
 
 /// A message that is there to be received.
-pub struct Waiting {
+pub struct PendingMessage {
     pub from: u32,
     pub bytes: usize,
-    status: Status,
+    status: MpiStatus,
 }
 
 /// Bytes on their way. They belong to the library until it says that they are sent.
@@ -92,17 +92,17 @@ calls! {
     comm_rank: "Comm_rank", fn(Handle, *mut c_int);
     comm_size: "Comm_size", fn(Handle, *mut c_int);
     isend: "Isend", fn(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
-    test: "Test", fn(*mut Handle, *mut c_int, *mut Status);
-    iprobe: "Iprobe", fn(c_int, c_int, Handle, *mut c_int, *mut Status);
-    get_count: "Get_count", fn(*const Status, Handle, *mut c_int);
-    recv: "Recv", fn(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut Status);
+    test: "Test", fn(*mut Handle, *mut c_int, *mut MpiStatus);
+    iprobe: "Iprobe", fn(c_int, c_int, Handle, *mut c_int, *mut MpiStatus);
+    get_count: "Get_count", fn(*const MpiStatus, Handle, *mut c_int);
+    recv: "Recv", fn(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut MpiStatus);
     error_string: "Error_string", fn(c_int, *mut c_char, *mut c_int);
     abort: "Abort", fn(Handle, c_int);
     finalize: "Finalize", fn();
 }
 
 /// What the library says of a call that failed.
-pub type Said<T> = Result<T, String>;
+pub type MpiResult<T> = Result<T, String>;
 
 impl Abi {
     /// Open a library whose calls begin with `prefix`: `MPI_` in one with the standard ABI.
@@ -116,7 +116,7 @@ impl Abi {
 
     /// Make all names global: Open MPI opens parts of itself that look for them there. Not before
     /// it is clear that this is the library to start, for names of two would be mixed up.
-    fn share_names(&self) -> Said<()> {
+    fn share_names(&self) -> MpiResult<()> {
         // SAFETY: as in `open`, and the library is open already.
         let shared = unsafe { Library::open(Some(&self.path), RTLD_NOW | RTLD_GLOBAL) };
         std::mem::forget(shared.map_err(|error| error.to_string())?);
@@ -136,7 +136,7 @@ impl Abi {
     }
 
     /// The library's name and version, its first line.
-    pub fn version(&self) -> Said<String> {
+    pub fn version(&self) -> MpiResult<String> {
         self.text(|text, len| {
             // SAFETY: `text` has room for the longest text of the standard; the call is allowed
             // before the library is started.
@@ -146,7 +146,7 @@ impl Abi {
 
     /// Start the library, with errors returned. Later calls may come from any thread, one at a
     /// time.
-    pub fn start(&self) -> Said<()> {
+    pub fn start(&self) -> MpiResult<()> {
         self.share_names()?;
         let mut given = 0;
         // SAFETY: the standard allows null for both arguments; `given` outlives the call.
@@ -165,14 +165,14 @@ impl Abi {
         self.checked(unsafe { (self.set_errhandler)(handle(COMM_WORLD), handle(ERRORS_RETURN)) })
     }
 
-    pub fn rank(&self) -> Said<u32> {
+    pub fn rank(&self) -> MpiResult<u32> {
         let mut rank = 0;
         // SAFETY: a handle of the standard; `rank` outlives the call.
         self.checked(unsafe { (self.comm_rank)(handle(COMM_WORLD), &raw mut rank) })?;
         Ok(rank.unsigned_abs())
     }
 
-    pub fn size(&self) -> Said<u32> {
+    pub fn size(&self) -> MpiResult<u32> {
         let mut size = 0;
         // SAFETY: a handle of the standard; `size` outlives the call.
         self.checked(unsafe { (self.comm_size)(handle(COMM_WORLD), &raw mut size) })?;
@@ -180,7 +180,7 @@ impl Abi {
     }
 
     /// Hand bytes to the library.
-    pub fn send(&self, to: u32, bytes: &[u8]) -> Said<Sending> {
+    pub fn send(&self, to: u32, bytes: &[u8]) -> MpiResult<Sending> {
         let count = c_int::try_from(bytes.len()).map_err(|_| "more than 2 GiB".to_owned())?;
         let to = c_int::try_from(to).map_err(|error| error.to_string())?;
         let mut sending = Sending {
@@ -203,8 +203,8 @@ impl Abi {
     }
 
     /// Whether the library is done with bytes that it was handed.
-    pub fn is_sent(&self, sending: &mut Sending) -> Said<bool> {
-        let (mut is_done, mut status) = (0, Status::default());
+    pub fn is_sent(&self, sending: &mut Sending) -> MpiResult<bool> {
+        let (mut is_done, mut status) = (0, MpiStatus::default());
         // SAFETY: the request is one that `send` got and that was not done yet.
         let code =
             unsafe { (self.test)(&raw mut sending.request, &raw mut is_done, &raw mut status) };
@@ -212,8 +212,8 @@ impl Abi {
     }
 
     /// The message that can be received, if there is one.
-    pub fn probe(&self) -> Said<Option<Waiting>> {
-        let (mut is_there, mut status) = (0, Status::default());
+    pub fn probe(&self) -> MpiResult<Option<PendingMessage>> {
+        let (mut is_there, mut status) = (0, MpiStatus::default());
         // SAFETY: handles of the standard; what is written to outlives the call.
         self.checked(unsafe {
             (self.iprobe)(
@@ -230,7 +230,7 @@ impl Abi {
         let mut count = 0;
         // SAFETY: the status is that of the probe.
         self.checked(unsafe { (self.get_count)(&raw const status, handle(BYTE), &raw mut count) })?;
-        Ok(Some(Waiting {
+        Ok(Some(PendingMessage {
             from: status.source.unsigned_abs(),
             bytes: usize::try_from(count).map_err(|error| error.to_string())?,
             status,
@@ -238,10 +238,10 @@ impl Abi {
     }
 
     /// Receive the message that a probe has found.
-    pub fn receive(&self, waiting: &Waiting) -> Said<Vec<u8>> {
+    pub fn receive(&self, waiting: &PendingMessage) -> MpiResult<Vec<u8>> {
         let mut bytes = vec![0; waiting.bytes];
-        let Status { source, tag, .. } = waiting.status;
-        let mut status = Status::default();
+        let MpiStatus { source, tag, .. } = waiting.status;
+        let mut status = MpiStatus::default();
         // SAFETY: the buffer has the length that the probe told, which fitted a `c_int`.
         self.checked(unsafe {
             (self.recv)(
@@ -263,24 +263,24 @@ impl Abi {
         unsafe { (self.abort)(handle(COMM_WORLD), code) };
     }
 
-    pub fn finish(&self) -> Said<()> {
+    pub fn finish(&self) -> MpiResult<()> {
         // SAFETY: nothing is under way any more, and no call follows.
         self.checked(unsafe { (self.finalize)() })
     }
 
-    fn checked(&self, code: c_int) -> Said<()> {
+    fn checked(&self, code: c_int) -> MpiResult<()> {
         if code == SUCCESS {
             return Ok(());
         }
-        let said = self.text(|text, len| {
+        let text = self.text(|text, len| {
             // SAFETY: `text` has room for the longest text of the standard.
             unsafe { (self.error_string)(code, text, len) }
         });
-        Err(said.unwrap_or_else(|_| format!("error {code}")))
+        Err(text.unwrap_or_else(|_| format!("error {code}")))
     }
 
     /// The first line of what a call writes.
-    fn text(&self, call: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> Said<String> {
+    fn text(&self, call: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> MpiResult<String> {
         let mut text = vec![0_u8; TEXT_MAX];
         let mut len: c_int = 0;
         let code = call(text.as_mut_ptr().cast(), &raw mut len);

@@ -9,13 +9,13 @@ use fleet::{Fleet, FleetError, Message};
 use sys::MonotonicClock;
 use units::{Duration, Instant};
 
-use crate::abi::{Abi, Said, Sending};
+use crate::abi::{Abi, MpiResult, Sending};
 
 /// How long a wait stays awake: most answers come at once, and a clock is read by them.
 const AWAKE: Duration = Duration::from_micros(200);
 /// How long it sleeps then, between two looks, at first and at most.
-const NAP_FIRST: StdDuration = StdDuration::from_micros(20);
-const NAP_LONGEST: StdDuration = StdDuration::from_millis(1);
+const PAUSE_FIRST: StdDuration = StdDuration::from_micros(20);
+const PAUSE_LONGEST: StdDuration = StdDuration::from_millis(1);
 /// Bytes that may be on their way: more means that their receiver takes none.
 const ON_THEIR_WAY_MAX: usize = 1 << 28;
 /// How long parting waits for what is on its way.
@@ -33,7 +33,7 @@ pub struct MpiFleet {
 
 impl MpiFleet {
     /// Start the library.
-    pub(crate) fn start(abi: Abi) -> Said<Self> {
+    pub(crate) fn start(abi: Abi) -> MpiResult<Self> {
         abi.start()?;
         Ok(Self {
             rank: abi.rank()?,
@@ -97,7 +97,7 @@ impl Fleet for MpiFleet {
 
     fn receive(&mut self, until: Instant) -> Result<Option<Message>, FleetError> {
         let begun = self.now();
-        let mut nap = NAP_FIRST;
+        let mut pause = PAUSE_FIRST;
         loop {
             self.release_sent()?;
             if let Some(waiting) = self.abi.probe().map_err(transport("receiving"))? {
@@ -112,8 +112,8 @@ impl Fleet for MpiFleet {
             if now.since(begun) < AWAKE {
                 std::thread::yield_now();
             } else {
-                std::thread::sleep(nap.min(until.since(now).to_std()));
-                nap = (nap * 2).min(NAP_LONGEST);
+                std::thread::sleep(pause.min(until.since(now).to_std()));
+                pause = (pause * 2).min(PAUSE_LONGEST);
             }
         }
     }
@@ -122,7 +122,7 @@ impl Fleet for MpiFleet {
         let begun = self.now();
         while !self.on_their_way.is_empty() && self.now().since(begun) < PARTING_MAX {
             self.release_sent()?;
-            std::thread::sleep(NAP_FIRST);
+            std::thread::sleep(PAUSE_FIRST);
         }
         self.abi.finish().map_err(transport("parting"))
     }

@@ -94,8 +94,8 @@ fn compile(mpicc: &OsStr, source: &Path, object: &Path) -> Result<(), MpiError> 
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let reason = said
+    let output = String::from_utf8_lossy(&output.stderr);
+    let reason = output
         .lines()
         .find(|line| line.contains("error"))
         .unwrap_or("no reason given");

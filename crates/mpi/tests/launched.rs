@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use fleet::{Group, Reading};
+use fleet::{ClockReading, FleetGroup};
 use units::Duration;
 
 /// A library as Debian's packages bring it.
@@ -207,7 +207,7 @@ fn cache() -> std::path::PathBuf {
 fn case_rounds() {
     let launched = mpi::detect(variable).expect("a launcher");
     let fleet = mpi::open(&launched, &cache()).expect("a fleet");
-    let mut group = Group::new(Box::new(fleet), Duration::from_secs(60));
+    let mut group = FleetGroup::new(Box::new(fleet), Duration::from_secs(60));
     let told = group.broadcast(b"as told by rank 0").expect("a round");
     assert_eq!(told, b"as told by rank 0");
     let own = if group.leads() {
@@ -223,7 +223,7 @@ fn case_rounds() {
     if group.leads() {
         assert!(all[1].iter().all(|byte| *byte == 7));
         let burst = group.read_clock(1, 20).expect("the other rank answers");
-        let is_close = Reading::best_of(&burst).is_some_and(|it| it.bound_ns < 10e6);
+        let is_close = ClockReading::best_of(&burst).is_some_and(|it| it.bound_ns < 10e6);
         let lens: Vec<String> = all.iter().map(|it| it.len().to_string()).collect();
         let clock = if is_close {
             "clock within 10 ms"

@@ -10,11 +10,11 @@ const OTHERS: &str = "others";
 
 /// How often what went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
+pub struct FailureCounts {
     counts: BTreeMap<String, u64>,
 }
 
-impl Faults {
+impl FailureCounts {
     pub fn count(&mut self, cause: impl fmt::Display) {
         let cause = cause.to_string();
         let is_full = self.counts.len() >= CAUSES_MAX && !self.counts.contains_key(&cause);
@@ -35,7 +35,7 @@ impl Faults {
     }
 }
 
-impl fmt::Display for Faults {
+impl fmt::Display for FailureCounts {
     /// Such as `3 x status 404, 1 x connect: Connection refused`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (cause, count)) in self.iter().enumerate() {
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn causes_are_counted_and_named() {
-        let mut faults = Faults::default();
+        let mut faults = FailureCounts::default();
         faults.count("status 404");
         faults.count("connect: refused");
         faults.count("status 404");
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_server_cannot_make_the_list_endless() {
-        let mut faults = Faults::default();
+        let mut faults = FailureCounts::default();
         for status in 0..1000 {
             faults.count(format!("status {status}"));
         }

@@ -16,7 +16,7 @@ pub mod tcp;
 pub mod url;
 pub mod wire;
 
-pub use faults::Faults;
+pub use faults::FailureCounts;
 
 /// Readers of what servers and the kernel send, for the fuzz targets.
 #[doc(hidden)]

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 /// Whose processor time is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Server {
+pub enum MeasuredProcess {
     /// One process, with children that have ended.
     Process(u32),
     /// All processes of this name, as in `/proc/PID/comm`: at most 15 characters.
     Named(String),
 }
 
-impl Server {
+impl MeasuredProcess {
     /// A number is a process, all else a name.
     #[must_use]
     pub fn of(text: &str) -> Self {
@@ -106,7 +106,7 @@ mod tests {
         process(proc.path(), 12, "other", [9999, 0, 0, 0]);
         fs::create_dir(proc.path().join("sys")).unwrap();
         let tick = 1000 / rustix::param::clock_ticks_per_second();
-        let used = |text: &str| Server::of(text).processor_time_in(proc.path());
+        let used = |text: &str| MeasuredProcess::of(text).processor_time_in(proc.path());
         let expected = |ticks: u64| Some(Duration::from_millis(ticks * tick));
         assert_eq!(used("web (one) x"), expected(523));
         assert_eq!(used("11"), expected(400));
@@ -116,13 +116,13 @@ mod tests {
 
     #[test]
     fn a_long_name_is_cut_as_the_kernel_cuts_it() {
-        let server = Server::of("a-very-long-server-name");
-        assert_eq!(server, Server::Named("a-very-long-ser".into()));
+        let server = MeasuredProcess::of("a-very-long-server-name");
+        assert_eq!(server, MeasuredProcess::Named("a-very-long-ser".into()));
     }
 
     #[test]
     fn our_own_process_is_there() {
-        let own = Server::Process(std::process::id());
+        let own = MeasuredProcess::Process(std::process::id());
         assert!(own.processor_time().is_some());
     }
 

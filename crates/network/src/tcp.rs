@@ -90,17 +90,17 @@ pub fn send_stream(
     };
     // A sender that failed must not leave the receiver waiting.
     let is_alone = AtomicBool::new(false);
-    let hears = || is_stopped() || is_alone.load(Ordering::Relaxed);
-    let (told, port) = channel();
+    let is_over = || is_stopped() || is_alone.load(Ordering::Relaxed);
+    let (sender, port) = channel();
     thread::scope(|scope| {
         let receiver = thread::Builder::new().spawn_scoped(scope, || {
-            let told = told;
+            let sender = sender;
             let patience = Patience {
-                is_stopped: &hears,
+                is_stopped: &is_over,
                 ..patience
             };
             run_in(plan.receiver_space.as_deref(), || {
-                receive(plan, patience, &told)
+                receive(plan, patience, &sender)
             })
         });
         let receiver = receiver.map_err(|error| StreamError::Thread(cause_of(&error)))?;
@@ -166,7 +166,11 @@ fn sum_up(plan: &StreamPlan, sent: &Sent, received: &Received) -> StreamOutcome 
     }
 }
 
-fn receive(plan: &StreamPlan, patience: Patience<'_>, told: &Sender<u16>) -> io::Result<Received> {
+fn receive(
+    plan: &StreamPlan,
+    patience: Patience<'_>,
+    sender: &Sender<u16>,
+) -> io::Result<Received> {
     let address = SocketAddr::new(plan.receiver, 0);
     let listener = socket::listen(&address, &plan.socket)?;
     let port = listener.local_addr()?.port();
@@ -176,8 +180,8 @@ fn receive(plan: &StreamPlan, patience: Patience<'_>, told: &Sender<u16>) -> io:
         cpu: Duration::ZERO,
         ended: None,
     };
-    // Nobody there to be told: then nobody will connect either.
-    let _ = told.send(port);
+    // Nobody there to be sender: then nobody will connect either.
+    let _ = sender.send(port);
     let accept = || {
         patience.attempt(|| {
             socket::wait_until_readable(&listener)?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use network::ftp::{Direction, FtpOutcome, FtpPlan, transfer};
+use network::ftp::{FtpDirection, FtpOutcome, FtpPlan, transfer};
 use network::socket::SocketOptions;
 use network::url::Url;
 
@@ -134,7 +134,7 @@ impl Server {
             file: Url::parse(&format!("ftp://{}{path}", self.address)).unwrap(),
             user: "anonymous".into(),
             password: "test@".into(),
-            direction: Direction::Retrieve,
+            direction: FtpDirection::Retrieve,
             local: None,
             room: 1 << 30,
             extent: 0,
@@ -201,7 +201,7 @@ fn a_file_is_retrieved_as_it_is() {
 fn a_file_is_stored_and_removed_again() {
     let server = Server::start(Way::Well);
     let mut plan = server.plan("/new");
-    plan.direction = Direction::Store(123_456);
+    plan.direction = FtpDirection::Store(123_456);
     let outcome = run(&plan);
     assert_eq!(outcome.fault, None);
     assert_eq!(outcome.bytes, 123_456);
@@ -223,7 +223,7 @@ fn a_file_of_somebody_else_is_not_overwritten() {
     ] {
         let server = Server::start(way);
         let mut plan = server.plan("/file");
-        plan.direction = Direction::Store(10);
+        plan.direction = FtpDirection::Store(10);
         assert_eq!(run(&plan).fault.as_deref(), Some(expected));
         let heard = server.heard.lock().unwrap();
         assert!(
@@ -280,7 +280,7 @@ fn a_full_local_file_system_is_named() {
 fn a_file_that_is_stopped_half_way_is_removed_from_the_server() {
     let server = Server::start(Way::Slow);
     let mut plan = server.plan("/new");
-    plan.direction = Direction::Store(1 << 40);
+    plan.direction = FtpDirection::Store(1 << 40);
     let stored = server.stored.clone();
     let outcome = transfer(&plan, &move || !stored.lock().unwrap().is_empty());
     assert_eq!((outcome.is_stopped, outcome.fault), (true, None));

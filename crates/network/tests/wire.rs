@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use network::socket::SocketOptions;
 use network::tcp::{StreamOutcome, StreamPlan, send_stream};
-use network::wire::{End, Ends, LaneSettings, LaneTally, WireError, relay};
+use network::wire::{Ends, LaneSettings, LaneTally, LinkEnd, WireError, relay};
 
 /// Each way. A full packet takes 1.23 ms to be sent, and its answer 0.07 ms: 20 ms there and back.
 const DELAY: Duration = Duration::from_micros(9350);
@@ -36,10 +36,10 @@ fn settings() -> LaneSettings {
 }
 
 /// Two ends of names of our own.
-fn ends(test: &str) -> [End; 2] {
+fn ends(test: &str) -> [LinkEnd; 2] {
     let end = |number: u8| {
         let space = format!("ss-{}-{test}{number}", std::process::id());
-        End::parse(&space, &format!("10.90.0.{number}/24")).unwrap()
+        LinkEnd::parse(&space, &format!("10.90.0.{number}/24")).unwrap()
     };
     [end(1), end(2)]
 }
@@ -48,7 +48,7 @@ fn ends(test: &str) -> [End; 2] {
 fn with_link<T: Send>(
     test: &str,
     settings: &LaneSettings,
-    work: impl FnOnce(&[End; 2]) -> T + Send,
+    work: impl FnOnce(&[LinkEnd; 2]) -> T + Send,
 ) -> Option<(T, [LaneTally; 2])> {
     with_busy_link(test, settings, Duration::ZERO, work)
 }
@@ -58,7 +58,7 @@ fn with_busy_link<T: Send>(
     test: &str,
     settings: &LaneSettings,
     absence: Duration,
-    work: impl FnOnce(&[End; 2]) -> T + Send,
+    work: impl FnOnce(&[LinkEnd; 2]) -> T + Send,
 ) -> Option<(T, [LaneTally; 2])> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: {test}: network namespaces are root's");
@@ -101,7 +101,7 @@ impl Drop for Over<'_> {
     }
 }
 
-fn stream(ends: &[End; 2], window: Option<u32>, bytes: u64) -> StreamOutcome {
+fn stream(ends: &[LinkEnd; 2], window: Option<u32>, bytes: u64) -> StreamOutcome {
     let plan = StreamPlan {
         receiver: IpAddr::from([10, 90, 0, 2]),
         receiver_space: Some(ends[1].space.clone()),
@@ -120,7 +120,7 @@ fn stream(ends: &[End; 2], window: Option<u32>, bytes: u64) -> StreamOutcome {
 }
 
 /// A receiver mostly waits for a second packet before it acknowledges; a route may forbid it.
-fn acknowledge_each_packet(end: &End) {
+fn acknowledge_each_packet(end: &LinkEnd) {
     let route = ["10.90.0.0/24", "dev", "link0", "src", "10.90.0.2"];
     let status = Command::new("ip")
         .args(["-n", &end.space, "route", "change"])
@@ -137,7 +137,7 @@ const STREAMS: usize = 5;
 /// `bytes` by `round_trip`, and never more than the line, within 10 %. The round trip is that of
 /// the link itself, however busy the machine is. To connect and to see the last byte takes two.
 #[track_caller]
-fn check_rate(ends: &[End; 2], window: u32, bytes: u32, round_trip: f64) {
+fn check_rate(ends: &[LinkEnd; 2], window: u32, bytes: u32, round_trip: f64) {
     for _ in 1..STREAMS {
         let outcome = stream(ends, Some(window), 512 << 10);
         let (ratio, told) = rate(&outcome, window, bytes, round_trip);
@@ -265,7 +265,7 @@ fn lost_packets_are_sent_again_and_counted() {
 #[test]
 fn both_namespaces_are_gone_at_the_end_and_a_foreign_one_stays() {
     let ends = ends("gone");
-    let is_there = |end: &End| std::path::Path::new("/run/netns").join(&end.space).exists();
+    let is_there = |end: &LinkEnd| std::path::Path::new("/run/netns").join(&end.space).exists();
     if with_link("gone", &settings(), |ends| {
         assert!(ends.iter().all(is_there));
     })

@@ -21,7 +21,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use network::http::{PagePlan, Reuse, Until, measure};
-use network::processor::Server;
+use network::processor::MeasuredProcess;
 use network::url::Url;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -130,7 +130,7 @@ impl Load {
 /// With the processor time that this process and its children have used for it.
 fn timed(work: impl FnOnce() -> Load) -> Load {
     let own = || {
-        Server::Process(std::process::id())
+        MeasuredProcess::Process(std::process::id())
             .processor_time()
             .unwrap()
     };

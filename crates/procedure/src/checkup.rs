@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
-use crate::offer::{Offer, OfferedRow};
+use crate::offer::{OfferedFigures, OfferedRow};
 use crate::trial::Trial;
 
 use change::{LevelChanges, LookedAt, RowLook, is_comparable};
 use findings::findings;
 pub(crate) use findings::{carried_at, load_carried};
-use phases::Phase;
+use phases::CheckUpPhase;
 pub use phases::{
     CACHE_FILE, FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SMALL_FILES_MAX, cached_part, deals,
     fill_trial, is_second_look,
@@ -94,7 +94,7 @@ pub struct CheckUpOutcome {
 #[derive(Clone, Debug)]
 pub struct CheckUp {
     options: CheckUpOptions,
-    phases: Vec<Phase>,
+    phases: Vec<CheckUpPhase>,
     position: usize,
     spent: Duration,
     size: Bytes,
@@ -173,11 +173,11 @@ impl CheckUp {
                 None => self.time_for(phase).max(self.row_least()),
             };
             let step = match phase {
-                Phase::SequentialWrite => self.layout_step(time),
-                Phase::Curve => self.curve_step(time),
-                Phase::Arrivals => self.arrivals_step(time),
-                Phase::Rated => self.rated_step(time),
-                Phase::FilesRead | Phase::FilesRemove if self.files_made == 0 => None,
+                CheckUpPhase::SequentialWrite => self.layout_step(time),
+                CheckUpPhase::Curve => self.curve_step(time),
+                CheckUpPhase::Arrivals => self.arrivals_step(time),
+                CheckUpPhase::Rated => self.rated_step(time),
+                CheckUpPhase::FilesRead | CheckUpPhase::FilesRemove if self.files_made == 0 => None,
                 _ if self.is_left_out(phase) => None,
                 simple => self.row(simple, time).map(CheckUpStep::Measure),
             };
@@ -197,23 +197,23 @@ impl CheckUp {
         };
         self.look(phase, &measurement, begun);
         match phase {
-            Phase::SequentialWrite => self.record_layout(measurement),
-            Phase::Curve => {
+            CheckUpPhase::SequentialWrite => self.record_layout(measurement),
+            CheckUpPhase::Curve => {
                 if let (Some(curve), Some(point)) = (&mut self.curve, self.point.take()) {
                     curve.record(&point, &measurement, elapsed);
                 }
             }
-            Phase::Arrivals => self.record_arrivals(&measurement),
-            Phase::Rated => self.keep(Measurement {
+            CheckUpPhase::Arrivals => self.record_arrivals(&measurement),
+            CheckUpPhase::Rated => self.keep(Measurement {
                 is_for_goal: true,
                 ..measurement
             }),
-            Phase::FilesMake => {
+            CheckUpPhase::FilesMake => {
                 self.files_made = u32::try_from(measurement.completions_all).unwrap_or(u32::MAX);
                 self.keep(measurement);
             }
-            Phase::SequentialAgain | Phase::RandomAgain => {
-                let name = phase.repeats().and_then(Phase::row_name);
+            CheckUpPhase::SequentialAgain | CheckUpPhase::RandomAgain => {
+                let name = phase.repeats().and_then(CheckUpPhase::row_name);
                 self.again
                     .extend(name.map(|name| (name.to_owned(), measurement)));
                 self.position += 1;
@@ -223,12 +223,12 @@ impl CheckUp {
     }
 
     /// Remember how fast a row of reads is, wherever it is seen.
-    fn look(&mut self, phase: Phase, measurement: &Measurement, begun: Duration) {
+    fn look(&mut self, phase: CheckUpPhase, measurement: &Measurement, begun: Duration) {
         let one_client = self.point.as_ref().is_some_and(|it| it.clients == 1);
         let (row, place) = match phase {
-            Phase::SequentialRead | Phase::RandomRead => (phase, LookedAt::Row),
-            Phase::Curve if one_client => (Phase::RandomRead, LookedAt::Curve),
-            Phase::SequentialAgain | Phase::RandomAgain => match phase.repeats() {
+            CheckUpPhase::SequentialRead | CheckUpPhase::RandomRead => (phase, LookedAt::Row),
+            CheckUpPhase::Curve if one_client => (CheckUpPhase::RandomRead, LookedAt::Curve),
+            CheckUpPhase::SequentialAgain | CheckUpPhase::RandomAgain => match phase.repeats() {
                 Some(row) => (row, LookedAt::End),
                 None => return,
             },
@@ -276,10 +276,11 @@ impl CheckUp {
     /// Share of the work that is done, 0 to 1.
     #[must_use]
     pub fn progress(&self) -> f64 {
-        let weight = |phases: &[Phase]| phases.iter().map(|phase| phase.weight()).sum::<f64>();
+        let weight =
+            |phases: &[CheckUpPhase]| phases.iter().map(|phase| phase.weight()).sum::<f64>();
         let all = weight(&self.phases).max(1e-9);
         let part = match (self.phases.get(self.position), &self.curve) {
-            (Some(phase @ Phase::Curve), Some(curve)) => phase.weight() * curve.progress(),
+            (Some(phase @ CheckUpPhase::Curve), Some(curve)) => phase.weight() * curve.progress(),
             _ => 0.0,
         };
         ((weight(&self.phases[..self.position.min(self.phases.len())]) + part) / all).min(1.0)
@@ -292,14 +293,14 @@ impl CheckUp {
     }
 
     /// Whether no time is left for a whole row of a phase that can do without.
-    fn is_left_out(&mut self, phase: Phase) -> bool {
+    fn is_left_out(&mut self, phase: CheckUpPhase) -> bool {
         let left = self.options.budget.saturating_sub(self.spent);
         let left_out = phase.left_out_as().filter(|_| left < self.row_least());
         self.left_out.extend(left_out);
         left_out.is_some()
     }
 
-    fn row(&self, phase: Phase, time: Duration) -> Option<Trial> {
+    fn row(&self, phase: CheckUpPhase, time: Duration) -> Option<Trial> {
         phases::trial(phase, &self.scene(), time, self.row_least())
     }
 
@@ -325,9 +326,11 @@ impl CheckUp {
 
     /// The figures that a check-up of such a target gives, with the load curve's at these levels.
     #[must_use]
-    pub fn offer(facts: &CheckUpFacts, levels: Option<Vec<(u64, Option<f64>)>>) -> Offer {
-        let rows = phases::of(facts, 0).into_iter().filter_map(Phase::row_name);
-        let offer = rows.fold(Offer::default(), |offer, name| {
+    pub fn offer(facts: &CheckUpFacts, levels: Option<Vec<(u64, Option<f64>)>>) -> OfferedFigures {
+        let rows = phases::of(facts, 0)
+            .into_iter()
+            .filter_map(CheckUpPhase::row_name);
+        let offer = rows.fold(OfferedFigures::default(), |offer, name| {
             offer.and(OfferedRow::Named(name.into()), "trial")
         });
         offer.and_curve(levels).and_rated(phases::RANDOM_READ)
@@ -336,17 +339,17 @@ impl CheckUp {
     /// The next rate of a goal.
     fn rated_step(&self, time: Duration) -> Option<CheckUpStep> {
         let earlier = self.phases[..self.position].iter();
-        let at = earlier.filter(|it| **it == Phase::Rated).count();
+        let at = earlier.filter(|it| **it == CheckUpPhase::Rated).count();
         let rate = *self.options.rates.get(at)?;
         let trial = phases::rated(&self.scene(), rate, time, self.row_least());
         Some(CheckUpStep::Measure(Trial {
-            salt: phases::salt(Phase::Rated, at as u64),
+            salt: phases::salt(CheckUpPhase::Rated, at as u64),
             ..trial
         }))
     }
 
     /// The phase's share of the time that is left.
-    fn time_for(&self, phase: Phase) -> Duration {
+    fn time_for(&self, phase: CheckUpPhase) -> Duration {
         let left = self.options.budget.saturating_sub(self.spent);
         let weights: f64 = self.phases[self.position..]
             .iter()
@@ -357,8 +360,8 @@ impl CheckUp {
             .max(least)
     }
 
-    fn scene(&self) -> phases::Scene<'_> {
-        phases::Scene {
+    fn scene(&self) -> phases::CheckUpTarget<'_> {
+        phases::CheckUpTarget {
             facts: &self.options.facts,
             size: self.size,
             files_made: self.files_made,
@@ -374,7 +377,7 @@ impl CheckUp {
                 true => self.row_least(),
                 false => time,
             };
-            let trial = self.row(Phase::SequentialWrite, time)?;
+            let trial = self.row(CheckUpPhase::SequentialWrite, time)?;
             return Some(CheckUpStep::Measure(trial));
         }
         let most = self.size_most();
@@ -392,7 +395,7 @@ impl CheckUp {
         Some(CheckUpStep::LayOut {
             size: self.size,
             trial: Trial {
-                salt: phases::salt(Phase::SequentialWrite, self.laid_out.into()),
+                salt: phases::salt(CheckUpPhase::SequentialWrite, self.laid_out.into()),
                 ..trial
             },
         })

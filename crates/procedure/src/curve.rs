@@ -19,7 +19,8 @@ mod visit;
 use crate::failures::{FAILED_OPERATIONS, Failures};
 use crate::own_limits::BUSY_WORKER;
 use results::{
-    Arrivals, Curve, CurvePoint, Level, Measurement, Resolution, Severity, Warning, WarningCode,
+    Arrivals, Curve, CurveLevel, CurvePoint, Measurement, Resolution, Severity, Warning,
+    WarningCode,
 };
 use stats::{Channel, Estimate, Goal};
 use units::Duration;
@@ -341,16 +342,16 @@ impl LoadCurve {
 
     /// What was found for each level, in order with what was found for the others, or the doubt
     /// that it is in none.
-    fn levels(&self) -> (Vec<Level>, Option<Warning>) {
+    fn levels(&self) -> (Vec<CurveLevel>, Option<Warning>) {
         let searches = self.searches.iter().flatten();
         let level = |search: &CurveSearch| {
-            Some(Level {
+            Some(CurveLevel {
                 open: None,
                 level_ns: search.level.as_nanos(),
                 outcome: self.outcome(search)?,
             })
         };
-        let mut levels: Vec<Level> = searches.filter_map(level).collect();
+        let mut levels: Vec<CurveLevel> = searches.filter_map(level).collect();
         let disorder = order::in_order(&mut levels);
         (levels, disorder)
     }

@@ -66,8 +66,8 @@ pub fn doubts(
     warnings.extend(short_operations(measurement));
     for finding in findings {
         let is_of_queue = matches!(finding, Finding::Drifting { .. } | Finding::Bimodal { .. });
-        let is_said = is_of_queue && is_growing;
-        let warning = of_finding(trial, measurement, finding).filter(|_| !is_said);
+        let is_reported = is_of_queue && is_growing;
+        let warning = of_finding(trial, measurement, finding).filter(|_| !is_reported);
         // One remark on a start is enough.
         let is_same = |old: &Warning, new: &Warning| {
             let is_start = START.contains(&old.code) && START.contains(&new.code);

@@ -181,18 +181,18 @@ impl FilesPlan {
 
 /// Groups of tests that share files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
+enum TestGroup {
     Decus(DecusGroup),
     Metadata,
     Bandwidth,
 }
 
 impl FileItem {
-    const fn group(self) -> Group {
+    const fn group(self) -> TestGroup {
         match self {
-            Self::Decus(test, _) => Group::Decus(test.group()),
-            Self::Metadata(_) => Group::Metadata,
-            Self::Bandwidth(_) => Group::Bandwidth,
+            Self::Decus(test, _) => TestGroup::Decus(test.group()),
+            Self::Metadata(_) => TestGroup::Metadata,
+            Self::Bandwidth(_) => TestGroup::Bandwidth,
         }
     }
 }
@@ -336,7 +336,8 @@ impl FilesProcedure {
         for count in self.counts.values_mut().filter(|count| count.is_wanted) {
             count.is_wanted = count.warm_ups > 0 || count.passes.next_pass().is_some();
         }
-        let mut visits: BTreeMap<(FileSystemRole, u32, FileState, Group), Visit> = BTreeMap::new();
+        let mut visits: BTreeMap<(FileSystemRole, u32, FileState, TestGroup), Visit> =
+            BTreeMap::new();
         for cell in &self.cells {
             let key = (cell.role, cell.scale, cell.state, cell.item.group());
             visits.entry(key).or_default().push(*cell);
@@ -356,16 +357,16 @@ impl FilesProcedure {
         let first = visit[0];
         let mut steps = vec![FileStep::Initialise(first.role)];
         match first.item.group() {
-            Group::Metadata | Group::Bandwidth => {
-                if first.item.group() == Group::Bandwidth {
+            TestGroup::Metadata | TestGroup::Bandwidth => {
+                if first.item.group() == TestGroup::Bandwidth {
                     steps.push(FileStep::SharedFile(first));
                 }
                 for cell in visit {
                     self.perform(cell, is_over, &mut steps);
                 }
             }
-            Group::Decus(DecusGroup::Data) => self.data_steps(visit, is_over, &mut steps),
-            Group::Decus(group) => {
+            TestGroup::Decus(DecusGroup::Data) => self.data_steps(visit, is_over, &mut steps),
+            TestGroup::Decus(group) => {
                 if group == DecusGroup::Device {
                     steps.push(FileStep::StandIn(first));
                 }

@@ -68,13 +68,13 @@ impl OwnIo {
 
 /// What processes of one run can have caused at most on one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnWork {
+pub struct OwnDeviceWork {
     pub reads: OwnIo,
     /// Writes; `None` where it is not known which of the device's were ours.
     pub writes: Option<OwnIo>,
 }
 
-impl OwnWork {
+impl OwnDeviceWork {
     /// Of two processes together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -89,8 +89,8 @@ impl OwnWork {
 /// What of the work of `device` is not among our `own`; where it is not known which writes were
 /// ours, none is blamed on others.
 #[must_use]
-pub fn foreign_io(device: &DeviceActivity, own: OwnWork) -> ForeignIo {
-    let OwnWork { reads, writes } = own;
+pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> ForeignIo {
+    let OwnDeviceWork { reads, writes } = own;
     let written = |own: OwnIo| {
         (
             device.written_bytes.saturating_sub(own.bytes),
@@ -203,7 +203,7 @@ mod tests {
         writes: Option<OwnIo>,
         expected: Option<Severity>,
     ) {
-        let foreign = foreign_io(device, OwnWork { reads, writes });
+        let foreign = foreign_io(device, OwnDeviceWork { reads, writes });
         let warning = foreign_warning("read", device, &foreign, Duration::from_secs(3));
         assert_eq!(warning.map(|it| it.severity), expected, "{foreign:?}");
     }
@@ -334,14 +334,14 @@ mod tests {
     /// Two ranks on one disk were each said to have 50 % of foreign I/O: the other's.
     #[test]
     fn processes_of_one_run_are_no_others_to_each_other() {
-        let rank = OwnWork {
+        let rank = OwnDeviceWork {
             reads: own(12_800, 50),
             writes: Some(OwnIo::default()),
         };
         let device = device(25_600, 100, 0, 0);
         assert_eq!(foreign_io(&device, rank).share, 0.5);
         assert_eq!(foreign_io(&device, rank.and(rank)), ForeignIo::default());
-        let unknown = OwnWork {
+        let unknown = OwnDeviceWork {
             writes: None,
             ..rank
         };

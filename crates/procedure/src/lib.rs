@@ -54,19 +54,19 @@ pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     file_test, files_findings, growth, over_memory, time_alike,
 };
-pub use foreign::{OwnIo, OwnWork, Splitting, device_time, foreign_io, foreign_warning};
+pub use foreign::{OwnDeviceWork, OwnIo, Splitting, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, WithinLimit};
-pub use offer::{Offer, OfferedRow};
+pub use offer::{OfferedFigures, OfferedRow};
 pub use own_limits::busy_worker;
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,
 };
-pub use profiles::{PROFILES, Profile, ProfileGoal};
+pub use profiles::{PROFILES, ProfileGoal, ProgramProfile};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages, rab_over_runs};
 pub use random_access::{
-    BLOCKS_MIN, CellPlan, Cells, RandomOptions, RandomProcedure, RandomShape, RandomStep,
-    ShapeError, TRIAL_MIN, random_doubts, random_findings,
+    BLOCKS_MIN, CellPlan, RandomOptions, RandomProcedure, RandomShape, RandomStep, ShapeError,
+    SweepCells, TRIAL_MIN, random_doubts, random_findings,
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use requirement::{Requirement, rated_name, split};
@@ -87,6 +87,7 @@ pub use trial::{Preparation, TimeLimit, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};
 pub use verdict::verdict;
 pub use whatif::{
-    Analysis, CacheClasses, Change, Evidence, EvidenceError, GROUPS_MIN, Inquiry, LoadPoint,
-    Processors, Question, QuestionError, RMS_MAX, cache_classes, curve_evidence, evidence,
+    Analysis, CacheClasses, Evidence, EvidenceError, GROUPS_MIN, Inquiry, LoadPoint,
+    ProcessorDemand, QuestionError, RMS_MAX, SystemChange, WhatIfQuestion, cache_classes,
+    curve_evidence, evidence,
 };

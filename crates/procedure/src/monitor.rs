@@ -7,8 +7,8 @@ use engine::Activity;
 use results::{Interval, SystemSeries};
 use serde::{Deserialize, Serialize};
 use stats::{
-    Arrivals, CONFIDENCE, Channel, Estimate, Evaluation, Goal, PercentileEstimate, Slot, SlotStore,
-    evaluate, evaluate_fully, quantile_interval, share_within,
+    ArrivalPattern, CONFIDENCE, Channel, Estimate, Evaluation, Goal, PercentileEstimate, Slot,
+    SlotStore, evaluate, evaluate_fully, quantile_interval, share_within,
 };
 use units::Duration;
 
@@ -54,12 +54,12 @@ pub struct Monitor {
     limit: Option<TimeLimit>,
     /// Whether any operation was done or failed.
     has_answer: bool,
-    leaving: Leaving,
+    leaving: FinishedClients,
 }
 
 /// What becomes of the slots after a client has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaving {
+enum FinishedClients {
     /// They count like the others.
     Counts,
     /// They count no more: the load is that of fewer clients.
@@ -102,13 +102,13 @@ impl Monitor {
             has_series: false,
             limit: None,
             has_answer: false,
-            leaving: Leaving::Counts,
+            leaving: FinishedClients::Counts,
         }
     }
 
     /// The same monitor of clients that ask in another way than one operation after the other.
     #[must_use]
-    pub fn arriving(self, arrivals: Arrivals) -> Self {
+    pub fn arriving(self, arrivals: ArrivalPattern) -> Self {
         Self {
             store: self.store.arriving(arrivals),
             ..self
@@ -130,7 +130,7 @@ impl Monitor {
     pub fn all_at_work(self, lead_in: Duration) -> Self {
         Self {
             store: self.store.leading_in(lead_in.as_nanos()),
-            leaving: Leaving::Ends,
+            leaving: FinishedClients::Ends,
             ..self
         }
     }
@@ -271,7 +271,7 @@ impl Monitor {
     /// may not even have asked by then, waits for its first answer, but not for ever. So does one
     /// of a fixed time whose clients have asked: it cannot end before they are answered.
     fn longest(&self) -> Duration {
-        let is_asked = self.store.arrivals() == Arrivals::Saturating;
+        let is_asked = self.store.arrivals() == ArrivalPattern::Saturating;
         if self.has_answer || (self.goal.is_none() && !is_asked) {
             return self.duration_max;
         }
@@ -292,8 +292,8 @@ impl Monitor {
         self.pass_on(end);
         self.pending.clear();
         self.store.close(match self.leaving {
-            Leaving::Ended { epoch } => end.min(epoch),
-            Leaving::Counts | Leaving::Ends => end,
+            FinishedClients::Ended { epoch } => end.min(epoch),
+            FinishedClients::Counts | FinishedClients::Ends => end,
         });
     }
 
@@ -338,10 +338,10 @@ impl Monitor {
 
     fn pass_on(&mut self, before: u64) {
         while let Some(slot) = self.pending.pop_front_if(|slot| slot.epoch < before) {
-            if self.leaving == Leaving::Ends && slot.left > 0 {
-                self.leaving = Leaving::Ended { epoch: slot.epoch };
+            if self.leaving == FinishedClients::Ends && slot.left > 0 {
+                self.leaving = FinishedClients::Ended { epoch: slot.epoch };
             }
-            if !matches!(self.leaving, Leaving::Ended { .. }) {
+            if !matches!(self.leaving, FinishedClients::Ended { .. }) {
                 self.store.push(slot);
             }
         }

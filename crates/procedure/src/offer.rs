@@ -24,7 +24,7 @@ pub enum OfferedRow {
 
 /// The figures that a command gives.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Offer {
+pub struct OfferedFigures {
     rows: Vec<(OfferedRow, Vec<(String, Unit)>)>,
     /// The trials that can be repeated at a rate of a goal.
     rated: Vec<String>,
@@ -60,7 +60,7 @@ fn level_of(row: &str) -> Option<(u64, Option<f64>)> {
     Some((time.parse::<Duration>().ok()?.as_nanos(), percentile))
 }
 
-impl Offer {
+impl OfferedFigures {
     /// With the metrics of that measurement in that row.
     #[must_use]
     pub fn and(mut self, row: OfferedRow, measurement: &str) -> Self {
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(offer: &Offer, goal: &str, expected: Result<(), &str>) {
+    fn check(offer: &OfferedFigures, goal: &str, expected: Result<(), &str>) {
         let goal: Requirement = goal.parse().expect("a goal");
         match (offer.check(&[goal]), expected) {
             (Ok(()), Ok(())) => {}
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_trial_has_its_figures_and_its_rates() {
-        let offer = Offer::default()
+        let offer = OfferedFigures::default()
             .and(OfferedRow::Only("trial".into()), "trial")
             .and_rated("trial");
         check(&offer, "p99 <= 2ms", Ok(()));
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn levels_are_times() {
-        let curve = Offer::default().and_curve(None);
+        let curve = OfferedFigures::default().and_curve(None);
         check(&curve, "2ms.iops >= 10k/s", Ok(()));
         check(&curve, "5ms@p99.iops >= 10k/s", Ok(()));
         check(&curve, "saturation.iops >= 10k/s", Ok(()));
@@ -210,7 +210,7 @@ mod tests {
             Err("name the row, as in saturation.iops"),
         );
         check(&curve, "2ms.iops >= 10k/s @ 9k/s", Err("only `run`"));
-        let given = Offer::default().and_curve(Some(vec![(2_000_000, None)]));
+        let given = OfferedFigures::default().and_curve(Some(vec![(2_000_000, None)]));
         check(&given, "2ms.iops >= 10k/s", Ok(()));
         check(&given, "1ms.iops >= 10k/s", Err("no 1ms.iops"));
     }

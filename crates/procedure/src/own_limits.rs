@@ -15,7 +15,7 @@ use crate::single::{Circumstances, Standstill};
 use crate::trial::Trial;
 
 /// Share of the response times spent waiting for room above which it is told ...
-const SHARE_TOLD: f64 = 0.01;
+const SHARE_REPORTED: f64 = 0.01;
 /// ... and above which it makes a number useless, where the limit is ours and the interval of the
 /// mean is wider.
 const SHARE_VOID: f64 = 0.05;
@@ -71,7 +71,7 @@ pub(crate) fn own_limit(
     // Control threads have clocks of their own, and a client that never thinks has no schedule to
     // be late for: with few requests for many clients the queue here was asked for.
     let is_asked = trial.is_saturating() && measurement.nominal_depth < DEPTH_UNASKED;
-    let is_told = match trial.spec {
+    let is_reported = match trial.spec {
         ClientSpec::Mix(_) => !is_asked,
         ClientSpec::Users(_) => true,
         ClientSpec::Control(_)
@@ -81,14 +81,16 @@ pub(crate) fn own_limit(
     };
     let room = measurement
         .room
-        .filter(|room| is_told && room.share > SHARE_TOLD)?;
+        .filter(|room| is_reported && room.share > SHARE_REPORTED)?;
     let waited_ns = room.share * mean_whole_ns * measurement.completions_all as f64;
     // That a storage which answers nothing fills all room is said of the stall.
     if waited_ns <= STALL_FACTOR * behind_stalls_ns(measurement, findings) {
         return None;
     }
     let mean = measurement.response.mean;
-    let bar = SHARE_VOID.min(mean.relative_half_width()).max(SHARE_TOLD);
+    let bar = SHARE_VOID
+        .min(mean.relative_half_width())
+        .max(SHARE_REPORTED);
     let is_ours = is_ours(room);
     let severity = if is_ours && room.share > bar {
         Severity::Void
@@ -275,9 +277,9 @@ mod tests {
                 ..Measurement::empty()
             };
             let text = busy_worker(&measurement).map(|it| it.text());
-            let is_told = text.as_deref().unwrap_or_default();
+            let found = text.as_deref().unwrap_or_default();
             assert_eq!(text.is_some(), expected.is_some(), "{clients} on {workers}");
-            assert!(is_told.contains(expected.unwrap_or_default()), "{is_told}");
+            assert!(found.contains(expected.unwrap_or_default()), "{found}");
         };
         check(16, 1, (0.94, 0.94), None);
         check(

@@ -14,7 +14,7 @@ pub struct ProfileGoal {
 
 /// What a program needs of its storage, for the rows of a check-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile {
+pub struct ProgramProfile {
     /// The name that is typed.
     pub name: &'static str,
     pub goals: &'static [ProfileGoal],
@@ -34,15 +34,15 @@ const fn goal(goal: &'static str, source: &'static str) -> ProfileGoal {
     ProfileGoal { goal, source }
 }
 
-pub const PROFILES: [Profile; 5] = [
-    Profile {
+pub const PROFILES: [ProgramProfile; 5] = [
+    ProgramProfile {
         name: "postgres",
         goals: &[
             goal("durable_write.p99 <= 10ms", RDS_GP3),
             goal("random_read.p99 <= 10ms", RDS_GP3),
         ],
     },
-    Profile {
+    ProgramProfile {
         name: "mysql",
         goals: &[
             goal("saturation.iops >= 10k/s", INNODB_IO_CAPACITY),
@@ -50,21 +50,21 @@ pub const PROFILES: [Profile; 5] = [
             goal("random_read.p99 <= 10ms", RDS_GP3),
         ],
     },
-    Profile {
+    ProgramProfile {
         name: "etcd",
         goals: &[
             goal("durable_write.p99 <= 10ms", OKD_ETCD),
             goal("durable_write.iops >= 500/s", OKD_ETCD),
         ],
     },
-    Profile {
+    ProgramProfile {
         name: "kafka",
         goals: &[
             goal("sequential_write.bandwidth >= 250MiB/s", MSK_THROUGHPUT),
             goal("sequential_read.bandwidth >= 250MiB/s", MSK_THROUGHPUT),
         ],
     },
-    Profile {
+    ProgramProfile {
         name: "video",
         goals: &[
             goal("sequential_read.bandwidth >= 110MB/s", PRORES),
@@ -73,7 +73,7 @@ pub const PROFILES: [Profile; 5] = [
     },
 ];
 
-impl Profile {
+impl ProgramProfile {
     /// The goals, to be held against a run.
     ///
     /// # Panics

@@ -6,8 +6,8 @@
 //! (`rab_batch`). The manual's own procedure, step for step, is in `vintage::rpt`.
 
 use results::{
-    Arrivals, Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
-    Severity, Warning, WarningCode,
+    Arrivals, Curve, CurveLevel, LevelOutcome, Measurement, Mode, RabGroup, RabLevel, RabWorkload,
+    Rabmark, Severity, Warning, WarningCode,
 };
 use stats::Channel;
 use units::{Duration, format_duration_ns};
@@ -70,10 +70,10 @@ pub struct RabSubject {
 impl RabSubject {
     /// Which group the workload belongs to.
     #[must_use]
-    pub const fn group(&self) -> Group {
+    pub const fn group(&self) -> RabGroup {
         match self.clients {
-            None => Group::Transaction,
-            Some(_) => Group::Batch,
+            None => RabGroup::Transaction,
+            Some(_) => RabGroup::Batch,
         }
     }
 }
@@ -105,11 +105,11 @@ impl RabProcedure {
     #[must_use]
     pub fn new(subject: RabSubject, options: RabOptions) -> Self {
         let stage = match subject.group() {
-            Group::Batch => {
+            RabGroup::Batch => {
                 let clients = subject.clients.unwrap_or(1);
                 RabStage::Batch(Box::new(BatchSets::new(&options, clients)))
             }
-            Group::Transaction => {
+            RabGroup::Transaction => {
                 RabStage::Service(Box::new(LoadCurve::new(curve_options(&options))))
             }
         };
@@ -256,7 +256,7 @@ impl RabProcedure {
     /// A curve names what its points leave out by itself.
     fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
-        if let (Group::Batch, Some(warm_up)) = (self.subject.group(), self.options.warm_up) {
+        if let (RabGroup::Batch, Some(warm_up)) = (self.subject.group(), self.options.warm_up) {
             warnings.push(warm_up_left_out(warm_up, "batch workload"));
         }
         warnings.extend(self.no_load_unsure());
@@ -327,7 +327,7 @@ impl RabProcedure {
             RabStage::Response { response, .. } => response.curve("").levels,
             _ => Vec::new(),
         };
-        let outcome = |level: &Level| -> Option<LevelOutcome> {
+        let outcome = |level: &CurveLevel| -> Option<LevelOutcome> {
             let same = by_response.iter().find(|it| it.level_ns == level.level_ns);
             same.map(|level| level.outcome)
         };

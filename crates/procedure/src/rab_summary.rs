@@ -3,15 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use results::{Group, Mode, ModeComparison, RabAverage, RabOverRuns, RabWorkload, Rabmark};
+use results::{Mode, ModeComparison, RabAverage, RabGroup, RabOverRuns, RabWorkload, Rabmark};
 use stats::{Estimate, repeats_mean, student_t};
 
 /// Averages of the RABmarks over each group, for every run and mode in which all `numbers` of the
 /// group were measured whole: the document averages only tests that were run as a group.
 #[must_use]
-pub fn rab_averages(workloads: &[RabWorkload], groups: &BTreeMap<u32, Group>) -> Vec<RabAverage> {
+pub fn rab_averages(
+    workloads: &[RabWorkload],
+    groups: &BTreeMap<u32, RabGroup>,
+) -> Vec<RabAverage> {
     let whole = || workloads.iter().filter(|workload| workload.is_complete);
-    let keys: BTreeSet<(u32, Mode, Group)> =
+    let keys: BTreeSet<(u32, Mode, RabGroup)> =
         whole().map(|it| (it.run, it.mode, it.group)).collect();
     keys.into_iter()
         .filter_map(|(run, mode, group)| {
@@ -65,7 +68,7 @@ pub fn rab_over_runs(workloads: &[RabWorkload], averages: &[RabAverage]) -> Vec<
         let title = Some(first.title.clone());
         over_runs((first.name.clone(), title), (first.group, mode), &marks)
     });
-    let keys: BTreeSet<(Mode, Group)> = averages.iter().map(|it| (it.mode, it.group)).collect();
+    let keys: BTreeSet<(Mode, RabGroup)> = averages.iter().map(|it| (it.mode, it.group)).collect();
     let of_groups = keys.into_iter().filter_map(|(mode, group)| {
         let runs = averages
             .iter()
@@ -80,7 +83,7 @@ pub fn rab_over_runs(workloads: &[RabWorkload], averages: &[RabAverage]) -> Vec<
 /// Several runs as one; `None` of fewer than two.
 fn over_runs(
     (name, title): (String, Option<String>),
-    (group, mode): (Group, Mode),
+    (group, mode): (RabGroup, Mode),
     marks: &[(Rabmark, Rabmark)],
 ) -> Option<RabOverRuns> {
     let (of_load, of_bytes): (Vec<Rabmark>, Vec<Rabmark>) = marks.iter().copied().unzip();
@@ -220,7 +223,7 @@ mod tests {
             number,
             name: format!("workload-{number}"),
             title: String::new(),
-            group: Group::Batch,
+            group: RabGroup::Batch,
             mode,
             begun_ns: 0,
             elapsed_ns: 0,
@@ -239,7 +242,7 @@ mod tests {
 
     #[test]
     fn only_a_whole_group_is_averaged() {
-        let groups = BTreeMap::from([(4, Group::Batch), (5, Group::Batch)]);
+        let groups = BTreeMap::from([(4, RabGroup::Batch), (5, RabGroup::Batch)]);
         let mut workloads = vec![
             workload(1, 4, Mode::Normal, 10.0),
             workload(1, 5, Mode::Normal, 30.0),
@@ -262,7 +265,7 @@ mod tests {
     /// of all four.
     #[test]
     fn several_runs_are_one_row_whose_interval_holds_what_they_differ_by() {
-        let groups = BTreeMap::from([(4, Group::Batch)]);
+        let groups = BTreeMap::from([(4, RabGroup::Batch)]);
         let values = [1.37, 1.21, 1.25, 1.27];
         let runs = (1..).zip(values);
         let workloads: Vec<RabWorkload> = runs

@@ -18,8 +18,8 @@ use results::{Access, Measurement, RandomCell, RandomKind};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration};
 use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
-    Size, Start,
+    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition,
+    Pattern, Region, WalkStart,
 };
 
 use crate::checkup::MAIN_DIRECT;
@@ -29,7 +29,7 @@ use combine::{cell_of, promise_enough};
 
 pub use conclusions::random_findings;
 pub use doubts::random_doubts;
-pub use shape::{BLOCKS_MIN, CellPlan, Cells, RandomShape, ShapeError};
+pub use shape::{BLOCKS_MIN, CellPlan, RandomShape, ShapeError, SweepCells};
 
 /// The shortest time that counts of a cell in one round.
 pub const TRIAL_MIN: Duration = Duration::from_millis(250);
@@ -222,10 +222,10 @@ impl RandomProcedure {
                 },
                 partition: Partition::Contending,
                 pattern: Pattern::Uniform,
-                start: Start::Random,
+                start: WalkStart::Random,
             },
             mix: if is_write { Mix::WRITE } else { Mix::READ },
-            sizes: vec![Size {
+            sizes: vec![OperationSize {
                 len: block as u32,
                 weight: 1,
             }],

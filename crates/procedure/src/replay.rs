@@ -171,7 +171,9 @@ fn around(value: f64, means: &[f64]) -> Estimate {
 #[cfg(test)]
 mod tests {
     use results::TransactionLoad;
-    use workload::{ClientSpec, Gap, GapShape, LoadFactor, Profile, Records, TargetId, UsersSpec};
+    use workload::{
+        ClientSpec, Gap, GapShape, LoadFactor, Records, TargetId, UserProfile, UsersSpec,
+    };
 
     use results::Access;
 
@@ -180,7 +182,7 @@ mod tests {
     use crate::trial::Preparation;
 
     fn users() -> UsersSpec {
-        let profile = Profile {
+        let profile = UserProfile {
             name: "user".into(),
             users: 2,
             ios: 5,

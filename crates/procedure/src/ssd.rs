@@ -14,8 +14,8 @@ use results::{Access, Measurement, SsdCell, SsdCellRound, SsdLoad, SsdPattern, S
 use stats::{Channel, DriftVerdict, Estimate, Goal, repeats_mean};
 use units::{Bytes, Duration};
 use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
-    Size, Start,
+    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition,
+    Pattern, Region, WalkStart,
 };
 
 use crate::checkup::MAIN_DIRECT;
@@ -440,11 +440,11 @@ fn name(load: &SsdLoad) -> String {
 
 fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
     let (partition, pattern, begin) = match load.pattern {
-        SsdPattern::Random => (Partition::Contending, Pattern::Uniform, Start::Random),
+        SsdPattern::Random => (Partition::Contending, Pattern::Uniform, WalkStart::Random),
         SsdPattern::Sequential => (
             Partition::Interleaved,
             Pattern::Sequential { step: 1 },
-            Start::First,
+            WalkStart::First,
         ),
     };
     MixSpec {
@@ -464,7 +464,7 @@ fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
             write: 100 - load.read_percent,
             flush: 0,
         },
-        sizes: vec![Size {
+        sizes: vec![OperationSize {
             len: load.block_bytes as u32,
             weight: 1,
         }],

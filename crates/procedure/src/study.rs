@@ -18,13 +18,13 @@ mod wording;
 
 pub use analysis::{StudyFindings, StudyShape, analyse, is_precise};
 pub use definition::{
-    Against, Factor, Level, ROUNDS_GROWTH, Script, StudyDefinition, digest, filled,
+    Against, Factor, FactorLevel, ROUNDS_GROWTH, ShellScript, StudyDefinition, digest, filled,
 };
 pub use effects::{KindOutline, Kinds, SettingMistake};
 pub use gate::{BASE_RUNS_MIN, gate, resolved, set_ratios};
 pub use limit::{Limit, judge};
 pub use needed::replicates_needed;
-pub use plan::{Group, StudyPlan};
+pub use plan::{CellGroup, StudyPlan};
 pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};
 pub use stats::PAIRS_MIN;
 pub use toml_reader::{TomlFault as StudyFault, TomlFaults as StudyError};

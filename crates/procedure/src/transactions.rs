@@ -383,11 +383,11 @@ mod tests {
             ..Measurement::empty()
         };
         let few = Verdict::Short { is_citable: false };
-        let told = too_few(&of(few)).expect("a reason");
-        assert_eq!(told.code, WarningCode::NotCitable);
+        let warning = too_few(&of(few)).expect("a reason");
+        assert_eq!(warning.code, WarningCode::NotCitable);
         assert_eq!(too_few(&of(Verdict::Short { is_citable: true })), None);
         let known = Measurement {
-            warnings: vec![told],
+            warnings: vec![warning],
             ..of(few)
         };
         assert_eq!(too_few(&known), None);

@@ -11,8 +11,8 @@ use results::{
 use stats::{Channel, Estimate, RepeatsEnd, mean_of_repeats};
 use units::{Bytes, Duration};
 use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
-    Size, Start,
+    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition,
+    Pattern, Region, WalkStart,
 };
 
 use crate::checkup::MAIN_DIRECT;
@@ -298,10 +298,10 @@ impl SeriesPlan {
                     },
                     partition: Partition::Contending,
                     pattern: Pattern::Sequential { step: 1 },
-                    start: Start::First,
+                    start: WalkStart::First,
                 },
                 mix,
-                sizes: vec![Size {
+                sizes: vec![OperationSize {
                     len: block,
                     weight: 1,
                 }],

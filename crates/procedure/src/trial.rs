@@ -3,7 +3,7 @@
 use engine::OnError;
 use results::{Access, Work, shares, user_shares};
 use serde::{Deserialize, Serialize};
-use stats::{Arrivals, Channel, Goal};
+use stats::{ArrivalPattern, Channel, Goal};
 use units::Duration;
 use workload::{ClientSpec, FilesPhase, JobSpec, OwnCounts, Pacing, ThreadType};
 
@@ -135,15 +135,17 @@ impl Trial {
 
     /// When its clients ask for operations.
     #[must_use]
-    pub fn arrivals(&self) -> Arrivals {
+    pub fn arrivals(&self) -> ArrivalPattern {
         match &self.spec {
-            ClientSpec::Mix(mix) if matches!(mix.pacing, Pacing::Open { .. }) => Arrivals::Open,
-            ClientSpec::Own(own) if matches!(own.counts, OwnCounts::Scheduled { .. }) => {
-                Arrivals::Open
+            ClientSpec::Mix(mix) if matches!(mix.pacing, Pacing::Open { .. }) => {
+                ArrivalPattern::Open
             }
-            ClientSpec::Jobs(jobs) if jobs.offered().is_some() => Arrivals::Open,
-            _ if self.is_saturating() => Arrivals::Saturating,
-            _ => Arrivals::Thinking,
+            ClientSpec::Own(own) if matches!(own.counts, OwnCounts::Scheduled { .. }) => {
+                ArrivalPattern::Open
+            }
+            ClientSpec::Jobs(jobs) if jobs.offered().is_some() => ArrivalPattern::Open,
+            _ if self.is_saturating() => ArrivalPattern::Saturating,
+            _ => ArrivalPattern::Thinking,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What was offered and not done when a trial ended.
 
 use engine::Record;
-use results::{Measurement, Times, Unfinished, Warning, WarningCode};
+use results::{Measurement, Times, UnfinishedOperations, Warning, WarningCode};
 use stats::{Estimate, Histogram, Silence};
 use units::{Duration, format_duration_ns};
 use workload::ClientSpec;
@@ -80,7 +80,7 @@ pub(crate) fn kept_back(
     } else {
         format!("were due and not done when the trial ended, after {waited}{each}")
     };
-    let told = match count {
+    let text = match count {
         1 => format!("1 operation {}", what.replacen("were", "was", 1)),
         _ if longest > unfinished.mean_ns() => {
             let longest = format_duration_ns(longest);
@@ -104,7 +104,7 @@ pub(crate) fn kept_back(
     Some(Warning::doubt(
         WarningCode::KeptBack,
         format!(
-            "{}: {told}; {place}{}. {}",
+            "{}: {text}; {place}{}. {}",
             measurement.title,
             effect.unwrap_or_default(),
             who_kept_back(measurement)
@@ -124,10 +124,10 @@ pub(crate) fn silence_at_end(record: &Record) -> Silence {
 }
 
 /// What was due and not done when the trial ended.
-pub(crate) fn unfinished(record: &Record) -> Option<Unfinished> {
+pub(crate) fn unfinished(record: &Record) -> Option<UnfinishedOperations> {
     let rest = &record.unfinished;
     let count = rest.count();
-    (count > 0).then(|| Unfinished {
+    (count > 0).then(|| UnfinishedOperations {
         count,
         waited_mean_ns: rest.waited_ns() as f64 / count as f64,
         answered: rest.done,
@@ -169,7 +169,7 @@ pub(crate) fn count_unfinished(
     *longest = service.unwrap_or(0).max(*longest);
 }
 
-fn count_in_percentiles(times: &mut Times, all: &Histogram, rest: Unfinished) {
+fn count_in_percentiles(times: &mut Times, all: &Histogram, rest: UnfinishedOperations) {
     let highest = |value: f64, high: f64| match rest.is_answered() {
         true => value.max(high),
         false => f64::INFINITY,
@@ -206,7 +206,7 @@ mod tests {
         (0..24_500).for_each(|i| all.record(i * MS / 24_500));
         (0..15_500).for_each(|i| all.record(i * 7_750 * MS / 15_500));
         let check = |answered: u64, p: f64, expected_ms: f64, is_bounded: bool| {
-            let rest = Unfinished {
+            let rest = UnfinishedOperations {
                 count: 15_500,
                 waited_mean_ns: 3_875.0 * 1e6,
                 answered,

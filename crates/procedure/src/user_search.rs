@@ -415,12 +415,12 @@ mod tests {
             for half in [0.0, 0.01, 0.04] {
                 let found = search(limit, 100_000, half);
                 let misses = found.misses.expect("some number is too large");
-                let told = format!("{truth} users, {half}: {found:?}");
-                assert!(found.meets <= truth && truth < misses, "{told}");
+                let message = format!("{truth} users, {half}: {found:?}");
+                assert!(found.meets <= truth && truth < misses, "{message}");
                 let gap = f64::from(misses - found.meets);
                 assert!(
                     gap <= 2.0 + f64::from(truth) * (0.22 + 4.0 * half),
-                    "{told}"
+                    "{message}"
                 );
             }
         }

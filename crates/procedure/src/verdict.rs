@@ -65,7 +65,7 @@ impl<'a> Statement<'a> {
         }
     }
 
-    fn can_be_said(&self) -> bool {
+    fn is_quotable(&self) -> bool {
         let worst = self.rows.iter().map(|row| row.trust).max();
         self.text.is_some()
             && match worst {
@@ -82,11 +82,11 @@ pub fn verdict(run: &Run) -> RunVerdict {
     let tables = run.tables();
     let answer = rules::answer(run, &tables);
     let statements = answer.statements.iter();
-    let said: Vec<&Statement<'_>> = statements
-        .filter(|it| it.can_be_said())
+    let quoted: Vec<&Statement<'_>> = statements
+        .filter(|it| it.is_quotable())
         .take(answer.count)
         .collect();
-    let texts: Vec<&str> = said.iter().filter_map(|it| it.text.as_deref()).collect();
+    let texts: Vec<&str> = quoted.iter().filter_map(|it| it.text.as_deref()).collect();
     let answered = sentence(&texts.join("; "), answer.begins_with_name);
     // Of storage that changed it is only what still holds.
     let answered = match (answered, run.change()) {
@@ -94,7 +94,7 @@ pub fn verdict(run: &Run) -> RunVerdict {
         (answered, _) => Err(answered),
     };
     let about: Vec<&Row> = match answered {
-        Ok(_) => said.iter().flat_map(|it| it.rows.clone()).collect(),
+        Ok(_) => quoted.iter().flat_map(|it| it.rows.clone()).collect(),
         Err(_) => rows_at_issue(&answer, &tables),
     };
     let worst = about.iter().map(|row| row.trust).max();

@@ -14,6 +14,6 @@ mod score;
 
 pub use cache::{CacheClasses, cache_classes};
 pub use evidence::{Evidence, EvidenceError, LoadPoint, curve_evidence, evidence};
-pub use network::Processors;
-pub use predict::{Change, Inquiry, Question, QuestionError};
+pub use network::ProcessorDemand;
+pub use predict::{Inquiry, QuestionError, SystemChange, WhatIfQuestion};
 pub use score::{Analysis, GROUPS_MIN, RMS_MAX};

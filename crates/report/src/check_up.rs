@@ -8,7 +8,7 @@ use crate::curve;
 use crate::curve_points;
 use crate::measurements;
 use crate::note;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::section;
 use crate::standing;
 use crate::style::{Style, Tone};
@@ -20,10 +20,10 @@ use crate::warnings;
 pub(crate) const CONCLUSIONS: &str = "Conclusions";
 pub(crate) const FINDINGS: &str = "Findings";
 
-/// Everything an administrator needs of a run, on one screen. Where it was saved is not said.
+/// Everything an administrator needs of a run, on one screen. Where it was saved is not shown.
 #[must_use]
 pub fn check_up(run: &Run, style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     header(&mut page, run);
     let mut tables = run.tables.iter();
     let are_hidden = tables.any(|it| it.sums_up_trials && !it.show.with_trials);
@@ -71,7 +71,7 @@ fn subject(run: &Run) -> String {
     }
 }
 
-pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
+pub(crate) fn header(page: &mut TextPage<'_>, run: &Run) {
     let number = run.id.map_or_else(String::new, |id| format!("run {id}: "));
     let title = format!("{number}{}", title(run));
     let length = format_duration_ns(run.elapsed_ns as f64);
@@ -123,15 +123,15 @@ fn stands_on(run: &Run) -> Vec<String> {
 }
 
 /// What the run found beyond its verdict: of a note its conclusions.
-fn findings(page: &mut Page<'_>, run: &Run) {
-    let said = run.verdict.as_ref().map(|it| it.sentence.as_str());
-    let said = [said, run.change()];
-    let (title, said) = match run.note {
+fn findings(page: &mut TextPage<'_>, run: &Run) {
+    let shown = run.verdict.as_ref().map(|it| it.sentence.as_str());
+    let shown = [shown, run.change()];
+    let (title, shown) = match run.note {
         Some(_) => (CONCLUSIONS, &[][..]),
-        None => (FINDINGS, &said[..]),
+        None => (FINDINGS, &shown[..]),
     };
     let findings = run.findings.iter().map(String::as_str);
-    let shown: Vec<&str> = findings.filter(|it| !said.contains(&Some(it))).collect();
+    let shown: Vec<&str> = findings.filter(|it| !shown.contains(&Some(it))).collect();
     if (page.style.all || run.note.is_some()) && !shown.is_empty() {
         page.blank();
         page.heading(title);

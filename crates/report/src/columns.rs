@@ -4,7 +4,7 @@
 use results::{Figure, Row, Run, RunVerdict, Table};
 
 /// One line: a figure, and where it stands.
-pub(crate) struct Line<'a> {
+pub(crate) struct FigureLine<'a> {
     pub(crate) run: &'a Run,
     pub(crate) table: &'a Table,
     pub(crate) row: &'a Row,
@@ -12,17 +12,17 @@ pub(crate) struct Line<'a> {
 }
 
 /// What a column holds, and how it is found.
-pub(crate) enum Cells {
-    Text(fn(&Line<'_>) -> String),
+pub(crate) enum ColumnCells {
+    Text(fn(&FigureLine<'_>) -> String),
     /// May be not finite, which a form leaves out.
-    Number(fn(&Line<'_>) -> f64),
-    Whole(fn(&Line<'_>) -> Option<i64>),
-    Flag(fn(&Line<'_>) -> bool),
+    Number(fn(&FigureLine<'_>) -> f64),
+    Whole(fn(&FigureLine<'_>) -> Option<i64>),
+    Flag(fn(&FigureLine<'_>) -> bool),
 }
 
-use Cells::{Flag, Number, Text, Whole};
+use ColumnCells::{Flag, Number, Text, Whole};
 
-pub(crate) const COLUMNS: [(&str, Cells); 17] = [
+pub(crate) const COLUMNS: [(&str, ColumnCells); 17] = [
     ("run", Whole(|it| it.run.id)),
     ("command", Text(|it| it.run.settings.command.clone())),
     ("target", Text(|it| it.run.target.given.clone())),
@@ -55,12 +55,12 @@ pub(crate) fn lower_end(figure: &Figure) -> f64 {
 }
 
 /// Do something with each line: that of the verdict, then those of the figures.
-pub(crate) fn for_each_line(run: &Run, mut then: impl FnMut(&Line<'_>)) {
+pub(crate) fn for_each_line(run: &Run, mut then: impl FnMut(&FigureLine<'_>)) {
     let verdict = run.verdict.iter().map(RunVerdict::table);
     for table in verdict.chain(run.tables()) {
         for row in &table.rows {
             for figure in &row.figures {
-                then(&Line {
+                then(&FigureLine {
                     run,
                     table: &table,
                     row,

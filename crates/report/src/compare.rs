@@ -6,7 +6,7 @@ use results::{
 };
 use units::format_counted;
 
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::plot::strip::{RatioLine, ratios_svg};
 use crate::section;
 use crate::style::{Style, Tone};
@@ -46,7 +46,7 @@ pub fn comparison(runs: &[Run], style: &Style) -> Result<String, ComparisonError
     if others.is_empty() {
         return Err(ComparisonError::OneRun);
     }
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     for (place, new) in others.iter().enumerate() {
         if place > 0 {
             page.blank();
@@ -102,7 +102,7 @@ pub(crate) fn name(run: &Run) -> String {
     format!("{} ({command} {target})", short_name(run))
 }
 
-fn pair(page: &mut Page<'_>, base: &Run, new: &Run) -> Result<(), ComparisonError> {
+fn pair(page: &mut TextPage<'_>, base: &Run, new: &Run) -> Result<(), ComparisonError> {
     let found = ratios(base, new);
     let of_interest = |it: &&FigureRatio| page.style.all || it.role != Role::Detail;
     let shown: Vec<&FigureRatio> = found.iter().filter(of_interest).collect();
@@ -181,7 +181,7 @@ pub(crate) fn ratios_of(found: &[&FigureRatio]) -> Table {
 }
 
 /// What is not the same in the setups.
-fn setup(page: &mut Page<'_>, base: &Run, new: &Run) {
+fn setup(page: &mut TextPage<'_>, base: &Run, new: &Run) {
     let found = setup_differences(base, new);
     if found.is_empty() {
         page.blank();
@@ -192,7 +192,7 @@ fn setup(page: &mut Page<'_>, base: &Run, new: &Run) {
 }
 
 /// What is not the same, the rest counted.
-pub(crate) fn differences(page: &mut Page<'_>, differences: &[SetupDifference]) {
+pub(crate) fn differences(page: &mut TextPage<'_>, differences: &[SetupDifference]) {
     page.blank();
     page.heading("What differs in the setup");
     let most = match page.style.all {

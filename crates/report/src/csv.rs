@@ -3,7 +3,7 @@
 
 use results::{Row, Run, Table};
 
-use crate::columns::{COLUMNS, Cells, for_each_line};
+use crate::columns::{COLUMNS, ColumnCells, for_each_line};
 
 /// A line for each figure.
 #[must_use]
@@ -11,10 +11,10 @@ pub fn csv_figures(run: &Run) -> String {
     let mut text = header(&COLUMNS.each_ref().map(|(name, _)| *name));
     for_each_line(run, |it| {
         let cells = COLUMNS.iter().map(|(_, cells)| match cells {
-            Cells::Text(of) => of(it),
-            Cells::Number(of) => number(of(it)),
-            Cells::Whole(of) => of(it).map_or_else(String::new, |value| value.to_string()),
-            Cells::Flag(of) => of(it).to_string(),
+            ColumnCells::Text(of) => of(it),
+            ColumnCells::Number(of) => number(of(it)),
+            ColumnCells::Whole(of) => of(it).map_or_else(String::new, |value| value.to_string()),
+            ColumnCells::Flag(of) => of(it).to_string(),
         });
         line(&mut text, cells);
     });

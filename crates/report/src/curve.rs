@@ -1,6 +1,6 @@
 //! Response time against load: a chart with its levels, and the table of all points.
 
-use results::{Arrivals, Curve, Level, LevelOutcome, OpenTrial, Saturation};
+use results::{Arrivals, Curve, CurveLevel, LevelOutcome, OpenTrial, Saturation};
 use stats::Channel;
 use units::{format_count, format_counted, format_interval_ns};
 
@@ -8,7 +8,7 @@ use crate::charts::load::judged;
 use crate::curve_points::{self, judged_name};
 use crate::figure::{operations, time};
 use crate::measurement::not_looked_for;
-use crate::page::{Page, wrap};
+use crate::page::{TextPage, wrap};
 use crate::plot::glyphs::{Glyph, ascii};
 use crate::style::{Style, Tone};
 
@@ -33,7 +33,7 @@ const GLUE: &str = "\u{e000}";
 /// Every point of the curve, scouts included, and its levels. Its warnings are with the run.
 #[must_use]
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading(&title(curve));
     curve_points::all(&mut page, curve);
     page.blank();
@@ -66,7 +66,7 @@ pub(crate) const fn channel_name(channel: Channel) -> &'static str {
 
 /// The chart, with the levels beside it where the page is wide enough. It gives up rows for lines
 /// that stand below it on the page.
-pub(crate) fn section(page: &mut Page<'_>, curve: &Curve, below: usize) {
+pub(crate) fn section(page: &mut TextPage<'_>, curve: &Curve, below: usize) {
     page.heading(&title(curve));
     let style = *page.style;
     let width = style.columns() - INDENT;
@@ -116,7 +116,7 @@ fn chart(curve: &Curve, [columns, rows]: [usize; 2], style: &Style) -> Vec<Strin
 }
 
 /// What the points that are cited were too short for, where the shortest is.
-fn unseen(page: &mut Page<'_>, curve: &Curve) {
+fn unseen(page: &mut TextPage<'_>, curve: &Curve) {
     if let Some(seen) = curve.resolution.filter(|_| page.style.all) {
         let text = format!("cited points: not searched for: {}", not_looked_for(&seen));
         page.item(Tone::Quiet, "-", &text);
@@ -159,7 +159,7 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
 }
 
 /// A level's name and what was found for it.
-fn level(level: &Level, curve: &Curve) -> (String, String) {
+fn level(level: &CurveLevel, curve: &Curve) -> (String, String) {
     let arrivals = curve.arrivals;
     let least = curve.points.first().map_or(1, |point| point.clients);
     let per_second = |load: f64| format!("{}/s", format_count(load));

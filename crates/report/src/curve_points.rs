@@ -9,9 +9,9 @@ use units::{format_count, format_duration_ns};
 use crate::charts::load::cited_points;
 use crate::curve::channel_name;
 use crate::figure::{INDICATIVE, indicative_legend, operations, time};
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// Rows of the points on a screen that has more to show.
 const ROWS: usize = 9;
@@ -19,7 +19,7 @@ const ROWS: usize = 9;
 const LATE: f64 = 0.99;
 
 /// Every point, scouts included.
-pub(crate) fn all(page: &mut Page<'_>, curve: &Curve) {
+pub(crate) fn all(page: &mut TextPage<'_>, curve: &Curve) {
     let points: Vec<&CurvePoint> = curve.points.iter().collect();
     if points.is_empty() {
         page.paragraph(Tone::Quiet, "no point was measured");
@@ -29,7 +29,7 @@ pub(crate) fn all(page: &mut Page<'_>, curve: &Curve) {
 }
 
 /// The points that may be cited, of many those at equal distances.
-pub(crate) fn cited(page: &mut Page<'_>, curve: &Curve) {
+pub(crate) fn cited(page: &mut TextPage<'_>, curve: &Curve) {
     let points: Vec<&CurvePoint> = cited_points(curve).collect();
     let shown = match points.len() {
         _ if page.style.all => return all(page, curve),
@@ -49,8 +49,8 @@ pub(crate) fn cited(page: &mut Page<'_>, curve: &Curve) {
     }
 }
 
-fn rows(page: &mut Page<'_>, curve: &Curve, points: &[&CurvePoint]) {
-    let mut table = Table::with_headings(headings(curve));
+fn rows(page: &mut TextPage<'_>, curve: &Curve, points: &[&CurvePoint]) {
+    let mut table = TextTable::with_headings(headings(curve));
     let mut is_indicative = false;
     for point in points {
         let cells = cells(curve, point);

@@ -2,11 +2,11 @@
 
 use crate::page::wrap;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// One device in the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeviceRow {
+pub struct ListedDevice {
     /// What stands after `sim:`.
     pub name: String,
     /// Disk, machine, queue and so on.
@@ -20,7 +20,7 @@ pub struct DeviceRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceSheet {
     /// What the list says.
-    pub row: DeviceRow,
+    pub row: ListedDevice,
     /// Part, key, value, source.
     pub values: Vec<[String; 4]>,
     /// What follows from the values: name and value.
@@ -29,8 +29,8 @@ pub struct DeviceSheet {
 
 /// One line for each device, in the order given.
 #[must_use]
-pub fn device_list(rows: &[DeviceRow]) -> String {
-    let mut table = Table::new(&[
+pub fn device_list(rows: &[ListedDevice]) -> String {
+    let mut table = TextTable::new(&[
         ("name", Align::Left, 9),
         ("kind", Align::Left, 9),
         ("capacity", Align::Right, 9),
@@ -47,14 +47,14 @@ pub fn device_list(rows: &[DeviceRow]) -> String {
 /// A device's values with their sources, and what follows from them.
 #[must_use]
 pub fn device_sheet(sheet: &DeviceSheet, style: &Style) -> String {
-    let DeviceRow {
+    let ListedDevice {
         name, kind, title, ..
     } = &sheet.row;
     let mut text = String::new();
     for line in wrap(&format!("{name}: {title} ({kind})"), style.columns()) {
         text += &(line + "\n");
     }
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("part", Align::Left, 9),
         ("key", Align::Left, 9),
         ("value", Align::Left, 9),
@@ -87,7 +87,7 @@ mod tests {
     fn a_sheet_names_every_value_with_its_source() {
         let words = |words: [&str; 4]| words.map(str::to_owned);
         let sheet = DeviceSheet {
-            row: DeviceRow {
+            row: ListedDevice {
                 name: "drum".into(),
                 kind: "disk".into(),
                 capacity: "1 MB".into(),

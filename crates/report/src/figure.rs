@@ -30,7 +30,7 @@ pub(crate) enum Aspect {
 
 /// A number, and its interval in the same unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Figure {
+pub(crate) struct FigureText {
     pub value: String,
     pub interval: String,
 }
@@ -88,18 +88,18 @@ pub(crate) fn aspect(measurement: &Measurement) -> Aspect {
     }
 }
 
-pub(crate) fn figure(measurement: &Measurement) -> Figure {
+pub(crate) fn figure(measurement: &Measurement) -> FigureText {
     let mean = measurement.response.mean;
     if measurement.is_all_failed() {
         let (value, interval) = operations(measurement.throughput);
-        return Figure { value, interval };
+        return FigureText { value, interval };
     }
     let (value, interval) = match (aspect(measurement), measurement.bandwidth) {
         (Aspect::Bandwidth, Some(bandwidth)) => rate(bandwidth),
         (Aspect::Operations, _) => operations(measurement.throughput),
         _ => time(mean),
     };
-    Figure { value, interval }
+    FigureText { value, interval }
 }
 
 /// A value in that unit and its interval; of an interval without an upper end, its lower one.
@@ -223,7 +223,7 @@ fn of_tables(run: &Run) -> Vec<String> {
         return Vec::new();
     };
     let listed = table.listed();
-    let told = listed.rows.iter().filter_map(|row| {
+    let shown = listed.rows.iter().filter_map(|row| {
         let head = row.headline()?;
         let value = head.metric.unit.format(head.value.value);
         let name = match head.metric.unit {
@@ -233,7 +233,7 @@ fn of_tables(run: &Run) -> Vec<String> {
         };
         Some(format!("{name} {}{value}", mark(row.trust)))
     });
-    told.collect()
+    shown.collect()
 }
 
 /// The loads at the last two levels that were reached.

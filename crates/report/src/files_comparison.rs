@@ -8,7 +8,7 @@ use stats::Estimate;
 use units::{Bytes, format_counted};
 
 use crate::figure::digits;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::section::in_parts;
 use crate::style::{Style, Tone};
 use crate::system::{describe, short_name};
@@ -37,7 +37,7 @@ pub enum FilesComparisonError {
 }
 
 /// One column.
-struct System<'a> {
+struct FilesColumn<'a> {
     /// The place of its run among those that were named.
     place: usize,
     run: &'a Run,
@@ -94,7 +94,7 @@ pub fn files_comparison(
         let others = run.other_targets.iter();
         let others = others.map(|it| (FileSystemRole::Memory, it));
         for (role, target) in std::iter::once(target).chain(others) {
-            systems.push(System {
+            systems.push(FilesColumn {
                 place,
                 run,
                 role,
@@ -132,7 +132,7 @@ pub fn files_comparison(
     Ok(format!("{text}\n{grid}\n{legend}"))
 }
 
-fn lines_of(systems: &[System<'_>]) -> Vec<SystemTest> {
+fn lines_of(systems: &[FilesColumn<'_>]) -> Vec<SystemTest> {
     let mut lines: Vec<SystemTest> = Vec::new();
     for cell in systems.iter().flat_map(|it| &it.cells) {
         if !lines.iter().any(|it| it.line == cell.line) {
@@ -208,7 +208,7 @@ fn cells_of_row(row: &Row) -> Option<Vec<SystemTest>> {
     ])
 }
 
-impl System<'_> {
+impl FilesColumn<'_> {
     fn value(&self, line: &str) -> Option<Estimate> {
         let mut cells = self.cells.iter();
         cells.find(|it| it.line == line).map(|it| it.value)
@@ -235,7 +235,7 @@ impl System<'_> {
 }
 
 /// Runs, not systems: a run's target and memory disk had the same tests anyway.
-fn holders(line: &SystemTest, systems: &[System<'_>]) -> usize {
+fn holders(line: &SystemTest, systems: &[FilesColumn<'_>]) -> usize {
     let having = systems.iter().filter(|it| it.value(&line.line).is_some());
     let runs: BTreeSet<usize> = having.map(|it| it.place).collect();
     runs.len()
@@ -244,20 +244,20 @@ fn holders(line: &SystemTest, systems: &[System<'_>]) -> usize {
 /// Columns that do not fit beside each other come below.
 fn grid(
     lines: &[SystemTest],
-    systems: &[System<'_>],
-    base: Option<&System<'_>>,
+    systems: &[FilesColumn<'_>],
+    base: Option<&FilesColumn<'_>>,
     style: &Style,
 ) -> String {
-    let mut page = Page::new(style);
-    let numbered: Vec<(usize, &System<'_>)> = (1..).zip(systems).collect();
+    let mut page = TextPage::new(style);
+    let numbered: Vec<(usize, &FilesColumn<'_>)> = (1..).zip(systems).collect();
     in_parts(&mut page, &numbered, |part| {
-        let heading = |(number, system): &(usize, &System<'_>)| {
+        let heading = |(number, system): &(usize, &FilesColumn<'_>)| {
             let name = format!("[{number}] {}", short_name(system.target));
             (name.into(), Align::Right, 9)
         };
         let first = ("".into(), Align::Left, 10);
         let headings = std::iter::once(first).chain(part.iter().map(heading));
-        let mut grid = table::Table::with_headings(headings);
+        let mut grid = table::TextTable::with_headings(headings);
         for line in lines {
             let cells = part.iter().map(|(_, it)| cell(line, it, base));
             let cells = std::iter::once(line.line.clone()).chain(cells);
@@ -269,7 +269,7 @@ fn grid(
 }
 
 /// A value with the half-width of its interval, and the ratio where one is wanted.
-fn cell(line: &SystemTest, system: &System<'_>, base: Option<&System<'_>>) -> String {
+fn cell(line: &SystemTest, system: &FilesColumn<'_>, base: Option<&FilesColumn<'_>>) -> String {
     let Some(found) = system.value(&line.line) else {
         return "-".into();
     };
@@ -287,8 +287,8 @@ fn cell(line: &SystemTest, system: &System<'_>, base: Option<&System<'_>>) -> St
 fn legend(
     lines: &[SystemTest],
     shared: &[SystemTest],
-    systems: &[System<'_>],
-    against: Option<(&System<'_>, u32)>,
+    systems: &[FilesColumn<'_>],
+    against: Option<(&FilesColumn<'_>, u32)>,
 ) -> String {
     let mut text = "Seconds for each test, with half of their 95 % interval.".to_owned();
     if lines.iter().any(|it| it.merit == Merit::Itself) {
@@ -301,7 +301,7 @@ fn legend(
     if cells.any(|it| !it.value.is_bounded()) {
         text.push_str(" What was measured once has no interval.");
     }
-    let is_filled = |line: &SystemTest, system: &System<'_>| {
+    let is_filled = |line: &SystemTest, system: &FilesColumn<'_>| {
         system.value(&line.line).is_none() && system.comparable(line).is_some()
     };
     let one_state = "A memory disk has one state, as is, which stands for the others there.";

@@ -9,7 +9,7 @@ use stats::Estimate;
 use units::{format_counted, format_interval_count};
 
 use crate::compare::differences;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::section;
 use crate::style::{Style, Tone};
 use crate::verdicts::{held, verdict};
@@ -82,7 +82,7 @@ pub(crate) fn title(sets: &RunSets<'_>) -> String {
 /// The comparison on a screen.
 #[must_use]
 pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading(&title(sets));
     if let Some(line) = sets.unlike() {
         page.paragraph(Tone::Doubtful, &line);
@@ -106,7 +106,7 @@ pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &
 /// The limits alone, below a comparison of one run with another.
 #[must_use]
 pub fn gate_limits(sets: &RunSets<'_>, limits: &[GateLimit], style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     judged(&mut page, limits);
     if let Some(line) = sets.too_few() {
         page.paragraph(Tone::Plain, &line);
@@ -114,7 +114,7 @@ pub fn gate_limits(sets: &RunSets<'_>, limits: &[GateLimit], style: &Style) -> S
     page.finish()
 }
 
-fn judged(page: &mut Page<'_>, limits: &[GateLimit]) {
+fn judged(page: &mut TextPage<'_>, limits: &[GateLimit]) {
     if limits.is_empty() {
         return;
     }

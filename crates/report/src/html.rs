@@ -26,7 +26,7 @@ use crate::charts::{load, nines, of_tables, over_time};
 use crate::check_up::title;
 use crate::markup::escaped;
 use crate::plot::Plot;
-use crate::plot::svg::Drawn;
+use crate::plot::svg::PageCharts;
 
 use tables::Labels;
 
@@ -48,13 +48,13 @@ const RUN_BEGIN_PLAIN: &str = "<script type=\"application/json\" id=\"run\">";
 const JSON_BYTES_MAX: u64 = 1 << 28;
 
 /// A part of a page with a heading of its own.
-struct Section {
+struct HtmlSection {
     id: &'static str,
     name: String,
     body: String,
 }
 
-impl Section {
+impl HtmlSection {
     fn new(id: &'static str, name: &str, body: String) -> Self {
         Self {
             id,
@@ -75,34 +75,34 @@ pub fn html(run: &Run) -> String {
     let note = nines_note(measured.saturating_sub(nines.len()));
     let by_nines = tables.iter().filter(|it| it.show.by_nines);
     nines.extend(by_nines.flat_map(nines::rows_by_nines));
-    let mut drawn = Drawn::default();
+    let mut drawn = PageCharts::default();
     let mut labels = Labels::default();
     let sections = [
-        Section::new("figures", "Figures", tables::all(run, &tables, &mut labels)),
-        Section::new("mind", "What to mind", facts::to_mind(run)),
-        Section::new("load", "Latency over load", grid("", &curves, &mut drawn)),
-        Section::new(
+        HtmlSection::new("figures", "Figures", tables::all(run, &tables, &mut labels)),
+        HtmlSection::new("mind", "What to mind", facts::to_mind(run)),
+        HtmlSection::new("load", "Latency over load", grid("", &curves, &mut drawn)),
+        HtmlSection::new(
             "nines",
             "Latency by percentile",
             grid(&note, &nines, &mut drawn),
         ),
-        Section::new(
+        HtmlSection::new(
             "pictures",
             "Pictures",
             grid("", &of_tables::all(run), &mut drawn),
         ),
-        Section::new(
+        HtmlSection::new(
             "time",
             "Over time",
             sparklines::all(run) + &grid("", &over_time::plots(run), &mut drawn),
         ),
-        Section::new(
+        HtmlSection::new(
             "environment",
             "Where it was measured",
             facts::environment(run),
         ),
-        Section::new("setup", "Settings", facts::setup(run)),
-        Section::new("repeat", "Measure it again", facts::repeat(run)),
+        HtmlSection::new("setup", "Settings", facts::setup(run)),
+        HtmlSection::new("repeat", "Measure it again", facts::repeat(run)),
     ];
     let held = format!(
         "<button type=\"button\" id=\"save\" hidden>Save as JSON</button>{RUN_BEGIN}{}{RUN_END}",
@@ -118,10 +118,10 @@ pub fn html(run: &Run) -> String {
 }
 
 /// A page of sections; those without a body are left out.
-struct Page<'a> {
+struct HtmlPage<'a> {
     title: &'a str,
     header: &'a str,
-    sections: &'a [Section],
+    sections: &'a [HtmlSection],
     held: &'a str,
     script: &'a str,
     /// Rules of style beside those of all pages.
@@ -130,17 +130,17 @@ struct Page<'a> {
     policy: &'a str,
 }
 
-impl Page<'_> {
+impl HtmlPage<'_> {
     fn html(&self) -> String {
         let sections = || self.sections.iter().filter(|it| !it.body.is_empty());
         let mut text = self.head();
         let header = self.header;
         text.push_str(&format!("<body>\n{header}<nav aria-label=\"Sections\">"));
-        for Section { id, name, .. } in sections() {
+        for HtmlSection { id, name, .. } in sections() {
             text.push_str(&format!("<a href=\"#{id}\">{}</a>", escaped(name)));
         }
         text.push_str("</nav>\n<main>\n");
-        for Section { id, name, body } in sections() {
+        for HtmlSection { id, name, body } in sections() {
             text.push_str(&format!(
                 "<section id=\"{id}\">\n<h2>{}</h2>\n{body}</section>\n",
                 escaped(name)
@@ -174,8 +174,14 @@ impl Page<'_> {
 }
 
 /// A page of a run or of several: it does nothing but show them.
-fn document(title: &str, header: &str, sections: &[Section], held: &str, rules: &str) -> String {
-    Page {
+fn document(
+    title: &str,
+    header: &str,
+    sections: &[HtmlSection],
+    held: &str,
+    rules: &str,
+) -> String {
+    HtmlPage {
         title,
         header,
         sections,
@@ -232,7 +238,7 @@ fn embedded(run: &Run) -> String {
 }
 
 /// Charts beside each other.
-fn grid(note: &str, plots: &[Plot], drawn: &mut Drawn) -> String {
+fn grid(note: &str, plots: &[Plot], drawn: &mut PageCharts) -> String {
     if plots.is_empty() {
         return String::new();
     }

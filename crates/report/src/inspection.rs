@@ -4,7 +4,7 @@ use results::environment::{BlockDevice, FileSystem, Throttle};
 use results::{Caution, Environment, TargetDescription};
 use units::{Bytes, format_count, format_rate};
 
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
 use crate::target;
 
@@ -16,7 +16,7 @@ pub fn inspection(
     cautions: &[Caution],
     style: &Style,
 ) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading(&format!("{}: {}", target.given, target::kind(target.kind)));
     if target.path != target.given {
         page.fact("path", &target.path);
@@ -85,7 +85,7 @@ fn mount_options(file_system: &FileSystem) -> String {
     options.join(", ")
 }
 
-fn device(page: &mut Page<'_>, device: &BlockDevice) {
+fn device(page: &mut TextPage<'_>, device: &BlockDevice) {
     page.heading(&format!("{} ({})", device.name, device.number));
     page.fact("device", &target::device_in_brief(device));
     page.fact(
@@ -184,7 +184,7 @@ fn throttle(limits: &Throttle) -> String {
     format!("{limited}, by control group {}", limits.group)
 }
 
-fn machine(page: &mut Page<'_>, environment: &Environment) {
+fn machine(page: &mut TextPage<'_>, environment: &Environment) {
     page.heading(&format!(
         "{} ({})",
         environment.host_name, environment.kernel

@@ -58,7 +58,7 @@ pub use csv_intervals::csv_intervals;
 pub use csv_points::csv_points;
 pub use csv_series::csv_series;
 pub use curve::curve_table;
-pub use devices::{DeviceRow, DeviceSheet, device_list, device_sheet};
+pub use devices::{DeviceSheet, ListedDevice, device_list, device_sheet};
 pub use figure::headline;
 pub use files_comparison::{FilesComparisonError, files_comparison};
 pub use gate::{RunSets, gate, gate_json, gate_limits, gate_markdown};

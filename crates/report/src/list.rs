@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::page::wrap;
 use crate::style::Tone;
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// Columns before a result that has lines of its own.
 const RESULT_INDENT: usize = 5;
@@ -76,7 +76,7 @@ pub fn run_list(rows: &[ListRow], width: usize) -> String {
 
 /// The heading and one line for each run.
 fn table(rows: &[ListRow], result: impl Fn(&ListRow) -> String) -> Vec<String> {
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("run", Align::Right, 9),
         ("started", Align::Left, 9),
         ("command", Align::Left, 9),

@@ -4,9 +4,9 @@ use results::{SystemSample, SystemSeries};
 use units::{format_count, format_duration_ns};
 
 use crate::figure::percent;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// What the columns mean.
 const LEGEND: &str = "CPU is that of all processes, and device what the kernel counts for all of \
@@ -16,7 +16,7 @@ const LEGEND: &str = "CPU is that of all processes, and device what the kernel c
 const INTERVALS: (usize, usize) = (6, 60);
 
 /// What happened when, in no more rows than a screen has.
-pub(crate) fn machine_over_time(page: &mut Page<'_>, series: &SystemSeries) {
+pub(crate) fn machine_over_time(page: &mut TextPage<'_>, series: &SystemSeries) {
     // One interval says what stands above already.
     if series.samples.len() < 2 {
         return;
@@ -25,7 +25,7 @@ pub(crate) fn machine_over_time(page: &mut Page<'_>, series: &SystemSeries) {
         true => INTERVALS.1,
         false => INTERVALS.0,
     };
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("until", Align::Right, 9),
         ("transactions", Align::Right, 9),
         ("response", Align::Right, 8),

@@ -69,7 +69,7 @@ pub fn markdown(run: &Run) -> String {
 
 /// The verdict as a paragraph, with a blank line before it.
 pub(crate) fn verdict(run: &Run) -> String {
-    let said = run.verdict.iter().map(|it| {
+    let sentences = run.verdict.iter().map(|it| {
         let codes = it.codes();
         let because = match codes.is_empty() {
             true => String::new(),
@@ -84,7 +84,7 @@ pub(crate) fn verdict(run: &Run) -> String {
             it.trust.name()
         )
     });
-    said.collect()
+    sentences.collect()
 }
 
 /// What was required, as a table; nothing where nothing was.

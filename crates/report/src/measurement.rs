@@ -9,9 +9,9 @@ use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::figure::{INDICATIVE, access_in_words, cpu, operations, percent, rate, time};
 use crate::machine_over_time::machine_over_time;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// Rows of the list of intervals, and of the one with everything.
 const INTERVALS: (usize, usize) = (20, 60);
@@ -21,7 +21,7 @@ const BAR: f64 = 30.0;
 /// The measurement in full: times with intervals, costs, counters. Its warnings are with the run.
 #[must_use]
 pub fn measurement(m: &Measurement, style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading(&format!("{} [{}]", m.title, m.name));
     page.paragraph(Tone::Plain, &settings(m));
     if !m.is_all_failed() {
@@ -54,7 +54,7 @@ pub fn measurement(m: &Measurement, style: &Style) -> String {
 }
 
 /// Wait and service apart, and what the law of the queue says.
-pub(crate) fn queue(page: &mut Page<'_>, m: &Measurement) {
+pub(crate) fn queue(page: &mut TextPage<'_>, m: &Measurement) {
     if let Some(server) = &m.server {
         let (wait, service) = (
             with_interval(time(server.wait)),
@@ -105,7 +105,7 @@ fn failed(error: &ErrorCount) -> String {
 }
 
 /// The load interval by interval, with bars, in no more rows than a screen has.
-pub(crate) fn over_time(page: &mut Page<'_>, m: &Measurement) {
+pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
     let Some(series) = &m.series else { return };
     if m.work == Work::Transaction {
         return machine_over_time(page, series);
@@ -121,7 +121,7 @@ pub(crate) fn over_time(page: &mut Page<'_>, m: &Measurement) {
     let bytes_each = m.bytes_all as f64 / (m.completions_all as f64).max(1.0);
     let ink = if page.style.unicode { "█" } else { "#" };
     let bar = |rate: f64| ink.repeat((rate / highest * BAR).round() as usize);
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("until", Align::Right, 9),
         ("operations", Align::Right, 9),
         ("bytes so far", Align::Right, 6),
@@ -182,8 +182,8 @@ fn with_interval((value, interval): (String, String)) -> String {
 }
 
 /// Response and service time side by side.
-fn times(page: &mut Page<'_>, m: &Measurement) {
-    let mut table = Table::new(&[
+fn times(page: &mut TextPage<'_>, m: &Measurement) {
+    let mut table = TextTable::new(&[
         ("", Align::Left, 9),
         ("latency", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
@@ -283,8 +283,8 @@ fn percentile(found: Option<&PercentileEstimate>) -> (String, String) {
 }
 
 /// One row for each kind of operation; the whole trial, warm-up included.
-fn kinds(page: &mut Page<'_>, kinds: &[KindTimes]) {
-    let mut table = Table::new(&[
+fn kinds(page: &mut TextPage<'_>, kinds: &[KindTimes]) {
+    let mut table = TextTable::new(&[
         ("whole trial", Align::Left, 9),
         ("operations", Align::Right, 8),
         ("bytes", Align::Right, 3),
@@ -323,7 +323,7 @@ fn kinds(page: &mut Page<'_>, kinds: &[KindTimes]) {
 }
 
 /// How much the numbers can be relied on.
-fn quality(page: &mut Page<'_>, m: &Measurement) {
+fn quality(page: &mut TextPage<'_>, m: &Measurement) {
     page.fact("verdict", &verdict(m));
     if !m.is_all_failed() {
         steadiness(page, m);
@@ -351,7 +351,7 @@ fn quality(page: &mut Page<'_>, m: &Measurement) {
 }
 
 /// What was counted, and whether it stayed as it was.
-fn steadiness(page: &mut Page<'_>, m: &Measurement) {
+fn steadiness(page: &mut TextPage<'_>, m: &Measurement) {
     let steady = format_duration_ns(m.duration_ns as f64);
     let warmup = if m.warmup_ns == 0 {
         "nothing cut off as warm-up".to_owned()
@@ -430,7 +430,7 @@ fn drift(m: &Measurement) -> String {
     format!("{word}: {size}{snia}")
 }
 
-fn costs(page: &mut Page<'_>, m: &Measurement) {
+fn costs(page: &mut TextPage<'_>, m: &Measurement) {
     if let Some(cost) = m.cpu {
         let busy = cost.cores_busy;
         let polls = m.generator.as_ref().is_some_and(|it| it.polls);
@@ -463,7 +463,7 @@ fn awake(m: &Measurement) -> Option<f64> {
 }
 
 /// What the system counted during the trial.
-fn system(page: &mut Page<'_>, counters: &CountersDelta) {
+fn system(page: &mut TextPage<'_>, counters: &CountersDelta) {
     let mut parts = vec![format!(
         "{} in all",
         format_duration_ns(counters.cpu_ns as f64)

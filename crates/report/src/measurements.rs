@@ -9,9 +9,9 @@ use crate::figure::{
     INDICATIVE, cpu, figure, indicative_legend, legend, mark, percent, tone_of, trust,
 };
 use crate::measurement::{not_looked_for, over_time, queue};
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// IOPS, mean, p99 and the interval are shown at any width.
 const MEAN_WEIGHT: u8 = 5;
@@ -19,9 +19,9 @@ const MEAN_WEIGHT: u8 = 5;
 const SIGN: usize = 2;
 
 /// One row for each measurement, and what the signs in the rows mean.
-pub(crate) fn section(page: &mut Page<'_>, measurements: &[Measurement]) {
+pub(crate) fn section(page: &mut TextPage<'_>, measurements: &[Measurement]) {
     let is_files = measurements.iter().any(|it| it.work != Work::Operation);
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("", Align::Left, 9),
         (if is_files { "ops/s" } else { "IOPS" }, Align::Right, 8),
         ("MB/s", Align::Right, 4),
@@ -125,7 +125,7 @@ fn percentile_99(measurement: &Measurement) -> String {
 }
 
 /// Reads and writes apart: their shares of the rates, and their times over the whole trial.
-fn kinds(table: &mut Table, measurement: &Measurement) {
+fn kinds(table: &mut TextTable, measurement: &Measurement) {
     let [_, _, ..] = measurement.kinds[..] else {
         return;
     };
@@ -155,7 +155,7 @@ fn kinds(table: &mut Table, measurement: &Measurement) {
 }
 
 /// What is said of a measurement that stands alone.
-fn alone(page: &mut Page<'_>, measurement: &Measurement) {
+fn alone(page: &mut TextPage<'_>, measurement: &Measurement) {
     let times = &measurement.response;
     let mut parts: Vec<String> = Vec::new();
     for one in &times.percentiles {
@@ -183,7 +183,7 @@ fn alone(page: &mut Page<'_>, measurement: &Measurement) {
 }
 
 /// What each row could not show.
-fn unseen(page: &mut Page<'_>, measurements: &[Measurement]) {
+fn unseen(page: &mut TextPage<'_>, measurements: &[Measurement]) {
     for row in measurements {
         if let Some(seen) = row.resolution {
             let text = format!("{}: not searched for: {}", row.title, not_looked_for(&seen));

@@ -3,12 +3,12 @@
 use results::{Run, RunNote, TargetDescription};
 
 use crate::list::moment;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
 use crate::target::mounted;
 
 /// The title, and where and how it was measured. The machine and the target stand above.
-pub(crate) fn section(page: &mut Page<'_>, run: &Run, note: &RunNote) {
+pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, note: &RunNote) {
     page.blank();
     page.heading(&note.title);
     page.blank();

@@ -135,14 +135,14 @@ fn info(run: &Run) -> String {
 /// that holds is 1.
 fn verdict(run: &Run, verdict: &RunVerdict) -> String {
     let run = label("run", &run.id.map_or_else(String::new, |id| id.to_string()));
-    let said = [
+    let labels = [
         run.clone(),
         label("sentence", &verdict.sentence),
         label("trust", verdict.trust.name()),
         label("because", &verdict.codes()),
     ];
-    let said = said.join(",");
-    let mut text = format!("# TYPE seekstone_verdict info\nseekstone_verdict_info{{{said}}} 1\n");
+    let labels = labels.join(",");
+    let mut text = format!("# TYPE seekstone_verdict info\nseekstone_verdict_info{{{labels}}} 1\n");
     let mut add = |family: &str, states: [&str; 3], holds: &str| {
         text.push_str(&format!("# TYPE {family} stateset\n"));
         for state in states {

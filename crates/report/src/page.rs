@@ -1,7 +1,7 @@
 //! A page under construction: lines that never run past its width.
 
 use crate::style::{Style, Tone};
-use crate::table::Table;
+use crate::table::TextTable;
 use units::printable;
 
 /// Columns before the text of a section.
@@ -12,12 +12,12 @@ const EXPLAINED: usize = 34;
 const LABEL: usize = 18;
 
 /// Lines that were laid out for one width.
-pub(crate) struct Page<'a> {
+pub(crate) struct TextPage<'a> {
     pub style: &'a Style,
     text: String,
 }
 
-impl<'a> Page<'a> {
+impl<'a> TextPage<'a> {
     pub fn new(style: &'a Style) -> Self {
         Self {
             style,
@@ -76,19 +76,19 @@ impl<'a> Page<'a> {
     }
 
     /// A table in the section's indentation.
-    pub fn table(&mut self, table: &Table) {
+    pub fn table(&mut self, table: &TextTable) {
         for (tone, line) in table.render(self.style.columns() - INDENT) {
             self.line(tone, &format!("{:INDENT$}{line}", ""));
         }
     }
 
     /// Whether no column of a table is left out.
-    pub fn fits(&self, table: &Table) -> bool {
+    pub fn fits(&self, table: &TextTable) -> bool {
         table.left_out(self.style.columns() - INDENT).is_empty()
     }
 
     /// A table that names the columns which the width leaves out.
-    pub fn whole_table(&mut self, table: &Table) {
+    pub fn whole_table(&mut self, table: &TextTable) {
         self.table(table);
         let left = table.left_out(self.style.columns() - INDENT);
         if !left.is_empty() {
@@ -99,7 +99,7 @@ impl<'a> Page<'a> {
     }
 
     /// A table that keeps the section's indentation for signs of its own.
-    pub fn flush_table(&mut self, table: &Table) {
+    pub fn flush_table(&mut self, table: &TextTable) {
         for (tone, line) in table.render(self.style.columns()) {
             self.line(tone, &line);
         }
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn names_cannot_drive_the_terminal() {
         let style = Style::default();
-        let mut page = Page::new(&style);
+        let mut page = TextPage::new(&style);
         page.line(Tone::Plain, "a\x1b[2Jb");
         page.item(Tone::Plain, "-", "c\x07d");
         assert_eq!(page.finish(), "a?[2Jb\n  - c?d\n");

@@ -12,7 +12,7 @@ use parquet::schema::types::{Type, TypePtr};
 use results::Run;
 use units::LeftOut;
 
-use crate::columns::{COLUMNS, Cells, Line, for_each_line};
+use crate::columns::{COLUMNS, ColumnCells, FigureLine, for_each_line};
 
 /// This build has Parquet files.
 pub const PARQUET_LEFT_OUT: Option<LeftOut> = None;
@@ -40,14 +40,14 @@ pub fn parquet_figures(runs: &[Run]) -> Result<Vec<u8>, ParquetError> {
     Ok(bytes)
 }
 
-fn field(name: &str, cells: &Cells) -> Result<TypePtr, ParquetError> {
+fn field(name: &str, cells: &ColumnCells) -> Result<TypePtr, ParquetError> {
     let (physical, repetition) = match cells {
-        Cells::Text(_) => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
-        Cells::Number(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
-        Cells::Whole(_) => (Physical::INT64, Repetition::OPTIONAL),
-        Cells::Flag(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
+        ColumnCells::Text(_) => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
+        ColumnCells::Number(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
+        ColumnCells::Whole(_) => (Physical::INT64, Repetition::OPTIONAL),
+        ColumnCells::Flag(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
     };
-    let text = matches!(cells, Cells::Text(_)).then_some(LogicalType::String);
+    let text = matches!(cells, ColumnCells::Text(_)).then_some(LogicalType::String);
     let built = Type::primitive_type_builder(name, physical)
         .with_repetition(repetition)
         .with_logical_type(text);
@@ -56,33 +56,33 @@ fn field(name: &str, cells: &Cells) -> Result<TypePtr, ParquetError> {
 
 fn write_column<W: std::io::Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    cells: &Cells,
+    cells: &ColumnCells,
     runs: &[Run],
 ) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Ok(());
     };
     match cells {
-        Cells::Text(of) => {
+        ColumnCells::Text(of) => {
             let values = column_of(runs, |it| of(it).into_bytes().into());
             column
                 .typed::<ByteArrayType>()
                 .write_batch(&values, None, None)?;
         }
-        Cells::Number(of) => {
+        ColumnCells::Number(of) => {
             let values = column_of(runs, |it| Some(of(it)).filter(|value| value.is_finite()));
             let (present, levels) = divided(&values);
             column
                 .typed::<DoubleType>()
                 .write_batch(&present, Some(&levels), None)?;
         }
-        Cells::Whole(of) => {
+        ColumnCells::Whole(of) => {
             let (present, levels) = divided(&column_of(runs, of));
             column
                 .typed::<Int64Type>()
                 .write_batch(&present, Some(&levels), None)?;
         }
-        Cells::Flag(of) => {
+        ColumnCells::Flag(of) => {
             let values = column_of(runs, of);
             column
                 .typed::<BoolType>()
@@ -92,7 +92,7 @@ fn write_column<W: std::io::Write + Send>(
     column.close()
 }
 
-fn column_of<T>(runs: &[Run], of: impl Fn(&Line<'_>) -> T) -> Vec<T> {
+fn column_of<T>(runs: &[Run], of: impl Fn(&FigureLine<'_>) -> T) -> Vec<T> {
     let mut values = Vec::new();
     for run in runs {
         for_each_line(run, |line| values.push(of(line)));

@@ -52,7 +52,7 @@ impl Extent {
 
 /// A measured place, and what is said of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct PlotPoint {
     pub at: [Extent; 2],
     pub text: String,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Series {
     pub name: String,
     /// Through these places; broken where one is no number.
     pub line: Vec<[f64; 2]>,
-    pub places: Vec<Place>,
+    pub places: Vec<PlotPoint>,
     pub look: PlaceLook,
     /// Whether an area joins the intervals of neighbours.
     pub has_band: bool,
@@ -94,8 +94,8 @@ pub(crate) struct TimeStep {
 
 impl Series {
     /// Places that a line joins.
-    pub fn joined(name: &str, places: impl Iterator<Item = Place>) -> Self {
-        let places: Vec<Place> = places.collect();
+    pub fn joined(name: &str, places: impl Iterator<Item = PlotPoint>) -> Self {
+        let places: Vec<PlotPoint> = places.collect();
         Self {
             name: name.to_owned(),
             line: places.iter().map(|it| it.at.map(|at| at.value)).collect(),
@@ -113,7 +113,7 @@ impl Series {
                 continue;
             };
             line.extend([[it.from, value], [it.to, value]]);
-            places.push(Place {
+            places.push(PlotPoint {
                 at: [0.5 * (it.from + it.to), value].map(Extent::exact),
                 text: it.text,
             });
@@ -173,14 +173,14 @@ impl Guide {
 
 /// An axis with what it shows.
 #[derive(Clone, Debug)]
-pub(crate) struct Side {
+pub(crate) struct LabelledAxis {
     pub axis: Axis,
     pub name: String,
     pub unit: Unit,
     pub ticks: Vec<(f64, String)>,
 }
 
-impl Side {
+impl LabelledAxis {
     fn over(of: &SideOf<'_>, values: impl Iterator<Item = f64>) -> Self {
         let axis = Axis::over(of.scale, values);
         let ticks = axis.ticks().into_iter();
@@ -214,8 +214,8 @@ pub(crate) struct Plot {
     pub title: String,
     /// What must be known to read it.
     pub note: String,
-    pub across: Side,
-    pub up: Side,
+    pub across: LabelledAxis,
+    pub up: LabelledAxis,
     pub series: Vec<Series>,
     pub guides: Vec<Guide>,
 }
@@ -237,7 +237,7 @@ impl Plot {
                 .flat_map(Extent::all)
                 .chain(lines.map(move |it| it[side]))
         };
-        let [across, up] = [0, 1].map(|side| Side::over(&sides[side], values(side)));
+        let [across, up] = [0, 1].map(|side| LabelledAxis::over(&sides[side], values(side)));
         Self {
             title: String::new(),
             note: String::new(),

@@ -5,9 +5,9 @@ use stats::Estimate;
 use units::{Bytes, format_count, format_duration_ns};
 
 use crate::figure::time;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// Columns of the longest bar.
 const BAR: usize = 30;
@@ -15,7 +15,7 @@ const BAR: usize = 30;
 /// The times as text.
 #[must_use]
 pub fn positioning(found: &Positioning, style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading(&format!(
         "positioning on {}, seed {}",
         found.target, found.seed
@@ -64,9 +64,9 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
     page.finish()
 }
 
-fn histogram(page: &mut Page<'_>, found: &Positioning) {
+fn histogram(page: &mut TextPage<'_>, found: &Positioning) {
     let published = found.published.as_ref();
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("time", Align::Right, 9),
         ("files", Align::Right, 9),
         ("95 % of rounds", Align::Left, 8),

@@ -10,7 +10,7 @@ use results::{Row, Run, Table, TableShape, Trust};
 
 use crate::figure::{indicative_legend, legend, mark, tone_of};
 use crate::names::words;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::plot::strip::{SHOWN, Sense};
 use crate::style::Tone;
 use crate::table::{self, Align};
@@ -22,7 +22,7 @@ use column::{
 use matrix::Matrix;
 
 /// All tables that the kind of the run gave, and what the signs in them mean.
-pub(crate) fn all(page: &mut Page<'_>, run: &Run) {
+pub(crate) fn all(page: &mut TextPage<'_>, run: &Run) {
     let all = page.style.all;
     let shown = run.tables.iter();
     let shown = shown.filter(|it| !it.rows.is_empty() && (all || !it.show.is_detail));
@@ -40,7 +40,7 @@ pub(crate) fn all(page: &mut Page<'_>, run: &Run) {
 }
 
 /// A table with its notes.
-pub(crate) fn one(page: &mut Page<'_>, table: &Table) {
+pub(crate) fn one(page: &mut TextPage<'_>, table: &Table) {
     let grouped_by = table.show.grouped_by.as_ref();
     let place = grouped_by.and_then(|by| table.factors.iter().position(|it| it == by));
     let all: Vec<&Row> = table.rows.iter().collect();
@@ -68,7 +68,7 @@ pub(crate) fn one(page: &mut Page<'_>, table: &Table) {
 }
 
 /// The repetitions behind each row.
-fn each(page: &mut Page<'_>, table: &Table, name: &str) {
+fn each(page: &mut TextPage<'_>, table: &Table, name: &str) {
     for row in table.rows.iter().filter(|it| !it.replicates.is_empty()) {
         let mut metrics: Vec<&str> = Vec::new();
         for (metric, _, _) in row.replicates.iter().flat_map(|it| &it.readings) {
@@ -81,7 +81,7 @@ fn each(page: &mut Page<'_>, table: &Table, name: &str) {
             .zip((1..COLUMN_WEIGHT).rev().chain(iter::repeat(1)));
         let columns = columns.map(|(it, weight)| (words(it).into(), Align::Right, weight));
         let first = (words(name).into(), Align::Right, NAME_WEIGHT);
-        let mut grid = table::Table::with_headings(iter::once(first).chain(columns));
+        let mut grid = table::TextTable::with_headings(iter::once(first).chain(columns));
         for repetition in &row.replicates {
             let cell = |metric: &&str| {
                 let mut readings = repetition.readings.iter();
@@ -108,7 +108,7 @@ fn levels<'a>(rows: &[&'a Row], place: usize) -> Vec<&'a str> {
     found
 }
 
-fn grid(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
+fn grid(page: &mut TextPage<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
     if !page.style.all
         && let Some(matrix) = Matrix::of(table, rows, group)
     {
@@ -122,9 +122,9 @@ fn grid(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>)
 
 /// As many parts beside each other as the width has room for, the others below.
 pub(crate) fn in_parts<T>(
-    page: &mut Page<'_>,
+    page: &mut TextPage<'_>,
     mut parts: &[T],
-    grid: impl Fn(&[T]) -> table::Table,
+    grid: impl Fn(&[T]) -> table::TextTable,
 ) {
     while !parts.is_empty() {
         let fits = |count: &usize| page.fits(&grid(&parts[..*count]));
@@ -135,7 +135,7 @@ pub(crate) fn in_parts<T>(
 }
 
 /// A line for each metric, with a column for each row.
-fn metrics(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
+fn metrics(page: &mut TextPage<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
     let signs = Signs::of(page);
     let names = named(table, rows, [group, None]);
     let values = valued(table, rows, page.style.all, (0, None));
@@ -149,7 +149,7 @@ fn metrics(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usiz
     let grid = |rows: &[&Row]| {
         let first = (corner.clone().into(), Align::Left, NAME_WEIGHT);
         let headings = iter::once(first).chain(rows.iter().map(heading));
-        let mut grid = table::Table::with_headings(headings);
+        let mut grid = table::TextTable::with_headings(headings);
         for column in values.iter().filter(is_shown) {
             let name = column.heading.0.clone().into_owned();
             let cells = rows.iter().map(|row| column.whole(row, &signs));
@@ -165,7 +165,7 @@ fn metrics(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usiz
 
 /// A line for each row, or for rows that only the factor of the sides tells apart. Those who ask
 /// for everything see in further tables what the width leaves out.
-fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
+fn lines(page: &mut TextPage<'_>, table: &Table, rows: &[&Row], group: Option<usize>) {
     // Ratios have what they are made of beside them, and that has its intervals elsewhere.
     let all = (page.style.all || table.show.in_parts) && table.show.around_one.is_none();
     let beside = table.show.side_by_side.as_ref().filter(|_| !all);
@@ -209,13 +209,13 @@ fn lines(page: &mut Page<'_>, table: &Table, rows: &[&Row], group: Option<usize>
 
 /// Lines in columns.
 fn laid(
-    page: &Page<'_>,
+    page: &TextPage<'_>,
     lines: &[&Line<'_>],
     columns: &[GridColumn<'_>],
     is_beside: bool,
-) -> table::Table {
+) -> table::TextTable {
     let headings = columns.iter().map(|column| column.heading.clone());
-    let mut grid = table::Table::with_headings(headings);
+    let mut grid = table::TextTable::with_headings(headings);
     if !page.style.all {
         grid = grid.stacked_from(HEADLINE_WEIGHT);
     }
@@ -281,11 +281,11 @@ fn with_factor(factor: &str, level: &str) -> String {
 }
 
 /// What the signs that occur mean.
-fn signs(page: &mut Page<'_>, shown: &[&Table]) {
+fn signs(page: &mut TextPage<'_>, shown: &[&Table]) {
     let rows = || shown.iter().flat_map(|table| &table.rows);
     let mut used: BTreeSet<Trust> = rows().map(|row| row.trust).collect();
     used.remove(&Trust::Sound);
-    let said = used
+    let legend = used
         .into_iter()
         .map(|it| format!("{} {}", mark(it), legend(it)));
     let all = page.style.all;
@@ -297,8 +297,8 @@ fn signs(page: &mut Page<'_>, shown: &[&Table]) {
         indicative.any(|it| metrics.iter().any(|shown| shown.name == it.metric.name))
     };
     let indicative = shown.iter().any(has_indicative);
-    let said: Vec<String> = said.chain(indicative.then(indicative_legend)).collect();
-    if !said.is_empty() {
-        page.paragraph(Tone::Quiet, &said.join("; "));
+    let legend: Vec<String> = legend.chain(indicative.then(indicative_legend)).collect();
+    if !legend.is_empty() {
+        page.paragraph(Tone::Quiet, &legend.join("; "));
     }
 }

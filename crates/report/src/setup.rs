@@ -3,13 +3,13 @@
 use results::{FileText, RunSetting, SettingOrigin, Setup};
 use units::{format_counted, format_duration_ns};
 
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
 
 /// The setup in a few lines; with all details, every setting with its value.
 #[must_use]
 pub fn setup(setup: &Setup, style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading("Setup");
     if style.all {
         let width = setup.settings.iter().map(|it| it.name.len()).max();

@@ -4,7 +4,7 @@ use results::{Curve, Measurement, Resolution, Run, Table, Trust};
 use units::format_duration_ns;
 
 use crate::figure::{percent, trust};
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
 
 /// A row of usual length lasts so long: 10 s, less what its last slot lacks.
@@ -13,7 +13,7 @@ const USUAL_NS: u64 = 9_000_000_000;
 const LEAST: f64 = 0.005;
 
 /// Rows that can be used, foreign I/O, and what was too slow or too rare to be seen.
-pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
+pub(crate) fn line(page: &mut TextPage<'_>, run: &Run) {
     let measurements = shown(run);
     let mut parts = Vec::new();
     match measurements.is_empty() && run.curve().is_none() {
@@ -26,10 +26,10 @@ pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     parts.extend(rarest(measurements, run.curve()));
     if let Some(verdict) = &run.verdict {
         // That all rows are sound says the word by itself.
-        let is_said = parts
+        let is_quoted = parts
             .first()
             .is_some_and(|it: &String| it.ends_with(" sound"));
-        if verdict.trust != Trust::Sound || !is_said {
+        if verdict.trust != Trust::Sound || !is_quoted {
             parts.insert(0, verdict.trust.name().to_owned());
         }
     }

@@ -10,10 +10,10 @@ use units::{format_count, format_counted, format_interval_count};
 
 use crate::compare::name;
 use crate::figure::{estimated, percent};
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
 use crate::system::{describe, short_name};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// What no program finds out about a system.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -105,7 +105,7 @@ pub enum SystemsError {
 }
 
 /// One system with what is known of it.
-struct System<'a> {
+struct ComparedSystem<'a> {
     number: usize,
     run: &'a Run,
     facts: Option<&'a SystemFacts>,
@@ -143,7 +143,7 @@ pub fn systems_comparison(
             return Err(SystemsError::NothingShared(name(base), name(run)));
         }
         let facts = wanted.systems.iter().find(|it| Some(it.run) == run.id);
-        systems.push(System {
+        systems.push(ComparedSystem {
             number,
             run,
             facts,
@@ -162,7 +162,7 @@ pub fn systems_comparison(
         );
         described.push_str(&system.facts_line(wanted.currency.as_deref()));
     }
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     figures(&mut page, &systems, against as usize)?;
     page.blank();
     means(
@@ -194,7 +194,7 @@ fn check_facts(runs: &[Run], facts: &[SystemFacts]) -> Result<(), SystemsError> 
     Ok(())
 }
 
-impl System<'_> {
+impl ComparedSystem<'_> {
     fn name(&self) -> String {
         let given = self.facts.and_then(|it| it.name.clone());
         let name = given.unwrap_or_else(|| short_name(&self.run.target));
@@ -248,12 +248,12 @@ fn is_same(it: &FigureRatio, other: &FigureRatio) -> bool {
 
 /// Below each figure the systems that have it.
 fn figures(
-    page: &mut Page<'_>,
-    systems: &[System<'_>],
+    page: &mut TextPage<'_>,
+    systems: &[ComparedSystem<'_>],
     against: usize,
 ) -> Result<(), SystemsError> {
     let base = &systems[against - 1];
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("figure and system", Align::Left, 9),
         ("measured", Align::Right, 9),
         ("95 % interval", Align::Left, 5),
@@ -298,7 +298,7 @@ fn figures(
 }
 
 fn cells(
-    system: &System<'_>,
+    system: &ComparedSystem<'_>,
     it: &FigureRatio,
     specified: [String; 2],
     is_base: bool,
@@ -313,7 +313,7 @@ fn cells(
         None if is_base && it.performance().is_some() => ("1".to_owned(), String::new()),
         None => (String::new(), String::new()),
     };
-    let said = match it.shown {
+    let word = match it.shown {
         Shown::Untrusted(_) => it.shown.word(),
         _ => "",
     };
@@ -327,7 +327,7 @@ fn cells(
         part,
         performance,
         within,
-        said.to_owned(),
+        word.to_owned(),
     ]
 }
 
@@ -339,7 +339,12 @@ const fn tone(it: &FigureRatio) -> Tone {
 }
 
 /// What each system is on average over the figures that all have, and what that costs.
-fn means(page: &mut Page<'_>, systems: &[System<'_>], against: usize, currency: Option<&str>) {
+fn means(
+    page: &mut TextPage<'_>,
+    systems: &[ComparedSystem<'_>],
+    against: usize,
+    currency: Option<&str>,
+) {
     let base = &systems[against - 1];
     let is_usable =
         |it: &FigureRatio| !matches!(it.shown, Shown::Untrusted(_)) && it.performance().is_some();
@@ -359,7 +364,7 @@ fn means(page: &mut Page<'_>, systems: &[System<'_>], against: usize, currency: 
     page.heading(&format!(
         "Mean performance over {count} that all systems have"
     ));
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("system", Align::Left, 9),
         ("performance", Align::Right, 9),
         ("least .. most", Align::Left, 7),

@@ -36,7 +36,7 @@ pub(crate) struct Column {
 }
 
 /// Rows of cells in columns. A column without any text is not shown.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     columns: Vec<Column>,
     rows: Vec<(Tone, Vec<String>)>,
     /// The first column does not get narrower than this while others can be left out.
@@ -56,7 +56,7 @@ struct ShownColumns {
     gap: usize,
 }
 
-impl Table {
+impl TextTable {
     /// A table with these columns: heading, side, weight.
     pub fn new(columns: &[(&'static str, Align, u8)]) -> Self {
         let columns = columns.iter();
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     fn check(width: usize, expected: &str) {
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             ("", Align::Left, 9),
             ("value", Align::Right, 8),
             ("empty", Align::Right, 7),
@@ -316,7 +316,7 @@ mod tests {
     /// Bug: on a narrow screen mean latency and interval were left out.
     #[test]
     fn an_important_column_goes_below_the_first_rather_than_away() {
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             ("", Align::Left, 9),
             ("IOPS", Align::Right, 8),
             ("MB/s", Align::Right, 1),

@@ -1,10 +1,10 @@
 //! What a recorded trace asks for, and a job fitted to it.
 
 use serde_json::{Value, json};
-use trace::{Fit, Notes, OpCount, Summary};
+use trace::{FittedJob, Notes, OpCount, TraceSummary};
 use units::{Bytes, format_count, format_counted, format_duration_ns, format_rate};
 
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
 
 /// Lengths that are listed unless everything is asked for.
@@ -17,11 +17,11 @@ const KINDS: [&str; 4] = ["read", "write", "trim", "sync"];
 #[must_use]
 pub fn trace_sheet(
     (name, format): (&str, &str),
-    summary: &Summary,
-    fit: Option<&Fit>,
+    summary: &TraceSummary,
+    fit: Option<&FittedJob>,
     style: &Style,
 ) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading(&format!("{name}: {format}"));
     page.fact("requests", &requests(summary));
     page.fact("mix", &mix(&summary.ops));
@@ -51,7 +51,7 @@ pub fn trace_sheet(
     page.finish()
 }
 
-fn requests(summary: &Summary) -> String {
+fn requests(summary: &TraceSummary) -> String {
     let rate = match summary.per_second() {
         Some(rate) => format!(
             " in {}, {}/s on average, {} in the busiest second",
@@ -79,7 +79,7 @@ fn mix(ops: &[OpCount; 4]) -> String {
     kinds.join(", ")
 }
 
-fn arrivals(summary: &Summary) -> String {
+fn arrivals(summary: &TraceSummary) -> String {
     if summary.gaps.is_empty() || summary.span_ns == 0 {
         return String::new();
     }
@@ -93,7 +93,7 @@ fn arrivals(summary: &Summary) -> String {
     )
 }
 
-fn sizes(summary: &Summary) -> String {
+fn sizes(summary: &TraceSummary) -> String {
     let moving = summary.moving().max(1) as f64;
     let shown = summary.sizes.iter().take(SIZES_SHOWN).map(|it| {
         let share = it.count as f64 / moving * 100.0;
@@ -109,7 +109,7 @@ fn sizes(summary: &Summary) -> String {
     text
 }
 
-fn files(summary: &Summary) -> String {
+fn files(summary: &TraceSummary) -> String {
     let shown = summary.files.iter().take(FILES_SHOWN);
     let shown = shown.map(|(name, end)| format!("{name} (to {})", Bytes(*end)));
     let mut text = shown.collect::<Vec<_>>().join(", ");
@@ -120,7 +120,7 @@ fn files(summary: &Summary) -> String {
     text
 }
 
-fn hot_spots(page: &mut Page<'_>, summary: &Summary) {
+fn hot_spots(page: &mut TextPage<'_>, summary: &TraceSummary) {
     let heat = &summary.heat;
     let share = |part: f64| heat.share_of_hottest(part) * 100.0;
     page.heading("Hot spots");
@@ -146,7 +146,7 @@ fn hot_spots(page: &mut Page<'_>, summary: &Summary) {
     }
 }
 
-fn notes(page: &mut Page<'_>, notes: &Notes) {
+fn notes(page: &mut TextPage<'_>, notes: &Notes) {
     let mut lines: Vec<String> = notes
         .skipped
         .iter()
@@ -166,7 +166,7 @@ fn notes(page: &mut Page<'_>, notes: &Notes) {
     }
 }
 
-fn how_well(page: &mut Page<'_>, fit: &Fit) {
+fn how_well(page: &mut TextPage<'_>, fit: &FittedJob) {
     page.heading("How well it fits (0 % is the trace itself)");
     let line = |share: f64| format!("{:.1} %", share * 100.0);
     page.fact(
@@ -193,7 +193,11 @@ fn how_well(page: &mut Page<'_>, fit: &Fit) {
 
 /// The same as JSON.
 #[must_use]
-pub fn trace_json((name, format): (&str, &str), summary: &Summary, fit: Option<&Fit>) -> Value {
+pub fn trace_json(
+    (name, format): (&str, &str),
+    summary: &TraceSummary,
+    fit: Option<&FittedJob>,
+) -> Value {
     let kinds = summary.ops.iter().zip(KINDS);
     let kinds = kinds.map(|(op, kind)| json!({"kind": kind, "count": op.count, "bytes": op.bytes}));
     let sizes = summary.sizes.iter();

@@ -2,9 +2,9 @@
 
 use results::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
 
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// What the columns mean.
 const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed \
@@ -22,7 +22,7 @@ const FINE: f64 = 0.001;
 /// Every table, with notes under each.
 #[must_use]
 pub fn validation(found: &Validation, style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     page.heading(&match &found.device {
         Some(device) => format!("Simulated {device} compared with what was published"),
         None => "Simulated machines compared with what was published, and with laws".into(),
@@ -51,14 +51,14 @@ fn summary(found: &Validation) -> String {
     )
 }
 
-fn show(page: &mut Page<'_>, table: &ValidationTable) {
+fn show(page: &mut TextPage<'_>, table: &ValidationTable) {
     page.heading(&table.title);
     page.paragraph(Tone::Quiet, &table.method);
     let published = match table.reference {
         Reference::Document => "published",
         Reference::Law => "law",
     };
-    let mut rows = Table::new(&[
+    let mut rows = TextTable::new(&[
         ("", Align::Left, 9),
         (published, Align::Right, 9),
         ("simulated", Align::Right, 9),

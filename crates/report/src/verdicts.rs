@@ -5,11 +5,11 @@ use stats::Estimate;
 use units::{format_count, format_interval_count};
 
 use crate::figure::estimated;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
 
 /// What was required, and whether it is so.
-pub(crate) fn goals(page: &mut Page<'_>, run: &Run) {
+pub(crate) fn goals(page: &mut TextPage<'_>, run: &Run) {
     if run.goals.is_empty() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use results::{Run, Severity, Warning, WarningCode};
 
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
 
 /// Warnings shown where not all are asked for.
@@ -36,7 +36,7 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
 }
 
 /// The warnings of a run: the few that weigh most, or all where all are asked for.
-pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
+pub(crate) fn section(page: &mut TextPage<'_>, run: &Run) {
     let ordered = in_order(run.all_warnings());
     if ordered.is_empty() {
         return;
@@ -47,12 +47,12 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
         ordered.iter().for_each(|warning| item(page, warning));
         return;
     }
-    let told: Vec<&Warning> = ordered
+    let listed: Vec<&Warning> = ordered
         .iter()
         .copied()
-        .filter(|it| !is_told_by_another(it, &ordered))
+        .filter(|it| !is_covered_by_another(it, &ordered))
         .collect();
-    let gathered = gathered(&told, run);
+    let gathered = gathered(&listed, run);
     // A list of many rows is not kept short by what it does not warn of.
     let is_long = page.lines() > LIST;
     let (mut shown, mut findings, mut is_full) = (0, 0, false);
@@ -83,7 +83,7 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
 }
 
 /// Whether it says that latency moved, where another says that it still does.
-fn is_told_by_another(warning: &Warning, all: &[&Warning]) -> bool {
+fn is_covered_by_another(warning: &Warning, all: &[&Warning]) -> bool {
     let title = |it: &Warning| it.text().split(": ").next().map(str::to_owned);
     let is_more =
         |it: &&Warning| it.code == WarningCode::NotStationary && title(it) == title(warning);
@@ -137,7 +137,7 @@ fn titled(run: &Run) -> Vec<(&Warning, String)> {
     measured.chain(rows).collect()
 }
 
-pub(crate) fn item(page: &mut Page<'_>, warning: &Warning) {
+pub(crate) fn item(page: &mut TextPage<'_>, warning: &Warning) {
     let (tone, mark) = match warning.severity {
         Severity::Void => (Tone::Bad, "VOID "),
         Severity::Doubt => (Tone::Doubtful, "doubt"),

@@ -5,9 +5,9 @@ use stats::Estimate;
 use units::{format_count, format_counted, format_duration_ns, format_interval_count};
 
 use crate::figure::{operations, time};
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 use crate::warnings;
 
 /// What the columns of the scores mean.
@@ -19,7 +19,7 @@ const LEGEND: &str = "Errors of the mean response time at groups of neighbouring
 /// Model, scores and predictions.
 #[must_use]
 pub fn what_if(found: &WhatIf, style: &Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = TextPage::new(style);
     header(&mut page, found);
     model(&mut page, found);
     scores(&mut page, found);
@@ -50,7 +50,7 @@ pub fn what_if_json(found: &WhatIf) -> String {
     text
 }
 
-fn header(page: &mut Page<'_>, found: &WhatIf) {
+fn header(page: &mut TextPage<'_>, found: &WhatIf) {
     let numbers: Vec<String> = found.runs.iter().map(ToString::to_string).collect();
     let plural = if numbers.len() == 1 { "" } else { "s" };
     let runs = numbers.join(", ");
@@ -76,10 +76,10 @@ fn header(page: &mut Page<'_>, found: &WhatIf) {
     );
 }
 
-fn model(page: &mut Page<'_>, found: &WhatIf) {
+fn model(page: &mut TextPage<'_>, found: &WhatIf) {
     page.blank();
     page.heading(&format!("Model: {}", found.model));
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("parameter", Align::Left, 9),
         ("value", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
@@ -104,10 +104,10 @@ fn shown(parameter: &ModelParameter) -> (String, String) {
     }
 }
 
-fn scores(page: &mut Page<'_>, found: &WhatIf) {
+fn scores(page: &mut TextPage<'_>, found: &WhatIf) {
     page.blank();
     page.heading("How well each model predicts what it did not see");
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("model", Align::Left, 9),
         ("parameters", Align::Right, 3),
         ("left out", Align::Right, 4),
@@ -168,13 +168,13 @@ fn unseen(score: &UnseenScore) -> String {
     )
 }
 
-fn predictions(page: &mut Page<'_>, found: &WhatIf) {
+fn predictions(page: &mut TextPage<'_>, found: &WhatIf) {
     if found.predictions.is_empty() {
         return;
     }
     page.blank();
     page.heading("Predictions");
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("question", Align::Left, 9),
         ("mean response", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
@@ -237,13 +237,13 @@ fn prediction_row(prediction: &Prediction) -> [String; 7] {
     ]
 }
 
-fn device(page: &mut Page<'_>, found: &WhatIf) {
+fn device(page: &mut TextPage<'_>, found: &WhatIf) {
     let Some(device) = &found.device else {
         return;
     };
     page.blank();
     page.heading(&format!("The same load on {device}, in virtual time"));
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("clients", Align::Right, 9),
         ("measured", Align::Right, 9),
         ("95 % interval", Align::Left, 7),

@@ -127,7 +127,7 @@ pub enum LevelOutcome {
 
 /// A response time at which the load is wanted, and what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub struct CurveLevel {
     /// Response time, nanoseconds: the mean, or the curve's percentile.
     pub level_ns: u64,
     /// What was found.
@@ -184,7 +184,7 @@ pub struct Curve {
     /// Points in order of clients, scouts included.
     pub points: Vec<CurvePoint>,
     /// Levels in ascending order.
-    pub levels: Vec<Level>,
+    pub levels: Vec<CurveLevel>,
     /// The highest load.
     pub saturation: Option<Saturation>,
     /// What every point that is cited was long enough to see; absent where none is, and in runs of

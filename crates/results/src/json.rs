@@ -44,7 +44,7 @@ const INFALLIBLE: &str = "a run has no keys but text";
 
 /// The one key that every version has, in the same place.
 #[derive(Deserialize)]
-struct Header {
+struct SchemaHeader {
     schema: u64,
 }
 
@@ -91,7 +91,7 @@ pub fn json_without_tables(run: &Run) -> String {
 /// When the text is not a run, or was written in a schema that this program does not read.
 // fuzzed: run_json
 pub fn from_json(text: &str) -> Result<Run, JsonError> {
-    let header: Header = serde_json::from_str(text)?;
+    let header: SchemaHeader = serde_json::from_str(text)?;
     let (found, known) = (header.schema, SCHEMA_VERSION);
     if found < OLDEST_READ {
         return Err(JsonError::OlderSchema { found, known });

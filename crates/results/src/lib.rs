@@ -47,7 +47,7 @@ pub use comparison::{
     FigureRatio, RatioRow, SetupDifference, Shown, compare, ratio_table, set_differences,
     setup_differences,
 };
-pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
+pub use curve::{Arrivals, Curve, CurveLevel, CurvePoint, LevelOutcome, OpenTrial, Saturation};
 pub use environment::{Caution, Environment, RankHost, TargetDescription};
 pub use failure::{ErrorClass, ErrorCount};
 pub use file_tests::{
@@ -59,7 +59,8 @@ pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};
 pub use interval::{Interval, histogram_in, histogram_text};
 pub use json::{JsonError, from_json, json, json_without_tables};
 pub use measurement::{
-    Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished, Work,
+    Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times,
+    UnfinishedOperations, Work,
 };
 pub use metric::{KnownMetric, METRICS, metrics_of};
 pub use mode::Mode;
@@ -68,11 +69,12 @@ pub use note::RunNote;
 pub use percentile::{PERCENTILES, Percentile, USER_PERCENTILE, shares, user_shares};
 pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{
-    Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns, RabWorkload, Rabmark,
+    ModeChange, ModeComparison, Rab, RabAverage, RabGroup, RabLevel, RabOverRuns, RabWorkload,
+    Rabmark,
 };
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
-pub use replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
+pub use replay::{Replay, ReplayDeal, ReplayHost, ReplayLag, ReplayPace};
 pub use replicate::{Replicate, ReplicateTurn};
 pub use run::{RowWarning, Run, SCHEMA_VERSION, Status};
 pub use saying::{KNOWN, Saying, in_a_sentence, known, with_unit};

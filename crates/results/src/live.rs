@@ -4,7 +4,7 @@
 
 use stats::Channel;
 
-use crate::curve::{CurvePoint, Level, Saturation};
+use crate::curve::{CurveLevel, CurvePoint, Saturation};
 use crate::mode::Mode;
 
 /// Whether something is being measured.
@@ -45,7 +45,7 @@ impl Verbosity {
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum LiveCommand {
     /// The next mode (M).
     NextMode,
     /// End the program (Q, X, Ctrl-C).
@@ -153,7 +153,7 @@ pub struct Live {
     /// Points of the current workload's curve, in order of clients.
     pub points: Vec<CurvePoint>,
     /// Levels of the current workload's curve.
-    pub levels: Vec<Level>,
+    pub levels: Vec<CurveLevel>,
     /// The highest load of the current workload's curve.
     pub saturation: Option<Saturation>,
     /// How the present trial gets more precise.

@@ -136,7 +136,7 @@ pub struct CpuCost {
 /// Operations that were due and not done when a trial ended. The times of a measurement are of what
 /// was done, so these are missing there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Unfinished {
+pub struct UnfinishedOperations {
     pub count: u64,
     /// How long they had waited by then on average, nanoseconds.
     #[serde(with = "stats::undefined")]
@@ -154,7 +154,7 @@ pub struct Unfinished {
     pub longest_ns: Option<u64>,
 }
 
-impl Unfinished {
+impl UnfinishedOperations {
     /// Whether their times are those in the end.
     #[must_use]
     pub const fn is_answered(&self) -> bool {
@@ -268,7 +268,7 @@ pub struct Measurement {
     pub short: u64,
     /// Operations that were not done when the trial ended, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unfinished: Option<Unfinished>,
+    pub unfinished: Option<UnfinishedOperations>,
     /// Operations that waited for room here before they were handed over, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub room: Option<RoomWait>,

@@ -11,14 +11,14 @@ use crate::warning::Warning;
 /// The two kinds of workload, whose RABmarks are averaged apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Group {
+pub enum RabGroup {
     /// Clients are added until the response time reaches each level.
     Transaction,
     /// A fixed number of clients, none of which ever waits.
     Batch,
 }
 
-impl Group {
+impl RabGroup {
     /// The word that reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -68,7 +68,7 @@ pub struct RabWorkload {
     /// What it is, in words.
     pub title: String,
     /// Which group it belongs to.
-    pub group: Group,
+    pub group: RabGroup,
     /// The mode in which all of it was measured.
     pub mode: Mode,
     /// When it began, nanoseconds since the start.
@@ -114,7 +114,7 @@ impl RabWorkload {
 pub struct RabAverage {
     /// Number of the run through all workloads, from 1.
     pub run: u32,
-    pub group: Group,
+    pub group: RabGroup,
     pub mode: Mode,
     /// Over how many workloads.
     pub workloads: u32,
@@ -131,7 +131,7 @@ pub struct RabOverRuns {
     pub name: String,
     /// The workload in words; absent for an average.
     pub title: Option<String>,
-    pub group: Group,
+    pub group: RabGroup,
     pub mode: Mode,
     /// Over how many runs.
     pub runs: u32,

@@ -22,7 +22,7 @@ pub enum ReplayPace {
 /// How far requests were behind the trace: from when one was due to when it was issued, over every
 /// request. The wait for a slow storage is in it, as is the program's own lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Behind {
+pub struct ReplayLag {
     /// Mean, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub mean_ns: f64,
@@ -32,12 +32,12 @@ pub struct Behind {
     pub p99_ns: u64,
     /// The furthest behind, nanoseconds.
     pub longest_ns: u64,
-    /// The share that was more than [`Behind::LATE_NS`] behind, 0 to 1.
+    /// The share that was more than [`ReplayLag::LATE_NS`] behind, 0 to 1.
     #[serde(with = "stats::undefined")]
     pub late_share: f64,
 }
 
-impl Behind {
+impl ReplayLag {
     /// A request that is further behind than this counts as late, nanoseconds.
     pub const LATE_NS: u64 = 1_000_000;
 }
@@ -70,7 +70,7 @@ pub struct Replay {
     /// From when the first was due to when the last was issued, nanoseconds.
     pub took_ns: u64,
     /// How far behind the schedule requests were; absent where there is none.
-    pub behind: Option<Behind>,
+    pub behind: Option<ReplayLag>,
     /// What was dealt to the ranks, where there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dealt: Option<ReplayDeal>,
@@ -101,7 +101,7 @@ pub struct ReplayHost {
     pub took_ns: u64,
     /// How far behind the schedule its requests were; absent where there is none, and where it had
     /// none of them.
-    pub behind: Option<Behind>,
+    pub behind: Option<ReplayLag>,
 }
 
 impl Replay {

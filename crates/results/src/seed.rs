@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum SeedForm {
     Text(String),
     Number(u64),
 }
@@ -15,9 +15,9 @@ pub fn serialize<S: Serializer>(seed: &u64, to: S) -> Result<S::Ok, S::Error> {
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    match Written::deserialize(from)? {
-        Written::Number(seed) => Ok(seed),
-        Written::Text(text) => text
+    match SeedForm::deserialize(from)? {
+        SeedForm::Number(seed) => Ok(seed),
+        SeedForm::Text(text) => text
             .parse()
             .map_err(|_| D::Error::custom(format!("{text:?} is no seed"))),
     }

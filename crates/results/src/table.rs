@@ -456,10 +456,10 @@ impl Table {
                     let all = self.rows.iter().map(|it| it.levels.get(*place));
                     *place == 0 || all.clone().any(|it| it != Some(&levels[*place]))
                 };
-                let told = (0..levels.len()).filter(differs);
-                let told = told.map(|place| levels[place].as_str());
-                let told = told.filter(|level| !level.is_empty());
-                told.collect::<Vec<&str>>().join(" ")
+                let differing = (0..levels.len()).filter(differs);
+                let differing = differing.map(|place| levels[place].as_str());
+                let differing = differing.filter(|level| !level.is_empty());
+                differing.collect::<Vec<&str>>().join(" ")
             }
             levels => {
                 let named = self.factors.iter().zip(levels);

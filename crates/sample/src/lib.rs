@@ -13,9 +13,9 @@ use results::environment::{
     ProcessIo, RaidActivity, RaidState, TargetKind, Throttle,
 };
 use results::{
-    Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorClass, ErrorCount, Generator,
-    KindTimes, Lateness, Level, LevelOutcome, Measurement, Resolution, RoomWait, Run, RunVerdict,
-    Saturation, TargetDescription, Times, Trust, Warning, WarningCode, Work,
+    Access, Caution, CpuCost, Curve, CurveLevel, CurvePoint, Environment, ErrorClass, ErrorCount,
+    Generator, KindTimes, Lateness, LevelOutcome, Measurement, Resolution, RoomWait, Run,
+    RunVerdict, Saturation, TargetDescription, Times, Trust, Warning, WarningCode, Work,
 };
 use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdict};
 
@@ -185,7 +185,7 @@ pub fn estimate(value: f64, share: f64) -> Estimate {
 }
 
 /// What tells one measurement of the sample from another.
-struct Kind {
+struct SampleMeasurement {
     name: &'static str,
     title: &'static str,
     op: &'static str,
@@ -227,7 +227,7 @@ fn measurements() -> Vec<Measurement> {
         ),
         ("files-create", "4 KiB files: create", "create", 4096, 806e3),
     ];
-    let kinds = kinds.map(|(name, title, op, bytes, response_ns)| Kind {
+    let kinds = kinds.map(|(name, title, op, bytes, response_ns)| SampleMeasurement {
         name,
         title,
         op,
@@ -269,7 +269,7 @@ fn not_converged(durable: &mut Measurement) {
     });
 }
 
-fn plain(kind: &Kind) -> Measurement {
+fn plain(kind: &SampleMeasurement) -> Measurement {
     let throughput = 1e9 / kind.response_ns;
     let completions = (throughput * 6.0) as u64;
     Measurement {
@@ -362,7 +362,7 @@ fn times(mean_ns: f64) -> Times {
     }
 }
 
-fn kind_times(kind: &Kind, count: u64) -> KindTimes {
+fn kind_times(kind: &SampleMeasurement, count: u64) -> KindTimes {
     KindTimes {
         kind: kind.op.into(),
         count,
@@ -379,7 +379,7 @@ fn kind_times(kind: &Kind, count: u64) -> KindTimes {
     }
 }
 
-fn counters(kind: &Kind, completions: u64) -> CountersDelta {
+fn counters(kind: &SampleMeasurement, completions: u64) -> CountersDelta {
     let bytes = completions * kind.bytes;
     CountersDelta {
         cpu_ns: completions * 9_800,
@@ -465,8 +465,8 @@ pub fn curve() -> Curve {
     }
 }
 
-fn levels() -> Vec<Level> {
-    let level = |(level_ns, outcome)| Level {
+fn levels() -> Vec<CurveLevel> {
+    let level = |(level_ns, outcome)| CurveLevel {
         open: None,
         level_ns,
         outcome,

@@ -3,8 +3,8 @@
 use results::{RunSetting, SettingOrigin, Setup};
 use workload::{
     AddressSpec, ClientSpec, Content, ControlSpec, Durability, FilesPhase, FilesSpec, Gap,
-    GapShape, LoadFactor, Mix, MixSpec, Pacing, Partition, Pattern, Placement, Profile, Records,
-    Region, Size, Start, TargetId, ThreadType, UsersSpec,
+    GapShape, LoadFactor, Mix, MixSpec, OperationSize, Pacing, Partition, Pattern, Placement,
+    Records, Region, TargetId, ThreadType, UserProfile, UsersSpec, WalkStart,
 };
 
 /// What the check-up was asked for, and what that came to.
@@ -36,10 +36,10 @@ pub fn reads() -> ClientSpec {
             },
             partition: Partition::Contending,
             pattern: Pattern::Uniform,
-            start: Start::Random,
+            start: WalkStart::Random,
         },
         mix: Mix::READ,
-        sizes: vec![Size {
+        sizes: vec![OperationSize {
             len: 4096,
             weight: 1,
         }],
@@ -57,7 +57,7 @@ pub fn all_clients() -> Vec<ClientSpec> {
         shape: GapShape::Exponential,
         mean_ns: 1e9,
     };
-    let users = Profile {
+    let users = UserProfile {
         name: "clerk".into(),
         users: 3,
         ios: 5,

@@ -67,7 +67,7 @@ use parse::{
 pub use positioning::PositioningArgs;
 pub use profile_choice::{ProfileChoice, profile_names};
 pub use rab::RabArgs;
-pub use random::{Part, RandomArgs};
+pub use random::{FilePart, RandomArgs};
 pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
 pub use replay::{DEPTH_FAST, ReplayArgs, TraceFormat};
 pub use run_choice::RunChoice;
@@ -214,7 +214,7 @@ pub struct Reach {
     pub workers: Option<u16>,
     /// CPUs to pin the workers to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
-    pub cpus: Option<Processors>,
+    pub cpus: Option<CpuList>,
 }
 
 /// How long the storage is waited for.
@@ -236,7 +236,7 @@ pub struct RankSharing {
 
 /// CPUs by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Processors(pub Vec<usize>);
+pub struct CpuList(pub Vec<usize>);
 
 /// I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -12,7 +12,7 @@ use clap_complete::engine::{
 use clap_complete::env::Shells;
 use lab::simulated::open_definition;
 use units::TargetName;
-use workload::Definition;
+use workload::WorkloadDefinition;
 
 use crate::args::definition;
 use crate::args::parse::PATTERNS;
@@ -131,7 +131,7 @@ fn patterns(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Workloads that are built in, and files.
 fn workloads(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let built_in = Definition::all_built_in().into_iter();
+    let built_in = WorkloadDefinition::all_built_in().into_iter();
     let mut found = beginning(typed, built_in.map(|it| (it.name, String::new())));
     found.extend(paths(&PathCompleter::file(), typed));
     found

@@ -9,7 +9,7 @@ use units::{Duration, LeftOut};
 use crate::commands::export::job_file;
 use crate::commands::runs::shown;
 use crate::exit::UsageError;
-use crate::output::Content;
+use crate::output::OutputContent;
 use crate::picture::picture;
 
 /// A form of runs.
@@ -46,7 +46,7 @@ pub enum FormWriting {
     /// A run, with its intervals joined to that length; `None` where it has nothing of the form.
     OfOne(fn(&Run, Option<Duration>) -> Option<String>, Several),
     /// Any number of runs.
-    OfAll(fn(&[Run]) -> anyhow::Result<Content>),
+    OfAll(fn(&[Run]) -> anyhow::Result<OutputContent>),
 }
 
 /// How the texts of several runs are one.
@@ -187,7 +187,9 @@ pub const FORMS: &[RunForm] = &[
             "Write every figure as a Parquet file, with the columns of the CSV, for data frames",
         ),
         endings: &["parquet"],
-        writing: FormWriting::OfAll(|runs| Ok(Content::Bytes(report::parquet_figures(runs)?))),
+        writing: FormWriting::OfAll(|runs| {
+            Ok(OutputContent::Bytes(report::parquet_figures(runs)?))
+        }),
         left_out: report::PARQUET_LEFT_OUT,
         ..FORM
     },
@@ -268,7 +270,7 @@ impl RunForm {
     ///
     /// # Errors
     /// When it has nothing of it.
-    pub fn write(&self, run: &Run) -> anyhow::Result<Content> {
+    pub fn write(&self, run: &Run) -> anyhow::Result<OutputContent> {
         self.write_all(std::slice::from_ref(run), None)
     }
 
@@ -276,7 +278,11 @@ impl RunForm {
     ///
     /// # Errors
     /// When one has nothing of it, or several do not go together in it.
-    pub fn write_all(&self, runs: &[Run], every: Option<Duration>) -> anyhow::Result<Content> {
+    pub fn write_all(
+        &self,
+        runs: &[Run],
+        every: Option<Duration>,
+    ) -> anyhow::Result<OutputContent> {
         let (write, several) = match self.writing {
             FormWriting::OfAll(write) => return write(runs),
             FormWriting::OfOne(write, several) => (write, several),
@@ -378,12 +384,12 @@ mod tests {
         assert_eq!(mismatch("series", "x.csv"), None);
         assert_eq!(mismatch("text", "x.csv"), None);
         assert_eq!(mismatch("html", "x.txt"), None);
-        let told = mismatch("json", "x.svg").expect("a mismatch");
-        assert!(told.contains("name it x.json"), "{told}");
-        let told = mismatch("html", "x.png").expect("a mismatch");
-        assert!(told.contains("name it x.html"), "{told}");
-        let told = mismatch("points", "x.json").expect("a mismatch");
-        assert!(told.contains("name it x.csv"), "{told}");
+        let advice = mismatch("json", "x.svg").expect("a mismatch");
+        assert!(advice.contains("name it x.json"), "{advice}");
+        let advice = mismatch("html", "x.png").expect("a mismatch");
+        assert!(advice.contains("name it x.html"), "{advice}");
+        let advice = mismatch("points", "x.json").expect("a mismatch");
+        assert!(advice.contains("name it x.csv"), "{advice}");
     }
 
     #[test]

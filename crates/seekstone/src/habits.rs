@@ -443,7 +443,7 @@ mod tests {
     use super::*;
     use crate::args::definition;
 
-    fn told(words: &[&str]) -> String {
+    fn advice(words: &[&str]) -> String {
         let definition = definition();
         let parsed = definition.clone().try_get_matches_from(words);
         let error = parsed.expect_err("a mistake");
@@ -453,8 +453,8 @@ mod tests {
 
     #[track_caller]
     fn check(words: &[&str], expected: &str) {
-        let told = told(words);
-        assert!(told.contains(expected), "{expected:?}: {told}");
+        let advice = advice(words);
+        assert!(advice.contains(expected), "{expected:?}: {advice}");
     }
 
     #[test]
@@ -486,24 +486,24 @@ mod tests {
         check(&clients, "`seekstone random --depths 1,2,4` these");
         let blocks = ["seekstone", "trial", ".", "--block", "4k,8k"];
         check(&blocks, "--blocks 4KiB,64KiB");
-        let wrong = told(&["seekstone", "trial", ".", "--clients", "x"]);
+        let wrong = advice(&["seekstone", "trial", ".", "--clients", "x"]);
         assert!(!wrong.contains("takes one value"), "{wrong}");
     }
 
     /// Bug: "there is nothing at `if=/dev/zero`".
     #[test]
     fn operands_of_dd_are_answered_with_the_command_that_does_the_same() {
-        let told = |line: &str| {
+        let advice = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             instead_of_dd(&words)
         };
-        let zero = told("trial if=/dev/zero of=x bs=1M count=10").expect("advice");
+        let zero = advice("trial if=/dev/zero of=x bs=1M count=10").expect("advice");
         assert!(zero.contains("if=/dev/zero is an operand of dd"), "{zero}");
         assert!(zero.contains("`seekstone transfer DIRECTORY"), "{zero}");
-        let device = told("dd if=/dev/none bs=1M").expect("advice");
+        let device = advice("dd if=/dev/none bs=1M").expect("advice");
         assert!(device.contains("`seekstone transfer /dev/none"), "{device}");
-        assert_eq!(told("time -- dd if=/dev/zero of=x"), None);
-        assert_eq!(told("trial . --block 4k"), None);
+        assert_eq!(advice("time -- dd if=/dev/zero of=x"), None);
+        assert_eq!(advice("trial . --block 4k"), None);
     }
 
     /// Bugs: lists of other commands, or nothing at all, for what people type by habit.
@@ -530,8 +530,11 @@ mod tests {
     /// Bug: "to pass '-1' as a value, use '-- -1'", where no run has such a number.
     #[test]
     fn a_negative_number_is_not_advised_behind_two_dashes() {
-        let told = told(&["seekstone", "runs", "show", "-1"]);
-        assert!(told.contains("'-1'") && !told.contains("-- -1"), "{told}");
+        let advice = advice(&["seekstone", "runs", "show", "-1"]);
+        assert!(
+            advice.contains("'-1'") && !advice.contains("-- -1"),
+            "{advice}"
+        );
     }
 
     #[test]
@@ -545,9 +548,9 @@ mod tests {
     #[test]
     fn no_typo_is_answered_with_what_destroys() {
         for typo in ["--verwrite", "--overwrit", "--overrwrite", "--ye", "--forc"] {
-            let told = told(&["seekstone", "trial", ".", typo]);
-            let is_destructive = NEVER_SUGGESTED.iter().any(|it| told.contains(it));
-            assert!(!is_destructive, "{told}");
+            let advice = advice(&["seekstone", "trial", ".", typo]);
+            let is_destructive = NEVER_SUGGESTED.iter().any(|it| advice.contains(it));
+            assert!(!is_destructive, "{advice}");
         }
         check(&["seekstone", "trial", ".", "--writs", "30%"], "'--writes'");
     }

@@ -10,16 +10,16 @@ pub fn launched() -> Option<Launched> {
 
 /// Let a launcher hand over what it has for the standard input of rank 0, or that there is nothing.
 /// MPICH's is killed by SIGPIPE, and what the ranks said is lost, if they have ended before that.
-pub fn hear_out_launcher() {
+pub fn wait_for_launcher() {
     const WAIT: Timespec = Timespec {
         tv_sec: 0,
         tv_nsec: 100_000_000,
     };
     let input = rustix::stdio::stdin();
     if launched().is_some_and(|it| it.rank == 0) && !rustix::termios::isatty(input) {
-        let mut heard = [PollFd::new(&input, PollFlags::IN)];
+        let mut polled = [PollFd::new(&input, PollFlags::IN)];
         // Whatever the answer is, this is all that can be done.
-        let _ = rustix::event::poll(&mut heard, Some(&WAIT));
+        let _ = rustix::event::poll(&mut polled, Some(&WAIT));
     }
 }
 

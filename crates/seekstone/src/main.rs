@@ -34,7 +34,7 @@ use results::Setup;
 
 fn main() -> ExitCode {
     let exit = stack::with_enough(seekstone);
-    launcher::hear_out_launcher();
+    launcher::wait_for_launcher();
     exit
 }
 
@@ -71,13 +71,13 @@ fn seekstone() -> ExitCode {
     };
     // Refused, it only makes a limit deadly that would otherwise be an error.
     let _ = host::interrupt::outlive_file_size_limit();
-    let party = match commands::fleet::meet(&mut command, &typed) {
-        Ok(party) => party,
+    let ranks = match commands::fleet::meet(&mut command, &typed) {
+        Ok(ranks) => ranks,
         Err(error) => return output::failed(&error, leads).into(),
     };
     let exit = perform(&command, setup).unwrap_or_else(|error| output::failed(&error, leads));
-    if let Some(party) = party {
-        party.end(exit.code());
+    if let Some(ranks) = ranks {
+        ranks.end(exit.code());
     }
     if let Some(kept) = kept_by(&hung_threads()) {
         output::complain(&format!("note: {kept}"));
@@ -87,8 +87,8 @@ fn seekstone() -> ExitCode {
 
 /// Carry a command out, whose settings stand in `setup`.
 fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
-    if let Some(party) = commands::fleet::party_of(command) {
-        return drive(commands::fleet::agreed(party, ready(command, setup))?);
+    if let Some(ranks) = commands::fleet::ranks_of(command) {
+        return drive(commands::fleet::agreed(ranks, ready(command, setup))?);
     }
     written::check_command(command)?;
     match command {

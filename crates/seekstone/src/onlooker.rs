@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use host::interrupt::{Interrupt, Wait};
-use kinds::rab::Desk;
+use kinds::rab::RabScreen;
 use kinds::stage::Stage;
-use results::live::{Command, Live};
+use results::live::{Live, LiveCommand};
 
-use crate::commands::drive::{Onlooking, Watcher};
+use crate::commands::drive::{Onlooking, StageObserver};
 use crate::output;
 use crate::progress::Progress;
 use crate::screen::Screen;
@@ -22,7 +22,7 @@ const LINGER: Duration = Duration::from_millis(50);
 /// Who looks on.
 pub struct Onlooker<'a> {
     screen: Option<FullScreen>,
-    watcher: Watcher<'a>,
+    watcher: StageObserver<'a>,
 }
 
 /// A terminal that shows everything.
@@ -55,7 +55,7 @@ impl<'a> Onlooker<'a> {
         let Some(full) = self.screen.as_mut().filter(|full| !full.has_quit) else {
             return;
         };
-        while interrupt.is_raised().is_none() && full.screen.command() != Some(Command::Quit) {
+        while interrupt.is_raised().is_none() && full.screen.command() != Some(LiveCommand::Quit) {
             std::thread::sleep(LINGER);
         }
     }
@@ -71,7 +71,7 @@ impl<'a> Onlooker<'a> {
     }
 }
 
-impl Desk for Onlooker<'_> {
+impl RabScreen for Onlooker<'_> {
     fn show(&mut self, stage: &Stage<'_>, live: &mut dyn FnMut() -> Live) {
         self.watcher.show(stage);
         if let Some(full) = &mut self.screen {
@@ -83,10 +83,10 @@ impl Desk for Onlooker<'_> {
         }
     }
 
-    fn command(&mut self) -> Option<Command> {
+    fn command(&mut self) -> Option<LiveCommand> {
         let full = self.screen.as_mut()?;
         let command = full.screen.command();
-        full.has_quit |= command == Some(Command::Quit);
+        full.has_quit |= command == Some(LiveCommand::Quit);
         command
     }
 }

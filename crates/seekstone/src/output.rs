@@ -18,8 +18,8 @@ use units::printable_lines;
 
 use crate::exit::Exit;
 
-pub use file::{Content, Filling, Output};
-pub use place::{Place, place_of};
+pub use file::{Filling, Output, OutputContent};
+pub use place::{OutputLocation, place_of};
 
 /// Print `text` and a line end to standard output.
 ///

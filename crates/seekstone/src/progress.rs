@@ -33,7 +33,7 @@ enum ProgressForm {
     /// Nobody looks.
     Quiet,
     /// A terminal.
-    Bar(Box<Screen>),
+    Bar(Box<ProgressScreen>),
     /// A file or a pipe.
     Lines {
         /// The stage announced last.
@@ -52,7 +52,7 @@ impl Progress {
         if !std::io::stderr().is_terminal() {
             return Self::lines(None);
         }
-        Self::of(ProgressForm::Bar(Box::new(Screen::new())))
+        Self::of(ProgressForm::Bar(Box::new(ProgressScreen::new())))
     }
 
     fn of(form: ProgressForm) -> Self {
@@ -87,8 +87,8 @@ impl Progress {
                 let left = unanswered.map_or_else(|| screen.left(stage), |it| it.to_string());
                 let taken = BAR_COLUMNS + left.len() + 3;
                 bar.set_prefix(left);
-                let told = described_in(stage, output::columns_of_terminal(taken));
-                bar.set_message(printable(&told));
+                let reported = described_in(stage, output::columns_of_terminal(taken));
+                bar.set_message(printable(&reported));
             }
             ProgressForm::Lines { last, every } => {
                 let elapsed = whole_seconds(stage.elapsed);
@@ -99,10 +99,10 @@ impl Progress {
                 if let Some(line) = silence {
                     output::complain(&format!("[{elapsed:>6}] {line}"));
                 }
-                if let Some((every, told)) = every
-                    && stage.elapsed >= *every * (*told + 1)
+                if let Some((every, reported)) = every
+                    && stage.elapsed >= *every * (*reported + 1)
                 {
-                    *told = stage.elapsed.as_nanos() / every.as_nanos();
+                    *reported = stage.elapsed.as_nanos() / every.as_nanos();
                     output::complain(&format!("[{elapsed:>6}] {}", describe(stage)));
                 }
             }
@@ -163,27 +163,27 @@ impl Progress {
 /// passed, and when the run is to stop.
 #[derive(Default)]
 struct SilenceLines {
-    told: Option<Unanswered>,
+    reported: Option<Unanswered>,
 }
 
 impl SilenceLines {
     fn line(&mut self, unanswered: Option<Unanswered>) -> Option<String> {
         let Some(now) = unanswered else {
-            self.told = None;
+            self.reported = None;
             return None;
         };
-        let is_due = self
-            .told
-            .is_none_or(|told| now.span >= told.span * 2 || now.is_stopping != told.is_stopping);
+        let is_due = self.reported.is_none_or(|reported| {
+            now.span >= reported.span * 2 || now.is_stopping != reported.is_stopping
+        });
         is_due.then(|| {
-            self.told = Some(now);
+            self.reported = Some(now);
             now.to_string()
         })
     }
 }
 
 /// What a terminal shows while something is measured: the rows that are done, and a bar below them.
-pub struct Screen {
+pub struct ProgressScreen {
     all: MultiProgress,
     bar: ProgressBar,
     rows: VecDeque<ProgressBar>,
@@ -193,7 +193,7 @@ pub struct Screen {
     begun: (Instant, Duration),
 }
 
-impl Screen {
+impl ProgressScreen {
     fn new() -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
         let bar = all.add(ProgressBar::new(STEPS));
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_is_not_answered_is_told_at_growing_distance() {
         let mut lines = SilenceLines::default();
-        let told: Vec<(u64, String)> = (5..60)
+        let reported: Vec<(u64, String)> = (5..60)
             .filter_map(|second| {
                 let line = lines.line(Some(Unanswered {
                     operations: 4,
@@ -320,15 +320,15 @@ mod tests {
                 Some((second, line?))
             })
             .collect();
-        let seconds: Vec<u64> = told.iter().map(|(second, _)| *second).collect();
+        let seconds: Vec<u64> = reported.iter().map(|(second, _)| *second).collect();
         assert_eq!(seconds, [5, 10, 20, 23, 46]);
-        assert_eq!(told[1].1, "4 operations outstanding for 10 s");
+        assert_eq!(reported[1].1, "4 operations outstanding for 10 s");
         assert!(
-            told[3]
+            reported[3]
                 .1
                 .starts_with("Waiting for 4 operations, outstanding for 23 s.")
         );
         assert_eq!(lines.line(None), None);
-        assert!(lines.told.is_none());
+        assert!(lines.reported.is_none());
     }
 }

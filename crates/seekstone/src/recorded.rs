@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use results::{RunSetting, SettingOrigin, Setup};
 use units::{Bytes, Duration, Rate, exact_percent};
 
-use crate::args::Part;
+use crate::args::FilePart;
 use crate::args::parse::LevelArg;
 use crate::exit::UsageError;
 use crate::forms::FORMS;
@@ -106,9 +106,9 @@ fn texts(matches: &ArgMatches, id: &str) -> Vec<String> {
         let values = matches.try_get_many::<T>(id).ok()??;
         Some(values.map(text).collect())
     }
-    let part = |part: &Part| match part {
-        Part::First(bytes) => bytes.to_exact_string(),
-        Part::Whole => "all".into(),
+    let part = |part: &FilePart| match part {
+        FilePart::First(bytes) => bytes.to_exact_string(),
+        FilePart::Whole => "all".into(),
     };
     let level = |level: &LevelArg| match level.percentile {
         Some(share) => {

@@ -13,14 +13,14 @@ use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
 use crate::forms::form_named;
-use crate::output::{Output, Place, place_of};
+use crate::output::{Output, OutputLocation, place_of};
 
 /// A file that will be written, and the option that names it.
 pub type Written<'a> = (&'static str, &'a Output);
 
 /// The files that a command touches.
 #[derive(Debug, Default)]
-pub struct Files<'a> {
+pub struct CommandFiles<'a> {
     /// What it writes.
     pub written: Vec<Written<'a>>,
     /// Where runs are kept.
@@ -31,7 +31,7 @@ pub struct Files<'a> {
     pub force: Force,
 }
 
-impl<'a> Files<'a> {
+impl<'a> CommandFiles<'a> {
     /// Those that every measuring command has, and what it reads or measures.
     pub fn of(common: &'a Common, targets: impl IntoIterator<Item = &'a TargetName>) -> Self {
         let archive = match common.no_save {
@@ -85,49 +85,49 @@ impl<'a> Files<'a> {
 /// When one of them would go over a file that the command uses, or cannot be written.
 pub fn check_command(command: &Command) -> anyhow::Result<()> {
     check(&match command {
-        Command::Run(args) => Files::of(&args.common, [&args.target]),
+        Command::Run(args) => CommandFiles::of(&args.common, [&args.target]),
         Command::Trial(args) => {
-            let files = Files::of(&args.common, args.others.iter().chain([&args.target]));
+            let files = CommandFiles::of(&args.common, args.others.iter().chain([&args.target]));
             let files = files.and("--iolog", args.iolog.as_ref());
             files.and_used(args.verify_state.iter().chain(&args.workload_file).cloned())
         }
         Command::Curve(args) => {
-            let files = Files::of(&args.common, args.others.iter().chain([&args.target]));
+            let files = CommandFiles::of(&args.common, args.others.iter().chain([&args.target]));
             files.and_used(args.workload_file.clone())
         }
         Command::Rab(args) => {
             let workloads = args.workload.iter().map(PathBuf::from);
-            Files::of(&args.common, [&args.target]).and_used(workloads)
+            CommandFiles::of(&args.common, [&args.target]).and_used(workloads)
         }
-        Command::Random(args) => Files::of(&args.common, [&args.target]),
-        Command::Ssd(args) => Files::of(&args.common, [&args.target]),
+        Command::Random(args) => CommandFiles::of(&args.common, [&args.target]),
+        Command::Ssd(args) => CommandFiles::of(&args.common, [&args.target]),
         Command::Replay(args) => {
-            Files::of(&args.common, [&args.target]).and_used([args.trace.clone()])
+            CommandFiles::of(&args.common, [&args.target]).and_used([args.trace.clone()])
         }
         Command::Transactions(args) => {
-            Files::of(&args.common, [&args.target]).and_used(args.profiles.clone())
+            CommandFiles::of(&args.common, [&args.target]).and_used(args.profiles.clone())
         }
         Command::Transfer(args) => {
-            Files::of(&args.common, args.beside.iter().chain([&args.target]))
+            CommandFiles::of(&args.common, args.beside.iter().chain([&args.target]))
         }
         Command::Files(args) => {
-            Files::of(&args.common, [&args.target]).and_used(args.device.clone())
+            CommandFiles::of(&args.common, [&args.target]).and_used(args.device.clone())
         }
         Command::Time(args) => of_time(args),
         Command::Fio(args) => of_fio(args),
-        Command::Positioning(args) => Files::only("--svg", args.svg.as_ref(), &args.force)
+        Command::Positioning(args) => CommandFiles::only("--svg", args.svg.as_ref(), &args.force)
             .and("--json", args.json.as_ref())
             .and_used([used_path(&args.target)]),
-        Command::Verify(args) => Files::only("--json", args.json.as_ref(), &args.force)
+        Command::Verify(args) => CommandFiles::only("--json", args.json.as_ref(), &args.force)
             .and_used([args.state.clone()])
             .and_used(args.targets.clone()),
-        Command::Inspect(args) => Files::only("--json", args.json.as_ref(), &args.force)
+        Command::Inspect(args) => CommandFiles::only("--json", args.json.as_ref(), &args.force)
             .and("--job", args.job.as_ref())
             .and_used([args.target.clone()]),
         Command::Whatif(args) => of_whatif(args),
         Command::Devices(args) => match &args.command {
             DevicesCommand::Validate(args) => {
-                Files::only("--json", args.json.as_ref(), &args.force)
+                CommandFiles::only("--json", args.json.as_ref(), &args.force)
             }
             DevicesCommand::List | DevicesCommand::Show { .. } => return Ok(()),
         },
@@ -155,20 +155,20 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
 }
 
 /// The files of a command of the archive, where it has any.
-fn of_runs(args: &RunsArgs) -> Option<Files<'_>> {
+fn of_runs(args: &RunsArgs) -> Option<CommandFiles<'_>> {
     Some(match &args.command {
         RunsCommand::Export { output, force, .. } => {
-            Files::only("--output", Some(output), force).and_archive(args.archive.as_ref())
+            CommandFiles::only("--output", Some(output), force).and_archive(args.archive.as_ref())
         }
-        RunsCommand::Import { file } => Files::default()
+        RunsCommand::Import { file } => CommandFiles::default()
             .and_archive(args.archive.as_ref())
             .and_used([file.clone()]),
-        RunsCommand::Compare(it) => Files::only("--html", it.html.as_ref(), &it.force)
+        RunsCommand::Compare(it) => CommandFiles::only("--html", it.html.as_ref(), &it.force)
             .and_archive(args.archive.as_ref())
             .and_used(it.facts.iter().cloned()),
         // A repeat looks as the command that it repeats.
         RunsCommand::List { json, force, .. } => {
-            Files::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
+            CommandFiles::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
         }
         RunsCommand::Repeat(_)
         | RunsCommand::Resume(_)
@@ -178,20 +178,20 @@ fn of_runs(args: &RunsArgs) -> Option<Files<'_>> {
     })
 }
 
-fn of_whatif(args: &WhatIfArgs) -> Files<'_> {
-    Files::only("--json", args.json.as_ref(), &args.force)
+fn of_whatif(args: &WhatIfArgs) -> CommandFiles<'_> {
+    CommandFiles::only("--json", args.json.as_ref(), &args.force)
         .and_archive(args.archive.as_ref())
         .and_used(args.device.iter().map(used_path))
 }
 
-fn of_time(args: &TimeArgs) -> Files<'_> {
+fn of_time(args: &TimeArgs) -> CommandFiles<'_> {
     let program = args.program.first().map(PathBuf::from);
-    Files::of(&args.common, []).and_used(program.into_iter().chain(args.input.clone()))
+    CommandFiles::of(&args.common, []).and_used(program.into_iter().chain(args.input.clone()))
 }
 
 /// The files that a job names are looked at when it is carried out.
-pub fn of_fio(args: &FioArgs) -> Files<'_> {
-    let files = Files::of(&args.common, []).and("--output", args.output.as_ref());
+pub fn of_fio(args: &FioArgs) -> CommandFiles<'_> {
+    let files = CommandFiles::of(&args.common, []).and("--output", args.output.as_ref());
     let files = files.and_used(args.verify_state.clone());
     files.and_used(args.files.clone())
 }
@@ -201,7 +201,7 @@ pub fn of_fio(args: &FioArgs) -> Files<'_> {
 ///
 /// # Errors
 /// When one of them would go over another file, or cannot be written.
-pub fn check(files: &Files<'_>) -> anyhow::Result<()> {
+pub fn check(files: &CommandFiles<'_>) -> anyhow::Result<()> {
     let written = files.written.iter().filter(|(_, it)| !it.is_stdout());
     let written: Vec<&Written<'_>> = written.collect();
     let mut to_stdout = files.written.iter().filter(|(_, it)| it.is_stdout());
@@ -295,7 +295,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 
 /// Whether `path` is what the archive has, or may come to have, beside it.
 fn is_beside(path: &Path, archive: &Path) -> bool {
-    let Ok(Place::Name { directory, name }) = place_of(archive) else {
+    let Ok(OutputLocation::Name { directory, name }) = place_of(archive) else {
         return false;
     };
     let archive = directory.join(&name);
@@ -305,7 +305,7 @@ fn is_beside(path: &Path, archive: &Path) -> bool {
     {
         return true;
     }
-    let Ok(Place::Name {
+    let Ok(OutputLocation::Name {
         directory: own,
         name: asked,
     }) = place_of(path)

@@ -18,7 +18,7 @@ use units::{Bytes, parse_percent, shortened};
 pub use form::Parameter;
 pub use parts::ArrayPart;
 
-use form::{Context, Form, Key};
+use form::{Context, DefinitionKey, Form};
 
 use crate::burst::BurstLimits;
 use crate::catalogue;
@@ -28,15 +28,18 @@ use crate::rt11::Rt11Spec;
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
 
-const KIND: Key = Key::needed(
+const KIND: DefinitionKey = DefinitionKey::needed(
     "kind",
     "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"memory\", \"volume\", \"link\" or \
      \"machine\"",
 );
-const TITLE: Key = Key::needed("title", "what reports show, such as \"a disk of 1994\"");
-const DISK: Key = Key::needed("disk", "the device it stores on, such as \"fireball\"");
-const LINK: Key = Key::optional("link", "the link to its server, such as \"ethernet10\"");
-const START: Key = Key::or(
+const TITLE: DefinitionKey =
+    DefinitionKey::needed("title", "what reports show, such as \"a disk of 1994\"");
+const DISK: DefinitionKey =
+    DefinitionKey::needed("disk", "the device it stores on, such as \"fireball\"");
+const LINK: DefinitionKey =
+    DefinitionKey::optional("link", "the link to its server, such as \"ethernet10\"");
+const START: DefinitionKey = DefinitionKey::or(
     "start",
     "0",
     "where on the device the target begins, such as \"100 MiB\" or \"50%\"",
@@ -60,7 +63,7 @@ pub type Load<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 /// What a definition is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DefinitionKind {
     /// A disk drive, or a floppy.
     Disk,
     /// Flash memory.
@@ -79,18 +82,18 @@ pub enum Kind {
     Machine,
 }
 
-const KINDS: [(&str, Kind); 8] = [
-    ("disk", Kind::Disk),
-    ("flash", Kind::Flash),
-    ("cdrom", Kind::Cdrom),
-    ("tape", Kind::Tape),
-    ("memory", Kind::Memory),
-    ("volume", Kind::Volume),
-    ("link", Kind::Link),
-    ("machine", Kind::Machine),
+const KINDS: [(&str, DefinitionKind); 8] = [
+    ("disk", DefinitionKind::Disk),
+    ("flash", DefinitionKind::Flash),
+    ("cdrom", DefinitionKind::Cdrom),
+    ("tape", DefinitionKind::Tape),
+    ("memory", DefinitionKind::Memory),
+    ("volume", DefinitionKind::Volume),
+    ("link", DefinitionKind::Link),
+    ("machine", DefinitionKind::Machine),
 ];
 
-impl Kind {
+impl DefinitionKind {
     /// The word in definitions and lists.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -101,8 +104,8 @@ impl Kind {
 
 /// A definition that was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
-    pub kind: Kind,
+pub struct DeviceDefinition {
+    pub kind: DefinitionKind,
     /// What reports show.
     pub title: String,
     /// The machine; none for a link alone.
@@ -123,7 +126,7 @@ pub fn read(
     name: &str,
     options: &[(String, String)],
     load: Load<'_>,
-) -> Result<Definition, TomlFaults> {
+) -> Result<DeviceDefinition, TomlFaults> {
     let options = options.iter().cloned();
     let mut reader = DefinitionReader {
         context: Context {
@@ -141,7 +144,7 @@ pub fn read(
     } = reader.context;
     let untaken = options.into_iter().filter(|(.., taken)| !taken);
     match found {
-        Some((kind, title, machine)) if faults.is_empty() => Ok(Definition {
+        Some((kind, title, machine)) if faults.is_empty() => Ok(DeviceDefinition {
             kind,
             title,
             machine,
@@ -171,14 +174,14 @@ struct DefinitionReader<'l> {
 type File<'t> = (&'t str, &'t str, &'t DeTable<'t>);
 
 impl DefinitionReader<'_> {
-    fn top(&mut self, name: &str) -> Option<(Kind, String, Option<MachineSpec>)> {
+    fn top(&mut self, name: &str) -> Option<(DefinitionKind, String, Option<MachineSpec>)> {
         let (file, text) = self.text(name, &format!("sim:{name}"))?;
         let table = parse(&mut self.context, &file, &text)?;
         let source = (file.as_str(), text.as_str(), &table);
         let (kind, title) = self.head(source)?;
         let machine = match kind {
-            Kind::Machine => self.machine(source, name),
-            Kind::Link => {
+            DefinitionKind::Machine => self.machine(source, name),
+            DefinitionKind::Link => {
                 self.link(source);
                 return Some((kind, title, None));
             }
@@ -217,7 +220,7 @@ impl DefinitionReader<'_> {
     }
 
     /// What every definition says first.
-    fn head(&mut self, (file, text, table): File<'_>) -> Option<(Kind, String)> {
+    fn head(&mut self, (file, text, table): File<'_>) -> Option<(DefinitionKind, String)> {
         // Neither is a value, and no option replaces them.
         let mut context = Context::default();
         let mut form = whole(&mut context, (file, text, table), "");
@@ -228,16 +231,20 @@ impl DefinitionReader<'_> {
     }
 
     /// A device, and what it is held to.
-    fn device(&mut self, source: File<'_>, kind: Kind) -> Option<(DeviceSpec, BurstLimits)> {
+    fn device(
+        &mut self,
+        source: File<'_>,
+        kind: DefinitionKind,
+    ) -> Option<(DeviceSpec, BurstLimits)> {
         let mut form = whole(&mut self.context, source, kind.name());
         let spec = match kind {
-            Kind::Disk => disk::read(&mut form).map(DeviceSpec::Disk),
-            Kind::Flash => devices::flash(&mut form).map(DeviceSpec::Flash),
-            Kind::Cdrom => devices::cd(&mut form).map(DeviceSpec::Cd),
-            Kind::Tape => devices::tape(&mut form).map(DeviceSpec::Tape),
-            Kind::Memory => devices::memory(&mut form).map(DeviceSpec::Memory),
-            Kind::Volume => devices::volume(&mut form).map(DeviceSpec::Volume),
-            Kind::Link | Kind::Machine => None,
+            DefinitionKind::Disk => disk::read(&mut form).map(DeviceSpec::Disk),
+            DefinitionKind::Flash => devices::flash(&mut form).map(DeviceSpec::Flash),
+            DefinitionKind::Cdrom => devices::cd(&mut form).map(DeviceSpec::Cd),
+            DefinitionKind::Tape => devices::tape(&mut form).map(DeviceSpec::Tape),
+            DefinitionKind::Memory => devices::memory(&mut form).map(DeviceSpec::Memory),
+            DefinitionKind::Volume => devices::volume(&mut form).map(DeviceSpec::Volume),
+            DefinitionKind::Link | DefinitionKind::Machine => None,
         };
         let limits = parts::limits(&mut form);
         form.finish(&[KIND.name, TITLE.name]);
@@ -252,7 +259,7 @@ impl DefinitionReader<'_> {
     }
 
     /// A device without a host, perhaps several of them as an array.
-    fn bare(&mut self, source: File<'_>, kind: Kind) -> Option<MachineSpec> {
+    fn bare(&mut self, source: File<'_>, kind: DefinitionKind) -> Option<MachineSpec> {
         let device = self.device(source, kind);
         let names = (source.0, source.1);
         let array = parts::array(&mut Form::new(&mut self.context, names, None, "array", ""));
@@ -294,8 +301,8 @@ impl DefinitionReader<'_> {
         let file_system = self.file_system(source);
         let device = disk.and_then(|disk| self.part(source, name, &disk, DISK.name));
         let device = device.and_then(|part| match part {
-            Part::Device(found) => Some(*found),
-            Part::Link(_) => {
+            DefinitionPart::Device(found) => Some(*found),
+            DefinitionPart::Link(_) => {
                 self.wrong_part(source, DISK.name, "a link stores nothing: name a device");
                 None
             }
@@ -303,8 +310,8 @@ impl DefinitionReader<'_> {
         let link = match link {
             None => Some(None),
             Some(link) => match self.part(source, name, &link, LINK.name) {
-                Some(Part::Link(link)) => Some(Some(link)),
-                Some(Part::Device(_)) => {
+                Some(DefinitionPart::Link(link)) => Some(Some(link)),
+                Some(DefinitionPart::Device(_)) => {
                     self.wrong_part(source, LINK.name, "a device is no link");
                     None
                 }
@@ -411,7 +418,13 @@ impl DefinitionReader<'_> {
 
     /// Another definition that a machine names. Files are found from where the machine's file is,
     /// unless the name was an option.
-    fn part(&mut self, source: File<'_>, machine: &str, named: &str, key: &str) -> Option<Part> {
+    fn part(
+        &mut self,
+        source: File<'_>,
+        machine: &str,
+        named: &str,
+        key: &str,
+    ) -> Option<DefinitionPart> {
         let is_option = self.context.options.iter().any(|(name, ..)| name == key);
         let folder = machine.rfind('/').map_or("", |end| &machine[..=end]);
         let is_relative = is_file(named) && !named.starts_with('/') && !is_option;
@@ -426,14 +439,14 @@ impl DefinitionReader<'_> {
         let inner = (file.as_str(), text.as_str(), &table);
         let (kind, _) = self.head(inner)?;
         match kind {
-            Kind::Link => self.link(inner).map(Part::Link),
-            Kind::Machine => {
+            DefinitionKind::Link => self.link(inner).map(DefinitionPart::Link),
+            DefinitionKind::Machine => {
                 self.wrong_part(source, key, "a machine stands in no other: name a device");
                 None
             }
             kind => {
                 let found = self.device(inner, kind);
-                found.map(|found| Part::Device(Box::new(found)))
+                found.map(|found| DefinitionPart::Device(Box::new(found)))
             }
         }
     }
@@ -456,25 +469,25 @@ impl DefinitionReader<'_> {
 
 /// Where a target begins: at a byte, or after a share of the storage.
 #[derive(Clone, Copy)]
-enum Start {
+enum TargetStart {
     Byte(u64),
     Share(f64),
 }
 
-fn read_start(form: &mut Form<'_, '_>) -> Option<Start> {
+fn read_start(form: &mut Form<'_, '_>) -> Option<TargetStart> {
     form.read(&START, |text| {
         if text.ends_with('%') {
             let share = parse_percent(text).ok()?;
-            return (share < 1.0).then_some(Start::Share(share));
+            return (share < 1.0).then_some(TargetStart::Share(share));
         }
-        text.parse().ok().map(|Bytes(byte)| Start::Byte(byte))
+        text.parse().ok().map(|Bytes(byte)| TargetStart::Byte(byte))
     })
 }
 
-fn placed(mut machine: MachineSpec, start: Start) -> MachineSpec {
+fn placed(mut machine: MachineSpec, start: TargetStart) -> MachineSpec {
     machine.start = match start {
-        Start::Byte(byte) => byte,
-        Start::Share(share) => {
+        TargetStart::Byte(byte) => byte,
+        TargetStart::Share(share) => {
             let byte = (machine.size() as f64 * share) as u64;
             byte / START_UNIT * START_UNIT
         }
@@ -482,7 +495,7 @@ fn placed(mut machine: MachineSpec, start: Start) -> MachineSpec {
     machine
 }
 
-enum Part {
+enum DefinitionPart {
     Device(Box<(DeviceSpec, BurstLimits)>),
     Link(crate::link::LinkSpec),
 }

@@ -44,7 +44,7 @@ impl Action {
 /// Something that a device is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What the asker knows it by; comes back with the answer.
+    /// What the requester knows it by; comes back with the answer.
     pub tag: u64,
     /// What is asked.
     pub action: Action,
@@ -161,32 +161,32 @@ pub struct CacheReads {
 /// What will happen, in order of time; what happens at the same instant, in order of its planning.
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
-    entries: BinaryHeap<Reverse<Entry<T>>>,
+    entries: BinaryHeap<Reverse<CalendarEntry<T>>>,
     sequence: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Entry<T> {
+struct CalendarEntry<T> {
     at: Instant,
     sequence: u64,
     what: T,
 }
 
-impl<T> PartialEq for Entry<T> {
+impl<T> PartialEq for CalendarEntry<T> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<T> Eq for Entry<T> {}
+impl<T> Eq for CalendarEntry<T> {}
 
-impl<T> Ord for Entry<T> {
+impl<T> Ord for CalendarEntry<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.at, self.sequence).cmp(&(other.at, other.sequence))
     }
 }
 
-impl<T> PartialOrd for Entry<T> {
+impl<T> PartialOrd for CalendarEntry<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
@@ -206,7 +206,8 @@ impl<T> Calendar<T> {
     pub fn plan(&mut self, at: Instant, what: T) {
         let sequence = self.sequence;
         self.sequence += 1;
-        self.entries.push(Reverse(Entry { at, sequence, what }));
+        self.entries
+            .push(Reverse(CalendarEntry { at, sequence, what }));
     }
 
     /// When the next thing happens.

@@ -16,11 +16,11 @@ use std::ops::Range;
 use units::Instant;
 
 pub use buffer::BufferSpec;
-pub use geometry::{Layout, ZoneSpec};
+pub use geometry::{DiskLayout, ZoneSpec};
 pub use mechanism::SeekInterference;
-pub use seek::{SeekCurve, Shape};
+pub use seek::{MeasuredSeekCurve, SeekCurve};
 
-use buffer::{Buffer, Wanted};
+use buffer::{BufferedRead, DiskBuffer};
 use geometry::Geometry;
 use mechanism::Mechanism;
 
@@ -31,7 +31,7 @@ const DESTAGE_MAX: u64 = 1024;
 
 /// The order in which waiting commands are served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum QueueDiscipline {
     /// First come, first served.
     #[default]
     Fifo,
@@ -55,7 +55,7 @@ pub struct DiskSpec {
     /// Bytes that can be used; at most what the layout holds.
     pub capacity: u64,
     /// Where sectors lie.
-    pub layout: Layout,
+    pub layout: DiskLayout,
     /// The arm.
     pub seek: SeekCurve,
     /// From one track of a cylinder to another.
@@ -75,7 +75,7 @@ pub struct DiskSpec {
     /// Bytes of writes that may wait in the disk's memory; zero for no write cache.
     pub write_cache: u64,
     /// The order of service.
-    pub order: Order,
+    pub order: QueueDiscipline,
     /// Whether clients drag the arm away from each other.
     pub interference: SeekInterference,
 }
@@ -177,7 +177,7 @@ impl DiskSpec {
 pub struct Disk {
     spec: DiskSpec,
     mechanism: Mechanism,
-    buffer: Option<Buffer>,
+    buffer: Option<DiskBuffer>,
     queue: VecDeque<Command>,
     busy: Option<Busy>,
     dirty: Dirty,
@@ -213,7 +213,7 @@ impl Disk {
         .with_interference(spec.interference);
         Self {
             mechanism,
-            buffer: spec.buffer.map(|buffer| Buffer::new(buffer, sectors)),
+            buffer: spec.buffer.map(|buffer| DiskBuffer::new(buffer, sectors)),
             spec,
             queue: VecDeque::new(),
             busy: None,
@@ -242,7 +242,7 @@ impl Disk {
     }
 
     fn pick(&self) -> Option<usize> {
-        if self.spec.order == Order::Fifo || self.queue.len() < 2 {
+        if self.spec.order == QueueDiscipline::Fifo || self.queue.len() < 2 {
             return (!self.queue.is_empty()).then_some(0);
         }
         let distance = |command: &Command| {
@@ -314,7 +314,7 @@ impl Disk {
             return ready + bus;
         }
         if let Some(buffer) = &mut self.buffer {
-            let wanted = Wanted {
+            let wanted = BufferedRead {
                 now,
                 ready,
                 sectors,
@@ -342,8 +342,8 @@ impl Disk {
         let order = self.spec.order;
         let mechanism = &self.mechanism;
         let distance = |extent: &Range<u64>| match order {
-            Order::Fifo => 0,
-            Order::Nearest => {
+            QueueDiscipline::Fifo => 0,
+            QueueDiscipline::Nearest => {
                 let place = mechanism.geometry.place(extent.start);
                 place.cylinder.abs_diff(mechanism.cylinder(None))
             }

@@ -29,13 +29,13 @@ pub struct SimDriver {
     faults: Faults,
     stream: Stream,
     begun: u64,
-    gate: Gate,
+    gate: StallGate,
     /// When the next stall of a period is due.
     due: Option<Instant>,
     /// What fails before it comes to the device.
     refused: Calendar<u64>,
     answers: Vec<Answer>,
-    shape: Shape,
+    shape: TargetShape,
     /// What works beside a storage that has no host.
     processors: Processors<u64>,
     /// What was done until `now`, where there is no host that knows.
@@ -44,7 +44,7 @@ pub struct SimDriver {
 
 /// What of the device the target is.
 #[derive(Clone, Copy, Debug)]
-enum Shape {
+enum TargetShape {
     /// A queue, which takes every operation alike.
     Queue,
     /// Bytes of a machine.
@@ -57,7 +57,7 @@ enum Shape {
 
 /// Holds back what is new while a device stalls.
 #[derive(Debug, Default)]
-enum Gate {
+enum StallGate {
     #[default]
     Open,
     /// Until the request that met the stall is answered, and then for the span.
@@ -98,11 +98,11 @@ impl SimDriver {
             faults: Faults::default(),
             stream: Stream::new(0, 0, Purpose::Fault),
             begun: 0,
-            gate: Gate::Open,
+            gate: StallGate::Open,
             due: None,
             refused: Calendar::default(),
             answers: Vec::new(),
-            shape: Shape::Queue,
+            shape: TargetShape::Queue,
             processors: Processors::new(1),
             done: Done::new(1, start),
         }
@@ -128,7 +128,7 @@ impl SimDriver {
     /// does the work of processors.
     #[must_use]
     pub fn as_machine(mut self, start: u64, size: u64, has_host: bool) -> Self {
-        self.shape = Shape::Machine {
+        self.shape = TargetShape::Machine {
             start,
             size,
             has_host,
@@ -151,7 +151,7 @@ impl SimDriver {
     /// What the processors and the storage of each host have done so far, the server first.
     #[must_use]
     pub fn activity_of_hosts(&self) -> Vec<Activity> {
-        if let Shape::Machine { has_host: true, .. } = self.shape {
+        if let TargetShape::Machine { has_host: true, .. } = self.shape {
             let hosts = self.device.done_of_hosts(self.now).into_iter();
             return hosts.map(|done| done.activity(true)).collect();
         }
@@ -189,7 +189,7 @@ impl SimDriver {
             offset,
             len,
         };
-        let Shape::Machine { start, size, .. } = self.shape else {
+        let TargetShape::Machine { start, size, .. } = self.shape else {
             return Ok(command);
         };
         let has_files = matches!(
@@ -213,7 +213,7 @@ impl SimDriver {
 
     /// Hand a request, or the rest of one, to the device; while it stalls, keep it.
     fn begin(&mut self, number: u64) {
-        if let Gate::Struck { held, .. } | Gate::Until { held, .. } = &mut self.gate {
+        if let StallGate::Struck { held, .. } | StallGate::Until { held, .. } = &mut self.gate {
             held.push_back(number);
             return;
         }
@@ -240,7 +240,7 @@ impl SimDriver {
             if matches!(trigger, Trigger::After(_)) {
                 self.faults.stall = None;
             }
-            self.gate = Gate::Struck {
+            self.gate = StallGate::Struck {
                 number,
                 span,
                 held: VecDeque::new(),
@@ -255,8 +255,8 @@ impl SimDriver {
             Trigger::Every(period) => self.is_due(*period),
             Trigger::Place(bytes) => {
                 let start = match self.shape {
-                    Shape::Queue => 0,
-                    Shape::Machine { start, .. } => start,
+                    TargetShape::Queue => 0,
+                    TargetShape::Machine { start, .. } => start,
                 };
                 let offset = command.offset - start;
                 command.len > 0 && offset < bytes.end && bytes.start < offset + command.len
@@ -277,10 +277,10 @@ impl SimDriver {
 
     /// The device has answered: all of a request, or the first part of a short transfer.
     fn answered(&mut self, answer: &Answer, done: &mut Vec<Completion>) {
-        if let Gate::Struck { number, span, held } = &mut self.gate
+        if let StallGate::Struck { number, span, held } = &mut self.gate
             && *number == answer.tag
         {
-            self.gate = Gate::Until {
+            self.gate = StallGate::Until {
                 at: self.now + *span,
                 answer: *answer,
                 held: std::mem::take(held),
@@ -343,7 +343,7 @@ impl SimDriver {
     /// When something will happen of itself.
     pub(crate) fn next(&self) -> Option<Instant> {
         let gate = match self.gate {
-            Gate::Until { at, .. } => Some(at),
+            StallGate::Until { at, .. } => Some(at),
             _ => None,
         };
         let inner = first(self.device.next(), self.processors.next_done());
@@ -373,10 +373,10 @@ impl SimDriver {
     }
 
     fn open_gate(&mut self, done: &mut Vec<Completion>) {
-        if !matches!(self.gate, Gate::Until { at, .. } if at <= self.now) {
+        if !matches!(self.gate, StallGate::Until { at, .. } if at <= self.now) {
             return;
         }
-        if let Gate::Until { answer, held, .. } = std::mem::take(&mut self.gate) {
+        if let StallGate::Until { answer, held, .. } = std::mem::take(&mut self.gate) {
             self.answered(&answer, done);
             for number in held {
                 self.begin(number);
@@ -420,7 +420,7 @@ impl Driver for SimDriver {
         self.pending.at(number).command.tag = number;
         if let Op::Compute { work_ns, .. } = request.op {
             self.computing += 1;
-            if let Shape::Machine { has_host: true, .. } = self.shape {
+            if let TargetShape::Machine { has_host: true, .. } = self.shape {
                 let command = self.pending.at(number).command;
                 self.device.begin(self.now, command);
             } else {
@@ -467,7 +467,7 @@ impl Driver for SimDriver {
     /// A host with a file cache hides from here what its device and its processors do, and tells
     /// it itself.
     fn activity(&self) -> Option<Activity> {
-        if let Shape::Machine { has_host: true, .. } = self.shape {
+        if let TargetShape::Machine { has_host: true, .. } = self.shape {
             let done = self.device.done(self.now)?;
             return Some(done.activity(true));
         }

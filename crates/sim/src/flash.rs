@@ -15,13 +15,13 @@ use units::{Duration, Instant};
 
 pub use mapping::{Cleaning, fifo_write_amplification};
 
-use mapping::Log;
+use mapping::DieMapping;
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, transfer_ns};
 
 /// What a flash device holds at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum FlashContent {
     /// Nothing was ever written.
     Fresh,
     /// Everything was written once, in order.
@@ -58,7 +58,7 @@ pub struct FlashSpec {
     /// What the controller needs for a command.
     pub overhead: u64,
     /// What it holds at the start.
-    pub content: Content,
+    pub content: FlashContent,
 }
 
 impl FlashSpec {
@@ -118,14 +118,14 @@ impl FlashSpec {
 #[derive(Debug)]
 pub struct Flash {
     spec: FlashSpec,
-    logs: Vec<Log>,
+    logs: Vec<DieMapping>,
     dies: Vec<Server>,
     /// What each die cleans, as long as it does.
     cleanings: Vec<Option<CleaningUnderWay>>,
     channels: Vec<Server>,
-    calendar: Calendar<Event>,
+    calendar: Calendar<FlashEvent>,
     jobs: Slab<FlashJob>,
-    pages: Slab<Page>,
+    pages: Slab<PageTransfer>,
     /// Writes that wait for room in the buffer.
     waiting: VecDeque<u64>,
     buffered: u64,
@@ -139,7 +139,7 @@ pub struct Flash {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum FlashEvent {
     /// A command was understood.
     Ready(u64),
     /// A page has what it waited for.
@@ -157,7 +157,7 @@ struct FlashJob {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Page {
+struct PageTransfer {
     job: u64,
     number: u64,
     bytes: u64,
@@ -215,7 +215,7 @@ impl Flash {
     /// A flash device at rest.
     #[must_use]
     pub fn new(spec: FlashSpec) -> Self {
-        let log = Log::new(
+        let log = DieMapping::new(
             spec.blocks,
             spec.pages_per_block,
             spec.user_pages(),
@@ -224,7 +224,7 @@ impl Flash {
         );
         let dies = spec.die_count() as usize;
         let mut logs = vec![log; dies];
-        if spec.content == Content::Full {
+        if spec.content == FlashContent::Full {
             for log in &mut logs {
                 for page in 0..spec.user_pages() {
                     log.write(page);
@@ -255,11 +255,11 @@ impl Flash {
         self.programs
     }
 
-    fn die(&self, page: &Page) -> usize {
+    fn die(&self, page: &PageTransfer) -> usize {
         (page.number % self.dies.len() as u64) as usize
     }
 
-    fn channel(&self, page: &Page) -> usize {
+    fn channel(&self, page: &PageTransfer) -> usize {
         self.die(page) % self.channels.len()
     }
 
@@ -312,7 +312,7 @@ impl Flash {
         for number in pages {
             let start = command.offset.max(number * unit);
             let end = command.end().min((number + 1) * unit);
-            let page = self.pages.insert(Page {
+            let page = self.pages.insert(PageTransfer {
                 job,
                 number,
                 bytes: end.saturating_sub(start),
@@ -354,7 +354,7 @@ impl Flash {
             return false;
         };
         self.pages.at(number).stage = FlashStage::SenseBetween;
-        self.calendar.plan(done, Event::Done(number));
+        self.calendar.plan(done, FlashEvent::Done(number));
         true
     }
 
@@ -389,7 +389,7 @@ impl Flash {
             }
         };
         self.calendar
-            .plan(now + Duration(span), Event::Done(number));
+            .plan(now + Duration(span), FlashEvent::Done(number));
     }
 
     /// A page has done with its stage.
@@ -401,7 +401,7 @@ impl Flash {
         {
             let held_up = std::mem::take(&mut cleaning.held_up);
             if held_up > Duration::ZERO {
-                self.calendar.plan(now + held_up, Event::Done(number));
+                self.calendar.plan(now + held_up, FlashEvent::Done(number));
                 return;
             }
             self.cleanings[die] = None;
@@ -428,7 +428,7 @@ impl Flash {
         self.enter(now, number);
     }
 
-    fn finish_page(&mut self, now: Instant, page: &Page, answers: &mut Vec<Answer>) {
+    fn finish_page(&mut self, now: Instant, page: &PageTransfer, answers: &mut Vec<Answer>) {
         let is_write = page.stage == FlashStage::Program;
         let job = self.jobs.at(page.job);
         job.outstanding -= 1;
@@ -470,7 +470,7 @@ impl Device for Flash {
             write: 0,
         });
         let ready = now + Duration(self.spec.overhead);
-        self.calendar.plan(ready, Event::Ready(job));
+        self.calendar.plan(ready, FlashEvent::Ready(job));
     }
 
     fn next(&self) -> Option<Instant> {
@@ -480,8 +480,8 @@ impl Device for Flash {
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
         while let Some(event) = self.calendar.take(now) {
             match event {
-                Event::Ready(job) => self.ready(now, job, answers),
-                Event::Done(page) => self.advance(now, page, answers),
+                FlashEvent::Ready(job) => self.ready(now, job, answers),
+                FlashEvent::Done(page) => self.advance(now, page, answers),
             }
         }
     }

@@ -25,7 +25,7 @@ const STREAMS_MAX: usize = 16;
 
 /// What a processor does while the storage works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Waiting {
+pub enum IoWait {
     /// It is free for others.
     #[default]
     Free,
@@ -65,7 +65,7 @@ pub struct HostSpec {
     /// Processor time for each byte that goes to or comes from the storage, beside it.
     pub cpu_byte: f64,
     /// What a processor does while the storage works.
-    pub waiting: Waiting,
+    pub waiting: IoWait,
     pub memory: u64,
     /// What system and programs keep of it.
     pub system: u64,
@@ -245,7 +245,7 @@ impl Host {
     }
 
     fn begin_storage(&mut self, now: Instant, job: u64) {
-        if self.spec.waiting == Waiting::Spinning {
+        if self.spec.waiting == IoWait::Spinning {
             if !self.cpu.hold(now) {
                 self.wanting_cpu.push_back(job);
                 return;
@@ -300,7 +300,7 @@ impl Host {
     /// The storage has answered a job.
     fn storage_done(&mut self, now: Instant, answer: &Answer) {
         self.asked -= 1;
-        let is_spinning = self.spec.waiting == Waiting::Spinning;
+        let is_spinning = self.spec.waiting == IoWait::Spinning;
         let job = self.jobs.at(answer.tag);
         if let Err(errno) = answer.result {
             job.error = Some(errno);

@@ -2,7 +2,7 @@
 //! and 5. Only what is exact in the long run; of everything else nothing is said.
 
 use crate::faults::Faults;
-use crate::pace::Pace;
+use crate::pace::ServiceTimeScaling;
 use crate::queue::QueueSpec;
 use crate::spec::SimSpec;
 use crate::station::ServiceLaw;
@@ -54,7 +54,7 @@ impl QueueSpec {
     /// What a law says of this queue under `load`, if one holds.
     #[must_use]
     pub fn answer(&self, load: QueueLoad) -> Option<QueueAnswer> {
-        if self.pace != Pace::default() || !self.limits.is_none() {
+        if self.pace != ServiceTimeScaling::default() || !self.limits.is_none() {
             return None;
         }
         let service_ns = self.law.mean_ns()?;

@@ -37,28 +37,31 @@ pub use burst::{BurstLimit, BurstLimits};
 pub use catalogue::{names as device_names, text as device_text};
 pub use cdrom::{Cd, CdSpec};
 pub use controller::{Controller, ControllerSpec};
-pub use definition::{ArrayPart, Definition, Kind, Parameter, is_file, read as read_definition};
+pub use definition::{
+    ArrayPart, DefinitionKind, DeviceDefinition, Parameter, is_file, read as read_definition,
+};
 pub use device::{Action, Answer, CacheReads, Calendar, Command, Device};
 pub use disk::{
-    BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, Split, ZoneSpec,
+    BufferSpec, Disk, DiskLayout, DiskSpec, MeasuredSeekCurve, QueueDiscipline, SeekCurve,
+    SeekInterference, Split, ZoneSpec,
 };
 pub use drive::DriveLaw;
 pub use driver::SimDriver;
 pub use event_loops::{group_loop, model_loop};
 pub use facts::Fact;
 pub use faults::{Faults, Trigger};
-pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};
+pub use flash::{Cleaning, Flash, FlashContent, FlashSpec, fifo_write_amplification};
 pub use group::SimGroup;
-pub use host::{Host, HostSpec, Waiting, WritePolicy};
+pub use host::{Host, HostSpec, IoWait, WritePolicy};
 pub use laws::{QueueAnswer, QueueLoad};
 pub use link::{Link, LinkSpec};
 pub use machine::{DeviceSpec, MachineSpec};
-pub use memory::{Memory, MemorySpec};
-pub use pace::{Change, Pace};
+pub use memory::{MemoryDevice, MemorySpec};
+pub use pace::{ServiceTimeChange, ServiceTimeScaling};
 pub use processor::Processors;
 pub use queue::{MODELS, Model, PARAMETERS_OF_ALL, formula};
 pub use raid::{
-    Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, ArrayState, Level, Operations,
+    Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, ArrayState, Operations, RaidLevel,
 };
 pub use rt11::{
     Allocation, ENTRIES_MAX, Rt11, Rt11Spec, Rt11Work, SEGMENTS_MAX, VOLUME_BLOCKS_MAX,
@@ -67,5 +70,7 @@ pub use rt11::{
 pub use spec::{FileSystemSpec, SimError, SimSpec};
 pub use station::{Served, ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};
-pub use transport::{Between, Side, Step, Steps, Transport, Transported};
+pub use transport::{
+    Between, CommandSource, Transport, TransportCommand, TransportCommands, Transported,
+};
 pub use volume::{Volume, VolumeSpec};

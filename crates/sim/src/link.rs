@@ -43,12 +43,12 @@ pub struct Link {
     spec: LinkSpec,
     server: Box<dyn Device>,
     wire: Server,
-    calendar: Calendar<Event>,
+    calendar: Calendar<LinkEvent>,
     jobs: Slab<LinkJob>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum LinkEvent {
     /// A request, or a window of data, may go on the wire or to the server.
     Go(u64),
     /// A window has left the wire.
@@ -111,7 +111,7 @@ impl Link {
         if sends_data {
             self.send(now, number);
         } else {
-            self.calendar.plan(now + half, Event::Go(number));
+            self.calendar.plan(now + half, LinkEvent::Go(number));
         }
     }
 
@@ -129,7 +129,7 @@ impl Link {
         job.unsent -= data;
         let span = transfer_ns(self.spec.wire_bytes(data), self.spec.bandwidth);
         self.calendar
-            .plan(now + Duration(span), Event::Sent(number));
+            .plan(now + Duration(span), LinkEvent::Sent(number));
     }
 
     fn sent(&mut self, now: Instant, number: u64) {
@@ -140,11 +140,11 @@ impl Link {
         let job = self.jobs.at(number);
         if job.unsent > 0 {
             let round_trip = Duration(self.spec.round_trip);
-            self.calendar.plan(now + round_trip, Event::Go(number));
+            self.calendar.plan(now + round_trip, LinkEvent::Go(number));
         } else if job.stage == LinkStage::Out {
-            self.calendar.plan(now + half, Event::Go(number));
+            self.calendar.plan(now + half, LinkEvent::Go(number));
         } else {
-            self.calendar.plan(now + half, Event::Back(number));
+            self.calendar.plan(now + half, LinkEvent::Back(number));
         }
     }
 
@@ -178,7 +178,7 @@ impl Link {
             job.unsent = job.len;
             self.send(now, answer.tag);
         } else {
-            self.calendar.plan(now + half, Event::Back(answer.tag));
+            self.calendar.plan(now + half, LinkEvent::Back(answer.tag));
         }
     }
 
@@ -239,9 +239,9 @@ impl Device for Link {
                 continue;
             }
             match self.calendar.take(now) {
-                Some(Event::Go(number)) => self.go(now, number),
-                Some(Event::Sent(number)) => self.sent(now, number),
-                Some(Event::Back(number)) => self.back(now, number, answers),
+                Some(LinkEvent::Go(number)) => self.go(now, number),
+                Some(LinkEvent::Sent(number)) => self.sent(now, number),
+                Some(LinkEvent::Back(number)) => self.back(now, number, answers),
                 None => break,
             }
         }

@@ -11,7 +11,7 @@ use crate::disk::{Disk, DiskSpec};
 use crate::flash::{Flash, FlashSpec};
 use crate::host::{Host, HostSpec};
 use crate::link::{Link, LinkSpec};
-use crate::memory::{Memory, MemorySpec};
+use crate::memory::{MemoryDevice, MemorySpec};
 use crate::raid::Array;
 use crate::rt11::Rt11Spec;
 use crate::site::{Port, ServedSite};
@@ -107,7 +107,7 @@ impl DeviceSpec {
                     spec.access = (spec.access as f64 * factor).round() as u64;
                     spec.rate /= factor;
                 }
-                Box::new(Memory::new(spec))
+                Box::new(MemoryDevice::new(spec))
             }
             Self::Volume(spec) => {
                 let mut spec = spec.clone();

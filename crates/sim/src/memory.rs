@@ -19,13 +19,13 @@ pub struct MemorySpec {
 
 /// A memory disk at work: one command at a time.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct MemoryDevice {
     spec: MemorySpec,
     queue: VecDeque<Command>,
     busy: Option<(Instant, Answer)>,
 }
 
-impl Memory {
+impl MemoryDevice {
     /// At rest.
     #[must_use]
     pub const fn new(spec: MemorySpec) -> Self {
@@ -49,7 +49,7 @@ impl Memory {
     }
 }
 
-impl Device for Memory {
+impl Device for MemoryDevice {
     fn size(&self) -> u64 {
         self.spec.size
     }

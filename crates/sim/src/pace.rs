@@ -6,7 +6,7 @@ use units::{Duration, parse_percent};
 
 /// A change by some share, and the time that it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct ServiceTimeChange {
     /// Relative to the service time: 0.3 is 30 %.
     pub share: f64,
     /// How long it takes, or its period.
@@ -15,23 +15,26 @@ pub struct Change {
 
 /// By what service times are multiplied as time passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pace {
+pub struct ServiceTimeScaling {
     /// Grows in a straight line by this share over the span, and then stays.
-    pub drift: Option<Change>,
+    pub drift: Option<ServiceTimeChange>,
     /// Longer by this share at the start, and in a straight line less so until the span has passed.
-    pub warm_up: Option<Change>,
+    pub warm_up: Option<ServiceTimeChange>,
     /// Longer and shorter by this share in turn, as a sine of this period.
-    pub wave: Option<Change>,
+    pub wave: Option<ServiceTimeChange>,
 }
 
-impl Pace {
+impl ServiceTimeScaling {
     /// By what a service time is multiplied that begins `elapsed` after the first operation.
     #[must_use]
     pub fn factor(&self, elapsed: Duration) -> f64 {
-        let spans = |change: Change| elapsed.as_nanos() as f64 / change.span.as_nanos() as f64;
-        let drift = |change: Change| change.share * spans(change).min(1.0);
-        let warm_up = |change: Change| change.share * (1.0 - spans(change)).max(0.0);
-        let wave = |change: Change| change.share * (spans(change) * std::f64::consts::TAU).sin();
+        let spans =
+            |change: ServiceTimeChange| elapsed.as_nanos() as f64 / change.span.as_nanos() as f64;
+        let drift = |change: ServiceTimeChange| change.share * spans(change).min(1.0);
+        let warm_up = |change: ServiceTimeChange| change.share * (1.0 - spans(change)).max(0.0);
+        let wave = |change: ServiceTimeChange| {
+            change.share * (spans(change) * std::f64::consts::TAU).sin()
+        };
         (1.0 + self.drift.map_or(0.0, drift))
             * (1.0 + self.warm_up.map_or(0.0, warm_up))
             * (1.0 + self.wave.map_or(0.0, wave))
@@ -41,7 +44,7 @@ impl Pace {
     ///
     /// # Errors
     /// When either cannot be read, or the share is larger.
-    pub fn parse(text: &str, most: f64) -> Result<Option<Change>, String> {
+    pub fn parse(text: &str, most: f64) -> Result<Option<ServiceTimeChange>, String> {
         if text == "none" {
             return Ok(None);
         }
@@ -55,7 +58,7 @@ impl Pace {
         if span == Duration::ZERO {
             return Err("the time must be above zero".into());
         }
-        Ok(Some(Change { share, span }))
+        Ok(Some(ServiceTimeChange { share, span }))
     }
 }
 
@@ -63,7 +66,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn check(pace: Pace, expected: &[(u64, f64)]) {
+    fn check(pace: ServiceTimeScaling, expected: &[(u64, f64)]) {
         for &(ms, factor) in expected {
             let found = pace.factor(Duration::from_millis(ms));
             assert!(
@@ -75,22 +78,22 @@ mod tests {
 
     #[test]
     fn factors_follow_the_clock() {
-        let change = |text: &str| Pace::parse(text, 10.0).expect("a change");
-        let still = Pace::default();
+        let change = |text: &str| ServiceTimeScaling::parse(text, 10.0).expect("a change");
+        let still = ServiceTimeScaling::default();
         check(still, &[(0, 1.0), (1_000_000, 1.0)]);
         let drift = change("30%@10s");
         check(
-            Pace { drift, ..still },
+            ServiceTimeScaling { drift, ..still },
             &[(0, 1.0), (5_000, 1.15), (20_000, 1.3)],
         );
         let warm_up = change("200%@2s");
         check(
-            Pace { warm_up, ..still },
+            ServiceTimeScaling { warm_up, ..still },
             &[(0, 3.0), (1_000, 2.0), (2_000, 1.0), (9_000, 1.0)],
         );
         let wave = change("50%@1s");
         check(
-            Pace { wave, ..still },
+            ServiceTimeScaling { wave, ..still },
             &[(0, 1.0), (250, 1.5), (750, 0.5), (1_250, 1.5)],
         );
     }
@@ -103,9 +106,9 @@ mod tests {
             ("30%@0s", "above zero"),
             ("30%@soon", "soon"),
         ] {
-            let error = Pace::parse(text, 0.9).expect_err(text);
+            let error = ServiceTimeScaling::parse(text, 0.9).expect_err(text);
             assert!(error.contains(reason), "{text}: {error}");
         }
-        assert_eq!(Pace::parse("none", 1.0), Ok(None));
+        assert_eq!(ServiceTimeScaling::parse("none", 1.0), Ok(None));
     }
 }

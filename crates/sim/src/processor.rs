@@ -25,36 +25,36 @@ pub struct Processors<T> {
     attained: f64,
     /// When `attained` was last brought up to date.
     at: Instant,
-    pieces: BinaryHeap<Reverse<Piece<T>>>,
+    pieces: BinaryHeap<Reverse<ProcessorTask<T>>>,
     sequence: u64,
     /// When the next piece is done, if nothing comes before.
     next: Option<Instant>,
 }
 
 #[derive(Clone, Debug)]
-struct Piece<T> {
+struct ProcessorTask<T> {
     /// What `attained` is when it is done.
     mark: f64,
     sequence: u64,
     what: T,
 }
 
-impl<T> PartialEq for Piece<T> {
+impl<T> PartialEq for ProcessorTask<T> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<T> Eq for Piece<T> {}
+impl<T> Eq for ProcessorTask<T> {}
 
-impl<T> Ord for Piece<T> {
+impl<T> Ord for ProcessorTask<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let by_mark = self.mark.total_cmp(&other.mark);
         by_mark.then(self.sequence.cmp(&other.sequence))
     }
 }
 
-impl<T> PartialOrd for Piece<T> {
+impl<T> PartialOrd for ProcessorTask<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
@@ -94,7 +94,7 @@ impl<T> Processors<T> {
             // Small numbers are exact numbers.
             self.attained = 0.0;
         }
-        self.pieces.push(Reverse(Piece {
+        self.pieces.push(Reverse(ProcessorTask {
             mark: self.attained + work_ns as f64,
             sequence: self.sequence,
             what,

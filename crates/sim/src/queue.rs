@@ -7,7 +7,7 @@ use units::{Bytes, Duration, parse_percent};
 use crate::burst::{BurstLimits, LIMITS, LimitKey, parse_left};
 use crate::drive::DriveLaw;
 use crate::faults::Faults;
-use crate::pace::{Change, Pace};
+use crate::pace::{ServiceTimeChange, ServiceTimeScaling};
 use crate::spec::SimError;
 use crate::station::ServiceLaw;
 
@@ -97,7 +97,7 @@ pub struct QueueSpec {
     /// Number of servers; `None` for one per operation.
     pub servers: Option<usize>,
     /// How its times change.
-    pub pace: Pace,
+    pub pace: ServiceTimeScaling,
     /// What it is held to, with its credits.
     pub limits: BurstLimits,
 }
@@ -107,7 +107,7 @@ impl QueueSpec {
     ///
     /// # Errors
     /// When a value cannot be read.
-    pub fn read(values: &Values) -> Result<Self, SimError> {
+    pub fn read(values: &QueueParameters) -> Result<Self, SimError> {
         let law = match values.model.as_str() {
             "cache" => ServiceLaw::Cache {
                 hit_ns: values.span("hit")?,
@@ -141,7 +141,7 @@ impl QueueSpec {
             "mm1" | "drive" => Some(1),
             _ => Some(values.count("servers")?),
         };
-        let pace = Pace {
+        let pace = ServiceTimeScaling {
             drift: values.change("drift", CHANGE_MAX)?,
             warm_up: values.change("warm-up", CHANGE_MAX)?,
             wave: values.change("wave", WAVE_MAX)?,
@@ -194,13 +194,13 @@ pub fn formula(model: &str) -> Option<&'static str> {
 
 /// Parameters as typed, or their defaults.
 #[derive(Clone, Debug)]
-pub struct Values {
+pub struct QueueParameters {
     /// The model, for messages.
     pub model: String,
     values: BTreeMap<&'static str, String>,
 }
 
-impl Values {
+impl QueueParameters {
     #[must_use]
     pub fn new(model: &str, defaults: &[(&'static str, &'static str)]) -> Self {
         let values = defaults
@@ -264,8 +264,9 @@ impl Values {
         Ok(span.as_nanos() as f64)
     }
 
-    fn change(&self, key: &'static str, most: f64) -> Result<Option<Change>, SimError> {
-        Pace::parse(&self.values[key], most).map_err(|reason| self.refuse(key, &reason))
+    fn change(&self, key: &'static str, most: f64) -> Result<Option<ServiceTimeChange>, SimError> {
+        ServiceTimeScaling::parse(&self.values[key], most)
+            .map_err(|reason| self.refuse(key, &reason))
     }
 
     fn limits(&self) -> Result<BurstLimits, SimError> {

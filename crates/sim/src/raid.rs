@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use units::Instant;
 use workload::{Durability, Errno};
 
-pub use layout::{ArrayLayout, Level};
+pub use layout::{ArrayLayout, RaidLevel};
 
-use layout::Piece;
+use layout::StripeSegment;
 
 use crate::device::{Action, Answer, Command, Device, Slab, first, transfer_ns};
 
@@ -47,7 +47,7 @@ const HELD_PARTS: u64 = 100;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArrayState {
     /// How data are spread.
-    pub level: Level,
+    pub level: RaidLevel,
     /// Disks of the whole array.
     pub disks: usize,
     /// What it does beside serving.
@@ -104,7 +104,7 @@ pub struct Array {
 
 #[derive(Debug)]
 struct RaidJob {
-    owner: Owner,
+    owner: OperationOwner,
     outstanding: u32,
     /// What is written once everything outstanding is done.
     then: Vec<RaidStep>,
@@ -112,7 +112,7 @@ struct RaidJob {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Owner {
+enum OperationOwner {
     Command(Command),
     Stripe,
 }
@@ -220,8 +220,8 @@ impl Array {
         let asking = self.jobs.at(job);
         asking.outstanding += 1;
         let client = match asking.owner {
-            Owner::Command(command) => command.client,
-            Owner::Stripe => None,
+            OperationOwner::Command(command) => command.client,
+            OperationOwner::Stripe => None,
         };
         self.disks[step.disk].begin(
             now,
@@ -236,7 +236,7 @@ impl Array {
     }
 
     /// Begin a job with the steps that come at once; without any, its later ones.
-    fn launch(&mut self, now: Instant, owner: Owner, plan: Plan) {
+    fn launch(&mut self, now: Instant, owner: OperationOwner, plan: DiskOperations) {
         let error = plan.is_lost.then_some(LOST);
         let job = self.jobs.insert(RaidJob {
             owner,
@@ -264,11 +264,11 @@ impl Array {
         }
         let job = self.jobs.remove(number);
         match job.owner {
-            Owner::Command(command) => self.answers.push(match job.error {
+            OperationOwner::Command(command) => self.answers.push(match job.error {
                 Some(errno) => command.failed(errno),
                 None => command.done(),
             }),
-            Owner::Stripe => {
+            OperationOwner::Stripe => {
                 if let Some(rebuild) = &mut self.rebuild {
                     rebuild.under_way -= 1;
                     if rebuild.under_way == 0 && rebuild.next == rebuild.end {
@@ -306,13 +306,13 @@ impl Array {
             len: unit,
         };
         let sources: Vec<usize> = match self.layout.level {
-            Level::Raid0 => Vec::new(),
-            Level::Raid1 => vec![missing ^ 1],
-            Level::Raid5 => (0..self.disks.len())
+            RaidLevel::Raid0 => Vec::new(),
+            RaidLevel::Raid1 => vec![missing ^ 1],
+            RaidLevel::Raid5 => (0..self.disks.len())
                 .filter(|&disk| disk != missing)
                 .collect(),
         };
-        let plan = Plan {
+        let plan = DiskOperations {
             now: sources
                 .into_iter()
                 .map(|disk| step(disk, Action::Read))
@@ -320,11 +320,11 @@ impl Array {
             then: vec![step(missing, Action::Write(Durability::Volatile))],
             is_lost: false,
         };
-        self.launch(now, Owner::Stripe, plan);
+        self.launch(now, OperationOwner::Stripe, plan);
     }
 
-    fn plan(&mut self, command: &Command) -> Plan {
-        let mut plan = Plan::default();
+    fn plan(&mut self, command: &Command) -> DiskOperations {
+        let mut plan = DiskOperations::default();
         match command.action {
             Action::Read => {
                 for piece in self.layout.pieces(command.offset, command.len) {
@@ -346,12 +346,14 @@ impl Array {
         plan
     }
 
-    fn plan_read(&mut self, plan: &mut Plan, piece: &Piece) {
+    fn plan_read(&mut self, plan: &mut DiskOperations, piece: &StripeSegment) {
         let read = |disk| piece.on(disk, Action::Read);
         match self.layout.level {
-            Level::Raid0 if self.holds(piece.disk, piece.stripe) => plan.now.push(read(piece.disk)),
-            Level::Raid0 => plan.is_lost = true,
-            Level::Raid1 => {
+            RaidLevel::Raid0 if self.holds(piece.disk, piece.stripe) => {
+                plan.now.push(read(piece.disk));
+            }
+            RaidLevel::Raid0 => plan.is_lost = true,
+            RaidLevel::Raid1 => {
                 let turn = &mut self.turns[piece.disk];
                 *turn ^= 1;
                 let preferred = piece.disk + *turn;
@@ -362,18 +364,20 @@ impl Array {
                 };
                 plan.now.push(read(disk));
             }
-            Level::Raid5 if self.holds(piece.disk, piece.stripe) => plan.now.push(read(piece.disk)),
-            Level::Raid5 => {
+            RaidLevel::Raid5 if self.holds(piece.disk, piece.stripe) => {
+                plan.now.push(read(piece.disk));
+            }
+            RaidLevel::Raid5 => {
                 let others = (0..self.disks.len()).filter(|&disk| disk != piece.disk);
                 plan.now.extend(others.map(read));
             }
         }
     }
 
-    fn plan_write(&self, plan: &mut Plan, command: &Command) {
+    fn plan_write(&self, plan: &mut DiskOperations, command: &Command) {
         let pieces = self.layout.pieces(command.offset, command.len);
-        if self.layout.level == Level::Raid5 {
-            let mut stripes: BTreeMap<u64, Vec<Piece>> = BTreeMap::new();
+        if self.layout.level == RaidLevel::Raid5 {
+            let mut stripes: BTreeMap<u64, Vec<StripeSegment>> = BTreeMap::new();
             for piece in pieces {
                 stripes.entry(piece.stripe).or_default().push(piece);
             }
@@ -395,8 +399,8 @@ impl Array {
     }
 
     /// A write into one stripe of RAID-5.
-    fn plan_stripe(&self, plan: &mut Plan, pieces: &[Piece], action: Action) {
-        let Piece {
+    fn plan_stripe(&self, plan: &mut DiskOperations, pieces: &[StripeSegment], action: Action) {
+        let StripeSegment {
             other: parity,
             stripe,
             ..
@@ -409,7 +413,7 @@ impl Array {
             .map(|piece| piece.offset + piece.len)
             .max()
             .unwrap_or(0);
-        let range = Piece {
+        let range = StripeSegment {
             offset: start,
             len: end - start,
             ..pieces[0]
@@ -449,13 +453,13 @@ impl Array {
 
 /// What a command asks of the disks: reads at once, writes when they are done.
 #[derive(Clone, Debug, Default)]
-struct Plan {
+struct DiskOperations {
     now: Vec<RaidStep>,
     then: Vec<RaidStep>,
     is_lost: bool,
 }
 
-impl Piece {
+impl StripeSegment {
     const fn on(&self, disk: usize, action: Action) -> RaidStep {
         RaidStep {
             disk,
@@ -474,7 +478,7 @@ impl Device for Array {
 
     fn begin(&mut self, now: Instant, command: Command) {
         let plan = self.plan(&command);
-        self.launch(now, Owner::Command(command), plan);
+        self.launch(now, OperationOwner::Command(command), plan);
     }
 
     fn next(&self) -> Option<Instant> {

@@ -20,7 +20,9 @@ use crate::device::{Action, Answer, Command, Device};
 use crate::host::FileCache;
 
 pub use directory::{Allocation, ENTRIES_MAX, SEGMENTS_MAX, default_segments};
-use directory::{DIRECTORY_START, Directory, Full, Place, SEGMENT_BLOCKS, Step, segment_block};
+use directory::{
+    DIRECTORY_START, Directory, DirectoryStep, FileExtent, Full, SEGMENT_BLOCKS, segment_block,
+};
 
 /// The most blocks that the system can address on a device.
 pub const VOLUME_BLOCKS_MAX: u64 = 65_535;
@@ -102,7 +104,7 @@ pub struct Rt11 {
     cache: FileCache,
     now: Instant,
     answers: Vec<Answer>,
-    open: Option<Open>,
+    open: Option<OpenChannel>,
     work: Rt11Work,
     /// When somebody initialises the volume.
     moments: Stream,
@@ -110,11 +112,11 @@ pub struct Rt11 {
 
 /// What the program has open.
 #[derive(Clone, Copy, Debug)]
-enum Open {
+enum OpenChannel {
     Null,
     File {
         name: FileName,
-        place: Place,
+        place: FileExtent,
         /// Made by this program, and tentative until it is closed.
         is_new: bool,
         /// The next byte.
@@ -124,7 +126,7 @@ enum Open {
 
 /// Whose work it is.
 #[derive(Clone, Copy)]
-enum Work {
+enum ProcessorUser {
     Program,
     System,
 }
@@ -173,10 +175,10 @@ impl Rt11 {
     }
 
     /// The processor works for the program or the system, and the device goes on.
-    fn compute(&mut self, whose: Work, ns: u64) {
+    fn compute(&mut self, whose: ProcessorUser, ns: u64) {
         match whose {
-            Work::Program => self.work.program_ns += ns,
-            Work::System => self.work.system_ns += ns,
+            ProcessorUser::Program => self.work.program_ns += ns,
+            ProcessorUser::System => self.work.system_ns += ns,
         }
         self.let_pass(ns);
     }
@@ -193,7 +195,7 @@ impl Rt11 {
 
     /// A command of the device, from its beginning to its end.
     fn command(&mut self, action: Action, first: u64, count: u64) -> Result<(), Errno> {
-        self.compute(Work::System, self.spec.cpu_transfer);
+        self.compute(ProcessorUser::System, self.spec.cpu_transfer);
         let command = Command {
             tag: 0,
             action,
@@ -240,14 +242,14 @@ impl Rt11 {
             (block..end).for_each(|read| self.cache.insert(read));
             block = end;
         }
-        self.compute(Work::System, count * self.spec.cpu_cache_block);
+        self.compute(ProcessorUser::System, count * self.spec.cpu_cache_block);
         Ok(())
     }
 
     /// Write blocks, to the device and into the cache.
     fn write(&mut self, first: u64, count: u64) -> Result<(), Errno> {
         if self.cache.room() > 0 {
-            self.compute(Work::System, count * self.spec.cpu_cache_block);
+            self.compute(ProcessorUser::System, count * self.spec.cpu_cache_block);
             (first..first + count).for_each(|block| self.cache.insert(block));
         }
         self.command(Action::Write(Durability::Volatile), first, count)
@@ -257,19 +259,19 @@ impl Rt11 {
     fn carry_out(&mut self) -> Result<(), Errno> {
         for step in self.directory.take_steps() {
             match step {
-                Step::Read(number) => {
+                DirectoryStep::Read(number) => {
                     self.work.segments_read += 1;
                     self.read(segment_block(number), SEGMENT_BLOCKS)?;
                 }
-                Step::Write(number) => {
+                DirectoryStep::Write(number) => {
                     self.work.segments_written += 1;
                     self.write(segment_block(number), SEGMENT_BLOCKS)?;
                 }
-                Step::Search(entries) => {
+                DirectoryStep::Search(entries) => {
                     self.work.entries += entries as u64;
-                    self.compute(Work::System, entries as u64 * self.spec.cpu_entry);
+                    self.compute(ProcessorUser::System, entries as u64 * self.spec.cpu_entry);
                 }
-                Step::Copy { from, to, blocks } => {
+                DirectoryStep::Copy { from, to, blocks } => {
                     let mut done = 0;
                     while done < blocks {
                         let piece = (blocks - done).min(SQUEEZE_BLOCKS);
@@ -294,7 +296,7 @@ impl Rt11 {
         let place = entered.map_err(|full| match full {
             Full::Volume | Full::Directory => NO_SPACE,
         })?;
-        self.open = Some(Open::File {
+        self.open = Some(OpenChannel::File {
             name,
             place,
             is_new: true,
@@ -306,7 +308,7 @@ impl Rt11 {
     fn open(&mut self, name: FileName) -> Result<(), Errno> {
         self.free_to_open(name)?;
         let place = self.lookup(name)?;
-        self.open = Some(Open::File {
+        self.open = Some(OpenChannel::File {
             name,
             place,
             is_new: false,
@@ -317,15 +319,15 @@ impl Rt11 {
 
     /// Before anything is opened: the work of the run-time library and the call.
     fn free_to_open(&mut self, name: FileName) -> Result<(), Errno> {
-        self.compute(Work::Program, self.spec.cpu_open);
-        self.compute(Work::System, self.spec.cpu_request);
+        self.compute(ProcessorUser::Program, self.spec.cpu_open);
+        self.compute(ProcessorUser::System, self.spec.cpu_request);
         if self.open.is_some() {
             return Err(BUSY);
         }
         flat(name)
     }
 
-    fn lookup(&mut self, name: FileName) -> Result<Place, Errno> {
+    fn lookup(&mut self, name: FileName) -> Result<FileExtent, Errno> {
         flat(name)?;
         let found = self.directory.lookup(name);
         self.carry_out()?;
@@ -334,9 +336,9 @@ impl Rt11 {
 
     fn close(&mut self) -> Result<(), Errno> {
         let open = self.open.take().ok_or(NOT_OPEN)?;
-        self.compute(Work::Program, self.spec.cpu_open);
-        self.compute(Work::System, self.spec.cpu_request);
-        if let Open::File {
+        self.compute(ProcessorUser::Program, self.spec.cpu_open);
+        self.compute(ProcessorUser::System, self.spec.cpu_request);
+        if let OpenChannel::File {
             name,
             place,
             is_new: true,
@@ -350,7 +352,7 @@ impl Rt11 {
 
     /// Move the next bytes of the open file; returns how many.
     fn move_bytes(&mut self, action: Action, bytes: u64) -> Result<u64, Errno> {
-        let Some(Open::File {
+        let Some(OpenChannel::File {
             place, position, ..
         }) = &mut self.open
         else {
@@ -368,12 +370,12 @@ impl Rt11 {
         let first = place.start + from / BLOCK;
         let count = (from + bytes).div_ceil(BLOCK) - from / BLOCK;
         if action == Action::Read {
-            self.compute(Work::System, self.spec.cpu_request);
+            self.compute(ProcessorUser::System, self.spec.cpu_request);
             self.read(first, count)?;
             self.format(bytes);
         } else {
             self.format(bytes);
-            self.compute(Work::System, self.spec.cpu_request);
+            self.compute(ProcessorUser::System, self.spec.cpu_request);
             self.write(first, count)?;
         }
         Ok(bytes)
@@ -382,15 +384,15 @@ impl Rt11 {
     /// The run-time library turns elements into text, or text into elements.
     fn format(&mut self, bytes: u64) {
         let elements = bytes.div_ceil(self.spec.element);
-        self.compute(Work::Program, elements * self.spec.cpu_element);
+        self.compute(ProcessorUser::Program, elements * self.spec.cpu_element);
     }
 
     fn write_null(&mut self, bytes: u64) -> Result<u64, Errno> {
-        if !matches!(self.open, Some(Open::Null)) {
+        if !matches!(self.open, Some(OpenChannel::Null)) {
             return Err(NOT_OPEN);
         }
         self.format(bytes);
-        self.compute(Work::System, self.spec.cpu_request);
+        self.compute(ProcessorUser::System, self.spec.cpu_request);
         Ok(bytes)
     }
 
@@ -399,14 +401,14 @@ impl Rt11 {
         if !is_whole || offset + bytes > self.blocks * BLOCK {
             return Err(INVALID);
         }
-        self.compute(Work::System, self.spec.cpu_request);
+        self.compute(ProcessorUser::System, self.spec.cpu_request);
         self.read(offset / BLOCK, bytes / BLOCK)?;
         Ok(bytes)
     }
 
     /// A call that changes the directory, or looks something up there.
     fn direct(&mut self, call: impl FnOnce(&mut Directory)) -> Result<(), Errno> {
-        self.compute(Work::System, self.spec.cpu_request);
+        self.compute(ProcessorUser::System, self.spec.cpu_request);
         call(&mut self.directory);
         self.carry_out()
     }
@@ -440,7 +442,7 @@ impl Rt11 {
     fn initialise(&mut self) -> Result<(), Errno> {
         self.open = None;
         self.directory = Directory::new(self.blocks, self.spec.segments_on(self.blocks));
-        self.compute(Work::System, self.spec.cpu_request);
+        self.compute(ProcessorUser::System, self.spec.cpu_request);
         self.write(0, DIRECTORY_START)?;
         self.write(segment_block(1), SEGMENT_BLOCKS)?;
         // Programs begin when somebody starts them, and not when the platters stand well.
@@ -458,7 +460,7 @@ impl Rt11 {
             FileOp::OpenShared { .. } | FileOp::Seek { .. } => Err(UNSUPPORTED),
             FileOp::OpenNull => {
                 self.free_to_open(FileName::new('n', 0))?;
-                self.open = Some(Open::Null);
+                self.open = Some(OpenChannel::Null);
                 Ok(0)
             }
             FileOp::Read { bytes } => self.move_bytes(Action::Read, u64::from(bytes)),
@@ -466,13 +468,13 @@ impl Rt11 {
             FileOp::WriteNull { bytes } => self.write_null(u64::from(bytes)),
             FileOp::Close => self.close().map(|()| 0),
             FileOp::Modify => {
-                self.compute(Work::Program, self.spec.cpu_element);
+                self.compute(ProcessorUser::Program, self.spec.cpu_element);
                 Ok(0)
             }
             FileOp::Remove { file } => self.remove(file).map(|()| 0),
             FileOp::Rename { from, to } => self.rename(from, to).map(|()| 0),
             FileOp::Stat { file } => {
-                self.compute(Work::System, self.spec.cpu_request);
+                self.compute(ProcessorUser::System, self.spec.cpu_request);
                 self.lookup(file).map(|_| 0)
             }
             FileOp::List { .. } => self.direct(|directory| _ = directory.list()).map(|()| 0),
@@ -493,7 +495,7 @@ impl Rt11 {
 
     /// After an error nothing is open; a file that was being made is given up.
     fn give_up(&mut self) {
-        if let Some(Open::File {
+        if let Some(OpenChannel::File {
             name,
             place,
             is_new: true,

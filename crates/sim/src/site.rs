@@ -96,8 +96,8 @@ impl ServedSite {
         program.map_or(0, |ClientId(number)| number as usize % hosts)
     }
 
-    fn ask(&mut self, now: Instant, command: Command, asker: AskedBy) {
-        let tag = self.asked.insert(asker);
+    fn ask(&mut self, now: Instant, command: Command, requester: AskedBy) {
+        let tag = self.asked.insert(requester);
         self.server.begin(now, Command { tag, ..command });
     }
 

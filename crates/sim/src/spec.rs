@@ -5,12 +5,12 @@ use toml_reader::TomlFaults;
 use units::{Bytes, Duration, Instant, TargetName, listed_name, nearest};
 
 use crate::catalogue;
-use crate::definition::{self, Definition, Load};
+use crate::definition::{self, DeviceDefinition, Load};
 use crate::device::Device;
 use crate::driver::SimDriver;
 use crate::faults::Faults;
 use crate::machine::{DeviceSpec, MachineSpec};
-use crate::queue::{MODELS, QueueSpec, Values};
+use crate::queue::{MODELS, QueueParameters, QueueSpec};
 use crate::rt11::{Rt11, Rt11Spec};
 use crate::station::{ServiceLaw, Station};
 
@@ -27,11 +27,11 @@ pub struct SimSpec {
     pub cpus: usize,
     /// What goes wrong, if anything.
     pub faults: Faults,
-    subject: Subject,
+    subject: SimulatedModel,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Subject {
+enum SimulatedModel {
     Queue(Box<QueueSpec>),
     Machine(Box<MachineSpec>),
 }
@@ -125,7 +125,7 @@ impl SimSpec {
             None if is_device => &[],
             None => return Err(unknown(name)),
         };
-        let values = Values::new(name, defaults);
+        let values = QueueParameters::new(name, defaults);
         let mut values = match queue {
             Some(_) => values.of_queue(),
             None => values,
@@ -155,7 +155,7 @@ impl SimSpec {
             size: values.size("size")?,
             cpus: values.count("cpus")?,
             faults,
-            subject: Subject::Queue(Box::new(QueueSpec::read(&values)?)),
+            subject: SimulatedModel::Queue(Box::new(QueueSpec::read(&values)?)),
         })
     }
 
@@ -194,8 +194,8 @@ impl SimSpec {
             .with_faults(self.faults.clone(), seed)
             .with_processors(self.cpus);
         match &self.subject {
-            Subject::Queue(_) => driver,
-            Subject::Machine(machine) => {
+            SimulatedModel::Queue(_) => driver,
+            SimulatedModel::Machine(machine) => {
                 driver.as_machine(machine.start, self.size.0, machine.has_host())
             }
         }
@@ -205,11 +205,11 @@ impl SimSpec {
     #[must_use]
     pub fn device(&self, seed: u64) -> Box<dyn Device> {
         match &self.subject {
-            Subject::Queue(queue) => {
+            SimulatedModel::Queue(queue) => {
                 let station = Station::new(queue.law, queue.servers, seed).at_pace(queue.pace);
                 queue.limits.around(Box::new(station))
             }
-            Subject::Machine(machine) => machine.build(seed),
+            SimulatedModel::Machine(machine) => machine.build(seed),
         }
     }
 
@@ -217,8 +217,8 @@ impl SimSpec {
     #[must_use]
     pub fn keeps_state(&self) -> bool {
         match &self.subject {
-            Subject::Queue(queue) => !queue.limits.is_none(),
-            Subject::Machine(_) => true,
+            SimulatedModel::Queue(queue) => !queue.limits.is_none(),
+            SimulatedModel::Machine(_) => true,
         }
     }
 
@@ -233,8 +233,8 @@ impl SimSpec {
     #[must_use]
     pub fn machine(&self) -> Option<&MachineSpec> {
         match &self.subject {
-            Subject::Queue(_) => None,
-            Subject::Machine(machine) => Some(machine),
+            SimulatedModel::Queue(_) => None,
+            SimulatedModel::Machine(machine) => Some(machine),
         }
     }
 
@@ -250,11 +250,11 @@ impl SimSpec {
     #[must_use]
     pub fn cache_bytes(&self) -> Option<u64> {
         let bytes = match &self.subject {
-            Subject::Queue(queue) => match queue.law {
+            SimulatedModel::Queue(queue) => match queue.law {
                 ServiceLaw::Drive(law) => law.cache,
                 _ => 0,
             },
-            Subject::Machine(machine) => machine.cache_bytes(),
+            SimulatedModel::Machine(machine) => machine.cache_bytes(),
         };
         (bytes > 0).then_some(bytes)
     }
@@ -262,8 +262,8 @@ impl SimSpec {
     /// The queue that it is, unless it is a machine.
     pub(crate) fn queue(&self) -> Option<&QueueSpec> {
         match &self.subject {
-            Subject::Queue(queue) => Some(queue),
-            Subject::Machine(_) => None,
+            SimulatedModel::Queue(queue) => Some(queue),
+            SimulatedModel::Machine(_) => None,
         }
     }
 }
@@ -297,7 +297,7 @@ impl FileSystemSpec {
             .into_iter()
             .map(|(key, value)| (key.into(), value.into()))
             .collect();
-        let Definition {
+        let DeviceDefinition {
             title,
             machine,
             untaken,
@@ -375,7 +375,7 @@ fn unknown(name: &str) -> SimError {
 
 fn machine(
     text: String,
-    mut values: Values,
+    mut values: QueueParameters,
     mut options: Vec<(String, String)>,
     faults: Faults,
     load: Load<'_>,
@@ -386,7 +386,7 @@ fn machine(
         Some(options.remove(index).1)
     };
     let size = taken("size");
-    let Definition {
+    let DeviceDefinition {
         machine,
         untaken,
         mut known,
@@ -423,7 +423,7 @@ fn machine(
         size,
         cpus: cpus.unwrap_or(1),
         faults,
-        subject: Subject::Machine(Box::new(machine)),
+        subject: SimulatedModel::Machine(Box::new(machine)),
     })
 }
 
@@ -431,7 +431,7 @@ fn machine(
 fn size_of(
     machine: &MachineSpec,
     asked: Option<String>,
-    values: &mut Values,
+    values: &mut QueueParameters,
 ) -> Result<Bytes, SimError> {
     let whole = machine.size();
     let there = whole.saturating_sub(machine.start);
@@ -465,8 +465,8 @@ mod tests {
 
     fn queue(text: &str) -> QueueSpec {
         match SimSpec::parse(text).expect("a valid name").subject {
-            Subject::Queue(queue) => *queue,
-            Subject::Machine(machine) => panic!("a queue was asked for: {machine:?}"),
+            SimulatedModel::Queue(queue) => *queue,
+            SimulatedModel::Machine(machine) => panic!("a queue was asked for: {machine:?}"),
         }
     }
 

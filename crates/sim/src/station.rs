@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 
 use crate::device::{Answer, Calendar, Command, Device};
 use crate::drive::{Drive, DriveLaw};
-use crate::pace::Pace;
+use crate::pace::ServiceTimeScaling;
 
 /// How long a server takes for one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,7 +127,7 @@ pub struct Station {
     drive: Drive,
     carry_ns: f64,
     ends: Calendar<Answer>,
-    pace: Pace,
+    pace: ServiceTimeScaling,
     /// When the first operation came.
     started: Option<Instant>,
     served: Served,
@@ -147,7 +147,7 @@ impl Station {
             drive: Drive::default(),
             carry_ns: 0.0,
             ends: Calendar::default(),
-            pace: Pace::default(),
+            pace: ServiceTimeScaling::default(),
             started: None,
             served: Served {
                 is_independent: law.is_independent(),
@@ -158,9 +158,9 @@ impl Station {
 
     /// The same station whose service times change as time passes.
     #[must_use]
-    pub fn at_pace(mut self, pace: Pace) -> Self {
+    pub fn at_pace(mut self, pace: ServiceTimeScaling) -> Self {
         self.pace = pace;
-        self.served.is_independent &= pace == Pace::default();
+        self.served.is_independent &= pace == ServiceTimeScaling::default();
         self
     }
 

@@ -78,7 +78,7 @@ impl TapeSpec {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+enum TapeDirection {
     Reading,
     Writing,
 }
@@ -89,7 +89,7 @@ pub struct Tape {
     spec: TapeSpec,
     queue: VecDeque<Command>,
     busy: Option<(Instant, Answer)>,
-    direction: Direction,
+    direction: TapeDirection,
     /// Where the host goes on.
     position: u64,
     /// Bytes in the buffer: written and not on tape, or read and not asked for.
@@ -111,7 +111,7 @@ impl Tape {
             spec,
             queue: VecDeque::new(),
             busy: None,
-            direction: Direction::Writing,
+            direction: TapeDirection::Writing,
             position: 0,
             level: 0.0,
             is_streaming: false,
@@ -154,13 +154,13 @@ impl Tape {
         }
         let full = self.spec.buffer as f64;
         let left = match self.direction {
-            Direction::Writing => self.level,
-            Direction::Reading => full - self.level,
+            TapeDirection::Writing => self.level,
+            TapeDirection::Reading => full - self.level,
         };
         let until_stop = self.span(left);
         if until_stop <= span {
             let at = self.clock + until_stop;
-            self.level = if self.direction == Direction::Writing {
+            self.level = if self.direction == TapeDirection::Writing {
                 0.0
             } else {
                 full
@@ -169,8 +169,8 @@ impl Tape {
         } else {
             let passed = span as f64 * self.spec.streaming_rate() / 1e9;
             self.level += match self.direction {
-                Direction::Writing => -passed,
-                Direction::Reading => passed,
+                TapeDirection::Writing => -passed,
+                TapeDirection::Reading => passed,
             };
         }
         self.clock = now;
@@ -184,7 +184,7 @@ impl Tape {
     }
 
     fn write(&mut self, now: u64, command: &Command) -> u64 {
-        let mut now = self.turn_to(now, Direction::Writing, command.offset);
+        let mut now = self.turn_to(now, TapeDirection::Writing, command.offset);
         let arrives = (command.len as f64 * 1e9 / self.spec.bus).ceil() as u64;
         self.stream_to(now + arrives);
         now += arrives;
@@ -204,7 +204,7 @@ impl Tape {
     }
 
     fn read(&mut self, now: u64, command: &Command) -> u64 {
-        let mut now = self.turn_to(now, Direction::Reading, command.offset);
+        let mut now = self.turn_to(now, TapeDirection::Reading, command.offset);
         self.stream_to(now);
         let mut left = command.len as f64;
         let full = self.spec.buffer as f64;
@@ -227,7 +227,7 @@ impl Tape {
     /// Everything written is on the tape.
     fn empty(&mut self, now: u64) -> u64 {
         self.stream_to(now);
-        if self.direction == Direction::Reading || self.level <= 0.0 {
+        if self.direction == TapeDirection::Reading || self.level <= 0.0 {
             return now;
         }
         self.start(now);
@@ -237,14 +237,14 @@ impl Tape {
     }
 
     /// The tape stands where a command goes on, and runs in its direction.
-    fn turn_to(&mut self, now: u64, direction: Direction, offset: u64) -> u64 {
+    fn turn_to(&mut self, now: u64, direction: TapeDirection, offset: u64) -> u64 {
         if self.direction == direction && self.position == offset {
             return now;
         }
         let now = self.empty(now);
         let head = match self.direction {
-            Direction::Writing => self.position,
-            Direction::Reading => self.position + self.level as u64,
+            TapeDirection::Writing => self.position,
+            TapeDirection::Reading => self.position + self.level as u64,
         };
         self.direction = direction;
         self.position = offset;

@@ -15,7 +15,7 @@ use crate::device::{Action, Answer, Calendar, Command, Device, first};
 
 /// One command of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TransportCommand {
     /// What is asked.
     pub action: Action,
     /// First byte on the device.
@@ -29,13 +29,13 @@ pub struct Step {
 }
 
 /// Commands, one after the other.
-pub type Steps = Box<dyn Iterator<Item = Step> + Send>;
+pub type TransportCommands = Box<dyn Iterator<Item = TransportCommand> + Send>;
 
 /// A device, and what it is asked.
-pub struct Side {
+pub struct CommandSource {
     pub device: Box<dyn Device>,
     /// What it is asked, in this order.
-    pub steps: Steps,
+    pub steps: TransportCommands,
     /// Commands that it has at once.
     pub at_once: usize,
 }
@@ -85,13 +85,13 @@ pub struct Transport {
 /// A side at work.
 struct Under {
     device: Box<dyn Device>,
-    steps: Peekable<Steps>,
+    steps: Peekable<TransportCommands>,
     at_once: usize,
     under_way: usize,
 }
 
 impl Under {
-    fn new(side: Side) -> Self {
+    fn new(side: CommandSource) -> Self {
         assert!(side.at_once > 0, "a side takes a command at least");
         Self {
             device: side.device,
@@ -106,7 +106,7 @@ impl Under {
     }
 
     /// Its bytes are the command's tag: answers need not come in order.
-    fn begin(&mut self, now: Instant, step: &Step) {
+    fn begin(&mut self, now: Instant, step: &TransportCommand) {
         self.steps.next();
         self.under_way += 1;
         let command = Command {
@@ -136,7 +136,7 @@ impl Under {
 impl Transport {
     /// A program that begins at `now`.
     #[must_use]
-    pub fn new(between: Between, source: Side, sink: Side, now: Instant) -> Self {
+    pub fn new(between: Between, source: CommandSource, sink: CommandSource, now: Instant) -> Self {
         assert!(between.window > 0, "something must be under way");
         Self {
             between,

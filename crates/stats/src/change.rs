@@ -32,7 +32,7 @@ pub(crate) const RELEVANT_STEP: f64 = 0.05;
 
 /// How a level changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Change {
+pub(crate) enum SeriesChange {
     /// In a straight line.
     Line {
         /// From the first slot to the last, relative to the mean.
@@ -48,7 +48,7 @@ pub(crate) enum Change {
 }
 
 /// The change in a series of slot means, if there is one.
-pub(crate) fn change(series: &[f64]) -> Option<Change> {
+pub(crate) fn change(series: &[f64]) -> Option<SeriesChange> {
     if series.len() < SLOTS_MIN {
         return None;
     }
@@ -57,7 +57,10 @@ pub(crate) fn change(series: &[f64]) -> Option<Change> {
     if centre <= 0.0 {
         return None;
     }
-    let (line, step) = (Line::of(&clipped, centre), Step::of(&clipped, centre)?);
+    let (line, step) = (
+        FittedLine::of(&clipped, centre),
+        LevelStep::of(&clipped, centre)?,
+    );
     let (before, after) = clipped.split_at(step.at);
     let (before, after) = (mean(before), mean(after));
     let of_line = residuals(&clipped, |i| centre + line.slope * line.place(i));
@@ -71,11 +74,11 @@ pub(crate) fn change(series: &[f64]) -> Option<Change> {
     let choice = if is_start { CHOICE_EARLY } else { CHOICE };
     if step.explained - choice * of_step.variance > line.explained {
         let is_relevant = (after - before).abs() > RELEVANT_STEP * before.min(after);
-        return is_relevant.then_some(Change::Step { at: step.at });
+        return is_relevant.then_some(SeriesChange::Step { at: step.at });
     }
     let total = line.slope / centre;
     let error = (of_line.variance / line.spread).sqrt() / centre;
-    (total.abs() > RELEVANT_LINE).then_some(Change::Line { total, error })
+    (total.abs() > RELEVANT_LINE).then_some(SeriesChange::Line { total, error })
 }
 
 /// The variance of what a model leaves.
@@ -104,7 +107,7 @@ fn residuals(series: &[f64], model: impl Fn(usize) -> f64) -> Residuals {
 }
 
 /// A straight line by least squares.
-struct Line {
+struct FittedLine {
     len: f64,
     slope: f64,
     spread: f64,
@@ -112,7 +115,7 @@ struct Line {
     explained: f64,
 }
 
-impl Line {
+impl FittedLine {
     fn of(series: &[f64], centre: f64) -> Self {
         let mut line = Self {
             len: series.len() as f64,
@@ -136,12 +139,12 @@ impl Line {
 }
 
 /// The step that takes away most.
-struct Step {
+struct LevelStep {
     at: usize,
     explained: f64,
 }
 
-impl Step {
+impl LevelStep {
     fn of(series: &[f64], centre: f64) -> Option<Self> {
         let len = series.len();
         let least = (len / PART_MIN).max(LEVEL_MIN);
@@ -184,7 +187,7 @@ fn median_of(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    fn found(level: impl Fn(f64) -> f64) -> Option<Change> {
+    fn found(level: impl Fn(f64) -> f64) -> Option<SeriesChange> {
         let noise = |i: usize| f64::from((i as u32).wrapping_mul(2_654_435_761) >> 16) / 65_536.0;
         let series: Vec<f64> = (0..300)
             .map(|i| level(i as f64 / 300.0) * (0.9 + 0.2 * noise(i)))
@@ -194,7 +197,7 @@ mod tests {
 
     fn step_at(level: impl Fn(f64) -> f64) -> usize {
         match found(level) {
-            Some(Change::Step { at }) => at,
+            Some(SeriesChange::Step { at }) => at,
             other => panic!("a step was expected: {other:?}"),
         }
     }
@@ -205,12 +208,12 @@ mod tests {
         assert_eq!(found(|u| 1.0 + 0.005 * u), None);
         let line = found(|u| 1.0 + 0.3 * u);
         assert!(
-            matches!(line, Some(Change::Line { total, .. })
+            matches!(line, Some(SeriesChange::Line { total, .. })
             if (0.2..0.3).contains(&total)),
             "{line:?}"
         );
         let line = found(|u| 1.0 - 0.1 * u);
-        assert!(matches!(line, Some(Change::Line { total, .. }) if total < -0.05));
+        assert!(matches!(line, Some(SeriesChange::Line { total, .. }) if total < -0.05));
         assert_eq!(step_at(|u| if u < 0.5 { 1.0 } else { 2.0 }), 150);
         assert_eq!(step_at(|u| if u < 0.1 { 3.0 } else { 1.0 }), 30);
         assert_eq!(step_at(|u| if u < 0.9 { 1.0 } else { 1.3 }), 270);

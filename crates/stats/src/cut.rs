@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gaps::Silence;
-use crate::store::{Arrivals, SlotStore};
+use crate::store::{ArrivalPattern, SlotStore};
 use crate::variance::{initial_positive_sequence, mean, student_t};
 
 /// A point of the Cramer-von Mises statistic of a Brownian bridge (Anderson and Darling 1952).
@@ -72,11 +72,11 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
     let most = most.max(SLOTS_CUT_MIN).min(half);
     let (filled, lead_in) = (filled_from(store), store.lead_in_slots());
     let (mut slots, mut is_settled) = match store.arrivals() {
-        Arrivals::Open => (0, true),
-        Arrivals::Thinking => (filled.unwrap_or(most).min(most), true),
-        Arrivals::Saturating => (filled.unwrap_or(half), filled.is_some_and(|at| at <= half)),
+        ArrivalPattern::Open => (0, true),
+        ArrivalPattern::Thinking => (filled.unwrap_or(most).min(most), true),
+        ArrivalPattern::Saturating => (filled.unwrap_or(half), filled.is_some_and(|at| at <= half)),
     };
-    let is_open = store.arrivals() == Arrivals::Open;
+    let is_open = store.arrivals() == ArrivalPattern::Open;
     if !is_open {
         slots = before_stall(store, slots.max(SLOTS_CUT_MIN).min(half));
     }
@@ -102,9 +102,9 @@ pub(crate) fn steady_from(store: &SlotStore) -> usize {
         return warm_up.max(store.lead_in_slots());
     }
     match store.arrivals() {
-        Arrivals::Saturating => filled_from(store).unwrap_or(0).max(SLOTS_CUT_MIN),
-        Arrivals::Thinking => SLOTS_CUT_MIN.max(store.lead_in_slots()),
-        Arrivals::Open => 0,
+        ArrivalPattern::Saturating => filled_from(store).unwrap_or(0).max(SLOTS_CUT_MIN),
+        ArrivalPattern::Thinking => SLOTS_CUT_MIN.max(store.lead_in_slots()),
+        ArrivalPattern::Open => 0,
     }
 }
 
@@ -254,7 +254,7 @@ mod tests {
     }
 
     /// One completion in each of 100 epochs of 1 ms, but for `stalls` as (first epoch, epochs).
-    fn with_stalls(arrivals: Arrivals, stalls: &[(u64, u64)]) -> Cut {
+    fn with_stalls(arrivals: ArrivalPattern, stalls: &[(u64, u64)]) -> Cut {
         const MS: u64 = 1_000_000;
         let mut store = SlotStore::with_grouping(10 * MS, 1, 1).arriving(arrivals);
         let mut waited = 0;
@@ -284,7 +284,11 @@ mod tests {
 
     #[test]
     fn what_is_said_to_be_warm_up_is_cut_whole() {
-        for arrivals in [Arrivals::Saturating, Arrivals::Thinking, Arrivals::Open] {
+        for arrivals in [
+            ArrivalPattern::Saturating,
+            ArrivalPattern::Thinking,
+            ArrivalPattern::Open,
+        ] {
             let store = SlotStore::with_grouping(100_000_000, 1, 1).arriving(arrivals);
             let mut store = store.warming_up(Some(6_000_000_000));
             for epoch in 0..400 {
@@ -307,14 +311,18 @@ mod tests {
     /// not even counted: a disk that took 8 s of 12 to answer had carried its load all the time.
     #[test]
     fn a_stall_is_never_warm_up() {
-        for arrivals in [Arrivals::Saturating, Arrivals::Thinking, Arrivals::Open] {
+        for arrivals in [
+            ArrivalPattern::Saturating,
+            ArrivalPattern::Thinking,
+            ArrivalPattern::Open,
+        ] {
             assert_eq!(with_stalls(arrivals, &[(0, 800)]).slots, 0, "{arrivals:?}");
             assert!(
                 with_stalls(arrivals, &[(50, 80)]).slots <= 50,
                 "{arrivals:?}"
             );
         }
-        assert_eq!(with_stalls(Arrivals::Thinking, &[(3, 0)]).slots, 2);
+        assert_eq!(with_stalls(ArrivalPattern::Thinking, &[(3, 0)]).slots, 2);
     }
 
     #[test]
@@ -333,19 +341,19 @@ mod tests {
             let means = crate::window::slot_means(&store, crate::Channel::Response);
             find_cut(&store, &means, &means)
         };
-        let found = cut(400, 100_000_000, 18, Arrivals::Thinking);
+        let found = cut(400, 100_000_000, 18, ArrivalPattern::Thinking);
         assert!(
             (18..=20).contains(&found.slots) && found.is_settled,
             "{found:?}"
         );
-        let found = cut(400, 100_000_000, 60, Arrivals::Thinking);
+        let found = cut(400, 100_000_000, 60, ArrivalPattern::Thinking);
         assert!(found.slots == 20 && !found.is_settled, "{found:?}");
-        let found = cut(100, 100_000_000, 8, Arrivals::Thinking);
+        let found = cut(100, 100_000_000, 8, ArrivalPattern::Thinking);
         assert!(
             (8..=10).contains(&found.slots) && found.is_settled,
             "{found:?}"
         );
-        let found = cut(400, 100_000_000, 18, Arrivals::Open);
+        let found = cut(400, 100_000_000, 18, ArrivalPattern::Open);
         assert!(found.slots == 0 && !found.is_settled, "{found:?}");
     }
 }

@@ -95,9 +95,9 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     if window.completions < COMPLETIONS_MIN {
         return None;
     }
-    let spread = Spread::of(store, channel, &window, long_run_variance);
+    let spread = WindowEstimates::of(store, channel, &window, long_run_variance);
     let drift = Drift::of(&window, goal.precision);
-    let standing = Standing::of(store, goal, &window, &spread, &drift);
+    let standing = WindowQuality::of(store, goal, &window, &spread, &drift);
     let levels = PartLevels::of(&window);
     let verdict = match cut.is_settled {
         true => judge(&standing),
@@ -113,7 +113,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     let spread = match verdict {
         // A scout's interval is never cited, and has to tell on which side of a level it lies.
         Verdict::Correlated if goal.kind == GoalKind::Result => {
-            let cautious = Spread::of(store, channel, &window, cautious_variance);
+            let cautious = WindowEstimates::of(store, channel, &window, cautious_variance);
             match cut.is_settled {
                 true => cautious,
                 false => cautious.holding(&levels),
@@ -164,7 +164,7 @@ fn users_think(store: &SlotStore, window: &Window) -> bool {
 }
 
 /// Mean time and throughput of a window with their intervals.
-struct Spread {
+struct WindowEstimates {
     mean: Estimate,
     throughput: Estimate,
     ess: f64,
@@ -172,7 +172,7 @@ struct Spread {
     of_rate: LongRun,
 }
 
-impl Spread {
+impl WindowEstimates {
     /// Whether there are enough effective samples to quote the mean, fewer where the times hardly
     /// vary: their interval is narrow enough not to mislead were it several times as wide.
     fn is_citable(&self) -> bool {
@@ -276,7 +276,7 @@ fn effective_samples(store: &SlotStore, channel: Channel, window: &Window, error
     }
 }
 
-struct Standing {
+struct WindowQuality {
     is_resolved: bool,
     is_correlated: bool,
     is_long: bool,
@@ -284,9 +284,15 @@ struct Standing {
     is_citable: bool,
 }
 
-impl Standing {
+impl WindowQuality {
     /// That of a settled window.
-    fn of(store: &SlotStore, goal: &Goal, window: &Window, spread: &Spread, drift: &Drift) -> Self {
+    fn of(
+        store: &SlotStore,
+        goal: &Goal,
+        window: &Window,
+        spread: &WindowEstimates,
+        drift: &Drift,
+    ) -> Self {
         let wanted_of_time = match goal.aim {
             Aim::TimeAndLoad => Some(goal.precision),
             Aim::LoadAtTime(precision) => Some(precision),
@@ -311,7 +317,7 @@ impl Standing {
     }
 }
 
-fn judge(standing: &Standing) -> Verdict {
+fn judge(standing: &WindowQuality) -> Verdict {
     let is_citable = standing.is_citable;
     if !standing.is_resolved && standing.is_correlated {
         Verdict::Correlated

@@ -8,14 +8,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use units::format_duration_ns;
 
-use crate::change::{Change, FAR, RELEVANT_STEP, change, robust_deviation};
+use crate::change::{FAR, RELEVANT_STEP, SeriesChange, change, robust_deviation};
 use crate::cut::steady_from;
 use crate::drift::Z_BOUND;
 use crate::estimate::{Estimate, SHARE};
 use crate::evaluation::Evaluation;
 use crate::gaps::{Silence, Stalls};
 use crate::modes::valley;
-use crate::quantile::Pool;
+use crate::quantile::PooledValues;
 use crate::slot::Slot;
 use crate::store::SlotStore;
 use crate::swing::swinging;
@@ -299,15 +299,15 @@ pub fn findings(
     let slots = &store.slots()[window.slots.clone()];
     let changing = changing(store, channel);
     let oscillation = oscillation(&window, store.stalls(Silence::default()));
-    let is_told = changing.is_some() || oscillation.is_some();
+    let is_explained = changing.is_some() || oscillation.is_some();
     [
         changing,
         rare(slots, channel, precision),
         bimodal(store, channel, &window),
         oscillation,
-        (!is_told).then(|| swinging(store, channel)).flatten(),
+        (!is_explained).then(|| swinging(store, channel)).flatten(),
         outlier(slots, channel, evaluation, precision),
-        heavy_tail(&Pool::of(store, channel, &window).bins)
+        heavy_tail(&PooledValues::of(store, channel, &window).bins)
             .map(|exponent| Finding::HeavyTail { exponent }),
         store.has_heavy_services().then_some(Finding::HeavyServices),
         store
@@ -336,11 +336,11 @@ fn changing(store: &SlotStore, channel: Channel) -> Option<Finding> {
         .map(|(place, (count, sum))| (place, sum / count))
         .unzip();
     let at = match change(&means) {
-        Some(Change::Line { total, error }) => {
+        Some(SeriesChange::Line { total, error }) => {
             let bound = total.abs() + Z_BOUND * error;
             return Some(Finding::Drifting { total, bound });
         }
-        Some(Change::Step { at }) => places[at],
+        Some(SeriesChange::Step { at }) => places[at],
         None => step_of_counts(store, &slot_counts(store, channel)[first..])?,
     };
     let mean = |slots: &[Slot]| {
@@ -362,7 +362,9 @@ fn changing(store: &SlotStore, channel: Channel) -> Option<Finding> {
 fn step_of_counts(store: &SlotStore, counts: &[f64]) -> Option<usize> {
     let is_few = |stalls: Stalls| stalls.count < STALLS_OF_STEP;
     match change(counts) {
-        Some(Change::Step { at }) if !store.stalls(Silence::default()).is_some_and(is_few) => {
+        Some(SeriesChange::Step { at })
+            if !store.stalls(Silence::default()).is_some_and(is_few) =>
+        {
             Some(at)
         }
         _ => None,
@@ -403,7 +405,7 @@ fn episodes_above(means: &[f64], level: f64) -> usize {
 }
 
 fn bimodal(store: &SlotStore, channel: Channel, window: &Window) -> Option<Finding> {
-    let bins = Pool::of(store, channel, window).bins;
+    let bins = PooledValues::of(store, channel, window).bins;
     let valley = valley(&bins)?;
     let total = bins.total() as f64;
     let below = bins.count_below(valley);
@@ -525,8 +527,8 @@ fn outlier(
     let of_spread = (longest - mean).powi(2) / (squares - mean * sum);
     let width = evaluation.mean.relative_half_width().max(precision);
     let is_heavy = of_spread > OUTLIER_SPREAD && raised > OUTLIER_SUM;
-    let is_told = count >= OUTLIER_COMPLETIONS && (is_heavy || raised > width / 3.0);
-    is_told.then_some(Finding::Outlier {
+    let is_reported = count >= OUTLIER_COMPLETIONS && (is_heavy || raised > width / 3.0);
+    is_reported.then_some(Finding::Outlier {
         longest_ns,
         of_sum,
         of_spread,

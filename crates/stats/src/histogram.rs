@@ -368,12 +368,12 @@ fn is_sound(bytes: &[u8]) -> bool {
         Some(u32::from_be_bytes(bytes))
     };
     let payload = bytes.len().saturating_sub(HEADER_LEN + TRAILER_LEN);
-    let is_told = word(0) == Some(COOKIE)
-        && word(4).is_some_and(|told| told as usize == payload)
+    let is_valid = word(0) == Some(COOKIE)
+        && word(4).is_some_and(|stated| stated as usize == payload)
         && word(12) == Some(u32::from(DIGITS));
     // The one number whose negation overflows.
     let has_endless_run = bytes.windows(9).any(|number| number == [0xff; 9]);
-    is_told && !has_endless_run
+    is_valid && !has_endless_run
 }
 
 #[cfg(test)]

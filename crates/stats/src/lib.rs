@@ -75,6 +75,6 @@ pub use quantile::{
 };
 pub use repeats::{REPEATS_LOOKED_AT, RepeatsEnd, mean_of_repeats, repeats_mean};
 pub use slot::{Slot, SlotAccumulator, Tally};
-pub use store::{Arrivals, SlotStore};
+pub use store::{ArrivalPattern, SlotStore};
 pub use variance::{LongRun, long_run_variance, mean_interval, student_t};
 pub use window::{Channel, Window};

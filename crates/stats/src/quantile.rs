@@ -195,9 +195,13 @@ fn variance_of(shares: &[f64], evaluation: &Evaluation) -> LongRun {
 }
 
 /// The window with all its values in one distribution.
-fn pooled(store: &SlotStore, channel: Channel, evaluation: &Evaluation) -> Option<(Window, Pool)> {
+fn pooled(
+    store: &SlotStore,
+    channel: Channel,
+    evaluation: &Evaluation,
+) -> Option<(Window, PooledValues)> {
     let window = Window::new(store, channel, evaluation.cut.slots..store.len())?;
-    let pool = Pool::of(store, channel, &window);
+    let pool = PooledValues::of(store, channel, &window);
     (pool.total > 0).then_some((window, pool))
 }
 
@@ -227,7 +231,7 @@ impl PercentileInterval {
     /// A trial that by chance meets little queueing has a low percentile and, of the same cause, a
     /// low variance: of a load at which few trials pass the bar, those pass whose value is low. Far
     /// above the bar every trial passes, and the interval is as it was.
-    fn cautious(&self, pool: &Pool, ess: f64) -> Estimate {
+    fn cautious(&self, pool: &PooledValues, ess: f64) -> Estimate {
         let nearness = EVIDENCE_FIRM / self.evidence(ess).max(EVIDENCE_FIRM);
         let above = self.above + self.half_of_share * LONGER_AT_THE_BAR * nearness.powi(2);
         Estimate {
@@ -242,7 +246,7 @@ fn interval(
     channel: Channel,
     evaluation: &Evaluation,
     window: &Window,
-    pool: &Pool,
+    pool: &PooledValues,
     p: f64,
 ) -> Option<PercentileInterval> {
     if !(p > 0.0 && p < 1.0) {
@@ -291,14 +295,14 @@ struct BinPosition {
 }
 
 /// All values of a window.
-pub(crate) struct Pool {
+pub(crate) struct PooledValues {
     pub bins: LogBins,
     total: u64,
     min: f64,
     max: f64,
 }
 
-impl Pool {
+impl PooledValues {
     pub(crate) fn of(store: &SlotStore, channel: Channel, window: &Window) -> Self {
         // Dense while adding: merging hundreds of sparse lists would copy them over and over.
         let mut counts = vec![0u64; BIN_COUNT];

@@ -32,7 +32,7 @@ const FIRST_LOOK: u64 = 64;
 
 /// When clients ask for operations: it decides what the start of a trial is worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Arrivals {
+pub enum ArrivalPattern {
     /// Each client asks for the next operation as soon as it has the last: the queue must fill
     /// before the load is the one that was asked for.
     #[default]
@@ -49,7 +49,7 @@ pub struct SlotStore {
     base_width_ns: u64,
     clients: u32,
     #[serde(default)]
-    arrivals: Arrivals,
+    arrivals: ArrivalPattern,
     /// What is warm-up, ns, where somebody said so.
     #[serde(default)]
     warm_up_ns: Option<u64>,
@@ -80,7 +80,7 @@ impl SlotStore {
         Self {
             base_width_ns,
             clients,
-            arrivals: Arrivals::Saturating,
+            arrivals: ArrivalPattern::Saturating,
             warm_up_ns: None,
             lead_in_ns: 0,
             slots: Vec::with_capacity(SLOTS_MAX),
@@ -108,7 +108,7 @@ impl SlotStore {
 
     /// The same store for clients that ask in another way.
     #[must_use]
-    pub fn arriving(self, arrivals: Arrivals) -> Self {
+    pub fn arriving(self, arrivals: ArrivalPattern) -> Self {
         Self { arrivals, ..self }
     }
 
@@ -239,7 +239,7 @@ impl SlotStore {
     /// Whether service times have such a tail that random arrivals behind them wait for times
     /// without a variance. A server that is at work alone leaves gaps as long as its services.
     pub(crate) fn has_heavy_services(&self) -> bool {
-        let is_open = self.arrivals == Arrivals::Open;
+        let is_open = self.arrivals == ArrivalPattern::Open;
         is_open && has_heavy_services(&self.gaps.lengths(), self.completions())
     }
 
@@ -261,7 +261,7 @@ impl SlotStore {
 
     /// When clients ask for operations.
     #[must_use]
-    pub const fn arrivals(&self) -> Arrivals {
+    pub const fn arrivals(&self) -> ArrivalPattern {
         self.arrivals
     }
 

@@ -3,7 +3,7 @@
 //! same steps.
 
 use lab::bench::BenchError;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::laboratory::with_causes;
 use results::{Warning, WarningCode};
 use units::format_counted;
@@ -15,36 +15,36 @@ const NAMED_MAX: u32 = 16;
 
 /// Go on if all ranks can. Else rank 0 says why.
 pub(crate) fn agreed<T>(
-    party: Option<&Party>,
+    ranks: Option<&Ranks>,
     own: Result<T, StudyRunError>,
 ) -> Result<T, StudyRunError> {
-    let Some(party) = party else {
+    let Some(ranks) = ranks else {
         return own;
     };
-    let told = match &own {
+    let answer = match &own {
         Ok(_) => Ok(()),
         Err(error) if error.is_usage() => Err(BenchError::Usage(with_causes(error))),
         Err(error) => Err(BenchError::Refused(with_causes(error))),
     };
-    match (party.agree(told, |_| Ok(())), own) {
+    match (ranks.agree(answer, |_| Ok(())), own) {
         (Ok(()), own) => own,
-        (Err(_), Err(own)) if party.leads() => Err(own),
+        (Err(_), Err(own)) if ranks.leads() => Err(own),
         (Err(error), _) => Err(error.into()),
     }
 }
 
 /// All ranks have the same study.
-pub(crate) fn agree_on_study(party: Option<&Party>, digest: String) -> Result<(), StudyRunError> {
-    let Some(party) = party else {
+pub(crate) fn agree_on_study(ranks: Option<&Ranks>, digest: String) -> Result<(), StudyRunError> {
+    let Some(ranks) = ranks else {
         return Ok(());
     };
-    let judged = party.agree(Ok(digest), |all: Vec<String>| {
+    let judged = ranks.agree(Ok(digest), |all: Vec<String>| {
         let other = (0..).zip(&all).find(|(_, it)| **it != all[0]);
         other.map_or(Ok(()), |(rank, _)| {
             Err(BenchError::Usage(format!(
                 "{}: the study differs from that on {}: use one file on all hosts",
-                party.name(rank),
-                party.name(0)
+                ranks.name(rank),
+                ranks.name(0)
             )))
         })
     });
@@ -56,33 +56,33 @@ pub(crate) fn agree_on_study(party: Option<&Party>, digest: String) -> Result<()
 /// # Errors
 /// On other ranks than 0, which have no run.
 pub(crate) fn parted(
-    party: Option<&Party>,
+    ranks: Option<&Ranks>,
     measured: Result<(), StudyRunError>,
 ) -> Result<Result<(), StudyRunError>, StudyRunError> {
-    let Some(party) = party else {
+    let Some(ranks) = ranks else {
         return Ok(measured);
     };
-    let parted = party.part_with("");
+    let parted = ranks.part_with("");
     match measured {
-        measured if party.leads() => Ok(measured),
-        Err(error) if party.is_broken() => Err(error),
+        measured if ranks.leads() => Ok(measured),
+        Err(error) if ranks.is_broken() => Err(error),
         _ => Err(parted.err().unwrap_or(BenchError::Served).into()),
     }
 }
 
 /// On which hosts it was measured.
-pub(crate) fn note(party: &Party) -> Warning {
-    let ranks = party.share().ranks;
-    let names: Vec<String> = (0..ranks.min(NAMED_MAX))
-        .map(|rank| party.name(rank))
+pub(crate) fn note(ranks: &Ranks) -> Warning {
+    let count = ranks.share().ranks;
+    let names: Vec<String> = (0..count.min(NAMED_MAX))
+        .map(|rank| ranks.name(rank))
         .collect();
-    let more = match ranks.saturating_sub(NAMED_MAX) {
+    let more = match count.saturating_sub(NAMED_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let text = format!(
-        "{}, {ranks} ranks ({}{more}): each replicate is one run of all ranks.",
-        format_counted(party.machines().len() as u64, "host"),
+        "{}, {count} ranks ({}{more}): each replicate is one run of all ranks.",
+        format_counted(ranks.machines().len() as u64, "host"),
         names.join(", ")
     );
     Warning::note(WarningCode::Hosts, text)

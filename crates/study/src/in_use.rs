@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host::inspect::facts::Facts;
+use host::inspect::facts::SystemRoots;
 
 /// The first thing that is mounted below a path.
 pub(super) fn mounted_below(path: &Path) -> Option<PathBuf> {
-    let text = Facts::default().proc_text("self/mountinfo")?;
+    let text = SystemRoots::default().proc_text("self/mountinfo")?;
     let points = text.lines().filter_map(|line| line.split(' ').nth(4));
     // Spaces and the like are written as octal numbers; our own names have none, but parents may.
     let points = points.map(|point| {

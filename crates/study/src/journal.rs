@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host::line_file::{LineFile, LineFileKind};
 use lab::run_journal::RunHead;
-use procedure::study::{Script, names_variable};
+use procedure::study::{ShellScript, names_variable};
 use results::StudyReplicate;
 use serde::{Deserialize, Serialize};
 
@@ -73,8 +73,8 @@ pub struct Undo {
 
 impl Undo {
     #[must_use]
-    pub fn script(&self) -> Script {
-        Script {
+    pub fn script(&self) -> ShellScript {
+        ShellScript {
             text: self.text.clone(),
             place: self.place.clone(),
         }

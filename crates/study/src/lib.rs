@@ -29,13 +29,13 @@ use host::interrupt::Interrupt;
 use kinds::measure::MeasureError;
 use lab::bench::BenchError;
 use lab::cells::Killed;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::laboratory::with_causes;
 use preflight::{describe, refuse_missing};
-use session::Session;
+use session::StudySession;
 
 /// Of more combinations, only those with void replicates are named.
-const CELLS_TOLD_MAX: usize = 6;
+const CELLS_LISTED_MAX: usize = 6;
 
 pub use journal::{Journal, JournalError, JournalHead, KilledStudy, StudyAsked};
 pub use measures::{Measures, OwnMeasurements, study_kinds};
@@ -80,7 +80,7 @@ pub struct StudyRequest<'a> {
     /// What the run records of all this.
     pub setup: Setup,
     /// The hosts that measure each replicate together, where there are several.
-    pub party: Option<Party>,
+    pub ranks: Option<Ranks>,
 }
 
 /// Where a study stands.
@@ -211,16 +211,16 @@ pub fn run_study(
     interrupt: &Interrupt,
     show: ShowStudy<'_>,
 ) -> Result<(Run, Option<Journal>), StudyRunError> {
-    let party = request.party.as_ref();
+    let ranks = request.ranks.as_ref();
     let looked = refuse_missing(&request.definition.needs);
     let looked = looked.and_then(|()| Ok(describe(&request.definition.target)?));
-    let (target, cautions) = hosts::agreed(party, looked)?;
-    hosts::agree_on_study(party, digest(&request.definition.meaning()))?;
+    let (target, cautions) = hosts::agreed(ranks, looked)?;
+    hosts::agree_on_study(ranks, digest(&request.definition.meaning()))?;
     let environment = environment::capture();
-    let mut session = Session::open(request, &environment, interrupt, show)?;
+    let mut session = StudySession::open(request, &environment, interrupt, show)?;
     let measured = session.measure_all();
     let ended = session.close();
-    let status = match hosts::parted(party, measured)? {
+    let status = match hosts::parted(ranks, measured)? {
         Ok(()) => Status::Complete,
         Err(error) if ended.replicates.is_empty() => {
             // There is nothing to go on with.
@@ -235,12 +235,12 @@ pub fn run_study(
     let journal = ended.journal.filter(|_| is_done);
     let (mut study, unprecise) = study_of(request, ended.begun_at, ended.replicates);
     // The study's target is not measured where settings and levels name others.
-    let (places, mut warnings) = match ended.places.told() {
+    let (places, mut warnings) = match ended.places.merged() {
         (places, _) if places.is_empty() => (vec![target], notes(&cautions)),
-        told => told,
+        merged => merged,
     };
     warnings.extend(ended.warnings);
-    warnings.extend(party.map(hosts::note));
+    warnings.extend(ranks.map(hosts::note));
     warnings.extend(unprecise);
     warnings.extend(of_replicates(&study.replicates));
     warnings.extend(without_figures(&study).or_else(|| void_replicates(&study)));
@@ -352,8 +352,8 @@ fn void_replicates(study: &Study) -> Option<Warning> {
         cells.map(|it| (it, it.usable.unwrap_or(it.replicates)))
     };
     let is_affected = |(cell, usable): &(&StudyCell, u32)| *usable < cell.replicates;
-    let told: Vec<String> = of_each()
-        .filter(|it| is_affected(it) || study.cells.len() <= CELLS_TOLD_MAX)
+    let listed: Vec<String> = of_each()
+        .filter(|it| is_affected(it) || study.cells.len() <= CELLS_LISTED_MAX)
         .map(|(cell, usable)| format!("{} {usable} of {}", cell.levels.join(", "), cell.replicates))
         .collect();
     let needed = PAIRS_MIN as u32;
@@ -363,7 +363,7 @@ fn void_replicates(study: &Study) -> Option<Warning> {
     };
     let text = format!(
         "replicates that count, the others being void: {}; a difference needs {needed} of each.",
-        told.join("; ")
+        listed.join("; ")
     );
     let advice = "See why they are void, then repeat with more rounds.";
     of_each().any(|it| is_affected(&it)).then(|| Warning {
@@ -394,14 +394,14 @@ fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
         }
     }
     let all = format_counted(replicates.len() as u64, "replicate");
-    let told = found.into_iter().map(|(warning, count)| {
+    let listed = found.into_iter().map(|(warning, count)| {
         Warning {
             // The figures that a replicate's warning voids are left out of the study.
             severity: warning.severity.min(Severity::Doubt),
             ..warning.clone().of(format_args!("{count} of {all}"))
         }
     });
-    told.collect()
+    listed.collect()
 }
 
 fn not_precise(precision: f64) -> Warning {

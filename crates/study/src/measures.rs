@@ -1,7 +1,8 @@
 //! What a study can measure: its own measurements, and whatever else the program brings.
 
 use kinds::measure::{
-    MeasureError, Measured, Measuring, Place, Stop, command, kind_named, measured_paths, measuring,
+    MeasureError, Measured, Measuring, ReplicateContext, Stop, command, kind_named, measured_paths,
+    measuring,
 };
 use procedure::study::{KindOutline, Kinds, SettingMistake};
 use results::{Severity, Warning};
@@ -26,7 +27,7 @@ pub trait Measures {
         &self,
         kind: &str,
         settings: &toml::Table,
-        place: &Place,
+        place: &ReplicateContext,
     ) -> Result<(), MeasureError>;
 
     /// Measure one replicate.
@@ -37,7 +38,7 @@ pub trait Measures {
         &self,
         kind: &str,
         settings: &toml::Table,
-        place: &Place,
+        place: &ReplicateContext,
         stop: &Stop,
     ) -> Result<Measured, MeasureError>;
 
@@ -79,7 +80,7 @@ impl Measures for OwnMeasurements {
         &self,
         kind: &str,
         settings: &toml::Table,
-        place: &Place,
+        place: &ReplicateContext,
     ) -> Result<(), MeasureError> {
         Self::made(kind, settings)?.check(place)
     }
@@ -88,7 +89,7 @@ impl Measures for OwnMeasurements {
         &self,
         kind: &str,
         settings: &toml::Table,
-        place: &Place,
+        place: &ReplicateContext,
         stop: &Stop,
     ) -> Result<Measured, MeasureError> {
         let measured = Self::made(kind, settings)?.measured(place, stop)?;

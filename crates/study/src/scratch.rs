@@ -11,7 +11,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use drivers::{Found, Identity, Seal, first_mount, remove_content};
+use drivers::{FileLinks, Identity, Seal, first_mount, remove_content};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ const RECORD_BYTES_MAX: u64 = 16 << 20;
 
 /// Whose a scratch directory is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Owner {
+struct ScratchOwner {
     /// The process that made it.
     pid: u32,
     /// The study, as it was named.
@@ -46,7 +46,7 @@ struct Owner {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ScratchRecordLine {
-    Owner(Owner),
+    Owner(ScratchOwner),
     Undo(Vec<Undo>),
 }
 
@@ -97,7 +97,7 @@ impl Scratch {
         let record = Locked(record);
         let path = path.to_owned();
         let mut made = Self { path, record };
-        made.write(&ScratchRecordLine::Owner(Owner {
+        made.write(&ScratchRecordLine::Owner(ScratchOwner {
             pid: std::process::id(),
             study: study.to_owned(),
             digest: digest.to_owned(),
@@ -221,7 +221,7 @@ impl LeftScratch {
 }
 
 /// Whose it is, and what must be undone; `None` for a record that is none of ours.
-fn read(record: &File) -> Option<(Owner, Vec<Undo>)> {
+fn read(record: &File) -> Option<(ScratchOwner, Vec<Undo>)> {
     let mut bytes = Vec::new();
     record.take(RECORD_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     let (mut owner, mut undo) = (None, Vec::new());
@@ -241,7 +241,7 @@ fn remove(path: &Path, record: &File) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = rustix::fs::open(path, flags, Mode::empty())?;
     // The name may have come to stand for another directory: the record is in ours.
-    let named = Found::named(&directory, RECORD)?;
+    let named = FileLinks::named(&directory, RECORD)?;
     if !named.identity.is_same_file(&Identity::of(record)?) {
         return Err(io::Error::other("another directory has its name now"));
     }

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration as StdDuration, Instant};
 
-use procedure::study::Script;
+use procedure::study::ShellScript;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, kill_process_group};
 use units::Duration;
@@ -39,7 +39,7 @@ pub enum ScriptError {
         source: io::Error,
     },
     /// It ended with an error.
-    #[error("{place}: {what} failed with {status}{said}")]
+    #[error("{place}: {what} failed with {status}{printed}")]
     Failed {
         /// File and line.
         place: String,
@@ -48,10 +48,10 @@ pub enum ScriptError {
         /// How it ended.
         status: ExitStatus,
         /// What it said last.
-        said: String,
+        printed: String,
     },
     /// It took too long.
-    #[error("{place}: {what} was ended after {limit}, its time-limit{said}")]
+    #[error("{place}: {what} was ended after {limit}, its time-limit{printed}")]
     TooLong {
         /// File and line.
         place: String,
@@ -60,7 +60,7 @@ pub enum ScriptError {
         /// How long it may take.
         limit: Duration,
         /// What it said last.
-        said: String,
+        printed: String,
     },
     /// A signal came.
     #[error("stopped by {0}")]
@@ -83,7 +83,7 @@ impl Shell {
     /// When it fails, takes too long, or a signal came.
     pub fn run(
         &self,
-        script: &Script,
+        script: &ShellScript,
         what: &str,
         interrupt: Option<&Interrupt>,
     ) -> Result<(), ScriptError> {
@@ -120,7 +120,7 @@ impl Shell {
                     place: place(),
                     what: what.to_owned(),
                     limit: self.limit,
-                    said: said(&mut output),
+                    printed: printed(&mut output),
                 });
             }
             sleep(LOOK);
@@ -132,7 +132,7 @@ impl Shell {
             place: place(),
             what: what.to_owned(),
             status,
-            said: said(&mut output),
+            printed: printed(&mut output),
         })
     }
 }
@@ -154,7 +154,7 @@ fn end(child: &mut Child) {
 }
 
 /// The end of what a script said, on one line.
-fn said(output: &mut File) -> String {
+fn printed(output: &mut File) -> String {
     let mut text = Vec::new();
     let length = output.seek(SeekFrom::End(0)).unwrap_or(0);
     let start = length.saturating_sub(TAIL_BYTES);

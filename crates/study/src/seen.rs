@@ -16,7 +16,7 @@ pub struct SeenPlace {
     pub cautions: Vec<Caution>,
 }
 
-/// Places of different ground.
+/// Targets on different storage.
 #[derive(Clone, Debug, Default)]
 pub struct SeenPlaces {
     /// The study's own target, as it is named.
@@ -37,9 +37,9 @@ impl SeenPlaces {
 
     /// Add a place; whether that tells anything new.
     pub fn add(&mut self, place: SeenPlace) -> bool {
-        let found = ground(&place.description);
+        let found = storage_of(&place.description);
         let mut seen = self.seen.iter_mut();
-        let Some(known) = seen.find(|known| ground(&known.description) == found) else {
+        let Some(known) = seen.find(|known| storage_of(&known.description) == found) else {
             self.seen.push(place);
             return true;
         };
@@ -55,7 +55,7 @@ impl SeenPlaces {
     /// The study's own target first, the others in the order of the cells; and what would mislead
     /// of each, by its name where there are several.
     #[must_use]
-    pub fn told(mut self) -> (Vec<TargetDescription>, Vec<Warning>) {
+    pub fn merged(mut self) -> (Vec<TargetDescription>, Vec<Warning>) {
         let target = &self.target;
         self.seen
             .sort_by_key(|it| (it.description.given != *target, it.cell));
@@ -82,8 +82,8 @@ impl SeenPlaces {
 }
 
 /// What a place stands on, whatever it is called and however full it is.
-fn ground(place: &TargetDescription) -> TargetDescription {
-    let mut ground = TargetDescription {
+fn storage_of(place: &TargetDescription) -> TargetDescription {
+    let mut storage = TargetDescription {
         given: String::new(),
         path: String::new(),
         size_bytes: None,
@@ -92,14 +92,14 @@ fn ground(place: &TargetDescription) -> TargetDescription {
     };
     if place.file_system.is_none() && place.devices.is_empty() {
         // A model: its name says it all.
-        ground.path.clone_from(&place.path);
+        storage.path.clone_from(&place.path);
     }
-    if let Some(system) = &mut ground.file_system {
+    if let Some(system) = &mut storage.file_system {
         // The directory of set-ups has another name when the study goes on.
         system.mount_point = without_digits(&system.mount_point);
         (system.available_bytes, system.files_free) = (None, None);
     }
-    ground
+    storage
 }
 
 #[cfg(test)]
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn places_on_the_same_ground_are_one_and_the_target_comes_first() {
+    fn targets_on_the_same_storage_are_one_and_the_own_one_comes_first() {
         let mut places = SeenPlaces::new(".", vec![place(3, "/mnt", "/mnt", 5, &["slow", "hot"])]);
         let scratch = |digits: &str| format!("/t/.seekstone-study-{digits}/mnt");
         assert!(places.add(place(
@@ -164,8 +164,8 @@ mod tests {
         assert!(places.add(place(7, "/", "/", 1, &["hot"])));
         assert!(places.add(place(8, ".", "/", 2, &["hot"])));
         assert!(!places.add(place(0, "/", "/", 3, &["hot"])));
-        let (told, warnings) = places.told();
-        let given: Vec<&str> = told.iter().map(|it| it.given.as_str()).collect();
+        let (merged, warnings) = places.merged();
+        let given: Vec<&str> = merged.iter().map(|it| it.given.as_str()).collect();
         assert_eq!(given, [".", "x", "/mnt"]);
         let texts: Vec<&str> = warnings.iter().map(|it| it.cause.as_str()).collect();
         assert_eq!(texts, ["hot", "x: odd", "/mnt: slow"]);

@@ -6,7 +6,7 @@ mod undo;
 use std::time::Instant;
 
 use procedure::Rounds;
-use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, is_precise};
+use procedure::study::{CellGroup, FactorLevel, StudyPlan, StudyShape, analyse, is_precise};
 use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
 use units::{Duration, format_counted};
 
@@ -18,13 +18,13 @@ use crate::seen::SeenPlaces;
 use crate::{Beginning, ShowStudy, StudyRequest, StudyRunError, StudyStage};
 use host::environment;
 use host::interrupt::Interrupt;
-use kinds::measure::{MeasureError, Place};
+use kinds::measure::{MeasureError, ReplicateContext};
 use lab::cells::Killed;
 use lab::laboratory::trial_seed;
 use lab::run_journal::RunHead;
 
 /// A study under way.
-pub(super) struct Session<'a> {
+pub(super) struct StudySession<'a> {
     request: &'a StudyRequest<'a>,
     interrupt: &'a Interrupt,
     show: ShowStudy<'a>,
@@ -47,7 +47,7 @@ pub(super) struct Session<'a> {
 }
 
 /// What is left of a session.
-pub(super) struct Ended {
+pub(super) struct FinishedSession {
     pub replicates: Vec<StudyReplicate>,
     pub begun_at: Vec<String>,
     pub seed: u64,
@@ -57,7 +57,7 @@ pub(super) struct Ended {
     pub elapsed: Duration,
 }
 
-impl<'a> Session<'a> {
+impl<'a> StudySession<'a> {
     /// Open the journal and see what it holds.
     pub fn open(
         request: &'a StudyRequest<'a>,
@@ -194,7 +194,7 @@ impl<'a> Session<'a> {
         self.make_scratch()?;
         if definition.setup.is_some() || definition.teardown.is_some() {
             let (setup, teardown) = (definition.setup.clone(), definition.teardown.clone());
-            self.tell("set-up of the study");
+            self.report("set-up of the study");
             self.set_up("the study", setup.as_ref(), teardown.as_ref(), Vec::new())?;
         }
         self.check_cells(true)?;
@@ -220,14 +220,14 @@ impl<'a> Session<'a> {
     /// Tell what cannot be measured before anything is: at first what needs no set-up to be seen.
     fn check_cells(&self, is_set_up: bool) -> Result<(), StudyRunError> {
         let checked = self.check_own_cells(is_set_up);
-        agreed(self.request.party.as_ref(), checked)
+        agreed(self.request.ranks.as_ref(), checked)
     }
 
     /// The same on this host.
     fn check_own_cells(&self, is_set_up: bool) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
         for cell in self.plan.cells() {
-            let is_made_later = definition.levels(cell).any(Level::has_scripts);
+            let is_made_later = definition.levels(cell).any(FactorLevel::has_scripts);
             let needs_set_up = definition.setup.is_some()
                 || mentions_scratch(definition.target_of(cell).as_str())
                 || mentions_scratch(&definition.settings_of(cell).to_string());
@@ -251,7 +251,7 @@ impl<'a> Session<'a> {
     /// Each set-up and tear-down once, so that one that fails is known before the first replicate.
     fn rehearse(&mut self) -> Result<(), StudyRunError> {
         for group in self.plan.rehearsal() {
-            self.tell("trying the set-ups");
+            self.report("trying the set-ups");
             let base = self.undo.len();
             let tried = self.set_up_group(&group).and_then(|()| {
                 let mut cells = group.cells.iter();
@@ -285,8 +285,8 @@ impl<'a> Session<'a> {
     /// How long it has taken so far: on all hosts what it is on rank 0.
     fn elapsed(&self) -> Result<Duration, StudyRunError> {
         let own = Duration::from(self.begun.elapsed());
-        match &self.request.party {
-            Some(party) => Ok(Duration(party.from_leader(&own.as_nanos())?)),
+        match &self.request.ranks {
+            Some(ranks) => Ok(Duration(ranks.from_leader(&own.as_nanos())?)),
             None => Ok(own),
         }
     }
@@ -334,7 +334,7 @@ impl<'a> Session<'a> {
         let words = definition.describe(&cell);
         let (number, cells) = (self.replicates.len() + 1, self.plan.cells().len());
         let separator = if words.is_empty() { "" } else { ": " };
-        self.tell(&format!(
+        self.report(&format!(
             "replicate {number} of {}{separator}{words}",
             cells * self.rounds as usize
         ));
@@ -342,7 +342,7 @@ impl<'a> Session<'a> {
         let salt = u64::from(round) << 32 | position as u64;
         let mut variables = self.level_variables(&cell);
         variables.push(("SEEKSTONE_ROUND".into(), round.to_string()));
-        let place = Place {
+        let place = ReplicateContext {
             variables: [self.variables(), variables.clone()].concat(),
             ..self.place(&cell, trial_seed(self.seed, salt))
         };
@@ -350,7 +350,7 @@ impl<'a> Session<'a> {
         let (before, after) = (definition.before.clone(), definition.after.clone());
         let is_ready = self.set_up("a replicate", before.as_ref(), after.as_ref(), variables);
         let is_ready = is_ready.and_then(|()| self.look_at(position));
-        agreed(self.request.party.as_ref(), is_ready)?;
+        agreed(self.request.ranks.as_ref(), is_ready)?;
         let started_at = environment::capture().started_at;
         let begun = Instant::now();
         let (kind, measures) = (&definition.measurement, self.request.measures);
@@ -418,7 +418,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn set_up_group(&mut self, group: &Group) -> Result<(), StudyRunError> {
+    fn set_up_group(&mut self, group: &CellGroup) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
         let cell = self.plan.cells()[group.cells[0]].clone();
         for (factor, level) in group.setup.iter().enumerate() {
@@ -437,7 +437,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn tell(&mut self, title: &str) {
+    fn report(&mut self, title: &str) {
         let done = self.replicates.len();
         let all = self.plan.cells().len() * self.rounds as usize;
         let elapsed = Duration::from(self.begun.elapsed());

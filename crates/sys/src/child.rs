@@ -113,11 +113,11 @@ fn resident(usage: &libc::rusage) -> Bytes {
 fn own_resident() -> Bytes {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer lives through the call; all zeroes are a valid `rusage`.
-    let (told, usage) = unsafe {
-        let told = libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
-        (told, usage.assume_init())
+    let (status, usage) = unsafe {
+        let status = libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        (status, usage.assume_init())
     };
-    if told == 0 {
+    if status == 0 {
         resident(&usage)
     } else {
         Bytes(u64::MAX)

@@ -83,7 +83,7 @@ impl MonotonicClock {
             if left == Duration::ZERO {
                 return now.since(awake_since.unwrap_or(now));
             }
-            match nap(left, awake) {
+            match pause(left, awake) {
                 // A signal cuts the sleep short; the loop then sleeps for what is left.
                 Some(span) => {
                     let _: NanosleepRelativeResult = rustix::thread::nanosleep(&timespec(span));
@@ -100,7 +100,7 @@ impl MonotonicClock {
 /// How long to sleep when a deadline is `left` away; `None` when it is time to stay awake. The
 /// longer a processor sleeps, the later it wakes, so a long sleep ends early and a shorter one
 /// follows.
-pub fn nap(left: Duration, awake: Duration) -> Option<Duration> {
+pub fn pause(left: Duration, awake: Duration) -> Option<Duration> {
     let early = awake + (left / 16).min(awake * 3);
     (left > early).then(|| left - early)
 }

@@ -16,7 +16,7 @@ mod shared_words;
 mod switches;
 
 pub use child::{Reads, Reaped, reap};
-pub use clock::{MonotonicClock, clocks_disagree, linger, nap, timespec, want_punctual_timers};
+pub use clock::{MonotonicClock, clocks_disagree, linger, pause, timespec, want_punctual_timers};
 pub use extents::count_extents;
 pub use network::{limit_window, open_tap, round_trip};
 pub use page_cache::{drop_cached, resident_share};

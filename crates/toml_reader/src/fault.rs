@@ -6,7 +6,7 @@ use std::ops::Range;
 use units::{did_you_mean, line_at, nearest, shortened};
 
 /// The most mistakes that a message tells.
-const TOLD_MAX: usize = 20;
+const LISTED_MAX: usize = 20;
 
 /// One mistake and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,13 +52,14 @@ pub struct TomlFaults {
 
 impl fmt::Display for TomlFaults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, TomlFault { place, message }) in self.faults.iter().take(TOLD_MAX).enumerate() {
+        for (index, TomlFault { place, message }) in self.faults.iter().take(LISTED_MAX).enumerate()
+        {
             if index > 0 {
                 writeln!(f)?;
             }
             write!(f, "{place}: {message}")?;
         }
-        match self.faults.len().saturating_sub(TOLD_MAX) {
+        match self.faults.len().saturating_sub(LISTED_MAX) {
             0 => Ok(()),
             more => write!(f, "\nand {more} more mistakes"),
         }

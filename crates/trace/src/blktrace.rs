@@ -6,8 +6,8 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use crate::error::{Place, TraceError};
-use crate::record::{Notes, Op, Record, TraceReader};
+use crate::error::{TraceError, TracePosition};
+use crate::record::{Notes, TraceOp, TraceReader, TraceRecord};
 use crate::timeline::{Names, Timeline};
 
 const RECORD_BYTES: usize = 48;
@@ -34,23 +34,23 @@ pub(crate) fn is_blktrace(bytes: &[u8]) -> bool {
 
 /// In which order the bytes of numbers stand.
 #[derive(Clone, Copy)]
-enum Order {
+enum ByteOrder {
     Little,
     Big,
 }
 
-fn order_of(word: [u8; 4]) -> Option<Order> {
+fn order_of(word: [u8; 4]) -> Option<ByteOrder> {
     let is_magic = |word: u32| word & 0xffff_ff00 == MAGIC;
     match () {
-        () if is_magic(u32::from_le_bytes(word)) => Some(Order::Little),
-        () if is_magic(u32::from_be_bytes(word)) => Some(Order::Big),
+        () if is_magic(u32::from_le_bytes(word)) => Some(ByteOrder::Little),
+        () if is_magic(u32::from_be_bytes(word)) => Some(ByteOrder::Big),
         () => None,
     }
 }
 
 /// An event, with what is used of it.
 #[derive(Clone, Copy)]
-struct Event {
+struct BlktraceEvent {
     time_ns: u64,
     sector: u64,
     bytes: u32,
@@ -59,16 +59,16 @@ struct Event {
 }
 
 /// The file of one processor.
-struct Stream<R> {
+struct ProcessorTrace<R> {
     name: String,
     input: R,
     at: u64,
-    next: Option<Event>,
+    next: Option<BlktraceEvent>,
 }
 
 /// A reader of all processors' files.
 pub(crate) struct BlktraceReader<R> {
-    streams: Vec<Stream<R>>,
+    streams: Vec<ProcessorTrace<R>>,
     is_begun: bool,
     timeline: Timeline,
     names: Names,
@@ -77,7 +77,7 @@ pub(crate) struct BlktraceReader<R> {
 
 impl<R: BufRead> BlktraceReader<R> {
     pub fn new(inputs: Vec<(String, R)>) -> Self {
-        let stream = |(name, input)| Stream {
+        let stream = |(name, input)| ProcessorTrace {
             name,
             input,
             at: 0,
@@ -93,7 +93,7 @@ impl<R: BufRead> BlktraceReader<R> {
     }
 
     /// The earliest event of all files.
-    fn next_event(&mut self) -> Result<Option<(usize, Event)>, TraceError> {
+    fn next_event(&mut self) -> Result<Option<(usize, BlktraceEvent)>, TraceError> {
         if !self.is_begun {
             self.is_begun = true;
             for stream in &mut self.streams {
@@ -112,14 +112,14 @@ impl<R: BufRead> BlktraceReader<R> {
     }
 }
 
-impl<R: BufRead> Stream<R> {
+impl<R: BufRead> ProcessorTrace<R> {
     /// Read the next event and pass its payload.
     fn advance(&mut self) -> Result<(), TraceError> {
         let mut record = [0; RECORD_BYTES];
         let begin = self.at;
         let filled = fill(&mut self.input, &mut record)
-            .map_err(|error| TraceError::new(&self.name, Place::Byte(begin), error))?;
-        let fault = |text: String| TraceError::new(&self.name, Place::Byte(begin), text);
+            .map_err(|error| TraceError::new(&self.name, TracePosition::Byte(begin), error))?;
+        let fault = |text: String| TraceError::new(&self.name, TracePosition::Byte(begin), text);
         if filled == 0 {
             return Ok(());
         }
@@ -138,15 +138,15 @@ impl<R: BufRead> Stream<R> {
         let number = |at: usize| {
             let bytes = [record[at], record[at + 1], record[at + 2], record[at + 3]];
             match order {
-                Order::Little => u32::from_le_bytes(bytes),
-                Order::Big => u32::from_be_bytes(bytes),
+                ByteOrder::Little => u32::from_le_bytes(bytes),
+                ByteOrder::Big => u32::from_be_bytes(bytes),
             }
         };
         let wide = |at: usize| {
             let (first, second) = (u64::from(number(at)), u64::from(number(at + 4)));
             match order {
-                Order::Little => second << 32 | first,
-                Order::Big => first << 32 | second,
+                ByteOrder::Little => second << 32 | first,
+                ByteOrder::Big => first << 32 | second,
             }
         };
         let version = number(0) & 0xff;
@@ -155,10 +155,10 @@ impl<R: BufRead> Stream<R> {
             return Err(fault(text));
         }
         let payload = match order {
-            Order::Little => u16::from_le_bytes([record[46], record[47]]),
-            Order::Big => u16::from_be_bytes([record[46], record[47]]),
+            ByteOrder::Little => u16::from_le_bytes([record[46], record[47]]),
+            ByteOrder::Big => u16::from_be_bytes([record[46], record[47]]),
         };
-        self.next = Some(Event {
+        self.next = Some(BlktraceEvent {
             time_ns: wide(8),
             sector: wide(16),
             bytes: number(24),
@@ -167,12 +167,12 @@ impl<R: BufRead> Stream<R> {
         });
         let payload = u64::from(payload);
         let passed = io::copy(&mut (&mut self.input).take(payload), &mut io::sink());
-        let passed =
-            passed.map_err(|error| TraceError::new(&self.name, Place::Byte(begin), error))?;
+        let passed = passed
+            .map_err(|error| TraceError::new(&self.name, TracePosition::Byte(begin), error))?;
         if passed < payload {
             return Err(TraceError::new(
                 &self.name,
-                Place::Byte(begin),
+                TracePosition::Byte(begin),
                 format!(
                     "the payload of the last record has {passed} of {payload} bytes; cut it off \
                      with `truncate --size={begin}`"
@@ -198,20 +198,20 @@ fn fill(input: &mut impl BufRead, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-impl Event {
+impl BlktraceEvent {
     /// What is asked for, or what is skipped.
-    fn op(&self) -> Result<Op, &'static str> {
+    fn op(&self) -> Result<TraceOp, &'static str> {
         let (category, action) = (self.action >> 16, self.action & 0xffff);
         let has = |bits| category & bits != 0;
         match (action, self.bytes) {
             _ if has(NOTIFY) => Err("notes of blktrace"),
             _ if action != QUEUE => Err(skipped(action)),
             _ if has(COMMAND) => Err("commands that bypass the file system"),
-            (_, 0) if has(FLUSH) => Ok(Op::Sync),
+            (_, 0) if has(FLUSH) => Ok(TraceOp::Sync),
             (_, 0) => Err("requests without bytes"),
-            _ if has(DISCARD) => Ok(Op::Trim),
-            _ if has(WRITE) => Ok(Op::Write),
-            _ if has(READ) => Ok(Op::Read),
+            _ if has(DISCARD) => Ok(TraceOp::Trim),
+            _ if has(WRITE) => Ok(TraceOp::Write),
+            _ if has(READ) => Ok(TraceOp::Read),
             _ => Err("requests that neither read nor write"),
         }
     }
@@ -235,7 +235,7 @@ fn device(number: u32) -> String {
 }
 
 impl<R: BufRead + Send> TraceReader for BlktraceReader<R> {
-    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         while let Some((stream, event)) = self.next_event()? {
             let op = match event.op() {
                 Ok(op) => op,
@@ -245,7 +245,7 @@ impl<R: BufRead + Send> TraceReader for BlktraceReader<R> {
                 }
             };
             let stream = &self.streams[stream];
-            let fault = |text| TraceError::new(&stream.name, Place::Byte(stream.at), text);
+            let fault = |text| TraceError::new(&stream.name, TracePosition::Byte(stream.at), text);
             let length = u64::from(event.bytes);
             let offset = event.sector.checked_mul(SECTOR_BYTES);
             let offset = offset.filter(|it| it.checked_add(length).is_some());
@@ -258,7 +258,7 @@ impl<R: BufRead + Send> TraceReader for BlktraceReader<R> {
                 ))
             })?;
             let file = self.names.number(&device(event.device)).map_err(fault)?;
-            return Ok(Some(Record {
+            return Ok(Some(TraceRecord {
                 at: self.timeline.place(event.time_ns, &mut self.notes),
                 op,
                 offset,

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::io::BufRead;
 
 use crate::error::TraceError;
-use crate::lines::{Lines, check_end, whole};
-use crate::record::{Notes, Op, Record, TraceReader};
+use crate::lines::{NumberedLines, check_end, whole};
+use crate::record::{Notes, TraceOp, TraceReader, TraceRecord};
 use crate::timeline::{Names, Timeline};
 
 const SECTOR_BYTES: u64 = 512;
@@ -123,7 +123,7 @@ pub(crate) const VSCSI: CsvColumns = CsvColumns {
 };
 
 /// What a line says.
-enum Said {
+enum CsvLine {
     Request(CsvRequest),
     Skipped(&'static str),
 }
@@ -131,7 +131,7 @@ enum Said {
 /// A request before it is placed in time.
 struct CsvRequest {
     stamp_ns: u64,
-    op: Op,
+    op: TraceOp,
     offset: u64,
     length: u64,
     file: u32,
@@ -154,7 +154,7 @@ impl CsvColumns {
         }
     }
 
-    fn read(&self, line: &str, names: &mut Names) -> Result<Said, String> {
+    fn read(&self, line: &str, names: &mut Names) -> Result<CsvLine, String> {
         let mut fields = [""; COLUMNS_MAX];
         let mut count = 0;
         for (place, field) in line.split(',').take(COLUMNS_MAX).enumerate() {
@@ -178,7 +178,7 @@ impl CsvColumns {
         let stamp_ns = instant(time, self.time_ns)?;
         let op = match self.words.op(fields[self.op])? {
             Ok(op) => op,
-            Err(what) => return Ok(Said::Skipped(what)),
+            Err(what) => return Ok(CsvLine::Skipped(what)),
         };
         let scaled = |text: &str, unit: u64, what: &str| {
             let value = whole(text, what)?.checked_mul(unit);
@@ -196,9 +196,9 @@ impl CsvColumns {
             }
         };
         if length == 0 && op.has_extent() {
-            return Ok(Said::Skipped("requests without bytes"));
+            return Ok(CsvLine::Skipped("requests without bytes"));
         }
-        Ok(Said::Request(CsvRequest {
+        Ok(CsvLine::Request(CsvRequest {
             stamp_ns,
             op,
             offset,
@@ -220,15 +220,15 @@ impl CsvColumns {
 
 impl OpWords {
     /// The operation, or what is skipped.
-    fn op(self, word: &str) -> Result<Result<Op, &'static str>, String> {
+    fn op(self, word: &str) -> Result<Result<TraceOp, &'static str>, String> {
         let first = word.bytes().next().map(|it| it.to_ascii_lowercase());
         match (self, first) {
-            (Self::Letters, Some(b'r')) => Ok(Ok(Op::Read)),
-            (Self::Letters, Some(b'w')) => Ok(Ok(Op::Write)),
+            (Self::Letters, Some(b'r')) => Ok(Ok(TraceOp::Read)),
+            (Self::Letters, Some(b'w')) => Ok(Ok(TraceOp::Write)),
             (Self::Letters, _) => Err(format!("{word:?} is neither a read nor a write (R or W)")),
             (Self::ZeroOne, _) => match word {
-                "0" => Ok(Ok(Op::Read)),
-                "1" => Ok(Ok(Op::Write)),
+                "0" => Ok(Ok(TraceOp::Read)),
+                "1" => Ok(Ok(TraceOp::Write)),
                 _ => Err(format!(
                     "{word:?} is neither 0 for a read nor 1 for a write"
                 )),
@@ -239,17 +239,17 @@ impl OpWords {
 }
 
 /// What a SCSI command does (SBC-3).
-fn scsi(word: &str) -> Result<Result<Op, &'static str>, String> {
+fn scsi(word: &str) -> Result<Result<TraceOp, &'static str>, String> {
     let code = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(digits) => u8::from_str_radix(digits, 16).ok(),
         None => word.parse().ok(),
     };
     let code: u8 = code.ok_or_else(|| format!("{word:?} is not a SCSI operation code"))?;
     Ok(match code {
-        0x08 | 0x28 | 0xa8 | 0x88 => Ok(Op::Read),
-        0x0a | 0x2a | 0xaa | 0x8a => Ok(Op::Write),
-        0x35 | 0x91 => Ok(Op::Sync),
-        0x42 => Ok(Op::Trim),
+        0x08 | 0x28 | 0xa8 | 0x88 => Ok(TraceOp::Read),
+        0x0a | 0x2a | 0xaa | 0x8a => Ok(TraceOp::Write),
+        0x35 | 0x91 => Ok(TraceOp::Sync),
+        0x42 => Ok(TraceOp::Trim),
         _ => Err("SCSI commands that neither read nor write"),
     })
 }
@@ -272,7 +272,7 @@ fn instant(text: &str, unit_ns: u64) -> Result<u64, String> {
 
 /// A reader of any of them.
 pub(crate) struct CsvReader<R> {
-    lines: Lines<R>,
+    lines: NumberedLines<R>,
     columns: &'static CsvColumns,
     is_first: bool,
     timeline: Timeline,
@@ -284,7 +284,7 @@ pub(crate) struct CsvReader<R> {
 /// Records of one second whose stamps say no more, and the first of the next one.
 #[derive(Default)]
 struct Second {
-    spread: VecDeque<Record>,
+    spread: VecDeque<TraceRecord>,
     next: Option<CsvRequest>,
     /// The last instant that was given: a second may have more records than are spread together.
     last: u64,
@@ -297,7 +297,7 @@ impl<R: BufRead> CsvReader<R> {
             ..Notes::default()
         };
         Self {
-            lines: Lines::new(file, input),
+            lines: NumberedLines::new(file, input),
             columns,
             is_first: true,
             timeline: Timeline::default(),
@@ -323,15 +323,15 @@ impl<R: BufRead> CsvReader<R> {
                 continue;
             }
             match self.columns.read(line, &mut self.names) {
-                Ok(Said::Request(line)) => return Ok(Some(line)),
-                Ok(Said::Skipped(what)) => self.notes.skip(what),
+                Ok(CsvLine::Request(line)) => return Ok(Some(line)),
+                Ok(CsvLine::Skipped(what)) => self.notes.skip(what),
                 Err(message) => return Err(self.lines.fault(message)),
             }
         }
     }
 
-    fn place(&mut self, line: &CsvRequest) -> Record {
-        Record {
+    fn place(&mut self, line: &CsvRequest) -> TraceRecord {
+        TraceRecord {
             at: self.timeline.place(line.stamp_ns, &mut self.notes),
             op: line.op,
             offset: line.offset,
@@ -377,7 +377,7 @@ impl<R: BufRead> CsvReader<R> {
 }
 
 impl<R: BufRead + Send> TraceReader for CsvReader<R> {
-    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         if !self.columns.is_whole_seconds {
             let line = self.next_line()?;
             return Ok(line.map(|line| self.place(&line)));

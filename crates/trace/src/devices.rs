@@ -1,7 +1,7 @@
 //! Some devices of a trace alone.
 
 use crate::error::TraceError;
-use crate::record::{Notes, Record, TraceReader};
+use crate::record::{Notes, TraceReader, TraceRecord};
 
 /// Records of chosen files or devices, with instants that count from the first of them.
 pub struct Chosen<R> {
@@ -38,11 +38,11 @@ impl<R: TraceReader> Chosen<R> {
 }
 
 impl<R: TraceReader> TraceReader for Chosen<R> {
-    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         while let Some(record) = self.inner.next_record()? {
             if let Some(file) = self.number(record.file) {
                 let first = *self.first.get_or_insert(record.at);
-                return Ok(Some(Record {
+                return Ok(Some(TraceRecord {
                     at: record.at - first,
                     file,
                     ..record
@@ -62,7 +62,7 @@ impl<R: TraceReader> TraceReader for Chosen<R> {
 }
 
 impl<R: TraceReader + ?Sized> TraceReader for Box<R> {
-    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         (**self).next_record()
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Where something stands in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TracePosition {
     /// A line, counted from 1.
     Line(u64),
     /// A byte, counted from 0.
@@ -15,7 +15,7 @@ pub enum Place {
 
 /// What is wrong, in half a sentence, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum TraceFault {
     /// The trace does not keep to its format.
     #[error("{0}")]
     Format(String),
@@ -29,13 +29,13 @@ pub enum Fault {
 pub struct TraceError {
     /// The file as it was named.
     pub file: String,
-    pub place: Place,
+    pub place: TracePosition,
     /// What is wrong.
-    pub fault: Fault,
+    pub fault: TraceFault,
 }
 
 impl TraceError {
-    pub(crate) fn new(file: &str, place: Place, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn new(file: &str, place: TracePosition, fault: impl Into<TraceFault>) -> Self {
         Self {
             file: file.to_owned(),
             place,
@@ -44,13 +44,13 @@ impl TraceError {
     }
 }
 
-impl From<String> for Fault {
+impl From<String> for TraceFault {
     fn from(message: String) -> Self {
         Self::Format(message)
     }
 }
 
-impl From<&str> for Fault {
+impl From<&str> for TraceFault {
     fn from(message: &str) -> Self {
         Self::Format(message.to_owned())
     }
@@ -62,9 +62,9 @@ impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, place, fault } = self;
         match place {
-            Place::Line(line) => write!(f, "{file}:{line}: {fault}"),
-            Place::Byte(byte) => write!(f, "{file}, byte {byte}: {fault}"),
-            Place::Whole => write!(f, "{file}: {fault}"),
+            TracePosition::Line(line) => write!(f, "{file}:{line}: {fault}"),
+            TracePosition::Byte(byte) => write!(f, "{file}, byte {byte}: {fault}"),
+            TracePosition::Whole => write!(f, "{file}: {fault}"),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! or even, places uniform or Zipf's: whichever is nearer.
 
 use crate::heat::Heat;
-use crate::summary::Summary;
+use crate::summary::TraceSummary;
 
 /// Lengths that a job names, at most.
 const SIZES_MAX: usize = 12;
@@ -17,7 +17,7 @@ const BLOCKS_MAX: u64 = 1 << 16;
 
 /// A job, and how well it fits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fit {
+pub struct FittedJob {
     /// The job file.
     pub job: String,
     /// The share of requests that would have to change their length.
@@ -31,7 +31,7 @@ pub struct Fit {
 
 /// Fit a job to a trace of that name; `None` where it neither reads nor writes.
 #[must_use]
-pub fn fit(summary: &Summary, name: &str) -> Option<Fit> {
+pub fn fit(summary: &TraceSummary, name: &str) -> Option<FittedJob> {
     let moving = summary.moving();
     if moving == 0 {
         return None;
@@ -72,7 +72,7 @@ pub fn fit(summary: &Summary, name: &str) -> Option<Fit> {
         lines.push(format!("runtime={seconds}"));
     }
     lines.push(String::new());
-    Some(Fit {
+    Some(FittedJob {
         job: lines.join("\n"),
         sizes,
         places,
@@ -119,7 +119,7 @@ fn rates(per_second: f64, reads: f64) -> String {
 
 /// The shares of lengths as fio writes them, in whole percents, and how far they are from the
 /// trace's: half the sum of the differences.
-fn block_sizes(summary: &Summary) -> (String, f64) {
+fn block_sizes(summary: &TraceSummary) -> (String, f64) {
     let moving = summary.moving() as f64;
     let named = &summary.sizes[..summary.sizes.len().min(SIZES_MAX)];
     let covered: u64 = named.iter().map(|it| it.count).sum();
@@ -154,7 +154,7 @@ fn block_sizes(summary: &Summary) -> (String, f64) {
 }
 
 /// The exponent whose places are nearest, if any is nearer than uniform ones, with its distance.
-fn places(summary: &Summary) -> (f64, Option<f64>) {
+fn places(summary: &TraceSummary) -> (f64, Option<f64>) {
     let heat = &summary.heat;
     let length = summary.sizes.first().map_or(4096, |it| it.length).max(512);
     let blocks = (summary.extent() / length).clamp(1, BLOCKS_MAX);
@@ -176,7 +176,7 @@ fn places(summary: &Summary) -> (f64, Option<f64>) {
 
 /// How far uniform places look from uniform by chance alone: where parts have `m` requests on
 /// average, the hottest half of them has `1 / sqrt(2 pi m)` of all too many.
-fn distance_by_chance(summary: &Summary) -> f64 {
+fn distance_by_chance(summary: &TraceSummary) -> f64 {
     let mean = summary.moving() as f64 / summary.heat.shares.len().max(1) as f64;
     1.0 / (2.0 * std::f64::consts::PI * mean).sqrt()
 }
@@ -215,7 +215,7 @@ fn distance(heat: &Heat, model: &[f64]) -> f64 {
 }
 
 /// How far gaps are from random or even arrivals, whichever is nearer, and whether that is random.
-fn arrivals(summary: &Summary) -> Option<(f64, bool)> {
+fn arrivals(summary: &TraceSummary) -> Option<(f64, bool)> {
     let gaps = &summary.gaps;
     if gaps.is_empty() || gaps.mean() <= 0.0 {
         return None;

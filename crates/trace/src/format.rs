@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use crate::blktrace::{BlktraceReader, is_blktrace};
 use crate::csv::{ALIBABA, CsvColumns, CsvReader, MSR, SPC, TENCENT, VSCSI};
-use crate::error::{Place, TraceError};
+use crate::error::{TraceError, TracePosition};
 use crate::iolog::{HEADER_2, HEADER_3, IologReader};
 use crate::record::TraceReader;
 
@@ -108,7 +108,11 @@ pub fn open<R: BufRead + Send + 'static>(
     let (Some((name, input)), true) = (inputs.pop(), inputs.is_empty()) else {
         let names: Vec<String> = inputs.into_iter().map(|(name, _)| name).collect();
         let text = "only blktrace has several files; name one";
-        return Err(TraceError::new(&names.join(", "), Place::Whole, text));
+        return Err(TraceError::new(
+            &names.join(", "),
+            TracePosition::Whole,
+            text,
+        ));
     };
     Ok(match format.columns() {
         Some(columns) => Box::new(CsvReader::new(&name, input, columns)),

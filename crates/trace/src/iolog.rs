@@ -7,8 +7,8 @@
 use std::io::BufRead;
 
 use crate::error::TraceError;
-use crate::lines::{Lines, check_end, whole};
-use crate::record::{Notes, Op, Record, TraceReader};
+use crate::lines::{NumberedLines, check_end, whole};
+use crate::record::{Notes, TraceOp, TraceReader, TraceRecord};
 use crate::timeline::{Names, Timeline};
 
 /// The first line of version 2.
@@ -20,7 +20,7 @@ const MICROSECOND_NS: u64 = 1000;
 
 /// A reader of either version.
 pub(crate) struct IologReader<R> {
-    lines: Lines<R>,
+    lines: NumberedLines<R>,
     has_header: bool,
     body: IologBody,
 }
@@ -40,7 +40,7 @@ struct IologBody {
 impl<R: BufRead> IologReader<R> {
     pub fn new(file: &str, input: R) -> Self {
         Self {
-            lines: Lines::new(file, input),
+            lines: NumberedLines::new(file, input),
             has_header: false,
             body: IologBody::default(),
         }
@@ -62,7 +62,7 @@ impl<R: BufRead> IologReader<R> {
 }
 
 impl<R: BufRead + Send> TraceReader for IologReader<R> {
-    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         if !self.has_header {
             self.header()?;
         }
@@ -87,7 +87,7 @@ impl<R: BufRead + Send> TraceReader for IologReader<R> {
 
 impl IologBody {
     /// The record of a line, if it is one of a request.
-    fn line(&mut self, line: &str) -> Result<Option<Record>, String> {
+    fn line(&mut self, line: &str) -> Result<Option<TraceRecord>, String> {
         let mut fields = line.split_ascii_whitespace();
         let mut stamp_us = None;
         if self.has_stamps {
@@ -116,10 +116,10 @@ impl IologBody {
                 return Ok(None);
             }
             "wait" => return self.wait(numbers[0]).map(|()| None),
-            "read" => Op::Read,
-            "write" => Op::Write,
-            "trim" => Op::Trim,
-            "sync" | "datasync" | "sync_file_range" => Op::Sync,
+            "read" => TraceOp::Read,
+            "write" => TraceOp::Write,
+            "trim" => TraceOp::Trim,
+            "sync" | "datasync" | "sync_file_range" => TraceOp::Sync,
             other => {
                 return Err(format!(
                     "{other:?} is not an action: use add, open, close, read, write, trim, sync, \
@@ -143,11 +143,11 @@ impl IologBody {
 
     fn request(
         &mut self,
-        op: Op,
+        op: TraceOp,
         name: &str,
         stamp_us: Option<u64>,
         numbers: [Option<&str>; 2],
-    ) -> Result<Record, String> {
+    ) -> Result<TraceRecord, String> {
         let (offset, length) = match (op.has_extent(), numbers) {
             (true, [Some(offset), Some(length)]) => {
                 let (offset, length) = (whole(offset, "the offset")?, whole(length, "the length")?);
@@ -169,7 +169,7 @@ impl IologBody {
         let stamp_ns = stamp.checked_mul(MICROSECOND_NS).ok_or_else(|| {
             format!("the time {stamp} us does not fit into 64 bits as nanoseconds")
         })?;
-        Ok(Record {
+        Ok(TraceRecord {
             at: self.timeline.place(stamp_ns, &mut self.notes),
             op,
             offset,

@@ -19,10 +19,10 @@ mod timeline;
 mod writer;
 
 pub use devices::Chosen;
-pub use error::{Fault, Place, TraceError};
-pub use fit::{Fit, fit};
+pub use error::{TraceError, TraceFault, TracePosition};
+pub use fit::{FittedJob, fit};
 pub use format::{Format, Recognised, open, recognise};
 pub use heat::Heat;
-pub use record::{Notes, Op, Record, TraceReader};
-pub use summary::{HotSpot, OpCount, SizeShare, Summary, summarise};
+pub use record::{Notes, TraceOp, TraceReader, TraceRecord};
+pub use summary::{HotSpot, LengthCount, OpCount, TraceSummary, summarise};
 pub use writer::IologWriter;

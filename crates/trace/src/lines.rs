@@ -2,20 +2,20 @@
 
 use std::io::{BufRead, Read as _};
 
-use crate::error::{Place, TraceError};
+use crate::error::{TraceError, TracePosition};
 
 /// Bytes of a line, at most: nothing that is a trace has longer ones.
 const LINE_MAX: u64 = 64 << 10;
 
 /// Lines with their numbers.
-pub(crate) struct Lines<R> {
+pub(crate) struct NumberedLines<R> {
     file: String,
     input: R,
     number: u64,
     bytes: Vec<u8>,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> NumberedLines<R> {
     pub fn new(file: &str, input: R) -> Self {
         Self {
             file: file.to_owned(),
@@ -51,15 +51,15 @@ impl<R: BufRead> Lines<R> {
             Ok(text) => Ok(Some(text)),
             Err(_) => Err(TraceError::new(
                 &self.file,
-                Place::Line(self.number),
+                TracePosition::Line(self.number),
                 "the line is not text (UTF-8)",
             )),
         }
     }
 
     /// A mistake in the line that was read last.
-    pub fn fault(&self, fault: impl Into<crate::error::Fault>) -> TraceError {
-        TraceError::new(&self.file, Place::Line(self.number), fault)
+    pub fn fault(&self, fault: impl Into<crate::error::TraceFault>) -> TraceError {
+        TraceError::new(&self.file, TracePosition::Line(self.number), fault)
     }
 }
 

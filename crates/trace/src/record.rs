@@ -4,7 +4,7 @@ use crate::error::TraceError;
 
 /// What a record asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Op {
+pub enum TraceOp {
     /// Bytes are read.
     Read,
     /// Bytes are written.
@@ -15,7 +15,7 @@ pub enum Op {
     Sync,
 }
 
-impl Op {
+impl TraceOp {
     /// The word that reports and fio's logs use.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -36,11 +36,11 @@ impl Op {
 
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct TraceRecord {
     /// Nanoseconds since the first record; never less than that of the record before.
     pub at: u64,
     /// What is asked for.
-    pub op: Op,
+    pub op: TraceOp,
     /// First byte.
     pub offset: u64,
     /// Bytes; the end lies within 64 bits.
@@ -49,7 +49,7 @@ pub struct Record {
     pub file: u32,
 }
 
-impl Record {
+impl TraceRecord {
     /// The byte behind the last.
     #[must_use]
     pub const fn end(&self) -> u64 {
@@ -84,7 +84,7 @@ pub trait TraceReader: Send {
     ///
     /// # Errors
     /// At the first mistake, with its place. Nothing is read after it.
-    fn next_record(&mut self) -> Result<Option<Record>, TraceError>;
+    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError>;
 
     /// Names of the files or devices that were met so far, by their numbers.
     fn files(&self) -> &[String];

@@ -6,7 +6,7 @@ use stats::Histogram;
 
 use crate::error::TraceError;
 use crate::heat::{Heat, HeatMap};
-use crate::record::{Notes, Op, Record, TraceReader};
+use crate::record::{Notes, TraceOp, TraceReader, TraceRecord};
 
 /// Lengths that are told apart, at most; further ones are counted as the next power of two.
 const LENGTHS_MAX: usize = 1024;
@@ -26,7 +26,7 @@ pub struct OpCount {
 
 /// How many requests have one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SizeShare {
+pub struct LengthCount {
     /// Bytes.
     pub length: u64,
     /// Reads and writes of that length.
@@ -48,7 +48,7 @@ pub struct HotSpot {
 
 /// What a trace asks for.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct TraceSummary {
     /// Reads, writes, trims and syncs, in this order.
     pub ops: [OpCount; 4],
     /// From the first record to the last, nanoseconds.
@@ -61,7 +61,7 @@ pub struct Summary {
     /// The most requests that came in one second of the trace.
     pub busiest_second: u64,
     /// Lengths of reads and writes, the most frequent first.
-    pub sizes: Vec<SizeShare>,
+    pub sizes: Vec<LengthCount>,
     /// All offsets and lengths are multiples of this power of two, at most 1 MiB.
     pub unit: u64,
     /// The share of reads and writes that begin where the one before on the same file ended.
@@ -76,7 +76,7 @@ pub struct Summary {
     pub notes: Notes,
 }
 
-impl Summary {
+impl TraceSummary {
     /// Requests of all kinds.
     #[must_use]
     pub fn requests(&self) -> u64 {
@@ -111,9 +111,9 @@ impl Summary {
 pub fn summarise(
     reader: &mut dyn TraceReader,
     mut go_on: impl FnMut() -> bool,
-) -> Result<Summary, TraceError> {
+) -> Result<TraceSummary, TraceError> {
     const LOOK_EVERY: u64 = 1 << 16;
-    let mut pass = Pass::default();
+    let mut pass = SummaryBuilder::default();
     let mut count = 0_u64;
     while let Some(record) = reader.next_record()? {
         pass.add(&record);
@@ -126,8 +126,8 @@ pub fn summarise(
 }
 
 #[derive(Default)]
-struct Pass {
-    found: Summary,
+struct SummaryBuilder {
+    found: TraceSummary,
     lengths: BTreeMap<u64, u64>,
     heat: HeatMap,
     /// By file: where the last request ended, and the highest end.
@@ -141,19 +141,19 @@ struct Pass {
     in_second: u64,
 }
 
-impl Pass {
-    fn add(&mut self, record: &Record) {
+impl SummaryBuilder {
+    fn add(&mut self, record: &TraceRecord) {
         let kind = match record.op {
-            Op::Read => 0,
-            Op::Write => 1,
-            Op::Trim => 2,
-            Op::Sync => 3,
+            TraceOp::Read => 0,
+            TraceOp::Write => 1,
+            TraceOp::Trim => 2,
+            TraceOp::Sync => 3,
         };
         let op = &mut self.found.ops[kind];
         op.count += 1;
         op.bytes = op.bytes.saturating_add(record.length);
         self.add_time(record.at);
-        if matches!(record.op, Op::Read | Op::Write) {
+        if matches!(record.op, TraceOp::Read | TraceOp::Write) {
             self.add_place(record);
         }
     }
@@ -174,7 +174,7 @@ impl Pass {
         self.found.busiest_second = self.found.busiest_second.max(self.in_second);
     }
 
-    fn add_place(&mut self, record: &Record) {
+    fn add_place(&mut self, record: &TraceRecord) {
         let length = match self.lengths.len() < LENGTHS_MAX {
             true => record.length,
             false if self.lengths.contains_key(&record.length) => record.length,
@@ -195,15 +195,15 @@ impl Pass {
         self.heat.add(record.file, record.offset);
     }
 
-    fn finish(mut self, reader: &dyn TraceReader) -> Summary {
+    fn finish(mut self, reader: &dyn TraceReader) -> TraceSummary {
         let mut found = self.found;
         let gaps = found.gaps.len() as f64;
         if self.gap_mean > 0.0 && gaps > 1.0 {
             found.gap_variation = (self.gap_squares / (gaps - 1.0)).sqrt() / self.gap_mean;
         }
         let sizes = self.lengths.iter();
-        let mut sizes: Vec<SizeShare> = sizes
-            .map(|(&length, &count)| SizeShare { length, count })
+        let mut sizes: Vec<LengthCount> = sizes
+            .map(|(&length, &count)| LengthCount { length, count })
             .collect();
         sizes.sort_by_key(|it| (std::cmp::Reverse(it.count), it.length));
         found.sizes = sizes;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::iolog::HEADER_3;
-use crate::record::{Op, Record};
+use crate::record::{TraceOp, TraceRecord};
 
 const MICROSECOND_NS: u64 = 1000;
 
@@ -50,12 +50,12 @@ impl<W: Write> IologWriter<W> {
     ///
     /// # Errors
     /// When the output refuses.
-    pub fn write(&mut self, record: &Record) -> io::Result<()> {
+    pub fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         self.last_us = self.last_us.max(record.at / MICROSECOND_NS);
         let file = &self.files[record.file as usize];
         let (stamp, op) = (self.last_us, record.op.name());
         let (offset, length) = match record.op {
-            Op::Sync => (0, 0),
+            TraceOp::Sync => (0, 0),
             _ => (record.offset, record.length),
         };
         writeln!(self.output, "{stamp} {file} {op} {offset} {length}")

@@ -3,22 +3,22 @@
 use std::fmt::Write as _;
 use std::io::Cursor;
 
-use trace::{Fit, Format, Summary, fit, open, summarise};
+use trace::{FittedJob, Format, TraceSummary, fit, open, summarise};
 
-fn summary(lines: &str) -> Summary {
+fn summary(lines: &str) -> TraceSummary {
     let log = format!("fio version 3 iolog\n0 /a add\n{lines}");
     let input = vec![("t".to_owned(), Cursor::new(log))];
     let mut reader = open(Format::Iolog, input).expect("one input");
     summarise(reader.as_mut(), || true).expect("sound")
 }
 
-fn fitted(lines: &str) -> (Summary, Fit) {
+fn fitted(lines: &str) -> (TraceSummary, FittedJob) {
     let summary = summary(lines);
     let fit = fit(&summary, "t").expect("requests that move bytes");
     (summary, fit)
 }
 
-fn has(fit: &Fit, line: &str) -> bool {
+fn has(fit: &FittedJob, line: &str) -> bool {
     fit.job.lines().any(|it| it == line)
 }
 

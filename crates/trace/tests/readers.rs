@@ -2,9 +2,11 @@
 
 use std::io::Cursor;
 
-use trace::{Chosen, Format, IologWriter, Notes, Op, Record, TraceReader, open, recognise};
+use trace::{
+    Chosen, Format, IologWriter, Notes, TraceOp, TraceReader, TraceRecord, open, recognise,
+};
 
-type Read = Result<(Vec<Record>, Vec<String>, Notes), String>;
+type Read = Result<(Vec<TraceRecord>, Vec<String>, Notes), String>;
 
 fn read_all(mut reader: impl TraceReader) -> Read {
     let mut records = Vec::new();
@@ -27,8 +29,8 @@ fn text(format: Format, lines: &str) -> Read {
     read(format, &[lines.as_bytes()])
 }
 
-fn record(at: u64, op: Op, offset: u64, length: u64) -> Record {
-    Record {
+fn record(at: u64, op: TraceOp, offset: u64, length: u64) -> TraceRecord {
+    TraceRecord {
         at,
         op,
         offset,
@@ -43,10 +45,10 @@ fn version_3_has_microseconds_since_the_job_began() {
                1510 /a write 0 1024\n1600 /a sync 8192 0\n1700 /a trim 0 4096\n1800 /a close\n";
     let (records, files, notes) = text(Format::Iolog, log).expect("sound");
     let expected = [
-        record(0, Op::Read, 4096, 512),
-        record(1_500_000, Op::Write, 0, 1024),
-        record(1_590_000, Op::Sync, 0, 0),
-        record(1_690_000, Op::Trim, 0, 4096),
+        record(0, TraceOp::Read, 4096, 512),
+        record(1_500_000, TraceOp::Write, 0, 1024),
+        record(1_590_000, TraceOp::Sync, 0, 0),
+        record(1_690_000, TraceOp::Trim, 0, 4096),
     ];
     assert_eq!(records, expected);
     assert_eq!(files, ["/a"]);
@@ -188,9 +190,10 @@ fn a_log_that_was_written_is_read_as_it_was() {
             if number > 0 {
                 at += random.u64(0..5_000_000) / 1000 * 1000;
             }
-            let op = [Op::Read, Op::Write, Op::Trim, Op::Sync][random.usize(0..4)];
+            let op =
+                [TraceOp::Read, TraceOp::Write, TraceOp::Trim, TraceOp::Sync][random.usize(0..4)];
             let (offset, length) = match op {
-                Op::Sync => (0, 0),
+                TraceOp::Sync => (0, 0),
                 _ => (random.u64(0..1 << 60), random.u64(1..1 << 30)),
             };
             expected.push(record(at, op, offset, length));
@@ -227,7 +230,7 @@ fn stamps_that_go_back_are_simultaneous_and_counted() {
 
 #[test]
 fn every_collection_is_recognised_and_read() {
-    let check = |format, lines: &str, expected: &[Record], files: &[&str]| {
+    let check = |format, lines: &str, expected: &[TraceRecord], files: &[&str]| {
         let found = recognise(lines.as_bytes()).map(|it| it.format);
         assert_eq!(found, Some(format), "{lines}");
         let (records, names, _) = text(format, lines).expect(lines);
@@ -239,8 +242,8 @@ fn every_collection_is_recognised_and_read() {
         "128166372003061629,web,0,Read,4096,24576,41286\n\
          128166372016382155,web,0,Write,8192,512,1963\n",
         &[
-            record(0, Op::Read, 4096, 24_576),
-            record(1_332_052_600, Op::Write, 8192, 512),
+            record(0, TraceOp::Read, 4096, 24_576),
+            record(1_332_052_600, TraceOp::Write, 8192, 512),
         ],
         &["web.0"],
     );
@@ -248,8 +251,8 @@ fn every_collection_is_recognised_and_read() {
         Format::Alibaba,
         "419,W,69632,4096,1577808144360767\n419,R,73728,4096,1577808144360800\n",
         &[
-            record(0, Op::Write, 69_632, 4096),
-            record(33_000, Op::Read, 73_728, 4096),
+            record(0, TraceOp::Write, 69_632, 4096),
+            record(33_000, TraceOp::Read, 73_728, 4096),
         ],
         &["419"],
     );
@@ -257,8 +260,8 @@ fn every_collection_is_recognised_and_read() {
         Format::Spc,
         "0,8,8192,W,0.551706\r\n0,16,8192,r,1.5\r\n",
         &[
-            record(0, Op::Write, 4096, 8192),
-            record(948_294_000, Op::Read, 8192, 8192),
+            record(0, TraceOp::Write, 4096, 8192),
+            record(948_294_000, TraceOp::Read, 8192, 8192),
         ],
         &["0"],
     );
@@ -266,9 +269,9 @@ fn every_collection_is_recognised_and_read() {
         Format::Vscsi,
         "1000,8,4096,40\n1500,16,8192,0x2A\n1600,0,0,0\n1700,0,0,0x35\n",
         &[
-            record(0, Op::Read, 4096, 4096),
-            record(500_000, Op::Write, 8192, 8192),
-            record(700_000, Op::Sync, 0, 0),
+            record(0, TraceOp::Read, 4096, 4096),
+            record(500_000, TraceOp::Write, 8192, 8192),
+            record(700_000, TraceOp::Sync, 0, 0),
         ],
         &["disk"],
     );
@@ -296,8 +299,8 @@ fn chosen_devices_have_a_time_of_their_own() {
     let reader = open(Format::Alibaba, input).expect("one input");
     let (records, names, _) = read_all(Chosen::new(reader, vec!["2".into()])).expect("sound");
     let expected = [
-        record(0, Op::Read, 512, 512),
-        record(1_000_000, Op::Write, 0, 512),
+        record(0, TraceOp::Read, 512, 512),
+        record(1_000_000, TraceOp::Write, 0, 512),
     ];
     assert_eq!(records, expected);
     assert_eq!(names, ["2"]);
@@ -381,10 +384,10 @@ fn files_of_all_processors_are_merged_by_time_in_either_byte_order() {
         assert_eq!(recognise(&one).map(|it| it.format), Some(Format::Blktrace));
         let (records, files, notes) = read(Format::Blktrace, &[&one, &other]).expect("sound");
         let expected = [
-            record(0, Op::Read, 4096, 4096),
-            record(100, Op::Write, 8192, 8192),
-            record(300, Op::Trim, 12_288, 512),
-            record(400, Op::Sync, 0, 0),
+            record(0, TraceOp::Read, 4096, 4096),
+            record(100, TraceOp::Write, 8192, 8192),
+            record(300, TraceOp::Trim, 12_288, 512),
+            record(400, TraceOp::Sync, 0, 0),
         ];
         assert_eq!(records, expected, "big: {is_big}");
         assert_eq!(files, ["8,16"]);

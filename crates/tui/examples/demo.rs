@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use results::live::{Command, Live, LiveState};
+use results::live::{Live, LiveCommand, LiveState};
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use tui::Screen;
 
@@ -35,7 +35,7 @@ fn main() -> io::Result<()> {
         );
         screen.show(live.clone());
         match screen.command() {
-            Some(Command::Quit) => break,
+            Some(LiveCommand::Quit) => break,
             Some(command) => obey(&mut live, command),
             None => {}
         }
@@ -47,15 +47,17 @@ fn main() -> io::Result<()> {
     writeln!(io::stdout(), "the terminal is restored")
 }
 
-fn obey(live: &mut Live, command: Command) {
+fn obey(live: &mut Live, command: LiveCommand) {
     match command {
-        Command::StartStop if live.state == LiveState::Execute => live.state = LiveState::Stopped,
-        Command::StartStop | Command::Restart => *live = invented::middle(),
-        Command::NextMode => live.mode = live.mode.next(),
-        Command::NextVerbosity => live.verbosity = live.verbosity.next(),
-        Command::NextWorkload if live.workload + 1 < live.workloads.len() => live.workload += 1,
-        Command::NextWorkload => *live = invented::after(),
-        Command::Quit => {}
+        LiveCommand::StartStop if live.state == LiveState::Execute => {
+            live.state = LiveState::Stopped;
+        }
+        LiveCommand::StartStop | LiveCommand::Restart => *live = invented::middle(),
+        LiveCommand::NextMode => live.mode = live.mode.next(),
+        LiveCommand::NextVerbosity => live.verbosity = live.verbosity.next(),
+        LiveCommand::NextWorkload if live.workload + 1 < live.workloads.len() => live.workload += 1,
+        LiveCommand::NextWorkload => *live = invented::after(),
+        LiveCommand::Quit => {}
     }
 }
 

@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use results::live::{Live, LiveState};
 
-use crate::layout::Plan;
+use crate::layout::WindowFrames;
 use crate::number::width;
 use crate::pen::{Tone, bar, columns, left, right, row, window};
 use crate::view::ViewState;
@@ -23,7 +23,7 @@ pub fn draw(frame: &mut Frame<'_>, live: &Live, view: &ViewState) {
     if area.is_empty() {
         return;
     }
-    match Plan::of(area, live, view) {
+    match WindowFrames::of(area, live, view) {
         Some(plan) => windows(buffer, &plan, live, view),
         None => compact::draw(buffer, area, live, view),
     }
@@ -33,7 +33,7 @@ pub fn draw(frame: &mut Frame<'_>, live: &Live, view: &ViewState) {
     view.look.apply(buffer);
 }
 
-fn windows(buffer: &mut Buffer, plan: &Plan, live: &Live, view: &ViewState) {
+fn windows(buffer: &mut Buffer, plan: &WindowFrames, live: &Live, view: &ViewState) {
     let inside = window(buffer, plan.status, "Status", "");
     status::draw(buffer, inside, live);
     let inside = window(buffer, plan.configuration, "Configuration", &view.title);

@@ -4,15 +4,15 @@
 //! vanished, and waits inside a sequence that is not complete. Letters are all that is needed;
 //! sequences of function keys and characters beyond ASCII are skipped.
 
-use results::live::Command;
+use results::live::LiveCommand;
 
 /// Bytes of one sequence; longer ones are no key's.
 const SEQUENCE_MAX: usize = 32;
 
 /// A key that means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    Program(Command),
+pub(crate) enum ScreenKey {
+    Program(LiveCommand),
     /// Curve or tables.
     Curve,
     /// Open or close the help.
@@ -23,15 +23,15 @@ pub(crate) enum Key {
     Redraw,
 }
 
-impl Key {
+impl ScreenKey {
     fn of(byte: u8) -> Option<Self> {
         Some(match byte.to_ascii_uppercase() {
-            b'M' => Self::Program(Command::NextMode),
-            b'Q' | b'X' | CTRL_C => Self::Program(Command::Quit),
-            b'R' => Self::Program(Command::Restart),
-            b'S' => Self::Program(Command::StartStop),
-            b'T' => Self::Program(Command::NextWorkload),
-            b'V' => Self::Program(Command::NextVerbosity),
+            b'M' => Self::Program(LiveCommand::NextMode),
+            b'Q' | b'X' | CTRL_C => Self::Program(LiveCommand::Quit),
+            b'R' => Self::Program(LiveCommand::Restart),
+            b'S' => Self::Program(LiveCommand::StartStop),
+            b'T' => Self::Program(LiveCommand::NextWorkload),
+            b'V' => Self::Program(LiveCommand::NextVerbosity),
             b'C' => Self::Curve,
             b'H' | b'?' => Self::Help,
             CTRL_L => Self::Redraw,
@@ -65,30 +65,30 @@ pub(crate) struct KeyReader {
 
 impl KeyReader {
     /// The keys in these bytes, with what is left from earlier ones.
-    pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Key> {
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<ScreenKey> {
         bytes.iter().filter_map(|&byte| self.step(byte)).collect()
     }
 
     /// Nothing follows for the moment: an escape character was the key itself.
-    pub(crate) fn pause(&mut self) -> Option<Key> {
+    pub(crate) fn pause(&mut self) -> Option<ScreenKey> {
         let was_escaped = self.place == EscapeState::Escaped;
         self.place = EscapeState::Outside;
-        was_escaped.then_some(Key::Escape)
+        was_escaped.then_some(ScreenKey::Escape)
     }
 
-    fn step(&mut self, byte: u8) -> Option<Key> {
+    fn step(&mut self, byte: u8) -> Option<ScreenKey> {
         // Interrupting must work in whatever state the reader is.
         if byte == CTRL_C {
             self.place = EscapeState::Outside;
-            return Key::of(byte);
+            return ScreenKey::of(byte);
         }
         match self.place {
             EscapeState::Outside if byte == ESCAPE => self.place = EscapeState::Escaped,
-            EscapeState::Outside => return Key::of(byte),
+            EscapeState::Outside => return ScreenKey::of(byte),
             EscapeState::Escaped => match byte {
                 b'[' => self.place = EscapeState::Control(0),
                 b'O' => self.place = EscapeState::Last,
-                ESCAPE => return Some(Key::Escape),
+                ESCAPE => return Some(ScreenKey::Escape),
                 // A letter with Alt is not that letter.
                 _ => self.place = EscapeState::Outside,
             },
@@ -107,10 +107,10 @@ impl KeyReader {
 mod tests {
     use super::*;
 
-    fn check(bytes: &[u8], expected: &[Key]) {
+    fn check(bytes: &[u8], expected: &[ScreenKey]) {
         assert_eq!(KeyReader::default().read(bytes), expected, "{bytes:?}");
         let mut reader = KeyReader::default();
-        let one_by_one: Vec<Key> = bytes
+        let one_by_one: Vec<ScreenKey> = bytes
             .iter()
             .flat_map(|&byte| reader.read(&[byte]))
             .collect();
@@ -120,35 +120,38 @@ mod tests {
     #[test]
     fn every_key_in_both_cases() {
         for (letter, key) in [
-            (b'm', Key::Program(Command::NextMode)),
-            (b'q', Key::Program(Command::Quit)),
-            (b'x', Key::Program(Command::Quit)),
-            (b'r', Key::Program(Command::Restart)),
-            (b's', Key::Program(Command::StartStop)),
-            (b't', Key::Program(Command::NextWorkload)),
-            (b'v', Key::Program(Command::NextVerbosity)),
-            (b'c', Key::Curve),
-            (b'h', Key::Help),
+            (b'm', ScreenKey::Program(LiveCommand::NextMode)),
+            (b'q', ScreenKey::Program(LiveCommand::Quit)),
+            (b'x', ScreenKey::Program(LiveCommand::Quit)),
+            (b'r', ScreenKey::Program(LiveCommand::Restart)),
+            (b's', ScreenKey::Program(LiveCommand::StartStop)),
+            (b't', ScreenKey::Program(LiveCommand::NextWorkload)),
+            (b'v', ScreenKey::Program(LiveCommand::NextVerbosity)),
+            (b'c', ScreenKey::Curve),
+            (b'h', ScreenKey::Help),
         ] {
             check(&[letter], &[key]);
             check(&[letter.to_ascii_uppercase()], &[key]);
         }
-        check(b"?", &[Key::Help]);
-        check(b"\x0c", &[Key::Redraw]);
-        check(b"\x03", &[Key::Program(Command::Quit)]);
+        check(b"?", &[ScreenKey::Help]);
+        check(b"\x0c", &[ScreenKey::Redraw]);
+        check(b"\x03", &[ScreenKey::Program(LiveCommand::Quit)]);
     }
 
     #[test]
     fn other_keys_mean_nothing() {
         check(b"abdefgijklnopuwyz 0123456789\r\n\t\x1a", &[]);
-        check("für ö 終".as_bytes(), &[Key::Program(Command::Restart)]);
+        check(
+            "für ö 終".as_bytes(),
+            &[ScreenKey::Program(LiveCommand::Restart)],
+        );
     }
 
     #[test]
     fn letters_inside_the_sequences_of_function_keys_are_no_keys() {
         check(b"\x1b[C\x1b[1;5C\x1b[15~\x1bOQ\x1bOS\x1bq", &[]);
-        check(b"\x1b[[Cq", &[Key::Program(Command::Quit)]);
-        check(b"\x1bOQs", &[Key::Program(Command::StartStop)]);
+        check(b"\x1b[[Cq", &[ScreenKey::Program(LiveCommand::Quit)]);
+        check(b"\x1bOQs", &[ScreenKey::Program(LiveCommand::StartStop)]);
     }
 
     #[test]
@@ -156,20 +159,20 @@ mod tests {
         let mut bytes = b"\x1b[".to_vec();
         bytes.extend([b'1'; SEQUENCE_MAX + 1]);
         bytes.push(b'q');
-        check(&bytes, &[Key::Program(Command::Quit)]);
+        check(&bytes, &[ScreenKey::Program(LiveCommand::Quit)]);
     }
 
     #[test]
     fn interrupting_works_inside_a_sequence() {
-        check(b"\x1b[1\x03", &[Key::Program(Command::Quit)]);
+        check(b"\x1b[1\x03", &[ScreenKey::Program(LiveCommand::Quit)]);
     }
 
     #[test]
     fn the_escape_key_is_known_by_what_does_not_follow() {
         let mut reader = KeyReader::default();
         assert_eq!(reader.read(b"\x1b"), []);
-        assert_eq!(reader.pause(), Some(Key::Escape));
+        assert_eq!(reader.pause(), Some(ScreenKey::Escape));
         assert_eq!(reader.pause(), None);
-        assert_eq!(reader.read(b"q"), [Key::Program(Command::Quit)]);
+        assert_eq!(reader.read(b"q"), [ScreenKey::Program(LiveCommand::Quit)]);
     }
 }

@@ -36,7 +36,7 @@ const STATE_COLUMNS: u16 = 11;
 
 /// The windows with their frames. Neighbours have their common edge in both rectangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct WindowFrames {
     pub status: Rect,
     pub configuration: Rect,
     pub summary: Option<Rect>,
@@ -50,13 +50,13 @@ pub(crate) struct Plan {
 }
 
 /// Rows inside the windows that lie upon each other; none where there is no such window.
-struct Rows {
+struct WindowRows {
     summary: u16,
     verbose: u16,
     extra: u16,
 }
 
-impl Plan {
+impl WindowFrames {
     /// The windows for a picture of this size, or nothing where they do not fit.
     pub(crate) fn of(area: Rect, live: &Live, view: &ViewState) -> Option<Self> {
         if area.width < WIDTH_MIN || area.height < HEIGHT_MIN {
@@ -93,7 +93,7 @@ impl Plan {
         Some(plan)
     }
 
-    fn stacked(body: Rect, foot: Rect, rows: &Rows) -> Self {
+    fn stacked(body: Rect, foot: Rect, rows: &WindowRows) -> Self {
         let mut top = body.y;
         let mut window = |inside: u16| {
             let area = Rect {
@@ -159,7 +159,7 @@ fn halves(area: Rect, columns: u16) -> (Rect, Rect) {
 
 /// Shares out the rows: the summary gets what it can use as long as the window below keeps
 /// `reserved` of them.
-fn rows(body: Rect, live: &Live, reserved: u16) -> Rows {
+fn rows(body: Rect, live: &Live, reserved: u16) -> WindowRows {
     let frames = 5;
     let others = STATUS_ROWS + VERBOSE_ROWS + OPERATOR_ROWS + frames;
     let room = body.height - others;
@@ -175,7 +175,7 @@ fn rows(body: Rect, live: &Live, reserved: u16) -> Rows {
     } else {
         (0, left_over)
     };
-    Rows {
+    WindowRows {
         summary: summary::ROWS_MIN + more + unused,
         verbose: VERBOSE_ROWS,
         extra,

@@ -2,7 +2,7 @@
 //!
 //! The windows and keys are those of the RPT manual of 1995; the curve, the precision and the help
 //! are additions. The display knows nothing about measuring: [`Screen`] takes a
-//! [`results::live::Live`] and gives back [`results::live::Command`]s, and [`draw`] is a pure
+//! [`results::live::Live`] and gives back [`results::live::LiveCommand`]s, and [`draw`] is a pure
 //! function of what it shows.
 
 mod compact;

@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
-use results::live::{Command, Live};
+use results::live::{Live, LiveCommand};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::stdio::{stdin, stdout};
 use rustix::termios::tcgetwinsize;
 
 use crate::draw::draw;
-use crate::keys::{Key, KeyReader};
-use crate::terminal::{Gate, PictureWriter};
+use crate::keys::{KeyReader, ScreenKey};
+use crate::terminal::{PictureWriter, TerminalGuard};
 use crate::view::{Look, ViewState};
 
 /// Pictures are not drawn faster than people read.
@@ -33,7 +33,7 @@ const COMMANDS_MAX: usize = 16;
 #[derive(Debug)]
 pub struct Screen {
     mailbox: Arc<Mailbox>,
-    gate: Gate,
+    gate: TerminalGuard,
     /// Dropping it ends the thread.
     stop: Option<UnixStream>,
     thread: Option<JoinHandle<()>>,
@@ -47,7 +47,7 @@ impl Screen {
     /// Standard input or output is no terminal, or the terminal refuses.
     pub fn open(title: &str) -> io::Result<Self> {
         let (stop, stopped) = UnixStream::pair()?;
-        let gate = Gate::open()?;
+        let gate = TerminalGuard::open()?;
         let mailbox = Arc::new(Mailbox::default());
         let view = ViewState {
             title: title.to_owned(),
@@ -78,7 +78,7 @@ impl Screen {
 
     /// The next key's wish, if there is one. A display that has lost its terminal wishes to quit.
     #[must_use]
-    pub fn command(&self) -> Option<Command> {
+    pub fn command(&self) -> Option<LiveCommand> {
         self.mailbox.take_command()
     }
 
@@ -108,7 +108,7 @@ struct Mailbox {
 #[derive(Debug, Default)]
 struct Slots {
     live: Option<Live>,
-    commands: VecDeque<Command>,
+    commands: VecDeque<LiveCommand>,
     wants_quit: bool,
 }
 
@@ -127,9 +127,9 @@ impl Mailbox {
         self.lock().live.take()
     }
 
-    fn put_command(&self, command: Command) {
+    fn put_command(&self, command: LiveCommand) {
         let mut slots = self.lock();
-        if command == Command::Quit {
+        if command == LiveCommand::Quit {
             slots.wants_quit = true;
         } else if slots.commands.len() < COMMANDS_MAX {
             slots.commands.push_back(command);
@@ -137,18 +137,18 @@ impl Mailbox {
     }
 
     /// Quitting comes before everything else.
-    fn take_command(&self) -> Option<Command> {
+    fn take_command(&self) -> Option<LiveCommand> {
         let mut slots = self.lock();
         if std::mem::take(&mut slots.wants_quit) {
-            return Some(Command::Quit);
+            return Some(LiveCommand::Quit);
         }
         slots.commands.pop_front()
     }
 
     /// The latest wish that nobody took yet.
-    fn waiting(&self) -> Option<Command> {
+    fn waiting(&self) -> Option<LiveCommand> {
         let slots = self.lock();
-        let quit = slots.wants_quit.then_some(Command::Quit);
+        let quit = slots.wants_quit.then_some(LiveCommand::Quit);
         quit.or_else(|| slots.commands.back().copied())
     }
 }
@@ -167,7 +167,7 @@ enum Wake {
 /// The thread's own things.
 struct Display {
     mailbox: Arc<Mailbox>,
-    gate: Gate,
+    gate: TerminalGuard,
     terminal: Terminal<CrosstermBackend<PictureWriter>>,
     reader: KeyReader,
     view: ViewState,
@@ -178,7 +178,7 @@ struct Display {
 }
 
 impl Display {
-    fn new(mailbox: Arc<Mailbox>, gate: Gate, view: ViewState) -> io::Result<Self> {
+    fn new(mailbox: Arc<Mailbox>, gate: TerminalGuard, view: ViewState) -> io::Result<Self> {
         let size = terminal_size()?;
         // A fixed viewport: the library's own way to ask for the size starts a process when the
         // terminal has vanished.
@@ -267,7 +267,7 @@ impl Display {
     }
 
     /// The keys that were pressed; nothing at the end of the input.
-    fn read(&mut self) -> Option<Vec<Key>> {
+    fn read(&mut self) -> Option<Vec<ScreenKey>> {
         let mut bytes = [0; 256];
         match rustix::io::read(stdin(), &mut bytes) {
             Ok(0) => None,
@@ -278,14 +278,14 @@ impl Display {
     }
 
     /// Keys of the display itself take effect here, the others go to the program.
-    fn press(&mut self, keys: &[Key]) -> io::Result<()> {
+    fn press(&mut self, keys: &[ScreenKey]) -> io::Result<()> {
         for key in keys {
             match key {
-                Key::Program(command) => self.mailbox.put_command(*command),
-                Key::Curve => self.view.shows_curve = !self.view.shows_curve,
-                Key::Help => self.view.shows_help = !self.view.shows_help,
-                Key::Escape => self.view.shows_help = false,
-                Key::Redraw => self.redraw()?,
+                ScreenKey::Program(command) => self.mailbox.put_command(*command),
+                ScreenKey::Curve => self.view.shows_curve = !self.view.shows_curve,
+                ScreenKey::Help => self.view.shows_help = !self.view.shows_help,
+                ScreenKey::Escape => self.view.shows_help = false,
+                ScreenKey::Redraw => self.redraw()?,
             }
         }
         self.is_stale |= !keys.is_empty();
@@ -299,12 +299,12 @@ struct QuitAtEnd(Arc<Mailbox>);
 
 impl Drop for QuitAtEnd {
     fn drop(&mut self) {
-        self.0.put_command(Command::Quit);
+        self.0.put_command(LiveCommand::Quit);
     }
 }
 
 /// Writes no more pictures when the thread ends, while unwinding too.
-struct FreezeAtEnd(Gate);
+struct FreezeAtEnd(TerminalGuard);
 
 impl Drop for FreezeAtEnd {
     fn drop(&mut self) {
@@ -362,7 +362,7 @@ mod tests {
     fn showing_does_not_wait_for_a_picture_that_is_being_drawn() {
         let mailbox = Arc::new(Mailbox::default());
         mailbox.put(live(1));
-        mailbox.put_command(Command::NextMode);
+        mailbox.put_command(LiveCommand::NextMode);
         let (in_picture, until_in_picture) = mpsc::channel();
         let (shown, until_shown) = mpsc::channel();
         let of_display = Arc::clone(&mailbox);
@@ -380,7 +380,7 @@ mod tests {
         until_in_picture.recv().expect("the display draws");
         mailbox.put(live(2));
         mailbox.put(live(3));
-        assert_eq!(mailbox.take_command(), Some(Command::NextMode));
+        assert_eq!(mailbox.take_command(), Some(LiveCommand::NextMode));
         shown.send(()).expect("the display waits");
         assert_eq!(display.join().expect("no panic"), 1);
         assert_eq!(mailbox.take(), Some(live(3)));
@@ -390,14 +390,18 @@ mod tests {
     #[test]
     fn commands_come_in_order_and_quitting_first() {
         let mailbox = Mailbox::default();
-        for command in [Command::StartStop, Command::NextWorkload, Command::Quit] {
+        for command in [
+            LiveCommand::StartStop,
+            LiveCommand::NextWorkload,
+            LiveCommand::Quit,
+        ] {
             mailbox.put_command(command);
         }
-        assert_eq!(mailbox.waiting(), Some(Command::Quit));
-        assert_eq!(mailbox.take_command(), Some(Command::Quit));
-        assert_eq!(mailbox.waiting(), Some(Command::NextWorkload));
-        assert_eq!(mailbox.take_command(), Some(Command::StartStop));
-        assert_eq!(mailbox.take_command(), Some(Command::NextWorkload));
+        assert_eq!(mailbox.waiting(), Some(LiveCommand::Quit));
+        assert_eq!(mailbox.take_command(), Some(LiveCommand::Quit));
+        assert_eq!(mailbox.waiting(), Some(LiveCommand::NextWorkload));
+        assert_eq!(mailbox.take_command(), Some(LiveCommand::StartStop));
+        assert_eq!(mailbox.take_command(), Some(LiveCommand::NextWorkload));
         assert_eq!((mailbox.take_command(), mailbox.waiting()), (None, None));
     }
 
@@ -405,10 +409,10 @@ mod tests {
     fn a_full_queue_still_lets_quitting_through() {
         let mailbox = Mailbox::default();
         for _ in 0..2 * COMMANDS_MAX {
-            mailbox.put_command(Command::NextMode);
+            mailbox.put_command(LiveCommand::NextMode);
         }
-        mailbox.put_command(Command::Quit);
-        assert_eq!(mailbox.take_command(), Some(Command::Quit));
+        mailbox.put_command(LiveCommand::Quit);
+        assert_eq!(mailbox.take_command(), Some(LiveCommand::Quit));
         let left = std::iter::from_fn(|| mailbox.take_command()).count();
         assert_eq!(left, COMMANDS_MAX);
     }
@@ -422,6 +426,6 @@ mod tests {
             panic!("for the test");
         });
         assert!(display.join().is_err());
-        assert_eq!(mailbox.take_command(), Some(Command::Quit));
+        assert_eq!(mailbox.take_command(), Some(LiveCommand::Quit));
     }
 }

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use results::Mode;
-use results::live::{Command, Live};
+use results::live::{Live, LiveCommand};
 
 use crate::number::{clock, count, end, width};
 use crate::pen::{Tone, columns, left, right, row};
@@ -71,14 +71,14 @@ pub(crate) fn draw_operator(buffer: &mut Buffer, area: Rect, view: &ViewState) {
     }
 }
 
-const fn letter(command: Command) -> &'static str {
+const fn letter(command: LiveCommand) -> &'static str {
     match command {
-        Command::NextMode => "M",
-        Command::Quit => "Q",
-        Command::Restart => "R",
-        Command::StartStop => "S",
-        Command::NextWorkload => "T",
-        Command::NextVerbosity => "V",
+        LiveCommand::NextMode => "M",
+        LiveCommand::Quit => "Q",
+        LiveCommand::Restart => "R",
+        LiveCommand::StartStop => "S",
+        LiveCommand::NextWorkload => "T",
+        LiveCommand::NextVerbosity => "V",
     }
 }
 

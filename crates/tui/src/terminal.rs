@@ -24,11 +24,11 @@ enum Hold {
 /// The terminal as long as it is ours. Whoever gives it back first, the owner or a panic, does so
 /// alone, and no picture is written after that.
 #[derive(Clone, Debug)]
-pub(crate) struct Gate {
+pub(crate) struct TerminalGuard {
     hold: Arc<Mutex<Hold>>,
 }
 
-impl Gate {
+impl TerminalGuard {
     /// Takes the terminal over, and sees to it that a panic's message is printed on a restored one.
     pub(crate) fn open() -> io::Result<Self> {
         check_terminal()?;
@@ -87,12 +87,12 @@ impl Gate {
 /// A picture on its way: nothing is written before it is complete.
 #[derive(Debug)]
 pub(crate) struct PictureWriter {
-    gate: Gate,
+    gate: TerminalGuard,
     picture: Vec<u8>,
 }
 
 impl PictureWriter {
-    pub(crate) fn new(gate: Gate) -> Self {
+    pub(crate) fn new(gate: TerminalGuard) -> Self {
         Self {
             gate,
             picture: Vec::new(),

@@ -5,7 +5,7 @@ use std::env;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use report::ascii;
-use results::live::Command;
+use results::live::LiveCommand;
 
 /// The characters that the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub struct ViewState {
     /// Whether the help lies over everything.
     pub shows_help: bool,
     /// A key that the program has not taken notice of yet.
-    pub asked: Option<Command>,
+    pub asked: Option<LiveCommand>,
 }
 
 #[cfg(test)]

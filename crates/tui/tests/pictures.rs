@@ -7,7 +7,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
-use results::live::{Command, Live, LiveLevel, LiveRow, LiveWorkload, Verbosity};
+use results::live::{Live, LiveCommand, LiveLevel, LiveRow, LiveWorkload, Verbosity};
 use results::{LevelOutcome, Mode};
 use stats::Estimate;
 use tui::{Charset, Look, Palette, ViewState, draw};
@@ -210,7 +210,7 @@ fn a_mode_that_the_system_reported_is_marked() {
 #[test]
 fn a_key_that_waits_is_shown_at_the_prompt() {
     let view = ViewState {
-        asked: Some(Command::NextWorkload),
+        asked: Some(LiveCommand::NextWorkload),
         ..view()
     };
     check(&text(&invented::middle(), &view, (80, 24)), &[", ?>T │"]);

@@ -2,12 +2,12 @@
 
 use drivers::Caching;
 use units::Duration;
-use vintage::diskrand::{Arguments, DiskRandLog, PassLength, typed};
+use vintage::diskrand::{DiskRandLog, DiskrandArguments, PassLength, typed};
 use workload::CPU_UNIT_NS;
 
 use super::ValidationError;
 use super::experiment::{Figures, Fillers, ones};
-use super::hand::{Hand, places};
+use super::hand::{SteppedMachine, places};
 use host::interrupt::Interrupt;
 use vintage::run::{ProgramRun, UserRequest, WriteRequest, run_user, run_write};
 
@@ -32,7 +32,7 @@ fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, Validat
     let run = &mut ProgramRun::new(interrupt, &mut console).unlogged();
     let caching = Caching::Buffered;
     match arguments {
-        Arguments::Write(arguments) => {
+        DiskrandArguments::Write(arguments) => {
             let request = WriteRequest {
                 arguments,
                 caching,
@@ -40,7 +40,7 @@ fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, Validat
             };
             run_write(&request, run)?;
         }
-        Arguments::Read(arguments) => {
+        DiskrandArguments::Read(arguments) => {
             let request = UserRequest {
                 arguments,
                 caching,
@@ -48,7 +48,7 @@ fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, Validat
             };
             run_user(&request, run)?.ended?;
         }
-        Arguments::Erase { file } => {
+        DiskrandArguments::Erase { file } => {
             return Err(ValidationError::Nothing(format!("{file} is erased")));
         }
     }
@@ -56,7 +56,7 @@ fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, Validat
 }
 
 /// What `Write` found.
-struct Written {
+struct WriteResult {
     /// Milliseconds of a read in each pass.
     passes: Vec<f64>,
     /// The same over all passes.
@@ -70,7 +70,7 @@ fn written(
     megabytes: &str,
     seconds: &str,
     interrupt: &Interrupt,
-) -> Result<Written, ValidationError> {
+) -> Result<WriteResult, ValidationError> {
     let words = ["Write", target, megabytes, seconds, "LogFile.txt"];
     let log = program(&words, interrupt)?;
     let run = log.writes.first();
@@ -82,7 +82,7 @@ fn written(
     };
     let seconds: f64 = run.passes.iter().map(|pass| pass.seconds).sum();
     let records: u64 = run.passes.iter().map(|pass| pass.records).sum();
-    Ok(Written {
+    Ok(WriteResult {
         passes: run.passes.iter().map(|pass| pass.milliseconds).collect(),
         service: 1e3 * seconds / records as f64,
         rate: written.megabytes as f64 / written.seconds,
@@ -122,7 +122,7 @@ fn under_dos(interrupt: &Interrupt) -> Figures {
 /// Milliseconds of a read of one of 8 records: no file of the program is as small.
 fn few_records(target: &str) -> Result<f64, ValidationError> {
     const READS: u64 = 4000;
-    let mut hand = Hand::on(target)?;
+    let mut hand = SteppedMachine::on(target)?;
     let mut places = places();
     let mut spent = Duration::ZERO;
     for _ in 0..READS {
@@ -146,7 +146,7 @@ fn three_machines(interrupt: &Interrupt) -> Figures {
 
 /// The last of ten thousand reads that a cache of 13 MB answers.
 fn last_hits(target: &str) -> Result<f64, ValidationError> {
-    let mut hand = Hand::on(target)?;
+    let mut hand = SteppedMachine::on(target)?;
     let hit = Duration::from_micros(1200);
     let mut places = places();
     hand.share_within(hit, 9000, &mut places)?;

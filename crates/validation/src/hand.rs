@@ -18,12 +18,12 @@ use lab::cells::Cells;
 /// Everything random of an experiment comes from this.
 pub(super) const SEED: u64 = 1;
 
-pub(super) struct Hand {
+pub(super) struct SteppedMachine {
     driver: SimDriver,
     pub(super) bytes: u64,
 }
 
-impl Hand {
+impl SteppedMachine {
     /// A machine at rest.
     pub(super) fn on(text: &str) -> Result<Self, ValidationError> {
         let spec = SimSpec::parse(text)?;
@@ -81,13 +81,13 @@ impl Hand {
         &mut self,
         total: u64,
         len: u64,
-        direction: Direction,
+        direction: DataDirection,
     ) -> Result<f64, ValidationError> {
         let mut spent = Duration::ZERO;
         for number in 0..total / len {
             let took = match direction {
-                Direction::Reading => self.read(number * len, len)?,
-                Direction::Writing => self.write(number * len, len)?,
+                DataDirection::Reading => self.read(number * len, len)?,
+                DataDirection::Writing => self.write(number * len, len)?,
             };
             if number > 0 {
                 spent += took;
@@ -99,7 +99,7 @@ impl Hand {
 
 /// Which way data go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum DataDirection {
     Reading,
     Writing,
 }
@@ -119,7 +119,7 @@ pub(super) fn loads_of_users(
 ) -> Result<Vec<TransactionLoad>, ValidationError> {
     let request = TransactionsRequest {
         bench: BenchRequest {
-            party: None,
+            ranks: None,
             target: target.into(),
             purpose: "validation".into(),
             size: Some(size),

@@ -11,7 +11,7 @@ use units::{Duration, Instant};
 use workload::Durability;
 
 use super::experiment::Fillers;
-use super::hand::{Direction, Hand, places};
+use super::hand::{DataDirection, SteppedMachine, places};
 use super::{Rows, ValidationError};
 use host::interrupt::Interrupt;
 
@@ -24,7 +24,7 @@ pub(super) const ROWS: Fillers<Rows> = &[
 
 /// Commands that go anywhere.
 #[derive(Clone, Copy)]
-struct Load {
+struct CommandLoad {
     action: Action,
     len: u64,
     count: u64,
@@ -33,7 +33,12 @@ struct Load {
 }
 
 /// Carry a load out from an instant on; says when it was done.
-fn anywhere(device: &mut dyn Device, load: Load, places: &mut Stream, start: Instant) -> Instant {
+fn anywhere(
+    device: &mut dyn Device,
+    load: CommandLoad,
+    places: &mut Stream,
+    start: Instant,
+) -> Instant {
     let size = device.size();
     let mut begin = |device: &mut dyn Device, now| {
         let command = Command {
@@ -84,7 +89,7 @@ fn operations(mode: ArrayMode, action: Action) -> Result<Vec<Operations>, Valida
         .map(|number| Box::new(Disk::new(disk.clone(), number * turn)) as Box<dyn Device>)
         .collect();
     let mut array = Array::new(&array, disks);
-    let load = Load {
+    let load = CommandLoad {
         action,
         len: 4096,
         count: COMMANDS,
@@ -143,7 +148,7 @@ fn amplification(spare: &str) -> Result<(f64, f64), ValidationError> {
     let law = fifo_write_amplification(spec.spare_factor());
     let user = u64::from(spec.user_pages());
     let mut device = Flash::new(spec);
-    let load = Load {
+    let load = CommandLoad {
         action: Action::Write(Durability::Volatile),
         len: 4096,
         count: 4 * user,
@@ -173,7 +178,7 @@ fn flash(_: &Interrupt) -> Rows {
     }
     let spec = flash_spec("sim:nvme")?;
     for depth in [1_u32, 32, 1024] {
-        let load = Load {
+        let load = CommandLoad {
             action: Action::Read,
             len: u64::from(spec.page),
             count: 40_000,
@@ -192,13 +197,13 @@ fn flash(_: &Interrupt) -> Rows {
 fn cache(_: &Interrupt) -> Rows {
     let hit = Duration::from_micros(1200);
     let mut places = places();
-    let mut steady = Hand::on("sim:ppro?size=40MiB&file-cache-max=13MiB")?;
+    let mut steady = SteppedMachine::on("sim:ppro?size=40MiB&file-cache-max=13MiB")?;
     steady.share_within(hit, 20_000, &mut places)?;
     let share = steady.share_within(hit, 60_000, &mut places)?;
     let full = ValidationRow::new("steady: cache over file", "", 13.0 / 40.0);
 
     let text = "sim:ppro?size=200MiB&memory=256MiB&file-cache=200MiB&file-cache-max=200MiB";
-    let mut filling = Hand::on(text)?;
+    let mut filling = SteppedMachine::on(text)?;
     let pages = (filling.bytes / 4096) as f64;
     let (before, counted) = (20_000, 20_000);
     filling.share_within(hit, before, &mut places)?;
@@ -228,7 +233,7 @@ fn lost_turn(_: &Interrupt) -> Rows {
     let law = each * turn + each * skew / 1e6 + turn;
     let tracks = 140 * u64::from(layout.zones[0].sectors) * 512;
     let write = 16 * 512;
-    let rate = Hand::on("sim:rz26")?.in_order(tracks, write, Direction::Writing)?;
+    let rate = SteppedMachine::on("sim:rz26")?.in_order(tracks, write, DataDirection::Writing)?;
     let found = write as f64 / 1024.0 / rate * 1e3;
     let row = ValidationRow::new("a write of 16 sectors", "ms", law);
     Ok(vec![row.simulated(found).within(0.02)])

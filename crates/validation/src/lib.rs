@@ -99,7 +99,7 @@ const ROWS: [Fillers<Rows>; 5] = [
 ];
 
 /// Told which table comes next, how many were done, and how many there are.
-pub type Told<'a> = &'a mut dyn FnMut(&str, usize, usize);
+pub type OnProgress<'a> = &'a mut dyn FnMut(&str, usize, usize);
 
 /// Run every experiment, or those in which a device or machine takes part. What was found before a
 /// signal came is kept.
@@ -109,7 +109,7 @@ pub type Told<'a> = &'a mut dyn FnMut(&str, usize, usize);
 pub fn validate(
     device: Option<&str>,
     interrupt: &Interrupt,
-    told: Told<'_>,
+    on_progress: OnProgress<'_>,
 ) -> Result<Validation, ValidationError> {
     let device = device.map(units::listed_name);
     let chosen: Vec<&Experiment> = experiments()
@@ -123,7 +123,7 @@ pub fn validate(
         });
     }
     let mut tables = Vec::new();
-    for (experiment, rows) in chosen.iter().zip(rows_of(&chosen, interrupt, told)) {
+    for (experiment, rows) in chosen.iter().zip(rows_of(&chosen, interrupt, on_progress)) {
         let Some(rows) = rows else {
             continue;
         };
@@ -152,35 +152,41 @@ enum ExperimentStep {
 }
 
 /// What each experiment found, by all processors: nothing where a signal came before its end.
-fn rows_of(chosen: &[&Experiment], interrupt: &Interrupt, told: Told<'_>) -> Vec<Option<Rows>> {
+fn rows_of(
+    chosen: &[&Experiment],
+    interrupt: &Interrupt,
+    on_progress: OnProgress<'_>,
+) -> Vec<Option<Rows>> {
     let next = AtomicUsize::new(0);
-    let work = |tell: &Sender<ExperimentStep>| {
+    let work = |sender: &Sender<ExperimentStep>| {
         while interrupt.is_raised().is_none() {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(experiment) = chosen.get(place) else {
                 break;
             };
             // Whoever hears is there until all have ended.
-            let _ = tell.send(ExperimentStep::Begun(place));
+            let _ = sender.send(ExperimentStep::Begun(place));
             let rows = experiment.run(interrupt);
             if interrupt.is_raised().is_none() {
-                let _ = tell.send(ExperimentStep::Done(place, rows));
+                let _ = sender.send(ExperimentStep::Done(place, rows));
             }
         }
     };
     let mut found: Vec<Option<Rows>> = chosen.iter().map(|_| None).collect();
     let workers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let (tell, heard) = channel();
+        let (sender, steps) = channel();
         for _ in 0..workers {
-            let tell = tell.clone();
-            scope.spawn(move || work(&tell));
+            let sender = sender.clone();
+            scope.spawn(move || work(&sender));
         }
-        drop(tell);
+        drop(sender);
         let mut done = 0;
-        for step in heard {
+        for step in steps {
             match step {
-                ExperimentStep::Begun(place) => told(chosen[place].title, done, chosen.len()),
+                ExperimentStep::Begun(place) => {
+                    on_progress(chosen[place].title, done, chosen.len());
+                }
                 ExperimentStep::Done(place, rows) => {
                     found[place] = Some(rows);
                     done += 1;

@@ -6,8 +6,8 @@ use sim::{QueueLoad, SimSpec};
 use stats::{Channel, Estimate, Goal};
 use units::{Bytes, Duration};
 use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, GapShape, LoadFactor, Mix, MixSpec, Pacing,
-    Partition, Pattern, Profile, Records, Region, Size, Start,
+    AddressSpec, ClientSpec, Durability, Gap, GapShape, LoadFactor, Mix, MixSpec, OperationSize,
+    Pacing, Partition, Pattern, Records, Region, UserProfile, WalkStart,
 };
 
 use super::experiment::Fillers;
@@ -48,10 +48,10 @@ fn reads(device: &str, gap: Gap) -> Result<Measurement, ValidationError> {
                 },
                 partition: Partition::Contending,
                 pattern: Pattern::Uniform,
-                start: Start::First,
+                start: WalkStart::First,
             },
             mix: Mix::READ,
-            sizes: vec![Size {
+            sizes: vec![OperationSize {
                 len: 4096,
                 weight: 1,
             }],
@@ -118,7 +118,7 @@ fn closed_throughput() -> f64 {
 }
 
 fn users(interrupt: &Interrupt) -> Rows {
-    let profile = Profile {
+    let profile = UserProfile {
         name: "user".into(),
         users: 1,
         ios: 1,

@@ -7,8 +7,8 @@
 
 use drivers::DriverKind;
 use results::{Bar, ValidationRow};
-use vintage::rpt::log::{Block, Entry};
-use vintage::rpt::{Calculation, Converging, Plan, Sums, shipped};
+use vintage::rpt::log::{Block, LogEntry};
+use vintage::rpt::{Calculation, Converging, Sums, TestPlan, shipped};
 
 use super::experiment::{Figures, Fillers, SimulatedFigure, ones};
 use super::hand::SEED;
@@ -52,20 +52,20 @@ fn arithmetic(_: &Interrupt) -> Figures {
 }
 
 /// Loads of the report at its levels: one thread alone, then 29, 40 and 50 ms.
-struct Curve([f64; 4]);
+struct RptCurve([f64; 4]);
 
 /// One thread of the manual: what its levels begin with.
 const ALONE_MS: f64 = 18.54;
 
 /// The levels of the program on a device, and the response time of one thread alone.
-fn curve(device: &str, interrupt: &Interrupt) -> Result<(Curve, f64), ValidationError> {
+fn curve(device: &str, interrupt: &Interrupt) -> Result<(RptCurve, f64), ValidationError> {
     let text = format!(
         "TestFile=v.rpt\nParmFile=rpt.rpp\nReptFile=v.rpr\nDataFile={device}\nRsmin={ALONE_MS}\n\
          Rsmax=50\nDnmin=8\nDnmax=1024\nDlmax=0.03\nParmFile\nTransactionWorkload\n"
     );
     let mut include =
         |name: &str| shipped::text_of(name).map_or_else(|| Err(name.into()), |it| Ok(it.into()));
-    let (plan, faults) = Plan::read("v.rpt", &text, &Vec::new(), &mut include);
+    let (plan, faults) = TestPlan::read("v.rpt", &text, &Vec::new(), &mut include);
     let plan = plan.ok_or_else(|| ValidationError::Nothing(format!("{:?}", faults.errors)))?;
     let request = TestRequest {
         seed: SEED,
@@ -90,7 +90,7 @@ fn curve(device: &str, interrupt: &Interrupt) -> Result<(Curve, f64), Validation
         .map(|row| row.load)
         .collect();
     match (<[f64; 4]>::try_from(loads), account.alone_ms) {
-        (Ok(loads), Some(alone)) => Ok((Curve(loads), alone)),
+        (Ok(loads), Some(alone)) => Ok((RptCurve(loads), alone)),
         (Err(loads), _) => Err(ValidationError::Nothing(format!(
             "{device}: {} levels of 4 were found",
             loads.len()
@@ -111,12 +111,12 @@ struct Account {
 }
 
 impl Operator for Account {
-    fn entry(&mut self, entry: &Entry, _verbose: u8) {
+    fn entry(&mut self, entry: &LogEntry, _verbose: u8) {
         match entry {
-            Entry::Sum { sums, .. } if sums.threads == 1.0 => {
+            LogEntry::Sum { sums, .. } if sums.threads == 1.0 => {
                 self.alone_ms = Some(sums.calculation().response_ms);
             }
-            Entry::Results(block) => self.found = Some(block.clone()),
+            LogEntry::Results(block) => self.found = Some(block.clone()),
             _ => {}
         }
     }
@@ -149,9 +149,9 @@ fn shape(drive: &str, overhead_ms: f64, interrupt: &Interrupt) -> Rows {
         overhead += ALONE_MS - alone_ms;
         name = format!("{drive}&overhead={overhead:.3}ms&overhead-write={overhead:.3}ms");
     }
-    let (Curve([one, loads @ ..]), alone_ms) = curve(&name, interrupt)?;
+    let (RptCurve([one, loads @ ..]), alone_ms) = curve(&name, interrupt)?;
     let without_arm = format!("sim:md1?time={alone_ms:.3}ms&size=800MiB");
-    let (Curve([.., still]), _) = curve(&without_arm, interrupt)?;
+    let (RptCurve([.., still]), _) = curve(&without_arm, interrupt)?;
     let range = |low, high| Bar::Range { low, high };
     let alone = ValidationRow::new("response time of one thread", "ms", ALONE_MS);
     let mut rows = vec![alone.simulated(alone_ms).noted(format!(

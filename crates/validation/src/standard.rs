@@ -9,10 +9,10 @@ use units::Duration;
 
 use super::Rows;
 use super::experiment::Fillers;
-use super::hand::{Hand, places};
+use super::hand::{SteppedMachine, places};
 use columns::{COST, CPU, ColumnVerdict, HIGH, JudgedColumn, MAX, MEAN, MIN, TPS};
 use host::interrupt::Interrupt;
-use loads::{BATCH, I486, LAN, P100, PPRO, Pc, SEEDS, SEEDS_OF_FEW, Test};
+use loads::{BATCH, I486, LAN, P100, PPRO, Pc, SEEDS, SEEDS_OF_FEW, StandardSection};
 
 pub(super) const ROWS: Fillers<Rows> = &[
     ("computing_on_ppro", |interrupt| computing(PPRO, interrupt)),
@@ -60,7 +60,7 @@ fn computing(pc: Pc, interrupt: &Interrupt) -> Rows {
         (MEAN, Within(TIMES)),
         (MAX, Shown(APART)),
     ];
-    let mut rows = Test::new("9.2", pc, interrupt)?.rows(BATCH, BATCH, &columns, 1)?;
+    let mut rows = StandardSection::new("9.2", pc, interrupt)?.rows(BATCH, BATCH, &columns, 1)?;
     unjudge_the_known_mean(&mut rows);
     Ok(rows)
 }
@@ -74,7 +74,8 @@ fn reading(section: &str, interrupt: &Interrupt) -> Rows {
         (HIGH, Within(TIMES)),
         (MAX, Shown(APART)),
     ];
-    let mut rows = Test::new(section, PPRO, interrupt)?.rows(BATCH, BATCH, &columns, 1)?;
+    let mut rows =
+        StandardSection::new(section, PPRO, interrupt)?.rows(BATCH, BATCH, &columns, 1)?;
     unjudge_the_known_mean(&mut rows);
     Ok(rows)
 }
@@ -100,7 +101,7 @@ fn reading_under_windows_95(interrupt: &Interrupt) -> Rows {
     ];
     let mut rows = Vec::new();
     for pc in [P100, I486] {
-        rows.extend(Test::new("9.3", pc, interrupt)?.brackets(BATCH, &columns, 1)?);
+        rows.extend(StandardSection::new("9.3", pc, interrupt)?.brackets(BATCH, &columns, 1)?);
     }
     Ok(rows)
 }
@@ -121,7 +122,7 @@ fn both_under_windows_95(interrupt: &Interrupt) -> Rows {
     });
     let mut rows = Vec::new();
     for pc in [P100, I486] {
-        let test = Test::new("9.4", pc, interrupt)?;
+        let test = StandardSection::new("9.4", pc, interrupt)?;
         rows.extend(test.brackets(&["1"], &one, 1)?);
         rows.extend(test.brackets(&["2", "4"], &several, 1)?);
     }
@@ -139,10 +140,14 @@ fn taken_memory(interrupt: &Interrupt) -> Rows {
     let all = [TPS, CPU, MIN, MEAN, HIGH, MAX];
     let shown = all.map(|column| (column, Shown(unknown)));
     let tasks = ["4", "8", "12", "16"];
-    let test = Test::new("9.5", PPRO, interrupt)?;
+    let test = StandardSection::new("9.5", PPRO, interrupt)?;
     let mut rows = test.rows(&tasks, &tasks, &shown, 1)?;
     rows.extend(test.out_of_reach(&["20", "24"], &all, PAGING));
-    rows.extend(Test::new("9.5", P100, interrupt)?.out_of_reach(&["4", "8"], &all, PAGING));
+    rows.extend(StandardSection::new("9.5", P100, interrupt)?.out_of_reach(
+        &["4", "8"],
+        &all,
+        PAGING,
+    ));
     Ok(rows)
 }
 
@@ -158,7 +163,7 @@ const THINKING: [JudgedColumn; 6] = [
 
 fn many_users(interrupt: &Interrupt) -> Rows {
     let tasks = ["18", "24", "30", "36"];
-    let test = Test::new("10.1", PPRO, interrupt)?;
+    let test = StandardSection::new("10.1", PPRO, interrupt)?;
     let mut rows = test.rows(&tasks, &tasks, &THINKING, SEEDS)?;
     let paged = "the document says that memory did not suffice: paging again";
     rows.extend(test.out_of_reach(&["48*"], &THINKING.map(|it| it.0), paged));
@@ -175,15 +180,19 @@ fn many_users_under_windows_95(interrupt: &Interrupt) -> Rows {
         (MAX, Shown(EXTREME)),
     ];
     let tasks = ["6", "12", "18", "24"];
-    let test = Test::new("10.1", P100, interrupt)?;
+    let test = StandardSection::new("10.1", P100, interrupt)?;
     let mut rows = test.brackets(&tasks, &columns, SEEDS_OF_FEW)?;
     let columns = columns.map(|(column, _)| (column, Shown(POLLING)));
-    rows.extend(Test::new("10.1", I486, interrupt)?.brackets(&["4", "5"], &columns, 1)?);
+    rows.extend(StandardSection::new("10.1", I486, interrupt)?.brackets(
+        &["4", "5"],
+        &columns,
+        1,
+    )?);
     Ok(rows)
 }
 
 fn two_profiles(interrupt: &Interrupt) -> Rows {
-    let test = Test::new("10.2", PPRO, interrupt)?;
+    let test = StandardSection::new("10.2", PPRO, interrupt)?;
     let mut rows = test.rows(&["30 and 2"], &["30", "2"], &THINKING, SEEDS)?;
     let missed = rows.iter_mut();
     for row in missed.filter(|row| row.row == "PPro, 2 tasks, 95 % of responses") {
@@ -205,8 +214,9 @@ fn remote(interrupt: &Interrupt) -> Rows {
         (MIN, Shown(EXTREME)),
         (MAX, Shown(EXTREME)),
     ];
-    let mut rows = Test::new("10.3", LAN, interrupt)?.brackets(&["6"], &columns, SEEDS_OF_FEW)?;
-    let mut hand = Hand::on("sim:ppro?size=40MiB&file-cache-max=13MiB")?;
+    let mut rows =
+        StandardSection::new("10.3", LAN, interrupt)?.brackets(&["6"], &columns, SEEDS_OF_FEW)?;
+    let mut hand = SteppedMachine::on("sim:ppro?size=40MiB&file-cache-max=13MiB")?;
     let hit = Duration::from_micros(1200);
     let mut places = places();
     hand.share_within(hit, 20_000, &mut places)?;

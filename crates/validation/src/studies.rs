@@ -7,7 +7,7 @@ use results::Reading;
 use super::ValidationError;
 use super::hand::SEED;
 use host::interrupt::Interrupt;
-use kinds::measure::{Place, measuring};
+use kinds::measure::{ReplicateContext, measuring};
 use study::{OwnMeasurements, study_kinds};
 
 /// What stands for the target in a setting.
@@ -69,7 +69,7 @@ impl StudyRow {
         }
         let measurement =
             measuring(&study.measurement, &settings).map_err(|fault| wrong(fault.message))?;
-        let place = Place::new(target, SEED);
+        let place = ReplicateContext::new(target, SEED);
         let readings = measurement.measure(&place, interrupt)?;
         Ok(Self { readings })
     }

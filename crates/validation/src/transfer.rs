@@ -5,7 +5,7 @@ use vintage::run::{DiskMbps, JobStart, ProgramRun, run_diskmbps};
 
 use super::ValidationError;
 use super::experiment::{Figures, Fillers, ones};
-use super::hand::{Direction, Hand};
+use super::hand::{DataDirection, SteppedMachine};
 use super::together::{here, with_both_read_aheads};
 use host::interrupt::Interrupt;
 
@@ -99,8 +99,8 @@ fn dec_3000(_: &Interrupt) -> Figures {
     let mut found = Vec::new();
     for parameters in ["", "&disk=rz26", "&link=fddi", "&link=ethernet10"] {
         let target = format!("sim:axp612?bus=5MB/s{parameters}");
-        for direction in [Direction::Reading, Direction::Writing] {
-            let rate = Hand::on(&target)?.in_order(16 << 20, 48 << 10, direction)?;
+        for direction in [DataDirection::Reading, DataDirection::Writing] {
+            let rate = SteppedMachine::on(&target)?.in_order(16 << 20, 48 << 10, direction)?;
             found.push(rate / 1024.0);
         }
     }
@@ -109,6 +109,10 @@ fn dec_3000(_: &Interrupt) -> Figures {
 
 fn floppy(_: &Interrupt) -> Figures {
     let cylinder = 36 * 512;
-    let rate = Hand::on("sim:floppy")?.in_order(60 * cylinder, cylinder, Direction::Writing)?;
+    let rate = SteppedMachine::on("sim:floppy")?.in_order(
+        60 * cylinder,
+        cylinder,
+        DataDirection::Writing,
+    )?;
     Ok(ones([rate]))
 }

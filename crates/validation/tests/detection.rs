@@ -194,7 +194,7 @@ fn checked_up(device: &str, seed: u64, room: Room) -> Run {
     let request = CheckUpRequest {
         percentile: None,
         bench: BenchRequest {
-            party: None,
+            ranks: None,
             target: device.into(),
             purpose: "a test".into(),
             size: None,

@@ -1,7 +1,7 @@
 //! Judges bytes that were read: sector by sector, then write by write.
 
-use crate::finding::{Class, Expected, Finding, Found};
-use crate::header::{Header, SECTOR_BYTES, Sector, SectorFault, read_sector};
+use crate::finding::{Class, Expected, SectorContent, VerifyMismatch};
+use crate::header::{SECTOR_BYTES, Sector, SectorFault, SectorHeader, read_sector};
 
 /// Which writes may be in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +30,14 @@ struct BlockPosition {
 #[derive(Clone, Copy, Debug)]
 enum BlockVerdict {
     Good,
-    Bad(Class, Found),
+    Bad(Class, SectorContent),
 }
 
 /// Sectors in a row that should hold the same write.
-struct Run {
+struct SectorRun {
     bounds: Bounds,
     good: bool,
-    wrong: Vec<(u64, Class, Found)>,
+    wrong: Vec<(u64, Class, SectorContent)>,
 }
 
 /// What is wrong with `bytes`, which were read from `target` at `offset`. `bounds` has an entry for
@@ -48,11 +48,11 @@ pub fn check(
     (seed, target, offset): (u64, u32, u64),
     unit: u64,
     bounds: &[Bounds],
-) -> Vec<Finding> {
+) -> Vec<VerifyMismatch> {
     let first_block = offset / unit;
     let mut findings = Vec::new();
-    let mut run: Option<Run> = None;
-    let mut present: Option<Vec<Header>> = None;
+    let mut run: Option<SectorRun> = None;
+    let mut present: Option<Vec<SectorHeader>> = None;
     let first = BlockPosition { target, offset };
     let places = (offset..).step_by(SECTOR_BYTES);
     for (sector, offset) in bytes.chunks_exact(SECTOR_BYTES).zip(places) {
@@ -73,11 +73,11 @@ pub fn check(
             verdict => verdict,
         };
         // Blocks in which several writes may be say nothing of each other.
-        let goes_on = |run: &Run| run.bounds == bounds && bounds.is_one();
+        let goes_on = |run: &SectorRun| run.bounds == bounds && bounds.is_one();
         if !run.as_ref().is_some_and(goes_on) {
             findings.extend(run.take().and_then(|run| run.finding(target)));
         }
-        run.get_or_insert_with(|| Run {
+        run.get_or_insert_with(|| SectorRun {
             bounds,
             good: false,
             wrong: Vec::new(),
@@ -91,8 +91,8 @@ pub fn check(
 /// The writes of which a part is there, in sectors that lie where they belong. Where several writes
 /// may be in a block, its sectors say nothing of each other by their numbers: what a write should
 /// have reached is known from its header alone.
-fn present_writes(bytes: &[u8], seed: u64, first: BlockPosition) -> Vec<Header> {
-    let mut present: Vec<Header> = Vec::new();
+fn present_writes(bytes: &[u8], seed: u64, first: BlockPosition) -> Vec<SectorHeader> {
+    let mut present: Vec<SectorHeader> = Vec::new();
     let places = (first.offset..).step_by(SECTOR_BYTES);
     for (sector, offset) in bytes.chunks_exact(SECTOR_BYTES).zip(places) {
         if let Sector::Sound(header) = read_sector(sector, Some(seed), first.target, offset)
@@ -113,7 +113,7 @@ fn judge(sector: &[u8], seed: u64, place: BlockPosition, bounds: Bounds) -> Bloc
         Sector::Unsound(fault) => return of_fault(fault),
     };
     if header.seed != seed {
-        let found = Found::OtherRun { seed: header.seed };
+        let found = SectorContent::OtherRun { seed: header.seed };
         return BlockVerdict::Bad(Class::Stale, found);
     }
     if let Some(found) = elsewhere(&header, place) {
@@ -121,7 +121,7 @@ fn judge(sector: &[u8], seed: u64, place: BlockPosition, bounds: Bounds) -> Bloc
     }
     let sequence = header.sequence;
     match sequence < bounds.least {
-        true => BlockVerdict::Bad(Class::Stale, Found::Write { sequence }),
+        true => BlockVerdict::Bad(Class::Stale, SectorContent::Write { sequence }),
         // A write that is newer than what a state file of before a crash knows is as good as any.
         false => BlockVerdict::Good,
     }
@@ -129,31 +129,32 @@ fn judge(sector: &[u8], seed: u64, place: BlockPosition, bounds: Bounds) -> Bloc
 
 fn of_fault(fault: SectorFault) -> BlockVerdict {
     match fault {
-        SectorFault::Zeroes => BlockVerdict::Bad(Class::Lost, Found::Zeroes),
-        SectorFault::Foreign => BlockVerdict::Bad(Class::Lost, Found::Foreign),
-        SectorFault::Flipped { carried, computed } => {
-            BlockVerdict::Bad(Class::Flipped, Found::Checksum { carried, computed })
-        }
+        SectorFault::Zeroes => BlockVerdict::Bad(Class::Lost, SectorContent::Zeroes),
+        SectorFault::Foreign => BlockVerdict::Bad(Class::Lost, SectorContent::Foreign),
+        SectorFault::Flipped { carried, computed } => BlockVerdict::Bad(
+            Class::Flipped,
+            SectorContent::Checksum { carried, computed },
+        ),
     }
 }
 
 /// What a header says that belongs to another place.
-fn elsewhere(header: &Header, place: BlockPosition) -> Option<Found> {
-    let Header {
+fn elsewhere(header: &SectorHeader, place: BlockPosition) -> Option<SectorContent> {
+    let SectorHeader {
         target,
         offset,
         sequence,
         ..
     } = *header;
     let is_here = (target, offset) == (place.target, place.offset);
-    (!is_here).then_some(Found::Elsewhere {
+    (!is_here).then_some(SectorContent::Elsewhere {
         target,
         offset,
         sequence,
     })
 }
 
-impl Header {
+impl SectorHeader {
     /// Whether this write, of which a part is there, would have to be in the sector at `offset`: it
     /// reached it, and is one of those that may be there.
     fn should_be_at(&self, offset: u64, bounds: Bounds) -> bool {
@@ -162,7 +163,7 @@ impl Header {
     }
 }
 
-impl Run {
+impl SectorRun {
     fn add(&mut self, offset: u64, verdict: BlockVerdict) {
         match verdict {
             BlockVerdict::Good => self.good = true,
@@ -172,7 +173,7 @@ impl Run {
 
     /// What all its sectors together are: damage goes before a wrong place, a wrong place before a
     /// part that is missing.
-    fn finding(self, target: u32) -> Option<Finding> {
+    fn finding(self, target: u32) -> Option<VerifyMismatch> {
         let has = |class| self.wrong.iter().any(|(_, it, _)| *it == class);
         let class = match () {
             () if self.wrong.is_empty() => return None,
@@ -182,9 +183,10 @@ impl Run {
             () if has(Class::Stale) => Class::Stale,
             () => Class::Lost,
         };
-        let is_cause = |(_, it, _): &&(u64, Class, Found)| *it == class || class == Class::Torn;
+        let is_cause =
+            |(_, it, _): &&(u64, Class, SectorContent)| *it == class || class == Class::Torn;
         let (offset, _, found) = *self.wrong.iter().find(is_cause)?;
-        Some(Finding {
+        Some(VerifyMismatch {
             class,
             target,
             offset,
@@ -202,7 +204,7 @@ impl Run {
 /// one of this place, and no write may be there in part only. An old write that is whole cannot be
 /// told from the last one.
 #[must_use]
-pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<Finding> {
+pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<VerifyMismatch> {
     let sectors = bytes.chunks_exact(SECTOR_BYTES);
     let places = (offset..).step_by(SECTOR_BYTES);
     let heads: Vec<(u64, Sector)> = sectors
@@ -214,7 +216,7 @@ pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<Findin
         })
         .collect();
     let newest = newest_by_write(&heads);
-    let mut findings: Vec<Finding> = Vec::new();
+    let mut findings: Vec<VerifyMismatch> = Vec::new();
     for (offset, sector) in heads {
         let verdict = match sector {
             Sector::Unsound(fault) => of_fault(fault),
@@ -224,7 +226,7 @@ pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<Findin
                     Some(found) => BlockVerdict::Bad(Class::Misplaced, found),
                     None if is_overtaken(&header, &newest) => {
                         let sequence = header.sequence;
-                        BlockVerdict::Bad(Class::Torn, Found::Write { sequence })
+                        BlockVerdict::Bad(Class::Torn, SectorContent::Write { sequence })
                     }
                     None => BlockVerdict::Good,
                 }
@@ -244,8 +246,8 @@ fn claimed_target(sector: &[u8]) -> u32 {
 }
 
 /// The sound headers of which there is one for each write.
-fn newest_by_write(heads: &[(u64, Sector)]) -> Vec<Header> {
-    let mut writes: Vec<Header> = Vec::new();
+fn newest_by_write(heads: &[(u64, Sector)]) -> Vec<SectorHeader> {
+    let mut writes: Vec<SectorHeader> = Vec::new();
     for (offset, sector) in heads {
         if let Sector::Sound(header) = sector
             && header.offset == *offset
@@ -261,8 +263,8 @@ fn newest_by_write(heads: &[(u64, Sector)]) -> Vec<Header> {
 
 /// Whether a later write should have replaced this sector: of the same run by its number, of
 /// another by its time.
-fn is_overtaken(header: &Header, writes: &[Header]) -> bool {
-    let covers = |write: &Header, offset: u64| {
+fn is_overtaken(header: &SectorHeader, writes: &[SectorHeader]) -> bool {
+    let covers = |write: &SectorHeader, offset: u64| {
         (write.begin..write.begin + u64::from(write.len)).contains(&offset)
     };
     writes.iter().any(|write| match write.seed == header.seed {
@@ -276,7 +278,11 @@ fn is_overtaken(header: &Header, writes: &[Header]) -> bool {
 }
 
 /// Add a wrong sector, to the finding before where it goes on.
-fn append(findings: &mut Vec<Finding>, (class, offset, found): (Class, u64, Found), target: u32) {
+fn append(
+    findings: &mut Vec<VerifyMismatch>,
+    (class, offset, found): (Class, u64, SectorContent),
+    target: u32,
+) {
     if let Some(last) = findings.last_mut()
         && last.class == class
         && last.offset + last.bytes == offset
@@ -284,7 +290,7 @@ fn append(findings: &mut Vec<Finding>, (class, offset, found): (Class, u64, Foun
         last.bytes += SECTOR_BYTES as u64;
         return;
     }
-    findings.push(Finding {
+    findings.push(VerifyMismatch {
         class,
         target,
         offset,
@@ -307,7 +313,7 @@ mod tests {
     fn parts_of_two_runs_in_one_write_are_torn_without_a_ledger() {
         let written = |seed: u64| {
             let mut bytes = vec![seed as u8; 4096];
-            let first = Header {
+            let first = SectorHeader {
                 seed,
                 sequence: 7,
                 target: 0,
@@ -323,11 +329,11 @@ mod tests {
         assert_eq!(check_alone(&bytes, None, 8192), []);
         bytes[2048..].copy_from_slice(&other[2048..]);
         let found = check_alone(&bytes, None, 8192);
-        let told: Vec<_> = found
+        let listed: Vec<_> = found
             .iter()
             .map(|it| (it.class, it.offset, it.bytes))
             .collect();
         // The older part is what should have been replaced.
-        assert_eq!(told, [(Class::Torn, 8192, 2048)]);
+        assert_eq!(listed, [(Class::Torn, 8192, 2048)]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{Findings, VerifyMismatch};
 
 /// What is wrong with files, and how much was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub fn number_of_file(path: &str) -> u32 {
 
 impl FileFindings {
     /// Add what is wrong with `bytes` bytes of the file at `path`.
-    pub fn note(&mut self, found: &[Finding], path: &str, bytes: u64) {
+    pub fn note(&mut self, found: &[VerifyMismatch], path: &str, bytes: u64) {
         self.bytes += bytes;
         for finding in found {
             self.findings.note(*finding);
@@ -56,8 +56,9 @@ impl FileFindings {
     }
 
     /// The first ones in words, each with its path.
-    pub fn told(&self) -> impl Iterator<Item = String> {
-        let path = |finding: &Finding| self.paths.get(&finding.target).map_or("?", String::as_str);
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let path =
+            |finding: &VerifyMismatch| self.paths.get(&finding.target).map_or("?", String::as_str);
         let first = self.findings.first().iter();
         first.map(move |finding| format!("{}: {finding}", path(finding)))
     }
@@ -66,20 +67,20 @@ impl FileFindings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Class, Expected, Found};
+    use crate::finding::{Class, Expected, SectorContent};
 
-    fn lost(path: &str) -> Finding {
+    fn lost(path: &str) -> VerifyMismatch {
         let expected = Expected {
             least: 2,
             most: Some(2),
         };
-        Finding {
+        VerifyMismatch {
             class: Class::Lost,
             target: number_of_file(path),
             offset: 4096,
             bytes: 512,
             expected,
-            found: Found::Zeroes,
+            found: SectorContent::Zeroes,
         }
     }
 
@@ -92,10 +93,10 @@ mod tests {
         other.note(&[lost("a/b3")], "/mnt/a/b3", 4096);
         all.merge(&other);
         assert_eq!((all.bytes(), all.counts().count(Class::Lost)), (20_480, 2));
-        let told: Vec<String> = all.told().collect();
+        let sentences: Vec<String> = all.sentences().collect();
         let text = "lost at offset 4096 (512 bytes): expected write 2, found zeroes";
         assert_eq!(
-            told,
+            sentences,
             [format!("/mnt/a/b1: {text}"), format!("/mnt/a/b3: {text}")]
         );
     }

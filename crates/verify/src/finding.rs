@@ -58,7 +58,7 @@ pub struct Expected {
 /// What is at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "holds", rename_all = "kebab-case")]
-pub enum Found {
+pub enum SectorContent {
     Zeroes,
     /// Bytes without a header.
     Foreign,
@@ -92,7 +92,7 @@ pub enum Found {
 
 /// One place that does not hold what it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct VerifyMismatch {
     /// What kind of difference it is.
     pub class: Class,
     /// The file or device, by its number.
@@ -104,14 +104,14 @@ pub struct Finding {
     /// What should be there.
     pub expected: Expected,
     /// What the first wrong sector holds.
-    pub found: Found,
+    pub found: SectorContent,
 }
 
 /// How many of each class there were, and what the first ones say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     counts: [u64; Class::ALL.len()],
-    kept: Vec<Finding>,
+    kept: Vec<VerifyMismatch>,
 }
 
 impl fmt::Display for Expected {
@@ -125,7 +125,7 @@ impl fmt::Display for Expected {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for SectorContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Zeroes => f.write_str("zeroes"),
@@ -144,7 +144,7 @@ impl fmt::Display for Found {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for VerifyMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -160,7 +160,7 @@ impl fmt::Display for Finding {
 
 impl Findings {
     /// Add one.
-    pub fn note(&mut self, finding: Finding) {
+    pub fn note(&mut self, finding: VerifyMismatch) {
         self.counts[finding.class as usize] += 1;
         if self.kept.len() < KEPT_MAX {
             self.kept.push(finding);
@@ -180,7 +180,7 @@ impl Findings {
 
     /// The first ones, in the order in which they were found.
     #[must_use]
-    pub fn first(&self) -> &[Finding] {
+    pub fn first(&self) -> &[VerifyMismatch] {
         &self.kept
     }
 

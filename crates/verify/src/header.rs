@@ -14,7 +14,7 @@ const CHECKSUM: std::ops::Range<usize> = 4..8;
 
 /// What a sector says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct SectorHeader {
     /// The ledger that its write is in.
     pub seed: u64,
     /// The number of its write, from 1: a later write has a larger one.
@@ -36,7 +36,7 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sector {
     /// A header, and what the checksum says is right.
-    Sound(Header),
+    Sound(SectorHeader),
     /// Something else.
     Unsound(SectorFault),
 }
@@ -62,7 +62,7 @@ pub enum SectorFault {
 ///
 /// # Panics
 /// When `bytes` are not whole sectors.
-pub fn seal(bytes: &mut [u8], first: Header) {
+pub fn seal(bytes: &mut [u8], first: SectorHeader) {
     assert!(
         bytes.len().is_multiple_of(SECTOR_BYTES),
         "{} bytes are not whole sectors",
@@ -70,7 +70,7 @@ pub fn seal(bytes: &mut [u8], first: Header) {
     );
     let places = (first.offset..).step_by(SECTOR_BYTES);
     for (sector, offset) in bytes.chunks_exact_mut(SECTOR_BYTES).zip(places) {
-        encode(sector, &Header { offset, ..first });
+        encode(sector, &SectorHeader { offset, ..first });
         let checksum = checksum(sector);
         sector[CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
     }
@@ -115,7 +115,7 @@ pub fn read_sector(sector: &[u8], seed: Option<u64>, target: u32, offset: u64) -
 
 /// Layout, little-endian: magic (4), checksum (4), seed (8), sequence (8), offset (8), begin (8),
 /// length (4), target (4), time (8).
-fn encode(sector: &mut [u8], header: &Header) {
+fn encode(sector: &mut [u8], header: &SectorHeader) {
     sector[..4].copy_from_slice(&MAGIC);
     sector[8..16].copy_from_slice(&header.seed.to_le_bytes());
     sector[16..24].copy_from_slice(&header.sequence.to_le_bytes());
@@ -126,10 +126,10 @@ fn encode(sector: &mut [u8], header: &Header) {
     sector[48..HEADER_BYTES].copy_from_slice(&header.time_ns.to_le_bytes());
 }
 
-fn decode(sector: &[u8]) -> Header {
+fn decode(sector: &[u8]) -> SectorHeader {
     let long = |at| u64::from_le_bytes(bytes_at(sector, at));
     let short = |at| u32::from_le_bytes(bytes_at(sector, at));
-    Header {
+    SectorHeader {
         seed: long(8),
         sequence: long(16),
         offset: long(24),
@@ -156,7 +156,7 @@ fn checksum(sector: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    const FIRST: Header = Header {
+    const FIRST: SectorHeader = SectorHeader {
         seed: 0x1122_3344_5566_7788,
         sequence: 9,
         target: 3,
@@ -178,7 +178,7 @@ mod tests {
         for (number, sector) in bytes.chunks(SECTOR_BYTES).enumerate() {
             let offset = 8192 + number as u64 * 512;
             let found = read_sector(sector, Some(FIRST.seed), 3, offset);
-            assert_eq!(found, Sector::Sound(Header { offset, ..FIRST }));
+            assert_eq!(found, Sector::Sound(SectorHeader { offset, ..FIRST }));
             assert_eq!(
                 sector[HEADER_BYTES],
                 ((number * 512 + HEADER_BYTES) * 7 % 251) as u8

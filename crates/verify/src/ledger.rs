@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::check::{Bounds, check, check_alone};
-use crate::finding::Finding;
-use crate::header::{Header, SECTOR_BYTES, seal};
+use crate::finding::VerifyMismatch;
+use crate::header::{SECTOR_BYTES, SectorHeader, seal};
 
 /// Words of a block, of which it uses six: a power of two, so that none spans two pages of a file,
 /// which may reach a disk at different moments.
@@ -70,7 +70,7 @@ pub enum LedgerError {
 
 /// How a write ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum WriteOutcome {
     /// It is done, and may be lost with the power.
     Done,
     /// It is done, and survives a power loss.
@@ -81,7 +81,7 @@ pub enum Outcome {
 
 /// What must be there when a target is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub enum ExpectedDurability {
     Acknowledged,
     /// What was acknowledged before the last flush; of what came after either may be there.
     Flushed,
@@ -204,7 +204,7 @@ impl Ledger {
             self.unit
         );
         let sequence = self.note_write(target, offset, len);
-        let header = Header {
+        let header = SectorHeader {
             seed: self.seed,
             sequence,
             target,
@@ -235,16 +235,16 @@ impl Ledger {
     }
 
     /// A write is done.
-    pub fn end_write(&self, target: u32, offset: u64, len: u64, outcome: Outcome) {
+    pub fn end_write(&self, target: u32, offset: u64, len: u64, outcome: WriteOutcome) {
         let event = self.next(1);
         let flushed = self.flushed(target).load(Relaxed);
         for block in self.blocks(offset, len) {
             let (words, _guard) = self.block(target, block);
             let mut pending = words.of(Word::Pending) - 1;
             match outcome {
-                Outcome::Done => pending |= ANY_GOOD,
-                Outcome::Durable => pending |= ANY_GOOD | ANY_DURABLE,
-                Outcome::Failed => {}
+                WriteOutcome::Done => pending |= ANY_GOOD,
+                WriteOutcome::Durable => pending |= ANY_GOOD | ANY_DURABLE,
+                WriteOutcome::Failed => {}
             }
             words.set(Word::Pending, pending);
             if pending & COUNT == 0 && pending & ANY_GOOD != 0 {
@@ -282,7 +282,13 @@ impl Ledger {
     /// What is wrong with what a read brought; `floors` is what [`Ledger::begin_read`] said. Blocks
     /// that were never written are not judged.
     #[must_use]
-    pub fn end_read(&self, target: u32, offset: u64, bytes: &[u8], floors: &[u64]) -> Vec<Finding> {
+    pub fn end_read(
+        &self,
+        target: u32,
+        offset: u64,
+        bytes: &[u8],
+        floors: &[u64],
+    ) -> Vec<VerifyMismatch> {
         let blocks = self.blocks(offset, bytes.len() as u64);
         let bounds = blocks.zip(floors).map(|(block, &least)| Bounds {
             least,
@@ -300,7 +306,7 @@ impl Ledger {
         offset: u64,
         bytes: &[u8],
         floors: &[u64],
-    ) -> Vec<Finding> {
+    ) -> Vec<VerifyMismatch> {
         let mut findings = self.end_read(target, offset, bytes, floors);
         let blocks = self.blocks(offset, bytes.len() as u64);
         let is_unknown = |block| self.block(target, block).0.of(Word::Issued) == 0;
@@ -317,12 +323,19 @@ impl Ledger {
 
     /// What is wrong with `bytes` that were read while nothing is written.
     #[must_use]
-    pub fn judge(&self, target: u32, offset: u64, bytes: &[u8], trust: Trust) -> Vec<Finding> {
+    pub fn judge(
+        &self,
+        target: u32,
+        offset: u64,
+        bytes: &[u8],
+        trust: ExpectedDurability,
+    ) -> Vec<VerifyMismatch> {
         let flushed = self.flushed(target).load(Relaxed);
         let bounds = self.blocks(offset, bytes.len() as u64).map(|block| {
             let (words, _guard) = self.block(target, block);
             let floor = words.of(Word::Floor);
-            let is_kept = trust == Trust::Acknowledged || words.of(Word::Settled) <= flushed;
+            let is_kept =
+                trust == ExpectedDurability::Acknowledged || words.of(Word::Settled) <= flushed;
             let least = if is_kept { floor } else { 0 };
             Bounds {
                 least: least.max(words.of(Word::Durable)),

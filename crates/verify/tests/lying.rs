@@ -4,7 +4,7 @@
 mod support;
 
 use support::{Lie, Target, World};
-use verify::{Class, Trust};
+use verify::{Class, ExpectedDurability};
 
 /// Worlds of each kind.
 const SEEDS: u64 = 100;
@@ -15,7 +15,7 @@ fn check(class: Class, lie: Lie) {
     for seed in 0..SEEDS {
         let mut world = World::new(seed);
         let harm = world.run_with(lie);
-        let found = world.read_back(Trust::Acknowledged);
+        let found = world.read_back(ExpectedDurability::Acknowledged);
         let at_harm = found.iter().filter(|it| harm.contains(it));
         let classes: Vec<Class> = at_harm.map(|it| it.class).collect();
         assert!(
@@ -58,7 +58,11 @@ fn an_honest_target_is_not_accused() {
         let mut world = World::new(seed);
         world.run();
         assert_eq!(world.found_while_running(), &[], "seed {seed}");
-        assert_eq!(world.read_back(Trust::Acknowledged), [], "seed {seed}");
+        assert_eq!(
+            world.read_back(ExpectedDurability::Acknowledged),
+            [],
+            "seed {seed}"
+        );
     }
 }
 
@@ -70,7 +74,11 @@ fn a_thousand_crashes_raise_no_false_alarm() {
         let mut world = World::new(seed);
         world.run();
         dropped += world.crash();
-        assert_eq!(world.read_back(Trust::Flushed), [], "seed {seed}");
+        assert_eq!(
+            world.read_back(ExpectedDurability::Flushed),
+            [],
+            "seed {seed}"
+        );
     }
     assert!(dropped > 10_000, "{dropped} sectors dropped are no test");
 }
@@ -83,7 +91,7 @@ fn without_the_rule_for_crashes_most_are_accused() {
         let mut world = World::new(seed);
         world.run();
         world.crash();
-        !world.read_back(Trust::Acknowledged).is_empty()
+        !world.read_back(ExpectedDurability::Acknowledged).is_empty()
     });
     assert!(accused.count() > 90);
 }
@@ -96,7 +104,7 @@ fn a_lost_flush_is_found() {
         world.run();
         world.flush();
         world.crash();
-        let found = world.read_back(Trust::Flushed);
+        let found = world.read_back(ExpectedDurability::Flushed);
         let is_old = |class| class == Class::Lost || class == Class::Stale || class == Class::Torn;
         assert!(!found.is_empty(), "seed {seed}");
         assert!(
@@ -143,7 +151,7 @@ fn a_torn_first_write_is_torn_while_another_is_under_way() {
         let ledger = verify::Ledger::new(7, unit, &lens, words).expect("a ledger");
         let mut first = vec![0xa5; LEN as usize];
         ledger.begin_write((0, 0), &mut first, 0);
-        ledger.end_write(0, 0, LEN, verify::Outcome::Done);
+        ledger.end_write(0, 0, LEN, verify::WriteOutcome::Done);
         let floors = ledger.begin_read(0, 0, LEN);
         let mut second = vec![0x5a; LEN as usize];
         ledger.begin_write((0, 0), &mut second, 0);

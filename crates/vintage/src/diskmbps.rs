@@ -11,10 +11,12 @@ mod log_file;
 mod merge;
 pub mod run;
 
-pub use arguments::{Arguments, PASSES_MAX, Work, letter_of, passes_of, size_of, typed};
+pub use arguments::{
+    DiskmbpsArguments, DiskmbpsWork, PASSES_MAX, letter_of, passes_of, size_of, typed,
+};
 pub use data::{BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, block, last_word};
 pub use layout::{
-    Finished, Heading, PassKind, Stamp, decimals, job_name, megabytes, rate_mb_s, rates_mb_s,
+    Finished, LogHeading, PassKind, Stamp, decimals, job_name, megabytes, rate_mb_s, rates_mb_s,
 };
-pub use log_file::{Job, LoggedPass, NoTransferLog, read_logs};
-pub use merge::{Column, Moment, Row, merged};
+pub use log_file::{LoggedJob, LoggedPass, NoTransferLog, read_logs};
+pub use merge::{LogColumn, PassMoment, PassRow, merged};

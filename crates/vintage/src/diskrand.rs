@@ -12,18 +12,18 @@ pub mod run;
 mod timeline;
 
 pub use arguments::{
-    Arguments, COMMANDS, LogName, PassLength, ReadArguments, ReadMode, TWO_LOGS, WriteArguments,
-    typed,
+    COMMANDS, DiskrandArguments, LogName, PassLength, ReadArguments, ReadMode, TWO_LOGS,
+    WriteArguments, typed,
 };
 pub use checks::{Doubt, doubts, percentile_95};
 pub use layout::{
-    Allocated, Heading, Pass, ReadProfile, Stopped, Transaction, Written, clock_text,
+    Allocated, RandomPass, ReadProfile, RunHeading, Stopped, Transaction, WrittenFile, clock_text,
 };
-pub use log_file::{DiskRandLog, NoDiskRandLog, Session, WriteRun, begins_log};
+pub use log_file::{DiskRandLog, NoDiskRandLog, UserSession, WriteRun, begins_log};
 pub use record::{
     RECORD_BYTES, RECORDS_PER_MEGABYTE, fill_records, is_beginning_of_record, is_record,
 };
-pub use timeline::{Timed, groups};
+pub use timeline::{UserTimeline, groups};
 
 /// The first of the two logs: profiles.
 pub const PROFILES_LOG: &str = "Multi1.txt";

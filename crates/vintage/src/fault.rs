@@ -1,23 +1,23 @@
-//! What is wrong in a file, with the place; told without echoing what could harm a terminal.
+//! What is wrong in a file, with the place; listed without echoing what could harm a terminal.
 
 use std::fmt;
 
 use units::edits;
 
-/// Faults that are told in full; the rest are counted.
-pub const TOLD_MAX: usize = 5;
+/// Faults that are listed in full; the rest are counted.
+pub const LISTED_MAX: usize = 5;
 /// Characters of a user's text that a message repeats.
 const QUOTED_MAX: usize = 40;
 
 /// A file and a line in it, counted from one. Line zero is the command line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FileLine {
     /// The file as it was named.
     pub file: String,
     pub line: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line == 0 {
             write!(f, "{}", printable(&self.file))
@@ -29,13 +29,13 @@ impl fmt::Display for Place {
 
 /// One thing that is wrong, or looks so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    pub place: Place,
+pub struct Diagnostic {
+    pub place: FileLine,
     /// What, and what to do.
     pub text: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.text)
     }
@@ -43,23 +43,23 @@ impl fmt::Display for Fault {
 
 /// Errors, and what only looks wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
+pub struct Diagnostics {
     /// What keeps the test from being run.
-    pub errors: Vec<Fault>,
+    pub errors: Vec<Diagnostic>,
     /// What is worth a second look.
-    pub warnings: Vec<Fault>,
+    pub warnings: Vec<Diagnostic>,
 }
 
-impl Faults {
-    pub(crate) fn error(&mut self, place: &Place, text: impl Into<String>) {
-        self.errors.push(Fault {
+impl Diagnostics {
+    pub(crate) fn error(&mut self, place: &FileLine, text: impl Into<String>) {
+        self.errors.push(Diagnostic {
             place: place.clone(),
             text: text.into(),
         });
     }
 
-    pub(crate) fn warn(&mut self, place: &Place, text: impl Into<String>) {
-        self.warnings.push(Fault {
+    pub(crate) fn warn(&mut self, place: &FileLine, text: impl Into<String>) {
+        self.warnings.push(Diagnostic {
             place: place.clone(),
             text: text.into(),
         });
@@ -68,10 +68,14 @@ impl Faults {
 
 /// The first faults, each on a line of its own, and the number of the others.
 #[must_use]
-pub fn told(faults: &[Fault]) -> String {
-    let mut lines: Vec<String> = faults.iter().take(TOLD_MAX).map(Fault::to_string).collect();
-    if faults.len() > TOLD_MAX {
-        lines.push(format!("and {} more", faults.len() - TOLD_MAX));
+pub fn listed(faults: &[Diagnostic]) -> String {
+    let mut lines: Vec<String> = faults
+        .iter()
+        .take(LISTED_MAX)
+        .map(Diagnostic::to_string)
+        .collect();
+    if faults.len() > LISTED_MAX {
+        lines.push(format!("and {} more", faults.len() - LISTED_MAX));
     }
     lines.join("\n")
 }
@@ -111,18 +115,18 @@ mod tests {
 
     #[test]
     fn five_faults_are_told_and_the_rest_counted() {
-        let fault = |line| Fault {
-            place: Place {
+        let fault = |line| Diagnostic {
+            place: FileLine {
                 file: "a.rpt".into(),
                 line,
             },
             text: "wrong".into(),
         };
-        let faults: Vec<Fault> = (1..=8).map(fault).collect();
-        let text = told(&faults);
+        let faults: Vec<Diagnostic> = (1..=8).map(fault).collect();
+        let text = listed(&faults);
         assert_eq!(text.lines().count(), 6);
         assert!(text.starts_with("a.rpt:1: wrong") && text.ends_with("and 3 more"));
-        assert_eq!(told(&faults[..2]), "a.rpt:1: wrong\na.rpt:2: wrong");
+        assert_eq!(listed(&faults[..2]), "a.rpt:1: wrong\na.rpt:2: wrong");
     }
 
     #[test]

@@ -16,8 +16,9 @@ pub use together::{
 };
 
 pub use crate::rpt::run::{
-    DataFile, DataRequest, Detail, Ending, Failure, Filling, IoDetail, Operator, OutputFiles,
-    Posted, Report, Rig, Said, SoloRequest, TestRequest, open_data, run_solo, run_test,
+    DataRequest, Detail, Failure, Filling, IoDetail, Operator, OutputFiles, Posted, Rig,
+    RptDataFile, SoloReport, SoloRequest, TestEnding, TestRequest, ThreadReport, open_data,
+    run_solo, run_test,
 };
 
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ use engine::DriverError;
 
 use host::interrupt::Interrupt;
 use host::limits::LimitError;
-use shared::ProgramSeat;
+use shared::ProgramSlot;
 use workload::{Durability, Op, TargetId};
 
 /// Why a classic program cannot go on.
@@ -106,7 +107,7 @@ pub struct ProgramRun<'a> {
     pub(crate) console: &'a mut dyn Console,
     pub(crate) logs: LogPlace,
     /// Its place at a model that other programs use, too.
-    pub(crate) seat: Option<&'a ProgramSeat>,
+    pub(crate) slot: Option<&'a ProgramSlot>,
 }
 
 impl<'a> ProgramRun<'a> {
@@ -116,7 +117,7 @@ impl<'a> ProgramRun<'a> {
             interrupt,
             console,
             logs: LogPlace::Named,
-            seat: None,
+            slot: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Numbers of test and parameter files have bounds, told with file and line.
 
-use vintage::rpt::{Plan, shipped, told};
+use vintage::rpt::{TestPlan, listed, shipped};
 
 /// What is wrong with the shipped test when its parameter file says this.
 #[track_caller]
@@ -10,9 +10,9 @@ fn check(written: &str, instead: &str, expected: &str) {
     assert!(parameters.contains(written), "{written}");
     let parameters = parameters.replace(written, instead);
     let mut include = |_: &str| Ok(parameters.clone());
-    let (plan, faults) = Plan::read("rpt.rpt", test, &Vec::new(), &mut include);
+    let (plan, faults) = TestPlan::read("rpt.rpt", test, &Vec::new(), &mut include);
     assert_eq!(plan.is_none(), !expected.is_empty(), "{instead}");
-    let said = told(&faults.errors);
+    let said = listed(&faults.errors);
     assert!(said.contains(expected), "{instead}: {said}");
 }
 

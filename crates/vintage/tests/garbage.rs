@@ -1,13 +1,13 @@
 //! Parsers never fail in another way than by saying so, whatever they are given.
 
 use vintage::diskrand::{DiskRandLog, begins_log, doubts, groups};
-use vintage::rpt::{Log, Plan, shipped, text_of, told};
+use vintage::rpt::{RptLog, TestPlan, listed, shipped, text_of};
 
 const EXCERPT: &str = include_str!("../src/fixtures/excerpt.rpl");
 const DISKRAND_LOG: &str = include_str!("../src/fixtures/diskrand.log");
 const ROUNDS: u64 = 400;
 /// Told faults, and the line that counts the others.
-const LINES_MAX: usize = vintage::rpt::TOLD_MAX + 1;
+const LINES_MAX: usize = vintage::rpt::LISTED_MAX + 1;
 
 /// A small generator: the tests must be the same everywhere.
 struct Dice(u64);
@@ -56,10 +56,10 @@ fn mangled_test_and_parameter_files_are_told_briefly() {
             &mut dice,
         );
         let mut include = |_: &str| Ok(parameters.clone());
-        let (plan, faults) = Plan::read("rpt.rpt", &test, &Vec::new(), &mut include);
+        let (plan, faults) = TestPlan::read("rpt.rpt", &test, &Vec::new(), &mut include);
         assert_eq!(plan.is_none(), !faults.errors.is_empty(), "seed {seed}");
         for faults in [&faults.errors, &faults.warnings] {
-            let text = told(faults);
+            let text = listed(faults);
             assert!(text.lines().count() <= LINES_MAX, "seed {seed}: {text}");
             let is_safe = |c: char| !c.is_control() || c == '\n';
             assert!(text.chars().all(is_safe), "seed {seed}: {text:?}");
@@ -74,7 +74,7 @@ fn mangled_test_and_parameter_files_are_told_briefly() {
 fn mangled_logs_are_read_or_refused() {
     for seed in 0..ROUNDS {
         let text = mangled(EXCERPT, &mut Dice(seed));
-        if let Ok(log) = Log::read(&text) {
+        if let Ok(log) = RptLog::read(&text) {
             for one in vintage::rpt::imported(&log) {
                 assert!(!one.name.is_empty(), "seed {seed}");
             }

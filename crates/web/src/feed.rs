@@ -20,7 +20,7 @@ const END: &str = "end";
 
 /// The end at which things are told.
 #[derive(Clone, Debug)]
-pub struct Feed(Sender<FeedEvent>);
+pub struct EventFeed(Sender<FeedEvent>);
 
 /// Something that was told.
 #[derive(Clone, Debug)]
@@ -31,14 +31,14 @@ struct FeedEvent {
 
 /// A feed, and what the server reads of it.
 #[must_use]
-pub fn feed() -> (Feed, Source) {
+pub fn feed() -> (EventFeed, FeedReceiver) {
     let (sender, receiver) = channel(UNDER_WAY_MAX);
-    (Feed(sender), Source(receiver))
+    (EventFeed(sender), FeedReceiver(receiver))
 }
 
-impl Feed {
+impl EventFeed {
     /// Tell something, unless the way is full.
-    pub fn tell(&self, text: String) {
+    pub fn send(&self, text: String) {
         let name = "message";
         let _ = self.0.try_send(FeedEvent { name, text });
     }
@@ -51,7 +51,7 @@ impl Feed {
 
 /// The end at which a server reads.
 #[derive(Debug)]
-pub struct Source(Receiver<FeedEvent>);
+pub struct FeedReceiver(Receiver<FeedEvent>);
 
 /// What was told, for everybody who listens.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub(crate) struct Board {
 
 #[derive(Debug, Default)]
 struct KeptEvents {
-    told: VecDeque<FeedEvent>,
+    events: VecDeque<FeedEvent>,
     /// Events that were told in all.
     count: u64,
     is_ended: bool,
@@ -70,7 +70,7 @@ struct KeptEvents {
 
 impl Board {
     /// A board, and what fills it until the feed ends.
-    pub fn of(mut source: Source) -> (Self, impl Future<Output = ()>) {
+    pub fn of(mut source: FeedReceiver) -> (Self, impl Future<Output = ()>) {
         let kept = Arc::new(Mutex::new(KeptEvents::default()));
         let (sender, count) = watch::channel(0);
         let board = Self {
@@ -78,13 +78,13 @@ impl Board {
             count,
         };
         let fill = async move {
-            while let Some(told) = source.0.recv().await {
+            while let Some(event) = source.0.recv().await {
                 let mut kept = locked(&kept);
-                kept.is_ended = told.name == END;
+                kept.is_ended = event.name == END;
                 kept.count += 1;
-                kept.told.push_back(told);
-                if kept.told.len() > KEPT_MAX {
-                    kept.told.pop_front();
+                kept.events.push_back(event);
+                if kept.events.len() > KEPT_MAX {
+                    kept.events.pop_front();
                 }
                 let _ = sender.send(kept.count);
             }
@@ -96,9 +96,9 @@ impl Board {
     pub fn listen(&self) -> impl Stream<Item = Result<Event, std::convert::Infallible>> + use<> {
         unfold((self.clone(), 0_u64), |(mut board, seen)| async move {
             loop {
-                if let Some(told) = board.after(seen) {
-                    let (number, told) = told?;
-                    let event = Event::default().event(told.name).data(told.text);
+                if let Some(event) = board.after(seen) {
+                    let (number, event) = event?;
+                    let event = Event::default().event(event.name).data(event.text);
                     return Some((Ok(event), (board, number)));
                 }
                 board.count.changed().await.ok()?;
@@ -109,10 +109,10 @@ impl Board {
     /// The first event after the one of that number; `Some(None)` when there will be none.
     fn after(&self, seen: u64) -> Option<Option<(u64, FeedEvent)>> {
         let kept = locked(&self.kept);
-        let first = kept.count - kept.told.len() as u64;
+        let first = kept.count - kept.events.len() as u64;
         let at = seen.max(first) - first;
-        match kept.told.get(at as usize) {
-            Some(told) => Some(Some((first + at + 1, told.clone()))),
+        match kept.events.get(at as usize) {
+            Some(event) => Some(Some((first + at + 1, event.clone()))),
             None => kept.is_ended.then_some(None),
         }
     }

@@ -6,10 +6,10 @@
 //! held at a time, and none that is slow. Nothing is written.
 
 mod admission;
+mod connection_slots;
 mod feed;
 pub mod readers;
-mod seats;
 mod server;
 
-pub use feed::{Feed, Source, feed};
-pub use server::{Answer, ClientPatience, Pages, Server, StartError};
+pub use feed::{EventFeed, FeedReceiver, feed};
+pub use server::{ClientPatience, Pages, StartError, WebAnswer, WebServer};

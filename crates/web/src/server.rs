@@ -25,13 +25,13 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use futures_util::StreamExt as _;
 
 use crate::admission::Admission;
-use crate::feed::{Board, Source};
-use crate::seats::{SEATS, Seated, Seats};
+use crate::connection_slots::{CONNECTION_SLOTS, ConnectionSlots, SlottedStream};
+use crate::feed::{Board, FeedReceiver};
 
 /// Where the feed is.
 const EVENTS: &str = "events";
-/// Those who follow the feed stay; seats are left for those who ask for a page.
-const FOLLOWERS_MAX: usize = SEATS / 2;
+/// Those who follow the feed stay; slots are left for those who ask for a page.
+const FOLLOWERS_MAX: usize = CONNECTION_SLOTS / 2;
 /// Bytes of a request's head, at most.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 /// How long the last bytes may take to those who read slowly.
@@ -61,7 +61,7 @@ impl Default for ClientPatience {
 
 /// What a request is answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum WebAnswer {
     Page(String),
     Json(String),
     /// There is no such page; why, in a sentence.
@@ -72,7 +72,7 @@ pub enum Answer {
 
 /// The pages of a server: from the path, without a slash in front, and what stands behind the
 /// question mark.
-pub type Pages = Arc<dyn Fn(&str, &str) -> Answer + Send + Sync>;
+pub type Pages = Arc<dyn Fn(&str, &str) -> WebAnswer + Send + Sync>;
 
 /// Why a server was not started.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +91,7 @@ pub enum StartError {
 
 /// A server that goes on until it is stopped.
 #[derive(Debug)]
-pub struct Server {
+pub struct WebServer {
     url: String,
     stop: oneshot::Sender<()>,
     thread: JoinHandle<()>,
@@ -105,7 +105,7 @@ struct Site {
     admission: Admission,
 }
 
-impl Server {
+impl WebServer {
     /// Answer requests with `pages`, and those for `events` with the feed.
     ///
     /// # Errors
@@ -113,13 +113,13 @@ impl Server {
     pub fn start(
         address: SocketAddr,
         pages: Pages,
-        source: Option<Source>,
+        source: Option<FeedReceiver>,
         patience: ClientPatience,
     ) -> Result<Self, StartError> {
         let listen = |source| StartError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true)?;
-        let seats = Seats::of(&listener)?;
+        let slots = ConnectionSlots::of(&listener)?;
         let admission = Admission::of(listener.local_addr()?)?;
         let url = admission.url();
         let (stop, stopped) = oneshot::channel();
@@ -137,10 +137,10 @@ impl Server {
             });
             let routes = Router::new().fallback(answered).with_state(site);
             if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
-                accepting(&listener, &seats, &routes, patience, stopped).await;
+                accepting(&listener, &slots, &routes, patience, stopped).await;
             }
-            // Those under way may end: each has given its seat back then.
-            let all = (0..SEATS).map(|_| seats.seat());
+            // Those under way may end: each has given its slot back then.
+            let all = (0..CONNECTION_SLOTS).map(|_| slots.slot());
             let _ = tokio::time::timeout(CLOSE_DELAY, futures_util::future::join_all(all)).await;
         };
         let thread = std::thread::Builder::new().name("web".into());
@@ -161,10 +161,10 @@ impl Server {
     }
 }
 
-/// Take connections as long as there are seats, until it is time to stop.
+/// Take connections as long as there are slots, until it is time to stop.
 async fn accepting(
     listener: &tokio::net::TcpListener,
-    seats: &Seats,
+    slots: &ConnectionSlots,
     routes: &Router,
     patience: ClientPatience,
     stopped: oneshot::Receiver<()>,
@@ -173,16 +173,16 @@ async fn accepting(
     tokio::pin!(stopped);
     loop {
         let next = async {
-            let seat = seats.seat().await?;
-            Some(seat.take(listener, patience.reading).await)
+            let slot = slots.slot().await?;
+            Some(slot.take(listener, patience.reading).await)
         };
         tokio::select! {
             // Dropped, `ending` tells those under way.
             _ = &mut stopped => return,
             Some(taken) = next => match taken {
-                Ok(seated) => {
+                Ok(stream) => {
                     let ended = ending.subscribe();
-                    tokio::spawn(held(seated, routes.clone(), patience.head, ended));
+                    tokio::spawn(held(stream, routes.clone(), patience.head, ended));
                 }
                 // Descriptors or memory are short: the measurement has them.
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
@@ -192,14 +192,19 @@ async fn accepting(
 }
 
 /// Answer a connection until it ends; when the server ends, the answer under way is its last.
-async fn held(seated: Seated, routes: Router, head: Duration, mut ended: watch::Receiver<()>) {
+async fn held(
+    stream: SlottedStream,
+    routes: Router,
+    head: Duration,
+    mut ended: watch::Receiver<()>,
+) {
     let mut connection = http1::Builder::new();
     connection
         .timer(TokioTimer::new())
         .header_read_timeout(head)
         .max_buf_size(HEAD_BYTES_MAX);
     let service = TowerToHyperService::new(routes);
-    let connection = connection.serve_connection(TokioIo::new(seated), service);
+    let connection = connection.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -242,20 +247,22 @@ fn answer(site: &Site, request: &Request) -> Response {
             let why = format!("{FOLLOWERS_MAX} others follow this run already");
             return refused(StatusCode::SERVICE_UNAVAILABLE, &why);
         };
-        let told = board.listen().map(move |told| {
+        let events = board.listen().map(move |event| {
             let _ = &follower;
-            told
+            event
         });
-        return Sse::new(told)
+        return Sse::new(events)
             .keep_alive(KeepAlive::default())
             .into_response();
     }
     let query = request.uri().query().unwrap_or_default();
     match (site.pages)(path, query) {
-        Answer::Page(page) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response(),
-        Answer::Json(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
-        Answer::Missing(why) => refused(StatusCode::NOT_FOUND, &why),
-        Answer::Mistake(why) => refused(StatusCode::BAD_REQUEST, &why),
+        WebAnswer::Page(page) => {
+            ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
+        }
+        WebAnswer::Json(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        WebAnswer::Missing(why) => refused(StatusCode::NOT_FOUND, &why),
+        WebAnswer::Mistake(why) => refused(StatusCode::BAD_REQUEST, &why),
     }
 }
 

@@ -6,25 +6,25 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use web::{Answer, ClientPatience, Pages, Server, feed};
+use web::{ClientPatience, Pages, WebAnswer, WebServer, feed};
 
 /// Connections of a listener.
-const SEATS: usize = 16;
+const CONNECTION_SLOTS: usize = 16;
 const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_secs(600);
 
 /// Pages one of which fills every buffer between here and there.
 fn pages() -> Pages {
     Arc::new(|path, _| match path {
-        "long" => Answer::Page("x".repeat(16 << 20)),
-        _ => Answer::Page("<p>home</p>".into()),
+        "long" => WebAnswer::Page("x".repeat(16 << 20)),
+        _ => WebAnswer::Page("<p>home</p>".into()),
     })
 }
 
-fn started(head: Duration, reading: Duration) -> (Server, SocketAddr) {
+fn started(head: Duration, reading: Duration) -> (WebServer, SocketAddr) {
     let address = "127.0.0.1:0".parse().expect("an address");
     let patience = ClientPatience { head, reading };
-    let server = Server::start(address, pages(), None, patience).expect("a server");
+    let server = WebServer::start(address, pages(), None, patience).expect("a server");
     let host = server.url().trim_start_matches("http://");
     let at = host.trim_end_matches('/').parse().expect("an address");
     (server, at)
@@ -59,10 +59,10 @@ fn is_served(at: SocketAddr) {
 }
 
 #[test]
-fn those_who_never_finish_a_request_lose_their_seat() {
+fn those_who_never_finish_a_request_lose_their_slot() {
     let (server, at) = started(SHORT, LONG);
-    let silent: Vec<TcpStream> = (0..2 * SEATS).map(|_| connected(at)).collect();
-    let halves: Vec<TcpStream> = (0..2 * SEATS)
+    let silent: Vec<TcpStream> = (0..2 * CONNECTION_SLOTS).map(|_| connected(at)).collect();
+    let halves: Vec<TcpStream> = (0..2 * CONNECTION_SLOTS)
         .map(|_| sent(at, "GET / HTTP/1.1\r\nHost: a\r\nX-Half:"))
         .collect();
     is_served(at);
@@ -73,9 +73,9 @@ fn those_who_never_finish_a_request_lose_their_seat() {
 }
 
 #[test]
-fn those_who_read_nothing_lose_their_seat() {
+fn those_who_read_nothing_lose_their_slot() {
     let (server, at) = started(LONG, SHORT);
-    let slow: Vec<TcpStream> = (0..SEATS)
+    let slow: Vec<TcpStream> = (0..CONNECTION_SLOTS)
         .map(|_| sent(at, &get(at, "/long", "")))
         .collect();
     is_served(at);
@@ -83,45 +83,47 @@ fn those_who_read_nothing_lose_their_seat() {
     server.stop();
 }
 
-/// One more than there are seats waits outside until one of those inside leaves.
+/// One more than there are slots waits outside until one of those inside leaves.
 #[test]
-fn there_are_so_many_seats_and_no_more() {
+fn there_are_so_many_slots_and_no_more() {
     let (server, at) = started(LONG, LONG);
     let mut first = [0; 1];
-    let mut seated: Vec<TcpStream> = (0..SEATS).map(|_| sent(at, &get(at, "/", ""))).collect();
-    for stream in &mut seated {
+    let mut held: Vec<TcpStream> = (0..CONNECTION_SLOTS)
+        .map(|_| sent(at, &get(at, "/", "")))
+        .collect();
+    for stream in &mut held {
         stream.read_exact(&mut first).expect("an answer");
     }
     let mut outside = sent(at, &get(at, "/", ""));
     outside.set_read_timeout(Some(SHORT)).expect("a limit");
-    let kind = outside.read(&mut first).expect_err("no seat").kind();
+    let kind = outside.read(&mut first).expect_err("no slot").kind();
     assert!(
         [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&kind),
         "{kind}"
     );
-    drop(seated.pop());
+    drop(held.pop());
     outside.set_read_timeout(None).expect("no limit");
     outside.read_exact(&mut first).expect("an answer");
     server.stop();
 }
 
 #[test]
-fn followers_leave_seats_for_those_who_ask_for_a_page() {
+fn followers_leave_slots_for_those_who_ask_for_a_page() {
     let (_feed, source) = feed();
     let address = "127.0.0.1:0".parse().expect("an address");
     let patience = ClientPatience {
         head: LONG,
         reading: LONG,
     };
-    let server = Server::start(address, pages(), Some(source), patience).expect("a server");
+    let server = WebServer::start(address, pages(), Some(source), patience).expect("a server");
     let host = server.url().trim_start_matches("http://");
     let at: SocketAddr = host.trim_end_matches('/').parse().expect("an address");
     let mut followers: Vec<TcpStream> = Vec::new();
-    for number in 0..SEATS / 2 + 1 {
+    for number in 0..CONNECTION_SLOTS / 2 + 1 {
         let mut stream = sent(at, &get(at, "/events", ""));
         let mut status = [0; 12];
         stream.read_exact(&mut status).expect("an answer");
-        let expected = if number < SEATS / 2 {
+        let expected = if number < CONNECTION_SLOTS / 2 {
             "HTTP/1.1 200"
         } else {
             "HTTP/1.1 503"

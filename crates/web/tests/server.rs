@@ -4,21 +4,21 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use web::{Answer, ClientPatience, Pages, Server, feed};
+use web::{ClientPatience, Pages, WebAnswer, WebServer, feed};
 
 fn pages() -> Pages {
     Arc::new(|path, query| match path {
-        "" => Answer::Page("<p>home</p>".into()),
-        "run/1" => Answer::Json(format!("{{\"query\":\"{query}\"}}")),
-        "odd" => Answer::Mistake("odd".into()),
-        _ => Answer::Missing(format!("no {path}")),
+        "" => WebAnswer::Page("<p>home</p>".into()),
+        "run/1" => WebAnswer::Json(format!("{{\"query\":\"{query}\"}}")),
+        "odd" => WebAnswer::Mistake("odd".into()),
+        _ => WebAnswer::Missing(format!("no {path}")),
     })
 }
 
-fn started(address: &str) -> (Server, SocketAddr, String) {
+fn started(address: &str) -> (WebServer, SocketAddr, String) {
     let address = address.parse().expect("an address");
     let server =
-        Server::start(address, pages(), None, ClientPatience::default()).expect("a server");
+        WebServer::start(address, pages(), None, ClientPatience::default()).expect("a server");
     let rest = server
         .url()
         .strip_prefix("http://")
@@ -100,7 +100,7 @@ fn other_addresses_ask_for_a_token() {
 #[test]
 fn an_address_in_use_is_an_error_that_names_it() {
     let (server, at, _) = started("127.0.0.1:0");
-    let error = Server::start(at, pages(), None, ClientPatience::default()).expect_err("in use");
+    let error = WebServer::start(at, pages(), None, ClientPatience::default()).expect_err("in use");
     assert!(error.to_string().contains(&at.to_string()), "{error}");
     server.stop();
 }
@@ -110,15 +110,15 @@ fn an_address_in_use_is_an_error_that_names_it() {
 fn a_feed_is_told_from_its_beginning_to_its_end() {
     let (feed, source) = feed();
     let address = "127.0.0.1:0".parse().expect("an address");
-    let server =
-        Server::start(address, pages(), Some(source), ClientPatience::default()).expect("a server");
+    let server = WebServer::start(address, pages(), Some(source), ClientPatience::default())
+        .expect("a server");
     let host = server
         .url()
         .trim_start_matches("http://")
         .trim_end_matches('/');
     let at: SocketAddr = host.parse().expect("an address");
-    feed.tell("one".into());
-    feed.tell("two".into());
+    feed.send("one".into());
+    feed.send("two".into());
     feed.end("three\nlines".into());
     for _ in 0..2 {
         let answer = asked(at, "GET /events", host);
@@ -138,8 +138,8 @@ fn a_feed_is_told_from_its_beginning_to_its_end() {
 #[test]
 fn telling_never_waits() {
     let (feed, source) = feed();
-    (0..100_000).for_each(|number| feed.tell(number.to_string()));
+    (0..100_000).for_each(|number| feed.send(number.to_string()));
     drop(source);
-    feed.tell("into the void".into());
+    feed.send("into the void".into());
     feed.end("as well".into());
 }

@@ -63,7 +63,7 @@ pub enum Pattern {
 /// Where a walk begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Start {
+pub enum WalkStart {
     /// At the first block of the client's share.
     First,
     /// At a random block of the client's share.
@@ -80,7 +80,7 @@ pub struct AddressSpec {
     /// Which block follows which.
     pub pattern: Pattern,
     /// Where the walk begins.
-    pub start: Start,
+    pub start: WalkStart,
 }
 
 /// Why an address specification cannot be used.
@@ -111,18 +111,18 @@ pub enum AddressError {
 
 /// A walk over numbered places.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct AddressWalk {
     stream: Stream,
     walk: Walk,
     position: u64,
     count: u64,
 }
 
-impl Places {
+impl AddressWalk {
     /// The walk of client `client` over `count` places, drawn from its own stream.
     pub(crate) fn new(
         pattern: Pattern,
-        start: Start,
+        start: WalkStart,
         count: u64,
         seed: u64,
         client: u32,
@@ -130,8 +130,8 @@ impl Places {
         let mut stream = Stream::new(seed, u64::from(client), Purpose::Address);
         let walk = Walk::new(pattern, count, seed)?;
         let position = match start {
-            Start::First => 0,
-            Start::Random => stream.below(count),
+            WalkStart::First => 0,
+            WalkStart::Random => stream.below(count),
         };
         Ok(Self {
             stream,
@@ -176,7 +176,7 @@ impl Places {
 
 /// The blocks of one share of a region.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct RegionShare {
     /// Blocks in the share.
     pub(crate) blocks: u64,
     first_block: u64,
@@ -185,7 +185,7 @@ pub(crate) struct Share {
     block_len: u64,
 }
 
-impl Share {
+impl RegionShare {
     /// Share `number` of `shares`.
     pub(crate) fn new(
         region: Region,
@@ -227,8 +227,8 @@ impl Share {
 /// The walk of one client: an endless stream of byte offsets.
 #[derive(Clone, Debug)]
 pub struct Addresses {
-    places: Places,
-    share: Share,
+    places: AddressWalk,
+    share: RegionShare,
 }
 
 #[derive(Clone, Debug)]
@@ -265,8 +265,8 @@ impl Addresses {
             number < shares,
             "client {number} of {shares} does not exist"
         );
-        let share = Share::new(spec.region, spec.partition, number, shares)?;
-        let places = Places::new(spec.pattern, spec.start, share.blocks, seed, client)?;
+        let share = RegionShare::new(spec.region, spec.partition, number, shares)?;
+        let places = AddressWalk::new(spec.pattern, spec.start, share.blocks, seed, client)?;
         Ok(Self { places, share })
     }
 
@@ -319,7 +319,7 @@ mod tests {
             region,
             partition,
             pattern,
-            start: Start::First,
+            start: WalkStart::First,
         }
     }
 

@@ -11,7 +11,7 @@ use units::{Bytes, Rate, format_count};
 
 use crate::address::{Partition, Pattern};
 use crate::control::{Placement, ThreadType};
-use crate::definition::{Definition, WorkloadGroup};
+use crate::definition::{WorkloadDefinition, WorkloadGroup};
 
 mod formulas;
 
@@ -75,7 +75,7 @@ pub struct Advice {
 /// result sums up so far. What is not known is not judged.
 #[must_use]
 pub fn advise(
-    definition: &Definition,
+    definition: &WorkloadDefinition,
     file_bytes: u64,
     cache_bytes: Option<u64>,
     threads: Option<u32>,
@@ -131,7 +131,7 @@ fn samples(kind: &ThreadType, file_bytes: u64) -> Advice {
     }
 }
 
-fn caching(definition: &Definition, file_bytes: u64, cache: u64) -> Advice {
+fn caching(definition: &WorkloadDefinition, file_bytes: u64, cache: u64) -> Advice {
     let shares = shares_of(&definition.types()[0]);
     let of_range = cached_part(cache, file_bytes, shares);
     let is_doubt = of_range > CACHED_MAX;
@@ -189,7 +189,7 @@ fn random_walk(kind: &ThreadType, cache: u64, ios_summed: Option<u64>) -> Option
     })
 }
 
-fn use_of_shares(definition: &Definition, threads: u32) -> Advice {
+fn use_of_shares(definition: &WorkloadDefinition, threads: u32) -> Advice {
     let shares = definition.shares();
     let fact = |code, is_doubt, text| Advice {
         code,
@@ -223,7 +223,7 @@ fn use_of_shares(definition: &Definition, threads: u32) -> Advice {
 }
 
 /// Whether the load can be set at all, and from where to where.
-fn waiting(definition: &Definition) -> Advice {
+fn waiting(definition: &WorkloadDefinition) -> Advice {
     let types = definition.types();
     let batch: Vec<_> = types.iter().filter(|kind| kind.is_batch()).collect();
     if !batch.is_empty() && batch.len() < types.len() {
@@ -268,7 +268,7 @@ fn waiting(definition: &Definition) -> Advice {
 }
 
 /// Operations per second of the first thread, and of as many threads as there are shares.
-fn load_range(definition: &Definition) -> (f64, f64) {
+fn load_range(definition: &WorkloadDefinition) -> (f64, f64) {
     let rate = |kind: &ThreadType| kind.clock.map_or(0.0, |gap| 1e9 / gap.mean_ns);
     let mut left = definition.shares();
     let cycle: u64 = definition
@@ -292,7 +292,7 @@ fn load_range(definition: &Definition) -> (f64, f64) {
 /// that their measurements differ in duration ("Avoid batch cases of greatly differing
 /// duration"). Others are left out.
 #[must_use]
-pub fn advise_on_durations(definitions: &[Definition]) -> Option<Advice> {
+pub fn advise_on_durations(definitions: &[WorkloadDefinition]) -> Option<Advice> {
     let messages = definitions
         .iter()
         .filter(|definition| definition.group == WorkloadGroup::Batch)

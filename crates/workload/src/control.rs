@@ -11,7 +11,9 @@ use random::{GapProcess, Purpose, Stream};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
-use crate::address::{AddressError, Partition, Pattern, Places, Region, Share, Start};
+use crate::address::{
+    AddressError, AddressWalk, Partition, Pattern, Region, RegionShare, WalkStart,
+};
 use crate::client::{Agenda, Client, Event};
 use crate::content::Content;
 use crate::mix::Gap;
@@ -127,8 +129,8 @@ impl ControlSpec {
 #[derive(Clone, Debug)]
 pub struct ControlThread {
     target: TargetId,
-    share: Share,
-    places: Places,
+    share: RegionShare,
+    places: AddressWalk,
     in_block: u64,
     io_size: u32,
     offset: u64,
@@ -155,11 +157,11 @@ impl ControlThread {
             len: spec.len,
             block: kind.block,
         };
-        let share = Share::new(region, kind.partition, number % shares, shares)?;
+        let share = RegionShare::new(region, kind.partition, number % shares, shares)?;
         let in_block = kind.places_in_block().max(1);
-        let places = Places::new(
+        let places = AddressWalk::new(
             kind.pattern,
-            Start::Random,
+            WalkStart::Random,
             share.blocks * in_block,
             seed,
             number,

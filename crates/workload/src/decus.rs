@@ -290,7 +290,7 @@ impl DecusTest {
     /// # Panics
     /// When `scale` is zero.
     #[must_use]
-    pub fn script(self, scale: u32, device_bytes: u64, order: &FileOrder) -> FileScript {
+    pub fn script(self, scale: u32, device_bytes: u64, order: &DecusOrder) -> FileScript {
         assert!(scale > 0, "a scale of zero leaves nothing to do");
         let files = self.files(scale);
         let in_sequence = (1..=files).map(|n| FileName::new(DATA, n));
@@ -327,7 +327,7 @@ impl DecusTest {
 
 /// The pseudo-random order of tests 4, 4A and 4B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileOrder {
+pub struct DecusOrder {
     /// Seed of the run.
     pub seed: u64,
     /// Whose order.
@@ -336,7 +336,7 @@ pub struct FileOrder {
     pub round: u32,
 }
 
-impl FileOrder {
+impl DecusOrder {
     /// Every data file once.
     fn of(&self, files: u32) -> impl Iterator<Item = FileName> + Send + use<> {
         let who = u64::from(self.client) << 32 | u64::from(self.round);

@@ -47,7 +47,7 @@ impl WorkloadGroup {
 
 /// A workload that keeps all constraints which do not depend on the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
+pub struct WorkloadDefinition {
     /// What the user types.
     pub name: String,
     /// What reports show.
@@ -62,7 +62,7 @@ pub struct Definition {
     types: Vec<ThreadType>,
 }
 
-impl Definition {
+impl WorkloadDefinition {
     /// A definition of these types. Without a group, it is batch when the number of threads is
     /// fixed and one of them never waits. No threads or zero of them mean a variable number.
     ///
@@ -195,7 +195,7 @@ impl Definition {
         same
     }
 
-    /// The definition as TOML that [`Definition::parse`] reads back as the same.
+    /// The definition as TOML that [`WorkloadDefinition::parse`] reads back as the same.
     #[must_use]
     pub fn to_toml(&self) -> String {
         writer::write(self)

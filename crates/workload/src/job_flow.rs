@@ -42,11 +42,11 @@ pub struct JobGates {
 pub(crate) struct JobsEnd(Arc<AtomicBool>);
 
 impl JobsEnd {
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn tell(&self) {
+    pub(crate) fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }

@@ -10,7 +10,7 @@ use crate::job_flow::FlowSpec;
 use crate::job_rate::JobRate;
 use crate::job_terms::{FileEnd, JobPattern, NextFile, Trims};
 use crate::job_zones::StridedZones;
-use crate::mix::Size;
+use crate::mix::OperationSize;
 use crate::op::{Durability, WriteOut};
 
 /// One of several workloads, which one client carries out.
@@ -42,7 +42,7 @@ pub struct JobSpec {
     /// Requests in order after each address that is drawn.
     pub run: u32,
     /// Sizes of reads and of writes, or trims.
-    pub sizes: [Vec<Size>; 2],
+    pub sizes: [Vec<OperationSize>; 2],
     /// What is trimmed.
     #[serde(default, skip_serializing_if = "Trims::is_none")]
     pub trims: Trims,

@@ -357,7 +357,7 @@ impl JobClient {
 
     fn is_over(&self, at: Instant) -> bool {
         let is_late = self.end.is_some_and(|end| at >= end);
-        is_late || self.bytes_left == 0 || self.requests_left == 0 || self.all_end.is_told()
+        is_late || self.bytes_left == 0 || self.requests_left == 0 || self.all_end.is_raised()
     }
 
     /// Ask for one more request, unless its flow holds the job back.
@@ -484,7 +484,7 @@ impl JobClient {
         let own = self
             .end
             .filter(|_| self.is_out_of_time && self.missed.is_none());
-        if let Some(end) = own.filter(|end| at < *end && !self.all_end.is_told()) {
+        if let Some(end) = own.filter(|end| at < *end && !self.all_end.is_raised()) {
             return agenda.wake_at(end.min(at + LOOK_UP));
         }
         // As in fio, a job that ends by an error is not flushed.
@@ -494,7 +494,7 @@ impl JobClient {
             .get_or_insert(if flushes { self.files.len() } else { 0 });
         if *left == 0 {
             if self.spec.ends_others {
-                self.all_end.tell();
+                self.all_end.raise();
             }
             agenda.missed = self.missed.take();
             return agenda.finish();

@@ -32,18 +32,18 @@ mod threads;
 mod users;
 
 pub use access_zones::{AccessZone, ZoneSpan};
-pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, Start};
+pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, WalkStart};
 pub use advice::{Advice, AdviceCode, advise, advise_on_durations};
 pub use bandwidth::{BandwidthPhase, BandwidthSpec, FilesShape};
 pub use client::{Agenda, Client, Event, UnitOfWork};
 pub use content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX};
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};
 pub use decus::{
-    CHUNK_BYTES, DEVICE_BLOCKS_MAX, DecusGroup, DecusTest, FileOrder, Spacing, device_bytes_read,
+    CHUNK_BYTES, DEVICE_BLOCKS_MAX, DecusGroup, DecusOrder, DecusTest, Spacing, device_bytes_read,
     stand_in_for_device,
 };
 pub use definition::{
-    BUILT_IN_WORKLOADS, Definition, WorkloadGroup, example_profiles, parse_profiles,
+    BUILT_IN_WORKLOADS, WorkloadDefinition, WorkloadGroup, example_profiles, parse_profiles,
 };
 pub use file_op::{
     BLOCK_BYTES, DirectoryNumber, FileName, FileOp, FileOpKind, FileScript, OpenFor,
@@ -58,7 +58,7 @@ pub use job_terms::{FileEnd, JobPattern, NextFile, Trims};
 pub use job_zones::StridedZones;
 pub use jobs::JobClient;
 pub use metadata::{DIRECTORIES_MAX, DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
-pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
+pub use mix::{FileSet, Gap, GapShape, Mix, MixClient, MixSpec, OperationSize, Pacing};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId, WriteOut};
 pub use own::{MakeClient, OwnCounts, OwnSpec};
 pub use threads::{
@@ -66,6 +66,6 @@ pub use threads::{
     check_threads,
 };
 pub use users::{
-    CPU_UNIT_NS, LoadFactor, Profile, ProfileError, Records, USERS_MAX, UserClient, UsersSpec,
+    CPU_UNIT_NS, LoadFactor, ProfileError, Records, USERS_MAX, UserClient, UserProfile, UsersSpec,
     check_profiles,
 };

@@ -80,7 +80,7 @@ impl Mix {
 
 /// A size of operation and its relative weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Size {
+pub struct OperationSize {
     /// Bytes.
     pub len: u32,
     /// Relative weight.
@@ -95,7 +95,7 @@ pub struct MixSpec {
     /// What they are.
     pub mix: Mix,
     /// How large they are; one entry at least.
-    pub sizes: Vec<Size>,
+    pub sizes: Vec<OperationSize>,
     /// What a completed write promises.
     pub durability: Durability,
     /// When they are due.
@@ -104,13 +104,13 @@ pub struct MixSpec {
     pub operations: Option<u64>,
     /// More files like that of the region, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<Spread>,
+    pub spread: Option<FileSet>,
 }
 
 /// Files of one size, to which clients are dealt in turn: client `c` uses file `c` modulo their
 /// number and shares it with the other clients there. The region's own file is number 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct FileSet {
     /// Target of file number 1; those of the rest follow it.
     pub others: TargetId,
     /// How many files there are, the region's own among them; two at least.
@@ -119,9 +119,9 @@ pub struct Spread {
 
 impl MixSpec {
     /// The file that client `client` of `clients` uses, and its number among the clients there.
-    fn seat(&self, client: u32, clients: u32) -> (TargetId, (u32, u32)) {
+    fn assigned_file(&self, client: u32, clients: u32) -> (TargetId, (u32, u32)) {
         let own = self.addresses.region.target;
-        let Some(Spread { others, files }) = self.spread else {
+        let Some(FileSet { others, files }) = self.spread else {
             return (own, (client, clients));
         };
         let file = client % files;
@@ -143,19 +143,19 @@ pub struct MixClient {
     mix: Mix,
     sizes: Sizes,
     durability: Durability,
-    pace: Pace,
+    pace: RequestPacing,
     schedule: Schedule,
     operations_left: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Pace {
+struct RequestPacing {
     shape: GapShape,
     gaps: Option<GapProcess>,
     stream: Stream,
 }
 
-impl Pace {
+impl RequestPacing {
     #[inline]
     fn next(&mut self) -> Duration {
         match &mut self.gaps {
@@ -174,7 +174,10 @@ enum Schedule {
 #[derive(Clone, Debug)]
 enum Sizes {
     Fixed(u32),
-    Weighted { sizes: Box<[Size]>, total: u64 },
+    Weighted {
+        sizes: Box<[OperationSize]>,
+        total: u64,
+    },
 }
 
 impl MixClient {
@@ -185,7 +188,7 @@ impl MixClient {
     pub fn new(spec: &MixSpec, seed: u64, client: u32, clients: u32) -> Result<Self, AddressError> {
         assert!(!spec.sizes.is_empty(), "a mix needs at least one size");
         let number = u64::from(client);
-        let (target, share) = spec.seat(client, clients);
+        let (target, share) = spec.assigned_file(client, clients);
         let (gap, schedule, purpose) = match spec.pacing {
             Pacing::Closed { think } => (think, Schedule::AfterCompletion, Purpose::Think),
             Pacing::Open { gap } => (gap, Schedule::OfItsOwn, Purpose::Arrival),
@@ -198,7 +201,7 @@ impl MixClient {
             mix: spec.mix,
             sizes: Sizes::new(&spec.sizes),
             durability: spec.durability,
-            pace: Pace {
+            pace: RequestPacing {
                 shape: gap.shape,
                 gaps: GapProcess::unless_none(gap.shape, gap.mean_ns)?,
                 stream: Stream::new(seed, number, purpose),
@@ -301,7 +304,7 @@ impl Client for MixClient {
 }
 
 impl Sizes {
-    fn new(sizes: &[Size]) -> Self {
+    fn new(sizes: &[OperationSize]) -> Self {
         match sizes {
             [only] => Self::Fixed(only.len),
             many => Self::Weighted {

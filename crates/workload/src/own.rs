@@ -35,7 +35,7 @@ pub trait MakeClient: fmt::Debug + Send + Sync {
     -> Result<Box<dyn Client>, AddressError>;
 
     /// What its clients saw besides their operations, for the host that adds up what several did.
-    fn told(&self) -> Vec<u8> {
+    fn report(&self) -> Vec<u8> {
         Vec::new()
     }
 }
@@ -97,8 +97,8 @@ impl PartialEq for OwnSpec {
 impl OwnSpec {
     /// What its clients saw besides their operations, once they are done.
     #[must_use]
-    pub fn told(&self) -> Vec<u8> {
-        self.maker.as_ref().map_or_else(Vec::new, |it| it.told())
+    pub fn report(&self) -> Vec<u8> {
+        self.maker.as_ref().map_or_else(Vec::new, |it| it.report())
     }
 
     pub(crate) fn client(

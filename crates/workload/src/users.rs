@@ -14,7 +14,7 @@ use crate::op::TargetId;
 mod profile;
 mod user;
 
-pub use profile::{CPU_UNIT_NS, LoadFactor, Profile, ProfileError, Records, check_profiles};
+pub use profile::{CPU_UNIT_NS, LoadFactor, ProfileError, Records, UserProfile, check_profiles};
 pub use user::UserClient;
 
 /// The most users of one trial.
@@ -30,7 +30,7 @@ pub struct UsersSpec {
     pub len: u64,
     /// Users that start in a second; `None` starts all at once.
     pub ramp_per_second: Option<f64>,
-    profiles: Arc<[Profile]>,
+    profiles: Arc<[UserProfile]>,
     /// The profile of each user, begun again when there are more users; never empty.
     order: Arc<[u16]>,
 }
@@ -41,7 +41,7 @@ struct UsersForm {
     target: TargetId,
     len: u64,
     ramp_per_second: Option<f64>,
-    profiles: Vec<Profile>,
+    profiles: Vec<UserProfile>,
 }
 
 impl From<UsersSpec> for UsersForm {
@@ -76,7 +76,7 @@ impl UsersSpec {
         target: TargetId,
         len: u64,
         ramp_per_second: Option<f64>,
-        profiles: Vec<Profile>,
+        profiles: Vec<UserProfile>,
     ) -> Result<Self, Vec<ProfileError>> {
         check_profiles(&profiles)?;
         let weights: Vec<u32> = profiles.iter().map(|profile| profile.users).collect();
@@ -91,11 +91,11 @@ impl UsersSpec {
 
     /// The profiles; one at least.
     #[must_use]
-    pub fn profiles(&self) -> &[Profile] {
+    pub fn profiles(&self) -> &[UserProfile] {
         &self.profiles
     }
 
-    pub(crate) fn shared_profiles(&self) -> Arc<[Profile]> {
+    pub(crate) fn shared_profiles(&self) -> Arc<[UserProfile]> {
         Arc::clone(&self.profiles)
     }
 

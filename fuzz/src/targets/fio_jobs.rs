@@ -31,7 +31,7 @@ pub fn read(bytes: &[u8]) {
     let _ = (fio::answers(&file), fio::show_command(&file.sections, &[]));
     let _ = fio::lints(
         &found.jobs,
-        &fio::Facts {
+        &fio::MachineFacts {
             memory: Some(1 << 30),
         },
     );

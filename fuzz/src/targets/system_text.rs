@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use host::inspect::Facts;
+use host::inspect::SystemRoots;
 
 const FILES: [&str; 13] = [
     "proc/self/mountinfo",
@@ -41,7 +41,7 @@ pub fn read(bytes: &[u8]) {
     {
         std::fs::write(SCRATCH.join(file), piece).expect("room in memory");
     }
-    let facts = Facts {
+    let facts = SystemRoots {
         proc: SCRATCH.join("proc"),
         sys: SCRATCH.join("sys"),
     };

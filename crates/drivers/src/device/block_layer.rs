@@ -41,7 +41,7 @@ impl DeviceNumber {
 
 /// What bytes are kept in, known without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Storage {
+pub(super) enum StorageIdentity {
     /// A block device.
     Device(DeviceNumber),
     /// A regular file.
@@ -51,7 +51,7 @@ pub(super) enum Storage {
     },
 }
 
-impl Storage {
+impl StorageIdentity {
     /// `None` for what holds no bytes.
     pub(super) fn of(metadata: &Metadata) -> Option<Self> {
         let kind = metadata.file_type();
@@ -71,13 +71,13 @@ impl Storage {
 
 /// Where the bytes of a device are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum BackingDevice {
     /// Nowhere else.
     Itself,
     /// A partition: in these bytes of its disk.
     Disk(DeviceNumber, Range<u64>),
     /// A loop device: in these bytes of a file or device.
-    Backing(Storage, Range<u64>),
+    Backing(StorageIdentity, Range<u64>),
     /// Somewhere in these: device mapper, RAID, bcache.
     Stacked(Vec<DeviceNumber>),
     /// A loop device on something that nobody tells.
@@ -85,22 +85,22 @@ pub(super) enum Place {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct BlockDevice {
+pub(super) struct BlockLayerDevice {
     pub number: DeviceNumber,
     /// The kernel's name, such as `sda1`.
     pub name: String,
-    pub place: Place,
+    pub place: BackingDevice,
     /// Names of those who have it for a part of theirs.
     pub holders: Vec<String>,
     /// The name that a loop device's file had when it was attached.
     pub backing_name: Option<PathBuf>,
 }
 
-impl BlockDevice {
+impl BlockLayerDevice {
     /// What a loop device lies on, as the kernel says.
-    pub(super) fn backing(&self) -> Option<Storage> {
+    pub(super) fn backing(&self) -> Option<StorageIdentity> {
         match &self.place {
-            Place::Backing(storage, _) => Some(*storage),
+            BackingDevice::Backing(storage, _) => Some(*storage),
             _ => None,
         }
     }
@@ -109,7 +109,7 @@ impl BlockDevice {
 /// Every block device, at one moment.
 #[derive(Debug, Default)]
 pub(super) struct BlockLayer {
-    pub devices: Vec<BlockDevice>,
+    pub devices: Vec<BlockLayerDevice>,
 }
 
 /// Asks a loop device of this name and number what it lies on.
@@ -140,20 +140,20 @@ impl BlockLayer {
         Ok(Self { devices })
     }
 
-    pub(super) fn with_number(&self, number: DeviceNumber) -> Option<&BlockDevice> {
+    pub(super) fn with_number(&self, number: DeviceNumber) -> Option<&BlockLayerDevice> {
         self.devices.iter().find(|device| device.number == number)
     }
 
-    pub(super) fn with_name(&self, name: &str) -> Option<&BlockDevice> {
+    pub(super) fn with_name(&self, name: &str) -> Option<&BlockLayerDevice> {
         self.devices.iter().find(|device| device.name == name)
     }
 
     /// What is attached to something that nobody tells, as "NAME (why)".
-    pub(super) fn untold(&self) -> impl Iterator<Item = String> {
+    pub(super) fn unresolved(&self) -> impl Iterator<Item = String> {
         self.devices
             .iter()
             .filter_map(|device| match &device.place {
-                Place::Unknown(why) => Some(format!("{} ({why})", device.name)),
+                BackingDevice::Unknown(why) => Some(format!("{} ({why})", device.name)),
                 _ => None,
             })
     }
@@ -163,7 +163,7 @@ fn block_device(
     number: DeviceNumber,
     directory: &Path,
     ask: AskLoop<'_>,
-) -> Result<BlockDevice, TargetError> {
+) -> Result<BlockLayerDevice, TargetError> {
     let name = name_of(directory);
     let backing = fs::read(directory.join("loop/backing_file")).ok();
     let backing_name = backing.map(|bytes| {
@@ -186,11 +186,11 @@ fn block_device(
             read_number(&path)
         });
         match slaves.collect::<Result<Vec<_>, _>>()? {
-            slaves if slaves.is_empty() => Place::Itself,
-            slaves => Place::Stacked(slaves),
+            slaves if slaves.is_empty() => BackingDevice::Itself,
+            slaves => BackingDevice::Stacked(slaves),
         }
     };
-    Ok(BlockDevice {
+    Ok(BlockLayerDevice {
         number,
         name,
         place,
@@ -199,11 +199,11 @@ fn block_device(
     })
 }
 
-fn partition_place(directory: &Path) -> Result<Place, TargetError> {
+fn partition_place(directory: &Path) -> Result<BackingDevice, TargetError> {
     let disk = read_number(&directory.parent().unwrap_or(directory).join("dev"))?;
     let start = read_count(&directory.join("start"))?.saturating_mul(SECTOR_BYTES);
     let len = read_count(&directory.join("size"))?.saturating_mul(SECTOR_BYTES);
-    Ok(Place::Disk(disk, start..start.saturating_add(len)))
+    Ok(BackingDevice::Disk(disk, start..start.saturating_add(len)))
 }
 
 /// The kernel tells device and inode; where it may not be asked, the name in `/sys` has to do.
@@ -213,19 +213,23 @@ fn loop_place(
     directory: &Path,
     backing: &Path,
     ask: AskLoop<'_>,
-) -> Place {
+) -> BackingDevice {
     let why = match ask(name, number) {
-        Ok(status) => return Place::Backing(status.storage, status.bytes),
+        Ok(status) => return BackingDevice::Backing(status.storage, status.bytes),
         // It was detached a moment ago.
-        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return Place::Itself,
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return BackingDevice::Itself,
         Err(error) => error,
     };
     let count = |file: &str| read_count(&directory.join("loop").join(file)).ok();
-    match (Storage::at(backing), count("offset"), count("sizelimit")) {
+    match (
+        StorageIdentity::at(backing),
+        count("offset"),
+        count("sizelimit"),
+    ) {
         (Some(storage), Some(offset), Some(limit)) => {
-            Place::Backing(storage, bytes_of(offset, limit))
+            BackingDevice::Backing(storage, bytes_of(offset, limit))
         }
-        _ => Place::Unknown(format!("{}: {why}", backing.display())),
+        _ => BackingDevice::Unknown(format!("{}: {why}", backing.display())),
     }
 }
 

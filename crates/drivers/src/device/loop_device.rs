@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
-use super::block_layer::{DeviceNumber, Storage, bytes_of};
+use super::block_layer::{DeviceNumber, StorageIdentity, bytes_of};
 
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.
 const GET_STATUS: u32 = 0x4c05;
@@ -15,7 +15,7 @@ const GET_STATUS: u32 = 0x4c05;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LoopStatus {
     /// The file or device that it lies on.
-    pub storage: Storage,
+    pub storage: StorageIdentity,
     pub bytes: Range<u64>,
 }
 
@@ -57,11 +57,11 @@ pub(super) fn ask_loop(name: &str, number: DeviceNumber) -> io::Result<LoopStatu
         return Err(io::Error::last_os_error());
     }
     let storage = match raw.device_of_node {
-        0 => Storage::File {
+        0 => StorageIdentity::File {
             file_system: decode(raw.device),
             inode: raw.inode,
         },
-        node => Storage::Device(decode(node)),
+        node => StorageIdentity::Device(decode(node)),
     };
     Ok(LoopStatus {
         storage,

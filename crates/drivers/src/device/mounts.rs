@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::block_layer::{DeviceNumber, Storage};
+use super::block_layer::{DeviceNumber, StorageIdentity};
 use super::unescape;
 use crate::target_error::TargetError;
 
@@ -16,7 +16,7 @@ const TABLES_MAX: usize = 4096;
 
 /// One line of `mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mount {
+pub(super) struct MountInfoLine {
     /// Of the file system; one on several devices has a number of its own.
     pub number: DeviceNumber,
     /// The directory of the file system that is mounted.
@@ -29,7 +29,7 @@ pub(super) struct Mount {
     pub process: Option<u32>,
 }
 
-impl Mount {
+impl MountInfoLine {
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (fixed, rest) = line.split_once(" - ")?;
         let mut fields = fixed.split(' ').skip(2);
@@ -52,18 +52,18 @@ impl Mount {
     }
 
     /// Whether it shows what `storage` holds.
-    pub(super) fn is_of(&self, storage: Storage, proc: &Path) -> bool {
-        storage == Storage::Device(self.number) || self.sources(proc).contains(&storage)
+    pub(super) fn is_of(&self, storage: StorageIdentity, proc: &Path) -> bool {
+        storage == StorageIdentity::Device(self.number) || self.sources(proc).contains(&storage)
     }
 
     /// The nodes or image files that are named as its source, as its own namespace sees them.
-    fn sources(&self, proc: &Path) -> Vec<Storage> {
+    fn sources(&self, proc: &Path) -> Vec<StorageIdentity> {
         let source = self.source.to_string_lossy();
         // bcachefs names all of its devices.
         let paths = source.split(':').filter(|path| path.starts_with("/dev/"));
         let whole = Some(&*source).filter(|path| path.starts_with('/'));
         let storages = paths.chain(whole).filter_map(|path| {
-            Storage::at(&match self.process {
+            StorageIdentity::at(&match self.process {
                 None => PathBuf::from(path),
                 Some(process) => {
                     let root = proc.join(process.to_string()).join("root");
@@ -88,7 +88,7 @@ impl Mount {
 ///
 /// # Errors
 /// When our own table cannot be read, or there are too many others.
-pub(super) fn all_mounts(proc: &Path) -> Result<Vec<Mount>, TargetError> {
+pub(super) fn all_mounts(proc: &Path) -> Result<Vec<MountInfoLine>, TargetError> {
     let own = own_table(proc)?;
     let mut mounts = parsed(&own);
     let mut tables = HashSet::from([own]);
@@ -121,7 +121,7 @@ pub(super) fn all_mounts(proc: &Path) -> Result<Vec<Mount>, TargetError> {
                 source,
             ));
         }
-        let found = parsed(&table).into_iter().map(|mount| Mount {
+        let found = parsed(&table).into_iter().map(|mount| MountInfoLine {
             process: Some(process),
             ..mount
         });
@@ -132,7 +132,7 @@ pub(super) fn all_mounts(proc: &Path) -> Result<Vec<Mount>, TargetError> {
 }
 
 /// What is mounted in our own namespace.
-pub(super) fn own_mounts(proc: &Path) -> Result<Vec<Mount>, TargetError> {
+pub(super) fn own_mounts(proc: &Path) -> Result<Vec<MountInfoLine>, TargetError> {
     Ok(parsed(&own_table(proc)?))
 }
 
@@ -142,9 +142,9 @@ fn own_table(proc: &Path) -> Result<Vec<u8>, TargetError> {
 }
 
 // fuzzed: kernel_tables
-fn parsed(table: &[u8]) -> Vec<Mount> {
+fn parsed(table: &[u8]) -> Vec<MountInfoLine> {
     let text = String::from_utf8_lossy(table);
-    text.lines().filter_map(Mount::parse).collect()
+    text.lines().filter_map(MountInfoLine::parse).collect()
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_mount_line_is_read() {
         let line = "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/root rw,errors=x";
-        let mount = Mount::parse(line).unwrap();
+        let mount = MountInfoLine::parse(line).unwrap();
         let number = DeviceNumber {
             major: 98,
             minor: 0,
@@ -165,6 +165,6 @@ mod tests {
         assert_eq!(mount.kind, "ext3");
         assert_eq!(mount.source, Path::new("/dev/root"));
         assert_eq!(mount.options, "rw,errors=x");
-        assert!(Mount::parse("nonsense").is_none());
+        assert!(MountInfoLine::parse("nonsense").is_none());
     }
 }

@@ -6,8 +6,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::block_layer::Storage;
-use super::mounts::Mount;
+use super::block_layer::StorageIdentity;
+use super::mounts::MountInfoLine;
 
 /// What lies beneath a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(super) enum Beneath {
     /// The path is on no overlay, or its file is in a lower layer.
     Nothing,
     /// This file of the upper layer.
-    File(Storage),
+    File(StorageIdentity),
     /// The upper layer cannot be seen from here, as that of a container.
     Hidden(PathBuf),
 }
 
 /// What lies beneath `path`, which has no links in it, by what is mounted.
-pub(super) fn beneath(path: &Path, mounts: &[Mount]) -> Beneath {
+pub(super) fn beneath(path: &Path, mounts: &[MountInfoLine]) -> Beneath {
     let nearest = nearest(path, mounts.iter());
     let Some(mount) = nearest.filter(|mount| mount.kind == "overlay") else {
         return Beneath::Nothing;
@@ -37,7 +37,7 @@ pub(super) fn beneath(path: &Path, mounts: &[Mount]) -> Beneath {
     if !upper.is_dir() {
         return Beneath::Hidden(upper);
     }
-    match Storage::at(&upper.join(inside(path, mount))) {
+    match StorageIdentity::at(&upper.join(inside(path, mount))) {
         Some(storage) => Beneath::File(storage),
         None => Beneath::Nothing,
     }
@@ -57,12 +57,12 @@ fn is_stacking(kind: &str) -> bool {
 /// Where its layers are seen, the files of that name in them are compared. Where one is not, as
 /// with FUSE or a relative path, any file may be it whose path ends as the name does inside.
 pub(super) fn is_read_through(
-    (backing, name): (Option<Storage>, &Path),
-    (files, path): (&[Storage], &Path),
-    mounts: &[Mount],
+    (backing, name): (Option<StorageIdentity>, &Path),
+    (files, path): (&[StorageIdentity], &Path),
+    mounts: &[MountInfoLine],
 ) -> bool {
-    let has_number = |mount: &&Mount| match backing {
-        Some(Storage::File { file_system, .. }) => mount.number == file_system,
+    let has_number = |mount: &&MountInfoLine| match backing {
+        Some(StorageIdentity::File { file_system, .. }) => mount.number == file_system,
         _ => false,
     };
     let own = mounts.iter().filter(|mount| mount.process.is_none());
@@ -75,7 +75,7 @@ pub(super) fn is_read_through(
             let inside = inside(name, mount);
             let layers = layers(mount);
             let is_one = |layer: &PathBuf| {
-                Storage::at(&layer.join(&inside)).is_some_and(|it| files.contains(&it))
+                StorageIdentity::at(&layer.join(&inside)).is_some_and(|it| files.contains(&it))
             };
             let are_seen = !layers.is_empty() && layers.iter().all(|it| it.is_dir());
             layers.iter().any(is_one) || !are_seen && path.ends_with(&inside)
@@ -83,7 +83,7 @@ pub(super) fn is_read_through(
 }
 
 /// The directories of an overlay, as its own mount namespace names them.
-fn layers(mount: &Mount) -> Vec<PathBuf> {
+fn layers(mount: &MountInfoLine) -> Vec<PathBuf> {
     let mut layers = Vec::new();
     for option in mount.options.split(',').filter(|_| mount.kind == "overlay") {
         let Some((key, value)) = option.split_once('=') else {
@@ -106,13 +106,16 @@ fn layers(mount: &Mount) -> Vec<PathBuf> {
 }
 
 /// Of the mounts that hold `path` the one that shows it: of two on one place the later.
-fn nearest<'a>(path: &Path, mounts: impl Iterator<Item = &'a Mount>) -> Option<&'a Mount> {
+fn nearest<'a>(
+    path: &Path,
+    mounts: impl Iterator<Item = &'a MountInfoLine>,
+) -> Option<&'a MountInfoLine> {
     let holding = mounts.filter(|mount| path.starts_with(&mount.point));
     holding.max_by_key(|mount| mount.point.components().count())
 }
 
 /// The path of a file from the root of the file system that is mounted.
-fn inside(path: &Path, mount: &Mount) -> PathBuf {
+fn inside(path: &Path, mount: &MountInfoLine) -> PathBuf {
     let inside = path.strip_prefix(&mount.point).unwrap_or(path);
     let parts = mount.root.components().chain(inside.components());
     let names = parts.filter(|part| matches!(part, Component::Normal(_)));
@@ -131,10 +134,10 @@ mod tests {
         let upper = scratch.path().join("upper");
         fs::create_dir_all(upper.join("part")).unwrap();
         fs::write(upper.join("part/file"), "x").unwrap();
-        let file = Storage::at(&upper.join("part/file")).unwrap();
+        let file = StorageIdentity::at(&upper.join("part/file")).unwrap();
         let mount = |root: &str, point: &str, options: String| {
             let line = format!("1 0 0:9 {root} {point} rw - overlay overlay {options}");
-            Mount::parse(&line).unwrap()
+            MountInfoLine::parse(&line).unwrap()
         };
         let options = format!("rw,lowerdir=/l,upperdir={},workdir=/w", upper.display());
         let mounts = [
@@ -166,15 +169,16 @@ mod tests {
         fs::write(at("lower/part/disk.img"), "x").unwrap();
         fs::write(at("lower/part/other.img"), "x").unwrap();
         let mount = |kind: &str, options: &str| {
-            Mount::parse(&format!("1 0 0:9 / /merged rw - {kind} {kind} {options}")).unwrap()
+            MountInfoLine::parse(&format!("1 0 0:9 / /merged rw - {kind} {kind} {options}"))
+                .unwrap()
         };
-        let backing = |minor| Storage::File {
+        let backing = |minor| StorageIdentity::File {
             file_system: super::super::block_layer::DeviceNumber { major: 0, minor },
             inode: 5,
         };
-        let check = |mount: &Mount, given: (u32, &str), file: &str, expected: bool| {
+        let check = |mount: &MountInfoLine, given: (u32, &str), file: &str, expected: bool| {
             let path = at(file);
-            let files = [Storage::at(&path).unwrap()];
+            let files = [StorageIdentity::at(&path).unwrap()];
             let backing = (Some(backing(given.0)), Path::new(given.1));
             let found = is_read_through(backing, (&files, &path), std::slice::from_ref(mount));
             assert_eq!(found, expected, "{mount:?} {given:?} {file}");

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::block_layer::{BlockLayer, DeviceNumber, EVERYTHING, Place, Storage};
+use super::block_layer::{BackingDevice, BlockLayer, DeviceNumber, EVERYTHING, StorageIdentity};
 
 /// More than that are not followed. No machine has so many that share bytes.
 const MEMBERS_MAX: usize = 4096;
@@ -33,8 +33,8 @@ pub(super) enum Relation {
 
 /// One that shares bytes with what will be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Member {
-    pub storage: Storage,
+pub(super) struct OverlappingDevice {
+    pub storage: StorageIdentity,
     pub relation: Relation,
     /// The bytes of it that may change.
     bytes: Range<u64>,
@@ -43,7 +43,10 @@ pub(super) struct Member {
 }
 
 /// All that share bytes with `start`, itself first; `None` when they are too many to follow.
-pub(super) fn sharing(layer: &BlockLayer, start: Storage) -> Option<Vec<Member>> {
+pub(super) fn sharing(
+    layer: &BlockLayer,
+    start: StorageIdentity,
+) -> Option<Vec<OverlappingDevice>> {
     let mut members = Members(vec![member(start, Relation::Itself, EVERYTHING)]);
     let mut at = 0;
     while at < members.0.len() {
@@ -59,7 +62,8 @@ pub(super) fn sharing(layer: &BlockLayer, start: Storage) -> Option<Vec<Member>>
         let (found, holders) = above(layer, &members.0[at]);
         let is_below = |name: &String| {
             let number = layer.with_name(name).map(|device| device.number);
-            let is_it = |it: &Member| Some(it.storage) == number.map(Storage::Device);
+            let is_it =
+                |it: &OverlappingDevice| Some(it.storage) == number.map(StorageIdentity::Device);
             members.0[..below].iter().any(is_it)
         };
         let held_by = holders.into_iter().filter(|name| !is_below(name)).collect();
@@ -73,17 +77,17 @@ pub(super) fn sharing(layer: &BlockLayer, start: Storage) -> Option<Vec<Member>>
     Some(members.0)
 }
 
-struct Members(Vec<Member>);
+struct Members(Vec<OverlappingDevice>);
 
 impl Members {
     /// Add one, unless one that includes it is there.
-    fn add(&mut self, found: Member) {
+    fn add(&mut self, found: OverlappingDevice) {
         // The way up leads back to the parts of a stack, whose other holders do not count.
-        let is_fit = |known: &Member| {
+        let is_fit = |known: &OverlappingDevice| {
             known.relation != Relation::Stacked
                 || matches!(found.relation, Relation::Stacked | Relation::Above)
         };
-        let includes = |known: &Member| {
+        let includes = |known: &OverlappingDevice| {
             known.storage == found.storage
                 && known.bytes.start <= found.bytes.start
                 && known.bytes.end >= found.bytes.end
@@ -99,8 +103,8 @@ impl Members {
     }
 }
 
-fn member(storage: Storage, relation: Relation, bytes: Range<u64>) -> Member {
-    Member {
+fn member(storage: StorageIdentity, relation: Relation, bytes: Range<u64>) -> OverlappingDevice {
+    OverlappingDevice {
         storage,
         relation,
         bytes,
@@ -109,35 +113,47 @@ fn member(storage: Storage, relation: Relation, bytes: Range<u64>) -> Member {
 }
 
 /// What the bytes of `upper` lie in.
-fn beneath(layer: &BlockLayer, upper: &Member) -> Vec<Member> {
-    let Storage::Device(number) = upper.storage else {
+fn beneath(layer: &BlockLayer, upper: &OverlappingDevice) -> Vec<OverlappingDevice> {
+    let StorageIdentity::Device(number) = upper.storage else {
         return Vec::new();
     };
     match layer.with_number(number).map(|device| &device.place) {
-        Some(Place::Disk(disk, place)) => {
+        Some(BackingDevice::Disk(disk, place)) => {
             let bytes = outward(&upper.bytes, place);
-            vec![member(Storage::Device(*disk), Relation::Disk, bytes)]
+            vec![member(
+                StorageIdentity::Device(*disk),
+                Relation::Disk,
+                bytes,
+            )]
         }
-        Some(Place::Backing(storage, place)) => {
+        Some(BackingDevice::Backing(storage, place)) => {
             let bytes = outward(&upper.bytes, place);
             vec![member(*storage, Relation::Backing, bytes)]
         }
-        Some(Place::Stacked(parts)) => parts
+        Some(BackingDevice::Stacked(parts)) => parts
             .iter()
-            .map(|part| member(Storage::Device(*part), Relation::Stacked, EVERYTHING))
+            .map(|part| {
+                member(
+                    StorageIdentity::Device(*part),
+                    Relation::Stacked,
+                    EVERYTHING,
+                )
+            })
             .collect(),
-        Some(Place::Itself | Place::Unknown(_)) | None => Vec::new(),
+        Some(BackingDevice::Itself | BackingDevice::Unknown(_)) | None => Vec::new(),
     }
 }
 
 /// What lies on the bytes of `lower`, and who of that keeps them from being written.
-fn above(layer: &BlockLayer, lower: &Member) -> (Vec<Member>, Vec<String>) {
+fn above(layer: &BlockLayer, lower: &OverlappingDevice) -> (Vec<OverlappingDevice>, Vec<String>) {
     let mut found = Vec::new();
     let mut holders = Vec::new();
     for device in &layer.devices {
         let (place, is_loop) = match &device.place {
-            Place::Disk(disk, place) if Storage::Device(*disk) == lower.storage => (place, false),
-            Place::Backing(storage, place) if *storage == lower.storage => (place, true),
+            BackingDevice::Disk(disk, place) if StorageIdentity::Device(*disk) == lower.storage => {
+                (place, false)
+            }
+            BackingDevice::Backing(storage, place) if *storage == lower.storage => (place, true),
             _ => continue,
         };
         let bytes = lower.bytes.start.max(place.start)..lower.bytes.end.min(place.end);
@@ -146,7 +162,7 @@ fn above(layer: &BlockLayer, lower: &Member) -> (Vec<Member>, Vec<String>) {
         }
         let bytes = bytes.start - place.start..bytes.end - place.start;
         found.push(member(
-            Storage::Device(device.number),
+            StorageIdentity::Device(device.number),
             Relation::Above,
             bytes,
         ));
@@ -154,16 +170,24 @@ fn above(layer: &BlockLayer, lower: &Member) -> (Vec<Member>, Vec<String>) {
             holders.push(device.name.clone());
         }
     }
-    if let (Storage::Device(number), false) = (lower.storage, lower.relation == Relation::Stacked) {
+    if let (StorageIdentity::Device(number), false) =
+        (lower.storage, lower.relation == Relation::Stacked)
+    {
         let named = layer.with_number(number).map(|device| &device.holders);
         holders.extend(named.into_iter().flatten().cloned());
         let stacks = layer.devices.iter().filter(|it| is_on(&it.place, number));
         holders.extend(stacks.map(|stack| stack.name.clone()));
         let numbers = holders.iter().filter_map(|name| layer.with_name(name));
-        let whole =
-            numbers.map(|it| member(Storage::Device(it.number), Relation::Above, EVERYTHING));
+        let whole = numbers.map(|it| {
+            member(
+                StorageIdentity::Device(it.number),
+                Relation::Above,
+                EVERYTHING,
+            )
+        });
         // Loop devices are here with their place already.
-        let is_new = |it: &Member| !found.iter().any(|known| known.storage == it.storage);
+        let is_new =
+            |it: &OverlappingDevice| !found.iter().any(|known| known.storage == it.storage);
         let whole: Vec<_> = whole.filter(is_new).collect();
         found.extend(whole);
         holders.sort();
@@ -172,8 +196,8 @@ fn above(layer: &BlockLayer, lower: &Member) -> (Vec<Member>, Vec<String>) {
     (found, holders)
 }
 
-fn is_on(place: &Place, number: DeviceNumber) -> bool {
-    matches!(place, Place::Stacked(parts) if parts.contains(&number))
+fn is_on(place: &BackingDevice, number: DeviceNumber) -> bool {
+    matches!(place, BackingDevice::Stacked(parts) if parts.contains(&number))
 }
 
 /// Bytes of an inner device as bytes of the one that it lies in at `place`.

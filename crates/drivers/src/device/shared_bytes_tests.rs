@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::block_layer::{DeviceNumber, Storage, bytes_of};
+use super::block_layer::{DeviceNumber, StorageIdentity, bytes_of};
 use super::loop_device::LoopStatus;
 use super::{Device, Kernel, look_in_kernel};
 use crate::target_error::TargetError;
 
 const MIB: u64 = 1 << 20;
-const FILE: Storage = Storage::File {
+const FILE: StorageIdentity = StorageIdentity::File {
     file_system: DeviceNumber { major: 8, minor: 1 },
     inode: 77,
 };
@@ -61,8 +61,8 @@ impl Machine {
         DeviceNumber { major: 9, minor }
     }
 
-    fn storage(&self, name: &str) -> Storage {
-        Storage::Device(self.number(name))
+    fn storage(&self, name: &str) -> StorageIdentity {
+        StorageIdentity::Device(self.number(name))
     }
 
     fn add(&mut self, name: &str, directory: &str) {
@@ -92,7 +92,7 @@ impl Machine {
     }
 
     /// A loop device on a whole device or file, or a part of it, in MiB.
-    fn looped(mut self, name: &str, storage: Storage, offset: u64, limit: u64) -> Self {
+    fn looped(mut self, name: &str, storage: StorageIdentity, offset: u64, limit: u64) -> Self {
         let directory = format!("sys/devices/{name}");
         self.add(name, &directory);
         let backing = "/gone (deleted)\n";
@@ -261,7 +261,7 @@ fn btrfs_members_and_swap_space_are_refused() {
     // No test may make nodes, so that a swap device cannot be named here; a swap file can.
     let file = machine.root.path().join("swap file");
     fs::write(&file, "x").unwrap();
-    let storage = Storage::at(&file).unwrap();
+    let storage = StorageIdentity::at(&file).unwrap();
     let name = file.display().to_string().replace(' ', "\\040");
     let line = format!("Filename Type Size\n{name} file 1 0 -2\n");
     machine.put("proc/swaps", &line);
@@ -296,7 +296,7 @@ fn a_device_about_which_the_system_does_not_tell_is_refused() {
     silent.put("sys/devices/loop0/loop/sizelimit", "0\n");
     silent.check("sda", "");
     let look = |path: &Path| {
-        silent.with(|kernel| look_in_kernel(kernel, Storage::at(path).unwrap(), path))
+        silent.with(|kernel| look_in_kernel(kernel, StorageIdentity::at(path).unwrap(), path))
     };
     let refused = look(&backing).unwrap_err().to_string();
     assert!(refused.contains("is in use by loop0"), "{refused}");
@@ -321,7 +321,7 @@ fn a_file_beneath_a_loop_device_is_known_without_its_name() {
     let machine = partitioned();
     let path = machine.root.path().join("file");
     fs::write(&path, "x").unwrap();
-    let file = Storage::at(&path).unwrap();
+    let file = StorageIdentity::at(&path).unwrap();
     let look = |machine: &Machine| machine.with(|kernel| look_in_kernel(kernel, file, &path));
     assert_eq!(look(&machine).unwrap(), [""; 0]);
     let mut machine = machine.looped("loop0", file, 1, 0);
@@ -341,7 +341,7 @@ fn an_image_file_that_is_mounted_as_it_is_is_refused() {
     fs::write(&path, "x").unwrap();
     let line = format!("1 0 0:44 / /mnt ro - erofs {} ro\n", path.display());
     machine.put("proc/self/mountinfo", &line);
-    let storage = Storage::at(&path).unwrap();
+    let storage = StorageIdentity::at(&path).unwrap();
     let refused = machine.with(|kernel| look_in_kernel(kernel, storage, &path));
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("/image is mounted at /mnt"), "{refused}");

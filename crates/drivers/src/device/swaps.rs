@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::block_layer::Storage;
+use super::block_layer::StorageIdentity;
 use super::unescape;
 use crate::target_error::TargetError;
 
@@ -41,14 +41,17 @@ impl Swaps {
     }
 
     /// Which of `storages` is swap space, by the names in the table.
-    pub(super) fn find(&self, storages: &[Storage]) -> Option<Storage> {
-        let used = self.paths.iter().filter_map(|path| Storage::at(path));
+    pub(super) fn find(&self, storages: &[StorageIdentity]) -> Option<StorageIdentity> {
+        let used = self
+            .paths
+            .iter()
+            .filter_map(|path| StorageIdentity::at(path));
         used.into_iter().find(|it| storages.contains(it))
     }
 
     /// Whether the file at `path` is swap space by whatever name: the kernel refuses to write
     /// nothing at all to it. Asked only while files are swapped to.
-    pub(super) fn holds_file(&self, path: &Path, storage: Storage) -> bool {
+    pub(super) fn holds_file(&self, path: &Path, storage: StorageIdentity) -> bool {
         if !self.has_files {
             return false;
         }
@@ -61,7 +64,7 @@ impl Swaps {
         };
         let is_same = file
             .metadata()
-            .is_ok_and(|found| Storage::of(&found) == Some(storage));
+            .is_ok_and(|found| StorageIdentity::of(&found) == Some(storage));
         let refused = file.write_at(&[], 0).err();
         is_same && refused.and_then(|error| error.raw_os_error()) == Some(libc::ETXTBSY)
     }

@@ -7,8 +7,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno as SystemError;
 use workload::{BLOCK_BYTES, DirectoryUse, FileName, OpenFor};
 
-use super::{FileSystemDriver, Open, Purpose};
-use crate::file_content::Content;
+use super::{FileSystemDriver, OpenHandle, OpenPurpose};
+use crate::file_content::FileContent;
 use crate::guard::beneath::open_beneath;
 use crate::raw_device::{forget, read_exactly};
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory};
@@ -20,7 +20,7 @@ pub(super) struct Learned {
     /// From the work directory on.
     pub(super) path: String,
     name: FileName,
-    pub(super) content: Content,
+    pub(super) content: FileContent,
 }
 
 /// A file of all clients that this one has written to.
@@ -28,18 +28,22 @@ pub(super) struct Learned {
 pub(super) struct Joint {
     pub(super) name: FileName,
     /// What it holds: its length, and all clients' blocks are like this one's.
-    pub(super) content: Content,
+    pub(super) content: FileContent,
     /// How much of it this client wrote.
     written: u64,
 }
 
 impl Joint {
     /// As the file is now.
-    pub(super) fn of(name: FileName, file: &File, written: Content) -> Result<Self, SystemError> {
+    pub(super) fn of(
+        name: FileName,
+        file: &File,
+        written: FileContent,
+    ) -> Result<Self, SystemError> {
         let bytes = rustix::fs::fstat(file)?.st_size as u64;
         Ok(Self {
             name,
-            content: Content { bytes, ..written },
+            content: FileContent { bytes, ..written },
             written: written.bytes,
         })
     }
@@ -57,7 +61,7 @@ impl FileSystemDriver {
         self.learned = Some(Learned {
             path: format!("{root}/{}", self.path(name)?),
             name,
-            content: Content {
+            content: FileContent {
                 origin: name,
                 changes: 0,
                 bytes,
@@ -75,11 +79,11 @@ impl FileSystemDriver {
         purpose: OpenFor,
     ) -> Result<u64, SystemError> {
         let (flags, purpose) = match purpose {
-            OpenFor::Reading => (OFlags::RDONLY, Purpose::Read),
-            OpenFor::Writing => (OFlags::RDWR, Purpose::Join),
+            OpenFor::Reading => (OFlags::RDONLY, OpenPurpose::Read),
+            OpenFor::Writing => (OFlags::RDWR, OpenPurpose::Join),
         };
         let file = open_beneath(&self.root, self.path(name)?, flags)?;
-        let content = Content {
+        let content = FileContent {
             origin: name,
             changes: 0,
             bytes: 0,
@@ -89,16 +93,16 @@ impl FileSystemDriver {
         read_exactly(&file, 0, &mut first).map_err(|_| SystemError::STALE)?;
         let is_ours = match content.headers {
             // What is only read may be wrong, which reading it tells.
-            Some(headers) => purpose == Purpose::Read || headers.are_in(0, &first),
+            Some(headers) => purpose == OpenPurpose::Read || headers.are_in(0, &first),
             None => content.matches(0, &first),
         };
         if !is_ours {
             return Err(SystemError::STALE);
         }
         if self.verifying.is_some() {
-            self.tell_opened(&format!("{}/{}", self.name, self.path(name)?));
+            self.record_opened(&format!("{}/{}", self.name, self.path(name)?));
         }
-        self.open = Some(Open::File {
+        self.open = Some(OpenHandle::File {
             file,
             name,
             content,
@@ -111,14 +115,14 @@ impl FileSystemDriver {
     /// The next bytes lie there.
     pub(super) fn seek(&mut self, to: u64) -> Result<u64, SystemError> {
         match &mut self.open {
-            Some(Open::File { at, .. }) => *at = to,
+            Some(OpenHandle::File { at, .. }) => *at = to,
             _ => return Err(SystemError::BADF),
         }
         Ok(0)
     }
 
     /// Drop what this host holds of a file of all clients; this client's share of what stays.
-    pub(super) fn forget_joint(&self) -> Result<f64, SystemError> {
+    pub(super) fn drop_joint_pages(&self) -> Result<f64, SystemError> {
         let Some(joint) = &self.joint else {
             return Ok(0.0);
         };
@@ -131,12 +135,12 @@ impl FileSystemDriver {
     /// Open another client's file, to read it.
     pub(super) fn open_learned(&mut self, learned: &Learned) -> Result<u64, SystemError> {
         let file = open_beneath(self.work.descriptor(), &learned.path, OFlags::RDONLY)?;
-        self.tell_opened(&learned.path);
-        self.open = Some(Open::File {
+        self.record_opened(&learned.path);
+        self.open = Some(OpenHandle::File {
             file,
             name: learned.name,
             content: learned.content,
-            purpose: Purpose::Read,
+            purpose: OpenPurpose::Read,
             at: 0,
         });
         Ok(0)

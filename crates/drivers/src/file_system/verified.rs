@@ -9,7 +9,7 @@ use verify::{FileFindings, number_of_file};
 use workload::{Errno, FileName};
 
 use super::FileSystemDriver;
-use crate::file_content::{Content, Headers};
+use crate::file_content::{FileContent, Headers};
 use crate::guard::beneath::open_beneath;
 use crate::raw_device::forget;
 
@@ -42,7 +42,7 @@ impl Verifying {
     }
 
     /// A write is about to be made: its size is that of all of the file's.
-    pub(super) fn write(&mut self, content: &mut Content, bytes: usize) {
+    pub(super) fn write(&mut self, content: &mut FileContent, bytes: usize) {
         self.has_written = true;
         if let Some(headers) = &mut content.headers {
             headers.write_bytes = headers.write_bytes.max(bytes as u32);
@@ -69,7 +69,7 @@ impl FileSystemDriver {
     }
 
     /// Findings until the next file is opened are about this one.
-    pub(super) fn tell_opened(&mut self, path: &str) {
+    pub(super) fn record_opened(&mut self, path: &str) {
         let whole = self.work.path().join(path);
         if let Some(verifying) = &mut self.verifying {
             verifying.opened = whole.display().to_string();
@@ -99,7 +99,7 @@ impl FileSystemDriver {
             _ => return Ok(()),
         }
         rustix::fs::syncfs(&self.root)?;
-        let mut files: Vec<(FileName, Content)> = self
+        let mut files: Vec<(FileName, FileContent)> = self
             .files
             .iter()
             .map(|(name, it)| (*name, it.content))
@@ -115,7 +115,7 @@ impl FileSystemDriver {
             let bytes = rustix::fs::fstat(&file)?.st_size as u64;
             let bytes = bytes.max(content.bytes);
             forget(&file, bytes)?;
-            self.tell_opened(&format!("{}/{path}", self.name));
+            self.record_opened(&format!("{}/{path}", self.name));
             if !self.read_file_back(&file, content, bytes, goes_on)? {
                 break;
             }
@@ -127,7 +127,7 @@ impl FileSystemDriver {
     fn read_file_back(
         &mut self,
         file: &File,
-        content: Content,
+        content: FileContent,
         bytes: u64,
         goes_on: &mut dyn FnMut() -> bool,
     ) -> Result<bool, SystemError> {

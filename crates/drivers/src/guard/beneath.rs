@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::identity::Found;
+use super::identity::FileLinks;
 
 /// The kernel asks for another try when something was renamed while it looked.
 const ATTEMPTS: usize = 128;
@@ -87,7 +87,7 @@ pub(crate) fn open_file(
     let name = name.as_ref();
     // Asked by its path first: opening a device can do something.
     let seen = open_beneath(&directory, name, OFlags::PATH)?;
-    let is_file = |file: &File| Found::of(file).is_ok_and(|found| found.is_file());
+    let is_file = |file: &File| FileLinks::of(file).is_ok_and(|found| found.is_file());
     if !is_file(&seen) {
         return Ok(None);
     }

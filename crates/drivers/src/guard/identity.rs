@@ -31,7 +31,7 @@ pub struct Identity {
 
 /// What a descriptor or a name stands for.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct FileLinks {
     /// Which file it is.
     pub identity: Identity,
     /// How many names it has.
@@ -50,7 +50,7 @@ impl Identity {
     /// # Errors
     /// When the system does not tell.
     pub fn of(file: impl AsFd) -> io::Result<Self> {
-        Ok(Found::of(file)?.identity)
+        Ok(FileLinks::of(file)?.identity)
     }
 
     /// The identity of a file that was just made, by one call. Without the inode's generation,
@@ -83,7 +83,7 @@ impl Identity {
     }
 }
 
-impl Found {
+impl FileLinks {
     /// What an open descriptor stands for.
     ///
     /// # Errors
@@ -124,13 +124,13 @@ impl Found {
     }
 }
 
-fn look(directory: BorrowedFd<'_>, name: &Path, flags: AtFlags) -> io::Result<Found> {
+fn look(directory: BorrowedFd<'_>, name: &Path, flags: AtFlags) -> io::Result<FileLinks> {
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
     match rustix::fs::statx(directory, name, flags, wanted) {
         Ok(found) => {
             let has_birth = found.stx_mask & StatxFlags::BTIME.bits() != 0;
             let born = (found.stx_btime.tv_sec, found.stx_btime.tv_nsec);
-            Ok(Found {
+            Ok(FileLinks {
                 identity: Identity {
                     device: (found.stx_dev_major, found.stx_dev_minor),
                     inode: found.stx_ino,
@@ -150,12 +150,16 @@ fn look(directory: BorrowedFd<'_>, name: &Path, flags: AtFlags) -> io::Result<Fo
     }
 }
 
-fn look_without_birth(directory: BorrowedFd<'_>, name: &Path, flags: AtFlags) -> io::Result<Found> {
+fn look_without_birth(
+    directory: BorrowedFd<'_>,
+    name: &Path,
+    flags: AtFlags,
+) -> io::Result<FileLinks> {
     let found = match flags {
         AtFlags::EMPTY_PATH => rustix::fs::fstat(directory)?,
         flags => rustix::fs::statat(directory, name, flags)?,
     };
-    Ok(Found {
+    Ok(FileLinks {
         identity: Identity {
             device: (
                 rustix::fs::major(found.st_dev),
@@ -191,7 +195,7 @@ fn generation(file: BorrowedFd<'_>) -> Option<u32> {
 /// # Errors
 /// When it is another file, or the system does not tell.
 pub fn require(file: &File, identity: &Identity) -> io::Result<()> {
-    let found = Found::of(file)?;
+    let found = FileLinks::of(file)?;
     if !found.identity.is_same_file(identity) {
         return Err(io::Error::other("another file has its name now"));
     }
@@ -219,7 +223,7 @@ mod tests {
         let again = File::open(top.path().join("b")).expect("a file");
         assert!(identity.is_same_file(&Identity::of(&again).expect("an identity")));
         let directory = File::open(top.path()).expect("a directory");
-        let named = Found::named(&directory, "b").expect("a name");
+        let named = FileLinks::named(&directory, "b").expect("a name");
         assert!(identity.is_same_file(&named.identity) && named.is_file());
     }
 

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::beneath::{open_beneath, open_file};
-use super::identity::Found;
+use super::identity::FileLinks;
 use super::seal::random;
 use crate::work_directory::entries;
 
@@ -45,7 +45,7 @@ pub(crate) fn is_aside(name: &str) -> bool {
 pub fn remove_proven(
     directory: impl AsFd,
     name: impl AsRef<Path>,
-    is_ours: impl FnOnce(&File, &Found) -> io::Result<bool>,
+    is_ours: impl FnOnce(&File, &FileLinks) -> io::Result<bool>,
 ) -> io::Result<Removal> {
     let (directory, name) = (directory.as_fd(), name.as_ref());
     let file = match open_file(directory, name) {
@@ -54,7 +54,7 @@ pub fn remove_proven(
         Err(Errno::NOENT) => return Ok(Removal::Absent),
         Err(error) => return Err(error.into()),
     };
-    let found = Found::of(&file)?;
+    let found = FileLinks::of(&file)?;
     if found.links != 1 || !is_ours(&file, &found)? {
         return Ok(Removal::Foreign);
     }
@@ -66,7 +66,7 @@ pub fn remove_proven(
         Err(Errno::BUSY) => return Ok(Removal::Foreign),
         Err(error) => return Err(error.into()),
     }
-    let moved = Found::named(directory, &aside)?;
+    let moved = FileLinks::named(directory, &aside)?;
     if moved.identity.is_same_file(&found.identity) && moved.links == 1 {
         // Network file systems and FUSE keep an open file that is removed, under a name of theirs.
         drop(file);
@@ -178,7 +178,7 @@ mod tests {
         let path = |name: &str| top.path().join(name);
         let directory = File::open(top.path()).expect("a directory");
         let remove = |name: &str| {
-            let proof = |_: &File, found: &Found| Ok(found.size == 4);
+            let proof = |_: &File, found: &FileLinks| Ok(found.size == 4);
             remove_proven(&directory, name, proof).expect("looked at")
         };
         fs::write(path("ours"), "ours").expect("a file");

@@ -20,7 +20,7 @@ use rustix::fs::{SeekFrom, XattrFlags};
 use rustix::rand::GetRandomFlags;
 use verify::{SECTOR_BYTES, Sector, read_sector};
 
-use super::identity::Found;
+use super::identity::FileLinks;
 use crate::buffers::{AlignedBuffer, mix};
 use crate::payload::stamps_in;
 
@@ -108,7 +108,7 @@ impl Seal {
     /// # Errors
     /// When it cannot be read: then nothing is proved.
     pub fn examine(self, file: &File) -> io::Result<Proof> {
-        let size = Found::of(file)?.size;
+        let size = FileLinks::of(file)?.size;
         let Some(begin) = first_content(file, size)? else {
             return Ok(Proof::Blank);
         };
@@ -195,7 +195,7 @@ impl Maker {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn made(&self, file: &File, found: &Found) -> io::Result<bool> {
+    pub(crate) fn made(&self, file: &File, found: &FileLinks) -> io::Result<bool> {
         if found.owner != self.owner || found.links != 1 || !found.is_private() {
             return Ok(false);
         }
@@ -408,7 +408,7 @@ mod tests {
     /// What `trial --verify` left when it was killed was not known for ours.
     #[test]
     fn headers_of_verified_writes_carry_it() {
-        let header = |seed| verify::Header {
+        let header = |seed| verify::SectorHeader {
             seed,
             sequence: 3,
             target: 0,

@@ -1,6 +1,6 @@
 //! Marks of file systems and swap space, by their published on-disk formats.
 
-use super::mark::{Mark, MarkPosition, at, each, end, mark};
+use super::mark::{MarkPosition, SignatureBytes, at, each, end, mark};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -49,7 +49,7 @@ const DESCRIPTORS: &[MarkPosition] = &[
 /// The anchor of UDF: block 256, of blocks of 512 bytes to 4 KiB.
 const ANCHORS: &[MarkPosition] = &[at(128 * KIB), at(256 * KIB), at(512 * KIB), at(MIB)];
 
-pub(super) const MARKS: &[Mark] = &[
+pub(super) const MARKS: &[SignatureBytes] = &[
     mark(
         EXT,
         &["ext2", "ext3", "ext4", "ext4dev", "jbd"],

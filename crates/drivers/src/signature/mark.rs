@@ -33,7 +33,7 @@ impl MarkPosition {
 
 /// Bytes that say what a device carries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct SignatureBytes {
     /// As a message says it.
     pub name: &'static str,
     /// The same in the words of `blkid -k`; empty where that does not know it.
@@ -51,8 +51,8 @@ pub(super) const fn mark(
     kinds: &'static [&'static str],
     bytes: &'static [u8],
     places: &'static [MarkPosition],
-) -> Mark {
-    Mark {
+) -> SignatureBytes {
+    SignatureBytes {
         name,
         kinds,
         bytes,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::mark::{Mark, MarkPosition, at, each, end, mark};
+use super::mark::{MarkPosition, SignatureBytes, at, each, end, mark};
 
 const KIB: u64 = 1 << 10;
 
@@ -17,7 +17,7 @@ const DYNAMIC: &str = "a Windows dynamic disk";
 
 const UNIXWARE_PLACES: &[MarkPosition] = &[at(29 * 512 + 4)];
 
-pub(super) const MARKS: &[Mark] = &[
+pub(super) const MARKS: &[SignatureBytes] = &[
     mark(GPT, &["gpt"], b"EFI PART", &[at(512), at(4 * KIB)]),
     mark(
         GPT_COPY,

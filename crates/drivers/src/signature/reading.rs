@@ -9,13 +9,13 @@ use std::os::unix::fs::FileExt;
 const CHUNK_BYTES: u64 = 64 << 10;
 
 /// A device of which parts were read.
-pub(super) struct Reading<'a> {
+pub(super) struct DeviceChunks<'a> {
     file: &'a File,
     size: u64,
     chunks: HashMap<u64, Vec<u8>>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> DeviceChunks<'a> {
     pub(super) fn new(file: &'a File, size: u64) -> Self {
         Self {
             file,

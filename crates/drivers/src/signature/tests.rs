@@ -10,7 +10,7 @@ use std::process::Command;
 
 use workload::TargetId;
 
-use super::mark::{Mark, MarkPosition};
+use super::mark::{MarkPosition, SignatureBytes};
 use super::partition_tables::BOOT_SECTOR_KINDS;
 use super::{find_content, find_signatures, marks};
 use crate::buffers::fill_incompressible;
@@ -45,7 +45,7 @@ fn ends(place: MarkPosition, size: u64) -> BTreeSet<u64> {
 #[test]
 fn every_mark_is_found_where_its_format_puts_it() {
     let size = (256 << 30) + SIZE;
-    for Mark {
+    for SignatureBytes {
         name,
         bytes,
         places,
@@ -103,7 +103,7 @@ fn the_table_has_every_kind_that_the_system_knows() {
 fn marks_mean_what_the_system_says() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let mut recognised = BTreeSet::new();
-    for Mark {
+    for SignatureBytes {
         bytes,
         kinds,
         places,

@@ -58,14 +58,14 @@ pub(super) fn find_unknown(file: &File, size: u64, places: &[u64]) -> io::Result
 /// read from `offset`.
 fn first_unknown(bytes: &[u8], offset: u64, from: usize) -> Option<u64> {
     let stamps = stamps_in(bytes, offset);
-    let mut run: Option<Run> = None;
+    let mut run: Option<UnknownSectors> = None;
     let mut is_behind_ours = false;
     for (sector, start) in bytes.chunks(SECTOR_BYTES).zip((0..).step_by(SECTOR_BYTES)) {
         let end = start + sector.len();
         let last = stamps.partition_point(|stamp| *stamp < end).checked_sub(1);
         let is_ours = last.is_some_and(|last| stamps[last] + BLOCK_BYTES > start);
         if !is_ours && !is_blank(sector) {
-            let begun = Run {
+            let begun = UnknownSectors {
                 start,
                 end,
                 is_behind_ours,
@@ -83,13 +83,13 @@ fn first_unknown(bytes: &[u8], offset: u64, from: usize) -> Option<u64> {
 }
 
 /// Sectors in a row that are neither nothing nor stamped.
-struct Run {
+struct UnknownSectors {
     start: usize,
     end: usize,
     is_behind_ours: bool,
 }
 
-impl Run {
+impl UnknownSectors {
     /// Not before `from`, and not the ends of blocks of ours whose stamps were written over.
     fn is_unknown(&self, bytes: &[u8], from: usize) -> bool {
         let len = self.end - self.start;

@@ -1,6 +1,6 @@
 //! Marks of RAID, volume managers, encryption and clustered storage, by their published formats.
 
-use super::mark::{Mark, MarkPosition, at, each, end, mark};
+use super::mark::{MarkPosition, SignatureBytes, at, each, end, mark};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -59,7 +59,7 @@ const PROMISE_PLACES: &[MarkPosition] = &[
 const HPT45X_PLACES: &[MarkPosition] = &[sectors_back(11)];
 const HPT37X_PLACES: &[MarkPosition] = &[at(9 * 512 + 32)];
 
-pub(super) const MARKS: &[Mark] = &[
+pub(super) const MARKS: &[SignatureBytes] = &[
     mark(
         MD,
         &["linux_raid_member"],

@@ -13,7 +13,7 @@ use super::{
     is_directory_name,
 };
 use crate::guard::beneath::open_beneath;
-use crate::guard::identity::Found;
+use crate::guard::identity::FileLinks;
 use crate::guard::seal::Seal;
 use crate::stale::seal_of_marker;
 use crate::target_error::TargetError;
@@ -43,7 +43,7 @@ impl WorkDirectory {
             rustix::fs::open(parent, flags, Mode::empty()).map_err(|it| in_context(it.into()))?;
         let directory = open_beneath(&parent_fd, name, DIRECTORY_FLAGS)
             .map_err(|error| in_context(error.into()))?;
-        let found = Found::of(&directory).map_err(in_context)?;
+        let found = FileLinks::of(&directory).map_err(in_context)?;
         let marker = open_beneath(&directory, MARKER_NAME, OFlags::RDONLY | OFlags::NONBLOCK)
             .map_err(|error| in_context(error.into()))?;
         let is_mine = found.owner == rustix::process::geteuid().as_raw() && found.is_private();

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use drivers::{
-    AccessMode, Caching, MARKER_NAME, Owner, Seal, Target, TargetError, TargetOptions,
+    AccessMode, Caching, DirectoryOwner, MARKER_NAME, Seal, Target, TargetError, TargetOptions,
     WorkDirectory, find_stale,
 };
 use tempfile::TempDir;
@@ -31,8 +31,8 @@ fn scratch() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-fn owner() -> Owner {
-    Owner {
+fn owner() -> DirectoryOwner {
+    DirectoryOwner {
         program: "test 1".into(),
         started: "noon".into(),
         purpose: "a\nb".into(),

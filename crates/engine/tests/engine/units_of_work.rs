@@ -5,14 +5,14 @@ use engine::{Engine, EngineOptions, EngineState, KindSet};
 use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{
-    ClientSpec, Gap, GapShape, LoadFactor, OpKind, Profile, Records, TargetId, UsersSpec,
+    ClientSpec, Gap, GapShape, LoadFactor, OpKind, Records, TargetId, UserProfile, UsersSpec,
 };
 
 const USERS: u32 = 20;
 const TRANSACTIONS: u64 = 30;
 
 fn users() -> ClientSpec {
-    let profile = Profile {
+    let profile = UserProfile {
         name: "user".into(),
         users: 1,
         ios: 3,

@@ -13,7 +13,8 @@ use stats::Slot;
 use units::{Duration, Instant};
 use workload::{
     AddressSpec, AnyClient, ClientId, ClientSpec, Completion, Durability, Gap, GapShape, Mix,
-    MixSpec, Op, OpKind, Pacing, Partition, Pattern, Region, Request, Size, Start, TargetId,
+    MixSpec, Op, OpKind, OperationSize, Pacing, Partition, Pattern, Region, Request, TargetId,
+    WalkStart,
 };
 
 /// A driver that keeps a copy of everything that passes through it.
@@ -120,7 +121,7 @@ pub fn mixed(pacing: Pacing, operations: Option<u64>) -> ClientSpec {
             region,
             partition: Partition::Interleaved,
             pattern: Pattern::Hyperbolic { alpha: 0.5 },
-            start: Start::Random,
+            start: WalkStart::Random,
         },
         mix: Mix {
             read: 6,
@@ -128,11 +129,11 @@ pub fn mixed(pacing: Pacing, operations: Option<u64>) -> ClientSpec {
             flush: 1,
         },
         sizes: vec![
-            Size {
+            OperationSize {
                 len: 4096,
                 weight: 3,
             },
-            Size {
+            OperationSize {
                 len: 65_536,
                 weight: 1,
             },

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use units::Duration;
 
-use super::{LogKind, Logs, WindowValue};
+use super::{JobLogs, LogKind, WindowValue};
 
 /// Parts of a power of two, as a power of two.
 const PART_BITS: u32 = 6;
@@ -43,7 +43,7 @@ pub type TakeLine<'a> = &'a mut dyn FnMut(LogKind, &str);
 /// direction, however long the job is.
 #[derive(Clone, Debug)]
 pub struct JobLog {
-    options: Logs,
+    options: JobLogs,
     kinds: Vec<LogKind>,
     /// Milliseconds that times begin with.
     epoch_ms: u64,
@@ -74,7 +74,7 @@ struct Classes {
 impl JobLog {
     /// The logs of a copy whose job began `epoch_ms` milliseconds after 1970.
     #[must_use]
-    pub fn new(options: &Logs, epoch_ms: u64) -> Self {
+    pub fn new(options: &JobLogs, epoch_ms: u64) -> Self {
         Self {
             kinds: options.kinds().into_iter().map(|(kind, _)| kind).collect(),
             epoch_ms: if options.is_unix { epoch_ms } else { 0 },

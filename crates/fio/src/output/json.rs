@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json as value};
 use crate::steady::SteadyReport;
 
 use super::{
-    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, Idleness, JobReport, PercentilesOf, Spread, Transfers,
-    VERSION, batch_class, depth_class, percentile,
+    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, Idleness, JobReport, PercentilesOf, SampleStatistics,
+    Transfers, VERSION, batch_class, depth_class, percentile,
 };
 
 /// What stands around the jobs.
@@ -183,8 +183,8 @@ fn classes(shares: &[(String, f64)]) -> Value {
 
 fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
     let [iops, bw] = moved.windows();
-    let service = Spread::of(&moved.service);
-    let submission = Spread::of(&moved.submission);
+    let service = SampleStatistics::of(&moved.service);
+    let submission = SampleStatistics::of(&moved.submission);
     let PercentilesOf {
         submission: of_submission,
         completion,
@@ -204,7 +204,7 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
         false => spread(&service),
     };
     let whole = with(
-        spread(&Spread::sum(&submission, &service)),
+        spread(&SampleStatistics::sum(&submission, &service)),
         of_all,
         &|percent| moved.percentile_of_all(percent),
     );
@@ -235,7 +235,7 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
     })
 }
 
-fn spread(times: &Spread) -> Value {
+fn spread(times: &SampleStatistics) -> Value {
     value!({
         "min": times.least as u64,
         "max": times.most as u64,
@@ -252,7 +252,7 @@ fn percentiles(job: &JobReport, value: &dyn Fn(f64) -> u64) -> Value {
 }
 
 fn with_percentiles(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
-    let mut object = spread(&Spread::of(&moved.service));
+    let mut object = spread(&SampleStatistics::of(&moved.service));
     let Some(fields) = object.as_object_mut() else {
         return object;
     };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use units::TimeSpan;
 
 use super::{
-    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, JobReport, NAMES, Spread, Transfers, VERSION,
+    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, JobReport, NAMES, SampleStatistics, Transfers, VERSION,
     batch_class, depth_class, percentile,
 };
 
@@ -162,9 +162,9 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
         binary(moved.bytes as f64, ""),
         moved.milliseconds()
     );
-    let service = Spread::of(&moved.service);
-    let submission = Spread::of(&moved.submission);
-    let lat = Spread::sum(&submission, &service);
+    let service = SampleStatistics::of(&moved.service);
+    let submission = SampleStatistics::of(&moved.submission);
+    let lat = SampleStatistics::sum(&submission, &service);
     for (label, times) in [("slat", &submission), ("clat", &service), (" lat", &lat)] {
         spread(text, label, times);
     }
@@ -200,13 +200,13 @@ fn flushes(text: &mut String, job: &JobReport) {
         return;
     }
     text.push_str("  fsync/fdatasync/sync_file_range:\n");
-    spread(text, "sync", &Spread::of(&job.flushes.service));
+    spread(text, "sync", &SampleStatistics::of(&job.flushes.service));
     percentiles(text, job, "sync", &|it| {
         percentile(&job.flushes.service, it)
     });
 }
 
-fn spread(text: &mut String, label: &str, times: &Spread) {
+fn spread(text: &mut String, label: &str, times: &SampleStatistics) {
     let (unit, scale) = unit_of(times);
     let _ = writeln!(
         text,
@@ -270,7 +270,7 @@ fn status(text: &mut String, name: &str, moved: &[&Transfers]) {
 }
 
 /// fio goes over to the next unit where least, most and deviation are all large.
-fn unit_of(times: &Spread) -> (&'static str, f64) {
+fn unit_of(times: &SampleStatistics) -> (&'static str, f64) {
     let is_large = |scale: f64| {
         let [least, most, deviation] =
             [times.least, times.most, times.deviation].map(|time| time / scale);

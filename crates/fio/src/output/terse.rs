@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile};
+use super::{DiskUse, JobReport, SampleStatistics, Transfers, VERSION, depth_class, percentile};
 
 /// Percentiles of a line, whatever a job asks for.
 const PERCENTILES: usize = 20;
@@ -59,8 +59,8 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers) {
         moved.iops() as u64,
         moved.milliseconds()
     );
-    let service = Spread::of(&moved.service);
-    let submission = Spread::of(&moved.submission);
+    let service = SampleStatistics::of(&moved.service);
+    let submission = SampleStatistics::of(&moved.submission);
     times(text, &submission);
     times(text, &service);
     let percentiles = job.percentiles();
@@ -73,7 +73,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers) {
             None => write!(text, ";0%=0"),
         };
     }
-    times(text, &Spread::sum(&submission, &service));
+    times(text, &SampleStatistics::sum(&submission, &service));
     let [_, bw] = moved.windows();
     let share = if bw.count > 0 { 100.0 } else { 0.0 };
     let _ = write!(
@@ -83,7 +83,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers) {
     );
 }
 
-fn times(text: &mut String, times: &Spread) {
+fn times(text: &mut String, times: &SampleStatistics) {
     let _ = write!(
         text,
         ";{};{};{:.6};{:.6}",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fio::{Answer, PROGRAM_OPTIONS, ProgramAnswer, options};
+use fio::{OptionSupport, PROGRAM_OPTIONS, ProgramAnswer, options};
 
 const BEGIN: &str = "<!-- options: written by the test `document` of crates/fio -->\n";
 const END: &str = "<!-- end of options -->\n";
@@ -16,10 +16,12 @@ fn table() -> String {
             alias => format!("`{}`, `{alias}`", option.name),
         };
         let (answer, why) = match option.answer {
-            Answer::Done(note) => ("done", note.to_owned()),
-            Answer::NoEffect(why) => ("no effect", why.to_owned()),
-            Answer::Refused(why) => ("refused", why.to_owned()),
-            Answer::OfEngine(engine) => ("refused", format!("it belongs to the engine {engine}")),
+            OptionSupport::Done(note) => ("done", note.to_owned()),
+            OptionSupport::NoEffect(why) => ("no effect", why.to_owned()),
+            OptionSupport::Refused(why) => ("refused", why.to_owned()),
+            OptionSupport::OfEngine(engine) => {
+                ("refused", format!("it belongs to the engine {engine}"))
+            }
         };
         let _ = writeln!(text, "| {name} | {answer} | {why} |");
     }

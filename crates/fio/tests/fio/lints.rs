@@ -1,7 +1,7 @@
 //! Each remark is made where it helps, and nowhere else.
 
 use crate::support::Around;
-use fio::{Facts, lints, read_job_file, resolve};
+use fio::{MachineFacts, lints, read_job_file, resolve};
 
 const GIB: u64 = 1 << 30;
 
@@ -10,7 +10,7 @@ fn remarks(text: &str) -> Vec<String> {
     let file = read_job_file("j.fio", text, &mut Around::default());
     let found = resolve(&file, &[]);
     assert!(!found.jobs.is_empty(), "{text}: {found:?}");
-    let facts = Facts {
+    let facts = MachineFacts {
         memory: Some(8 * GIB),
     };
     let told = lints(&found.jobs, &facts).into_iter();

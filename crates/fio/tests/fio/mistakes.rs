@@ -363,7 +363,7 @@ fn arbitrary_text_never_panics() {
         let file = read_job_file("j.fio", &text, &mut Around::default());
         let found = resolve(&file, &[]);
         let _ = (fio::answers(&file), fio::show_command(&file.sections, &[]));
-        let _ = fio::lints(&found.jobs, &fio::Facts::default());
+        let _ = fio::lints(&found.jobs, &fio::MachineFacts::default());
         assert!(
             found.jobs.len() <= text.len(),
             "seed {seed:x}, round {round}"

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use crate::support;
-use fio::{Answer, completed, find_option, options};
+use fio::{OptionSupport, completed, find_option, options};
 
 #[test]
 fn no_name_stands_twice_and_every_answer_says_why() {
@@ -15,7 +15,9 @@ fn no_name_stands_twice_and_every_answer_says_why() {
             let is_new = names.insert(option.alias);
             assert!(is_new, "{} stands twice", option.alias);
         }
-        if let Answer::NoEffect(why) | Answer::Refused(why) | Answer::OfEngine(why) = option.answer
+        if let OptionSupport::NoEffect(why)
+        | OptionSupport::Refused(why)
+        | OptionSupport::OfEngine(why) = option.answer
         {
             assert!(!why.is_empty(), "{}", option.name);
         }

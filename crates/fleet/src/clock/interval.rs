@@ -24,7 +24,7 @@ const RESOLUTION_NS: f64 = 1.0;
 /// One question of a burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ClockQuestion {
-    /// The middle of its round trip, on the asker's clock.
+    /// The middle of its round trip, on the requester's clock.
     at: Instant,
     /// By how much the other clock was ahead, if both ways took as long.
     ahead_ns: f64,

@@ -1,12 +1,12 @@
 //! A batch script for Slurm.
 
-use super::{Batch, Launch};
+use super::{Launch, SlurmBatch};
 
 /// How long before its time is up the ranks are asked to end: what they measured is then kept.
 const SIGNAL_AHEAD_S: u32 = 60;
 
 /// The script; `srun` starts the ranks, so that no `mpirun` is needed.
-pub(super) fn script(launch: &Launch, batch: &Batch, ranks: u32) -> String {
+pub(super) fn script(launch: &Launch, batch: &SlurmBatch, ranks: u32) -> String {
     let Launch {
         name,
         hosts,
@@ -68,7 +68,7 @@ mod tests {
                 .map(str::to_owned)
                 .to_vec(),
         };
-        let batch = Batch {
+        let batch = SlurmBatch {
             partition: Some("short".into()),
             plugin: Some("pmi2".into()),
         };

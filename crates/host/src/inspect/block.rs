@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use results::environment::BlockDevice;
 
 use super::cgroup;
-use super::facts::{self, Facts};
+use super::facts::{self, SystemRoots};
 use super::mounts::{self, Mount};
 
 /// More devices than any sane stack has; a bound for what the outside can grow.
@@ -59,7 +59,7 @@ const CONNECTED: [(&str, &str); 10] = [
 
 /// The devices found so far.
 pub(crate) struct Stack<'a> {
-    facts: &'a Facts,
+    facts: &'a SystemRoots,
     mounts: &'a [Mount],
     pub(crate) devices: Vec<BlockDevice>,
     /// Mounts that hold the files of loop devices.
@@ -67,7 +67,11 @@ pub(crate) struct Stack<'a> {
 }
 
 /// Finds `names` and everything that they stand on, breadth first, each device once.
-pub(crate) fn stack<'a>(facts: &'a Facts, mounts: &'a [Mount], names: &[String]) -> Stack<'a> {
+pub(crate) fn stack<'a>(
+    facts: &'a SystemRoots,
+    mounts: &'a [Mount],
+    names: &[String],
+) -> Stack<'a> {
     let mut stack = Stack {
         facts,
         mounts,
@@ -107,7 +111,7 @@ impl Stack<'_> {
 }
 
 /// Kernel names of the devices that a mounted file system stands on directly.
-pub(crate) fn names_beneath(facts: &Facts, mount: &Mount) -> Vec<String> {
+pub(crate) fn names_beneath(facts: &SystemRoots, mount: &Mount) -> Vec<String> {
     if let Some(name) = name_of_number(facts, &mount.number) {
         return vec![name];
     }
@@ -127,13 +131,13 @@ pub(crate) fn names_beneath(facts: &Facts, mount: &Mount) -> Vec<String> {
 }
 
 /// Kernel name of a device number, `major:minor`.
-pub(crate) fn name_of_number(facts: &Facts, number: &str) -> Option<String> {
+pub(crate) fn name_of_number(facts: &SystemRoots, number: &str) -> Option<String> {
     let path = fs::canonicalize(facts.sys.join("dev/block").join(number)).ok()?;
     Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Kernel name of a device node such as `/dev/sda1`, `/dev/mapper/home` or a link to such.
-pub(crate) fn name_of_node(facts: &Facts, node: &str) -> Option<String> {
+pub(crate) fn name_of_node(facts: &SystemRoots, node: &str) -> Option<String> {
     let exists = |name: &str| facts.sys.join("class/block").join(name).exists();
     let plain = node.strip_prefix("/dev/")?;
     // The kernel writes `/` in a device's name as `!`.
@@ -156,14 +160,14 @@ pub(crate) fn name_of_node(facts: &Facts, node: &str) -> Option<String> {
 }
 
 /// Where sysfs keeps a device, links resolved; its path shows how the device is attached.
-pub(crate) fn directory(facts: &Facts, name: &str) -> Option<PathBuf> {
+pub(crate) fn directory(facts: &SystemRoots, name: &str) -> Option<PathBuf> {
     let class = fs::canonicalize(facts.sys.join("class/block").join(name));
     class
         .or_else(|_| fs::canonicalize(facts.sys.join("block").join(name)))
         .ok()
 }
 
-fn describe(facts: &Facts, mounts: &[Mount], name: &str) -> Option<BlockDevice> {
+fn describe(facts: &SystemRoots, mounts: &[Mount], name: &str) -> Option<BlockDevice> {
     let own = directory(facts, name)?;
     let is_partition = own.join("partition").exists();
     let disk = if is_partition {
@@ -245,7 +249,7 @@ fn transport(disk: &Path) -> Option<String> {
     }
 }
 
-fn mapping(facts: &Facts, own: &Path, members: &[String]) -> Option<String> {
+fn mapping(facts: &SystemRoots, own: &Path, members: &[String]) -> Option<String> {
     let uuid = facts::text(&own.join("dm/uuid"))?;
     // LVM puts a thin volume on a pool whose identifier says so; the volume's own does not.
     let is_pool = |member: &String| {
@@ -266,7 +270,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Requests in flight on a device at this moment.
-pub(crate) fn in_flight(facts: &Facts, name: &str) -> Option<u64> {
+pub(crate) fn in_flight(facts: &SystemRoots, name: &str) -> Option<u64> {
     let text = facts.sys_text(&format!("class/block/{name}/inflight"))?;
     Some(
         text.split_whitespace()

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::block::{Stack, names_beneath, stack};
-use super::{Facts, mounts};
+use super::{SystemRoots, mounts};
 use crate::counters::device_activity;
 
 /// Bytes that were moved so far above such a cache and below it.
@@ -28,7 +28,7 @@ pub struct BytesMoved {
 /// Looks at what `device` stands on. `None` without a loop device that uses the page cache, and
 /// where its file lies on no device.
 #[must_use]
-pub fn buffered_loops(facts: &Facts, device: &str) -> Option<Layers> {
+pub fn buffered_loops(facts: &SystemRoots, device: &str) -> Option<Layers> {
     let mounts = mounts::read(facts);
     let Stack { devices, .. } = stack(facts, &mounts, &[device.to_owned()]);
     let (mut above, mut below) = (Vec::new(), Vec::new());
@@ -49,7 +49,7 @@ pub fn buffered_loops(facts: &Facts, device: &str) -> Option<Layers> {
 }
 
 /// All that these devices moved; `None` where there are none, or one does not tell.
-fn moved(facts: &Facts, names: &[String]) -> Option<BytesMoved> {
+fn moved(facts: &SystemRoots, names: &[String]) -> Option<BytesMoved> {
     let mut all: Option<BytesMoved> = None;
     for name in names {
         let activity = device_activity(facts, name)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use results::environment::Throttle;
 
-use super::facts::{self, Facts};
+use super::facts::{self, SystemRoots};
 use super::mounts::Mount;
 
 /// A version 1 limit from here on means "no limit": the kernel shows a rounded `i64::MAX`.
@@ -17,7 +17,7 @@ const NO_LIMIT_FROM: u64 = 1 << 60;
 struct Groups(Vec<PathBuf>);
 
 /// The groups of one version 1 controller.
-fn version_1(facts: &Facts, mounts: &[Mount], controller: &str) -> Groups {
+fn version_1(facts: &SystemRoots, mounts: &[Mount], controller: &str) -> Groups {
     let mounted = mounts
         .iter()
         .find(|m| m.kind == "cgroup" && m.super_options.iter().any(|option| option == controller));
@@ -29,14 +29,14 @@ fn version_1(facts: &Facts, mounts: &[Mount], controller: &str) -> Groups {
 }
 
 /// The groups of the version 2 hierarchy.
-fn version_2(facts: &Facts, mounts: &[Mount]) -> Groups {
+fn version_2(facts: &SystemRoots, mounts: &[Mount]) -> Groups {
     own_path(facts, str::is_empty)
         .zip(mounts.iter().find(|mount| mount.kind == "cgroup2"))
         .map_or_else(Groups::default, |(own, mount)| climb(facts, mount, &own))
 }
 
 /// This process's path in the hierarchy whose list of controllers satisfies `wanted`.
-fn own_path(facts: &Facts, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
+fn own_path(facts: &SystemRoots, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let table = facts.proc_text("self/cgroup")?;
     table.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
@@ -46,7 +46,7 @@ fn own_path(facts: &Facts, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
 }
 
 /// In a container the path may lead outside what is mounted; then only the mounted root counts.
-fn climb(facts: &Facts, mount: &Mount, own: &Path) -> Groups {
+fn climb(facts: &SystemRoots, mount: &Mount, own: &Path) -> Groups {
     let top = facts.place(&mount.point);
     let below = own.strip_prefix(&mount.root).unwrap_or(Path::new(""));
     let start = top.join(below.strip_prefix("/").unwrap_or(below));
@@ -58,7 +58,7 @@ fn climb(facts: &Facts, mount: &Mount, own: &Path) -> Groups {
 }
 
 /// Smallest memory limit in bytes, and what is used of it that cannot be dropped at will.
-pub(crate) fn memory_limit(facts: &Facts, mounts: &[Mount]) -> Option<(u64, u64)> {
+pub(crate) fn memory_limit(facts: &SystemRoots, mounts: &[Mount]) -> Option<(u64, u64)> {
     let first = memory_of(&version_2(facts, mounts), "memory.max", "memory.current");
     let second = memory_of(
         &version_1(facts, mounts, "memory"),
@@ -104,7 +104,7 @@ fn file_pages(group: &Path) -> u64 {
 }
 
 /// The narrowest limit on threads, and how many there are.
-pub(crate) fn threads_limit(facts: &Facts, mounts: &[Mount]) -> Option<(u64, u64)> {
+pub(crate) fn threads_limit(facts: &SystemRoots, mounts: &[Mount]) -> Option<(u64, u64)> {
     let second = version_2(facts, mounts).0.into_iter();
     let groups = second.chain(version_1(facts, mounts, "pids").0);
     let limits = groups.filter_map(|group| {
@@ -116,7 +116,7 @@ pub(crate) fn threads_limit(facts: &Facts, mounts: &[Mount]) -> Option<(u64, u64
 }
 
 /// CPU time that the groups allow, in processors.
-pub(crate) fn cpu_limit(facts: &Facts, mounts: &[Mount]) -> Option<f64> {
+pub(crate) fn cpu_limit(facts: &SystemRoots, mounts: &[Mount]) -> Option<f64> {
     let second = version_2(facts, mounts).0.into_iter().filter_map(|group| {
         let text = facts::text(&group.join("cpu.max"))?;
         let (quota, period) = text.split_once(' ')?;
@@ -146,7 +146,7 @@ pub(crate) fn cpu_limit(facts: &Facts, mounts: &[Mount]) -> Option<f64> {
 }
 
 /// Limits on this process's I/O to the device `number` (`major:minor`).
-pub(crate) fn throttle(facts: &Facts, mounts: &[Mount], number: &str) -> Option<Throttle> {
+pub(crate) fn throttle(facts: &SystemRoots, mounts: &[Mount], number: &str) -> Option<Throttle> {
     let first = throttle_version_1(&version_1(facts, mounts, "blkio"), number);
     first.or_else(|| throttle_version_2(&version_2(facts, mounts), number))
 }

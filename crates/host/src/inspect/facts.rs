@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 
 /// The roots of `/proc` and `/sys`.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct SystemRoots {
     /// Root of the proc file system.
     pub proc: PathBuf,
     /// Root of the sys file system.
     pub sys: PathBuf,
 }
 
-impl Default for Facts {
+impl Default for SystemRoots {
     fn default() -> Self {
-        Facts {
+        SystemRoots {
             proc: PathBuf::from("/proc"),
             sys: PathBuf::from("/sys"),
         }
     }
 }
 
-impl Facts {
+impl SystemRoots {
     /// Text of a file below `/proc`, without surrounding blanks.
     pub fn proc_text(&self, path: &str) -> Option<String> {
         text(&self.proc.join(path))

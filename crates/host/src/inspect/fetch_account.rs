@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::block::Stack;
 use super::mounts::{self, Mount};
-use super::{Facts, MEMORY_KINDS, REMOTE_KINDS, Subject};
+use super::{InspectedPath, MEMORY_KINDS, REMOTE_KINDS, SystemRoots};
 
 /// File systems that fetch other bytes than are read (they are compressed), or past the block layer
 /// (from flash).
@@ -52,14 +52,14 @@ impl FetchAccount {
     /// Of the file, directory or block device at `path`, on this machine.
     #[must_use]
     pub fn of(path: &Path) -> Self {
-        let facts = Facts::default();
-        let Ok(subject) = Subject::look(path) else {
+        let facts = SystemRoots::default();
+        let Ok(subject) = InspectedPath::look(path) else {
             return Self::Nobody(Uncounted::OutOfSight);
         };
         Self::within(&facts, &subject)
     }
 
-    pub(super) fn within(facts: &Facts, subject: &Subject) -> Self {
+    pub(super) fn within(facts: &SystemRoots, subject: &InspectedPath) -> Self {
         let table = mounts::read(facts);
         let layers = super::layers(&table, subject);
         let stack = super::stack_beneath(facts, &table, subject, &layers);
@@ -78,7 +78,7 @@ impl FetchAccount {
 
     pub(super) fn of_subject(
         table: &[Mount],
-        subject: &Subject,
+        subject: &InspectedPath,
         mount: Option<&Mount>,
         stack: &Stack<'_>,
     ) -> Self {

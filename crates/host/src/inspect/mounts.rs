@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::facts::Facts;
+use super::facts::SystemRoots;
 
 /// Two paths of a host that share so many parts, the root among them, are in one place: as
 /// `/var/lib/docker`.
@@ -48,7 +48,7 @@ impl Mount {
 }
 
 /// All mounts that this process sees, in the order of mounting.
-pub fn read(facts: &Facts) -> Vec<Mount> {
+pub fn read(facts: &SystemRoots) -> Vec<Mount> {
     let bytes = std::fs::read(facts.proc.join("self/mountinfo")).unwrap_or_default();
     bytes
         .split(|byte| *byte == b'\n')

@@ -1,6 +1,6 @@
 //! What the kernel says of a device's queue of requests.
 
-use super::Facts;
+use super::SystemRoots;
 
 /// The smallest page, and so the smallest piece of memory that a request gathers.
 const PAGE_BYTES: u64 = 4096;
@@ -8,14 +8,14 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Whether the driver of a device has queues that are polled in place of interrupts.
 #[must_use]
-pub fn has_poll_queues(facts: &Facts, device: &str) -> bool {
+pub fn has_poll_queues(facts: &SystemRoots, device: &str) -> bool {
     number(facts, device, "io_poll") == Some(1)
 }
 
 /// Bytes of an operation that lie together on `device` and that the kernel leaves in one request at
 /// least; `None` where it does not tell. Documented in the kernel's `ABI/stable/sysfs-block`.
 #[must_use]
-pub fn request_bytes(facts: &Facts, device: &str) -> Option<u64> {
+pub fn request_bytes(facts: &SystemRoots, device: &str) -> Option<u64> {
     let of_queue = |name| number(facts, device, name);
     smallest(
         of_queue("max_sectors_kb")?,
@@ -25,7 +25,7 @@ pub fn request_bytes(facts: &Facts, device: &str) -> Option<u64> {
 }
 
 /// A number of a device's queue; a partition has that of its disk.
-fn number(facts: &Facts, device: &str, name: &str) -> Option<u64> {
+fn number(facts: &SystemRoots, device: &str, name: &str) -> Option<u64> {
     let mut places = ["queue", "../queue"].into_iter();
     places.find_map(|queue| {
         let text = facts.sys_text(&format!("class/block/{device}/{queue}/{name}"));

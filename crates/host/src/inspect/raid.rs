@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use results::environment::{BlockDevice, RaidActivity, RaidState};
 
-use super::facts::{self, Facts};
+use super::facts::{self, SystemRoots};
 use super::mounts::Mount;
 
 /// The worst RAID beneath a target: of the file system itself, or of an md device in the stack.
 pub(crate) fn state(
-    facts: &Facts,
+    facts: &SystemRoots,
     mount: Option<&Mount>,
     devices: &[BlockDevice],
 ) -> Option<RaidState> {
@@ -40,7 +40,7 @@ fn gravity(activity: &RaidActivity) -> u8 {
 }
 
 /// md by `/proc/mdstat`, with sysfs for what that leaves out; a striped array alone has no state.
-pub(crate) fn md_state(facts: &Facts, name: &str) -> Option<RaidState> {
+pub(crate) fn md_state(facts: &SystemRoots, name: &str) -> Option<RaidState> {
     let text = facts.proc_text("mdstat").unwrap_or_default();
     let own = facts.sys.join("class/block").join(name).join("md");
     let entry = mdstat_entry(&text, name);
@@ -117,7 +117,7 @@ impl MdEntry<'_> {
 }
 
 /// Directory below `/sys/fs/btrfs` of the file system that the device `name` belongs to.
-fn btrfs_directory(facts: &Facts, name: &str) -> Option<PathBuf> {
+fn btrfs_directory(facts: &SystemRoots, name: &str) -> Option<PathBuf> {
     let top = facts.sys.join("fs/btrfs");
     let directories = facts::names(&top).into_iter().map(|uuid| top.join(uuid));
     // A missing device of one file system may have left a dead link in `devices`.
@@ -127,12 +127,12 @@ fn btrfs_directory(facts: &Facts, name: &str) -> Option<PathBuf> {
 }
 
 /// Kernel names of all devices of the btrfs file system that `name` belongs to.
-pub(crate) fn btrfs_devices(facts: &Facts, name: &str) -> Option<Vec<String>> {
+pub(crate) fn btrfs_devices(facts: &SystemRoots, name: &str) -> Option<Vec<String>> {
     let names = facts::names(&btrfs_directory(facts, name)?.join("devices"));
     (!names.is_empty()).then_some(names)
 }
 
-fn btrfs(facts: &Facts, devices: &[BlockDevice]) -> Option<RaidState> {
+fn btrfs(facts: &SystemRoots, devices: &[BlockDevice]) -> Option<RaidState> {
     let directory = devices
         .iter()
         .find_map(|device| btrfs_directory(facts, &device.name))?;
@@ -173,7 +173,7 @@ fn btrfs_level(directory: &Path) -> Option<String> {
     (!profiles.is_empty()).then(|| profiles.join(" + "))
 }
 
-fn zfs(facts: &Facts, source: &str) -> Option<RaidState> {
+fn zfs(facts: &SystemRoots, source: &str) -> Option<RaidState> {
     let pool = source.split('/').next()?;
     let text = facts.proc_text(&format!("spl/kstat/zfs/{pool}/state"))?;
     let state = if text == "ONLINE" {

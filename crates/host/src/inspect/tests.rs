@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use results::environment::{Caution, TargetDescription, TargetKind};
 
-use super::{Facts, Space, Subject, describe};
+use super::{InspectedPath, Space, SystemRoots, describe};
 
 const GIB: u64 = 1 << 30;
 
@@ -73,20 +73,20 @@ impl Machine {
         self
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SystemRoots {
+        SystemRoots {
             proc: self.top.path().join("proc"),
             sys: self.top.path().join("sys"),
         }
     }
 
-    fn inspect(&self, subject: &Subject) -> (TargetDescription, Vec<Caution>) {
+    fn inspect(&self, subject: &InspectedPath) -> (TargetDescription, Vec<Caution>) {
         describe(&self.facts(), subject)
     }
 }
 
-fn directory(path: &str) -> Subject {
-    Subject {
+fn directory(path: &str) -> InspectedPath {
+    InspectedPath {
         given: path.to_owned(),
         path: PathBuf::from(path),
         kind: TargetKind::Directory,

@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit};
 
-use crate::inspect::facts::{self, Facts};
+use crate::inspect::facts::{self, SystemRoots};
 use crate::inspect::{cgroup, mounts};
 use crate::processors::processors;
 
@@ -71,7 +71,7 @@ impl Room {
 }
 
 /// The limits that this process has. Where the kernel does not tell what is mapped, nothing is.
-pub(super) fn spaces(facts: &Facts) -> Vec<Room> {
+pub(super) fn spaces(facts: &SystemRoots) -> Vec<Room> {
     let text = facts.proc_text("self/statm").unwrap_or_default();
     let page = rustix::param::page_size() as u64;
     // Fields of statm: the first is all that is mapped, the sixth data and stack.
@@ -95,7 +95,7 @@ pub(super) fn spaces(facts: &Facts) -> Vec<Room> {
 }
 
 /// Threads that may still be started, by the narrowest of the limits that can be seen.
-pub(super) fn threads_left(facts: &Facts) -> Option<u64> {
+pub(super) fn threads_left(facts: &SystemRoots) -> Option<u64> {
     let left = |(limit, used): (u64, u64)| limit.saturating_sub(used);
     let limits = [
         cgroup::threads_limit(facts, &mounts::read(facts)),
@@ -106,7 +106,7 @@ pub(super) fn threads_left(facts: &Facts) -> Option<u64> {
 }
 
 /// `/proc/loadavg` counts the threads of the machine behind those that run, as in `2/345`.
-fn of_machine(facts: &Facts) -> Option<(u64, u64)> {
+fn of_machine(facts: &SystemRoots) -> Option<(u64, u64)> {
     let limit = facts::number(&facts.proc.join("sys/kernel/threads-max"))?;
     let load = facts.proc_text("loadavg")?;
     let (_, all) = load.split_whitespace().nth(3)?.split_once('/')?;
@@ -114,7 +114,7 @@ fn of_machine(facts: &Facts) -> Option<(u64, u64)> {
 }
 
 /// The kernel asks this limit of no process that may exceed it, as root's may.
-fn of_user(facts: &Facts) -> Option<(u64, u64)> {
+fn of_user(facts: &SystemRoots) -> Option<(u64, u64)> {
     let limit = getrlimit(Resource::Nproc).current?;
     let me = rustix::process::getuid();
     if me.is_root() {
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_machine_and_the_control_group_limit_threads() {
         let top = tempfile::tempdir().expect("a directory");
-        let facts = Facts {
+        let facts = SystemRoots {
             proc: top.path().join("proc"),
             sys: top.path().join("sys"),
         };

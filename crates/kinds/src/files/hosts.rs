@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use drivers::free_space;
 use lab::bench::BenchError;
-use lab::hosts::{Party, Place};
+use lab::hosts::{RankDirectory, Ranks};
 use lab::laboratory::LaboratoryError;
 use results::{FileHost, FilePass, Warning, WarningCode};
 use units::{Duration, format_count, format_counted, format_duration_ns};
@@ -15,14 +15,14 @@ use verify::FileFindings;
 use super::pass::KeptPass;
 use super::run::{FilesRequest, OpenedSubjects, with_left};
 use super::stonewall::walls_merged;
-use super::subject::Subject;
+use super::subject::TestedFileSystem;
 
 /// All hosts have opened their directory and can measure the same, or none goes on.
 ///
 /// # Errors
 /// When one cannot.
 pub(super) fn agreed(
-    party: &Party,
+    ranks: &Ranks,
     request: &FilesRequest,
     opened: Result<OpenedSubjects, BenchError>,
 ) -> Result<OpenedSubjects, BenchError> {
@@ -30,7 +30,7 @@ pub(super) fn agreed(
         Ok(opened) => (place(request, &opened), Some(opened)),
         Err(error) => (Err(error), None),
     };
-    let agreed = party.agree_on_place(place);
+    let agreed = ranks.agree_on_place(place);
     match (agreed, opened) {
         (Ok(differences), Some(mut opened)) => {
             let notes = differences.into_iter();
@@ -39,14 +39,17 @@ pub(super) fn agreed(
             Ok(opened)
         }
         (Err(error), Some(mut opened)) => {
-            let left = opened.subjects.iter_mut().filter_map(Subject::clean_up);
+            let left = opened
+                .subjects
+                .iter_mut()
+                .filter_map(TestedFileSystem::clean_up);
             Err(with_left(error, left.collect()))
         }
         (agreed, None) => Err(agreed.err().unwrap_or(BenchError::Served)),
     }
 }
 
-fn place(request: &FilesRequest, opened: &OpenedSubjects) -> Result<Place, BenchError> {
+fn place(request: &FilesRequest, opened: &OpenedSubjects) -> Result<RankDirectory, BenchError> {
     let target = &opened.subjects[0].description;
     let space = free_space(target.path.as_ref()).map_err(LaboratoryError::from)?;
     let reserve = request.reserve.map_or(space.reserve, |reserve| reserve.0);
@@ -55,12 +58,12 @@ fn place(request: &FilesRequest, opened: &OpenedSubjects) -> Result<Place, Bench
         request.needs().bytes,
         space.available.saturating_sub(reserve),
     );
-    Ok(Place::of(target, bytes, names.join(", ")))
+    Ok(RankDirectory::of(target, bytes, names.join(", ")))
 }
 
 /// The other hosts, and how they kept up.
-pub(super) struct Company {
-    party: Party,
+pub(super) struct PeerHosts {
+    ranks: Ranks,
     passes: u32,
     /// What each rank did.
     work: Vec<RankWork>,
@@ -114,23 +117,23 @@ impl RankPass {
     }
 }
 
-impl Company {
-    pub(super) fn new(party: Party) -> Self {
+impl PeerHosts {
+    pub(super) fn new(ranks: Ranks) -> Self {
         let none = RankWork {
             cpu_ns: Some(0),
             ..RankWork::default()
         };
         Self {
-            work: vec![none; party.share().ranks as usize],
+            work: vec![none; ranks.share().ranks as usize],
             passes: 0,
             skew_ns: 0,
-            party,
+            ranks,
         }
     }
 
     /// How much of the budget is spent: on all hosts what it is on rank 0.
     pub(super) fn agree_on_time(&self, own: Duration) -> Result<Duration, BenchError> {
-        let spent = self.party.from_leader(&own.as_nanos())?;
+        let spent = self.ranks.from_leader(&own.as_nanos())?;
         Ok(Duration::from_nanos(spent))
     }
 
@@ -144,14 +147,14 @@ impl Company {
         prepare: impl FnOnce(&mut S) -> Result<(), BenchError>,
         measure: impl FnOnce(&mut S) -> Result<KeptPass, BenchError>,
     ) -> Result<KeptPass, BenchError> {
-        let prepared = self.party.beating(|| prepare(session));
-        self.party.agree(prepared, |_| Ok(()))?;
-        let late = self.party.begin_together()?;
-        let found = self.party.beating(|| measure(session));
-        let told = found.map(|found| (late.as_nanos(), found));
-        let machines = self.party.machines();
+        let prepared = self.ranks.beating(|| prepare(session));
+        self.ranks.agree(prepared, |_| Ok(()))?;
+        let late = self.ranks.begin_together()?;
+        let found = self.ranks.beating(|| measure(session));
+        let timed = found.map(|found| (late.as_nanos(), found));
+        let machines = self.ranks.machines();
         let mut passes = Vec::new();
-        let merged = self.party.agree(told, |all: Vec<(u64, KeptPass)>| {
+        let merged = self.ranks.agree(timed, |all: Vec<(u64, KeptPass)>| {
             passes = all.iter().map(RankPass::of).collect();
             Ok(merged(&all, &machines))
         })?;
@@ -167,8 +170,8 @@ impl Company {
         &self,
         read: impl FnOnce() -> Result<FileFindings, BenchError>,
     ) -> Result<FileFindings, BenchError> {
-        let found = self.party.beating(read);
-        self.party.agree(found, |all: Vec<FileFindings>| {
+        let found = self.ranks.beating(read);
+        self.ranks.agree(found, |all: Vec<FileFindings>| {
             let mut sum = FileFindings::default();
             all.iter().for_each(|found| sum.merge(found));
             Ok(sum)
@@ -199,7 +202,7 @@ impl Company {
         }
         let row = |(rank, work): (u32, &RankWork)| FileHost {
             rank,
-            host: self.party.host(rank).unwrap_or_default(),
+            host: self.ranks.host(rank).unwrap_or_default(),
             calls: work.calls,
             calls_per_second: work.calls_per_second(),
             first_in: work.first_in,
@@ -219,8 +222,8 @@ impl Company {
     /// [`BenchError::Served`] on other ranks than 0, or why the others are silent.
     pub(super) fn part(&self, left: &[Warning]) -> Result<Vec<Warning>, BenchError> {
         let texts: Vec<String> = left.iter().map(Warning::text).collect();
-        let parted = self.party.part_with(&texts.join("; "));
-        if !self.party.leads() {
+        let parted = self.ranks.part_with(&texts.join("; "));
+        if !self.ranks.leads() {
             return Err(parted.err().unwrap_or(BenchError::Served));
         }
         let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
@@ -251,16 +254,16 @@ impl Company {
              rank, {:.0} % of its time had gone by, and from the first rank done to the last it \
              took {} at most. Slowest: {} with {} calls/s; fastest: {} with {} calls/s. A pass \
              lasts until the last rank is done.",
-            format_counted(self.party.machines().len() as u64, "host"),
-            self.party.share().ranks,
-            self.party.name(last.0),
+            format_counted(self.ranks.machines().len() as u64, "host"),
+            self.ranks.share().ranks,
+            self.ranks.name(last.0),
             last.1.last_in,
             format_counted(u64::from(self.passes), "pass"),
             100.0 * first_done / f64::from(self.passes),
             format_duration_ns(self.skew_ns as f64),
-            self.party.name(slow.0),
+            self.ranks.name(slow.0),
             format_count(slow.1.calls_per_second()),
-            self.party.name(fast.0),
+            self.ranks.name(fast.0),
             format_count(fast.1.calls_per_second()),
         );
         Some(Warning::note(WarningCode::Hosts, text))

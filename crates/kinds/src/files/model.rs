@@ -5,10 +5,10 @@ use procedure::RoundOrder;
 use results::{FileSystemRole, Setup, TargetDescription, Warning, WarningCode};
 use sim::{FileSystemSpec, Rt11};
 use units::{Bytes, Instant};
-use workload::{DecusTest, Errno, FileOp, FileOrder, FileScript, Spacing};
+use workload::{DecusOrder, DecusTest, Errno, FileOp, FileScript, Spacing};
 
 use super::run::{FileWork, FilesRequest};
-use super::subject::{ColdReach, Hand, Subject};
+use super::subject::{ClientFiles, ColdReach, TestedFileSystem};
 use lab::bench::BenchError;
 use lab::simulated::open_file_system;
 
@@ -21,20 +21,20 @@ const LARGER: &str = "sim:rt11?disk=ra80";
 ///
 /// # Errors
 /// When it does not exist or has no file system.
-pub fn open_model(request: &FilesRequest) -> Result<Subject, BenchError> {
+pub fn open_model(request: &FilesRequest) -> Result<TestedFileSystem, BenchError> {
     let spec = open_file_system(request.target.as_str(), &request.setup)?;
     let model = spec.build(request.seed, Instant::START);
     let target = request.target.as_str();
     let description = TargetDescription::simulated(target, target, model.device_bytes());
     let system = spec.machine().file_system.as_ref();
     let has_cache = system.is_some_and(|system| system.cache > 0);
-    let hands = vec![Hand::Model(Box::new(model))];
+    let hands = vec![ClientFiles::Model(Box::new(model))];
     let role = FileSystemRole::Target;
-    let mut subject = Subject::new(role, description, hands, request.cache_drop);
+    let mut subject = TestedFileSystem::new(role, description, hands, request.cache_drop);
     // Nothing happens to it by chance, and it begins as its definition says.
     subject.order = RoundOrder::Paper;
     // What passes do to it is in the memory of this process.
-    subject.forgets = false;
+    subject.is_stateless = false;
     subject.cold = if has_cache {
         ColdReach::All
     } else {
@@ -137,7 +137,7 @@ fn holds(spec: &FileSystemSpec, test: DecusTest, scale: u32) -> bool {
 
 /// The calls that make a test's files.
 fn made_by(test: DecusTest, scale: u32) -> FileScript {
-    let order = FileOrder {
+    let order = DecusOrder {
         seed: 0,
         client: 0,
         round: 0,

@@ -10,13 +10,13 @@ use stats::Histogram;
 use units::Duration;
 use verify::FileFindings;
 use workload::{
-    DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, FilesShape, Spacing,
+    DecusOrder, DecusTest, Durability, Errno, FileOp, FileOpKind, FileScript, FilesShape, Spacing,
     stand_in_for_device,
 };
 
-use super::run::Session;
+use super::run::FilesSession;
 use super::stonewall::{at_the_wall, made_in, played_to_wall};
-use super::subject::{Hand, Subject};
+use super::subject::{ClientFiles, TestedFileSystem};
 use host::counters::Counters;
 use host::interrupt::Interrupt;
 use host::together::{no_thread, together};
@@ -33,14 +33,14 @@ pub(super) struct KeptPass {
     pub found: FileFindings,
 }
 
-impl Session<'_> {
+impl FilesSession<'_> {
     /// Do what comes next.
     ///
     /// # Errors
     /// When a call fails, or somebody stopped it.
     pub(super) fn perform(&mut self, step: &FileStep) -> Result<(), BenchError> {
         if let Some(stop) = stopped(self.interrupt)
-            && self.company.is_none()
+            && self.peers.is_none()
         {
             return Err(stop);
         }
@@ -65,11 +65,11 @@ impl Session<'_> {
                 self.play(&cell, 0)?;
             }
             FileStep::Space(cell, spacing) => {
-                let script = move |_: u32, _: &Hand| spacing.script(cell.scale);
+                let script = move |_: u32, _: &ClientFiles| spacing.script(cell.scale);
                 self.play_scripts(&cell, spacing.name(), &script)?;
             }
             FileStep::StandIn(cell) => {
-                let script = |_: u32, hand: &Hand| -> FileScript {
+                let script = |_: u32, hand: &ClientFiles| -> FileScript {
                     match hand.device_bytes() {
                         Some(_) => Box::new(std::iter::empty()),
                         None => stand_in_for_device().0,
@@ -80,7 +80,7 @@ impl Session<'_> {
             FileStep::SharedFile(cell) => {
                 let shape = self.request.shape();
                 let share = self.request.share();
-                let script = move |client: u32, _: &Hand| -> FileScript {
+                let script = move |client: u32, _: &ClientFiles| -> FileScript {
                     match shape {
                         Some(FilesShape::Transfers(spec)) if share.client(client) == 0 => {
                             spec.shared_file()
@@ -102,16 +102,16 @@ impl Session<'_> {
     fn measure(&mut self, cell: &FileCell, pass: u32) -> Result<(), BenchError> {
         let cells = self.request.cells.clone();
         let of = format!("{cell:?}, pass {pass}");
-        let may_be_told = self.subject(cell.role).forgets || cells.is_only_told();
-        let told: Option<KeptPass> = cells.told(&of).filter(|_| may_be_told);
-        let kept = match told {
+        let may_be_replayed = self.subject(cell.role).is_stateless || cells.is_replay_only();
+        let replayed: Option<KeptPass> = cells.replay(&of).filter(|_| may_be_replayed);
+        let kept = match replayed {
             Some(kept) => {
-                self.told += Duration(kept.pass.elapsed_ns);
+                self.replayed += Duration(kept.pass.elapsed_ns);
                 let (cell, pass) = (*cell, pass);
                 self.put_off.push(FileStep::Measure { cell, pass });
                 kept
             }
-            None if cells.is_only_told() => return Err(Killed.into()),
+            None if cells.is_replay_only() => return Err(Killed.into()),
             None => {
                 let mut kept = self.measured(cell, pass)?;
                 kept.found = self.read_back(cell)?;
@@ -134,14 +134,14 @@ impl Session<'_> {
     /// A pass of all hosts: each takes the steps before it, all begin together, and what they
     /// found is added.
     fn measured(&mut self, cell: &FileCell, pass: u32) -> Result<KeptPass, BenchError> {
-        let Some(mut company) = self.company.take() else {
+        let Some(mut peers) = self.peers.take() else {
             self.act_put_off()?;
             return self.measured_here(cell, pass);
         };
-        let measured = company.measure(self, Self::act_put_off, |session| {
+        let measured = peers.measure(self, Self::act_put_off, |session| {
             session.measured_here(cell, pass)
         });
-        self.company = Some(company);
+        self.peers = Some(peers);
         measured
     }
 
@@ -233,8 +233,8 @@ impl Session<'_> {
         let (item, scale) = (cell.item, cell.scale);
         let request = self.request;
         let share = request.share();
-        let script = move |client: u32, hand: &Hand| -> FileScript {
-            let order = FileOrder {
+        let script = move |client: u32, hand: &ClientFiles| -> FileScript {
+            let order = DecusOrder {
                 seed,
                 client: share.client(client),
                 round: pass,
@@ -261,7 +261,7 @@ impl Session<'_> {
         &mut self,
         cell: &FileCell,
         title: &str,
-        script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
+        script: &(dyn Fn(u32, &ClientFiles) -> FileScript + Sync),
     ) -> Result<Vec<Played>, BenchError> {
         let interrupt = self.interrupt;
         let subject = self.ready_subject(cell);
@@ -272,7 +272,7 @@ impl Session<'_> {
     }
 
     /// The file system of a row, with clients that make durable what its state asks for.
-    fn ready_subject(&mut self, cell: &FileCell) -> &mut Subject {
+    fn ready_subject(&mut self, cell: &FileCell) -> &mut TestedFileSystem {
         let durability = match cell.state {
             FileState::Durable => Durability::Synced,
             FileState::AsIs | FileState::Cold => Durability::Volatile,
@@ -295,7 +295,7 @@ impl Session<'_> {
     fn bytes_read_again(&self, cell: &FileCell) -> u64 {
         match cell.item {
             FileItem::Decus(test, _) => {
-                let order = FileOrder {
+                let order = DecusOrder {
                     seed: 0,
                     client: 0,
                     round: 0,
@@ -327,7 +327,7 @@ impl Session<'_> {
         Ok(sum)
     }
 
-    pub(super) fn subject(&mut self, role: FileSystemRole) -> &mut Subject {
+    pub(super) fn subject(&mut self, role: FileSystemRole) -> &mut TestedFileSystem {
         let found = self
             .subjects
             .iter_mut()
@@ -368,8 +368,8 @@ fn all_whole(
 
 /// Each client on a thread of its own; they begin together.
 fn played(
-    hands: &mut [Hand],
-    script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
+    hands: &mut [ClientFiles],
+    script: &(dyn Fn(u32, &ClientFiles) -> FileScript + Sync),
     interrupt: &Interrupt,
 ) -> Result<Vec<Played>, BenchError> {
     let mut stops = || interrupt.is_raised().is_some();

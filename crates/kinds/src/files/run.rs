@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use drivers::CacheDrop;
 use engine::Clock as _;
-use fleet::Share;
+use fleet::ClientShare;
 use procedure::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundsRule,
     file_test, files_findings, growth, over_memory,
@@ -20,15 +20,17 @@ use units::{Bytes, Duration, TargetName};
 use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, FilesShape, MetadataClient, Spacing};
 
-use super::hosts::{Company, agreed};
+use super::hosts::{PeerHosts, agreed};
 use super::stonewall::Made;
-use super::subject::{ColdReach, Subject, check_cache_drop, fitting, open_memory, open_target};
+use super::subject::{
+    ColdReach, TestedFileSystem, check_cache_drop, fitting, open_memory, open_target,
+};
 use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::cells::Cells;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 
 /// Written data that stays in memory from this share of the files on is told.
 const KEPT_SHARE: f64 = 0.01;
@@ -95,13 +97,13 @@ pub struct FilesRequest {
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
     /// The hosts that measure together, where there are several.
-    pub party: Option<Party>,
+    pub ranks: Option<Ranks>,
 }
 
 impl FilesRequest {
     /// Which of the clients are on this host.
-    pub(crate) fn share(&self) -> Share {
-        self.party.as_ref().map_or(Share::WHOLE, Party::share)
+    pub(crate) fn share(&self) -> ClientShare {
+        self.ranks.as_ref().map_or(ClientShare::WHOLE, Ranks::share)
     }
 
     /// Whether clients have directories of their own.
@@ -134,9 +136,9 @@ impl FilesRequest {
     pub(crate) fn metadata_client(&self, here: u32) -> MetadataClient {
         let share = self.share();
         let number = share.client(here);
-        let reads_of = match &self.party {
+        let reads_of = match &self.ranks {
             _ if !self.is_reordered() => number,
-            Some(party) => number - share.rank + party.rank_on_next_host(),
+            Some(ranks) => number - share.rank + ranks.rank_on_next_host(),
             None => (number + 1) % self.clients,
         };
         MetadataClient { number, reads_of }
@@ -147,7 +149,7 @@ impl FilesRequest {
         self.share().count(self.clients)
     }
 
-    fn plan(&self, subjects: &[Subject], states: Vec<FileState>) -> FilesPlan {
+    fn plan(&self, subjects: &[TestedFileSystem], states: Vec<FileState>) -> FilesPlan {
         let (items, scales) = match &self.work {
             FileWork::Decus {
                 tests,
@@ -221,12 +223,12 @@ pub fn measure_files(
         subjects,
         states,
         mut warnings,
-    } = match &request.party {
-        Some(party) => agreed(party, request, opened)?,
+    } = match &request.ranks {
+        Some(ranks) => agreed(ranks, request, opened)?,
         None => opened?,
     };
     let procedure = FilesProcedure::new(request.plan(&subjects, states));
-    let mut session = Session {
+    let mut session = FilesSession {
         request,
         interrupt,
         show,
@@ -237,9 +239,9 @@ pub fn measure_files(
         kept: 0.0,
         made: Made::new(),
         put_off: Vec::new(),
-        told: Duration::ZERO,
+        replayed: Duration::ZERO,
         found: FileFindings::default(),
-        company: request.party.clone().map(Company::new),
+        peers: request.ranks.clone().map(PeerHosts::new),
     };
     let measured = session.run().and_then(|()| session.wrong_data());
     let elapsed = session.elapsed();
@@ -247,14 +249,19 @@ pub fn measure_files(
     let mut left: Vec<Warning> = session
         .subjects
         .iter_mut()
-        .filter_map(Subject::clear)
+        .filter_map(TestedFileSystem::clear)
         .collect();
-    if let Some(company) = &session.company {
-        left.extend(company.part(&left)?);
-        warnings.extend(company.words());
+    if let Some(peers) = &session.peers {
+        left.extend(peers.part(&left)?);
+        warnings.extend(peers.words());
     }
     // Now the other ranks have removed theirs from it, too.
-    left.extend(session.subjects.iter_mut().filter_map(Subject::remove));
+    left.extend(
+        session
+            .subjects
+            .iter_mut()
+            .filter_map(TestedFileSystem::remove),
+    );
     let status = match measured {
         Ok(()) => Status::Complete,
         Err(stop) if session.played.is_empty() => return Err(with_left(stop, left)),
@@ -268,7 +275,7 @@ pub fn measure_files(
 
 /// What is measured, ready to be.
 pub(super) struct OpenedSubjects {
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<TestedFileSystem>,
     pub states: Vec<FileState>,
     pub warnings: Vec<Warning>,
 }
@@ -314,7 +321,7 @@ pub(super) fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
 }
 
 /// A memory disk beside a memory disk, or beside a model or a device, would say nothing.
-fn wants_memory(request: &FilesRequest, target: &Subject) -> bool {
+fn wants_memory(request: &FilesRequest, target: &TestedFileSystem) -> bool {
     request.memory == MemoryDisk::Beside
         && target.description.kind == TargetKind::Directory
         && !target.description.memory_backed
@@ -323,7 +330,7 @@ fn wants_memory(request: &FilesRequest, target: &Subject) -> bool {
 /// States that mean something on this target; what is left out is told.
 fn states_of(
     request: &FilesRequest,
-    target: &Subject,
+    target: &TestedFileSystem,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<FileState>, BenchError> {
     let is_impossible = |state: FileState| match state {
@@ -370,12 +377,12 @@ fn states_of(
     Ok(states)
 }
 
-pub(super) struct Session<'a> {
+pub(super) struct FilesSession<'a> {
     pub(super) request: &'a FilesRequest,
     pub(super) interrupt: &'a Interrupt,
     show: Show<'a>,
     clock: MonotonicClock,
-    pub(super) subjects: Vec<Subject>,
+    pub(super) subjects: Vec<TestedFileSystem>,
     pub(super) procedure: FilesProcedure,
     pub(super) played: BTreeMap<FileCell, FilePlayed>,
     /// The largest share of a pass's files that stayed in memory when caches were dropped.
@@ -384,28 +391,28 @@ pub(super) struct Session<'a> {
     pub(super) made: Made,
     /// What told passes would have done, and has to be done before the next that is measured.
     pub(super) put_off: Vec<FileStep>,
-    /// Time of the passes that were told.
-    pub(super) told: Duration,
+    /// Time of the passes that were replayed.
+    pub(super) replayed: Duration,
     /// What verification found in all passes.
     pub(super) found: FileFindings,
     /// The hosts that take every step with this one, where there are several.
-    pub(super) company: Option<Company>,
+    pub(super) peers: Option<PeerHosts>,
 }
 
-impl Session<'_> {
+impl FilesSession<'_> {
     fn run(&mut self) -> Result<(), BenchError> {
         let spent =
-            |session: &Self| session.told + session.clock.now().since(units::Instant::START);
+            |session: &Self| session.replayed + session.clock.now().since(units::Instant::START);
         loop {
-            let spent = match &self.company {
-                Some(company) => company.agree_on_time(spent(self))?,
+            let spent = match &self.peers {
+                Some(peers) => peers.agree_on_time(spent(self))?,
                 None => spent(self),
             };
             let Some(step) = self.procedure.next_step(spent) else {
                 return Ok(());
             };
             if matches!(step, FileStep::Measure { .. }) {
-                self.tell(spent);
+                self.report(spent);
             }
             self.perform(&step)?;
         }
@@ -417,10 +424,10 @@ impl Session<'_> {
             .hands
             .first()
             .map_or_else(|| self.clock.now(), |hand| hand.now());
-        (now + self.told).since(units::Instant::START)
+        (now + self.replayed).since(units::Instant::START)
     }
 
-    fn tell(&mut self, elapsed: Duration) {
+    fn report(&mut self, elapsed: Duration) {
         let budget = self.request.rule.budget;
         (self.show)(&Stage {
             title: &format!("round {} of the tests", self.procedure.rounds()),
@@ -544,14 +551,14 @@ impl Session<'_> {
                 FileWork::Decus { .. } | FileWork::Metadata(_) => None,
             },
             stonewall_ns: request.stonewall.map(Duration::as_nanos),
-            hosts: self.company.as_ref().map_or_else(Vec::new, Company::hosts),
+            hosts: self.peers.as_ref().map_or_else(Vec::new, PeerHosts::hosts),
             memory: subjects.next().map(|subject| subject.description),
             over_memory: over_memory(&tests),
             growth: growth(&tests),
             tests,
         };
         let findings = files_findings(&files);
-        let tables = told(files.tables(target.kind), findings.first());
+        let tables = with_finding(files.tables(target.kind), findings.first());
         Run {
             status,
             elapsed_ns: elapsed.as_nanos(),
@@ -566,7 +573,7 @@ impl Session<'_> {
 }
 
 /// What the tests say about each other comes before what each took.
-fn told(mut tables: Vec<Table>, finding: Option<&String>) -> Vec<Table> {
+fn with_finding(mut tables: Vec<Table>, finding: Option<&String>) -> Vec<Table> {
     if let (Some(table), Some(finding)) = (tables.first_mut(), finding) {
         table.says = Some(Saying::quoting(finding.trim_end_matches('.')));
     }

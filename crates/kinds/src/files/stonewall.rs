@@ -10,8 +10,8 @@ use results::{FilePass, FileState, FileSystemRole, StonewallPass, Warning, Warni
 use units::{Duration, format_counted};
 use workload::{BandwidthPhase, FileOp, FilesShape, MetadataPhase};
 
-use super::run::{FilesRequest, Session};
-use super::subject::Hand;
+use super::run::{FilesRequest, FilesSession};
+use super::subject::ClientFiles;
 use host::interrupt::Interrupt;
 use host::together::{no_thread, together};
 use lab::bench::BenchError;
@@ -22,7 +22,7 @@ pub(super) type Made = BTreeMap<(FileSystemRole, FileState), u32>;
 /// Each client up to the wall, and then as far as `furthest` makes of what the furthest of them
 /// did; of no number, when one of them does not go on.
 pub(super) fn played_to_wall(
-    hands: &mut [Hand],
+    hands: &mut [ClientFiles],
     work: &(dyn Fn(u32) -> WalledWork + Sync),
     wall: Duration,
     interrupt: &Interrupt,
@@ -34,8 +34,8 @@ pub(super) fn played_to_wall(
         .zip(hands.iter_mut())
         .map(|(client, hand)| {
             let at_wall = at_wall.clone();
-            let (tell, told) = channel::<Option<u32>>();
-            go_on.push(tell);
+            let (sender, receiver) = channel::<Option<u32>>();
+            go_on.push(sender);
             move || {
                 let mut stops = || interrupt.is_raised().is_some();
                 let client = AtTheWall::reach(hand, work(client), wall, &mut stops);
@@ -43,7 +43,7 @@ pub(super) fn played_to_wall(
                 let _ = at_wall.send(client.items());
                 // A client that panics is missed only when no other could still speak.
                 drop(at_wall);
-                let to = told.recv().ok().flatten();
+                let to = receiver.recv().ok().flatten();
                 client.wear_out(hand, to, &mut stops)
             }
         })
@@ -125,15 +125,15 @@ impl FilesRequest {
 
     /// How far the furthest client of all hosts came; `None` when one does not go on.
     pub(super) fn furthest(&self, here: Option<u32>) -> Option<u32> {
-        match &self.party {
+        match &self.ranks {
             // What fails here fails again when the ranks tell what they measured.
-            Some(party) => party.furthest(here).ok().flatten(),
+            Some(ranks) => ranks.furthest(here).ok().flatten(),
             None => here,
         }
     }
 }
 
-impl Session<'_> {
+impl FilesSession<'_> {
     /// A doubt about passes in which a client had done everything before the wall.
     pub(super) fn not_reached(&self) -> Option<Warning> {
         let shape = self.request.shape()?;

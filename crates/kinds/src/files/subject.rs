@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration as StdDuration;
 
 use drivers::{
-    CacheDrop, DeviceReader, FileSystemDriver, FileSystemOptions, Owner, TargetError,
+    CacheDrop, DeviceReader, DirectoryOwner, FileSystemDriver, FileSystemOptions, TargetError,
     WorkDirectory, free_space,
 };
 use engine::{Activity, Clock, FileDriver, ProcessorTime};
@@ -36,14 +36,14 @@ const TRIES_MAX: u32 = 50;
 const BETWEEN_TRIES: StdDuration = StdDuration::from_millis(100);
 
 /// Who makes one client's calls.
-pub enum Hand {
+pub enum ClientFiles {
     Real(Box<FileSystemDriver>),
     /// A device or file, which is only read.
     Reader(DeviceReader),
     Model(Box<dyn FileDriver + Send>),
 }
 
-impl Hand {
+impl ClientFiles {
     fn driver(&mut self) -> &mut dyn FileDriver {
         match self {
             Self::Real(real) => real.as_mut(),
@@ -87,13 +87,13 @@ impl Hand {
     }
 }
 
-impl Clock for Hand {
+impl Clock for ClientFiles {
     fn now(&self) -> Instant {
         self.looked_at().now()
     }
 }
 
-impl FileDriver for Hand {
+impl FileDriver for ClientFiles {
     fn perform(&mut self, op: &FileOp) -> Result<u64, Errno> {
         self.driver().perform(op)
     }
@@ -141,14 +141,14 @@ impl ColdReach {
 }
 
 /// A file system and its clients.
-pub struct Subject {
+pub struct TestedFileSystem {
     /// Whose it is.
     pub role: FileSystemRole,
     pub description: TargetDescription,
     /// What would mislead.
     pub cautions: Vec<Caution>,
     /// One for each client.
-    pub hands: Vec<Hand>,
+    pub hands: Vec<ClientFiles>,
     /// The device whose counters are read.
     pub device: Option<String>,
     /// What TEST11 reads in the place of a file of our own.
@@ -156,7 +156,7 @@ pub struct Subject {
     /// In which order its tests come, and whether a first pass finds what others left.
     pub order: RoundOrder,
     /// Whether a pass that was kept need not be made again for the sake of the next ones.
-    pub forgets: bool,
+    pub is_stateless: bool,
     /// What is dropped in the cold state.
     pub cold: ColdReach,
     work: Option<Arc<WorkDirectory>>,
@@ -164,12 +164,12 @@ pub struct Subject {
     patience: u32,
 }
 
-impl Subject {
+impl TestedFileSystem {
     /// A file system of this machine, which others use as well, with nothing of ours on it.
     pub fn new(
         role: FileSystemRole,
         description: TargetDescription,
-        hands: Vec<Hand>,
+        hands: Vec<ClientFiles>,
         drop: CacheDrop,
     ) -> Self {
         Self {
@@ -181,7 +181,7 @@ impl Subject {
             device: None,
             named: None,
             order: RoundOrder::Random,
-            forgets: true,
+            is_stateless: true,
             work: None,
             patience: 0,
         }
@@ -263,7 +263,10 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
 ///
 /// # Errors
 /// When it does not exist, must not be used that way, or has no room.
-pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subject, BenchError> {
+pub fn open_target(
+    request: &FilesRequest,
+    clock: MonotonicClock,
+) -> Result<TestedFileSystem, BenchError> {
     if request.target.is_model() {
         return open_model(request);
     }
@@ -272,13 +275,13 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
     let device = first_device(&description);
     if description.kind != TargetKind::Directory {
         let reader = || DeviceReader::new(path, clock).map_err(LaboratoryError::from);
-        let hands: Result<Vec<Hand>, _> = (0..request.clients_here())
-            .map(|_| reader().map(Hand::Reader))
+        let hands: Result<Vec<ClientFiles>, _> = (0..request.clients_here())
+            .map(|_| reader().map(ClientFiles::Reader))
             .collect();
-        return Ok(Subject {
+        return Ok(TestedFileSystem {
             cautions,
             device,
-            ..Subject::new(role, description, hands?, request.cache_drop)
+            ..TestedFileSystem::new(role, description, hands?, request.cache_drop)
         });
     }
     refuse_read_only(&description)?;
@@ -290,7 +293,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
     let named = request.device.as_deref();
     let (work, hands) = open_directory(path, request, named, clock)?;
     let named = named.map(inspect).transpose()?;
-    Ok(Subject {
+    Ok(TestedFileSystem {
         cautions,
         device,
         named: named.map(|(description, _)| description),
@@ -300,7 +303,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
         } else {
             0
         },
-        ..Subject::new(role, description, hands, request.cache_drop)
+        ..TestedFileSystem::new(role, description, hands, request.cache_drop)
     })
 }
 
@@ -311,7 +314,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
 pub fn open_memory(
     request: &FilesRequest,
     clock: MonotonicClock,
-) -> Result<Result<Subject, Warning>, BenchError> {
+) -> Result<Result<TestedFileSystem, Warning>, BenchError> {
     let named = request.memory_directory.clone();
     let place = named.clone().or_else(memory_disk);
     let Some(path) = place else {
@@ -334,7 +337,7 @@ fn open_memory_at(
     path: &Path,
     request: &FilesRequest,
     clock: MonotonicClock,
-) -> Result<Subject, BenchError> {
+) -> Result<TestedFileSystem, BenchError> {
     let (description, _) = inspect(path)?;
     if description.kind != TargetKind::Directory || !description.memory_backed {
         let text = format!(
@@ -346,9 +349,9 @@ fn open_memory_at(
     }
     check_needs(path, request, 0)?;
     let (work, hands) = open_directory(path, request, None, clock)?;
-    Ok(Subject {
+    Ok(TestedFileSystem {
         work: Some(work),
-        ..Subject::new(
+        ..TestedFileSystem::new(
             FileSystemRole::Memory,
             description,
             hands,
@@ -374,7 +377,7 @@ pub fn memory_disk() -> Option<PathBuf> {
     found.next()
 }
 
-type Opened = (Arc<WorkDirectory>, Vec<Hand>);
+type Opened = (Arc<WorkDirectory>, Vec<ClientFiles>);
 
 fn open_directory(
     path: &Path,
@@ -390,11 +393,11 @@ fn open_directory(
         verify: request.verify,
     };
     let share = request.share();
-    let hands: Result<Vec<Hand>, TargetError> = (0..request.clients_here())
+    let hands: Result<Vec<ClientFiles>, TargetError> = (0..request.clients_here())
         .map(|client| {
             let client = share.client(client);
             FileSystemDriver::new(Arc::clone(&work), client, device, clock, options)
-                .map(|driver| Hand::Real(Box::new(driver)))
+                .map(|driver| ClientFiles::Real(Box::new(driver)))
         })
         .collect();
     Ok((work, hands.map_err(LaboratoryError::from)?))
@@ -403,23 +406,23 @@ fn open_directory(
 /// A work directory of this host's own, or that of rank 0 where hosts use each other's files.
 fn work_directory(path: &Path, request: &FilesRequest) -> Result<WorkDirectory, BenchError> {
     let create = || {
-        let owner = Owner {
+        let owner = DirectoryOwner {
             program: format!("seekstone {}", host::VERSION),
             started: environment::capture().started_at,
             purpose: request.purpose.clone(),
         };
         WorkDirectory::create(path, &owner).map_err(LaboratoryError::from)
     };
-    let party = request.party.as_ref();
-    let Some(party) = party.filter(|_| request.needs_one_directory()) else {
+    let ranks = request.ranks.as_ref();
+    let Some(ranks) = ranks.filter(|_| request.needs_one_directory()) else {
         return Ok(create()?);
     };
-    if party.leads() {
+    if ranks.leads() {
         let made = create()?;
-        party.agree(Ok(made.name().to_owned()), |names| Ok(names[0].clone()))?;
+        ranks.agree(Ok(made.name().to_owned()), |names| Ok(names[0].clone()))?;
         return Ok(made);
     }
-    let name = party.agree(Ok(String::new()), |names| Ok(names[0].clone()))?;
+    let name = ranks.agree(Ok(String::new()), |names| Ok(names[0].clone()))?;
     WorkDirectory::join(path, &name).map_err(|error| {
         BenchError::Usage(format!(
             "{}: the directory that rank 0 made cannot be used here ({}): {} needs one file system \

@@ -6,24 +6,24 @@ use units::Bytes;
 use verify::FileFindings;
 
 use super::pass::title_of;
-use super::run::Session;
+use super::run::FilesSession;
 use lab::bench::BenchError;
 use lab::test_file::stopped;
 
 /// Findings that a report tells in full.
-const TOLD_MAX: usize = 3;
+const LISTED_MAX: usize = 3;
 
-impl Session<'_> {
+impl FilesSession<'_> {
     /// What verification found in a pass of all hosts, and in what it wrote.
     pub(super) fn read_back(&mut self, cell: &FileCell) -> Result<FileFindings, BenchError> {
         if !self.request.verify {
             return Ok(FileFindings::default());
         }
-        let Some(company) = self.company.take() else {
+        let Some(peers) = self.peers.take() else {
             return self.read_back_here(cell);
         };
-        let found = company.read_back(|| self.read_back_here(cell));
-        self.company = Some(company);
+        let found = peers.read_back(|| self.read_back_here(cell));
+        self.peers = Some(peers);
         found
     }
 
@@ -70,12 +70,12 @@ impl Session<'_> {
             );
             return Some(Warning::note(WarningCode::Verified, text));
         }
-        let told: Vec<String> = found.told().take(TOLD_MAX).collect();
+        let listed: Vec<String> = found.sentences().take(LISTED_MAX).collect();
         let text = format!(
             "Verification found {}: {}. The file system returned different data from what was \
              written.",
             found.counts(),
-            told.join("; ")
+            listed.join("; ")
         );
         Some(Warning::void(WarningCode::WrongData, text))
     }

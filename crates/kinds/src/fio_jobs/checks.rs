@@ -5,30 +5,30 @@ use lab::cells::Killed;
 use lab::laboratory::Laboratory as _;
 use lab::storage::wrong_data;
 use units::Duration;
-use verify::{Finding, Findings};
+use verify::{Findings, VerifyMismatch};
 use workload::TargetId;
 
-use super::opened::Bench;
+use super::opened::FioBench;
 use super::plan::FioPlan;
-use super::run::Session;
+use super::run::FioSession;
 use super::verify::AfterPhase;
 use crate::stage::Stage;
 
 /// Findings with the names of their files.
 pub(super) fn lines_of(findings: &Findings, plan: &FioPlan) -> Vec<String> {
-    let line = |it: &Finding| {
+    let line = |it: &VerifyMismatch| {
         let path = plan.files[it.target as usize / 2].path.display();
         format!("{path}: {it}")
     };
     findings.first().iter().map(line).collect()
 }
 
-impl Session<'_, '_> {
+impl FioSession<'_, '_> {
     /// Read what a phase wrote, and hold it against what was written.
     pub(super) fn read_back(
         &mut self,
         after: &AfterPhase,
-        bench: &mut Bench,
+        bench: &mut FioBench,
     ) -> Result<(), BenchError> {
         let Self {
             show,
@@ -37,10 +37,13 @@ impl Session<'_, '_> {
             ..
         } = self;
         let real = match bench {
-            Bench::Real(real) => real,
+            FioBench::Real(real) => real,
             // What was found is not kept: as far as that is known, nothing was read back.
-            Bench::Told(..) => return Err(Killed.into()),
-            Bench::Null(_) | Bench::Simulated(_) | Bench::Fleet(_) | Bench::Served(..) => {
+            FioBench::Replayed(..) => return Err(Killed.into()),
+            FioBench::Null(_)
+            | FioBench::Simulated(_)
+            | FioBench::Fleet(_)
+            | FioBench::Served(..) => {
                 return Ok(());
             }
         };
@@ -65,7 +68,7 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn tell_wrong(&mut self, after: &AfterPhase, findings: &Findings) {
+    pub(super) fn report_wrong(&mut self, after: &AfterPhase, findings: &Findings) {
         for &row in &after.rows {
             self.rows[row as usize].is_wrong = true;
         }

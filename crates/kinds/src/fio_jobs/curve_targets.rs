@@ -10,10 +10,10 @@ use stats::Estimate;
 use units::{Duration, format_count, format_counted};
 
 use super::load_shares::LoadShares;
-use super::opened::{Bench, OpenedJobs, open_jobs};
+use super::opened::{FioBench, OpenedJobs, open_jobs};
 use super::plan::FioPlan;
 use super::reporting::PhaseReporter;
-use super::run::{FioRequest, JobTimes, Recall, Session, TrialShape, trial};
+use super::run::{FioRequest, FioSession, JobTimes, Recall, TrialShape, trial};
 use super::saturation::{TargetAt, TargetLoads};
 use super::targets::{names_of, row_of, specs_of};
 use crate::single_load::resolve_levels;
@@ -49,18 +49,18 @@ pub fn curve_of_targets(
     let begun = bench.laboratory().now();
     let environment = environment::capture();
     let title = &asked.title;
-    let mut asker = CurveAsker {
+    let mut measurer = CurveMeasurer {
         request,
         plan: &plan,
         asked,
-        session: Session::new(&plan, PhaseReporter::default(), interrupt, show),
+        session: FioSession::new(&plan, PhaseReporter::default(), interrupt, show),
         procedure: LoadCurve::new(asked.options.clone()),
         loads: TargetLoads::default(),
         most: None,
         idle: Vec::new(),
     };
-    let done = asker.ask(&mut bench);
-    let curve = asker.procedure.found(title);
+    let done = measurer.ask(&mut bench);
+    let curve = measurer.procedure.found(title);
     let status = match done {
         Ok(()) => Status::Complete,
         Err(stop) if curve.is_none() => return Err(bench.abandon(stop)),
@@ -73,12 +73,12 @@ pub fn curve_of_targets(
     warnings.extend(bench.warnings());
     let mut setup = request.setup.clone();
     resolve_levels(&mut setup, &status, curve.as_ref());
-    let mut measurements = asker.most.map_or(Vec::new(), |it| it.1);
-    measurements.extend(asker.procedure.failed().cloned());
+    let mut measurements = measurer.most.map_or(Vec::new(), |it| it.1);
+    measurements.extend(measurer.procedure.failed().cloned());
     Ok(Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
-        findings: asker.loads.finding().into_iter().collect(),
+        findings: measurer.loads.finding().into_iter().collect(),
         measurements,
         curves: Vec::from_iter(curve),
         warnings,
@@ -86,11 +86,11 @@ pub fn curve_of_targets(
     })
 }
 
-struct CurveAsker<'a, 'b> {
+struct CurveMeasurer<'a, 'b> {
     request: &'a FioRequest,
     plan: &'a FioPlan,
     asked: &'a CurveOfTargets,
-    session: Session<'a, 'b>,
+    session: FioSession<'a, 'b>,
     procedure: LoadCurve,
     loads: TargetLoads,
     /// The highest load that all targets kept up with, and its rows.
@@ -99,8 +99,8 @@ struct CurveAsker<'a, 'b> {
     idle: Vec<(usize, Measurement)>,
 }
 
-impl CurveAsker<'_, '_> {
-    fn ask(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
+impl CurveMeasurer<'_, '_> {
+    fn ask(&mut self, bench: &mut FioBench) -> Result<(), BenchError> {
         self.session.lay_out(self.plan, bench)?;
         let recall = match self.plan.writes_blank_files() {
             true => Recall::Never,
@@ -183,7 +183,7 @@ impl CurveAsker<'_, '_> {
         rows
     }
 
-    fn trial(&self, point: &PointPlan, bench: &Bench) -> Trial {
+    fn trial(&self, point: &PointPlan, bench: &FioBench) -> Trial {
         let driver = self.request.storage.driver;
         let phase = self.asked.shares.dealt(&self.plan.phases[0], point, driver);
         let load = match point.sources {

@@ -2,21 +2,22 @@
 
 use units::Duration;
 use workload::{
-    Content, Durability, JobPattern, JobRate, JobSpec, NextFile, Region, Size, TargetId, Trims,
+    Content, Durability, JobPattern, JobRate, JobSpec, NextFile, OperationSize, Region, TargetId,
+    Trims,
 };
 
-use super::plan::{Phase, PlannedFile};
+use super::plan::{JobPhase, PlannedFile};
 
 /// Files that are read are written first, with blocks of this size at this queue depth.
 pub(super) const FILL_BLOCK: u64 = 1 << 20;
 const FILL_DEPTH: u32 = 4;
 
 /// The workloads that write all of each file that was made and is read.
-pub(super) fn fill(files: &[PlannedFile]) -> Phase {
-    let mut phase = Phase {
+pub(super) fn fill(files: &[PlannedFile]) -> JobPhase {
+    let mut phase = JobPhase {
         name: "fill".into(),
         names: vec!["laying out files".into()],
-        ..Phase::default()
+        ..JobPhase::default()
     };
     for (number, file) in files.iter().enumerate() {
         if file.exists.is_some() || !file.is_read {
@@ -44,7 +45,7 @@ pub(super) fn fill(files: &[PlannedFile]) -> Phase {
 }
 
 /// The workloads that read what jobs of a phase want in the page cache, where there is any.
-pub(super) fn reading(phase: &Phase) -> Option<Phase> {
+pub(super) fn reading(phase: &JobPhase) -> Option<JobPhase> {
     let mut regions: Vec<Region> = Vec::new();
     for region in &phase.read_before {
         if !regions.contains(region) {
@@ -56,16 +57,16 @@ pub(super) fn reading(phase: &Phase) -> Option<Phase> {
         flushes_at_end: false,
         ..filling(region, Content::default())
     };
-    (!regions.is_empty()).then(|| Phase {
+    (!regions.is_empty()).then(|| JobPhase {
         name: format!("{} pre_read", phase.name),
         names: vec!["reading files".into()],
         workloads: regions.into_iter().map(reading).collect(),
-        ..Phase::default()
+        ..JobPhase::default()
     })
 }
 
 fn filling(region: Region, content: Content) -> JobSpec {
-    let size = vec![Size {
+    let size = vec![OperationSize {
         len: region.block as u32,
         weight: 1,
     }];

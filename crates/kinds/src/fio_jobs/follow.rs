@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Membership, RowKey, RowRecord, Rows};
-use fio::{JobLog, LogKind, LoggedOp, Logs};
+use engine::{Membership, RowKey, RowRecord, RowTimes};
+use fio::{JobLog, JobLogs, LogKind, LoggedOp};
 use units::{Duration, Instant};
 use workload::{Completion, JobSpec, Op};
 
@@ -40,9 +40,9 @@ impl SameMoment {
 const NS_PER_MS: u64 = 1_000_000;
 
 /// Times by row while a phase runs.
-pub(super) struct Tally {
+pub(super) struct RowTally {
     members: Vec<TallyMember>,
-    rows: Mutex<Option<(Instant, Rows)>>,
+    rows: Mutex<Option<(Instant, RowTimes)>>,
 }
 
 /// A copy of a job; times are from the trial's start.
@@ -60,7 +60,7 @@ fn time_alone(job: &JobSpec) -> Option<Duration> {
     (job.bytes.is_none() && job.requests.is_none()).then_some(runtime)
 }
 
-impl Tally {
+impl RowTally {
     pub(super) fn new(workloads: &[JobSpec]) -> Self {
         let member = |job: &JobSpec| TallyMember {
             row: job.row,
@@ -81,7 +81,7 @@ impl Tally {
                 from: start + it.from,
             };
             let members = self.members.iter().map(member).collect();
-            (start, Rows::new(start, members))
+            (start, RowTimes::new(start, members))
         });
         for done in done {
             let moved = done.result.unwrap_or(0);
@@ -112,7 +112,7 @@ pub(super) struct PhaseLogs {
 
 /// The logs of one copy.
 struct CopyLogs {
-    options: Logs,
+    options: JobLogs,
     /// From the trial's start to the first moment that is logged.
     from: Duration,
     /// From there to the end of a job that goes on until then.
@@ -128,7 +128,7 @@ impl PhaseLogs {
     /// `options` has those of each copy, and `files` the names of all files.
     pub(super) fn new(
         (workloads, first): (&[JobSpec], usize),
-        (options, files): (&[Logs], &[String]),
+        (options, files): (&[JobLogs], &[String]),
         to: &[LogTo],
         moment: SameMoment,
     ) -> Self {

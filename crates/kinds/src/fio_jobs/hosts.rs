@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use drivers::free_space;
 use host::inspect;
 use lab::bench::{BenchError, of_full_host};
-use lab::hosts::{FleetLaboratory, Party, Stake, Stakes};
+use lab::hosts::{FleetLaboratory, HostClaims, Ranks, TargetClaim};
 use lab::laboratory::LaboratoryError;
 use results::Measurement;
 use units::Duration;
@@ -16,7 +16,7 @@ use units::Duration;
 use super::opened::{
     FoundFiles, OpenedJobs, describe, open, place_of, refuse_unwanted_writes, reserve_at, size_of,
 };
-use super::plan::{FioPlan, PlannedFile, Storage, plan_jobs};
+use super::plan::{FioPlan, JobStorage, PlannedFile, plan_jobs};
 use super::run::{FioRequest, JobTimes};
 
 /// What jobs did on one host.
@@ -31,9 +31,9 @@ pub struct HostTimes {
 
 /// What jobs did on each host so far.
 #[derive(Default)]
-pub(super) struct HostsTold(pub Vec<HostTimes>);
+pub(super) struct CollectedTimes(pub Vec<HostTimes>);
 
-impl HostsTold {
+impl CollectedTimes {
     /// Take in the phase that was measured last and began after that time, and add what each host
     /// measured to `all`. Rows of hosts are as `rows` of all are.
     pub fn take(
@@ -44,23 +44,23 @@ impl HostsTold {
     ) {
         let first = all.len();
         all.extend(fleet.take_rows());
-        for told in fleet.take_host_rows() {
-            let suffix = format!("rank-{}", told.rank);
+        for host_rows in fleet.take_host_rows() {
+            let suffix = format!("rank-{}", host_rows.rank);
             let phase = all[first..]
                 .iter()
                 .position(|it| it.name.ends_with(&suffix));
-            let at = match self.0.iter().position(|it| it.rank == told.rank) {
+            let at = match self.0.iter().position(|it| it.rank == host_rows.rank) {
                 Some(at) => at,
                 None => {
                     self.0.push(HostTimes {
-                        rank: told.rank,
-                        host: fleet.party().host(told.rank).unwrap_or_default(),
+                        rank: host_rows.rank,
+                        host: fleet.ranks().host(host_rows.rank).unwrap_or_default(),
                         rows: rows.iter().map(|it| JobTimes::of(it.row.clone())).collect(),
                     });
                     self.0.len() - 1
                 }
             };
-            for ((row, kind), mut record) in told.rows {
+            for ((row, kind), mut record) in host_rows.rows {
                 record.span = record.span.later_by(begun);
                 let times = &mut self.0[at].rows[row as usize];
                 times.records.entry(kind).or_default().merge(&record);
@@ -74,12 +74,12 @@ impl HostsTold {
 ///
 /// # Errors
 /// When a job cannot be carried out somewhere, or hosts differ.
-pub(super) fn open_on_all(party: &Party, request: &FioRequest) -> Result<OpenedJobs, BenchError> {
-    let (stakes, planned) = match planned(request) {
-        Ok(planned) => (stakes(&planned.0, request), Some(planned)),
+pub(super) fn open_on_all(ranks: &Ranks, request: &FioRequest) -> Result<OpenedJobs, BenchError> {
+    let (claims, planned) = match planned(request) {
+        Ok(planned) => (claims(&planned.0, request), Some(planned)),
         Err(error) => (Err(error), None),
     };
-    let differences = party.agree_on_stakes(stakes)?;
+    let differences = ranks.agree_on_claims(claims)?;
     let Some((plan, found)) = planned else {
         return Err(BenchError::Served);
     };
@@ -88,10 +88,10 @@ pub(super) fn open_on_all(party: &Party, request: &FioRequest) -> Result<OpenedJ
         Ok(bench) => (Ok(bench.access(true)), Some(bench)),
         Err(error) => (Err(error), None),
     };
-    match (party.agree_on_access(access), bench) {
+    match (ranks.agree_on_access(access), bench) {
         (Ok(()), Some(bench)) => Ok(OpenedJobs {
             plan,
-            bench: bench.of_party(party, request, differences),
+            bench: bench.of_ranks(ranks, request, differences),
             found,
         }),
         (Err(error), Some(mut bench)) => Err(bench.abandon(error)),
@@ -102,7 +102,7 @@ pub(super) fn open_on_all(party: &Party, request: &FioRequest) -> Result<OpenedJ
 fn planned(request: &FioRequest) -> Result<(FioPlan, FoundFiles), BenchError> {
     let plan = plan_jobs(&request.jobs, &|path: &Path| size_of(path, &request.setup));
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
-    if plan.storage != Storage::Files {
+    if plan.storage != JobStorage::Files {
         return Err(BenchError::Usage(
             "the jobs work on a model or on nothing, which is on no host: start them without a \
              launcher"
@@ -115,7 +115,7 @@ fn planned(request: &FioRequest) -> Result<(FioPlan, FoundFiles), BenchError> {
 }
 
 /// What a plan takes, and from where.
-fn stakes(plan: &FioPlan, request: &FioRequest) -> Result<Stakes, BenchError> {
+fn claims(plan: &FioPlan, request: &FioRequest) -> Result<HostClaims, BenchError> {
     let mut places: Vec<(PathBuf, u64)> = Vec::new();
     let mut known = BTreeMap::new();
     for file in &plan.files {
@@ -128,7 +128,7 @@ fn stakes(plan: &FioPlan, request: &FioRequest) -> Result<Stakes, BenchError> {
             places[at].1 += file.needs;
         }
     }
-    let stake = |(place, needs): (PathBuf, u64)| -> Result<Stake, BenchError> {
+    let claim = |(place, needs): (PathBuf, u64)| -> Result<TargetClaim, BenchError> {
         let (target, _) = inspect::inspect(&place)?;
         let space = match needs {
             0 => 0,
@@ -137,11 +137,11 @@ fn stakes(plan: &FioPlan, request: &FioRequest) -> Result<Stakes, BenchError> {
                 available.saturating_sub(reserve_at(&place, request)?)
             }
         };
-        Ok(Stake::of(&target, needs, space))
+        Ok(TargetClaim::of(&target, needs, space))
     };
-    Ok(Stakes {
+    Ok(HostClaims {
         plan: number_of(plan),
-        places: places.into_iter().map(stake).collect::<Result<_, _>>()?,
+        places: places.into_iter().map(claim).collect::<Result<_, _>>()?,
     })
 }
 

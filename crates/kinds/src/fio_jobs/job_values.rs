@@ -1,16 +1,16 @@
 //! Values of a job as a workload has them.
 
 use fio::{Directions, EachWrite, EngineKind, FileOrder, Job};
-use workload::{Content, Durability, Fill, Freshness, NextFile, Size, WriteOut};
+use workload::{Content, Durability, Fill, Freshness, NextFile, OperationSize, WriteOut};
 
-use super::plan::Storage;
+use super::plan::JobStorage;
 
-pub(super) fn depth_of(job: &Job, storage: &Storage) -> u32 {
+pub(super) fn depth_of(job: &Job, storage: &JobStorage) -> u32 {
     let is_trim = job.pattern.directions == Directions::Trim;
     match job.engine.kind {
         EngineKind::Synchronous if !job.is_offloaded => 1,
         // The kernel trims while it is asked: what would wait for that is no queue of a device.
-        _ if is_trim && *storage == Storage::Files => 1,
+        _ if is_trim && *storage == JobStorage::Files => 1,
         _ => job.depth,
     }
 }
@@ -49,9 +49,9 @@ pub(super) const fn run_of(job: &Job) -> u32 {
     }
 }
 
-pub(super) fn sizes_of(job: &Job, direction: usize) -> Vec<Size> {
+pub(super) fn sizes_of(job: &Job, direction: usize) -> Vec<OperationSize> {
     let sizes = job.blocks[direction].sizes.iter();
-    let size = |size: &fio::SizeShare| Size {
+    let size = |size: &fio::SizeShare| OperationSize {
         len: size.bytes as u32,
         weight: size.weight as u32,
     };

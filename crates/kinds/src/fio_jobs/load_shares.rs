@@ -1,12 +1,12 @@
 //! What of several workloads a load curve varies, and how much of each load is whose.
 
 use drivers::DriverKind;
-use fio::{Job, Rate};
+use fio::{Job, RateLimit};
 use procedure::{CurveOptions, PointPlan};
 use units::{Bytes, Duration};
 use workload::{JobRate, JobSpec};
 
-use super::plan::Phase;
+use super::plan::JobPhase;
 use crate::depth::open_depth;
 
 /// How the loads of a curve are dealt to its workloads.
@@ -61,7 +61,12 @@ impl LoadShares {
     }
 
     /// The phase at a point of the curve.
-    pub(super) fn dealt(&self, phase: &Phase, point: &PointPlan, driver: DriverKind) -> Phase {
+    pub(super) fn dealt(
+        &self,
+        phase: &JobPhase,
+        point: &PointPlan,
+        driver: DriverKind,
+    ) -> JobPhase {
         let is_first = |at: &usize| *at == 0 || phase.jobs[at - 1] != phase.jobs[*at];
         let firsts: Vec<usize> = (0..phase.jobs.len()).filter(is_first).collect();
         let count = firsts.len() as u32;
@@ -86,7 +91,7 @@ impl LoadShares {
                 }
             }
         }
-        Phase {
+        JobPhase {
             workloads,
             ..phase.clone()
         }
@@ -140,9 +145,9 @@ fn clients_of(job: &Job) -> u32 {
 
 fn rate_of(job: &Job) -> f64 {
     let rates = job.pace.rates[..2].iter().flatten();
-    let of = |rate: &Rate| match rate {
-        Rate::Requests(per_second) => *per_second as f64,
-        Rate::Bytes(_) => 0.0,
+    let of = |rate: &RateLimit| match rate {
+        RateLimit::Requests(per_second) => *per_second as f64,
+        RateLimit::Bytes(_) => 0.0,
     };
     rates.map(of).sum()
 }
@@ -156,12 +161,12 @@ const fn common_divisor(mut one: u32, mut other: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use fio::Place;
+    use fio::JobFilePosition;
 
     use super::*;
 
     fn job(clients: u32) -> Job {
-        let place = Place {
+        let place = JobFilePosition {
             file: "a".into(),
             line: 0,
         };

@@ -4,15 +4,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use drivers::{AccessMode, Caching, Owner, Target, TargetOptions, free_space};
+use drivers::{AccessMode, Caching, DirectoryOwner, Target, TargetOptions, free_space};
 use fio::Job;
 use host::interrupt::Interrupt;
 use host::limits::{LimitError, check_budget};
 use host::{environment, inspect};
 use lab::bench::BenchError;
 use lab::cells::{Cells, Killed};
-use lab::hosts::{FleetLaboratory, Party, serve};
-use lab::kept::{Kept, Told};
+use lab::hosts::{FleetLaboratory, Ranks, serve};
+use lab::kept::{Kept, ReplayLaboratory};
 use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, SimLaboratory};
 use lab::simulated::open_recorded_model;
 use lab::storage::{FileToMake, StorageLaboratory, WantedFile};
@@ -25,14 +25,14 @@ use verify::Findings;
 use workload::TargetId;
 
 use super::hosts::open_on_all;
-use super::plan::{FioPlan, PlannedFile, Storage, plan_jobs};
+use super::plan::{FioPlan, JobStorage, PlannedFile, plan_jobs};
 use super::run::{FioRequest, Recall};
 use crate::single_load::null_description;
 
 /// What is to be done, and where.
 pub(super) struct OpenedJobs {
     pub plan: FioPlan,
-    pub bench: Bench,
+    pub bench: FioBench,
     /// What was found when the run was begun.
     pub found: FoundFiles,
 }
@@ -65,17 +65,17 @@ impl FoundFiles {
 /// # Errors
 /// When a job cannot be carried out.
 pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> {
-    if let Some(party) = &request.party {
-        return open_on_all(party, request);
+    if let Some(ranks) = &request.ranks {
+        return open_on_all(ranks, request);
     }
     let of = format!("files {}", request.storage.seed);
     let known: Option<FoundFiles> = request.cells.recalled(&of);
     let sizes = RefCell::new(BTreeMap::new());
-    let is_told = request.cells.is_only_told();
+    let is_replay = request.cells.is_replay_only();
     let size_of = |path: &Path| {
         let before = known.as_ref().and_then(|it| it.sizes.get(path).copied());
         let size = match before {
-            Some(before) if is_told => before,
+            Some(before) if is_replay => before,
             _ => size_of(path, &request.setup),
         };
         sizes.borrow_mut().insert(path.to_owned(), size);
@@ -83,10 +83,10 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
     };
     let plan = plan_jobs(&request.jobs, &size_of);
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
-    if is_told {
+    if is_replay {
         let found = known.ok_or(Killed)?;
-        let told = Told::new(request.cells.clone(), request.storage.seed);
-        let bench = Bench::Told(told, Box::new(found.clone()));
+        let replay = ReplayLaboratory::new(request.cells.clone(), request.storage.seed);
+        let bench = FioBench::Replayed(replay, Box::new(found.clone()));
         return Ok(OpenedJobs { plan, bench, found });
     }
     let sizes = sizes.into_inner();
@@ -97,7 +97,7 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
     let (description, cautions) = describe(&plan)?;
     let bench = open(&plan, request)?;
     let real = match &bench {
-        Bench::Real(real) => Some((real.access(), notes_of(real))),
+        FioBench::Real(real) => Some((real.access(), notes_of(real))),
         _ => None,
     };
     let found = FoundFiles {
@@ -152,7 +152,7 @@ pub(super) fn refuse_unwanted_writes(
     plan: &FioPlan,
     request: &FioRequest,
 ) -> Result<(), BenchError> {
-    if plan.storage != Storage::Files || request.overwrite {
+    if plan.storage != JobStorage::Files || request.overwrite {
         return Ok(());
     }
     let mut files = plan.files.iter();
@@ -169,8 +169,8 @@ pub(super) fn refuse_unwanted_writes(
 pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
     let first = plan.files.first();
     match (&plan.storage, first) {
-        (Storage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
-        (Storage::Simulated, Some(_)) => {
+        (JobStorage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
+        (JobStorage::Simulated, Some(_)) => {
             let names: Vec<String> = plan.files.iter().map(name_of_model).collect();
             let (name, size) = (
                 names.join(", "),
@@ -179,7 +179,7 @@ pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution
             let description = TargetDescription::simulated(&name, &name, size);
             Ok((description, Vec::new()))
         }
-        (Storage::Files, Some(_)) => describe_files(&plan.files),
+        (JobStorage::Files, Some(_)) => describe_files(&plan.files),
     }
 }
 
@@ -197,15 +197,15 @@ fn describe_files(files: &[PlannedFile]) -> Result<(TargetDescription, Vec<Cauti
     for (place, (_, own)) in places.iter().zip(&inspected) {
         for caution in own {
             let is_of_all = inspected.iter().all(|(_, all)| all.contains(caution));
-            let told = match is_of_all {
+            let caution = match is_of_all {
                 true => caution.clone(),
                 false => Caution {
                     cause: format!("{}: {}", place.display(), caution.cause),
                     ..caution.clone()
                 },
             };
-            if !cautions.contains(&told) {
-                cautions.push(told);
+            if !cautions.contains(&caution) {
+                cautions.push(caution);
             }
         }
     }
@@ -228,16 +228,16 @@ fn directory_of(path: &Path) -> PathBuf {
 }
 
 /// Where jobs are carried out.
-pub(super) enum Bench {
+pub(super) enum FioBench {
     Null(NullLaboratory),
     Simulated(Kept<SimLaboratory>),
     Real(Box<Kept<StorageLaboratory>>),
     /// No target is opened: what a killed run measured is reported.
-    Told(Told, Box<FoundFiles>),
+    Replayed(ReplayLaboratory, Box<FoundFiles>),
     /// On several hosts, of which this one is rank 0.
     Fleet(Box<FleetLaboratory>),
     /// On several hosts, of which this one does as rank 0 says.
-    Served(Box<StorageLaboratory>, Party),
+    Served(Box<StorageLaboratory>, Ranks),
 }
 
 /// Descriptors that a file takes: that of its name and that of its data. All files of a run are
@@ -258,16 +258,16 @@ pub fn files_fit(jobs: &[Job], setup: &Setup) -> Result<(), LimitError> {
 
 fn plan_fits(plan: &FioPlan) -> Result<(), LimitError> {
     match plan.storage {
-        Storage::Files => check_budget(plan.files.len() as u64 * DESCRIPTORS_OF_FILE, 0),
-        Storage::Null | Storage::Simulated => Ok(()),
+        JobStorage::Files => check_budget(plan.files.len() as u64 * DESCRIPTORS_OF_FILE, 0),
+        JobStorage::Null | JobStorage::Simulated => Ok(()),
     }
 }
 
-pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
+pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<FioBench, BenchError> {
     let settings = &request.storage;
     match &plan.storage {
-        Storage::Null => Ok(Bench::Null(NullLaboratory::new(settings.seed))),
-        Storage::Simulated => {
+        JobStorage::Null => Ok(FioBench::Null(NullLaboratory::new(settings.seed))),
+        JobStorage::Simulated => {
             let model = |(number, file): (u32, &PlannedFile)| {
                 let spec = open_recorded_model(&name_of_model(file), &request.setup)?;
                 Ok((FioPlan::target_of(number), spec))
@@ -275,11 +275,11 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
             let models: Result<_, SimError> = (0..).zip(&plan.files).map(model).collect();
             let laboratory = SimLaboratory::on_several(models?, settings.seed);
             let laboratory = laboratory.with_errors(settings.on_error);
-            Ok(Bench::Simulated(kept(laboratory, request)))
+            Ok(FioBench::Simulated(kept(laboratory, request)))
         }
-        Storage::Files => {
+        JobStorage::Files => {
             plan_fits(plan).map_err(LaboratoryError::from)?;
-            let owner = Owner {
+            let owner = DirectoryOwner {
                 program: format!("seekstone {}", host::VERSION),
                 started: environment::capture().started_at,
                 purpose: "fio".into(),
@@ -290,7 +290,7 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
             settings.reserve = request.reserve.map_or(0, |it| it.0);
             let confirmed = request.confirmed.as_deref();
             let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
-            Ok(Bench::Real(Box::new(kept(laboratory, request))))
+            Ok(FioBench::Real(Box::new(kept(laboratory, request))))
         }
     }
 }
@@ -332,13 +332,13 @@ pub(super) fn reserve_at(directory: &Path, request: &FioRequest) -> Result<u64, 
     }
 }
 
-impl Bench {
+impl FioBench {
     pub(super) fn laboratory(&mut self) -> &mut dyn Laboratory {
         match self {
             Self::Null(null) => null,
             Self::Simulated(simulated) => simulated,
             Self::Real(real) => real.as_mut(),
-            Self::Told(told, _) => told,
+            Self::Replayed(replay, _) => replay,
             Self::Fleet(fleet) => fleet.as_mut(),
             Self::Served(local, _) => local.as_mut(),
         }
@@ -358,19 +358,19 @@ impl Bench {
     }
 
     /// The same as one of several hosts, which differ in `notes`.
-    pub(super) fn of_party(self, party: &Party, request: &FioRequest, notes: Vec<String>) -> Self {
+    pub(super) fn of_ranks(self, ranks: &Ranks, request: &FioRequest, notes: Vec<String>) -> Self {
         let how = (request.storage.seed, request.storage.on_error);
         match self {
-            Self::Real(local) if party.leads() => {
+            Self::Real(local) if ranks.leads() => {
                 let local = local.alone();
                 Self::Fleet(Box::new(FleetLaboratory::new(
                     local,
-                    party.clone(),
+                    ranks.clone(),
                     how,
                     notes,
                 )))
             }
-            Self::Real(local) => Self::Served(Box::new(local.alone()), party.clone()),
+            Self::Real(local) => Self::Served(Box::new(local.alone()), ranks.clone()),
             other => other,
         }
     }
@@ -380,10 +380,10 @@ impl Bench {
     /// # Errors
     /// [`BenchError::Served`] when all is done, or why it is not.
     pub(super) fn serve(&mut self, how: (&[Trial], &Interrupt)) -> Result<(), BenchError> {
-        let Self::Served(local, party) = self else {
+        let Self::Served(local, ranks) = self else {
             return Ok(());
         };
-        match serve(party, local, how) {
+        match serve(ranks, local, how) {
             Ok(()) => Err(BenchError::Served),
             Err(error) => Err(self.abandon(error)),
         }
@@ -430,7 +430,7 @@ impl Bench {
         match self {
             Self::Null(_) | Self::Simulated(_) => false,
             Self::Real(_) | Self::Fleet(_) | Self::Served(..) => true,
-            Self::Told(_, found) => found.real.is_some(),
+            Self::Replayed(_, found) => found.real.is_some(),
         }
     }
 
@@ -441,7 +441,7 @@ impl Bench {
             Self::Real(real) => real.access(),
             Self::Fleet(fleet) => fleet.local.access(),
             Self::Served(local, _) => local.access(),
-            Self::Told(_, found) => match &found.real {
+            Self::Replayed(_, found) => match &found.real {
                 None => return Access::Simulated,
                 Some((access, _)) => *access,
             },
@@ -457,7 +457,7 @@ impl Bench {
                 "Nothing was read or written: the figures are Seekstone's own overhead.",
             )],
             Self::Simulated(_) => Vec::new(),
-            Self::Told(_, found) => found.real.iter().flat_map(|it| it.1.clone()).collect(),
+            Self::Replayed(_, found) => found.real.iter().flat_map(|it| it.1.clone()).collect(),
             Self::Real(real) => {
                 let mut all = notes_of(real);
                 all.extend(left_behind(real.clean_up().err()));

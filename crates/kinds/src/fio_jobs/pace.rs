@@ -1,15 +1,15 @@
 //! How fast a job goes: its rates, the least of them, and its part in a flow.
 
-use fio::{Job, Rate};
+use fio::{Job, RateLimit};
 use workload::{FloorSpec, FlowSpec, JobRate};
 
 use super::plan::second_of;
 
-pub(super) const fn rate_of(rate: Option<Rate>) -> JobRate {
+pub(super) const fn rate_of(rate: Option<RateLimit>) -> JobRate {
     match rate {
         None => JobRate::Free,
-        Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
-        Some(Rate::Requests(per_second)) => JobRate::Requests {
+        Some(RateLimit::Bytes(per_second)) => JobRate::Bytes { per_second },
+        Some(RateLimit::Requests(per_second)) => JobRate::Requests {
             per_second: per_second as f64,
         },
     }

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fio::{Amount, BlockSizes, Direction, Directions, EngineKind, Job, Place, SteadyState};
+use fio::{
+    Amount, BlockSizes, Direction, Directions, EngineKind, Job, JobFilePosition, SteadyState,
+};
 use units::{Duration, TargetName};
 use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
@@ -21,7 +23,7 @@ use super::verify::{VerifyPlan, verification_of};
 #[error("{place}: [{job}] {message}")]
 pub struct PlanError {
     /// Where the job begins.
-    pub place: Place,
+    pub place: JobFilePosition,
     /// Its name.
     pub job: String,
     /// What is wrong, and what to write.
@@ -30,7 +32,7 @@ pub struct PlanError {
 
 /// What jobs work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Storage {
+pub enum JobStorage {
     /// Nothing: requests are done at once.
     Null,
     /// Models, in one virtual time.
@@ -41,7 +43,7 @@ pub enum Storage {
 
 /// A row of the output: a copy of a job, or the copies and jobs of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct OutputRow {
     /// The first job of it, as a number among all jobs.
     pub job: usize,
     /// The first copy of that job in it.
@@ -54,7 +56,7 @@ pub struct Row {
 
 /// Jobs that run side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Phase {
+pub struct JobPhase {
     /// Of its measurement, as [`phase_names`] gives it.
     pub name: String,
     /// One for each copy of each job.
@@ -91,13 +93,13 @@ pub struct PlannedFile {
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FioPlan {
-    pub storage: Storage,
+    pub storage: JobStorage,
     /// All files, in the order of their targets.
     pub files: Vec<PlannedFile>,
     /// One after the other.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<JobPhase>,
     /// What the rows stand for.
-    pub rows: Vec<Row>,
+    pub rows: Vec<OutputRow>,
     /// What is verified.
     pub verify: Option<VerifyPlan>,
 }
@@ -109,7 +111,7 @@ impl PlannedFile {
     }
 }
 
-impl Phase {
+impl JobPhase {
     /// Whether all its jobs only make files.
     pub(super) fn moves_nothing(&self) -> bool {
         self.workloads.iter().all(|job| job.bytes == Some(0))
@@ -126,7 +128,7 @@ impl FioPlan {
     /// filled, since nobody reads it.
     pub(super) fn writes_blank_files(&self) -> bool {
         let is_blank = |it: &PlannedFile| it.exists.is_none() && it.is_written && !it.is_read;
-        self.storage == Storage::Files && self.files.iter().any(is_blank)
+        self.storage == JobStorage::Files && self.files.iter().any(is_blank)
     }
 }
 
@@ -201,16 +203,16 @@ pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, Pla
     })
 }
 
-fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
+fn storage_of(jobs: &[Job]) -> Result<JobStorage, PlanError> {
     let of_name = |name: &String| match TargetName::from(name.as_str()) {
-        TargetName::Null => Storage::Null,
-        TargetName::Model(_) => Storage::Simulated,
-        TargetName::Path(_) => Storage::Files,
+        TargetName::Null => JobStorage::Null,
+        TargetName::Model(_) => JobStorage::Simulated,
+        TargetName::Path(_) => JobStorage::Files,
     };
     let of = |job: &Job| match job.files.names.first() {
-        _ if job.engine.kind == EngineKind::Null => Storage::Null,
+        _ if job.engine.kind == EngineKind::Null => JobStorage::Null,
         Some(name) => of_name(name),
-        None => Storage::Files,
+        None => JobStorage::Files,
     };
     let is_mixed = |job: &&Job| {
         let mut names = job.files.names.iter();
@@ -222,11 +224,11 @@ fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
     }
     let mut all = jobs.iter();
     let Some(first) = all.next() else {
-        return Ok(Storage::Files);
+        return Ok(JobStorage::Files);
     };
     let storage = of(first);
     let mut cached = jobs.iter().filter(|job| job.syncs.range().is_some());
-    if let (Storage::Simulated, Some(job)) = (&storage, cached.next()) {
+    if let (JobStorage::Simulated, Some(job)) = (&storage, cached.next()) {
         let why = "sync_file_range writes cached pages out, and a model has no page cache";
         return refused(job, why);
     }
@@ -255,7 +257,7 @@ impl Planner<'_> {
             self.group += 1;
         }
         if number == 0 || job.begins_phase() {
-            self.plan.phases.push(Phase::default());
+            self.plan.phases.push(JobPhase::default());
         }
         for copy in 0..job.copies {
             let row = self.row(number, job, copy);
@@ -282,7 +284,7 @@ impl Planner<'_> {
             false => next,
         };
         if row == next {
-            self.plan.rows.push(Row {
+            self.plan.rows.push(OutputRow {
                 job: job_number,
                 copy,
                 group: self.group,
@@ -427,7 +429,7 @@ impl Planner<'_> {
         }
         let file = &mut self.plan.files[number];
         file.needs = file.needs.max(end);
-        let is_direct = job.is_direct || self.plan.storage != Storage::Files;
+        let is_direct = job.is_direct || self.plan.storage != JobStorage::Files;
         let region = Region {
             target: TargetId(number as u32 * 2 + u32::from(!is_direct)),
             offset: begin,
@@ -472,10 +474,10 @@ impl Planner<'_> {
     /// What models cannot do.
     fn check_model(&self, job: &Job) -> Result<(), PlanError> {
         let why = match self.plan.storage {
-            Storage::Simulated if trims_of(job) != Trims::None => {
+            JobStorage::Simulated if trims_of(job) != Trims::None => {
                 "models forget nothing: trims need a file, a device or null"
             }
-            Storage::Simulated if job.is_read_before => {
+            JobStorage::Simulated if job.is_read_before => {
                 "pre_read fills the page cache, and a model has none"
             }
             _ => return Ok(()),
@@ -510,7 +512,7 @@ impl Planner<'_> {
         }
         let number = self.plan.files.len();
         let exists = match self.plan.storage {
-            Storage::Null => None,
+            JobStorage::Null => None,
             _ => (self.size_of)(path),
         };
         self.plan.files.push(PlannedFile {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{Follower, RowKey, RowRecord};
-use fio::{Job, Logs, SteadyReport, SteadyWatch};
+use fio::{Job, JobLogs, SteadyReport, SteadyWatch};
 use lab::bench::BenchError;
 use lab::laboratory::Outcome;
 use procedure::Ending;
@@ -14,19 +14,19 @@ use results::{Warning, WarningCode};
 use units::Duration;
 use workload::JobSpec;
 
-use super::follow::{LogTo, PhaseLogs, SameMoment, Tally, Writers};
-use super::opened::Bench;
-use super::plan::{FioPlan, Phase, PlannedFile};
+use super::follow::{LogTo, PhaseLogs, RowTally, SameMoment, Writers};
+use super::opened::FioBench;
+use super::plan::{FioPlan, JobPhase, PlannedFile};
 use super::run::JobTimes;
 use super::steady_count::SteadyCount;
-use crate::feed::{Feed, WhenFull};
+use crate::feed::{CompletionFeed, WhenFull};
 
 /// Reports while jobs run.
-pub struct Status<'a> {
+pub struct StatusReports<'a> {
     /// How often.
     pub every: Duration,
     /// Is told what each row has so far.
-    pub tell: &'a mut dyn FnMut(&[JobTimes]),
+    pub report: &'a mut dyn FnMut(&[JobTimes]),
 }
 
 /// What is written while jobs run.
@@ -37,7 +37,7 @@ pub struct Reporting<'a> {
     /// Where lines of logs go.
     pub writers: Vec<&'a mut (dyn Write + Send)>,
     /// Reports while jobs run.
-    pub status: Option<Status<'a>>,
+    pub status: Option<StatusReports<'a>>,
 }
 
 /// Called now and then with the time since the trial began; returns whether to go on.
@@ -48,11 +48,11 @@ pub(super) type Look<'a> = &'a mut dyn FnMut(Duration) -> bool;
 pub(super) struct PhaseReporter<'a> {
     logs: Vec<LogTo>,
     /// The options of each copy.
-    options: Vec<Logs>,
+    options: Vec<JobLogs>,
     /// Names of all files, by their numbers.
     files: Vec<String>,
     writers: Writers<'a>,
-    status: Option<Status<'a>>,
+    status: Option<StatusReports<'a>>,
     /// Copies of the phases before.
     copies: usize,
     left_out: u64,
@@ -82,17 +82,17 @@ impl<'a> PhaseReporter<'a> {
     /// Run `measure`, and what is written meanwhile; `before` is what rows had before this phase.
     pub(super) fn run(
         &mut self,
-        phase: &Phase,
+        phase: &JobPhase,
         before: &[JobTimes],
-        bench: &mut Bench,
-        measure: impl FnOnce(&mut Bench, Look<'_>) -> Result<Outcome, BenchError>,
+        bench: &mut FioBench,
+        measure: impl FnOnce(&mut FioBench, Look<'_>) -> Result<Outcome, BenchError>,
     ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
         let first = self.copies;
         self.copies += phase.workloads.len();
         if self.logs.is_empty() && self.status.is_none() && phase.steady.is_none() {
             return Ok((measure(bench, &mut |_| true)?, None));
         }
-        let feed = Arc::new(Feed::new(match bench.is_virtual() {
+        let feed = Arc::new(CompletionFeed::new(match bench.is_virtual() {
             true => WhenFull::Wait,
             false => WhenFull::LeaveOut,
         }));
@@ -110,7 +110,10 @@ impl<'a> PhaseReporter<'a> {
         };
         let workloads = (phase.workloads.as_slice(), first);
         let mut logs = PhaseLogs::new(workloads, (&self.options, &self.files), &self.logs, moment);
-        let tally = self.status.is_some().then(|| Tally::new(&phase.workloads));
+        let tally = self
+            .status
+            .is_some()
+            .then(|| RowTally::new(&phase.workloads));
         let writers = &mut self.writers;
         let mut watch = PhaseWatch::new(phase, before, self.status.as_mut());
         let measured = std::thread::scope(|scope| {
@@ -167,7 +170,7 @@ impl<'a> PhaseReporter<'a> {
 /// What is done with what a phase did so far.
 struct PhaseWatch<'w, 's> {
     before: &'w [JobTimes],
-    status: Option<&'w mut Status<'s>>,
+    status: Option<&'w mut StatusReports<'s>>,
     /// How many reports there were, or would have been.
     reports: u64,
     steady: Option<SteadyWatch>,
@@ -176,7 +179,11 @@ struct PhaseWatch<'w, 's> {
 }
 
 impl<'w, 's> PhaseWatch<'w, 's> {
-    fn new(phase: &Phase, before: &'w [JobTimes], status: Option<&'w mut Status<'s>>) -> Self {
+    fn new(
+        phase: &JobPhase,
+        before: &'w [JobTimes],
+        status: Option<&'w mut StatusReports<'s>>,
+    ) -> Self {
         let begun = phase.workloads.iter().map(JobSpec::recorded_from);
         Self {
             before,
@@ -188,13 +195,13 @@ impl<'w, 's> PhaseWatch<'w, 's> {
     }
 
     /// Report what is due.
-    fn report(&mut self, elapsed: Duration, tally: Option<&Tally>, feed: &Feed) {
+    fn report(&mut self, elapsed: Duration, tally: Option<&RowTally>, feed: &CompletionFeed) {
         let status = self.status.as_mut();
         let due = status.filter(|status| elapsed >= status.every * (self.reports + 1));
         if let (Some(status), Some(tally)) = (due, tally) {
             self.reports = elapsed.as_nanos() / status.every.as_nanos();
             feed.settle();
-            (status.tell)(&so_far(self.before, &tally.records(elapsed)));
+            (status.report)(&so_far(self.before, &tally.records(elapsed)));
         }
     }
 

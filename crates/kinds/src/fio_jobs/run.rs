@@ -9,7 +9,7 @@ use host::interrupt::Interrupt;
 use host::{environment, inspect};
 use lab::bench::BenchError;
 use lab::cells::Cells;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::laboratory::{Laboratory as _, Outcome};
 use lab::storage::StorageSettings;
 use lab::test_file::{stop_of, stopped};
@@ -21,9 +21,9 @@ use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
 use super::checks::lines_of;
 use super::fill::{fill, reading};
-use super::hosts::{HostTimes, HostsTold};
-use super::opened::{Bench, OpenedJobs, open_jobs};
-use super::plan::{FioPlan, Phase, Row, Storage};
+use super::hosts::{CollectedTimes, HostTimes};
+use super::opened::{FioBench, OpenedJobs, open_jobs};
+use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
 use crate::single_load::TRIAL;
 use crate::stage::{Show, Stage};
@@ -53,7 +53,7 @@ pub struct FioRequest {
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
     /// The hosts that carry them out together, each all of them, where there are several.
-    pub party: Option<Party>,
+    pub ranks: Option<Ranks>,
 }
 
 /// How a phase is measured that is a trial.
@@ -75,7 +75,7 @@ pub struct TrialShape {
 #[derive(Clone, Debug)]
 pub struct JobTimes {
     /// What it stands for.
-    pub row: Row,
+    pub row: OutputRow,
     /// Times by kind of operation.
     pub records: BTreeMap<OpKind, RowRecord>,
     /// The measurement of its phase, where there is one.
@@ -124,7 +124,7 @@ pub fn run_jobs(
     }
     let begun = place.laboratory().now();
     let reporter = PhaseReporter::new(reporting, &request.jobs, &plan);
-    let mut session = Session::new(&plan, reporter, interrupt, show);
+    let mut session = FioSession::new(&plan, reporter, interrupt, show);
     let done = session.carry_out(&plan, request.shape.as_ref(), &mut place);
     let elapsed = place.laboratory().now().since(begun);
     let findings = place.findings();
@@ -225,7 +225,7 @@ impl JobTimes {
         missed_of(self).is_some()
     }
 
-    pub(super) const fn of(row: Row) -> Self {
+    pub(super) const fn of(row: OutputRow) -> Self {
         Self {
             row,
             records: BTreeMap::new(),
@@ -236,13 +236,13 @@ impl JobTimes {
     }
 }
 
-pub(super) struct Session<'a, 'b> {
+pub(super) struct FioSession<'a, 'b> {
     pub(super) interrupt: &'a Interrupt,
     pub(super) show: Show<'a>,
     reporter: PhaseReporter<'b>,
     pub(super) measurements: Vec<Measurement>,
     pub(super) rows: Vec<JobTimes>,
-    hosts: HostsTold,
+    hosts: CollectedTimes,
     pub(super) spent: Duration,
 }
 
@@ -256,7 +256,7 @@ pub(super) enum Recall {
     Fill,
 }
 
-impl<'a, 'b> Session<'a, 'b> {
+impl<'a, 'b> FioSession<'a, 'b> {
     pub(super) fn new(
         plan: &FioPlan,
         reporter: PhaseReporter<'b>,
@@ -269,13 +269,17 @@ impl<'a, 'b> Session<'a, 'b> {
             reporter,
             measurements: Vec::new(),
             rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
-            hosts: HostsTold::default(),
+            hosts: CollectedTimes::default(),
             spent: Duration::ZERO,
         }
     }
 
     /// Write the files that are made and read.
-    pub(super) fn lay_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
+    pub(super) fn lay_out(
+        &mut self,
+        plan: &FioPlan,
+        bench: &mut FioBench,
+    ) -> Result<(), BenchError> {
         let Some(trial) = fill_trial(plan, bench) else {
             return Ok(());
         };
@@ -287,8 +291,8 @@ impl<'a, 'b> Session<'a, 'b> {
     fn read_before(
         &mut self,
         plan: &FioPlan,
-        phase: &Phase,
-        bench: &mut Bench,
+        phase: &JobPhase,
+        bench: &mut FioBench,
     ) -> Result<(), BenchError> {
         let Some(trial) = reading_trial(plan, phase, bench) else {
             return Ok(());
@@ -301,7 +305,7 @@ impl<'a, 'b> Session<'a, 'b> {
         &mut self,
         plan: &FioPlan,
         shape: Option<&TrialShape>,
-        bench: &mut Bench,
+        bench: &mut FioBench,
     ) -> Result<(), BenchError> {
         self.lay_out(plan, bench)?;
         let recall = self.recall(plan);
@@ -318,7 +322,7 @@ impl<'a, 'b> Session<'a, 'b> {
             }
             let findings = bench.findings();
             if let Some(verify) = plan.verify.as_ref().filter(|_| findings.total() > before) {
-                self.tell_wrong(&verify.phases[number], &findings);
+                self.report_wrong(&verify.phases[number], &findings);
             }
             done?;
             self.go_on()?;
@@ -338,9 +342,9 @@ impl<'a, 'b> Session<'a, 'b> {
 
     fn carry_out_phase(
         &mut self,
-        phase: (&Phase, Recall),
+        phase: (&JobPhase, Recall),
         trial: &Trial,
-        bench: &mut Bench,
+        bench: &mut FioBench,
     ) -> Result<(), BenchError> {
         let begun = self.spent;
         let (mut outcome, steady) = self.measure_phase(phase, trial, bench)?;
@@ -375,9 +379,9 @@ impl<'a, 'b> Session<'a, 'b> {
     /// Measure a phase, and write meanwhile what is asked for.
     fn measure_phase(
         &mut self,
-        (phase, recall): (&Phase, Recall),
+        (phase, recall): (&JobPhase, Recall),
         trial: &Trial,
-        bench: &mut Bench,
+        bench: &mut FioBench,
     ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
         let mut reporter = std::mem::take(&mut self.reporter);
         let before = self.rows.clone();
@@ -392,7 +396,7 @@ impl<'a, 'b> Session<'a, 'b> {
     pub(super) fn measure(
         &mut self,
         trial: &Trial,
-        bench: &mut Bench,
+        bench: &mut FioBench,
         recall: Recall,
         look: Look<'_>,
     ) -> Result<Outcome, BenchError> {
@@ -431,20 +435,20 @@ fn expected(trial: &Trial) -> Duration {
 }
 
 /// The trial that writes the files that are made and read, if there are any.
-fn fill_trial(plan: &FioPlan, bench: &Bench) -> Option<Trial> {
+fn fill_trial(plan: &FioPlan, bench: &FioBench) -> Option<Trial> {
     let fill = fill(&plan.files);
-    let is_needed = plan.storage == Storage::Files && !fill.workloads.is_empty();
+    let is_needed = plan.storage == JobStorage::Files && !fill.workloads.is_empty();
     is_needed.then(|| trial(&fill, bench, (0, None)))
 }
 
 /// The trial that reads what jobs of a phase want in the page cache, if any do.
-fn reading_trial(plan: &FioPlan, phase: &Phase, bench: &Bench) -> Option<Trial> {
-    let reading = reading(phase).filter(|_| plan.storage == Storage::Files)?;
+fn reading_trial(plan: &FioPlan, phase: &JobPhase, bench: &FioBench) -> Option<Trial> {
+    let reading = reading(phase).filter(|_| plan.storage == JobStorage::Files)?;
     Some(trial(&reading, bench, (0, None)))
 }
 
 /// All trials of a plan.
-fn trials(plan: &FioPlan, bench: &Bench, shape: Option<&TrialShape>) -> Vec<Trial> {
+fn trials(plan: &FioPlan, bench: &FioBench, shape: Option<&TrialShape>) -> Vec<Trial> {
     let phases = (1..).zip(&plan.phases);
     let phases = phases.flat_map(|(number, phase)| {
         let before = reading_trial(plan, phase, bench).into_iter();
@@ -455,8 +459,8 @@ fn trials(plan: &FioPlan, bench: &Bench, shape: Option<&TrialShape>) -> Vec<Tria
 
 /// The trial of a phase, the number of which makes it draw afresh.
 pub(super) fn trial(
-    phase: &Phase,
-    bench: &Bench,
+    phase: &JobPhase,
+    bench: &FioBench,
     (number, shape): (u64, Option<&TrialShape>),
 ) -> Trial {
     let jobs = phase.workloads.clone();

@@ -102,19 +102,19 @@ impl TargetLoads {
             }
         }
         ends.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let mut said = Vec::new();
+        let mut parts = Vec::new();
         if let Some((_, first)) = ends.first() {
-            said.push(format!("Saturates first: {first}"));
+            parts.push(format!("Saturates first: {first}"));
         }
         if ends.len() > 1 {
             let then: Vec<&str> = ends[1..].iter().map(|it| it.1.as_str()).collect();
-            said.push(format!("then {}", then.join(", ")));
+            parts.push(format!("then {}", then.join(", ")));
         }
         if !growing.is_empty() {
-            let begin = if said.is_empty() { "Not" } else { "not" };
-            said.push(format!("{begin} saturated: {}", growing.join(", ")));
+            let begin = if parts.is_empty() { "Not" } else { "not" };
+            parts.push(format!("{begin} saturated: {}", growing.join(", ")));
         }
-        (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
+        (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
     }
 
     /// A short name where no other target has it.
@@ -203,9 +203,9 @@ mod tests {
         let mut loads = TargetLoads::default();
         let rows = [("a", behind(900.0, 1000.0)), ("b", behind(1000.0, 2000.0))];
         assert!(loads.add(rows.into_iter().map(|(name, at)| (name.to_owned(), at))));
-        let said = "Saturates first: b, which does 1,000 of 2,000 IOPS offered; \
+        let expected = "Saturates first: b, which does 1,000 of 2,000 IOPS offered; \
                     then a, which does 900 of 1,000 IOPS offered.";
-        assert_eq!(loads.finding().as_deref(), Some(said));
+        assert_eq!(loads.finding().as_deref(), Some(expected));
     }
 
     #[test]
@@ -219,8 +219,8 @@ mod tests {
             ];
             loads.add(rows.into_iter().map(|(name, at)| (name.to_owned(), at)));
         }
-        let said = "Saturates first: slow at 1 client of its own, 2 in all (1,000 IOPS); \
+        let expected = "Saturates first: slow at 1 client of its own, 2 in all (1,000 IOPS); \
                     not saturated: fast.";
-        assert_eq!(loads.finding().as_deref(), Some(said));
+        assert_eq!(loads.finding().as_deref(), Some(expected));
     }
 }

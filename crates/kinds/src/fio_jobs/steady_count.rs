@@ -60,7 +60,7 @@ mod tests {
     use workload::{ClientId, Op, Request, TargetId};
 
     use super::*;
-    use crate::feed::{Feed, WhenFull};
+    use crate::feed::{CompletionFeed, WhenFull};
     use crate::fio_jobs::fill::fill;
     use crate::fio_jobs::plan::PlannedFile;
 
@@ -93,7 +93,7 @@ mod tests {
             ..PlannedFile::default()
         };
         let workloads = fill(&[file]).workloads;
-        let feed = Arc::new(Feed::new(WhenFull::LeaveOut));
+        let feed = Arc::new(CompletionFeed::new(WhenFull::LeaveOut));
         let count = SteadyCount::new(&workloads, Some(Arc::clone(&feed) as Arc<dyn Follower>));
         for list in 0..LISTS {
             let mut done = (list * LIST..(list + 1) * LIST).map(read).collect();

@@ -4,7 +4,7 @@ use fio::Job;
 use workload::{JobPattern, JobSpec, Trims};
 
 use super::fill::FILL_BLOCK;
-use super::plan::{FioPlan, PlanError, Storage, refused};
+use super::plan::{FioPlan, JobStorage, PlanError, refused};
 
 /// Bytes that carry one header.
 const SECTOR: u64 = verify::SECTOR_BYTES as u64;
@@ -88,8 +88,8 @@ pub(super) fn verification_of(
     Ok(Some(verify))
 }
 
-fn check(job: &Job, storage: &Storage) -> Result<(), PlanError> {
-    if *storage != Storage::Files {
+fn check(job: &Job, storage: &JobStorage) -> Result<(), PlanError> {
+    if *storage != JobStorage::Files {
         return refused(
             job,
             "verify needs a target that holds data, a file or a device: leave verify out",

@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
-use fio::{Amount, BlockSizes, Distribution, EachWrite, Engine, EngineKind, Job, Place, Rate};
+use fio::{
+    Amount, BlockSizes, Distribution, EachWrite, EngineKind, FioEngine, Job, JobFilePosition,
+    RateLimit,
+};
 use toml_reader::{KeyedTable, TomlFaults, TomlText, parse};
 use units::{Bytes, Duration, TargetName};
 
@@ -195,7 +198,7 @@ impl WorkloadText {
     /// The key that is wrong, and why.
     pub fn job(&self, target: &JobTarget, name: &str, longest: LongestRun) -> Result<Job, String> {
         let mut job = blank_job(name);
-        job.engine = Engine {
+        job.engine = FioEngine {
             name: "io_uring",
             kind: EngineKind::Asynchronous,
         };
@@ -423,7 +426,7 @@ fn blocks(text: &str) -> Result<BlockSizes, String> {
 
 fn blank_job(name: &str) -> Job {
     let file = name.into();
-    Job::new(name, &Place { file, line: 0 })
+    Job::new(name, &JobFilePosition { file, line: 0 })
 }
 
 fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
@@ -472,7 +475,7 @@ fn put_rate(job: &mut Job, per_second: f64, writes: u32) -> Result<(), String> {
                 "rate: reads and writes get whole operations per second here, and {own:.3}/s is not"
             ));
         }
-        *rate = (part > 0.0).then_some(Rate::Requests(own.round() as u64));
+        *rate = (part > 0.0).then_some(RateLimit::Requests(own.round() as u64));
     }
     // What may be outstanding when the storage falls behind.
     job.depth = job.depth.max(RATE_DEPTH);

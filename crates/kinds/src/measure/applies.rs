@@ -6,7 +6,7 @@ use units::TargetName;
 
 use super::Stop;
 use super::kind::{Made, Measured, Measuring};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 
 /// On which storage a setting says something.
@@ -61,7 +61,7 @@ fn bound(settings: &Settings<'_>) -> Result<Vec<(&'static str, Applies)>, Settin
 }
 
 impl FittedSettings {
-    fn fit(&self, place: &Place) -> Result<(), MeasureError> {
+    fn fit(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         let target = self.measuring.target(place);
         let is_model = target.is_model();
         let refused = self.given.iter().find_map(|(name, applies)| match applies {
@@ -78,21 +78,21 @@ impl FittedSettings {
 }
 
 impl Measuring for FittedSettings {
-    fn target(&self, place: &Place) -> TargetName {
+    fn target(&self, place: &ReplicateContext) -> TargetName {
         self.measuring.target(place)
     }
 
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         self.fit(place)?;
         self.measuring.check(place)
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.fit(place)?;
         self.measuring.measure(place, stop)
     }
 
-    fn measured(&self, place: &Place, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
         self.fit(place)?;
         self.measuring.measured(place, stop)
     }

@@ -10,7 +10,7 @@ use units::Bytes;
 use super::Stop;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::made::{Checker, MadeFiles, open_made};
-use super::place::{MeasureError, Place, go_on};
+use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records::{Gauge, Who};
 use super::settings::{SettingFault, Settings};
 use super::store::{check_store, open_store, pump};
@@ -53,7 +53,12 @@ pub const ARCHIVE: Kind = Kind {
     ],
     in_place: None,
     is_command: false,
-    make: |settings| made(Archive::from_settings(Direction::Put, settings)),
+    make: |settings| {
+        made(ArchiveMeasurement::from_settings(
+            StoreDirection::Put,
+            settings,
+        ))
+    },
 };
 
 /// The kind that gets.
@@ -83,7 +88,12 @@ pub const RETRIEVE: Kind = Kind {
     ],
     in_place: None,
     is_command: false,
-    make: |settings| made(Archive::from_settings(Direction::Get, settings)),
+    make: |settings| {
+        made(ArchiveMeasurement::from_settings(
+            StoreDirection::Get,
+            settings,
+        ))
+    },
 };
 
 const FILES_MAX: u64 = 1_000_000;
@@ -92,7 +102,7 @@ const AT_ONCE_MAX: u64 = 256;
 
 /// Which way files go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum StoreDirection {
     /// Into the store.
     Put,
     /// Out of it.
@@ -101,8 +111,8 @@ pub enum Direction {
 
 /// Many files into a store, or out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Archive {
-    direction: Direction,
+pub struct ArchiveMeasurement {
+    direction: StoreDirection,
     files: u64,
     size: Bytes,
     store: Option<String>,
@@ -110,8 +120,11 @@ pub struct Archive {
     cold: bool,
 }
 
-impl Archive {
-    fn from_settings(direction: Direction, settings: &Settings<'_>) -> Result<Self, SettingFault> {
+impl ArchiveMeasurement {
+    fn from_settings(
+        direction: StoreDirection,
+        settings: &Settings<'_>,
+    ) -> Result<Self, SettingFault> {
         Ok(Self {
             direction,
             files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
@@ -126,8 +139,8 @@ impl Archive {
 
     const fn kind(&self) -> &'static str {
         match self.direction {
-            Direction::Put => ARCHIVE.name,
-            Direction::Get => RETRIEVE.name,
+            StoreDirection::Put => ARCHIVE.name,
+            StoreDirection::Get => RETRIEVE.name,
         }
     }
 
@@ -162,8 +175,8 @@ impl Archive {
         let seconds = seconds.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
         let (done, time) = match self.direction {
-            Direction::Put => ("files put", "time to put"),
-            Direction::Get => ("files got", "time to get"),
+            StoreDirection::Put => ("files put", "time to put"),
+            StoreDirection::Get => ("files got", "time to get"),
         };
         let per_second = self.files as f64 / flow.elapsed.as_secs_f64().max(1e-9);
         let mut readings = flow.readings(self.kind()).collect::<Vec<_>>();
@@ -178,13 +191,13 @@ impl Archive {
     }
 }
 
-impl Measuring for Archive {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+impl Measuring for ArchiveMeasurement {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         place.directory(self.kind())?;
         check_store(self.store.as_deref(), place)
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let wanted = self.files.saturating_mul(self.size.0);
         let directory = place.work_directory(self.kind(), wanted.saturating_mul(2))?;
         let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
@@ -201,7 +214,7 @@ impl Measuring for Archive {
             file.sync_data().map_err(MeasureError::io("sync", &path))
         };
         let readings = match self.direction {
-            Direction::Put => {
+            StoreDirection::Put => {
                 if self.cold {
                     files.cool()?;
                 }
@@ -212,7 +225,7 @@ impl Measuring for Archive {
                 })?;
                 readings
             }
-            Direction::Get => {
+            StoreDirection::Get => {
                 self.each(&put, stop)?;
                 if self.cold {
                     store.cool()?;

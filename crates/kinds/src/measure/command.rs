@@ -12,10 +12,10 @@ use units::Duration;
 
 use super::Stop;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings, TextOrList};
 use host::process::{
-    DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
+    DROP_CACHES, FinishedCommand, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
 };
 use sys::Reads;
 
@@ -77,14 +77,14 @@ pub const KIND: Kind = Kind {
     ],
     in_place: Some("directory"),
     is_command: false,
-    make: |settings| made(Command::from_settings(settings)),
+    make: |settings| made(CommandMeasurement::from_settings(settings)),
 };
 
 /// How variables of scripts begin.
 const VARIABLE: &str = "$SEEKSTONE_";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct CommandMeasurement {
     /// The program and its arguments.
     words: Vec<String>,
     caches: Caches,
@@ -116,7 +116,7 @@ fn without_variables(words: Vec<String>) -> Result<Vec<String>, SettingFault> {
     }
 }
 
-impl Command {
+impl CommandMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let words = match settings.text_or_list(COMMAND)? {
             Some(TextOrList::List(words)) => without_variables(words)?,
@@ -142,7 +142,7 @@ impl Command {
         })
     }
 
-    fn directory<'a>(&'a self, place: &'a Place) -> Result<&'a Path, MeasureError> {
+    fn directory<'a>(&'a self, place: &'a ReplicateContext) -> Result<&'a Path, MeasureError> {
         let Some(directory) = &self.directory else {
             return place.directory(KIND.name);
         };
@@ -157,7 +157,7 @@ impl Command {
     }
 
     /// Run it once, to its end.
-    fn run(&self, place: &Place, stop: &Stop) -> Result<Ended, MeasureError> {
+    fn run(&self, place: &ReplicateContext, stop: &Stop) -> Result<FinishedCommand, MeasureError> {
         let spec = ProcessSpec {
             words: &self.words,
             variables: &place.variables,
@@ -183,7 +183,7 @@ impl Command {
                 "{} failed: {}{}",
                 shown(&self.words),
                 ended.reaped.status,
-                ended.said
+                ended.printed
             )))
         }
     }
@@ -206,8 +206,8 @@ fn of_reads(reads: Reads) -> [Reading; 4] {
     ]
 }
 
-impl Measuring for Command {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+impl Measuring for CommandMeasurement {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         self.directory(place)?;
         if self.caches == Caches::Cold {
             let opened = fs::OpenOptions::new().write(true).open(DROP_CACHES);
@@ -219,14 +219,14 @@ impl Measuring for Command {
         Ok(())
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         match self.caches {
             Caches::AsTheyAre => {}
             Caches::Warm => drop(self.run(place, stop)?),
             Caches::Cold => drop_all_caches()
                 .map_err(MeasureError::io("drop caches with", Path::new(DROP_CACHES)))?,
         }
-        let Ended {
+        let FinishedCommand {
             elapsed, reaped, ..
         } = self.run(place, stop)?;
         let seconds = |name: &str, span: Duration| {

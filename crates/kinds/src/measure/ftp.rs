@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use drivers::{WorkDirectory, free_space};
-use network::ftp::{Direction, FtpOutcome, FtpPlan, transfer};
+use network::ftp::{FtpDirection, FtpOutcome, FtpPlan, transfer};
 use network::name_space::run_in;
-use network::processor::Server;
+use network::processor::MeasuredProcess;
 use network::socket::SocketOptions;
 use network::url::{Protocol, Url};
 use results::{Better, Reading, Unit};
@@ -17,7 +17,7 @@ use units::Bytes;
 use super::Stop;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate, cpu_per_mib, seconds};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 
 pub const KIND: Kind = Kind {
@@ -111,7 +111,7 @@ const ROOM_BYTES: u64 = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ftp {
     file: Url,
-    direction: Direction,
+    direction: FtpDirection,
     transfers: u64,
     user: String,
     password: String,
@@ -121,7 +121,7 @@ pub struct Ftp {
     socket: SocketOptions,
     buffer: usize,
     timeout: Duration,
-    server: Option<Server>,
+    server: Option<MeasuredProcess>,
     namespace: Option<String>,
 }
 
@@ -161,8 +161,8 @@ impl Ftp {
         Ok(Self {
             file: net::url(settings, Protocol::Ftp)?,
             direction: match size {
-                Some(size) if stores => Direction::Store(size.0),
-                _ => Direction::Retrieve,
+                Some(size) if stores => FtpDirection::Store(size.0),
+                _ => FtpDirection::Retrieve,
             },
             transfers: settings.count("transfers", 1..=TRANSFERS_MAX)?.unwrap_or(1),
             user: text("user")?,
@@ -219,7 +219,7 @@ impl Ftp {
 
     /// The files of the transfers: what is stored needs a name of its own.
     fn files(&self) -> Vec<Url> {
-        let names_differ = self.transfers > 1 && matches!(self.direction, Direction::Store(_));
+        let names_differ = self.transfers > 1 && matches!(self.direction, FtpDirection::Store(_));
         let file = |number: u64| {
             let mut file = self.file.clone();
             if names_differ {
@@ -233,7 +233,7 @@ impl Ftp {
     fn plan(
         &self,
         (number, file): (usize, Url),
-        place: &Place,
+        place: &ReplicateContext,
         directory: Option<&WorkDirectory>,
     ) -> Result<FtpPlan, MeasureError> {
         let local = directory.map(|it| it.create_copy(&format!("file{number}")));
@@ -279,7 +279,7 @@ fn transfer_all(
 }
 
 impl Measuring for Ftp {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         net::check_socket(&self.socket)?;
         match self.has_local_file {
             true => place.directory(KIND.name).map(drop),
@@ -287,7 +287,7 @@ impl Measuring for Ftp {
         }
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let directory = match self.has_local_file {
             true => Some(place.work_directory(KIND.name, ROOM_BYTES + self.extent)?),
             false => None,
@@ -326,7 +326,7 @@ impl Measuring for Ftp {
 }
 
 /// Bytes that a local file may take beside the reserve: only the server knows how large it will be.
-fn room(place: &Place) -> Result<u64, MeasureError> {
+fn room(place: &ReplicateContext) -> Result<u64, MeasureError> {
     let space = free_space(Path::new(&place.target))?;
     let reserve = place.reserve.map_or(space.reserve, |it| it.0);
     Ok(space.available.saturating_sub(reserve))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use network::http::{self, PageOutcome, PagePlan, Reuse, Until, find_inlined};
 use network::name_space::run_in;
 use network::patience::Patience;
-use network::processor::Server;
+use network::processor::MeasuredProcess;
 use network::url::{Protocol, Url};
 use results::{Better, Reading, Unit};
 use stats::Histogram;
@@ -14,7 +14,7 @@ use stats::Histogram;
 use super::Stop;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings, TextOrList};
 use host::limits::check_budget;
 
@@ -118,7 +118,7 @@ pub struct Http {
     until: Until,
     counts_failures: bool,
     timeout: Duration,
-    server: Option<Server>,
+    server: Option<MeasuredProcess>,
     namespace: Option<String>,
 }
 
@@ -275,7 +275,7 @@ impl Http {
 }
 
 impl Measuring for Http {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         net::refuse_model(KIND.name, place)?;
         let files = self.clients.saturating_mul(self.connections) as u64;
         check_budget(files, 0).map_err(|error| {
@@ -290,7 +290,7 @@ impl Measuring for Http {
         })
     }
 
-    fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, _: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let inside = run_in(self.namespace.as_deref(), || self.measure_here(stop));
         inside.map_err(|error| net::of_name_space(&error))?
     }

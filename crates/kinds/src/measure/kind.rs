@@ -8,7 +8,7 @@ use units::TargetName;
 
 use super::Stop;
 use super::applies::Applies;
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 
 /// What one replicate gave.
@@ -23,7 +23,7 @@ pub struct Measured {
 /// A kind with its settings: it measures one replicate at a time.
 pub trait Measuring: fmt::Debug + Send + Sync {
     /// What is measured there: the place's target unless a setting names another.
-    fn target(&self, place: &Place) -> TargetName {
+    fn target(&self, place: &ReplicateContext) -> TargetName {
         place.target.clone()
     }
 
@@ -31,20 +31,20 @@ pub trait Measuring: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When the place does not exist, or is of the wrong kind.
-    fn check(&self, place: &Place) -> Result<(), MeasureError>;
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError>;
 
     /// Measure one replicate.
     ///
     /// # Errors
     /// When the storage or the command fails, the settings do not fit the place, or somebody
     /// stopped it. There are no readings then, and nothing of ours is left.
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError>;
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError>;
 
     /// The same, with what a reader of the figures must know.
     ///
     /// # Errors
     /// Those of [`measure`](Self::measure).
-    fn measured(&self, place: &Place, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
         let readings = self.measure(place, stop)?;
         Ok(Measured {
             readings,

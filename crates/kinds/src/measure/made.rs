@@ -10,7 +10,7 @@ use units::Bytes;
 use super::Stop;
 use super::copy::cool;
 use super::place::MeasureError;
-use super::records::{Named, Pattern, Synced, write_records};
+use super::records::{Named, RecordPattern, Synced, write_records};
 
 /// Bytes of the records that the files consist of.
 const RECORD_BYTES: u64 = 4096;
@@ -21,7 +21,7 @@ pub struct MadeFiles<'a> {
     directory: &'a WorkDirectory,
     count: u64,
     size: Bytes,
-    pattern: Pattern,
+    pattern: RecordPattern,
 }
 
 impl<'a> MadeFiles<'a> {
@@ -40,7 +40,7 @@ impl<'a> MadeFiles<'a> {
             directory,
             count,
             size,
-            pattern: Pattern::new(Bytes(RECORD_BYTES), seed)?,
+            pattern: RecordPattern::new(Bytes(RECORD_BYTES), seed)?,
         };
         for number in 0..count {
             let file = directory.create_file(&this.name(number))?;

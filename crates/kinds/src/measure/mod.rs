@@ -33,7 +33,7 @@ pub mod wal;
 pub use applies::Applies;
 use host::interrupt::Interrupt;
 pub use kind::{Default, Kind, Measured, Measuring, Setting};
-pub use place::{MeasureError, Place, measured_paths};
+pub use place::{MeasureError, ReplicateContext, measured_paths};
 pub use settings::{SettingFault, Settings};
 
 /// Raised when a measurement is to end: it removes what it made, and gives no reading.

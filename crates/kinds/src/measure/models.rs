@@ -2,7 +2,7 @@
 //! itself.
 
 use results::{Better, Reading, Unit};
-use sim::{Action, Answer, Between, Command, Device, Side, SimSpec, Transport};
+use sim::{Action, Answer, Between, Command, CommandSource, Device, SimSpec, Transport};
 use units::{Duration, Instant};
 use workload::{ClientId, Durability, Errno};
 
@@ -14,7 +14,7 @@ use lab::bench::BenchError;
 use lab::simulated::open_model;
 
 /// A model's device, and which of its bytes are the target.
-pub struct Part {
+pub struct ModelTarget {
     /// The device at rest.
     pub device: Box<dyn Device>,
     /// The target's first byte on it.
@@ -61,7 +61,7 @@ pub fn refuse_larger(what: &str, bytes: u64, spec: &SimSpec) -> Result<(), Measu
     )))
 }
 
-impl Part {
+impl ModelTarget {
     /// The device of a model at rest; what is random in it comes from `seed`.
     pub fn new(spec: &SimSpec, seed: u64) -> Self {
         Self {
@@ -131,9 +131,9 @@ pub fn spent_until(now: Instant) -> Spent {
 /// Two models in one virtual time.
 pub struct ModelPair {
     /// Where the bytes come from.
-    pub source: Part,
+    pub source: ModelTarget,
     /// Where they go.
-    pub sink: Part,
+    pub sink: ModelTarget,
     /// What allocating space takes, however much it is.
     pub space_time: Duration,
     /// What the time is.
@@ -150,7 +150,7 @@ pub struct Passed {
 
 impl ModelPair {
     /// Models at rest at the beginning of time.
-    pub fn new(source: Part, sink: Part) -> Self {
+    pub fn new(source: ModelTarget, sink: ModelTarget) -> Self {
         Self {
             source,
             sink,
@@ -178,12 +178,12 @@ impl ModelPair {
             work_byte: passage.work_byte,
         };
         let (source_start, sink_start) = (self.source.start, self.sink.start);
-        let source = Side {
+        let source = CommandSource {
             steps: device_steps(passage.source, source_start, Duration::ZERO),
             device: self.source.device,
             at_once: passage.reads_at_once as usize,
         };
-        let sink = Side {
+        let sink = CommandSource {
             steps: device_steps(passage.sink, sink_start, self.space_time),
             device: self.sink.device,
             at_once: 1,
@@ -194,7 +194,7 @@ impl ModelPair {
         }
         let (now, done) = (transport.now(), transport.done());
         let [source, sink] = transport.into_devices();
-        let part = |device, start, size| Part {
+        let part = |device, start, size| ModelTarget {
             device,
             start,
             size,
@@ -230,13 +230,13 @@ impl Carrier for ModelPair {
 }
 
 /// Steps as a device takes them, of a target that begins at byte `start` of it.
-fn device_steps(steps: IoSteps, start: u64, space_time: Duration) -> sim::Steps {
+fn device_steps(steps: IoSteps, start: u64, space_time: Duration) -> sim::TransportCommands {
     Box::new(steps.filter_map(move |step| {
         let before = match step.space {
             0 => Duration::ZERO,
             _ => space_time,
         };
-        Some(sim::Step {
+        Some(sim::TransportCommand {
             action: device_action(step.action)?,
             offset: start + step.offset,
             len: step.len,

@@ -9,10 +9,10 @@ use results::environment::TargetKind;
 use units::Bytes;
 
 use super::place::MeasureError;
-use host::inspect::facts::Facts;
+use host::inspect::facts::SystemRoots;
 use host::inspect::inspect;
 use host::inspect::mounts::{self, Mount};
-use host::limits::Limits;
+use host::limits::ProcessLimits;
 
 /// Directories whose file systems are never filled, if they exist.
 const PROTECTED: [&str; 12] = [
@@ -37,10 +37,10 @@ pub fn refuse_mount(target: &Path) -> Result<(), MeasureError> {
         ))
     };
     let path = fs::canonicalize(target).map_err(MeasureError::io("look at", target))?;
-    let table = mounts::read(&Facts::default());
+    let table = mounts::read(&SystemRoots::default());
     refuse_by_table(&table, &path, &protected()).map_err(refused)?;
     refuse_content(&path).map_err(refused)?;
-    refuse_ground(&path).map_err(refused)
+    refuse_storage(&path).map_err(refused)
 }
 
 /// What must stay writable: the system's directories, the user's, and this program's.
@@ -143,7 +143,7 @@ fn refuse_found(path: &Path) -> Result<(), String> {
 }
 
 /// By what the file system stands on.
-fn refuse_ground(path: &Path) -> Result<(), String> {
+fn refuse_storage(path: &Path) -> Result<(), String> {
     let (target, _) = inspect(path).map_err(|error| error.to_string())?;
     if target.kind != TargetKind::Directory {
         return Err("it is no directory".into());
@@ -157,7 +157,7 @@ fn refuse_ground(path: &Path) -> Result<(), String> {
         .iter()
         .filter_map(|device| device.backing_file.as_ref());
     for file in loops {
-        refuse_thin_ground(Path::new(file), available)?;
+        refuse_thin_storage(Path::new(file), available)?;
     }
     if target
         .devices
@@ -169,7 +169,7 @@ fn refuse_ground(path: &Path) -> Result<(), String> {
     if target.devices.is_empty() && !target.memory_backed {
         return Err("the device that it stands on is not known".into());
     }
-    let memory = Limits::capture().memory_available_bytes.unwrap_or(0);
+    let memory = ProcessLimits::capture().memory_available_bytes.unwrap_or(0);
     if target.memory_backed && available > memory / MEMORY_PART {
         return Err(format!(
             "it lives in memory, and its {} are more than half of the {} that are available",
@@ -181,7 +181,7 @@ fn refuse_ground(path: &Path) -> Result<(), String> {
 }
 
 /// The file behind a loop device may grow while it is written: what it lies on must have the room.
-fn refuse_thin_ground(file: &Path, growth: u64) -> Result<(), String> {
+fn refuse_thin_storage(file: &Path, growth: u64) -> Result<(), String> {
     let directory = file.parent().unwrap_or(Path::new("/"));
     let space = free_space(directory).map_err(|error| error.to_string())?;
     if space.available >= growth.saturating_add(space.reserve) {

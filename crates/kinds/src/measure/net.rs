@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use network::name_space::NameSpaceError;
-use network::processor::Server;
+use network::processor::MeasuredProcess;
 use network::socket::SocketOptions;
 use network::url::{Protocol, Url};
 use results::{Better, Reading, Unit};
@@ -11,7 +11,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::kind::Setting;
-use super::place::{MeasureError, Place, go_on, no_model};
+use super::place::{MeasureError, ReplicateContext, go_on, no_model};
 use super::settings::{SettingFault, Settings};
 
 /// The setting `namespace`.
@@ -102,25 +102,27 @@ pub(super) fn timeout(settings: &Settings<'_>) -> Result<Duration, SettingFault>
 }
 
 /// The setting `server`.
-pub(super) fn server(settings: &Settings<'_>) -> Result<Option<Server>, SettingFault> {
-    Ok(settings.given("server")?.map(|text| Server::of(&text)))
+pub(super) fn server(settings: &Settings<'_>) -> Result<Option<MeasuredProcess>, SettingFault> {
+    Ok(settings
+        .given("server")?
+        .map(|text| MeasuredProcess::of(&text)))
 }
 
 /// A model has no network.
-pub(super) fn refuse_model(kind: &str, place: &Place) -> Result<(), MeasureError> {
+pub(super) fn refuse_model(kind: &str, place: &ReplicateContext) -> Result<(), MeasureError> {
     let model = place.target.model();
     model.map_or(Ok(()), |name| Err(no_model(kind, name)))
 }
 
 /// Looks at the server's processor time before and after.
 pub(super) struct ServerClock<'a> {
-    server: Option<&'a Server>,
+    server: Option<&'a MeasuredProcess>,
     before: Option<Duration>,
 }
 
 impl<'a> ServerClock<'a> {
     /// Look for the first time.
-    pub fn start(server: Option<&'a Server>) -> Result<Self, MeasureError> {
+    pub fn start(server: Option<&'a MeasuredProcess>) -> Result<Self, MeasureError> {
         let before = server.map(used).transpose()?;
         Ok(Self { server, before })
     }
@@ -134,10 +136,10 @@ impl<'a> ServerClock<'a> {
     }
 }
 
-fn used(server: &Server) -> Result<Duration, MeasureError> {
+fn used(server: &MeasuredProcess) -> Result<Duration, MeasureError> {
     let name = match server {
-        Server::Process(pid) => format!("number {pid}"),
-        Server::Named(name) => format!("name {name:?}"),
+        MeasuredProcess::Process(pid) => format!("number {pid}"),
+        MeasuredProcess::Named(name) => format!("name {name:?}"),
     };
     let missing = || {
         MeasureError::Usage(format!(

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use drivers::{Owner, TargetError, WorkDirectory, check_room, free_space};
+use drivers::{DirectoryOwner, TargetError, WorkDirectory, check_room, free_space};
 use units::{Bytes, TargetName};
 
 use super::store_s3::S3_PREFIX;
@@ -14,7 +14,7 @@ use lab::bench::BenchError;
 
 /// Where one replicate is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ReplicateContext {
     pub target: TargetName,
     /// What is random in this replicate.
     pub seed: u64,
@@ -91,7 +91,7 @@ pub fn measured_paths(kind: &str, settings: &toml::Table, target: &TargetName) -
     paths
 }
 
-impl Place {
+impl ReplicateContext {
     /// A place with the reserve left to the program.
     #[must_use]
     pub fn new(target: impl Into<TargetName>, seed: u64) -> Self {
@@ -159,8 +159,8 @@ pub(super) fn no_model(kind: &str, model: &str) -> MeasureError {
 
 /// What the marker of a work directory says of a measurement.
 #[must_use]
-pub fn owner(kind: &str) -> Owner {
-    Owner {
+pub fn owner(kind: &str) -> DirectoryOwner {
+    DirectoryOwner {
         program: format!("seekstone {}", host::VERSION),
         started: environment::capture().started_at,
         purpose: format!("study: {kind}"),

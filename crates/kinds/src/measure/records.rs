@@ -32,14 +32,14 @@ const MIB: f64 = 1_048_576.0;
 
 /// The content of a file: records that anybody with the same seed makes again.
 #[derive(Debug)]
-pub struct Pattern {
+pub struct RecordPattern {
     memory: AlignedBuffer,
     len: usize,
     count: u64,
     seed: u64,
 }
 
-impl Pattern {
+impl RecordPattern {
     /// Records of `len` bytes.
     ///
     /// # Errors
@@ -302,7 +302,7 @@ pub struct Named<'a> {
 /// When the storage fails, or somebody stopped it.
 pub fn write_records(
     to: Named<'_>,
-    pattern: &mut Pattern,
+    pattern: &mut RecordPattern,
     first: u64,
     size: Bytes,
     synced: Synced,
@@ -328,7 +328,7 @@ pub fn read_records(
     from: Named<'_>,
     len: Bytes,
     size: Bytes,
-    written: Option<&Pattern>,
+    written: Option<&RecordPattern>,
     stop: &Stop,
 ) -> Result<Flow, MeasureError> {
     let mut memory = buffer(len.0 as usize)?;
@@ -348,7 +348,7 @@ pub fn read_records(
 pub fn read_record(
     from: Named<'_>,
     record: &mut [u8],
-    written: Option<&Pattern>,
+    written: Option<&RecordPattern>,
     step: IoStep,
 ) -> Result<(), MeasureError> {
     let read = from.file.read_exact_at(record, step.offset);
@@ -365,7 +365,7 @@ pub fn read_record(
 /// When the storage fails.
 pub fn write_record(
     to: Named<'_>,
-    pattern: &mut Pattern,
+    pattern: &mut RecordPattern,
     first: u64,
     step: IoStep,
 ) -> Result<(), MeasureError> {
@@ -442,7 +442,7 @@ mod tests {
     #[test]
     fn records_are_known_wherever_they_are_looked_at() {
         for len in [1, 7, 16, 100, 4096] {
-            let mut pattern = Pattern::new(Bytes(len), 3).unwrap();
+            let mut pattern = RecordPattern::new(Bytes(len), 3).unwrap();
             let first = 1 << 32;
             let mut file = Vec::new();
             while file.len() < 9000 {

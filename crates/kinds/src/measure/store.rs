@@ -9,7 +9,7 @@ use sys::drop_cached;
 use units::TargetName;
 
 use super::made::open_made;
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::store_s3::{S3_PREFIX, S3Store};
 
 /// Bytes moved at once.
@@ -59,7 +59,7 @@ pub trait Store: Send + Sync {
 ///
 /// # Errors
 /// When it cannot.
-pub fn check_store(named: Option<&str>, place: &Place) -> Result<(), MeasureError> {
+pub fn check_store(named: Option<&str>, place: &ReplicateContext) -> Result<(), MeasureError> {
     if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
         return S3Store::open(named, place.seed).map(drop);
     }
@@ -73,7 +73,7 @@ pub fn check_store(named: Option<&str>, place: &Place) -> Result<(), MeasureErro
 /// When it cannot be used.
 pub fn open_store(
     named: Option<&str>,
-    place: &Place,
+    place: &ReplicateContext,
     wanted: u64,
 ) -> Result<Box<dyn Store>, MeasureError> {
     if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
@@ -83,8 +83,8 @@ pub fn open_store(
     Ok(Box::new(DirectoryStore::new(directory)))
 }
 
-fn store_place(named: Option<&str>, place: &Place) -> Place {
-    Place {
+fn store_place(named: Option<&str>, place: &ReplicateContext) -> ReplicateContext {
+    ReplicateContext {
         target: named.map_or_else(|| place.target.clone(), TargetName::from),
         ..place.clone()
     }

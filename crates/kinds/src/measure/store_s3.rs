@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use network::http::{Body, Server};
+use network::http::{Body, HttpServer};
 use network::patience::Patience;
 use network::url::Url;
 
@@ -27,7 +27,7 @@ const REGION_DEFAULT: &str = "us-east-1";
 const SIGNED_FOR_SECONDS: u32 = 3600;
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// What is repeated of a server's complaint.
-const SAID_BYTES: usize = 300;
+const REASON_BYTES: usize = 300;
 
 /// Objects of ours in a bucket, all beneath a name of this run's own.
 pub struct S3Store {
@@ -35,7 +35,7 @@ pub struct S3Store {
     named: String,
     bucket: String,
     signer: Signer,
-    server: Server,
+    server: HttpServer,
     prefix: String,
     names: Mutex<BTreeSet<String>>,
 }
@@ -68,7 +68,7 @@ impl S3Store {
                 key: variable(KEY)?,
                 secret: variable(SECRET)?,
             },
-            server: Server::of(&url).map_err(|error| wrong(&error.to_string()))?,
+            server: HttpServer::of(&url).map_err(|error| wrong(&error.to_string()))?,
             prefix: format!("seekstone-{}-{seed:016x}/", std::process::id()),
             names: Mutex::default(),
         };
@@ -115,7 +115,7 @@ impl S3Store {
             if (200..300).contains(&status) {
                 return sink.write_all(piece);
             }
-            let room = SAID_BYTES.saturating_sub(complaint.len());
+            let room = REASON_BYTES.saturating_sub(complaint.len());
             complaint.extend_from_slice(&piece[..piece.len().min(room)]);
             Ok(())
         };
@@ -123,9 +123,9 @@ impl S3Store {
         match asked.map_err(failed)? {
             200..300 => Ok(()),
             status => {
-                let said = String::from_utf8_lossy(&complaint);
-                let said: Vec<&str> = said.split_whitespace().collect();
-                Err(failed(format!("status {status}: {}", said.join(" "))))
+                let reason = String::from_utf8_lossy(&complaint);
+                let reason: Vec<&str> = reason.split_whitespace().collect();
+                Err(failed(format!("status {status}: {}", reason.join(" "))))
             }
         }
     }

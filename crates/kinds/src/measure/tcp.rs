@@ -9,7 +9,7 @@ use units::Bytes;
 use super::Stop;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, byte_rate, cpu_per_mib, seconds};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 
 pub const KIND: Kind = Kind {
@@ -90,12 +90,12 @@ impl Tcp {
 }
 
 impl Measuring for Tcp {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         net::check_socket(&self.plan.socket)?;
         net::refuse_model(KIND.name, place)
     }
 
-    fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, _: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let is_stopped = || stop.is_raised().is_some();
         let outcome = send_stream(&self.plan, &is_stopped)
             .map_err(|error| MeasureError::Usage(error.to_string()))?;

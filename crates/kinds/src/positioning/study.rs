@@ -9,7 +9,7 @@ use units::Bytes;
 use super::filled::FilledModel;
 use crate::measure::kind::{Kind, Measuring, Setting, made};
 use crate::measure::made::MadeFiles;
-use crate::measure::place::{MeasureError, Place, go_on};
+use crate::measure::place::{MeasureError, ReplicateContext, go_on};
 use crate::measure::records::wrong_data;
 use crate::measure::settings::{SettingFault, Settings};
 use crate::measure::{Applies, Stop};
@@ -47,7 +47,7 @@ pub const KIND: Kind = Kind {
     ],
     in_place: None,
     is_command: false,
-    make: |settings| made(Positioning::from_settings(settings)),
+    make: |settings| made(PositioningMeasurement::from_settings(settings)),
 };
 
 const FILLED: Applies = Applies::ToFiles("the files fill a model, which has no page cache");
@@ -57,14 +57,14 @@ const RECORD_MAX: Bytes = Bytes::from_mib(64);
 
 /// Files opened in a random order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Positioning {
+pub struct PositioningMeasurement {
     files: u32,
     size: Bytes,
     record: Bytes,
     cold: bool,
 }
 
-impl Positioning {
+impl PositioningMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
         Ok(Self {
@@ -83,7 +83,7 @@ impl Positioning {
         Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }
 
-    fn on_files(&self, place: &Place, stop: &Stop) -> Result<Vec<f64>, MeasureError> {
+    fn on_files(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<f64>, MeasureError> {
         let files = u64::from(self.files);
         let wanted = files.saturating_mul(self.size.0);
         let directory = place.work_directory(KIND.name, wanted)?;
@@ -111,15 +111,15 @@ impl Positioning {
     }
 }
 
-impl Measuring for Positioning {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+impl Measuring for PositioningMeasurement {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         match place.target.model() {
             Some(_) => Ok(()),
             None => place.directory(KIND.name).map(drop),
         }
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
         let seconds = match place.target.model() {
             Some(name) => self.on_model(name, place.seed),

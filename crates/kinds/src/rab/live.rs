@@ -19,7 +19,7 @@ const LOOKS_MAX: usize = 64;
 const MS: f64 = 1e6;
 
 /// What is known for the screen.
-pub struct Picture {
+pub struct RabDisplay {
     /// Whether something is being measured.
     pub state: LiveState,
     /// How much the verbose window says.
@@ -45,7 +45,7 @@ pub struct Picture {
     warnings: Vec<String>,
 }
 
-impl Picture {
+impl RabDisplay {
     /// Before anything is measured.
     pub fn new(request: &RabRequest, size: Bytes) -> Self {
         let seed = request.bench.storage.seed;

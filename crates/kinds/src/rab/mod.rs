@@ -5,4 +5,4 @@ mod modes;
 mod run;
 mod workloads;
 
-pub use run::{Desk, RabRequest, measure_rab};
+pub use run::{RabRequest, RabScreen, measure_rab};

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use procedure::{
     CheckUpFacts, POINTS_MIN, RabOptions, mode_comparisons, rab_averages, rab_over_runs,
 };
-use results::live::{Command, Live};
-use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Warning};
+use results::live::{Live, LiveCommand};
+use results::{Mode, ModeChange, Rab, RabGroup, RabWorkload, Run, Warning};
 use units::{Bytes, Duration, format_counted};
-use workload::{Advice, Definition, advise, advise_on_durations};
+use workload::{Advice, WorkloadDefinition, advise, advise_on_durations};
 
 use super::live;
 use super::workloads::{RabRun, parts};
@@ -29,7 +29,7 @@ pub struct RabRequest {
     /// What is measured, and what may be done to it.
     pub bench: BenchRequest,
     /// Workloads with their numbers, in the order of measuring.
-    pub workloads: Vec<(u32, Definition)>,
+    pub workloads: Vec<(u32, WorkloadDefinition)>,
     /// What each is measured for; its budget is a share of [`RabRequest::budget`].
     pub options: RabOptions,
     /// Mean rate of each client that waits, operations per second.
@@ -45,12 +45,12 @@ pub struct RabRequest {
 }
 
 /// Who looks on: a screen with keys, or a line of progress.
-pub trait Desk {
+pub trait RabScreen {
     /// Show how things stand. Called about twenty times a second while a trial runs.
     fn show(&mut self, stage: &Stage<'_>, live: &mut dyn FnMut() -> Live);
 
     /// The next key's command, if there is one. Never waits.
-    fn command(&mut self) -> Option<Command>;
+    fn command(&mut self) -> Option<LiveCommand>;
 }
 
 /// Measure the workloads.
@@ -60,14 +60,14 @@ pub trait Desk {
 pub fn measure_rab(
     request: &RabRequest,
     interrupt: &Interrupt,
-    desk: &mut dyn Desk,
+    screen: &mut dyn RabScreen,
 ) -> Result<Run, BenchError> {
     refuse_long_warm_up(request)?;
     session::run(&request.bench, interrupt, &mut |_| {}, |session| {
         session.size = size_wanted(request, &session.facts)?;
         Ok(RabPlan {
             request,
-            desk,
+            screen,
             workloads: Vec::new(),
             modes: Vec::new(),
         })
@@ -76,7 +76,7 @@ pub fn measure_rab(
 
 struct RabPlan<'a> {
     request: &'a RabRequest,
-    desk: &'a mut dyn Desk,
+    screen: &'a mut dyn RabScreen,
     workloads: Vec<RabWorkload>,
     modes: Vec<ModeChange>,
 }
@@ -86,9 +86,9 @@ impl MeasurementPlan for RabPlan<'_> {
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let request = self.request;
-        make_file(request, session, self.desk)?;
+        make_file(request, session, self.screen)?;
         let (size, access) = (session.size, session.facts.access);
-        let mut rab = RabRun::new(request, session, session.interrupt, self.desk);
+        let mut rab = RabRun::new(request, session, session.interrupt, self.screen);
         let measured = rab.run_all(&mut session.bench, access);
         (self.workloads, self.modes) = rab.into_parts();
         let cache = session.bench.cache_bytes();
@@ -166,7 +166,7 @@ fn size_wanted(request: &RabRequest, facts: &CheckUpFacts) -> Result<Bytes, Benc
 fn make_file(
     request: &RabRequest,
     session: &mut Session<'_>,
-    desk: &mut dyn Desk,
+    screen: &mut dyn RabScreen,
 ) -> Result<(), BenchError> {
     if !session.facts.makes_files {
         return Ok(());
@@ -179,7 +179,7 @@ fn make_file(
             left: request.budget,
             glimpse: Some(glimpse),
         };
-        desk.show(&stage, &mut || live::filling(request, title, glimpse));
+        screen.show(&stage, &mut || live::filling(request, title, glimpse));
     };
     let (access, interrupt) = (session.facts.access, session.interrupt);
     session.size = make_test_file(
@@ -207,10 +207,10 @@ fn summary(request: &RabRequest, workloads: Vec<RabWorkload>, modes: Vec<ModeCha
 }
 
 /// Each workload's number with its group.
-fn groups(request: &RabRequest) -> BTreeMap<u32, Group> {
-    let group = |definition: &Definition| match definition.threads {
-        None => Group::Transaction,
-        Some(_) => Group::Batch,
+fn groups(request: &RabRequest) -> BTreeMap<u32, RabGroup> {
+    let group = |definition: &WorkloadDefinition| match definition.threads {
+        None => RabGroup::Transaction,
+        Some(_) => RabGroup::Batch,
     };
     let workloads = request.workloads.iter();
     workloads

@@ -5,20 +5,20 @@ use std::time::Duration as StdDuration;
 use procedure::{
     CurveStep, MAIN_DIRECT, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial,
 };
-use results::live::{Command, LiveState, Verbosity};
+use results::live::{LiveCommand, LiveState, Verbosity};
 use results::{Access, Measurement, ModeChange, RabWorkload, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
-use workload::{ClientSpec, Definition};
+use workload::{ClientSpec, WorkloadDefinition};
 
-use super::live::Picture;
+use super::live::RabDisplay;
 use super::modes::ModeKeeper;
-use super::run::{Desk, RabRequest};
+use super::run::{RabRequest, RabScreen};
 use crate::random_access::is_silence;
 use crate::session::Session;
 use crate::stage::Stage;
 use host::interrupt::{Interrupt, give_up};
 use lab::bench::{Bench, BenchError};
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
 use lab::test_file::stopped;
 
@@ -41,7 +41,7 @@ const TRANSACTION_PARTS: f64 = 5.0;
 
 /// How the measuring of one workload ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum WorkloadEnd {
     Done,
     /// Not one operation was done for as long as the workload may take.
     Silent,
@@ -55,12 +55,12 @@ enum End {
 pub struct RabRun<'a> {
     request: &'a RabRequest,
     interrupt: &'a Interrupt,
-    desk: &'a mut dyn Desk,
+    screen: &'a mut dyn RabScreen,
     size: Bytes,
     begun: Instant,
     modes: ModeKeeper,
     done: Vec<RabWorkload>,
-    picture: Picture,
+    picture: RabDisplay,
 }
 
 impl<'a> RabRun<'a> {
@@ -69,19 +69,19 @@ impl<'a> RabRun<'a> {
         request: &'a RabRequest,
         session: &Session<'_>,
         interrupt: &'a Interrupt,
-        desk: &'a mut dyn Desk,
+        screen: &'a mut dyn RabScreen,
     ) -> Self {
         let raid = session.bench.raid_of_model();
         let (size, begun) = (session.size, session.begun);
         Self {
             request,
             interrupt,
-            desk,
+            screen,
             size,
             begun,
             modes: ModeKeeper::new(&request.bench.target, request.mode, begun, raid),
             done: Vec::new(),
-            picture: Picture::new(request, size),
+            picture: RabDisplay::new(request, size),
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a> RabRun<'a> {
                 let budget = left.mul_f64(self.share_from(index));
                 let budget = budget.min(self.time_left(begun));
                 match self.measure_workload(bench, access, run, index, budget) {
-                    Ok(End::Quit) => return self.quit(),
+                    Ok(WorkloadEnd::Quit) => return self.quit(),
                     Ok(_) => {}
                     Err(error) => return Err(error),
                 }
@@ -163,7 +163,7 @@ impl<'a> RabRun<'a> {
         run: u32,
         index: usize,
         budget: Duration,
-    ) -> Result<End, BenchError> {
+    ) -> Result<WorkloadEnd, BenchError> {
         let (number, definition) = &self.request.workloads[index];
         self.picture.begin_workload(run, index);
         loop {
@@ -185,16 +185,16 @@ impl<'a> RabRun<'a> {
             let ended = self.measure(bench, access, definition, &mut procedure);
             let found = procedure.workload();
             // What was interrupted before it had a RABmark says nothing.
-            let is_kept = !matches!(ended, Ok(End::Restart))
+            let is_kept = !matches!(ended, Ok(WorkloadEnd::Restart))
                 && (found.is_complete
                     || found.rabmark_r.is_some()
-                    || matches!(ended, Ok(End::Silent)));
+                    || matches!(ended, Ok(WorkloadEnd::Silent)));
             if is_kept {
                 self.picture.note_workload(index, &found);
                 self.keep(found);
             }
             match ended? {
-                End::Restart | End::OtherMode => {}
+                WorkloadEnd::Restart | WorkloadEnd::OtherMode => {}
                 end => return Ok(end),
             }
         }
@@ -214,9 +214,9 @@ impl<'a> RabRun<'a> {
         &mut self,
         bench: &mut Bench,
         access: Access,
-        definition: &Definition,
+        definition: &WorkloadDefinition,
         procedure: &mut RabProcedure,
-    ) -> Result<End, BenchError> {
+    ) -> Result<WorkloadEnd, BenchError> {
         let mut pending: Option<PointPlan> = None;
         loop {
             let now = bench.laboratory().now();
@@ -227,7 +227,7 @@ impl<'a> RabRun<'a> {
                 Some(plan) => plan,
                 None => match procedure.next_step() {
                     CurveStep::Measure(plan) => plan,
-                    CurveStep::Finish => return Ok(End::Done),
+                    CurveStep::Finish => return Ok(WorkloadEnd::Done),
                 },
             };
             let trial = self.trial(definition, &plan, procedure.subject(), access)?;
@@ -237,7 +237,7 @@ impl<'a> RabRun<'a> {
             let outcome = match tried {
                 Err(error) if is_silence(&error) => {
                     let Some(longer) = after_silence(procedure, &trial, &plan, elapsed) else {
-                        return Ok(End::Silent);
+                        return Ok(WorkloadEnd::Silent);
                     };
                     pending = Some(longer);
                     continue;
@@ -284,12 +284,12 @@ impl<'a> RabRun<'a> {
         let mut watch = |glimpse: &Glimpse| {
             let now = begun + glimpse.elapsed;
             while self.picture.wish.is_none()
-                && let Some(command) = self.desk.command()
+                && let Some(command) = self.screen.command()
             {
                 self.take(command, now);
             }
             let is_stopping = glimpse.unanswered.is_some_and(|it| it.is_stopping);
-            if is_stopping && self.desk.command() == Some(Command::Quit) {
+            if is_stopping && self.screen.command() == Some(LiveCommand::Quit) {
                 // On a full screen Ctrl-C is a key, and no signal.
                 give_up();
             }
@@ -308,26 +308,26 @@ impl<'a> RabRun<'a> {
     }
 
     /// Do what keys asked for between trials; waits while measuring is stopped.
-    fn obey(&mut self, procedure: &RabProcedure, now: Instant) -> Option<End> {
+    fn obey(&mut self, procedure: &RabProcedure, now: Instant) -> Option<WorkloadEnd> {
         loop {
             match self.picture.wish.take() {
-                Some(Wish::Quit) => return Some(End::Quit),
-                Some(Wish::Restart) => return Some(End::Restart),
-                Some(Wish::NextWorkload) => return Some(End::NextWorkload),
-                Some(Wish::OtherMode) => return Some(End::OtherMode),
+                Some(Wish::Quit) => return Some(WorkloadEnd::Quit),
+                Some(Wish::Restart) => return Some(WorkloadEnd::Restart),
+                Some(Wish::NextWorkload) => return Some(WorkloadEnd::NextWorkload),
+                Some(Wish::OtherMode) => return Some(WorkloadEnd::OtherMode),
                 Some(Wish::Pause) | None => {}
             }
             if self.modes.watch(now) || self.modes.mode() != procedure.subject().mode {
-                return Some(End::OtherMode);
+                return Some(WorkloadEnd::OtherMode);
             }
             if self.interrupt.is_raised().is_some() {
-                return Some(End::Quit);
+                return Some(WorkloadEnd::Quit);
             }
-            match self.desk.command() {
+            match self.screen.command() {
                 Some(command) => self.take(command, now),
                 None if self.picture.state == LiveState::Stopped => {
                     self.show("stopped", None, now.since(self.begun));
-                    self.request.bench.party.iter().for_each(Party::beat);
+                    self.request.bench.ranks.iter().for_each(Ranks::beat);
                     std::thread::sleep(PAUSE);
                 }
                 None => return None,
@@ -335,17 +335,17 @@ impl<'a> RabRun<'a> {
         }
     }
 
-    fn take(&mut self, command: Command, now: Instant) {
+    fn take(&mut self, command: LiveCommand, now: Instant) {
         match command {
-            Command::NextMode => {
+            LiveCommand::NextMode => {
                 self.modes.next(now);
                 self.picture.wish = Some(Wish::OtherMode);
             }
-            Command::Quit => self.picture.wish = Some(Wish::Quit),
-            Command::Restart => self.picture.wish = Some(Wish::Restart),
-            Command::NextWorkload => self.picture.wish = Some(Wish::NextWorkload),
-            Command::NextVerbosity => self.picture.verbosity = self.picture.verbosity.next(),
-            Command::StartStop => {
+            LiveCommand::Quit => self.picture.wish = Some(Wish::Quit),
+            LiveCommand::Restart => self.picture.wish = Some(Wish::Restart),
+            LiveCommand::NextWorkload => self.picture.wish = Some(Wish::NextWorkload),
+            LiveCommand::NextVerbosity => self.picture.verbosity = self.picture.verbosity.next(),
+            LiveCommand::StartStop => {
                 if self.picture.state == LiveState::Stopped {
                     self.picture.state = LiveState::Execute;
                 } else {
@@ -358,7 +358,7 @@ impl<'a> RabRun<'a> {
 
     fn show(&mut self, title: &str, glimpse: Option<&Glimpse>, elapsed: Duration) {
         let Self {
-            desk,
+            screen,
             picture,
             modes,
             request,
@@ -372,7 +372,7 @@ impl<'a> RabRun<'a> {
             left: all.saturating_sub(elapsed),
             glimpse,
         };
-        desk.show(&stage, &mut || {
+        screen.show(&stage, &mut || {
             picture.live(&stage.activity(), modes, elapsed)
         });
     }
@@ -390,7 +390,7 @@ impl<'a> RabRun<'a> {
 
     fn trial(
         &self,
-        definition: &Definition,
+        definition: &WorkloadDefinition,
         plan: &PointPlan,
         subject: &RabSubject,
         access: Access,
@@ -431,7 +431,7 @@ impl<'a> RabRun<'a> {
 }
 
 /// How much of the time a workload may take, against the others.
-pub(super) fn parts(definition: &Definition) -> f64 {
+pub(super) fn parts(definition: &WorkloadDefinition) -> f64 {
     match definition.threads {
         None => TRANSACTION_PARTS,
         Some(_) => 1.0,
@@ -505,7 +505,7 @@ pub enum Wish {
     Pause,
 }
 
-impl Picture {
+impl RabDisplay {
     /// How much the verbose window says, to begin with.
     pub(super) const VERBOSITY: Verbosity = Verbosity::Summary;
 }

@@ -7,14 +7,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lab::bench::BenchError;
-use results::{Behind, ReplayPace};
+use results::{ReplayLag, ReplayPace};
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use units::{Duration, Instant};
 use workload::{AddressError, Agenda, Client, Completion, Event, MakeClient};
 
 use super::hosts;
-use super::source::{Next, Source};
+use super::source::{Next, RequestSource};
 
 /// Requests that are due and not done, at most: further ones keep their due instants.
 const OUTSTANDING_MAX: u32 = 16_384;
@@ -23,7 +23,7 @@ const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
 /// What was seen of a replay.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct ReplayCounts {
     /// Requests done, failed ones included, and bytes they moved.
     pub requests: u64,
     pub bytes: u64,
@@ -43,7 +43,7 @@ pub(super) struct Seen {
     pub broken: Option<BenchError>,
 }
 
-impl Seen {
+impl ReplayCounts {
     /// Add what was seen on another host.
     pub fn merge(&mut self, other: &Self) {
         self.requests += other.requests;
@@ -59,9 +59,9 @@ impl Seen {
     }
 
     /// How far behind the schedule its requests were.
-    pub fn behind(&self) -> Behind {
+    pub fn behind(&self) -> ReplayLag {
         let quantile = |p| quantile_of_all(&self.behind, p);
-        Behind {
+        ReplayLag {
             mean_ns: self.behind.mean(),
             p50_ns: quantile(0.5),
             p99_ns: quantile(0.99),
@@ -87,8 +87,8 @@ fn quantile_of_all(times: &Histogram, share: f64) -> u64 {
 #[derive(Debug)]
 pub(super) struct MakeReplay {
     pub pace: ReplayPace,
-    pub source: Mutex<Option<Source>>,
-    pub seen: Arc<Mutex<Seen>>,
+    pub source: Mutex<Option<RequestSource>>,
+    pub seen: Arc<Mutex<ReplayCounts>>,
 }
 
 impl MakeClient for MakeReplay {
@@ -105,20 +105,20 @@ impl MakeClient for MakeReplay {
             armed: None,
             is_starved: false,
             not_before: Instant::START,
-            seen: Seen::default(),
-            told: Arc::clone(&self.seen),
+            seen: ReplayCounts::default(),
+            shared: Arc::clone(&self.seen),
         }))
     }
 
-    fn told(&self) -> Vec<u8> {
+    fn report(&self) -> Vec<u8> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        hosts::told(&seen)
+        hosts::encoded(&seen)
     }
 }
 
 struct ReplayClient {
     pace: ReplayPace,
-    source: Source,
+    source: RequestSource,
     start: Instant,
     /// Requests asked for and not done.
     outstanding: u32,
@@ -127,8 +127,8 @@ struct ReplayClient {
     is_starved: bool,
     /// When what was late from the file came.
     not_before: Instant,
-    seen: Seen,
-    told: Arc<Mutex<Seen>>,
+    seen: ReplayCounts,
+    shared: Arc<Mutex<ReplayCounts>>,
 }
 
 impl Client for ReplayClient {
@@ -162,7 +162,7 @@ impl ReplayClient {
         let due = done.request.due;
         let behind = done.issued.since(due);
         seen.behind.record(behind.as_nanos());
-        seen.late += u64::from(behind.as_nanos() > Behind::LATE_NS);
+        seen.late += u64::from(behind.as_nanos() > ReplayLag::LATE_NS);
         seen.last_due = seen.last_due.max(due.since(self.start));
         seen.last_issued = seen.last_issued.max(done.issued.since(self.start));
     }
@@ -234,6 +234,6 @@ impl Drop for ReplayClient {
         let mut seen = std::mem::take(&mut self.seen);
         (seen.moved, seen.left_out) = (self.source.moved, self.source.left_out);
         seen.broken = self.source.broken.take();
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = seen;
     }
 }

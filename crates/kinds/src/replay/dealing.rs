@@ -1,18 +1,18 @@
 //! Which requests of a trace fall to a rank: those of whole files where there are enough of them,
 //! else one request in turn. Whatever the number of ranks, each request falls to one of them.
 
-use fleet::Share;
+use fleet::ClientShare;
 use lab::bench::BenchError;
 use results::{ReplayDeal, ReplayPace};
 use units::format_counted;
 
-use super::fitting::Fitted;
+use super::fitting::FittedRecord;
 use super::scan::Scan;
 
 /// The part of one rank.
 #[derive(Clone, Debug)]
 pub(super) struct Dealing {
-    share: Share,
+    share: ClientShare,
     /// The rank of each file, where files are dealt.
     of_files: Option<Vec<u32>>,
     /// Requests that were dealt so far, where they are.
@@ -22,7 +22,7 @@ pub(super) struct Dealing {
 impl Dealing {
     /// All requests of a trace on one host.
     pub const WHOLE: Self = Self {
-        share: Share::WHOLE,
+        share: ClientShare::WHOLE,
         of_files: None,
         dealt: 0,
     };
@@ -31,7 +31,7 @@ impl Dealing {
     ///
     /// # Errors
     /// When a rank would have nothing to do, or the pace asks for one order of all requests.
-    pub fn of(scan: &Scan, share: Share, pace: ReplayPace) -> Result<Self, BenchError> {
+    pub fn of(scan: &Scan, share: ClientShare, pace: ReplayPace) -> Result<Self, BenchError> {
         let ranks = share.ranks;
         let files = scan.order.len();
         let has_files_for_all = files >= ranks as usize;
@@ -81,11 +81,11 @@ impl Dealing {
     }
 
     /// Whether the next record, of which became `fitted`, falls to this rank.
-    pub fn takes(&mut self, file: u32, fitted: Fitted) -> bool {
+    pub fn takes(&mut self, file: u32, fitted: FittedRecord) -> bool {
         if self.of_files.is_some() {
             return self.has_file(file);
         }
-        if fitted == Fitted::LeftOut {
+        if fitted == FittedRecord::LeftOut {
             return self.share.rank == 0;
         }
         let turn = self.dealt % u64::from(self.share.ranks);
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    const KEPT: Fitted = Fitted::Kept(Op::Flush {
+    const KEPT: FittedRecord = FittedRecord::Kept(Op::Flush {
         target: TargetId(0),
         data_only: false,
     });
@@ -156,10 +156,10 @@ mod tests {
     }
 
     /// Who takes each record of those files; exactly one rank must.
-    fn takers(scan: &Scan, ranks: u32, records: &[(u32, Fitted)]) -> Vec<u32> {
-        let deal = |rank| Dealing::of(scan, Share { rank, ranks }, RECORDED).expect("a part");
+    fn takers(scan: &Scan, ranks: u32, records: &[(u32, FittedRecord)]) -> Vec<u32> {
+        let deal = |rank| Dealing::of(scan, ClientShare { rank, ranks }, RECORDED).expect("a part");
         let mut all: Vec<Dealing> = (0..ranks).map(deal).collect();
-        let take = |(file, fitted): &(u32, Fitted)| {
+        let take = |(file, fitted): &(u32, FittedRecord)| {
             let taking = all.iter_mut().map(|it| it.takes(*file, *fitted));
             let taking: Vec<bool> = taking.collect();
             assert_eq!(taking.iter().filter(|it| **it).count(), 1, "{ranks} ranks");
@@ -175,7 +175,8 @@ mod tests {
         let records = [0, 1, 2, 3, 2].map(|file| (file, KEPT));
         assert_eq!(takers(&scan, 3, &records), [1, 0, 0, 2, 0]);
         assert_eq!(takers(&scan, 2, &records), [1, 0, 0, 0, 0]);
-        let dealing = Dealing::of(&scan, Share { rank: 1, ranks: 2 }, RECORDED).expect("a part");
+        let dealing =
+            Dealing::of(&scan, ClientShare { rank: 1, ranks: 2 }, RECORDED).expect("a part");
         assert_eq!(dealing.unit(), ReplayDeal::Files);
         let requests = [0, 1].map(|rank| dealing.requests(&scan, rank));
         assert_eq!(requests, [8, 5]);
@@ -184,10 +185,11 @@ mod tests {
     #[test]
     fn requests_are_dealt_in_turn_where_files_are_few() {
         let scan = scan(&[0, 1], &[4, 3]);
-        let out = (0, Fitted::LeftOut);
+        let out = (0, FittedRecord::LeftOut);
         let records = [(0, KEPT), out, (1, KEPT), (1, KEPT), out, (0, KEPT)];
         assert_eq!(takers(&scan, 3, &records), [0, 0, 1, 2, 0, 0]);
-        let dealing = Dealing::of(&scan, Share { rank: 1, ranks: 3 }, RECORDED).expect("a part");
+        let dealing =
+            Dealing::of(&scan, ClientShare { rank: 1, ranks: 3 }, RECORDED).expect("a part");
         assert_eq!(dealing.unit(), ReplayDeal::Requests);
         let requests = [0, 1, 2].map(|rank| dealing.requests(&scan, rank));
         assert_eq!(requests, [3, 2, 2]);
@@ -196,7 +198,7 @@ mod tests {
     #[test]
     fn what_no_rank_could_do_in_order_is_refused() {
         let check = |scan: &Scan, ranks, pace, expected: &str| {
-            let refused = Dealing::of(scan, Share { rank: 0, ranks }, pace);
+            let refused = Dealing::of(scan, ClientShare { rank: 0, ranks }, pace);
             let text = refused.expect_err("it cannot be dealt").to_string();
             assert!(text.contains(expected), "{text}");
         };
@@ -206,7 +208,7 @@ mod tests {
         let two = scan(&[0, 1], &[9, 9]);
         check(&two, 4, fast, "of 2 files: start at most 2 ranks");
         check(&scan(&[0], &[3]), 4, RECORDED, "3 requests for 4 ranks");
-        let dealing = Dealing::of(&two, Share { rank: 1, ranks: 2 }, fast).expect("a part");
+        let dealing = Dealing::of(&two, ClientShare { rank: 1, ranks: 2 }, fast).expect("a part");
         assert_eq!(dealing.pace(fast), ReplayPace::Fast { depth: 1 });
     }
 }

@@ -1,10 +1,10 @@
 //! What a reader of a replay must know.
 
-use results::{Behind, Replay, ReplayPace, Warning, WarningCode};
+use results::{Replay, ReplayLag, ReplayPace, Warning, WarningCode};
 use trace::Notes;
 use units::{format_count, format_counted, format_duration_ns};
 
-use super::client::Seen;
+use super::client::ReplayCounts;
 
 /// A replay that takes this share longer than its trace did not keep up.
 const STRETCH_MAX: f64 = 0.001;
@@ -44,22 +44,27 @@ pub(super) fn sentence(found: &Replay, own_ns: f64) -> String {
          than {} late.",
         format_duration_ns(found.length_ns as f64),
         behind.late_share * 100.0,
-        format_duration_ns(Behind::LATE_NS as f64)
+        format_duration_ns(ReplayLag::LATE_NS as f64)
     )
 }
 
 /// Whether more of the delay is the program's own than the target's.
-fn is_ours(behind: &Behind, own_ns: f64) -> bool {
+fn is_ours(behind: &ReplayLag, own_ns: f64) -> bool {
     own_ns > behind.mean_ns / 2.0
 }
 
-fn keeps_up(found: &Replay, behind: &Behind) -> bool {
+fn keeps_up(found: &Replay, behind: &ReplayLag) -> bool {
     let stretch = found.stretch().unwrap_or(0.0);
     stretch <= STRETCH_MAX && behind.late_share <= LATE_SHARE_MAX
 }
 
 /// Doubts about the run. `own_ns` is the program's own mean lateness.
-pub(super) fn doubts(found: &Replay, seen: &Seen, notes: &Notes, own_ns: f64) -> Vec<Warning> {
+pub(super) fn doubts(
+    found: &Replay,
+    seen: &ReplayCounts,
+    notes: &Notes,
+    own_ns: f64,
+) -> Vec<Warning> {
     let own = [
         behind(found, own_ns),
         changed(found),
@@ -90,7 +95,7 @@ fn behind(found: &Replay, own_ns: f64) -> Option<Warning> {
              {}): {why}.",
             format_duration_ns(behind.longest_ns as f64),
             behind.late_share * 100.0,
-            format_duration_ns(Behind::LATE_NS as f64),
+            format_duration_ns(ReplayLag::LATE_NS as f64),
         ),
     ))
 }
@@ -111,7 +116,7 @@ fn changed(found: &Replay) -> Option<Warning> {
     })
 }
 
-fn starved(seen: &Seen) -> Option<Warning> {
+fn starved(seen: &ReplayCounts) -> Option<Warning> {
     (seen.held > 0).then(|| {
         Warning::doubt(
             WarningCode::ReplayStarved,

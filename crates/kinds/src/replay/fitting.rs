@@ -1,11 +1,11 @@
 //! Where a recorded request goes on a target that may be smaller than the one recorded.
 
-use trace::{Op as Recorded, Record};
+use trace::{TraceOp as Recorded, TraceRecord};
 use workload::{Durability, Op, TargetId};
 
 /// What becomes of requests that reach beyond the target's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
+pub enum BeyondEnd {
     /// They begin again at its first byte.
     Modulo,
     /// They are left out.
@@ -17,7 +17,7 @@ pub enum Fit {
 /// From the trace's places to the target's.
 #[derive(Clone, Debug)]
 pub(super) struct Fitting {
-    pub fit: Fit,
+    pub fit: BeyondEnd,
     pub target: TargetId,
     /// Bytes of the target that are used, a multiple of `unit`.
     pub size: u64,
@@ -28,7 +28,7 @@ pub(super) struct Fitting {
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fitted {
+pub(super) enum FittedRecord {
     /// It is asked for where it was recorded.
     Kept(Op),
     /// The same at another offset.
@@ -38,32 +38,32 @@ pub(super) enum Fitted {
 }
 
 impl Fitting {
-    pub fn place(&self, record: &Record) -> Fitted {
+    pub fn place(&self, record: &TraceRecord) -> FittedRecord {
         let target = self.target;
         let len = match record.op {
             Recorded::Sync => {
                 let data_only = false;
-                return Fitted::Kept(Op::Flush { target, data_only });
+                return FittedRecord::Kept(Op::Flush { target, data_only });
             }
-            Recorded::Trim => return Fitted::LeftOut,
+            Recorded::Trim => return FittedRecord::LeftOut,
             Recorded::Read | Recorded::Write => record.length,
         };
         let base = self.bases.get(record.file as usize).copied();
         let offset = base.and_then(|base| base.checked_add(record.offset));
         let end = offset.and_then(|offset| offset.checked_add(len));
         let (Some(offset), Some(end)) = (offset, end) else {
-            return Fitted::LeftOut;
+            return FittedRecord::LeftOut;
         };
         if end <= self.size {
-            return Fitted::Kept(self.op(record.op, offset, len));
+            return FittedRecord::Kept(self.op(record.op, offset, len));
         }
-        if self.fit != Fit::Modulo || len > self.size {
-            return Fitted::LeftOut;
+        if self.fit != BeyondEnd::Modulo || len > self.size {
+            return FittedRecord::LeftOut;
         }
         // One that would reach over the end ends there.
         let last = (self.size - len) / self.unit * self.unit;
         let offset = (offset % self.size).min(last);
-        Fitted::Moved(self.op(record.op, offset, len))
+        FittedRecord::Moved(self.op(record.op, offset, len))
     }
 
     const fn op(&self, op: Recorded, offset: u64, len: u64) -> Op {
@@ -88,8 +88,8 @@ impl Fitting {
 mod tests {
     use super::*;
 
-    fn read(offset: u64, length: u64, file: u32) -> Record {
-        Record {
+    fn read(offset: u64, length: u64, file: u32) -> TraceRecord {
+        TraceRecord {
             at: 0,
             op: Recorded::Read,
             offset,
@@ -109,23 +109,31 @@ mod tests {
                 bases: vec![0, 32 << 10],
             };
             let found = match fitting.place(&record) {
-                Fitted::Kept(Op::Read { offset, len, .. }) => Some((offset, len, false)),
-                Fitted::Moved(Op::Read { offset, len, .. }) => Some((offset, len, true)),
+                FittedRecord::Kept(Op::Read { offset, len, .. }) => Some((offset, len, false)),
+                FittedRecord::Moved(Op::Read { offset, len, .. }) => Some((offset, len, true)),
                 _ => None,
             };
             let expected = expected.map(|(offset, moved)| (offset, record.length as u32, moved));
             assert_eq!(found, expected, "{fit:?}: {record:?}");
         };
-        for fit in [Fit::Modulo, Fit::Clip, Fit::Refuse] {
+        for fit in [BeyondEnd::Modulo, BeyondEnd::Clip, BeyondEnd::Refuse] {
             check(fit, read(60 << 10, 4096, 0), Some((60 << 10, false)));
             check(fit, read(0, 4096, 1), Some((32 << 10, false)));
             check(fit, read(0, 128 << 10, 0), None);
         }
-        check(Fit::Clip, read(60 << 10, 8192, 0), None);
-        check(Fit::Clip, read(32 << 10, 4096, 1), None);
-        check(Fit::Modulo, read(60 << 10, 8192, 0), Some((56 << 10, true)));
-        check(Fit::Modulo, read(32 << 10, 4096, 1), Some((0, true)));
-        check(Fit::Modulo, read(68 << 10, 4096, 0), Some((4096, true)));
-        check(Fit::Clip, read(u64::MAX - 4096, 4096, 1), None);
+        check(BeyondEnd::Clip, read(60 << 10, 8192, 0), None);
+        check(BeyondEnd::Clip, read(32 << 10, 4096, 1), None);
+        check(
+            BeyondEnd::Modulo,
+            read(60 << 10, 8192, 0),
+            Some((56 << 10, true)),
+        );
+        check(BeyondEnd::Modulo, read(32 << 10, 4096, 1), Some((0, true)));
+        check(
+            BeyondEnd::Modulo,
+            read(68 << 10, 4096, 0),
+            Some((4096, true)),
+        );
+        check(BeyondEnd::Clip, read(u64::MAX - 4096, 4096, 1), None);
     }
 }

@@ -3,18 +3,18 @@
 
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError};
-use lab::hosts::{Party, from_bytes, to_bytes};
+use lab::hosts::{Ranks, from_bytes, to_bytes};
 use lab::test_file::stopped;
 use results::{Measurement, ReplayDeal, ReplayHost, Warning, WarningCode};
 use units::format_count;
 
 use super::ReplayRequest;
-use super::client::Seen;
+use super::client::ReplayCounts;
 use super::dealing::Dealing;
 use super::scan::Scan;
 
 /// What was seen on this host, with why the trace could not be read to its end.
-pub(super) fn told(seen: &Seen) -> Vec<u8> {
+pub(super) fn encoded(seen: &ReplayCounts) -> Vec<u8> {
     to_bytes(&(seen, seen.broken.as_ref().map(BenchError::reason)))
 }
 
@@ -23,29 +23,29 @@ pub(super) fn told(seen: &Seen) -> Vec<u8> {
 /// # Errors
 /// When a rank cannot read it, has another, or has no part in it.
 pub(super) fn scan_on_all(
-    party: Option<&Party>,
+    ranks: Option<&Ranks>,
     request: &ReplayRequest,
     interrupt: &Interrupt,
 ) -> Result<(Scan, Dealing), BenchError> {
     let read = || Scan::of(&request.trace, interrupt);
-    let Some(party) = party else {
+    let Some(ranks) = ranks else {
         return Ok((read()?, Dealing::WHOLE));
     };
-    let own = party.beating(read).and_then(|scan| {
-        let dealing = Dealing::of(&scan, party.share(), request.pace)?;
+    let own = ranks.beating(read).and_then(|scan| {
+        let dealing = Dealing::of(&scan, ranks.share(), request.pace)?;
         Ok((scan, dealing))
     });
-    let (told, own) = match own {
+    let (digest, own) = match own {
         Ok(own) => (Ok(own.0.digest), Some(own)),
         Err(error) => (Err(error), None),
     };
-    let judged = party.agree(told, |all: Vec<u64>| {
+    let judged = ranks.agree(digest, |all: Vec<u64>| {
         let other = (0..).zip(&all).find(|(_, it)| **it != all[0]);
         other.map_or(Ok(()), |(rank, _)| {
             Err(BenchError::Usage(format!(
                 "{}: the trace differs from that on {}: use one file on all hosts",
-                party.name(rank),
-                party.name(0)
+                ranks.name(rank),
+                ranks.name(0)
             )))
         })
     });
@@ -67,29 +67,34 @@ pub(super) struct Parts {
 impl Parts {
     /// Add what the other ranks saw to what rank 0 did. `per_second` is the rate of a rank's
     /// schedule, where it has one.
-    pub fn of(bench: &mut Bench, seen: &mut Seen, per_second: impl Fn(u32) -> Option<f64>) -> Self {
+    pub fn of(
+        bench: &mut Bench,
+        seen: &mut ReplayCounts,
+        per_second: impl Fn(u32) -> Option<f64>,
+    ) -> Self {
         let rows = bench.take_rows();
-        let told = bench.take_told();
-        let Some(party) = bench.party().cloned() else {
+        let reports = bench.take_reports();
+        let Some(ranks) = bench.ranks().cloned() else {
             return Self::default();
         };
-        let host = |rank: u32, seen: &Seen| ReplayHost {
+        let host = |rank: u32, seen: &ReplayCounts| ReplayHost {
             rank,
-            host: party.host(rank).unwrap_or_default(),
+            host: ranks.host(rank).unwrap_or_default(),
             requests: seen.requests,
             bytes: seen.bytes,
             took_ns: seen.last_issued.as_nanos(),
             behind: (seen.requests > 0 && per_second(rank).is_some()).then(|| seen.behind()),
         };
         let mut hosts = vec![host(0, seen)];
-        for (rank, bytes) in told {
-            let Ok((there, broken)) = from_bytes::<(Seen, Option<String>)>(rank, &bytes) else {
+        for (rank, bytes) in reports {
+            let Ok((there, broken)) = from_bytes::<(ReplayCounts, Option<String>)>(rank, &bytes)
+            else {
                 continue;
             };
             hosts.push(host(rank, &there));
             seen.merge(&there);
             let broken = broken.map(|reason| {
-                let name = party.name(rank);
+                let name = ranks.name(rank);
                 BenchError::Refused(format!("{name}: {reason}"))
             });
             seen.broken = seen.broken.take().or(broken);
@@ -109,16 +114,16 @@ impl Parts {
 }
 
 /// How the trace was dealt, and what that does to it.
-pub(super) fn note(dealing: &Dealing, scan: &Scan, party: &Party) -> Warning {
-    let ranks = party.share().ranks;
+pub(super) fn note(dealing: &Dealing, scan: &Scan, ranks: &Ranks) -> Warning {
+    let count = ranks.share().ranks;
     let text = match dealing.unit() {
         ReplayDeal::Files => format!(
-            "{} files or devices of the trace were dealt to {ranks} ranks in turn, in the order of \
+            "{} files or devices of the trace were dealt to {count} ranks in turn, in the order of \
              their first use: each rank replayed all requests of its own.",
             format_count(scan.order.len() as f64)
         ),
         ReplayDeal::Requests => format!(
-            "The trace has fewer files than ranks, so its requests were dealt to {ranks} ranks in \
+            "The trace has fewer files than ranks, so its requests were dealt to {count} ranks in \
              turn: between hosts only their times keep requests in order, and a sync covers what \
              its own host wrote."
         ),

@@ -11,5 +11,5 @@ mod scan;
 mod source;
 
 pub use file::TraceFile;
-pub use fitting::Fit;
+pub use fitting::BeyondEnd;
 pub use run::{ReplayRequest, measure_replay};

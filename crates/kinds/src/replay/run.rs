@@ -21,14 +21,14 @@ use crate::depth::open_depth;
 use crate::session::{HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::stage::{Show, Stage};
 
-use super::client::{MakeReplay, Seen};
+use super::client::{MakeReplay, ReplayCounts};
 use super::dealing::Dealing;
 use super::doubts;
 use super::file::TraceFile;
-use super::fitting::{Fit, Fitting};
+use super::fitting::{BeyondEnd, Fitting};
 use super::hosts::{self, Parts};
 use super::scan::{Scan, TraceLayout};
-use super::source::{Patience, Source};
+use super::source::{RequestSource, WhenEmpty};
 
 /// The kind, and its one trial.
 pub(super) const KIND: &str = "replay";
@@ -52,7 +52,7 @@ pub struct ReplayRequest {
     /// absent.
     pub depth: Option<u32>,
     /// What becomes of requests beyond the target's end.
-    pub fit: Fit,
+    pub fit: BeyondEnd,
     /// When to stop before the trace's end.
     pub duration: Option<Duration>,
 }
@@ -73,8 +73,8 @@ pub fn measure_replay(
         left: Duration::ZERO,
         glimpse: None,
     });
-    let party = request.bench.party.as_ref();
-    let (scan, dealing) = hosts::scan_on_all(party, request, interrupt)?;
+    let ranks = request.bench.ranks.as_ref();
+    let (scan, dealing) = hosts::scan_on_all(ranks, request, interrupt)?;
     let opened = open_bench(&request.bench)?;
     let mut session = Session::new(opened, &request.bench, interrupt, show);
     let mut plan = ReplayPlan {
@@ -83,7 +83,7 @@ pub fn measure_replay(
         dealing,
         size: 0,
         found: None,
-        told: Duration::ZERO,
+        replayed: Duration::ZERO,
     };
     let listed = match plan.prepare(&session) {
         Ok((size, listed)) => {
@@ -105,7 +105,7 @@ struct ReplayPlan<'a> {
     /// What came of it, with the generator's own delay, nanoseconds.
     found: Option<(Replay, f64)>,
     /// Time of what is told and was not measured now.
-    told: Duration,
+    replayed: Duration,
 }
 
 impl MeasurementPlan for ReplayPlan<'_> {
@@ -123,8 +123,8 @@ impl MeasurementPlan for ReplayPlan<'_> {
         let own_ns = outcome.measurement.lateness.mean_ns;
         let doubts = doubts::doubts(&found, &seen, &self.scan.notes, own_ns);
         session.warnings.extend(doubts);
-        let party = self.request.bench.party.as_ref();
-        let note = party.map(|it| hosts::note(&self.dealing, &self.scan, it));
+        let ranks = self.request.bench.ranks.as_ref();
+        let note = ranks.map(|it| hosts::note(&self.dealing, &self.scan, it));
         session.warnings.extend(note);
         self.found = Some((found, own_ns));
         let ended = self.ended(&outcome, broken, session);
@@ -142,7 +142,7 @@ impl MeasurementPlan for ReplayPlan<'_> {
         let sentence = found.map(|(found, own_ns)| doubts::sentence(found, *own_ns));
         let tables = found.map(|(found, _)| found.tables());
         Run {
-            elapsed_ns: run.elapsed_ns + self.told.as_nanos(),
+            elapsed_ns: run.elapsed_ns + self.replayed.as_nanos(),
             tables: tables.unwrap_or_default(),
             findings: Vec::from_iter(sentence),
             ..run
@@ -154,15 +154,15 @@ impl ReplayPlan<'_> {
     /// Refuse what cannot be replayed on some host. Returns the bytes that are used and, where
     /// another rank leads, this one's part of the replay.
     fn prepare(&self, session: &Session<'_>) -> Result<(u64, Option<Trial>), BenchError> {
-        let Some(party) = &self.request.bench.party else {
+        let Some(ranks) = &self.request.bench.ranks else {
             return Ok((self.size_on(session)?, None));
         };
-        let own = party.beating(|| {
+        let own = ranks.beating(|| {
             let size = self.size_on(session)?;
-            let served = (!party.leads()).then(|| self.trial_on(session, size));
+            let served = (!ranks.leads()).then(|| self.trial_on(session, size));
             Ok((size, served.transpose()?.map(|(trial, _)| trial)))
         });
-        party.if_all_can(own)
+        ranks.if_all_can(own)
     }
 
     /// The bytes of the target that are used: of a directory, those of the test file to be made.
@@ -211,7 +211,7 @@ impl ReplayPlan<'_> {
     }
 
     fn refuse_beyond(&self, extent: u64, size: u64) -> Result<(), BenchError> {
-        if self.request.fit != Fit::Refuse || extent <= size {
+        if self.request.fit != BeyondEnd::Refuse || extent <= size {
             return Ok(());
         }
         Err(BenchError::Usage(format!(
@@ -225,16 +225,19 @@ impl ReplayPlan<'_> {
 
     /// The replay that was kept, or the one that is measured now, and what each of several hosts
     /// did.
-    fn replay(&mut self, session: &mut Session<'_>) -> Result<(Outcome, Seen, Parts), BenchError> {
+    fn replay(
+        &mut self,
+        session: &mut Session<'_>,
+    ) -> Result<(Outcome, ReplayCounts, Parts), BenchError> {
         let cells = self.request.bench.cells.clone();
         let of = self.cell(session.facts.access);
-        let kept: Option<(Outcome, Seen, Duration)> = cells.told(&of);
+        let kept: Option<(Outcome, ReplayCounts, Duration)> = cells.replay(&of);
         if let Some((mut outcome, seen, took)) = kept.filter(|it| it.0.is_whole()) {
             hand_over(&mut outcome);
-            self.told = took;
+            self.replayed = took;
             return Ok((outcome, seen, Parts::default()));
         }
-        if cells.is_only_told() {
+        if cells.is_replay_only() {
             return Err(Killed.into());
         }
         let begun = session.bench.laboratory_itself().now();
@@ -275,10 +278,10 @@ impl ReplayPlan<'_> {
         &self,
         session: &Session<'_>,
         size: u64,
-    ) -> Result<(Trial, Arc<Mutex<Seen>>), BenchError> {
+    ) -> Result<(Trial, Arc<Mutex<ReplayCounts>>), BenchError> {
         let patience = match &session.bench {
-            Bench::Simulated(_) => Patience::Wait,
-            _ => Patience::Never,
+            Bench::Simulated(_) => WhenEmpty::Wait,
+            _ => WhenEmpty::Never,
         };
         let fitting = Fitting {
             fit: self.request.fit,
@@ -288,22 +291,25 @@ impl ReplayPlan<'_> {
             bases: self.places_on(session).bases,
         };
         let part = (fitting, self.dealing.clone());
-        let source = Source::begin(self.request.trace.read()?, part, patience)?;
-        let told = Arc::new(Mutex::new(Seen::default()));
+        let source = RequestSource::begin(self.request.trace.read()?, part, patience)?;
+        let counts = Arc::new(Mutex::new(ReplayCounts::default()));
         let maker = MakeReplay {
             pace: self.dealing.pace(self.request.pace),
             source: Mutex::new(Some(source)),
-            seen: Arc::clone(&told),
+            seen: Arc::clone(&counts),
         };
-        Ok((self.trial(maker, size, session.facts.access), told))
+        Ok((self.trial(maker, size, session.facts.access), counts))
     }
 
-    fn replay_now(&self, session: &mut Session<'_>) -> Result<(Outcome, Seen, Parts), BenchError> {
-        let begun = match &self.request.bench.party {
-            Some(party) => party.beating(|| self.trial_on(session, self.size)),
+    fn replay_now(
+        &self,
+        session: &mut Session<'_>,
+    ) -> Result<(Outcome, ReplayCounts, Parts), BenchError> {
+        let begun = match &self.request.bench.ranks {
+            Some(ranks) => ranks.beating(|| self.trial_on(session, self.size)),
             None => self.trial_on(session, self.size),
         };
-        let (trial, told) = begun?;
+        let (trial, counts) = begun?;
         let expected = self.expected();
         let all = self.scan.requests().max(1) as f64;
         // What becomes of each request is known here alone, and kept with the outcome.
@@ -321,7 +327,7 @@ impl ReplayPlan<'_> {
         });
         drop(trial);
         let outcome = measured?;
-        let mut seen = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut seen = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
         let rate = |rank| {
             let requests = self.dealing.requests(&self.scan, rank) as f64;
             Some(requests / expected?.as_secs_f64().max(SECONDS_MIN))
@@ -419,7 +425,7 @@ impl ReplayPlan<'_> {
         }
     }
 
-    fn found(&self, seen: &Seen, hosts: Vec<ReplayHost>) -> Replay {
+    fn found(&self, seen: &ReplayCounts, hosts: Vec<ReplayHost>) -> Replay {
         let scan = &self.scan;
         let has_schedule = matches!(self.request.pace, ReplayPace::Recorded { .. });
         Replay {

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::test_file::stopped;
-use trace::{Notes, Op, Record, TraceReader};
+use trace::{Notes, TraceOp, TraceReader, TraceRecord};
 use units::Bytes;
 
 use super::file::{TraceFile, mistake};
@@ -63,7 +63,7 @@ impl Scan {
         let mut hasher = DefaultHasher::new();
         let mut count = 0_u64;
         while let Some(record) = reader.next_record().map_err(|error| mistake(&error))? {
-            let Record { at, op, .. } = record;
+            let TraceRecord { at, op, .. } = record;
             (at, op as u8, record.offset, record.length, record.file).hash(&mut hasher);
             scan.add(&record)
                 .map_err(|text| BenchError::Usage(format!("{}: {text}", file.name())))?;
@@ -76,12 +76,12 @@ impl Scan {
         scan.finish(file, reader.as_ref())
     }
 
-    fn add(&mut self, record: &Record) -> Result<(), String> {
+    fn add(&mut self, record: &TraceRecord) -> Result<(), String> {
         match record.op {
-            Op::Read => self.reads += 1,
-            Op::Write => self.writes += 1,
-            Op::Sync => self.syncs += 1,
-            Op::Trim => {
+            TraceOp::Read => self.reads += 1,
+            TraceOp::Write => self.writes += 1,
+            TraceOp::Sync => self.syncs += 1,
+            TraceOp::Trim => {
                 self.trims += 1;
                 return Ok(());
             }
@@ -95,7 +95,7 @@ impl Scan {
             self.order.push(record.file);
         }
         self.requests_of[file] += 1;
-        if record.op == Op::Sync {
+        if record.op == TraceOp::Sync {
             return Ok(());
         }
         if record.length > LENGTH_MAX {

@@ -8,7 +8,7 @@ use trace::TraceReader;
 use workload::Op;
 
 use super::dealing::Dealing;
-use super::fitting::{Fitted, Fitting};
+use super::fitting::{FittedRecord, Fitting};
 
 /// Requests that are handed over together ...
 const TOGETHER: usize = 1024;
@@ -20,7 +20,7 @@ const READ_TOGETHER: usize = 1 << 20;
 
 /// A request, with its instant in nanoseconds since the trace's first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timed {
+pub(super) struct TimedRequest {
     pub at: u64,
     pub op: Op,
 }
@@ -28,31 +28,31 @@ pub(super) struct Timed {
 /// Some requests, and what became of those that did not fit.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    requests: Vec<Timed>,
+    requests: Vec<TimedRequest>,
     pub moved: u64,
     pub left_out: u64,
 }
 
 impl List {
-    fn add(&mut self, at: u64, fitted: Fitted) {
+    fn add(&mut self, at: u64, fitted: FittedRecord) {
         let op = match fitted {
-            Fitted::Kept(op) => op,
-            Fitted::Moved(op) => {
+            FittedRecord::Kept(op) => op,
+            FittedRecord::Moved(op) => {
                 self.moved += 1;
                 op
             }
-            Fitted::LeftOut => {
+            FittedRecord::LeftOut => {
                 self.left_out += 1;
                 return;
             }
         };
-        self.requests.push(Timed { at, op });
+        self.requests.push(TimedRequest { at, op });
     }
 }
 
 /// Who waits when the buffer is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum WhenEmpty {
     /// The client: no time passes meanwhile.
     Wait,
     /// Nobody: operations under way must be attended to.
@@ -62,7 +62,7 @@ pub(super) enum Patience {
 /// What comes next.
 #[derive(Debug)]
 pub(super) enum Next {
-    Request(Timed),
+    Request(TimedRequest),
     /// The reader is behind.
     Starved,
     /// The trace is over.
@@ -71,11 +71,11 @@ pub(super) enum Next {
 
 /// The end of the buffer at which requests come out.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct RequestSource {
     receiver: Receiver<Result<List, BenchError>>,
-    patience: Patience,
-    list: std::vec::IntoIter<Timed>,
-    next: Option<Timed>,
+    patience: WhenEmpty,
+    list: std::vec::IntoIter<TimedRequest>,
+    next: Option<TimedRequest>,
     pub moved: u64,
     pub left_out: u64,
     /// Why the trace could not be read to its end.
@@ -83,12 +83,12 @@ pub(super) struct Source {
     is_over: bool,
 }
 
-impl Source {
+impl RequestSource {
     /// Begin to read; returns when the first requests are there.
     pub fn begin(
         mut reader: Box<dyn TraceReader>,
         (fitting, dealing): (Fitting, Dealing),
-        patience: Patience,
+        patience: WhenEmpty,
     ) -> Result<Self, BenchError> {
         let (sender, receiver) = sync_channel(LISTS_MAX);
         // It ends with the trace, or when nobody listens any more.
@@ -101,7 +101,7 @@ impl Source {
         }
         let mut source = Self {
             receiver,
-            patience: Patience::Wait,
+            patience: WhenEmpty::Wait,
             list: Vec::new().into_iter(),
             next: None,
             moved: 0,
@@ -127,8 +127,8 @@ impl Source {
                 return Next::End;
             }
             let received = match self.patience {
-                Patience::Wait => self.receiver.recv().map_err(|_| TryRecvError::Disconnected),
-                Patience::Never => self.receiver.try_recv(),
+                WhenEmpty::Wait => self.receiver.recv().map_err(|_| TryRecvError::Disconnected),
+                WhenEmpty::Never => self.receiver.try_recv(),
             };
             match received {
                 Ok(Ok(list)) => {
@@ -146,7 +146,7 @@ impl Source {
         }
     }
 
-    /// Take what [`Source::peek`] returned.
+    /// Take what [`RequestSource::peek`] returned.
     pub fn take(&mut self) {
         self.next = None;
     }

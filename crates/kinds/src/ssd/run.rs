@@ -173,8 +173,8 @@ impl<'a> SsdPlan<'a> {
     ) -> Result<Option<PurgeRecord>, BenchError> {
         let of = format!("ssd purge {number} {}", plan.name);
         let (cells, interrupt) = (&self.request.bench.cells, session.interrupt);
-        if let Bench::Told(..) = session.bench {
-            return Ok(cells.told(&of));
+        if let Bench::Replayed(..) = session.bench {
+            return Ok(cells.replay(&of));
         }
         let (Some(method), Bench::Real(real)) = (self.request.purge, &mut session.bench) else {
             return Ok(None);
@@ -264,10 +264,10 @@ impl<'a> SsdPlan<'a> {
 /// What each host writes counts, and what they write it to.
 fn place_of(session: &Session<'_>, size: u64) -> SsdPlace {
     let mut place = SsdPlace::alone(size, session.facts.access);
-    if let Some(party) = session.bench.party() {
-        let machines = party.machines().len() as u32;
-        place.hosts = party.share().ranks;
-        place.shares = match party.is_shared() && !session.facts.makes_files {
+    if let Some(ranks) = session.bench.ranks() {
+        let machines = ranks.machines().len() as u32;
+        place.hosts = ranks.share().ranks;
+        place.shares = match ranks.is_shared() && !session.facts.makes_files {
             false => place.hosts,
             true if session.target.remote => 1,
             true => machines,

@@ -2,7 +2,7 @@
 //! and the time that counts is that from the first start to the last end.
 
 use lab::bench::BenchError;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::laboratory::with_causes;
 use results::{TimedRun, TimingHost, Warning, WarningCode};
 use units::{Duration, format_counted, format_duration_ns};
@@ -14,8 +14,8 @@ const RANK: &str = "SEEKSTONE_RANK";
 const RANKS: &str = "SEEKSTONE_RANKS";
 
 /// The ranks, and what each took.
-pub(super) struct Ranks {
-    party: Party,
+pub(super) struct TimingRanks {
+    ranks: Ranks,
     /// By command, then by rank.
     times: Vec<Vec<RankTimes>>,
     /// From the first rank done to the last, by command: the sum over its runs and the longest,
@@ -35,19 +35,19 @@ struct RankTimes {
 /// When a rank began after the common instant, nanoseconds, and its run.
 type RankRun = (u64, TimedRun);
 
-impl Ranks {
-    pub fn new(party: Party, commands: usize) -> Self {
-        let ranks = party.share().ranks as usize;
+impl TimingRanks {
+    pub fn new(ranks: Ranks, commands: usize) -> Self {
+        let count = ranks.share().ranks as usize;
         Self {
-            times: vec![vec![RankTimes::default(); ranks]; commands],
+            times: vec![vec![RankTimes::default(); count]; commands],
             spread_s: vec![(0.0, 0.0); commands],
-            party,
+            ranks,
         }
     }
 
     /// What commands find in their environment.
-    pub fn variables(party: Option<&Party>) -> Vec<(String, String)> {
-        let Some(share) = party.map(Party::share) else {
+    pub fn variables(ranks: Option<&Ranks>) -> Vec<(String, String)> {
+        let Some(share) = ranks.map(Ranks::share) else {
             return Vec::new();
         };
         let pair = |name: &str, value: u32| (name.to_owned(), value.to_string());
@@ -56,7 +56,7 @@ impl Ranks {
 
     /// How long it has taken so far: what it is on rank 0.
     pub fn agree_on_time(&self, own: Duration) -> Result<Duration, TimingError> {
-        Ok(Duration(self.party.from_leader(&own.as_nanos())?))
+        Ok(Duration(self.ranks.from_leader(&own.as_nanos())?))
     }
 
     /// One command on all ranks, which `prepare` for it each.
@@ -66,21 +66,21 @@ impl Ranks {
         prepare: impl FnOnce() -> Result<(), TimingError>,
         run: impl FnOnce() -> Result<TimedRun, TimingError>,
     ) -> Result<TimedRun, TimingError> {
-        agreed(Some(&self.party), self.party.beating(prepare))?;
-        let late = self.party.begin_together()?;
-        let ran = self.party.beating(run);
+        agreed(Some(&self.ranks), self.ranks.beating(prepare))?;
+        let late = self.ranks.begin_together()?;
+        let ran = self.ranks.beating(run);
         let mut all = Vec::new();
-        let told = match &ran {
+        let answer = match &ran {
             Ok(ran) => Ok((late.as_nanos(), *ran)),
             Err(error) => Err(reason(error)),
         };
-        let merged = self.party.agree(told, |runs: Vec<RankRun>| {
+        let merged = self.ranks.agree(answer, |runs: Vec<RankRun>| {
             let merged = merged(&runs);
             all = runs;
             Ok(merged)
         });
         self.note(command, &all);
-        said(&self.party, merged, ran)
+        own_or_agreed(&self.ranks, merged, ran)
     }
 
     fn note(&mut self, command: usize, runs: &[RankRun]) {
@@ -109,7 +109,7 @@ impl Ranks {
             let row = |(rank, times): (u32, &RankTimes)| TimingHost {
                 command: line.name.clone(),
                 rank,
-                host: self.party.host(rank).unwrap_or_default(),
+                host: self.ranks.host(rank).unwrap_or_default(),
                 runs: times.runs,
                 real_s: times.sum_s / f64::from(times.runs.max(1)),
                 first_in: times.first_in,
@@ -127,8 +127,8 @@ impl Ranks {
 
     /// How far the ends of ranks lay apart, a note for each command.
     pub fn notes(&self, commands: &[CommandLine]) -> Vec<Warning> {
-        let hosts = format_counted(self.party.machines().len() as u64, "host");
-        let ranks = self.party.share().ranks;
+        let hosts = format_counted(self.ranks.machines().len() as u64, "host");
+        let ranks = self.ranks.share().ranks;
         let note = |(line, (times, (sum, longest))): (
             &CommandLine,
             (&Vec<RankTimes>, &(f64, f64)),
@@ -141,7 +141,7 @@ impl Ranks {
                 line.name,
                 format_duration_ns(sum * 1e9 / f64::from(runs.max(1))),
                 format_duration_ns(longest * 1e9),
-                self.party.name(last.0),
+                self.ranks.name(last.0),
                 last.1.last_in,
                 format_counted(runs.into(), "run"),
             );
@@ -188,40 +188,40 @@ fn reason(error: &TimingError) -> BenchError {
 }
 
 /// What all agreed on, or why not: in its own words where it failed on rank 0.
-fn said<T, U>(
-    party: &Party,
+fn own_or_agreed<T, U>(
+    ranks: &Ranks,
     agreed: Result<T, BenchError>,
     own: Result<U, TimingError>,
 ) -> Result<T, TimingError> {
     match (agreed, own) {
         (Ok(agreed), _) => Ok(agreed),
-        (Err(_), Err(own)) if party.leads() => Err(own),
+        (Err(_), Err(own)) if ranks.leads() => Err(own),
         (Err(error), _) => Err(error.into()),
     }
 }
 
 /// Go on if all ranks can.
 pub(super) fn agreed<T>(
-    party: Option<&Party>,
+    ranks: Option<&Ranks>,
     own: Result<T, TimingError>,
 ) -> Result<T, TimingError> {
-    let Some(party) = party else {
+    let Some(ranks) = ranks else {
         return own;
     };
-    let told = own.as_ref().map(drop).map_err(reason);
-    match (party.agree(told, |_| Ok(())), own) {
+    let answer = own.as_ref().map(drop).map_err(reason);
+    match (ranks.agree(answer, |_| Ok(())), own) {
         (Ok(()), own) => own,
-        (agreed, own) => said(party, agreed, own).and(Err(BenchError::Served.into())),
+        (agreed, own) => own_or_agreed(ranks, agreed, own).and(Err(BenchError::Served.into())),
     }
 }
 
 /// Part from the others: rank 0 goes on with what was timed.
-pub(super) fn parted(party: Option<&Party>) -> Result<(), TimingError> {
-    let Some(party) = party else {
+pub(super) fn parted(ranks: Option<&Ranks>) -> Result<(), TimingError> {
+    let Some(ranks) = ranks else {
         return Ok(());
     };
-    let parted = party.part_with("");
-    match party.leads() {
+    let parted = ranks.part_with("");
+    match ranks.leads() {
         true => Ok(()),
         false => Err(parted.err().unwrap_or(BenchError::Served).into()),
     }

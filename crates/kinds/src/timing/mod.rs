@@ -19,13 +19,14 @@ use host::inspect::{InspectError, inspect};
 use host::interrupt::Interrupt;
 use host::keeper::Keeper;
 use host::process::{
-    DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, quoted, run_process, shown,
+    DROP_CACHES, FinishedCommand, ProcessError, ProcessSpec, drop_all_caches, quoted, run_process,
+    shown,
 };
 use lab::bench::BenchError;
 use lab::cells::{Cells, Killed};
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 
-use self::hosts::{Ranks, agreed, parted};
+use self::hosts::{TimingRanks, agreed, parted};
 
 /// Runs of an empty command that show what the shell itself takes.
 const SHELL_RUNS: usize = 9;
@@ -100,7 +101,7 @@ pub struct TimingRequest {
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
     /// The hosts that run each command together, where there are several.
-    pub party: Option<Party>,
+    pub ranks: Option<Ranks>,
 }
 
 /// Why nothing was timed, or why it ended early.
@@ -122,13 +123,13 @@ pub enum TimingError {
     #[error(transparent)]
     Hosts(#[from] BenchError),
     /// A command ended with another status than 0.
-    #[error("{command} failed: {status}{said}{hint}")]
+    #[error("{command} failed: {status}{printed}{hint}")]
     Failed {
         command: String,
         /// How it ended.
         status: String,
         /// The end of its standard error, in words.
-        said: String,
+        printed: String,
         /// What to do.
         hint: &'static str,
     },
@@ -147,22 +148,22 @@ pub fn time_commands(
     show: Show<'_>,
 ) -> Result<Run, TimingError> {
     let environment = environment::capture();
-    let party = request.party.as_ref();
-    let target = agreed(party, directory_of(request))?;
-    let ranks = party.map(|it| Ranks::new(it.clone(), request.commands.len()));
-    let mut session = Session {
+    let ranks = request.ranks.as_ref();
+    let target = agreed(ranks, directory_of(request))?;
+    let rank_times = ranks.map(|it| TimingRanks::new(it.clone(), request.commands.len()));
+    let mut session = TimingSession {
         request,
         interrupt,
         show,
         begun: Instant::now(),
         runs: vec![Vec::new(); request.commands.len()],
         shell_s: None,
-        variables: Ranks::variables(party),
-        ranks,
-        keeper: party.and_then(|_| Keeper::start().ok()),
+        variables: TimingRanks::variables(ranks),
+        rank_times,
+        keeper: ranks.and_then(|_| Keeper::start().ok()),
     };
     let ended = session.measure();
-    parted(party)?;
+    parted(ranks)?;
     let elapsed: Duration = session.begun.elapsed().into();
     let (status, ended_by) = match ended {
         Ok(end) => (Status::Complete, end.name()),
@@ -172,8 +173,8 @@ pub fn time_commands(
             (Status::Partial { reason }, "stopped")
         }
     };
-    let ranks = session.ranks.as_ref();
-    let warnings = ranks.map_or_else(Vec::new, |it| it.notes(&request.commands));
+    let rank_times = session.rank_times.as_ref();
+    let warnings = rank_times.map_or_else(Vec::new, |it| it.notes(&request.commands));
     let found = session.found(ended_by);
     Ok(Run {
         status,
@@ -196,7 +197,7 @@ fn directory_of(request: &TimingRequest) -> Result<TargetDescription, TimingErro
     Ok(target)
 }
 
-struct Session<'a> {
+struct TimingSession<'a> {
     request: &'a TimingRequest,
     interrupt: &'a Interrupt,
     show: Show<'a>,
@@ -206,32 +207,32 @@ struct Session<'a> {
     /// What commands find in their environment.
     variables: Vec<(String, String)>,
     /// The ranks, where there are several.
-    ranks: Option<Ranks>,
+    rank_times: Option<TimingRanks>,
     /// Ends what a rank runs that is killed: its launcher does not know of it.
     keeper: Option<Keeper>,
 }
 
-impl Session<'_> {
+impl TimingSession<'_> {
     fn measure(&mut self) -> Result<RoundsEnd, TimingError> {
         let cells = &self.request.cells;
         let shell = cells.result("shell", || self.measure_shell());
-        let party = self.request.party.as_ref();
-        self.shell_s = agreed(party, shell)?;
-        if !cells.is_only_told() {
-            let warmed = match party {
-                Some(party) => party.beating(|| self.warm_up()),
+        let ranks = self.request.ranks.as_ref();
+        self.shell_s = agreed(ranks, shell)?;
+        if !cells.is_replay_only() {
+            let warmed = match ranks {
+                Some(ranks) => ranks.beating(|| self.warm_up()),
                 None => self.warm_up(),
             };
-            agreed(party, warmed)?;
+            agreed(ranks, warmed)?;
         }
         let commands = self.request.commands.len();
         let mut procedure = TimingProcedure::new(commands, self.request.rule, self.request.seed);
         let first = Instant::now();
-        let mut told = Duration::ZERO;
+        let mut replayed = Duration::ZERO;
         loop {
-            let elapsed = told + first.elapsed().into();
-            let elapsed = match &self.ranks {
-                Some(ranks) => ranks.agree_on_time(elapsed)?,
+            let elapsed = replayed + first.elapsed().into();
+            let elapsed = match &self.rank_times {
+                Some(rank_times) => rank_times.agree_on_time(elapsed)?,
                 None => elapsed,
             };
             match procedure.next(elapsed) {
@@ -239,23 +240,23 @@ impl Session<'_> {
                 TimingStep::Run { command, round } => {
                     let line = &self.request.commands[command];
                     let title = format!("round {round}: {}", line.name);
-                    self.tell(&title, procedure.progress(elapsed), elapsed);
+                    self.show_progress(&title, procedure.progress(elapsed), elapsed);
                     let begun = Instant::now();
                     let of = format!("{command}, {title}");
-                    let mut ranks = self.ranks.take();
+                    let mut rank_times = self.rank_times.take();
                     let ran = cells.result(&of, || -> Result<_, TimingError> {
-                        let run = match &mut ranks {
+                        let run = match &mut rank_times {
                             None => self.before().and_then(|()| self.run(line, round)),
-                            Some(ranks) => {
-                                ranks.run(command, || self.before(), || self.run(line, round))
+                            Some(rank_times) => {
+                                rank_times.run(command, || self.before(), || self.run(line, round))
                             }
                         };
                         let took: Duration = begun.elapsed().into();
                         Ok((run?, took))
                     });
-                    self.ranks = ranks;
+                    self.rank_times = rank_times;
                     let (run, took) = ran?;
-                    told += took.saturating_sub(begun.elapsed().into());
+                    replayed += took.saturating_sub(begun.elapsed().into());
                     procedure.record(run.real_s, run.exit);
                     self.runs[command].push(run);
                 }
@@ -267,7 +268,7 @@ impl Session<'_> {
     fn warm_up(&mut self) -> Result<(), TimingError> {
         for _ in 0..self.request.warm_ups {
             for command in &self.request.commands {
-                self.tell(&format!("warm-up: {}", command.name), 0.0, Duration::ZERO);
+                self.show_progress(&format!("warm-up: {}", command.name), 0.0, Duration::ZERO);
                 self.before()?;
                 self.run(command, 0)?;
             }
@@ -342,7 +343,7 @@ impl Session<'_> {
         }
     }
 
-    fn tell(&mut self, title: &str, done: f64, elapsed: Duration) {
+    fn show_progress(&mut self, title: &str, done: f64, elapsed: Duration) {
         let left = self.request.rule.budget.saturating_sub(elapsed);
         (self.show)(&Stage {
             title,
@@ -364,8 +365,8 @@ impl Session<'_> {
                 summarise_command(line.name.clone(), line.shown.clone(), runs, shell_s)
             })
             .collect();
-        let ranks = self.ranks.as_ref();
-        let hosts = ranks.map_or_else(Vec::new, |it| it.hosts(&self.request.commands));
+        let rank_times = self.rank_times.as_ref();
+        let hosts = rank_times.map_or_else(Vec::new, |it| it.hosts(&self.request.commands));
         Timing {
             hosts,
             comparisons: compare_commands(&commands, self.request.margin),
@@ -383,7 +384,7 @@ fn shell(text: &str) -> Vec<String> {
     ["/bin/sh", "-c", text].map(String::from).to_vec()
 }
 
-fn timed(round: u32, ended: &Ended) -> TimedRun {
+fn timed(round: u32, ended: &FinishedCommand) -> TimedRun {
     let reaped = &ended.reaped;
     TimedRun {
         round,
@@ -404,11 +405,11 @@ fn exit_of(status: std::process::ExitStatus) -> i32 {
     status.code().or(signal).unwrap_or(-1)
 }
 
-fn failed(words: &[String], ended: &Ended, hint: &'static str) -> TimingError {
+fn failed(words: &[String], ended: &FinishedCommand, hint: &'static str) -> TimingError {
     TimingError::Failed {
         command: shown(words),
         status: ended.reaped.status.to_string(),
-        said: ended.said.clone(),
+        printed: ended.printed.clone(),
         hint,
     }
 }

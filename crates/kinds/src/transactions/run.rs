@@ -7,7 +7,7 @@ use procedure::{
 use results::{Run, Setup, Status, Transactions, Warning, WarningCode};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_counted, format_duration_ns};
-use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
+use workload::{ClientSpec, LoadFactor, TargetId, UserProfile, UsersSpec};
 
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
@@ -17,7 +17,7 @@ use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError};
 use lab::bench::{BenchError, BenchRequest};
 use lab::client_machine::ClientMachine;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::laboratory::{LaboratoryError, Outcome};
 
 /// Open files of a run.
@@ -51,7 +51,7 @@ pub struct UserLoad {
     pub name: String,
     pub users: u32,
     /// What they do.
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<UserProfile>,
     /// When the answer is good enough; `None` runs until they have finished or time is up.
     pub goal: Option<Goal>,
     /// When to stop in any case.
@@ -59,7 +59,7 @@ pub struct UserLoad {
     /// What is done to the page cache before.
     pub preparation: Preparation,
     /// What one user does before, unmeasured, so that a model's file cache holds what it held.
-    pub before: Option<Profile>,
+    pub before: Option<UserProfile>,
 }
 
 /// What is to be measured.
@@ -70,7 +70,7 @@ pub enum UsersQuestion {
     /// How many users meet a limit.
     Search {
         /// What they do.
-        profiles: Vec<Profile>,
+        profiles: Vec<UserProfile>,
         /// Which limit.
         options: SearchOptions,
         /// How precise the fresh trials shall be.
@@ -102,7 +102,7 @@ pub struct TransactionsRequest {
 
 impl TransactionsRequest {
     /// All profiles that are asked for.
-    fn profiles(&self) -> Vec<&Profile> {
+    fn profiles(&self) -> Vec<&UserProfile> {
         match &self.question {
             UsersQuestion::Loads(loads) => loads.iter().flat_map(|load| &load.profiles).collect(),
             UsersQuestion::Search { profiles, .. } => profiles.iter().collect(),
@@ -110,7 +110,7 @@ impl TransactionsRequest {
     }
 
     /// Each load whose size is known before, as profiles and users.
-    fn known_loads(&self) -> Vec<(&[Profile], u32)> {
+    fn known_loads(&self) -> Vec<(&[UserProfile], u32)> {
         match &self.question {
             UsersQuestion::Loads(loads) => loads
                 .iter()
@@ -158,7 +158,7 @@ pub fn measure_transactions(
         session.warnings.extend(request.warm_up.map(left_out));
         Ok(UsersPlan {
             request,
-            cpus: session.bench.party().map_or(cpus, Party::processors),
+            cpus: session.bench.ranks().map_or(cpus, Ranks::processors),
             found: Transactions::default(),
         })
     })
@@ -205,7 +205,7 @@ fn too_much(error: LimitError, users: u32, memory: u64) -> BenchError {
 }
 
 /// Users of those profiles, on a target that is not known yet.
-fn spec(profiles: &[Profile], ramp_per_second: Option<f64>) -> Result<UsersSpec, BenchError> {
+fn spec(profiles: &[UserProfile], ramp_per_second: Option<f64>) -> Result<UsersSpec, BenchError> {
     UsersSpec::new(TargetId::NONE, 0, ramp_per_second, profiles.to_vec()).map_err(|errors| {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         BenchError::Usage(texts.join("; "))
@@ -370,7 +370,7 @@ pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcom
 }
 
 /// What is done, in words.
-fn title(profiles: &[Profile], users: u32) -> String {
+fn title(profiles: &[UserProfile], users: u32) -> String {
     let users = format_counted(users.into(), "user");
     let [one] = profiles else {
         return format!("{users} of {} profiles", profiles.len());

@@ -4,7 +4,7 @@ use procedure::{Preparation, SearchOptions, SearchPlan, SearchStep, TimeLimit, T
 use results::{UserSearchOutcome, UserSearchResult, Warning, WarningCode};
 use stats::{Estimate, Goal};
 use units::{Duration, format_count};
-use workload::Profile;
+use workload::UserProfile;
 
 use super::run::{UserLoad, UsersPlan, measure};
 use crate::session::Session;
@@ -33,13 +33,13 @@ impl UsersPlan<'_> {
     pub(super) fn search(
         &mut self,
         session: &mut Session<'_>,
-        profiles: &[Profile],
+        profiles: &[UserProfile],
         options: SearchOptions,
         precision: f64,
     ) -> Result<(), BenchError> {
         let budget = self.request.budget;
         let think = profiles.iter().map(|profile| profile.think.mean_ns);
-        let pace = Pace {
+        let pace = TrialLengths {
             budget,
             precision,
             share: options.share,
@@ -99,7 +99,7 @@ impl UsersPlan<'_> {
 }
 
 /// How long trials of a search take.
-struct Pace {
+struct TrialLengths {
     budget: Duration,
     precision: f64,
     share: f64,
@@ -109,7 +109,7 @@ struct Pace {
     warm_up: Duration,
 }
 
-impl Pace {
+impl TrialLengths {
     /// When a trial may end, and when it must; `None` when there is no time for it.
     fn trial(&self, plan: &SearchPlan, left: Duration) -> Option<(Goal, Duration)> {
         let mut goal = if plan.is_final {

@@ -3,7 +3,7 @@
 //! begins on all at once and lasts until the last rank is done.
 
 use lab::bench::BenchError;
-use lab::hosts::{Ground, Party, Seen};
+use lab::hosts::{CommonTarget, Ranks, TargetReport};
 use lab::test_file::stopped;
 use results::{
     StreamPass, TransferHost, TransferKind, TransferPass, TransferStream, Warning, WarningCode,
@@ -11,14 +11,14 @@ use results::{
 use serde::{Deserialize, Serialize};
 use units::{format_counted, format_duration_ns};
 
-use super::pass::{Order, Summed};
-use super::stage::Teller;
-use super::streams::{Opened, Streams};
+use super::pass::{PassSettings, Summed};
+use super::stage::ProgressReporter;
+use super::streams::{OpenedStreams, TransferStreams};
 use host::interrupt::Interrupt;
 
 /// The ranks of a transfer, as rank 0 sees them at work.
-pub(super) struct Fellows {
-    pub party: Party,
+pub(super) struct PeerStreams {
+    pub ranks: Ranks,
     /// The streams of all ranks; on rank 0 alone.
     pub streams: Vec<TransferStream>,
     work: Vec<RankReading>,
@@ -72,47 +72,47 @@ impl RankTransfer {
 /// # Errors
 /// When one cannot.
 pub(super) fn agreed(
-    party: &Party,
+    ranks: &Ranks,
     streams_asked: u32,
-    opened: Result<Opened, BenchError>,
-) -> Result<Opened, BenchError> {
-    let (told, opened) = match opened {
+    opened: Result<OpenedStreams, BenchError>,
+) -> Result<OpenedStreams, BenchError> {
+    let (answer, opened) = match opened {
         Ok(opened) => {
-            let seen = Seen::of(&opened.description, &opened.facts);
+            let seen = TargetReport::of(&opened.description, &opened.facts);
             (Ok((seen, opened.streams.described())), Some(opened))
         }
         Err(error) => (Err(error), None),
     };
     let mut streams = Vec::new();
-    let ground = party.agree(told, |all: Vec<(Seen, Vec<TransferStream>)>| {
-        let seen: Vec<Seen> = all.iter().map(|(seen, _)| seen.clone()).collect();
+    let common = ranks.agree(answer, |all: Vec<(TargetReport, Vec<TransferStream>)>| {
+        let seen: Vec<TargetReport> = all.iter().map(|(seen, _)| seen.clone()).collect();
         for (rank, (_, own)) in (0..).zip(all) {
-            let host = party.name(rank);
+            let host = ranks.name(rank);
             let of_rank = |stream| TransferStream {
                 host: Some(host.clone()),
                 ..stream
             };
             streams.extend(own.into_iter().map(of_rank));
         }
-        Ground::of(&seen, party)
+        CommonTarget::of(&seen, ranks)
     });
-    match (ground, opened) {
-        (Ok(ground), Some(mut opened)) => {
+    match (common, opened) {
+        (Ok(common), Some(mut opened)) => {
             let mut facts = opened.facts.clone();
-            ground.apply(&mut facts);
+            common.apply(&mut facts);
             opened.room = facts.room;
             opened.existing = facts.existing;
             opened.count = streams_asked;
             // Of the rank that has most.
-            let most = u64::from(streams_asked.div_ceil(party.share().ranks));
+            let most = u64::from(streams_asked.div_ceil(ranks.share().ranks));
             opened.files = if opened.files > 0 { most } else { 0 };
-            opened.differences = ground.differences;
+            opened.differences = common.differences;
             streams.sort_by_key(|stream: &TransferStream| stream.number);
-            opened.streams.fellows = Some(Fellows::new(party.clone(), streams));
+            opened.streams.peers = Some(PeerStreams::new(ranks.clone(), streams));
             Ok(opened)
         }
         (Err(error), Some(opened)) => Err(opened.abandon(error)),
-        (ground, None) => Err(ground.err().unwrap_or(BenchError::Served)),
+        (common, None) => Err(common.err().unwrap_or(BenchError::Served)),
     }
 }
 
@@ -121,33 +121,33 @@ pub(super) fn agreed(
 /// # Errors
 /// When it failed anywhere.
 pub(super) fn step<T>(
-    streams: &mut Streams,
+    streams: &mut TransferStreams,
     interrupt: &Interrupt,
-    take: impl FnOnce(&mut Streams) -> Result<T, BenchError>,
+    take: impl FnOnce(&mut TransferStreams) -> Result<T, BenchError>,
 ) -> Result<T, BenchError> {
-    let Some(party) = streams.party() else {
+    let Some(ranks) = streams.ranks() else {
         return take(streams);
     };
-    let taken = party.beating(|| take(streams));
-    said_by_all(Some(&party), taken).map_err(|error| cause(interrupt, error))
+    let taken = ranks.beating(|| take(streams));
+    agreed_by_all(Some(&ranks), taken).map_err(|error| cause(interrupt, error))
 }
 
 /// Go on if all ranks can.
 ///
 /// # Errors
 /// When one cannot.
-pub(super) fn said_by_all<T>(
-    party: Option<&Party>,
+pub(super) fn agreed_by_all<T>(
+    ranks: Option<&Ranks>,
     own: Result<T, BenchError>,
 ) -> Result<T, BenchError> {
-    let Some(party) = party else {
+    let Some(ranks) = ranks else {
         return own;
     };
-    let (said, own) = match own {
+    let (answer, own) = match own {
         Ok(own) => (Ok(()), Some(own)),
         Err(error) => (Err(error), None),
     };
-    match (party.agree(said, |_| Ok(())), own) {
+    match (ranks.agree(answer, |_| Ok(())), own) {
         (Ok(()), Some(own)) => Ok(own),
         (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
     }
@@ -158,18 +158,18 @@ pub(super) fn said_by_all<T>(
 /// # Errors
 /// When it failed anywhere.
 pub(super) fn pass_of_all(
-    streams: &mut Streams,
-    order: &Order<'_>,
-    teller: &mut Teller<'_>,
+    streams: &mut TransferStreams,
+    order: &PassSettings<'_>,
+    progress: &mut ProgressReporter<'_>,
 ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
     step(streams, order.interrupt, |streams| {
         streams.make_ready(order)
     })?;
-    let Some(mut fellows) = streams.fellows.take() else {
-        return Ok(streams.pass_here(order, teller)?.with_warnings());
+    let Some(mut peers) = streams.peers.take() else {
+        return Ok(streams.pass_here(order, progress)?.with_warnings());
     };
-    let measured = fellows.pass(order.plan.kind, || streams.pass_here(order, teller));
-    streams.fellows = Some(fellows);
+    let measured = peers.pass(order.plan.kind, || streams.pass_here(order, progress));
+    streams.peers = Some(peers);
     measured.map_err(|error| cause(order.interrupt, error))
 }
 
@@ -181,11 +181,11 @@ fn cause(interrupt: &Interrupt, error: BenchError) -> BenchError {
     }
 }
 
-impl Fellows {
-    fn new(party: Party, streams: Vec<TransferStream>) -> Self {
+impl PeerStreams {
+    fn new(ranks: Ranks, streams: Vec<TransferStream>) -> Self {
         Self {
-            work: vec![RankReading::default(); party.share().ranks as usize],
-            party,
+            work: vec![RankReading::default(); ranks.share().ranks as usize],
+            ranks,
             streams,
             passes: 0,
             skew_ns: 0,
@@ -197,12 +197,12 @@ impl Fellows {
         kind: TransferKind,
         measure: impl FnOnce() -> Result<Summed, BenchError>,
     ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
-        let late = self.party.begin_together()?;
-        let found = self.party.beating(measure);
-        let told = found.map(|summed| RankTransfer::of(late.as_nanos(), summed));
-        let machines = self.party.machines();
+        let late = self.ranks.begin_together()?;
+        let found = self.ranks.beating(measure);
+        let answer = found.map(|summed| RankTransfer::of(late.as_nanos(), summed));
+        let machines = self.ranks.machines();
         let mut passes = Vec::new();
-        let merged = self.party.agree(told, |all: Vec<RankTransfer>| {
+        let merged = self.ranks.agree(answer, |all: Vec<RankTransfer>| {
             let merged = merged(&all, &machines, kind);
             passes = all;
             Ok(merged)
@@ -221,8 +221,8 @@ impl Fellows {
         };
         self.passes += 1;
         self.skew_ns = self.skew_ns.max(last - first);
-        for (work, told) in self.work.iter_mut().zip(passes) {
-            let Some(pass) = &told.pass else { continue };
+        for (work, transfer) in self.work.iter_mut().zip(passes) {
+            let Some(pass) = &transfer.pass else { continue };
             let before = if self.passes == 1 {
                 Some(0)
             } else {
@@ -231,8 +231,8 @@ impl Fellows {
             work.cpu_ns = before.zip(pass.cpu_ns).map(|(sum, more)| sum + more);
             work.bytes += pass.bytes;
             work.elapsed_ns += pass.elapsed_ns;
-            work.first_in += u32::from(told.ended_ns() == first);
-            work.last_in += u32::from(told.ended_ns() == last);
+            work.first_in += u32::from(transfer.ended_ns() == first);
+            work.last_in += u32::from(transfer.ended_ns() == last);
         }
     }
 
@@ -242,7 +242,7 @@ impl Fellows {
             let seconds = (work.elapsed_ns as f64 / 1e9).max(1e-9);
             TransferHost {
                 rank,
-                host: self.party.host(rank).unwrap_or_default(),
+                host: self.ranks.host(rank).unwrap_or_default(),
                 bytes: work.bytes,
                 rate: work.bytes as f64 / seconds,
                 first_in: work.first_in,
@@ -263,8 +263,8 @@ impl Fellows {
     /// [`BenchError::Served`] on other ranks than 0, or why the others are silent.
     pub fn part(&self, left: &[Warning]) -> Result<Vec<Warning>, BenchError> {
         let texts: Vec<String> = left.iter().map(Warning::text).collect();
-        let parted = self.party.part_with(&texts.join("; "));
-        if !self.party.leads() {
+        let parted = self.ranks.part_with(&texts.join("; "));
+        if !self.ranks.leads() {
             return Err(parted.err().unwrap_or(BenchError::Served));
         }
         let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
@@ -278,9 +278,9 @@ impl Fellows {
         let text = format!(
             "{}, {} ranks: {} was done last in {} of {} that read all streams; from the first \
              rank done to the last it took {} at most. A pass lasts until the last rank is done.",
-            format_counted(self.party.machines().len() as u64, "host"),
-            self.party.share().ranks,
-            self.party.name(last),
+            format_counted(self.ranks.machines().len() as u64, "host"),
+            self.ranks.share().ranks,
+            self.ranks.name(last),
             work.last_in,
             format_counted(u64::from(self.passes), "pass"),
             format_duration_ns(self.skew_ns as f64),
@@ -300,7 +300,8 @@ fn merged(
         .iter()
         .filter_map(|it| Some((it, it.pass.as_ref()?)))
         .collect();
-    let of_ranks = |of: fn(&RankTransfer) -> u64| at_work.iter().map(move |(told, _)| of(told));
+    let of_ranks =
+        |of: fn(&RankTransfer) -> u64| at_work.iter().map(move |(transfer, _)| of(transfer));
     let began = of_ranks(|it| it.late_ns).min().unwrap_or(0);
     let ended = of_ranks(RankTransfer::ended_ns).max().unwrap_or(0);
     let elapsed_ns = ended.saturating_sub(began);
@@ -313,8 +314,10 @@ fn merged(
     let bytes: u64 = passes().map(|it| it.bytes).sum();
     let known = |of: fn(&TransferPass) -> Option<u64>| passes().map(of).sum::<Option<u64>>();
     let moved = moved_by(all, machines);
-    let is_told = passes().all(|it| it.page_cache_share.is_some());
-    let last = at_work.iter().max_by_key(|(told, _)| told.ended_ns());
+    let is_known = passes().all(|it| it.page_cache_share.is_some());
+    let last = at_work
+        .iter()
+        .max_by_key(|(transfer, _)| transfer.ended_ns());
     let mut streams: Vec<StreamPass> = passes().flat_map(|it| it.streams.clone()).collect();
     streams.sort_by_key(|stream| stream.stream);
     let pass = TransferPass {
@@ -333,7 +336,7 @@ fn merged(
         cpu_system_ns: known(|it| it.cpu_system_ns),
         page_cache_share: match kind {
             TransferKind::Write => moved
-                .filter(|_| is_told)
+                .filter(|_| is_known)
                 .map(|moved| 1.0 - moved as f64 / bytes.max(1) as f64),
             TransferKind::Read => passes()
                 .map(|it| Some(it.page_cache_share? * it.bytes as f64))
@@ -360,23 +363,23 @@ fn moved_by(all: &[RankTransfer], machines: &[Vec<u32>]) -> Option<u64> {
     machines.iter().map(of_machine).sum()
 }
 
-impl Streams {
+impl TransferStreams {
     /// The hosts, where there are several.
-    pub(super) fn party(&self) -> Option<Party> {
-        self.fellows.as_ref().map(|it| it.party.clone())
+    pub(super) fn ranks(&self) -> Option<Ranks> {
+        self.peers.as_ref().map(|it| it.ranks.clone())
     }
 }
 
 /// The streams of this rank, by their numbers.
-pub(super) fn numbers(party: Option<&Party>, streams: u32) -> Vec<u32> {
-    let share = party.map_or(fleet::Share::WHOLE, Party::share);
+pub(super) fn numbers(ranks: Option<&Ranks>, streams: u32) -> Vec<u32> {
+    let share = ranks.map_or(fleet::ClientShare::WHOLE, Ranks::share);
     let own = (0..share.count(streams)).map(|index| share.client(index) + 1);
     own.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use fleet::{Host, HostClock, Latency, Letter, LetterKind, VirtualFleet};
+    use fleet::{HostClock, Latency, Letter, LetterKind, VirtualFleet, VirtualHost};
     use units::{Duration, Instant};
 
     use super::*;
@@ -446,8 +449,8 @@ mod tests {
         round: u32,
     }
 
-    impl Host for Mover {
-        fn hear(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
+    impl VirtualHost for Mover {
+        fn take_letter(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
             let letter = Letter::from_bytes(bytes).expect("a letter");
             let (kind, number, body) = match letter.kind {
                 LetterKind::Ask => {
@@ -459,9 +462,9 @@ mod tests {
                     (LetterKind::Round, self.round, Vec::new())
                 }
                 LetterKind::Note => {
-                    let told: Result<RankTransfer, (bool, String)> = Ok(of_rank(self.rank));
-                    let told = lab::hosts::to_bytes(&told);
-                    (LetterKind::Round, self.round + 1, told)
+                    let own_pass: Result<RankTransfer, (bool, String)> = Ok(of_rank(self.rank));
+                    let own_bytes = lab::hosts::to_bytes(&own_pass);
+                    (LetterKind::Round, self.round + 1, own_bytes)
                 }
                 LetterKind::Answer | LetterKind::Alive => return Vec::new(),
             };
@@ -492,26 +495,26 @@ mod tests {
             };
             fleet = fleet.with(Mover { rank, round: 0 }, clock, Instant::NEVER);
         }
-        let party = Party::new(Box::new(fleet), false);
-        party.from_leader(&0_u64).expect("the first round");
-        let mut fellows = Fellows::new(party, Vec::new());
+        let ranks = Ranks::new(Box::new(fleet), false);
+        ranks.from_leader(&0_u64).expect("the first round");
+        let mut peers = PeerStreams::new(ranks, Vec::new());
         for kind in [TransferKind::Write, TransferKind::Read, TransferKind::Read] {
             let own = || Ok(summed(1 << 20, 1_000, &[1]));
-            let (pass, _) = fellows.pass(kind, own).expect("all are here");
+            let (pass, _) = peers.pass(kind, own).expect("all are here");
             assert_eq!(pass.bytes, (1..=200_u64).sum::<u64>() << 20);
             assert_eq!(pass.streams.len(), 200);
             assert!(pass.elapsed_ns >= 199_000, "{}", pass.elapsed_ns);
         }
-        let hosts = fellows.hosts();
+        let hosts = peers.hosts();
         // Of what was written nothing is in the rows of hosts.
         let expected: Vec<u64> = (1..=200).map(|work| (2 * work) << 20).collect();
         let bytes: Vec<u64> = hosts.iter().map(|it| it.bytes).collect();
         assert_eq!(bytes, expected);
         assert_eq!((hosts[199].last_in, hosts[199].rank), (2, 199));
-        let said = fellows.words().expect("passes").text();
+        let text = peers.words().expect("passes").text();
         assert!(
-            said.contains("200 ranks: rank 199 was done last in 2 of 2 passes"),
-            "{said}"
+            text.contains("200 ranks: rank 199 was done last in 2 of 2 passes"),
+            "{text}"
         );
     }
 }

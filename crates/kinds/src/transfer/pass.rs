@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use units::Duration;
 
 use super::hosts::pass_of_all;
-use super::stage::Teller;
-use super::streams::{Lane, Streams};
+use super::stage::ProgressReporter;
+use super::streams::{StreamLane, TransferStreams};
 use host::counters::{Counters, page_cache_share};
 use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;
@@ -23,7 +23,7 @@ use lab::laboratory::{Glimpse, Outcome};
 use lab::test_file::{stop_of, stopped};
 
 /// What one stream brings home.
-struct Piece {
+struct StreamResult {
     stream: u32,
     measurement: Measurement,
     elapsed: Duration,
@@ -32,7 +32,7 @@ struct Piece {
 }
 
 /// What a pass is told.
-pub(super) struct Order<'a> {
+pub(super) struct PassSettings<'a> {
     pub plan: &'a SeriesPlan,
     number: u32,
     clients: u32,
@@ -57,7 +57,7 @@ impl Summed {
     }
 }
 
-impl Streams {
+impl TransferStreams {
     /// One pass, with what is doubtful about it.
     ///
     /// # Errors
@@ -68,25 +68,25 @@ impl Streams {
         number: u32,
         left: Duration,
         interrupt: &Interrupt,
-        teller: &mut Teller<'_>,
+        progress: &mut ProgressReporter<'_>,
     ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
         let clients = if self.clients > 1 {
             plan.streams.len() as u32
         } else {
             1
         };
-        let order = Order {
+        let order = PassSettings {
             plan,
             number,
             clients,
             left,
             interrupt,
         };
-        pass_of_all(self, &order, teller)
+        pass_of_all(self, &order, progress)
     }
 
     /// The streams of this host that take part.
-    fn taking_part(&mut self, plan: &SeriesPlan) -> Vec<&mut Lane> {
+    fn taking_part(&mut self, plan: &SeriesPlan) -> Vec<&mut StreamLane> {
         let lanes = self.lanes.iter_mut();
         lanes
             .filter(|lane| plan.streams.contains(&lane.described.number))
@@ -94,7 +94,7 @@ impl Streams {
     }
 
     /// Drop what the page cache has, where that is asked for.
-    pub(super) fn make_ready(&mut self, order: &Order<'_>) -> Result<(), BenchError> {
+    pub(super) fn make_ready(&mut self, order: &PassSettings<'_>) -> Result<(), BenchError> {
         for lane in self.taking_part(order.plan) {
             if let (Bench::Real(real), true) = (&lane.bench, order.plan.drops_cache) {
                 real.drop_main()?;
@@ -106,17 +106,17 @@ impl Streams {
     /// One pass of the streams of this host.
     pub(super) fn pass_here(
         &mut self,
-        order: &Order<'_>,
-        teller: &mut Teller<'_>,
+        order: &PassSettings<'_>,
+        progress: &mut ProgressReporter<'_>,
     ) -> Result<Summed, BenchError> {
         let is_model = self.is_model();
         let account = self.fetch_account(order.plan);
         let before = Counters::take(None);
         let pieces = match self.taking_part(order.plan).as_mut_slice() {
             [one] => vec![measured(one, order, &mut |title, glimpse| {
-                teller.pass(title, glimpse);
+                progress.pass(title, glimpse);
             })?],
-            many => side_by_side(many, order, teller)?,
+            many => side_by_side(many, order, progress)?,
         };
         let around = before.delta(&Counters::take(None));
         let virtual_now = is_model.then(|| self.now().as_nanos());
@@ -139,16 +139,16 @@ impl Streams {
 
 /// Several streams at once, each on a thread of its own; they begin together.
 fn side_by_side(
-    lanes: &mut [&mut Lane],
-    order: &Order<'_>,
-    teller: &mut Teller<'_>,
-) -> Result<Vec<Piece>, BenchError> {
+    lanes: &mut [&mut StreamLane],
+    order: &PassSettings<'_>,
+    progress: &mut ProgressReporter<'_>,
+) -> Result<Vec<StreamResult>, BenchError> {
     let Some((first, others)) = lanes.split_first_mut() else {
         return Ok(Vec::new());
     };
     let others = others.iter_mut();
     let others = others.map(|lane| move || measured(lane, order, &mut |_, _| {}));
-    let mut show = |title: &str, glimpse: &Glimpse| teller.pass(title, glimpse);
+    let mut show = |title: &str, glimpse: &Glimpse| progress.pass(title, glimpse);
     let (first, others) = together(others, || measured(first, order, &mut show))
         .map_err(|error| BenchError::Refused(no_thread(&error)))?;
     let others = others.into_iter().map(|joined| {
@@ -162,11 +162,11 @@ fn side_by_side(
 }
 
 fn measured(
-    lane: &mut Lane,
-    order: &Order<'_>,
+    lane: &mut StreamLane,
+    order: &PassSettings<'_>,
     show: &mut dyn FnMut(&str, &Glimpse),
-) -> Result<Piece, BenchError> {
-    let Order {
+) -> Result<StreamResult, BenchError> {
+    let PassSettings {
         plan,
         number,
         clients,
@@ -189,7 +189,7 @@ fn measured(
         Ok(outcome)
     };
     let outcome = measure(&plan.trial(lane.access, number, clients, left))?;
-    let mut piece = Piece {
+    let mut piece = StreamResult {
         stream: lane.described.number,
         measurement: outcome.measurement,
         elapsed: outcome.elapsed,
@@ -202,7 +202,7 @@ fn measured(
     Ok(piece)
 }
 
-impl Piece {
+impl StreamResult {
     /// Take in the end of the pass, which is a single operation: its bytes and its time count, and
     /// nothing can be seen in it that would be doubtful.
     fn absorb(&mut self, rest: &Outcome) {
@@ -232,8 +232,8 @@ impl Piece {
 }
 
 fn summed(
-    pieces: &[Piece],
-    order: &Order<'_>,
+    pieces: &[StreamResult],
+    order: &PassSettings<'_>,
     around: &CountersDelta,
     account: Option<&FetchAccount>,
     virtual_now: Option<u64>,
@@ -303,7 +303,7 @@ fn summed(
 }
 
 /// What the blocks of all streams took; without the part of a block at the end of a pass.
-fn block_times(pieces: &[Piece]) -> Option<BlockTimes> {
+fn block_times(pieces: &[StreamResult]) -> Option<BlockTimes> {
     let kinds = || pieces.iter().flat_map(|piece| &piece.measurement.kinds);
     let mut whole = Histogram::default();
     for kind in kinds() {
@@ -322,8 +322,8 @@ fn block_times(pieces: &[Piece]) -> Option<BlockTimes> {
 
 /// Share of the bytes written that had not reached a device when the pass ended: the page cache has
 /// them. Absent where a stream's device is not known.
-fn unwritten(pieces: &[Piece], bytes: u64) -> Option<f64> {
-    let is_counted = |piece: &Piece| {
+fn unwritten(pieces: &[StreamResult], bytes: u64) -> Option<f64> {
+    let is_counted = |piece: &StreamResult| {
         let counters = piece.measurement.counters.as_ref();
         let has_device = counters.is_some_and(|counters| counters.device.is_some());
         has_device && piece.measurement.page_cache_share.is_some()
@@ -336,7 +336,7 @@ fn unwritten(pieces: &[Piece], bytes: u64) -> Option<f64> {
 /// The share of what all streams read that a cache answered. The process has it around them all;
 /// every other account has it of all streams, whichever of them looks.
 fn cached_share(
-    pieces: &[Piece],
+    pieces: &[StreamResult],
     bytes: u64,
     around: &CountersDelta,
     account: Option<&FetchAccount>,
@@ -351,7 +351,7 @@ fn cached_share(
 }
 
 /// What the devices moved, each counted once.
-fn device_bytes(pieces: &[Piece], kind: TransferKind) -> Option<u64> {
+fn device_bytes(pieces: &[StreamResult], kind: TransferKind) -> Option<u64> {
     let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
     for piece in pieces {
         let counters = piece.measurement.counters.as_ref();

@@ -15,9 +15,9 @@ use results::{
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
-use super::hosts::{said_by_all, step};
-use super::stage::Teller;
-use super::streams::{Opened, Streams, clean_up_all, open_streams};
+use super::hosts::{agreed_by_all, step};
+use super::stage::ProgressReporter;
+use super::streams::{OpenedStreams, TransferStreams, clean_up_all, open_streams};
 use crate::stage::Show;
 use host::environment;
 use host::interrupt::Interrupt;
@@ -68,14 +68,14 @@ pub fn measure_transfer(
     let environment = environment::capture();
     let mut opened = open_streams(request)?;
     let own = shape(request, &opened);
-    let shape = match said_by_all(request.bench.party.as_ref(), own) {
+    let shape = match agreed_by_all(request.bench.ranks.as_ref(), own) {
         Ok(shape) => shape,
         Err(error) => return Err(opened.abandon(error)),
     };
-    let mut session = Session {
+    let mut session = TransferSession {
         request,
         interrupt,
-        teller: Teller::new(show, shape.series().len(), request.rule.budget),
+        progress: ProgressReporter::new(show, shape.series().len(), request.rule.budget),
         series: Vec::new(),
     };
     let begun = opened.streams.now();
@@ -137,7 +137,7 @@ fn run_of(
 }
 
 /// Which sizes and series the streams allow.
-fn shape(request: &TransferRequest, opened: &Opened) -> Result<TransferShape, BenchError> {
+fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferShape, BenchError> {
     let largest = request.blocks.iter().copied().max().unwrap_or(1);
     let chosen = || SIZE_DEFAULT.min(Bytes(opened.room.0 / opened.files.max(1)));
     let made = request.bench.size.unwrap_or_else(chosen);
@@ -202,7 +202,7 @@ fn check_word(request: &TransferRequest, writes: bool) -> &'static str {
 }
 
 fn warnings_of(
-    opened: &mut Opened,
+    opened: &mut OpenedStreams,
     request: &TransferRequest,
     shape: &TransferShape,
 ) -> Result<Vec<Warning>, BenchError> {
@@ -238,9 +238,9 @@ fn warnings_of(
         ));
     }
     let mut left = clean_up_all(streams);
-    if let Some(fellows) = &streams.fellows {
-        left.extend(fellows.part(&left)?);
-        warnings.extend(fellows.words());
+    if let Some(peers) = &streams.peers {
+        left.extend(peers.part(&left)?);
+        warnings.extend(peers.words());
     }
     warnings.extend(left);
     Ok(warnings)
@@ -263,22 +263,26 @@ fn findings_of(transfer: &Transfer) -> Vec<String> {
     }]
 }
 
-struct Session<'a> {
+struct TransferSession<'a> {
     request: &'a TransferRequest,
     interrupt: &'a Interrupt,
-    teller: Teller<'a>,
+    progress: ProgressReporter<'a>,
     series: Vec<TransferSeries>,
 }
 
-impl Session<'_> {
-    fn run(&mut self, streams: &mut Streams, shape: &TransferShape) -> Result<(), BenchError> {
+impl TransferSession<'_> {
+    fn run(
+        &mut self,
+        streams: &mut TransferStreams,
+        shape: &TransferShape,
+    ) -> Result<(), BenchError> {
         let (interrupt, check) = (self.interrupt, self.request.check);
         step(streams, interrupt, |streams| {
             Ok(streams.lay_out(shape.size, check)?)
         })?;
         for plan in shape.series() {
             self.one_series(streams, &plan)?;
-            self.teller.finish_series();
+            self.progress.finish_series();
             if plan.kind == TransferKind::Write {
                 step(streams, interrupt, |streams| {
                     Ok(streams.after_writing(check)?)
@@ -292,7 +296,7 @@ impl Session<'_> {
     /// read later.
     fn pass(
         &mut self,
-        streams: &mut Streams,
+        streams: &mut TransferStreams,
         plan: &SeriesPlan,
         number: u32,
         left: Duration,
@@ -300,8 +304,8 @@ impl Session<'_> {
         let cells = &self.request.bench.cells;
         let of = format!("{}, pass {number}", plan.title);
         let leaves = plan.kind == TransferKind::Write || streams.is_model();
-        let mut pass = || streams.pass(plan, number, left, self.interrupt, &mut self.teller);
-        if leaves && !cells.is_only_told() {
+        let mut pass = || streams.pass(plan, number, left, self.interrupt, &mut self.progress);
+        if leaves && !cells.is_replay_only() {
             let measured = pass()?;
             cells.keep(&of, &measured);
             return Ok(measured);
@@ -310,7 +314,11 @@ impl Session<'_> {
     }
 
     /// Measure one series. Its passes are kept even when a later one fails.
-    fn one_series(&mut self, streams: &mut Streams, plan: &SeriesPlan) -> Result<(), BenchError> {
+    fn one_series(
+        &mut self,
+        streams: &mut TransferStreams,
+        plan: &SeriesPlan,
+    ) -> Result<(), BenchError> {
         let mut count = PassCount::new(plan.rule);
         let mut passes = Vec::new();
         let mut warnings = Vec::new();

@@ -6,14 +6,14 @@ use crate::stage::{Show, Stage};
 use lab::laboratory::Glimpse;
 
 /// Counts series, and shows the pass under way.
-pub struct Teller<'a> {
+pub struct ProgressReporter<'a> {
     show: Show<'a>,
     series_done: usize,
     series_all: usize,
     budget: Duration,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> ProgressReporter<'a> {
     /// Nothing is done yet.
     pub fn new(show: Show<'a>, series_all: usize, budget: Duration) -> Self {
         Self {

@@ -7,19 +7,17 @@ use results::{
 };
 use units::{Bytes, Instant, TargetName};
 
-use super::hosts::{Fellows, agreed, numbers};
+use super::hosts::{PeerStreams, agreed, numbers};
 use super::run::{Sharing, TransferRequest};
-use lab::bench::{
-    Bench, BenchError, BenchRequest, Opened as OpenedBench, of_full_host, open_bench,
-};
+use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, of_full_host, open_bench};
 use lab::cells::Cells;
 use lab::kept::Kept;
 use lab::laboratory::{LaboratoryError, trial_seed};
 use lab::storage::{StorageLaboratory, StorageSettings};
 
 /// Streams that are ready, and what is known of them.
-pub struct Opened {
-    pub streams: Streams,
+pub struct OpenedStreams {
+    pub streams: TransferStreams,
     /// The first target.
     pub description: TargetDescription,
     /// What would mislead.
@@ -39,7 +37,7 @@ pub struct Opened {
 }
 
 /// One stream.
-pub struct Lane {
+pub struct StreamLane {
     /// Where its passes are run.
     pub bench: Bench,
     /// How it reaches its target.
@@ -50,9 +48,9 @@ pub struct Lane {
     pub writes: bool,
 }
 
-pub struct Streams {
+pub struct TransferStreams {
     /// In the order of their numbers; a model has one for all.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<StreamLane>,
     /// Clients of a pass: above one on a model only.
     pub clients: u32,
     /// Streams that read the first one's file, once that is written.
@@ -62,10 +60,10 @@ pub struct Streams {
     room: u64,
     existing: Option<u64>,
     /// The other hosts, where there are several.
-    pub(super) fellows: Option<Fellows>,
+    pub(super) peers: Option<PeerStreams>,
 }
 
-impl Opened {
+impl OpenedStreams {
     /// Remove what was made, because of `error`.
     pub fn abandon(mut self, error: BenchError) -> BenchError {
         let lanes = &mut self.streams.lanes;
@@ -80,19 +78,19 @@ impl Opened {
 ///
 /// # Errors
 /// When a target does not exist, must not be used that way, or has no room.
-pub fn open_streams(request: &TransferRequest) -> Result<Opened, BenchError> {
+pub fn open_streams(request: &TransferRequest) -> Result<OpenedStreams, BenchError> {
     let opened = open_here(request);
-    match &request.bench.party {
-        Some(party) => agreed(party, request.streams, opened.map_err(of_full_host)),
+    match &request.bench.ranks {
+        Some(ranks) => agreed(ranks, request.streams, opened.map_err(of_full_host)),
         None => opened,
     }
 }
 
 /// Open those of this host.
-fn open_here(request: &TransferRequest) -> Result<Opened, BenchError> {
+fn open_here(request: &TransferRequest) -> Result<OpenedStreams, BenchError> {
     let is_model = request.bench.target.is_model();
     refuse_on_model(request, is_model)?;
-    let numbers = numbers(request.bench.party.as_ref(), request.streams);
+    let numbers = numbers(request.bench.ranks.as_ref(), request.streams);
     let number = numbers.first().copied().unwrap_or(1);
     let wanted = wanted(&request.bench, number);
     let mut first = open_bench(&wanted)?;
@@ -105,7 +103,7 @@ fn open_here(request: &TransferRequest) -> Result<Opened, BenchError> {
             request.bench.target
         ))));
     }
-    if makes_files && !own && request.bench.party.is_some() {
+    if makes_files && !own && request.bench.ranks.is_some() {
         return Err(first.bench.abandon(BenchError::Usage(
             "--same-file: no rank makes a file for the others; name a file that exists, with \
              --shared, or leave it out"
@@ -119,14 +117,14 @@ fn open_here(request: &TransferRequest) -> Result<Opened, BenchError> {
     } else {
         0
     };
-    let mut streams = Streams {
+    let mut streams = TransferStreams {
         existing: facts.existing.map(Bytes::as_u64),
         room: u64::MAX,
         lanes: vec![lane_of(first, number, &wanted, request.mode)],
         clients: if is_model { request.streams } else { 1 },
         late,
         settings: request.bench.storage.clone(),
-        fellows: None,
+        peers: None,
     };
     let others = if is_model || late > 0 {
         &[]
@@ -138,7 +136,7 @@ fn open_here(request: &TransferRequest) -> Result<Opened, BenchError> {
         return Err(lanes.fold(error, |error, lane| lane.bench.abandon(error)));
     }
     let count = streams.clients.max(streams.lanes.len() as u32 + late);
-    Ok(Opened {
+    Ok(OpenedStreams {
         existing: streams.existing.map(Bytes),
         room: Bytes(facts.room.0.min(streams.room)),
         files: match (makes_files, own) {
@@ -164,7 +162,7 @@ fn open_here(request: &TransferRequest) -> Result<Opened, BenchError> {
 fn wanted(bench: &BenchRequest, number: u32) -> BenchRequest {
     let mut wanted = bench.clone();
     // Hosts agree on all of their streams at once.
-    wanted.party = None;
+    wanted.ranks = None;
     if number > 1 {
         wanted.storage.seed = trial_seed(bench.storage.seed, u64::from(number) << 48);
     }
@@ -186,9 +184,14 @@ fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), Benc
     Err(BenchError::Usage(format!("{target}: {reason}")))
 }
 
-fn lane_of(opened: OpenedBench, number: u32, request: &BenchRequest, mode: TransferMode) -> Lane {
+fn lane_of(
+    opened: OpenedBench,
+    number: u32,
+    request: &BenchRequest,
+    mode: TransferMode,
+) -> StreamLane {
     let device = opened.description.devices.first();
-    Lane {
+    StreamLane {
         access: opened.facts.access,
         described: TransferStream {
             number,
@@ -202,7 +205,7 @@ fn lane_of(opened: OpenedBench, number: u32, request: &BenchRequest, mode: Trans
     }
 }
 
-impl Streams {
+impl TransferStreams {
     /// Open `others` more streams on the first target, and the one beside it.
     fn add(&mut self, request: &TransferRequest, others: &[u32]) -> Result<(), BenchError> {
         let more = others.iter().map(|number| wanted(&request.bench, *number));
@@ -235,8 +238,8 @@ impl Streams {
 
     /// The streams, for the record.
     pub fn described(&self) -> Vec<TransferStream> {
-        if let Some(fellows) = &self.fellows {
-            return fellows.streams.clone();
+        if let Some(peers) = &self.peers {
+            return peers.streams.clone();
         }
         let first = &self.lanes[0].described;
         let alike = (1..self.clients).map(|place| TransferStream {
@@ -255,7 +258,9 @@ impl Streams {
 
     /// What each host did, where there are several.
     pub fn hosts(&self) -> Vec<TransferHost> {
-        self.fellows.as_ref().map_or_else(Vec::new, Fellows::hosts)
+        self.peers
+            .as_ref()
+            .map_or_else(Vec::new, PeerStreams::hosts)
     }
 
     /// Numbers of the streams that write, of `count` on all hosts.
@@ -263,7 +268,7 @@ impl Streams {
         let writers = self.lanes.iter().filter(|lane| lane.writes);
         let mut numbers: Vec<u32> = writers.map(|lane| lane.described.number).collect();
         // Streams of a model, and those of hosts, are alike.
-        if self.clients > 1 || self.fellows.is_some() && !numbers.is_empty() {
+        if self.clients > 1 || self.peers.is_some() && !numbers.is_empty() {
             numbers = (1..=count).collect();
         }
         numbers
@@ -311,7 +316,7 @@ impl Streams {
             let read_only = AccessMode::ReadOnly;
             let mut late = StorageLaboratory::on_target(&path, read_only, None, settings)?;
             late.check_reads(check);
-            self.lanes.push(Lane {
+            self.lanes.push(StreamLane {
                 bench: Bench::Real(Box::new(Kept::new(late, Cells::default(), 0))),
                 access,
                 described: TransferStream {
@@ -341,7 +346,7 @@ impl Streams {
 }
 
 /// Remove what was made; what could not be removed is a warning.
-pub fn clean_up_all(streams: &mut Streams) -> Vec<Warning> {
+pub fn clean_up_all(streams: &mut TransferStreams) -> Vec<Warning> {
     // Those that read another's file go first.
     let lanes = streams.lanes.iter_mut().rev();
     lanes.filter_map(|lane| lane.bench.clean_up()).collect()

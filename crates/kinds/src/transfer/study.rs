@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use drivers::{AccessMode, Caching, Target, TargetKind, TargetOptions};
+use drivers::{AccessMode, Caching, Target, TargetFileType, TargetOptions};
 use procedure::RoundsRule;
 use results::{Better, Reading, Setup, TransferMode, Unit};
 use sys::drop_cached;
@@ -13,9 +13,9 @@ use units::{Bytes, Duration};
 
 use super::run::{Sharing, TransferRequest, measure_transfer};
 use crate::measure::kind::{Kind, Measuring, Setting, made};
-use crate::measure::place::{MeasureError, Place};
+use crate::measure::place::{MeasureError, ReplicateContext};
 use crate::measure::records::{
-    Named, Pattern, Synced, make_room, read_records, synced, write_records,
+    Named, RecordPattern, Synced, make_room, read_records, synced, write_records,
 };
 use crate::measure::settings::{SettingFault, Settings};
 use crate::measure::{Applies, Stop};
@@ -73,7 +73,7 @@ pub const KIND: Kind = Kind {
     ],
     in_place: None,
     is_command: false,
-    make: |settings| made(Transfer::from_settings(settings)),
+    make: |settings| made(TransferMeasurement::from_settings(settings)),
 };
 
 const NO_CACHE: Applies = Applies::ToFiles("a model has no page cache and no file system");
@@ -82,7 +82,7 @@ const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
 
 /// A file written and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct TransferMeasurement {
     record: Bytes,
     size: Bytes,
     preallocated: bool,
@@ -91,7 +91,7 @@ pub struct Transfer {
     cold: bool,
 }
 
-impl Transfer {
+impl TransferMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
         let direct = settings.flag("direct")?;
@@ -109,7 +109,11 @@ impl Transfer {
         })
     }
 
-    fn in_directory(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn in_directory(
+        &self,
+        place: &ReplicateContext,
+        stop: &Stop,
+    ) -> Result<Vec<Reading>, MeasureError> {
         let directory = place.work_directory(KIND.name, self.size.0)?;
         let file = directory.create_file("data")?;
         if self.preallocated {
@@ -126,7 +130,7 @@ impl Transfer {
         drop(file);
         let target = directory.open_target("data", self.caching)?;
         self.refuse_misfit(&target)?;
-        let mut pattern = Pattern::new(self.record, place.seed)?;
+        let mut pattern = RecordPattern::new(self.record, place.seed)?;
         let to = Named {
             file: target.file(),
             path: target.path(),
@@ -176,14 +180,14 @@ impl Transfer {
     fn read(
         &self,
         target: &Target,
-        written: Option<&Pattern>,
+        written: Option<&RecordPattern>,
         stop: &Stop,
     ) -> Result<Vec<Reading>, MeasureError> {
         let from = Named {
             file: target.file(),
             path: target.path(),
         };
-        let is_device = target.kind() == TargetKind::Device;
+        let is_device = target.kind() == TargetFileType::Device;
         if self.cold && !is_device {
             let dropped = drop_cached(from.file);
             dropped.map_err(MeasureError::io("drop from the page cache", from.path))?;
@@ -200,7 +204,11 @@ impl Transfer {
         Ok(readings)
     }
 
-    fn on_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn on_model(
+        &self,
+        place: &ReplicateContext,
+        stop: &Stop,
+    ) -> Result<Vec<Reading>, MeasureError> {
         let run = measure_transfer(&self.one_pass(place), stop, &mut |_| {})?;
         // The first table has a row for each operation.
         let rows = run.tables.first().map_or(&[][..], |it| &it.rows);
@@ -218,10 +226,10 @@ impl Transfer {
     }
 
     /// Passes over a model as `seekstone transfer` runs them, one of each kind.
-    fn one_pass(&self, place: &Place) -> TransferRequest {
+    fn one_pass(&self, place: &ReplicateContext) -> TransferRequest {
         TransferRequest {
             bench: BenchRequest {
-                party: None,
+                ranks: None,
                 target: place.target.clone(),
                 purpose: KIND.name.into(),
                 size: Some(self.size),
@@ -250,8 +258,8 @@ impl Transfer {
     }
 }
 
-impl Measuring for Transfer {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+impl Measuring for TransferMeasurement {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         if place.target.is_model() {
             return Ok(());
         }
@@ -263,7 +271,7 @@ impl Measuring for Transfer {
         self.open_existing(path).map(drop)
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
         let path = Path::new(&place.target);
         if place.target.is_model() {

@@ -4,11 +4,11 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use backup_stream::{EntryKind, Layout};
+use backup_stream::{EntryKind, StreamLayout};
 use drivers::WorkDirectory;
 use host::interrupt::Interrupt;
 use kinds::measure::MeasureError;
-use kinds::measure::backup::{Item, find_items, restore, save, verify};
+use kinds::measure::backup::{BackupItem, find_items, restore, save, verify};
 use kinds::measure::place::owner;
 use kinds::measure::records::Named;
 
@@ -201,7 +201,7 @@ fn settings_that_do_not_go_together_are_refused() {
 /// A saved stream, and what was saved.
 struct Saved {
     directory: tempfile::TempDir,
-    items: Vec<Item>,
+    items: Vec<BackupItem>,
     stream: PathBuf,
 }
 
@@ -213,7 +213,7 @@ impl Saved {
         tree(&source);
         let items = find_items(&source, &Interrupt::never()).expect("a tree");
         let stream = directory.path().join("stream");
-        let layout = Layout {
+        let layout = StreamLayout {
             block: BLOCK as u32,
             group,
             is_checked: true,

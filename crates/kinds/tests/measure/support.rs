@@ -3,24 +3,24 @@
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use host::interrupt::Interrupt;
-use kinds::measure::{MeasureError, Measuring, Place, measuring};
+use kinds::measure::{MeasureError, Measuring, ReplicateContext, measuring};
 use results::Reading;
 use tempfile::TempDir;
 use units::Bytes;
 
 /// A directory that is removed with everything in it.
-pub fn place() -> (TempDir, Place) {
+pub fn place() -> (TempDir, ReplicateContext) {
     place_in(tempfile::tempdir().expect("a temporary directory"))
 }
 
 /// The same in the build's directory: on some systems `/tmp` is in memory.
-pub fn place_on_disk() -> (TempDir, Place) {
+pub fn place_on_disk() -> (TempDir, ReplicateContext) {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"));
     place_in(directory.expect("a temporary directory"))
 }
 
-fn place_in(directory: TempDir) -> (TempDir, Place) {
-    let mut place = Place::new(directory.path().display().to_string(), 7);
+fn place_in(directory: TempDir) -> (TempDir, ReplicateContext) {
+    let mut place = ReplicateContext::new(directory.path().display().to_string(), 7);
     place.reserve = Some(Bytes::from_mib(64));
     (directory, place)
 }
@@ -39,8 +39,8 @@ pub fn page_cache_emptied() -> RwLockWriteGuard<'static, ()> {
 }
 
 /// A model.
-pub fn model(target: &str) -> Place {
-    Place::new(target, 7)
+pub fn model(target: &str) -> ReplicateContext {
+    ReplicateContext::new(target, 7)
 }
 
 /// The measurement with settings in TOML.
@@ -57,7 +57,7 @@ pub fn refused(kind: &str, settings: &str) -> String {
 }
 
 /// What one replicate gives.
-pub fn measured(kind: &str, settings: &str, place: &Place) -> Vec<Reading> {
+pub fn measured(kind: &str, settings: &str, place: &ReplicateContext) -> Vec<Reading> {
     try_measured(kind, settings, place).unwrap_or_else(|error| panic!("{kind}: {error:?}"))
 }
 
@@ -65,7 +65,7 @@ pub fn measured(kind: &str, settings: &str, place: &Place) -> Vec<Reading> {
 pub fn try_measured(
     kind: &str,
     settings: &str,
-    place: &Place,
+    place: &ReplicateContext,
 ) -> Result<Vec<Reading>, MeasureError> {
     parsed(kind, settings).measure(place, &Interrupt::never())
 }

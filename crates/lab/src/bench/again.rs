@@ -2,19 +2,19 @@
 
 use results::TargetDescription;
 
-use super::{Bench, Opened};
-use crate::kept::{Found, Told};
+use super::{Bench, OpenedBench};
+use crate::kept::{OpenedTarget, ReplayLaboratory};
 
 /// What a run that is only told has for its target.
-pub(super) fn told_of(told: Told, found: Found) -> Opened {
-    let Found {
+pub(super) fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedBench {
+    let OpenedTarget {
         description,
         cautions,
         facts,
         ..
     } = found.clone();
-    Opened {
-        bench: Bench::Told(told, Box::new(found)),
+    OpenedBench {
+        bench: Bench::Replayed(replay, Box::new(found)),
         description,
         cautions,
         facts,
@@ -22,8 +22,8 @@ pub(super) fn told_of(told: Told, found: Found) -> Opened {
 }
 
 /// What a target is found to be.
-pub(super) fn found(opened: &Opened) -> Found {
-    Found {
+pub(super) fn found(opened: &OpenedBench) -> OpenedTarget {
+    OpenedTarget {
         description: opened.description.clone(),
         cautions: opened.cautions.clone(),
         facts: opened.facts.clone(),
@@ -34,7 +34,7 @@ pub(super) fn found(opened: &Opened) -> Found {
 }
 
 /// What makes a target another than it was.
-pub(super) fn changed(before: &Found, now: &Opened) -> Option<&'static str> {
+pub(super) fn changed(before: &OpenedTarget, now: &OpenedBench) -> Option<&'static str> {
     let (before, then) = (&before.description, &before.facts);
     let (after, facts) = (&now.description, &now.facts);
     let names = |of: &TargetDescription| -> Vec<String> {

@@ -6,13 +6,13 @@ use host::interrupt::Interrupt;
 use procedure::{MAIN_DIRECT, Trial, cached_part};
 use results::environment::{RaidActivity, RaidState};
 use results::{Access, Caution, Measurement, Severity, Warning, WarningCode};
-use sim::{ArrayActivity, Level};
+use sim::{ArrayActivity, RaidLevel};
 use units::Bytes;
-use workload::{Spread, TargetId};
+use workload::{FileSet, TargetId};
 
 use super::BenchError;
-use crate::hosts::{FleetLaboratory, HostStep, Party, serve, take_step};
-use crate::kept::{Found, Kept, Told};
+use crate::hosts::{FleetLaboratory, HostStep, Ranks, serve, take_step};
+use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::storage::StorageLaboratory;
 
@@ -22,11 +22,11 @@ pub enum Bench {
     /// On a model.
     Simulated(Kept<SimLaboratory>),
     /// No target is opened: what a killed run measured is reported.
-    Told(Told, Box<Found>),
+    Replayed(ReplayLaboratory, Box<OpenedTarget>),
     /// On real storage of several hosts, of which this one is rank 0.
     Fleet(Box<FleetLaboratory>),
     /// On real storage of several hosts, of which this one does as rank 0 says.
-    Served(Box<StorageLaboratory>, Party),
+    Served(Box<StorageLaboratory>, Ranks),
 }
 
 impl Bench {
@@ -44,7 +44,7 @@ impl Bench {
         match self {
             Self::Real(real) => &mut ***real,
             Self::Simulated(simulated) => &mut **simulated,
-            Self::Told(told, _) => told,
+            Self::Replayed(replay, _) => replay,
             Self::Fleet(fleet) => fleet.as_mut(),
             Self::Served(local, _) => local.as_mut(),
         }
@@ -65,31 +65,31 @@ impl Bench {
         match self {
             Self::Real(real) => Box::new(real.leaving()),
             Self::Simulated(simulated) => Box::new(simulated.leaving()),
-            Self::Told(told, _) => Box::new(told),
+            Self::Replayed(replay, _) => Box::new(replay),
             Self::Fleet(fleet) => Box::new(fleet.that_leaves()),
             Self::Served(local, _) => Box::new(local.as_mut()),
         }
     }
 
     /// The same as one of several hosts.
-    pub(super) fn of_party(self, party: &Party, how: (u64, OnError), notes: Vec<String>) -> Self {
+    pub(super) fn of_ranks(self, ranks: &Ranks, how: (u64, OnError), notes: Vec<String>) -> Self {
         match self {
-            Self::Real(local) if party.leads() => {
-                let fleet = FleetLaboratory::new(local.alone(), party.clone(), how, notes);
+            Self::Real(local) if ranks.leads() => {
+                let fleet = FleetLaboratory::new(local.alone(), ranks.clone(), how, notes);
                 Self::Fleet(Box::new(fleet))
             }
-            Self::Real(local) => Self::Served(Box::new(local.alone()), party.clone()),
+            Self::Real(local) => Self::Served(Box::new(local.alone()), ranks.clone()),
             other => other,
         }
     }
 
     /// The hosts that measure together, where there are several.
     #[must_use]
-    pub fn party(&self) -> Option<&Party> {
+    pub fn ranks(&self) -> Option<&Ranks> {
         match self {
-            Self::Fleet(fleet) => Some(fleet.party()),
-            Self::Served(_, party) => Some(party),
-            Self::Real(_) | Self::Simulated(_) | Self::Told(..) => None,
+            Self::Fleet(fleet) => Some(fleet.ranks()),
+            Self::Served(_, ranks) => Some(ranks),
+            Self::Real(_) | Self::Simulated(_) | Self::Replayed(..) => None,
         }
     }
 
@@ -102,9 +102,9 @@ impl Bench {
     }
 
     /// What clients of a kind saw on each other rank in the last trial, in the kind's own form.
-    pub fn take_told(&mut self) -> Vec<(u32, Vec<u8>)> {
+    pub fn take_reports(&mut self) -> Vec<(u32, Vec<u8>)> {
         match self {
-            Self::Fleet(fleet) => fleet.take_told(),
+            Self::Fleet(fleet) => fleet.take_reports(),
             _ => Vec::new(),
         }
     }
@@ -126,10 +126,10 @@ impl Bench {
         listed: &[Trial],
         interrupt: &Interrupt,
     ) -> Result<(), BenchError> {
-        let Self::Served(local, party) = self else {
+        let Self::Served(local, ranks) = self else {
             return Ok(());
         };
-        match serve(party, local, (listed, interrupt)) {
+        match serve(ranks, local, (listed, interrupt)) {
             Ok(()) => Err(BenchError::Served),
             Err(error) => Err(self.abandon(error)),
         }
@@ -146,7 +146,7 @@ impl Bench {
             Self::Real(real) => Some(real),
             Self::Fleet(fleet) => Some(&fleet.local),
             Self::Served(local, _) => Some(local),
-            Self::Simulated(_) | Self::Told(..) => None,
+            Self::Simulated(_) | Self::Replayed(..) => None,
         }
     }
 
@@ -155,7 +155,7 @@ impl Bench {
             Self::Real(real) => Some(real),
             Self::Fleet(fleet) => Some(&mut fleet.local),
             Self::Served(local, _) => Some(local),
-            Self::Simulated(_) | Self::Told(..) => None,
+            Self::Simulated(_) | Self::Replayed(..) => None,
         }
     }
 
@@ -184,9 +184,9 @@ impl Bench {
             }
         };
         let level = match state.level {
-            Level::Raid0 => "raid0",
-            Level::Raid1 => "raid1",
-            Level::Raid5 => "raid5",
+            RaidLevel::Raid0 => "raid0",
+            RaidLevel::Raid1 => "raid1",
+            RaidLevel::Raid5 => "raid5",
         };
         Some(RaidState {
             kind: "simulated".into(),
@@ -202,7 +202,7 @@ impl Bench {
     #[must_use]
     pub fn test_files(&self) -> Vec<TargetId> {
         match self {
-            Self::Told(_, found) => found.test_files.clone(),
+            Self::Replayed(_, found) => found.test_files.clone(),
             _ => self
                 .real()
                 .map_or(vec![MAIN_DIRECT], StorageLaboratory::test_files),
@@ -211,9 +211,9 @@ impl Bench {
 
     /// How clients are dealt to the test files, where there are several.
     #[must_use]
-    pub fn spread(&self) -> Option<Spread> {
+    pub fn spread(&self) -> Option<FileSet> {
         match self {
-            Self::Told(_, found) => found.spread,
+            Self::Replayed(_, found) => found.spread,
             _ => self.real()?.spread(),
         }
     }
@@ -303,7 +303,7 @@ impl Bench {
     #[must_use]
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
         let mut warnings = inspect::warnings(cautions);
-        if let Self::Told(_, found) = self {
+        if let Self::Replayed(_, found) = self {
             warnings.extend(found.warnings.clone());
         }
         if let Self::Fleet(fleet) = self {

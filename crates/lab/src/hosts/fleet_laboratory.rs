@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use engine::{DriverError, Follower, OnError, Record, RowKey, RowRecord};
-use fleet::{FleetError, Share};
-use procedure::{Circumstances, Ending, OwnWork, Standstill, Trial, TrialError, summarise};
+use fleet::{ClientShare, FleetError};
+use procedure::{Circumstances, Ending, OwnDeviceWork, Standstill, Trial, TrialError, summarise};
 use results::{Measurement, Warning};
 use std::collections::BTreeMap;
 use std::mem;
@@ -15,17 +15,17 @@ use workload::ClientSpec;
 use super::leading::Leading;
 use super::log::HostsLog;
 use super::neighbours::{RankRow, judge_machines, machine_notes};
-use super::party::Party;
+use super::ranks::Ranks;
 use super::step::take_step;
-use super::times::{End, widened};
+use super::times::{HostEnd, widened};
 use super::void_hosts::void_hosts;
-use super::wire::{HostStep, Order, Readiness, Report, Scope, from_bytes, to_bytes};
+use super::wire::{HostStep, RankCommand, RankReport, Readiness, Scope, from_bytes, to_bytes};
 use crate::bench::BenchError;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
     trial_seed, with_causes,
 };
-use crate::storage::{Part, StorageLaboratory};
+use crate::storage::{PartialTrial, StorageLaboratory};
 
 /// The name of a trial that is the only one of its run: rows of its hosts need no other.
 const ONLY_TRIAL: &str = "trial";
@@ -34,12 +34,12 @@ const ONLY_TRIAL: &str = "trial";
 pub struct FleetLaboratory {
     /// This host's own.
     pub local: StorageLaboratory,
-    party: Party,
+    ranks: Ranks,
     seed: u64,
     on_error: OnError,
     rows: Vec<Measurement>,
     by_rank: Vec<HostRows>,
-    told: Vec<(u32, Vec<u8>)>,
+    own_reports: Vec<(u32, Vec<u8>)>,
     log: HostsLog,
 }
 
@@ -56,26 +56,26 @@ impl FleetLaboratory {
     #[must_use]
     pub fn new(
         local: StorageLaboratory,
-        party: Party,
+        ranks: Ranks,
         (seed, on_error): (u64, OnError),
         notes: Vec<String>,
     ) -> Self {
         Self {
-            log: HostsLog::new(party.share().ranks, notes),
+            log: HostsLog::new(ranks.share().ranks, notes),
             local,
-            party,
+            ranks,
             seed,
             on_error,
             rows: Vec::new(),
             by_rank: Vec::new(),
-            told: Vec::new(),
+            own_reports: Vec::new(),
         }
     }
 
     /// The ranks.
     #[must_use]
-    pub const fn party(&self) -> &Party {
-        &self.party
+    pub const fn ranks(&self) -> &Ranks {
+        &self.ranks
     }
 
     /// What each host measured in the last trial.
@@ -89,25 +89,25 @@ impl FleetLaboratory {
     }
 
     /// What clients of a kind saw on each other rank in the last trial, in the kind's own form.
-    pub fn take_told(&mut self) -> Vec<(u32, Vec<u8>)> {
-        mem::take(&mut self.told)
+    pub fn take_reports(&mut self) -> Vec<(u32, Vec<u8>)> {
+        mem::take(&mut self.own_reports)
     }
 
     /// What the run should say of its hosts.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        self.log.warnings(&self.party)
+        self.log.warnings(&self.ranks)
     }
 
     /// Have the other ranks remove what they made, and part; what they could not remove, a
     /// sentence each.
     pub fn dismiss(&mut self) -> Vec<String> {
-        if self.party.has_parted() {
+        if self.ranks.has_parted() {
             return Vec::new();
         }
-        self.party.part();
-        let order = to_bytes(&Order::Part);
-        let answers = self.party.round(|group| {
+        self.ranks.part();
+        let order = to_bytes(&RankCommand::Part);
+        let answers = self.ranks.round(|group| {
             group.broadcast(&order)?;
             group.gather_living(&to_bytes(&String::new()))
         });
@@ -116,16 +116,16 @@ impl FleetLaboratory {
         };
         let mut left = Vec::new();
         if let Some(error) = lost {
-            self.party.lose();
+            self.ranks.lose();
             left.push(format!(
                 "{}: its files may still be there",
-                self.party.words(&error)
+                self.ranks.words(&error)
             ));
         }
         for (rank, bytes) in (0..).zip(answers) {
             let text: Option<String> = bytes.and_then(|it| from_bytes(rank, &it).ok());
             let text = text.filter(|text| !text.is_empty());
-            left.extend(text.map(|text| format!("{}: {text}", self.party.name(rank))));
+            left.extend(text.map(|text| format!("{}: {text}", self.ranks.name(rank))));
         }
         left
     }
@@ -135,17 +135,19 @@ impl FleetLaboratory {
     /// # Errors
     /// When one cannot.
     pub fn take_step(&mut self, step: HostStep) -> Result<(), LaboratoryError> {
-        let party = self.party.clone();
-        let told = |error: BenchError| LaboratoryError::Host(error.reason());
-        let order = to_bytes(&Order::Step(step));
-        party.round(|group| group.broadcast(&order)).map_err(told)?;
-        let own = party.beating(|| take_step(&mut self.local, step));
+        let ranks = self.ranks.clone();
+        let host_error = |error: BenchError| LaboratoryError::Host(error.reason());
+        let order = to_bytes(&RankCommand::Step(step));
+        ranks
+            .round(|group| group.broadcast(&order))
+            .map_err(host_error)?;
+        let own = ranks.beating(|| take_step(&mut self.local, step));
         let taken: Readiness = own.map_err(|error| with_causes(&error));
-        let all = party.round(|group| group.gather(&to_bytes(&taken)));
-        for (rank, bytes) in (0..).zip(all.map_err(told)?) {
-            let taken = party.checked(from_bytes::<Readiness>(rank, &bytes));
-            if let Err(reason) = taken.map_err(told)? {
-                let name = party.name(rank);
+        let all = ranks.round(|group| group.gather(&to_bytes(&taken)));
+        for (rank, bytes) in (0..).zip(all.map_err(host_error)?) {
+            let taken = ranks.checked(from_bytes::<Readiness>(rank, &bytes));
+            if let Err(reason) = taken.map_err(host_error)? {
+                let name = ranks.name(rank);
                 return Err(LaboratoryError::Host(format!("{name}: {reason}")));
             }
         }
@@ -170,19 +172,19 @@ impl FleetLaboratory {
         watch: Watch<'_>,
     ) -> Result<Outcome, LaboratoryError> {
         let order = match trial.spec {
-            ClientSpec::Jobs(_) | ClientSpec::Own(_) => Order::Listed(trial.salt, scope),
-            _ => Order::Measure(Box::new(trial.clone()), scope),
+            ClientSpec::Jobs(_) | ClientSpec::Own(_) => RankCommand::Listed(trial.salt, scope),
+            _ => RankCommand::Measure(Box::new(trial.clone()), scope),
         };
         let order = to_bytes(&order);
-        let ordered = self.party.round(|group| group.broadcast(&order));
+        let ordered = self.ranks.round(|group| group.broadcast(&order));
         ordered.map_err(|error| LaboratoryError::Trial {
             title: trial.title.clone(),
             error: system_error("starting all hosts", error.reason()),
         })?;
-        let whole = scope.whole(trial, self.party.share().ranks);
-        let mut leading = Leading::new(&self.party, &whole, scope);
-        let own = self.party.own_part(trial);
-        self.told.clear();
+        let whole = scope.whole(trial, self.ranks.share().ranks);
+        let mut leading = Leading::new(&self.ranks, &whole, scope);
+        let own = self.ranks.own_part(trial);
+        self.own_reports.clear();
         match self.local.measure_among(&own, &mut leading, watch) {
             Ok(own) => {
                 if own.outcome.ending == Ending::Finished {
@@ -192,7 +194,7 @@ impl FleetLaboratory {
                 self.add_up(&whole, own, (leading, is_interrupted))
             }
             Err(error) => {
-                leading.give_up(&self.party);
+                leading.give_up(&self.ranks);
                 Err(error)
             }
         }
@@ -202,20 +204,20 @@ impl FleetLaboratory {
     fn add_up(
         &mut self,
         trial: &Trial,
-        own: Part,
+        own: PartialTrial,
         (mut leading, is_interrupted): (Leading, bool),
     ) -> Result<Outcome, LaboratoryError> {
         let fail = |error: TrialError| LaboratoryError::Trial {
             title: trial.title.clone(),
             error,
         };
-        let reports = leading.reports(&self.party);
-        let Part {
+        let reports = leading.reports(&self.ranks);
+        let PartialTrial {
             outcome,
             mut record,
             own,
         } = own;
-        let mut ends = vec![End::of_leader(outcome.elapsed)];
+        let mut ends = vec![HostEnd::of_leader(outcome.elapsed)];
         let mut elapsed = (outcome.elapsed, outcome.elapsed);
         let mut failure = leading.lost.as_ref().map(|error| self.lost(error));
         let mut rows = vec![self.own_row(&outcome, own, &record)];
@@ -282,13 +284,13 @@ impl FleetLaboratory {
         &mut self,
         leading: &Leading,
         measurement: &mut Measurement,
-        (ends, last): (Vec<End>, Duration),
+        (ends, last): (Vec<HostEnd>, Duration),
     ) {
         let trust = leading.trust(last);
         let error = trust.rate_error(last);
         measurement.throughput = widened(&measurement.throughput, error);
         measurement.bandwidth = measurement.bandwidth.map(|it| widened(&it, error));
-        let words = leading.words(&self.party, &ends, &trust);
+        let words = leading.words(&self.ranks, &ends, &trust);
         self.log.add(&ends, trust, words);
         if leading.scope() == Scope::Each {
             self.log.note_each();
@@ -297,18 +299,18 @@ impl FleetLaboratory {
 
     /// That a rank ended the trial, unless a signal did.
     fn stopped_early(&self, rank: Option<u32>, is_interrupted: bool) -> Option<TrialError> {
-        let name = self.party.name(rank.filter(|_| !is_interrupted)?);
+        let name = self.ranks.name(rank.filter(|_| !is_interrupted)?);
         let reason = format!("{name} stopped on its own");
         Some(system_error("measuring on all hosts", reason))
     }
 
     /// Have the rows say what others did, and keep them.
     fn judge_rows(&mut self, mut rows: Vec<RankRow>, trial: &Trial, at_work: &[u32]) {
-        let Share { ranks, .. } = self.party.share();
+        let ClientShare { ranks, .. } = self.ranks.share();
         let idle: Vec<u32> = (1..ranks).filter(|rank| !at_work.contains(rank)).collect();
         let how = (trial, self.local.neighbours());
-        judge_machines(&mut rows, &self.party.machines(), &idle, how);
-        self.log.begin(machine_notes(&rows, &self.party));
+        judge_machines(&mut rows, &self.ranks.machines(), &idle, how);
+        self.log.begin(machine_notes(&rows, &self.ranks));
         self.rows = rows.into_iter().map(|row| row.measurement).collect();
         for row in self.rows.iter_mut().filter(|_| trial.name != ONLY_TRIAL) {
             row.name = format!("{}-{}", trial.name, row.name);
@@ -320,13 +322,13 @@ impl FleetLaboratory {
     fn take_in(
         &mut self,
         rank: u32,
-        report: Report,
+        report: RankReport,
         record: &mut Record,
     ) -> (Option<RankRow>, Option<TrialError>) {
-        let name = self.party.name(rank);
+        let name = self.ranks.name(rank);
         record.merge(&report.record);
         self.keep_rows(rank, &report.record);
-        self.told.push((rank, report.told));
+        self.own_reports.push((rank, report.own_report));
         let row = report.row.map(|row| RankRow {
             rank,
             measurement: self.row(rank, row),
@@ -341,7 +343,12 @@ impl FleetLaboratory {
     }
 
     /// What this host did of a trial.
-    fn own_row(&mut self, outcome: &Outcome, own: Option<OwnWork>, record: &Record) -> RankRow {
+    fn own_row(
+        &mut self,
+        outcome: &Outcome,
+        own: Option<OwnDeviceWork>,
+        record: &Record,
+    ) -> RankRow {
         self.by_rank.clear();
         self.keep_rows(0, record);
         RankRow {
@@ -363,14 +370,14 @@ impl FleetLaboratory {
     fn row(&self, rank: u32, measurement: Measurement) -> Measurement {
         Measurement {
             name: format!("rank-{rank}"),
-            title: self.party.name(rank),
+            title: self.ranks.name(rank),
             ..measurement
         }
     }
 
     fn lost(&self, error: &FleetError) -> TrialError {
-        self.party.lose();
-        let reason = self.party.words(error);
+        self.ranks.lose();
+        let reason = self.ranks.words(error);
         system_error("waiting for all hosts", reason)
     }
 }

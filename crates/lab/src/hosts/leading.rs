@@ -5,16 +5,16 @@ use std::thread;
 use std::time::Duration as StdDuration;
 
 use engine::{Clock as _, DriverError};
-use fleet::{ClockLine, FleetError, Group, Share};
+use fleet::{ClientShare, ClockLine, FleetError, FleetGroup};
 use procedure::{Ending, Monitor, Trial};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant, format_counted};
 
-use super::party::Party;
-use super::times::{End, Trust, first_and_last};
-use super::wire::{Note, Readiness, Report, Scope, from_bytes, to_bytes};
-use crate::company::Company;
+use super::ranks::Ranks;
+use super::times::{ClockTrust, HostEnd, first_and_last};
+use super::wire::{Note, RankReport, Readiness, Scope, from_bytes, to_bytes};
+use crate::coordinator::TrialCoordinator;
 use crate::laboratory::{Glimpse, Watch, monitor_of};
 
 /// Questions in a burst by which another host's clock is read.
@@ -44,7 +44,7 @@ enum LeadingStage {
 
 /// What rank 0 sees of a trial while it runs.
 pub(super) struct Leading {
-    party: Party,
+    ranks: Ranks,
     /// That of all hosts together.
     trial: Trial,
     scope: Scope,
@@ -68,12 +68,12 @@ pub(super) struct Leading {
 }
 
 impl Leading {
-    pub fn new(party: &Party, trial: &Trial, scope: Scope) -> Self {
+    pub fn new(ranks: &Ranks, trial: &Trial, scope: Scope) -> Self {
         Self {
-            lines: vec![ClockLine::own(); party.share().ranks as usize],
-            begun: vec![Instant::START; party.share().ranks as usize],
+            lines: vec![ClockLine::own(); ranks.share().ranks as usize],
+            begun: vec![Instant::START; ranks.share().ranks as usize],
             glanced: (0, Instant::START),
-            party: party.clone(),
+            ranks: ranks.clone(),
             trial: trial.clone(),
             scope,
             stage: LeadingStage::Ordered,
@@ -94,10 +94,10 @@ impl Leading {
 
     /// Ranks that have clients, without this one.
     pub fn at_work(&self) -> Vec<u32> {
-        let ranks = self.party.share().ranks;
+        let ranks = self.ranks.share().ranks;
         let has_clients = |rank: &u32| {
             let rank = *rank;
-            self.scope == Scope::Each || Share { rank, ranks }.count(self.trial.clients) > 0
+            self.scope == Scope::Each || ClientShare { rank, ranks }.count(self.trial.clients) > 0
         };
         (1..ranks).filter(has_clients).collect()
     }
@@ -110,7 +110,7 @@ impl Leading {
         while self.stage == LeadingStage::Running && !is_done(self) {
             thread::sleep(WAIT_EVERY);
             self.attend();
-            let elapsed = self.party.group().now().since(self.start);
+            let elapsed = self.ranks.group().now().since(self.start);
             let Some(mut monitor) = self.monitor.take() else {
                 return;
             };
@@ -139,13 +139,13 @@ impl Leading {
     }
 
     /// Hear whether all are ready, read their clocks, and tell each when to start.
-    fn start_all(&mut self, group: &mut Group) -> Result<Result<Instant, String>, FleetError> {
+    fn start_all(&mut self, group: &mut FleetGroup) -> Result<Result<Instant, String>, FleetError> {
         let ready = group.gather(&to_bytes(&Readiness::Ok(())))?;
         for (rank, bytes) in (0..).zip(&ready) {
             if let Err(reason) = from_bytes::<Readiness>(rank, bytes)? {
                 self.stage = LeadingStage::CalledOff;
                 group.note_all(&Note::CallOff.to_bytes())?;
-                return Ok(Err(format!("{}: {reason}", self.party.name(rank))));
+                return Ok(Err(format!("{}: {reason}", self.ranks.name(rank))));
             }
         }
         self.read_clocks(group)?;
@@ -160,7 +160,7 @@ impl Leading {
         Ok(Ok(start))
     }
 
-    fn read_clocks(&mut self, group: &mut Group) -> Result<(), FleetError> {
+    fn read_clocks(&mut self, group: &mut FleetGroup) -> Result<(), FleetError> {
         for rank in 1..group.share().ranks {
             let burst = group.read_clock(rank, QUESTIONS)?;
             self.lines[rank as usize].add(&burst);
@@ -170,7 +170,7 @@ impl Leading {
 
     /// Read the clock of the next host at work, where that is due. This thread and that host's
     /// answer between them: no worker takes part.
-    fn glance(&mut self, group: &mut Group) -> Result<(), FleetError> {
+    fn glance(&mut self, group: &mut FleetGroup) -> Result<(), FleetError> {
         let at_work = self.at_work();
         let each = GLANCE_EACH.as_nanos() / (at_work.len() as u64).max(1);
         let every = GLANCE_EVERY.max(Duration(each));
@@ -191,13 +191,13 @@ impl Leading {
         if self.stage == LeadingStage::Running {
             self.stage = LeadingStage::Stopped;
             let stop = Note::Stop.to_bytes();
-            let told = self.party.group().note_all(&stop);
-            self.lost = self.lost.take().or(told.err());
+            let sent = self.ranks.group().note_all(&stop);
+            self.lost = self.lost.take().or(sent.err());
         }
     }
 
     /// Take the notes that have come.
-    fn take_notes(&mut self, group: &mut Group) -> Result<(), FleetError> {
+    fn take_notes(&mut self, group: &mut FleetGroup) -> Result<(), FleetError> {
         while let Some((rank, bytes)) = group.next_note(Instant::START)? {
             match Note::from_bytes(rank, &bytes)? {
                 Note::Slots { elapsed, slots } => {
@@ -224,10 +224,10 @@ impl Leading {
     }
 
     /// What the others found, by rank from 1 on; nothing of those that were lost.
-    pub fn reports(&mut self, party: &Party) -> Vec<Option<Report>> {
+    pub fn reports(&mut self, ranks: &Ranks) -> Vec<Option<RankReport>> {
         self.stop();
-        let mut group = party.group();
-        let mut reports: Vec<Option<Report>> = Vec::new();
+        let mut group = ranks.group();
+        let mut reports: Vec<Option<RankReport>> = Vec::new();
         match group.gather_living(&[]) {
             Ok((found, lost)) => {
                 self.lost = self.lost.take().or(lost);
@@ -248,61 +248,61 @@ impl Leading {
     }
 
     /// This rank cannot: the others wait to start, or work, and must not.
-    pub fn give_up(&mut self, party: &Party) {
+    pub fn give_up(&mut self, ranks: &Ranks) {
         match self.stage {
             LeadingStage::CalledOff => {}
             LeadingStage::Ordered => {
-                let mut group = party.group();
+                let mut group = ranks.group();
                 let called_off = group
                     .gather_living(&to_bytes(&Readiness::Ok(())))
                     .and_then(|_| group.note_all(&Note::CallOff.to_bytes()));
                 self.lost = self.lost.take().or(called_off.err());
             }
             LeadingStage::Running | LeadingStage::Stopped => {
-                self.reports(party);
+                self.reports(ranks);
             }
         }
         if self.lost.is_some() {
-            party.lose();
+            ranks.lose();
         }
     }
 
     /// When a rank was done that took so long by its own clock.
-    pub fn end(&self, rank: u32, elapsed: Duration) -> End {
+    pub fn end(&self, rank: u32, elapsed: Duration) -> HostEnd {
         let (line, begun) = (&self.lines[rank as usize], self.begun[rank as usize]);
-        End::of(rank, line, (self.start, begun), elapsed)
+        HostEnd::of(rank, line, (self.start, begun), elapsed)
     }
 
     /// How far the clocks can be trusted in a trial that took so long.
-    pub fn trust(&self, elapsed: Duration) -> Trust {
-        Trust::of(&self.lines[1..], &self.begun[1..], self.start, elapsed)
+    pub fn trust(&self, elapsed: Duration) -> ClockTrust {
+        ClockTrust::of(&self.lines[1..], &self.begun[1..], self.start, elapsed)
     }
 
     /// How well the hosts worked together, in a sentence or two.
-    pub fn words(&self, party: &Party, ends: &[End], trust: &Trust) -> String {
+    pub fn words(&self, ranks: &Ranks, ends: &[HostEnd], trust: &ClockTrust) -> String {
         let (first, last) = first_and_last(ends);
         format!(
             "{}, {} ranks: {} finished first, after {}, and {} last, {} later. {}; the rates' \
              intervals include that.",
-            format_counted(party.machines().len() as u64, "host"),
-            party.share().ranks,
-            party.name(first.rank),
+            format_counted(ranks.machines().len() as u64, "host"),
+            ranks.share().ranks,
+            ranks.name(first.rank),
             first.words(),
-            party.name(last.rank),
+            ranks.name(last.rank),
             last.later_than(&first),
             trust.words(),
         )
     }
 }
 
-impl Company for Leading {
-    fn share(&self) -> Share {
-        self.scope.share(self.party.share())
+impl TrialCoordinator for Leading {
+    fn share(&self) -> ClientShare {
+        self.scope.share(self.ranks.share())
     }
 
     fn start(&mut self, clock: MonotonicClock, workers: usize) -> Result<Instant, DriverError> {
-        let party = self.party.clone();
-        let mut group = party.group();
+        let ranks = self.ranks.clone();
+        let mut group = ranks.group();
         let refused = |reason: String| DriverError::System {
             operation: "starting all hosts",
             reason,
@@ -311,7 +311,7 @@ impl Company for Leading {
         let started = started.map_err(|error| {
             // The others are told by the end of this rank.
             self.stage = LeadingStage::CalledOff;
-            let words = refused(self.party.words(&error));
+            let words = refused(self.ranks.words(&error));
             self.lost = Some(error);
             words
         })?;
@@ -329,15 +329,15 @@ impl Company for Leading {
         Ok(clock.now() + self.start.since(group.now()))
     }
 
-    fn hear(&mut self, worker: usize, slots: &[Slot], elapsed: Duration) {
+    fn add_slots(&mut self, worker: usize, slots: &[Slot], elapsed: Duration) {
         if let Some(monitor) = &mut self.monitor {
             monitor.push(worker, slots.to_vec(), elapsed);
         }
     }
 
     fn attend(&mut self) {
-        let party = self.party.clone();
-        let mut group = party.group();
+        let ranks = self.ranks.clone();
+        let mut group = ranks.group();
         let went = group
             .tick()
             .and_then(|()| self.glance(&mut group))

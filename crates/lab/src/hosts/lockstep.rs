@@ -5,15 +5,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration as StdDuration;
 
-use fleet::{ClockLine, FleetError, Group};
+use fleet::{ClockLine, FleetError, FleetGroup};
 use results::environment::TargetKind;
 use results::{Access, TargetDescription};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant};
 
-use super::ground::{Ground, Seen};
-use super::party::Party;
+use super::common_target::{CommonTarget, TargetReport};
+use super::ranks::Ranks;
 use super::wire::{Note, from_bytes, to_bytes};
 use crate::bench::BenchError;
 
@@ -30,8 +30,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The directory in which a rank makes files, and what it means to do there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
-    seen: Seen,
+pub struct RankDirectory {
+    seen: TargetReport,
     kind: TargetKind,
     /// What its files take, bytes.
     needs: u64,
@@ -41,12 +41,12 @@ pub struct Place {
     plan: String,
 }
 
-impl Place {
+impl RankDirectory {
     /// A target in which files of so many bytes are made where so many may be, by that plan.
     #[must_use]
     pub fn of(target: &TargetDescription, (needs, space): (u64, u64), plan: String) -> Self {
         Self {
-            seen: Seen::by_calls(target, Access::Buffered, space),
+            seen: TargetReport::by_calls(target, Access::Buffered, space),
             kind: target.kind,
             needs,
             space,
@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-impl Party {
+impl Ranks {
     /// All ranks have a directory for their files, with one plan and space for all that share it;
     /// else none goes on. Returns how they differ where that is no mistake.
     ///
@@ -63,7 +63,7 @@ impl Party {
     /// When it is not so, or a rank could not open its own.
     pub fn agree_on_place(
         &self,
-        own: Result<Place, BenchError>,
+        own: Result<RankDirectory, BenchError>,
     ) -> Result<Vec<String>, BenchError> {
         self.agree(own, |all| judged(&all, self))
     }
@@ -73,8 +73,8 @@ impl Party {
     /// # Errors
     /// When rank 0 is silent.
     pub fn from_leader<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<T, BenchError> {
-        let told = self.round(|group| group.broadcast(&to_bytes(own)))?;
-        self.checked(from_bytes(0, &told))
+        let received = self.round(|group| group.broadcast(&to_bytes(own)))?;
+        self.checked(from_bytes(0, &received))
     }
 
     /// Go on together after a run in which the ranks parted, with a value of rank 0.
@@ -151,7 +151,7 @@ impl Party {
 }
 
 /// As [`call`]; where that fails, nobody begins.
-fn call_or_call_off(group: &mut Group) -> Result<Instant, FleetError> {
+fn call_or_call_off(group: &mut FleetGroup) -> Result<Instant, FleetError> {
     let called = call(group);
     if called.is_err() {
         group.note_all(&Note::CallOff.to_bytes())?;
@@ -160,7 +160,7 @@ fn call_or_call_off(group: &mut Group) -> Result<Instant, FleetError> {
 }
 
 /// Hear that all are here, read their clocks, and tell each when to begin.
-fn call(group: &mut Group) -> Result<Instant, FleetError> {
+fn call(group: &mut FleetGroup) -> Result<Instant, FleetError> {
     group.gather(&[])?;
     let ranks = group.share().ranks;
     let mut lines = Vec::with_capacity(ranks as usize);
@@ -178,7 +178,7 @@ fn call(group: &mut Group) -> Result<Instant, FleetError> {
 }
 
 /// Say that this rank is here, and hear when to begin; none when it was called off.
-fn await_call(group: &mut Group) -> Result<Option<Instant>, FleetError> {
+fn await_call(group: &mut FleetGroup) -> Result<Option<Instant>, FleetError> {
     group.gather(&[])?;
     let begun = group.now();
     loop {
@@ -198,9 +198,9 @@ fn await_call(group: &mut Group) -> Result<Option<Instant>, FleetError> {
     }
 }
 
-fn judged(all: &[Place], party: &Party) -> Result<Vec<String>, BenchError> {
+fn judged(all: &[RankDirectory], ranks: &Ranks) -> Result<Vec<String>, BenchError> {
     for (rank, place) in (0..).zip(all) {
-        let name = party.name(rank);
+        let name = ranks.name(rank);
         if place.kind != TargetKind::Directory {
             return Err(BenchError::Usage(format!(
                 "{name}: {} is no directory: on several hosts files are made, each rank's in a \
@@ -214,12 +214,12 @@ fn judged(all: &[Place], party: &Party) -> Result<Vec<String>, BenchError> {
                  (--state)",
                 place.plan,
                 all[0].plan,
-                party.name(0)
+                ranks.name(0)
             )));
         }
     }
-    let seen: Vec<Seen> = all.iter().map(|it| it.seen.clone()).collect();
-    let ground = Ground::of(&seen, party)?;
+    let seen: Vec<TargetReport> = all.iter().map(|it| it.seen.clone()).collect();
+    let common = CommonTarget::of(&seen, ranks)?;
     for (rank, place) in (0..).zip(all) {
         let sharing = all.iter().filter(|it| it.seen.is_same_as(&place.seen));
         let needs: u64 = sharing.map(|it| it.needs).sum();
@@ -227,14 +227,14 @@ fn judged(all: &[Place], party: &Party) -> Result<Vec<String>, BenchError> {
             return Err(BenchError::Usage(format!(
                 "{}: the ranks that share {} make files of up to {} there, and {} may be taken: \
                  ask for less, or free some space",
-                party.name(rank),
+                ranks.name(rank),
                 place.seen.path(),
                 Bytes(needs),
                 Bytes(place.space)
             )));
         }
     }
-    Ok(ground.differences)
+    Ok(common.differences)
 }
 
 #[cfg(test)]
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     /// Rank 0 of a thousand hosts that have come so far, with clocks of their own, in virtual time.
-    fn furthest(own: Option<u32>, told: impl Fn(u64) -> Option<u32>) -> Option<u32> {
+    fn furthest(own: Option<u32>, received: impl Fn(u64) -> Option<u32>) -> Option<u32> {
         let latency = Latency {
             least: Duration::from_micros(20),
             more: Duration::from_micros(80),
@@ -255,47 +255,47 @@ mod tests {
                 ahead_ns: rank as i64 * 1000 - 500_000,
                 drift_ppm: rank as f64 / 20.0 - 25.0,
             };
-            let own = told(rank).map_or(u64::MAX, u64::from);
+            let own = received(rank).map_or(u64::MAX, u64::from);
             let bytes = to_bytes(&Ok::<u64, (bool, String)>(own));
             let answer = move |_: &[u8]| bytes.clone();
             fleet = fleet.with(Servant { answer }, clock, Instant::NEVER);
         }
-        let party = Party::new(Box::new(fleet), false);
-        party.from_leader(&0_u64).expect("a round");
-        party.furthest(own).expect("a round")
+        let ranks = Ranks::new(Box::new(fleet), false);
+        ranks.from_leader(&0_u64).expect("a round");
+        ranks.furthest(own).expect("a round")
     }
 
     /// At a stonewall all hosts learn the largest number, or that one of them does not go on.
     #[test]
     fn the_furthest_of_a_thousand_hosts_is_found() {
-        let told = |rank: u64| Some(70_000 + (rank * 7919 % 1009) as u32);
-        let largest = (1..=1000).filter_map(told).max();
-        assert_eq!(furthest(Some(3), told), largest);
-        assert_eq!(furthest(Some(90_000), told), Some(90_000));
-        assert_eq!(furthest(None, told), None);
+        let received = |rank: u64| Some(70_000 + (rank * 7919 % 1009) as u32);
+        let largest = (1..=1000).filter_map(received).max();
+        assert_eq!(furthest(Some(3), received), largest);
+        assert_eq!(furthest(Some(90_000), received), Some(90_000));
+        assert_eq!(furthest(None, received), None);
         assert_eq!(
-            furthest(Some(3), |rank| told(rank).filter(|_| rank != 512)),
+            furthest(Some(3), |rank| received(rank).filter(|_| rank != 512)),
             None
         );
     }
 
-    fn place(path: &str, needs: u64, space: u64) -> Place {
+    fn place(path: &str, needs: u64, space: u64) -> RankDirectory {
         let target = TargetDescription {
             kind: TargetKind::Directory,
             remote: true,
             ..TargetDescription::simulated(path, path, None)
         };
-        Place::of(&target, (needs, space), "as-is".into())
+        RankDirectory::of(&target, (needs, space), "as-is".into())
     }
 
-    fn judge(all: &[Place]) -> Result<Vec<String>, String> {
+    fn judge(all: &[RankDirectory]) -> Result<Vec<String>, String> {
         let latency = Latency {
             least: Duration::ZERO,
             more: Duration::ZERO,
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
-        let party = Party::new(Box::new(fleet), false);
-        judged(all, &party).map_err(|error| error.to_string())
+        let ranks = Ranks::new(Box::new(fleet), false);
+        judged(all, &ranks).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_one_host_cannot_do_is_named_with_it() {
-        let other = Place {
+        let other = RankDirectory {
             plan: "as-is, cold".into(),
             ..place("/b", 1, 100)
         };
@@ -321,7 +321,7 @@ mod tests {
             error.starts_with("rank 1: as-is, cold can be measured there, and as-is on rank 0"),
             "{error}"
         );
-        let file = Place {
+        let file = RankDirectory {
             kind: TargetKind::File,
             ..place("/a", 1, 100)
         };

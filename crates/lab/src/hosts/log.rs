@@ -3,8 +3,8 @@
 use results::{Warning, WarningCode};
 use units::format_counted;
 
-use super::party::Party;
-use super::times::{End, Trust, first_and_last};
+use super::ranks::Ranks;
+use super::times::{ClockTrust, HostEnd, first_and_last};
 
 /// How the hosts of a run worked together.
 #[derive(Clone)]
@@ -17,7 +17,7 @@ pub(super) struct HostsLog {
     /// The longest time from the first rank done to the last, nanoseconds.
     skew_ns: f64,
     /// The clocks in the worst trial.
-    trust: Trust,
+    trust: ClockTrust,
     /// What the last trial gave rise to.
     latest: Vec<Warning>,
     has_each: bool,
@@ -30,7 +30,7 @@ impl HostsLog {
             trials: 0,
             last: vec![0; ranks as usize],
             skew_ns: 0.0,
-            trust: Trust::default(),
+            trust: ClockTrust::default(),
             latest: Vec::new(),
             has_each: false,
         }
@@ -42,7 +42,7 @@ impl HostsLog {
     }
 
     /// When each rank was done, by which clocks, and that in words.
-    pub fn add(&mut self, ends: &[End], trust: Trust, words: String) {
+    pub fn add(&mut self, ends: &[HostEnd], trust: ClockTrust, words: String) {
         let (first, last) = first_and_last(ends);
         self.trials += 1;
         self.last[last.rank as usize] += 1;
@@ -57,7 +57,7 @@ impl HostsLog {
     }
 
     /// All of it, a note each.
-    pub fn warnings(&self, party: &Party) -> Vec<Warning> {
+    pub fn warnings(&self, ranks: &Ranks) -> Vec<Warning> {
         let differences = self.differences.iter().cloned();
         let note = |text| Warning::note(WarningCode::Hosts, text);
         let mut warnings: Vec<Warning> = differences.map(note).collect();
@@ -70,21 +70,21 @@ impl HostsLog {
         if self.trials <= 1 {
             warnings.extend(self.latest.iter().cloned());
         } else {
-            warnings.push(note(self.summary(party)));
+            warnings.push(note(self.summary(ranks)));
         }
         warnings
     }
 
-    fn summary(&self, party: &Party) -> String {
+    fn summary(&self, ranks: &Ranks) -> String {
         let slowest = (0..).zip(&self.last).max_by_key(|it| it.1);
         let (slowest, times) = slowest.unwrap_or((0, &0));
         format!(
             "{}, {} ranks, {}: {} finished last in {times} of them; the last rank was \
              at most {} behind the first. At worst: {}; the rates' intervals include that.",
-            format_counted(party.machines().len() as u64, "host"),
-            party.share().ranks,
+            format_counted(ranks.machines().len() as u64, "host"),
+            ranks.share().ranks,
             format_counted(u64::from(self.trials), "trial"),
-            party.name(slowest),
+            ranks.name(slowest),
             units::format_duration_ns(self.skew_ns.max(0.0)),
             self.trust.words(),
         )

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use procedure::{OwnWork, Trial};
+use procedure::{OwnDeviceWork, Trial};
 use results::environment::ForeignIo;
 use results::{Measurement, Warning, WarningCode};
 use units::Duration;
 
-use super::party::Party;
+use super::ranks::Ranks;
 use crate::storage::{Neighbours, Witness, judge};
 
 /// What a rank measured, and what it can have caused.
 pub(super) struct RankRow {
     pub rank: u32,
     pub measurement: Measurement,
-    pub own: Option<OwnWork>,
+    pub own: Option<OwnDeviceWork>,
     pub elapsed: Duration,
 }
 
@@ -33,14 +33,14 @@ pub(super) fn judge_machines(
     idle: &[u32],
     (trial, neighbours): (&Trial, Neighbours),
 ) {
-    for ranks in machines {
+    for members in machines {
         let reported: Vec<u32> = rows.iter().map(|row| row.rank).collect();
-        let is_heard = |rank: &u32| reported.contains(rank) || idle.contains(rank);
-        if !ranks.iter().all(is_heard) {
+        let has_reported = |rank: &u32| reported.contains(rank) || idle.contains(rank);
+        if !members.iter().all(has_reported) {
             continue;
         }
         let mut devices: BTreeMap<Option<String>, Vec<Witness<'_>>> = BTreeMap::new();
-        for row in rows.iter_mut().filter(|row| ranks.contains(&row.rank)) {
+        for row in rows.iter_mut().filter(|row| members.contains(&row.rank)) {
             let device = devices.entry(row.device()).or_default();
             device.push(Witness {
                 measurement: &mut row.measurement,
@@ -56,12 +56,15 @@ pub(super) fn judge_machines(
 }
 
 /// What each machine with several ranks did as a whole, a note each.
-pub(super) fn machine_notes(rows: &[RankRow], party: &Party) -> Vec<Warning> {
-    let machines = party.machines();
-    let several = machines.iter().filter(|ranks| ranks.len() > 1);
-    let note = |ranks: &Vec<u32>| {
-        let here: Vec<&RankRow> = rows.iter().filter(|it| ranks.contains(&it.rank)).collect();
-        let words = machine_words(&here, &party.host(ranks[0]).unwrap_or_default());
+pub(super) fn machine_notes(rows: &[RankRow], ranks: &Ranks) -> Vec<Warning> {
+    let machines = ranks.machines();
+    let several = machines.iter().filter(|members| members.len() > 1);
+    let note = |members: &Vec<u32>| {
+        let here: Vec<&RankRow> = rows
+            .iter()
+            .filter(|it| members.contains(&it.rank))
+            .collect();
+        let words = machine_words(&here, &ranks.host(members[0]).unwrap_or_default());
         words.map(|text| Warning::note(WarningCode::Hosts, text))
     };
     several.filter_map(note).collect()
@@ -75,12 +78,12 @@ fn machine_words(rows: &[&RankRow], name: &str) -> Option<String> {
     }
     let each = rows.iter().map(|it| &it.measurement);
     let busy = each.clone().filter_map(|it| Some(it.cpu?.cores_busy));
-    let mut said = vec![format!("{:.2} processors busy", busy.sum::<f64>())];
+    let mut parts = vec![format!("{:.2} processors busy", busy.sum::<f64>())];
     let bytes: u64 = each.clone().map(|it| it.bytes_all).sum();
     let cached = each.map(|it| Some(it.page_cache_share? * it.bytes_all as f64));
     if let Some(cached) = cached.sum::<Option<f64>>().filter(|_| bytes > 0) {
         let percent = cached / bytes as f64 * 100.0;
-        said.push(format!("{percent:.0} % of the bytes from the page cache"));
+        parts.push(format!("{percent:.0} % of the bytes from the page cache"));
     }
     let mut devices: BTreeMap<String, ForeignIo> = BTreeMap::new();
     for row in rows {
@@ -91,13 +94,13 @@ fn machine_words(rows: &[&RankRow], name: &str) -> Option<String> {
         }
     }
     let foreign = devices.iter();
-    said.extend(foreign.map(|(device, it)| {
+    parts.extend(foreign.map(|(device, it)| {
         let percent = it.share * 100.0;
         format!("{percent:.0} % of the I/O of {device} foreign")
     }));
     Some(format!(
         "{} ranks on {name}: {}.",
         rows.len(),
-        said.join(", ")
+        parts.join(", ")
     ))
 }

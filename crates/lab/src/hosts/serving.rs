@@ -1,7 +1,7 @@
 //! The other ranks: each carries out its share of the trials that rank 0 orders.
 
 use engine::{Clock as _, DriverError, Record};
-use fleet::{FleetError, Group, Share};
+use fleet::{ClientShare, FleetError, FleetGroup};
 use host::interrupt::Interrupt;
 use procedure::{Ending, Monitor, Preparation, Trial, TrialError};
 use stats::Slot;
@@ -9,13 +9,13 @@ use sys::MonotonicClock;
 use units::{Duration, Instant};
 use workload::ClientSpec;
 
-use super::party::Party;
+use super::ranks::Ranks;
 use super::step::take_step;
-use super::wire::{Note, Order, Readiness, Report, Scope, from_bytes, to_bytes};
+use super::wire::{Note, RankCommand, RankReport, Readiness, Scope, from_bytes, to_bytes};
 use crate::bench::BenchError;
-use crate::company::Company;
+use crate::coordinator::TrialCoordinator;
 use crate::laboratory::{LaboratoryError, with_causes};
-use crate::storage::{Part, StorageLaboratory};
+use crate::storage::{PartialTrial, StorageLaboratory};
 
 /// How often slots are sent.
 const SEND_EVERY: Duration = Duration::from_millis(100);
@@ -31,35 +31,35 @@ const RANK_BITS_FROM: u32 = 40;
 /// # Errors
 /// When rank 0 is silent, or orders what this program does not know.
 pub fn serve(
-    party: &Party,
+    ranks: &Ranks,
     local: &mut StorageLaboratory,
     (listed, interrupt): (&[Trial], &Interrupt),
 ) -> Result<(), BenchError> {
     loop {
-        let order = party.round(|group| group.broadcast(&[]))?;
-        match party.checked(from_bytes(0, &order))? {
-            Order::Measure(trial, scope) => {
-                party.checked(carry_out(party, local, *trial, (scope, interrupt)))?;
+        let order = ranks.round(|group| group.broadcast(&[]))?;
+        match ranks.checked(from_bytes(0, &order))? {
+            RankCommand::Measure(trial, scope) => {
+                ranks.checked(carry_out(ranks, local, *trial, (scope, interrupt)))?;
             }
-            Order::Listed(salt, scope) => {
+            RankCommand::Listed(salt, scope) => {
                 let trial = listed.iter().find(|trial| trial.salt == salt);
                 let unknown = FleetError::Unexpected {
                     rank: 0,
                     what: format!("an order for trial {salt}, which is none here"),
                 };
-                let trial = party.checked(trial.cloned().ok_or(unknown))?;
-                party.checked(carry_out(party, local, trial, (scope, interrupt)))?;
+                let trial = ranks.checked(trial.cloned().ok_or(unknown))?;
+                ranks.checked(carry_out(ranks, local, trial, (scope, interrupt)))?;
             }
-            Order::Step(step) => {
-                let taken = party.beating(|| take_step(local, step));
+            RankCommand::Step(step) => {
+                let taken = ranks.beating(|| take_step(local, step));
                 let taken: Readiness = taken.map_err(|error| with_causes(&error));
-                party.round(|group| group.gather(&to_bytes(&taken)))?;
+                ranks.round(|group| group.gather(&to_bytes(&taken)))?;
             }
-            Order::Part => {
+            RankCommand::Part => {
                 let left = local.clean_up().err();
                 let left = left.map_or(String::new(), |error| with_causes(&error));
-                party.round(|group| group.gather(&to_bytes(&left)))?;
-                party.part();
+                ranks.round(|group| group.gather(&to_bytes(&left)))?;
+                ranks.part();
                 return Ok(());
             }
         }
@@ -68,22 +68,22 @@ pub fn serve(
 
 /// Carry out this rank's share of a trial, and report it.
 fn carry_out(
-    party: &Party,
+    ranks: &Ranks,
     local: &mut StorageLaboratory,
     mut trial: Trial,
     (scope, interrupt): (Scope, &Interrupt),
 ) -> Result<(), FleetError> {
-    let mut serving = Serving::new(party, scope);
+    let mut serving = Serving::new(ranks, scope);
     if serving.share().count(trial.clients) == 0 {
         serving.stand_by()?;
     } else {
         let mut go_on = |_: &_| interrupt.is_raised().is_none();
         if scope == Scope::Each {
             // Else all hosts would ask a shared file for the same blocks in the same order.
-            trial.salt ^= u64::from(party.share().rank) << RANK_BITS_FROM;
+            trial.salt ^= u64::from(ranks.share().rank) << RANK_BITS_FROM;
         }
-        let mut trial = party.own_part(&trial);
-        let prepared = party.beating(|| local.prepare(&trial, &mut go_on));
+        let mut trial = ranks.own_part(&trial);
+        let prepared = ranks.beating(|| local.prepare(&trial, &mut go_on));
         trial.preparation = Preparation::None;
         let measured =
             prepared.and_then(|()| local.measure_among(&trial, &mut serving, &mut go_on));
@@ -99,7 +99,7 @@ fn carry_out(
         serving.is_done = is_idle && interrupt.is_raised().is_none();
         serving.found = (!is_idle).then_some(measured);
         if let ClientSpec::Own(own) = &trial.spec {
-            serving.told = own.told();
+            serving.own_report = own.report();
         }
     }
     serving.report()
@@ -136,7 +136,7 @@ enum ServingStage {
 
 /// What another rank than 0 sees of a trial.
 struct Serving {
-    party: Party,
+    ranks: Ranks,
     scope: Scope,
     stage: ServingStage,
     slots: Vec<Slot>,
@@ -144,16 +144,16 @@ struct Serving {
     closed: Vec<Duration>,
     sent: Instant,
     lost: Option<FleetError>,
-    found: Option<Result<Part, LaboratoryError>>,
+    found: Option<Result<PartialTrial, LaboratoryError>>,
     /// Whether its clients had nothing to do, and the others go on.
     is_done: bool,
-    told: Vec<u8>,
+    own_report: Vec<u8>,
 }
 
 impl Serving {
-    fn new(party: &Party, scope: Scope) -> Self {
+    fn new(ranks: &Ranks, scope: Scope) -> Self {
         Self {
-            party: party.clone(),
+            ranks: ranks.clone(),
             scope,
             stage: ServingStage::Ordered,
             slots: Vec::new(),
@@ -162,7 +162,7 @@ impl Serving {
             lost: None,
             found: None,
             is_done: false,
-            told: Vec::new(),
+            own_report: Vec::new(),
         }
     }
 
@@ -170,7 +170,7 @@ impl Serving {
     /// was called off.
     fn await_start(
         &mut self,
-        group: &mut Group,
+        group: &mut FleetGroup,
         ready: &Readiness,
     ) -> Result<Option<Instant>, FleetError> {
         group.gather(&to_bytes(ready))?;
@@ -202,16 +202,16 @@ impl Serving {
 
     /// This rank cannot start.
     fn refuse(&mut self, reason: &str) -> Result<(), FleetError> {
-        let party = self.party.clone();
-        let mut group = party.group();
+        let ranks = self.ranks.clone();
+        let mut group = ranks.group();
         self.await_start(&mut group, &Err(reason.to_owned()))
             .map(drop)
     }
 
     /// This rank has no clients: it waits for the others.
     fn stand_by(&mut self) -> Result<(), FleetError> {
-        let party = self.party.clone();
-        let mut group = party.group();
+        let ranks = self.ranks.clone();
+        let mut group = ranks.group();
         let begun = self.await_start(&mut group, &Ok(()))?;
         while begun.is_some() && self.stage == ServingStage::Running {
             let until = group.now() + LOOK_EVERY;
@@ -240,7 +240,7 @@ impl Serving {
     }
 
     /// Send what has been closed so far.
-    fn send(&mut self, group: &mut Group) -> Result<(), FleetError> {
+    fn send(&mut self, group: &mut FleetGroup) -> Result<(), FleetError> {
         let elapsed = self.closed.iter().min().copied().unwrap_or_default();
         let slots = std::mem::take(&mut self.slots);
         group.note(0, &Note::Slots { elapsed, slots }.to_bytes())
@@ -260,8 +260,8 @@ impl Serving {
         if self.stage == ServingStage::CalledOff {
             return Ok(());
         }
-        let party = self.party.clone();
-        let mut group = party.group();
+        let ranks = self.ranks.clone();
+        let mut group = ranks.group();
         // Nothing may follow what says that this rank is done.
         self.send(&mut group)?;
         if self.stage == ServingStage::Running {
@@ -271,12 +271,12 @@ impl Serving {
             return Err(error);
         }
         let report = match self.found.take() {
-            None => Report::of_nothing(None),
-            Some(Ok(part)) => Report::of(part),
-            Some(Err(error)) => Report::of_nothing(Some(reason_of(&error))),
+            None => RankReport::of_nothing(None),
+            Some(Ok(part)) => RankReport::of(part),
+            Some(Err(error)) => RankReport::of_nothing(Some(reason_of(&error))),
         };
-        let report = Report {
-            told: self.told,
+        let report = RankReport {
+            own_report: self.own_report,
             ..report
         };
         group.gather(&to_bytes(&report)).map(drop)
@@ -291,9 +291,9 @@ fn reason_of(error: &LaboratoryError) -> String {
     }
 }
 
-impl Report {
-    fn of(part: Part) -> Self {
-        let Part {
+impl RankReport {
+    fn of(part: PartialTrial) -> Self {
+        let PartialTrial {
             outcome,
             record,
             own,
@@ -303,7 +303,7 @@ impl Report {
             elapsed: outcome.elapsed,
             record,
             row: Some(outcome.measurement),
-            told: Vec::new(),
+            own_report: Vec::new(),
             failure: outcome.failure.as_ref().map(ToString::to_string),
         }
     }
@@ -314,20 +314,20 @@ impl Report {
             record: Record::default(),
             row: None,
             own: None,
-            told: Vec::new(),
+            own_report: Vec::new(),
             failure,
         }
     }
 }
 
-impl Company for Serving {
-    fn share(&self) -> Share {
-        self.scope.share(self.party.share())
+impl TrialCoordinator for Serving {
+    fn share(&self) -> ClientShare {
+        self.scope.share(self.ranks.share())
     }
 
     fn start(&mut self, clock: MonotonicClock, workers: usize) -> Result<Instant, DriverError> {
-        let party = self.party.clone();
-        let mut group = party.group();
+        let ranks = self.ranks.clone();
+        let mut group = ranks.group();
         let refused = |reason: String| DriverError::System {
             operation: "starting with the other hosts",
             reason,
@@ -338,21 +338,21 @@ impl Company for Serving {
             Ok(None) => Err(refused("another rank failed".into())),
             Err(error) => {
                 self.stage = ServingStage::CalledOff;
-                let words = refused(self.party.words(&error));
+                let words = refused(self.ranks.words(&error));
                 self.lost = Some(error);
                 Err(words)
             }
         }
     }
 
-    fn hear(&mut self, worker: usize, slots: &[Slot], elapsed: Duration) {
+    fn add_slots(&mut self, worker: usize, slots: &[Slot], elapsed: Duration) {
         self.slots.extend_from_slice(slots);
         self.closed[worker] = elapsed;
     }
 
     fn attend(&mut self) {
-        let party = self.party.clone();
-        let mut group = party.group();
+        let ranks = self.ranks.clone();
+        let mut group = ranks.group();
         let mut step = || -> Result<(), FleetError> {
             group.tick()?;
             while let Some((rank, bytes)) = group.next_note(Instant::START)? {

@@ -6,7 +6,7 @@ use units::{Duration, Instant, format_duration_ns};
 
 /// When a host was done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct End {
+pub(super) struct HostEnd {
     pub rank: u32,
     /// Nanoseconds from the common start on, on rank 0's clock.
     pub after_ns: f64,
@@ -14,7 +14,7 @@ pub(super) struct End {
     pub half_ns: Option<f64>,
 }
 
-impl End {
+impl HostEnd {
     /// Rank 0's own.
     pub fn of_leader(elapsed: Duration) -> Self {
         Self {
@@ -62,10 +62,10 @@ impl End {
 }
 
 /// Who was done first, and who last.
-pub(super) fn first_and_last(ends: &[End]) -> (End, End) {
-    let order = |one: &&End, other: &&End| one.after_ns.total_cmp(&other.after_ns);
+pub(super) fn first_and_last(ends: &[HostEnd]) -> (HostEnd, HostEnd) {
+    let order = |one: &&HostEnd, other: &&HostEnd| one.after_ns.total_cmp(&other.after_ns);
     let (first, last) = (ends.iter().min_by(order), ends.iter().max_by(order));
-    let leader = End::of_leader(Duration::ZERO);
+    let leader = HostEnd::of_leader(Duration::ZERO);
     (
         first.copied().unwrap_or(leader),
         last.copied().unwrap_or(leader),
@@ -74,7 +74,7 @@ pub(super) fn first_and_last(ends: &[End]) -> (End, End) {
 
 /// How far the hosts' clocks can be trusted in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Trust {
+pub(super) struct ClockTrust {
     /// The offset is wrong by so much at most, nanoseconds.
     pub bound_ns: f64,
     /// Half the widest 95 % interval of an offset, nanoseconds.
@@ -85,7 +85,7 @@ pub(super) struct Trust {
     pub start_off_ns: f64,
 }
 
-impl Trust {
+impl ClockTrust {
     /// That in clocks with those readings, from the start to the end of a trial; `begun` is what
     /// each read when it started.
     pub fn of(lines: &[ClockLine], begun: &[Instant], start: Instant, elapsed: Duration) -> Self {
@@ -98,7 +98,7 @@ impl Trust {
                     trust.half_ns = Some(trust.half_ns.unwrap_or(0.0).max(half));
                 }
             }
-            let off = End::of(0, line, (start, *begun), Duration::ZERO).after_ns;
+            let off = HostEnd::of(0, line, (start, *begun), Duration::ZERO).after_ns;
             trust.start_off_ns = trust.start_off_ns.max(off.abs());
             if let Some((drift, half)) = line.likely_drift_ppm() {
                 let fastest = trust.drift_ppm.filter(|it| it.0 >= drift.abs());
@@ -201,12 +201,12 @@ mod tests {
         let start = Instant(SECOND);
         // It was told to start 30 us late, and works 2 s by the leader's clock.
         let begun = Instant(SECOND + 1_000_000 + 50_000 + 30_000);
-        let end = End::of(3, &line, (start, begun), Duration(2 * SECOND + 100_000));
+        let end = HostEnd::of(3, &line, (start, begun), Duration(2 * SECOND + 100_000));
         assert!((end.after_ns - (2e9 + 30_000.0)).abs() < 10.0, "{end:?}");
         assert!(end.half_ns.is_some_and(|half| half < 10.0), "{end:?}");
-        let skew = end.later_than(&End::of_leader(Duration(2 * SECOND)));
+        let skew = end.later_than(&HostEnd::of_leader(Duration(2 * SECOND)));
         assert!(skew.starts_with("30.0 us ± "), "{skew}");
-        let trust = Trust::of(&[line], &[begun], start, Duration(2 * SECOND));
+        let trust = ClockTrust::of(&[line], &[begun], start, Duration(2 * SECOND));
         assert!((trust.start_off_ns - 30_000.0).abs() < 10.0, "{trust:?}");
         let expected = 50e-6 + 30e-6 / 2.0;
         let error = trust.rate_error(Duration(2 * SECOND));
@@ -217,11 +217,11 @@ mod tests {
     fn a_clock_that_was_read_once_has_a_bound_alone() {
         let line = line(0..1);
         let (start, begun) = (Instant(1_000), Instant(1_001_000));
-        let end = End::of(1, &line, (start, begun), Duration(SECOND));
+        let end = HostEnd::of(1, &line, (start, begun), Duration(SECOND));
         assert_eq!(end.half_ns, None);
-        let skew = end.later_than(&End::of_leader(Duration(SECOND)));
+        let skew = end.later_than(&HostEnd::of_leader(Duration(SECOND)));
         assert!(!skew.contains('±'), "{skew}");
-        let words = Trust::of(&[line], &[begun], start, Duration(SECOND)).words();
+        let words = ClockTrust::of(&[line], &[begun], start, Duration(SECOND)).words();
         assert!(
             words.contains(" at most; each host started within "),
             "{words}"

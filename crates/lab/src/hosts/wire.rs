@@ -4,8 +4,8 @@
 use std::fmt::Display;
 
 use engine::Record;
-use fleet::{FleetError, Share};
-use procedure::{OwnWork, Trial};
+use fleet::{ClientShare, FleetError};
+use procedure::{OwnDeviceWork, Trial};
 use results::Measurement;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 
 /// What rank 0 orders between trials.
 #[derive(Serialize, Deserialize)]
-pub enum Order {
+pub enum RankCommand {
     /// Carry out this rank's share of a trial.
     Measure(Box<Trial>, Scope),
     /// Carry out the trial with that salt of the list that every rank has made for itself.
@@ -36,10 +36,10 @@ pub enum Scope {
 
 impl Scope {
     /// Which of a trial's clients a rank with that share carries out.
-    pub const fn share(self, share: Share) -> Share {
+    pub const fn share(self, share: ClientShare) -> ClientShare {
         match self {
             Self::Dealt => share,
-            Self::Each => Share::WHOLE,
+            Self::Each => ClientShare::WHOLE,
         }
     }
 
@@ -119,7 +119,7 @@ pub type Readiness = Result<(), String>;
 
 /// What a rank found.
 #[derive(Serialize, Deserialize)]
-pub struct Report {
+pub struct RankReport {
     /// From the start to the end of the trial there.
     pub elapsed: Duration,
     /// What was recorded.
@@ -127,9 +127,9 @@ pub struct Report {
     /// The rank's own measurement: it is shown, and never added.
     pub row: Option<Measurement>,
     /// What the rank can have caused on its device; `None` where that is not known.
-    pub own: Option<OwnWork>,
+    pub own: Option<OwnDeviceWork>,
     /// What clients that a kind brings itself saw, in the kind's own form.
-    pub told: Vec<u8>,
+    pub own_report: Vec<u8>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
 }
@@ -173,7 +173,7 @@ mod tests {
     use units::TimeSpan;
     use workload::{
         AddressSpec, ClientSpec, Durability, Errno, Gap, GapShape, JobRate, Mix, MixSpec, OpKind,
-        Pacing, Partition, Pattern, RateMiss, Region, Size, Start, TargetId,
+        OperationSize, Pacing, Partition, Pattern, RateMiss, Region, TargetId, WalkStart,
     };
 
     use super::*;
@@ -256,10 +256,10 @@ mod tests {
                     },
                     partition: Partition::Contending,
                     pattern: Pattern::Zipf { theta: 0.99 },
-                    start: Start::Random,
+                    start: WalkStart::Random,
                 },
                 mix: Mix::READ,
-                sizes: vec![Size {
+                sizes: vec![OperationSize {
                     len: 4096,
                     weight: 1,
                 }],

@@ -9,16 +9,16 @@ use results::environment::ForeignIo;
 use results::{Access, Measurement, SystemSeries, Warning, WarningCode};
 use workload::{ClientSpec, JobSpec};
 
-use super::remote_cache::CacheReads;
-use super::{Place, StorageLaboratory};
+use super::remote_cache::RemoteCacheReads;
+use super::{StorageLaboratory, TargetLocation};
 use host::counters::{CountersDelta, page_cache_share};
-use host::inspect::{BytesMoved, Facts, FetchAccount, Layers, Uncounted, buffered_loops};
+use host::inspect::{BytesMoved, FetchAccount, Layers, SystemRoots, Uncounted, buffered_loops};
 
 /// A look at the caches that the kernel's account of this process leaves out.
 pub(super) struct CacheLook {
     /// Who counts what reads fetch.
     pub(super) account: FetchAccount,
-    remote: Option<CacheReads>,
+    remote: Option<RemoteCacheReads>,
     loops: Option<Layers>,
 }
 
@@ -39,7 +39,7 @@ impl StorageLaboratory {
     /// Who counts what reads of all its targets fetch.
     #[must_use]
     pub fn fetch_account(&self) -> FetchAccount {
-        if let Place::Directory { directory, .. } = &self.place {
+        if let TargetLocation::Directory { directory, .. } = &self.place {
             return FetchAccount::of(directory.path());
         }
         let paths: BTreeSet<&Path> = self.table.targets().iter().map(Target::path).collect();
@@ -51,9 +51,9 @@ impl StorageLaboratory {
     /// What such caches were asked for so far.
     pub(super) fn look_at_caches(&self, account: FetchAccount) -> CacheLook {
         let device = self.settings.device.as_deref();
-        let facts = Facts::default();
+        let facts = SystemRoots::default();
         CacheLook {
-            remote: CacheReads::look(&facts, &account),
+            remote: RemoteCacheReads::look(&facts, &account),
             loops: device.and_then(|name| buffered_loops(&facts, name)),
             account,
         }

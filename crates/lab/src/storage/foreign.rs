@@ -1,6 +1,6 @@
 //! Judges each trial on real storage by what its device did meanwhile: for others, or not at all.
 
-use procedure::{OwnIo, OwnWork, Splitting, Trial, device_time, foreign_io, foreign_warning};
+use procedure::{OwnDeviceWork, OwnIo, Splitting, Trial, device_time, foreign_io, foreign_warning};
 use results::environment::{CountersDelta, DeviceActivity, ForeignIo};
 use results::{Access, Interval, Measurement, Severity, Warning, WarningCode};
 use units::Duration;
@@ -8,7 +8,7 @@ use workload::ClientSpec;
 
 use super::StorageLaboratory;
 use host::counters::Counters;
-use host::inspect::{Facts, request_bytes};
+use host::inspect::{SystemRoots, request_bytes};
 use sys::count_extents;
 
 /// A value of `SEEKSTONE_SHARED` other than nothing: the device is known to be shared.
@@ -45,12 +45,12 @@ impl Neighbours {
 
 /// What this process wrote and the device has not seen yet: it comes back in a later trial.
 #[derive(Debug, Default)]
-pub(super) struct Behind {
+pub(super) struct UnwrittenBytes {
     last: Option<Box<Counters>>,
     bytes: u64,
 }
 
-impl Behind {
+impl UnwrittenBytes {
     /// Account for what happened since the last look.
     pub(super) fn look(&mut self, now: Counters) {
         if let Some(last) = &self.last {
@@ -72,7 +72,11 @@ impl StorageLaboratory {
 
     /// What this process can have caused at most during `trial`; what was behind when it began is
     /// in it. `None` where the kernel does not count it.
-    pub(super) fn account(&mut self, measurement: &Measurement, trial: &Trial) -> Option<OwnWork> {
+    pub(super) fn account(
+        &mut self,
+        measurement: &Measurement,
+        trial: &Trial,
+    ) -> Option<OwnDeviceWork> {
         let copies_on_write = self.space().is_none_or(|space| space.copies_on_write);
         let behind = (!copies_on_write).then_some(self.behind.bytes);
         let counters = measurement.counters.as_ref();
@@ -95,7 +99,10 @@ impl StorageLaboratory {
             bytes += target.size();
         }
         Some(Splitting {
-            request_bytes: request_bytes(&Facts::default(), self.settings.device.as_deref()?)?,
+            request_bytes: request_bytes(
+                &SystemRoots::default(),
+                self.settings.device.as_deref()?,
+            )?,
             extents_per_byte: extents as f64 / bytes.max(1) as f64,
         })
     }
@@ -116,7 +123,7 @@ impl StorageLaboratory {
         &self,
         measurement: &mut Measurement,
         trial: &Trial,
-        own: Option<OwnWork>,
+        own: Option<OwnDeviceWork>,
         elapsed: Duration,
     ) {
         let alone = Witness {
@@ -134,7 +141,7 @@ pub(crate) struct Witness<'a> {
     /// Its measurement, which gets what is said of others.
     pub measurement: &'a mut Measurement,
     /// What it can have caused; `None` where that is not known.
-    pub own: Option<OwnWork>,
+    pub own: Option<OwnDeviceWork>,
     /// How long the trial was there.
     pub elapsed: Duration,
     /// Share of what it reads that its file system has allocated; `None` where that is not known.
@@ -151,7 +158,7 @@ pub(crate) fn judge(processes: &mut [Witness<'_>], trial: &Trial, neighbours: Ne
     let Some(own) = own.filter(|_| cached_share(processes) <= CACHED_SHARE) else {
         return;
     };
-    let least = OwnWork {
+    let least = OwnDeviceWork {
         writes: Some(own.writes.unwrap_or_default()),
         ..own
     };
@@ -216,7 +223,10 @@ fn device_of(measurement: &Measurement) -> Option<&DeviceActivity> {
 
 /// Intervals that blame others only where the whole trial does: what a file system adds and what is
 /// written late is accounted for there alone.
-pub(super) fn told_apart(mut intervals: Vec<Interval>, measurement: &Measurement) -> Vec<Interval> {
+pub(super) fn distinguished(
+    mut intervals: Vec<Interval>,
+    measurement: &Measurement,
+) -> Vec<Interval> {
     let counters = measurement.counters.as_ref();
     let foreign = counters.and_then(|it| it.foreign.as_ref());
     if foreign.is_none_or(|it| it.bytes == 0) {
@@ -235,7 +245,7 @@ fn own_work(
     trial: &Trial,
     counters: &CountersDelta,
     (behind, splitting): (Option<u64>, Option<Splitting>),
-) -> Option<OwnWork> {
+) -> Option<OwnDeviceWork> {
     let (_, io) = (counters.device.as_ref()?, counters.process_io?);
     // Of a file system that is served by another program, that program's I/O would be "others'".
     let is_counted = io.read_bytes + io.write_bytes >= measurement.bytes_all / 2;
@@ -263,7 +273,7 @@ fn own_work(
         own_io("write", io.write_bytes + beside)
     };
     let writes = behind.filter(|_| !is_files).map(own_writes);
-    Some(OwnWork { reads, writes })
+    Some(OwnDeviceWork { reads, writes })
 }
 
 /// Direct reads that neither the device nor the processes' accounts of it have seen: of holes, of

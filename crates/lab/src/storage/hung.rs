@@ -10,7 +10,7 @@ use procedure::TrialError;
 use results::{Warning, WarningCode};
 use units::format_counted;
 
-use super::{Place, StorageLaboratory};
+use super::{StorageLaboratory, TargetLocation};
 use crate::workers::GivenUp;
 
 /// How long closing and removing files may take on storage that did not answer before.
@@ -28,15 +28,15 @@ impl StorageLaboratory {
         let given_up = given_up?;
         let unanswered = given_up.unanswered;
         let operations = format_counted(unanswered.operations, "operation");
-        let told: Vec<String> = given_up.threads.iter().map(ToString::to_string).collect();
-        let told = match told.is_empty() {
+        let hung: Vec<String> = given_up.threads.iter().map(ToString::to_string).collect();
+        let hung = match hung.is_empty() {
             true => "the requests are in io_uring, and no thread waits for them".to_owned(),
-            false => told.join("; "),
+            false => hung.join("; "),
         };
         let warning = Warning::doubt(
             WarningCode::Hung,
             format!(
-                "{title}: {operations} on {} given up, without an answer for {}: {told}. Such an \
+                "{title}: {operations} on {} given up, without an answer for {}: {hung}. Such an \
                  operation counts in the longest latency with the time that it has waited, and in \
                  no mean.",
                 self.names(),
@@ -68,7 +68,10 @@ impl StorageLaboratory {
 
 /// Close the targets and remove what was made, if the storage lets us in time: else a thread is
 /// left with it.
-pub(super) fn clean_up_in_time(place: Place, table: Arc<TargetTable>) -> Result<(), TargetError> {
+pub(super) fn clean_up_in_time(
+    place: TargetLocation,
+    table: Arc<TargetTable>,
+) -> Result<(), TargetError> {
     let paths = place.directories().iter();
     let paths: Vec<_> = paths.map(|it| it.path().to_owned()).collect();
     let (sender, receiver) = channel();

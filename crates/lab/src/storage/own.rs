@@ -11,7 +11,7 @@ use workload::ClientSpec;
 use procedure::{Circumstances, Trial};
 
 use super::plan::is_durable;
-use crate::workers::{Harvest, WorkersDay};
+use crate::workers::{WorkerCpuUse, WorkerResults};
 
 /// Device requests for each operation above which the kernel has split operations.
 const SPLIT_FACTOR: f64 = 1.05;
@@ -44,18 +44,18 @@ fn engine_name(kind: DriverKind, own: Option<&OwnWork>) -> &'static str {
 
 /// What is known of a trial besides its slots.
 pub(super) fn circumstances(
-    harvest: &Harvest,
+    collected: &WorkerResults,
     (seed, nominal_depth): (u64, u32),
     on_error: OnError,
 ) -> Circumstances {
     Circumstances {
-        driver: engine_name(harvest.driver, harvest.own_work.as_ref()).into(),
-        workers: harvest.days.len() as u32,
+        driver: engine_name(collected.driver, collected.own_work.as_ref()).into(),
+        workers: collected.cpu.len() as u32,
         seed,
         nominal_depth,
-        elapsed: harvest.elapsed,
+        elapsed: collected.elapsed,
         on_error,
-        standstill: harvest.standstill,
+        standstill: collected.standstill,
     }
 }
 
@@ -64,13 +64,13 @@ pub(super) fn generator(
     own: &OwnWork,
     settings: &UringSettings,
     processors: Vec<usize>,
-    days: &[WorkersDay],
+    cpu: &[WorkerCpuUse],
     obstacle: Option<String>,
 ) -> Generator {
     let has_entries = own.entries_timed > 0;
     let entry_mean_ns = own.entries_timed_ns as f64 / own.entries_timed as f64;
-    let busiest = days.iter().max_by(|a, b| a.busy.total_cmp(&b.busy));
-    let sum: f64 = days.iter().map(|day| day.busy).sum();
+    let busiest = cpu.iter().max_by(|a, b| a.busy.total_cmp(&b.busy));
+    let sum: f64 = cpu.iter().map(|day| day.busy).sum();
     let share = |huge: u64| huge as f64 / own.buffer_bytes.max(1) as f64;
     Generator {
         buffer_bytes: own.buffer_bytes,
@@ -82,7 +82,7 @@ pub(super) fn generator(
         engine_because: engine_because(obstacle, own),
         busiest_worker: busiest.map(|day| day.busy),
         processor_wait: busiest.map(|day| day.without_processor),
-        workers_busy: busiest.map(|_| sum / days.len() as f64),
+        workers_busy: busiest.map(|_| sum / cpu.len() as f64),
         awake_ns: Some(own.awake_ns),
         polls: settings.notice == Notice::Poll,
     }

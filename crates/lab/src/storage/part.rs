@@ -2,22 +2,22 @@
 
 use engine::Record;
 use host::processors::processors;
-use procedure::{Ending, Monitor, OwnWork};
+use procedure::{Ending, Monitor, OwnDeviceWork};
 use results::Measurement;
 use units::Duration;
 
 use super::cache_share::CacheLook;
-use super::foreign::told_apart;
+use super::foreign::distinguished;
 use crate::laboratory::Outcome;
 
 /// What a process found of its share of a trial.
-pub(crate) struct Part {
+pub(crate) struct PartialTrial {
     /// What it measured.
     pub outcome: Outcome,
     /// What it recorded, so that records of several hosts can be added.
     pub record: Record,
     /// What it can have caused on its device; `None` where that is not known.
-    pub own: Option<OwnWork>,
+    pub own: Option<OwnDeviceWork>,
 }
 
 /// What a trial gave in which nothing failed.
@@ -30,7 +30,7 @@ pub(super) fn outcome_of(
     caches: &CacheLook,
 ) -> Outcome {
     Outcome {
-        intervals: told_apart(monitor.intervals(), &measurement),
+        intervals: distinguished(monitor.intervals(), &measurement),
         measurement,
         ending,
         failure: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use drivers::{Caching, Checking, TargetError, VerificationLog};
 use sys::drop_cached;
 
-use super::{MAIN_FILE, Place, StorageLaboratory};
+use super::{MAIN_FILE, StorageLaboratory, TargetLocation};
 use crate::laboratory::LaboratoryError;
 
 impl StorageLaboratory {
@@ -62,7 +62,7 @@ impl StorageLaboratory {
     /// The main file, if this laboratory made one.
     #[must_use]
     pub fn main_file(&self) -> Option<PathBuf> {
-        let Place::Directory { directory, .. } = &self.place else {
+        let TargetLocation::Directory { directory, .. } = &self.place else {
             return None;
         };
         Some(Path::new(directory.path()).join(MAIN_FILE))

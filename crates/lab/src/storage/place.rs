@@ -5,7 +5,7 @@ use std::sync::Arc;
 use drivers::{TargetError, TargetTable, WorkDirectory};
 
 /// Where the targets are.
-pub(super) enum Place {
+pub(super) enum TargetLocation {
     Directory {
         directory: Arc<WorkDirectory>,
         size: u64,
@@ -19,7 +19,7 @@ pub(super) enum Place {
     },
 }
 
-impl Place {
+impl TargetLocation {
     /// Close the targets, and remove what was made.
     pub(super) fn clean_up(self, table: Arc<TargetTable>) -> Result<(), TargetError> {
         drop(table);

@@ -7,7 +7,7 @@ use drivers::{
     VARIETY_BYTES,
 };
 use engine::KindSet;
-use fleet::Share;
+use fleet::ClientShare;
 use procedure::{CACHE_FILE, Trial};
 use results::Access;
 use workload::{ClientSpec, Content, JobSpec, Request};
@@ -15,7 +15,7 @@ use workload::{ClientSpec, Content, JobSpec, Request};
 use super::StorageLaboratory;
 use super::misfit::{control_misfit, misfit, user_misfit};
 use crate::laboratory::{LaboratoryError, trial_seed};
-use host::limits::{Limits, check_plan};
+use host::limits::{ProcessLimits, check_plan};
 use host::processors::processors;
 
 use crate::deal::{deal, members, share_of};
@@ -36,7 +36,7 @@ impl StorageLaboratory {
     pub(super) fn plan(
         &self,
         whole: &Trial,
-        share: Share,
+        share: ClientShare,
         seed: u64,
     ) -> Result<WorkPlan, LaboratoryError> {
         let trial = &share_of(whole, share);
@@ -141,7 +141,7 @@ pub(super) fn is_durable(spec: &ClientSpec) -> bool {
 /// Requests that may wait for room in each of so many workers: an eighth of the memory, so that a
 /// storage that stalls for seconds under a million arrivals a second is still measured.
 fn backlog_max(workers: usize) -> usize {
-    let memory = Limits::capture().memory_available_bytes.unwrap_or(0);
+    let memory = ProcessLimits::capture().memory_available_bytes.unwrap_or(0);
     let bytes = memory / BACKLOG_PART / workers as u64;
     (bytes as usize / size_of::<Request>()).clamp(BACKLOG_LEAST, BACKLOG_MOST)
 }
@@ -204,8 +204,8 @@ mod tests {
     use stats::Channel;
     use units::Duration;
     use workload::{
-        AddressSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
-        Start, TargetId,
+        AddressSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition, Pattern,
+        Region, TargetId, WalkStart,
     };
 
     use super::*;
@@ -222,10 +222,10 @@ mod tests {
                 region,
                 partition: Partition::Contending,
                 pattern: Pattern::Uniform,
-                start: Start::Random,
+                start: WalkStart::Random,
             },
             mix,
-            sizes: vec![Size {
+            sizes: vec![OperationSize {
                 len: 4096,
                 weight: 1,
             }],

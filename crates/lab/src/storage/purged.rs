@@ -1,8 +1,8 @@
 //! Makes the main target forget what was written to it.
 
-use drivers::{PurgeMethod, ReadBack, TargetKind, purge};
+use drivers::{PurgeMethod, ReadBack, TargetFileType, purge};
 
-use super::{Place, StorageLaboratory};
+use super::{StorageLaboratory, TargetLocation};
 use crate::laboratory::LaboratoryError;
 
 impl StorageLaboratory {
@@ -10,12 +10,12 @@ impl StorageLaboratory {
     /// directory, whose test file is a new one.
     #[must_use]
     pub fn purge_method(&self) -> Option<PurgeMethod> {
-        let Place::Named = self.place else {
+        let TargetLocation::Named = self.place else {
             return None;
         };
         Some(match self.table.targets().first()?.kind() {
-            TargetKind::Device => PurgeMethod::Discard,
-            TargetKind::File => PurgeMethod::Punch,
+            TargetFileType::Device => PurgeMethod::Discard,
+            TargetFileType::File => PurgeMethod::Punch,
         })
     }
 

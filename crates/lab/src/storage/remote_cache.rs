@@ -4,19 +4,19 @@
 //! and `/proc/spl/kstat/zfs/arcstats` of OpenZFS. The ARC serves the whole machine: reads of others
 //! count, too.
 
-use host::inspect::{Facts, FetchAccount};
+use host::inspect::{FetchAccount, SystemRoots};
 
 /// What was asked of a file system so far, and what of it the cache did not have: bytes of NFS,
 /// blocks of ZFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CacheReads {
+pub(super) struct RemoteCacheReads {
     asked: u64,
     fetched: u64,
 }
 
-impl CacheReads {
+impl RemoteCacheReads {
     /// Looks now; `None` where the account is neither that of NFS nor that of ZFS.
-    pub(super) fn look(facts: &Facts, account: &FetchAccount) -> Option<Self> {
+    pub(super) fn look(facts: &SystemRoots, account: &FetchAccount) -> Option<Self> {
         match account {
             FetchAccount::NfsMount(point) => {
                 let text = facts.proc_text("self/mountstats")?;
@@ -37,7 +37,7 @@ impl CacheReads {
 
 /// Of the mount at `point`: bytes that programs read, normally and directly, and bytes that the
 /// server sent.
-fn nfs_reads(text: &str, point: &str) -> Option<CacheReads> {
+fn nfs_reads(text: &str, point: &str) -> Option<RemoteCacheReads> {
     let device = format!(" mounted on {point} with fstype nfs");
     let mut lines = text.lines().skip_while(|line| !line.contains(&device));
     lines.next()?;
@@ -50,19 +50,19 @@ fn nfs_reads(text: &str, point: &str) -> Option<CacheReads> {
     let [normal, _, direct, _, server, ..] = numbers.as_slice() else {
         return None;
     };
-    Some(CacheReads {
+    Some(RemoteCacheReads {
         asked: normal + direct,
         fetched: *server,
     })
 }
 
-fn arc_reads(text: &str) -> Option<CacheReads> {
+fn arc_reads(text: &str) -> Option<RemoteCacheReads> {
     let value = |name: &str| {
         let mut rows = text.lines().map(str::split_whitespace);
         rows.find_map(|mut row| (row.next()? == name).then(|| row.nth(1)?.parse::<u64>().ok())?)
     };
     let (hits, misses) = (value("hits")?, value("misses")?);
-    Some(CacheReads {
+    Some(RemoteCacheReads {
         asked: hits + misses,
         fetched: misses,
     })
@@ -89,8 +89,8 @@ mod tests {
         misses                          4    100\n\
         demand_data_hits                4    400\n";
 
-    const fn reads(asked: u64, fetched: u64) -> Option<CacheReads> {
-        Some(CacheReads { asked, fetched })
+    const fn reads(asked: u64, fetched: u64) -> Option<RemoteCacheReads> {
+        Some(RemoteCacheReads { asked, fetched })
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_account_decides_where_to_look() {
         let top = tempfile::tempdir().expect("a temporary directory");
-        let facts = Facts {
+        let facts = SystemRoots {
             proc: top.path().to_owned(),
             sys: top.path().to_owned(),
         };
@@ -126,7 +126,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             std::fs::write(path, text).expect("a file");
         }
-        let look = |account| CacheReads::look(&facts, &account);
+        let look = |account| RemoteCacheReads::look(&facts, &account);
         let nfs = |point: &str| FetchAccount::NfsMount(point.into());
         assert_eq!(look(nfs("/mnt/a")), reads(1300, 650));
         assert_eq!(look(nfs("/mnt/b")), None);

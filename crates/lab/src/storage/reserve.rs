@@ -10,7 +10,7 @@ use drivers::{FreeSpace, Target, free_space};
 use procedure::{Trial, TrialError};
 use units::{Bytes, Duration};
 
-use super::{Place, StorageLaboratory};
+use super::{StorageLaboratory, TargetLocation};
 
 /// From one look at free space to the next.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -80,7 +80,7 @@ impl StorageLaboratory {
     /// What is measured, and the bytes that stay free there.
     fn reserves(&self) -> Vec<(&Path, u64)> {
         match &self.place {
-            Place::Several { reserves, .. } => {
+            TargetLocation::Several { reserves, .. } => {
                 // Each file is two targets: past the page cache, and through it.
                 let files = self.table.targets().iter().step_by(2).map(Target::path);
                 files.zip(reserves.iter().copied()).collect()
@@ -96,8 +96,10 @@ impl StorageLaboratory {
 
     fn path(&self) -> Option<&Path> {
         match &self.place {
-            Place::Directory { directory, .. } => Some(directory.path()),
-            Place::Named | Place::Several { .. } => Some(self.table.targets().first()?.path()),
+            TargetLocation::Directory { directory, .. } => Some(directory.path()),
+            TargetLocation::Named | TargetLocation::Several { .. } => {
+                Some(self.table.targets().first()?.path())
+            }
         }
     }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, Owner, Target, TargetError, TargetOptions, TargetTable, WorkDirectory,
-    check_room,
+    AccessMode, Caching, DirectoryOwner, Target, TargetError, TargetOptions, TargetTable,
+    WorkDirectory, check_room,
 };
 use procedure::{Preparation, Trial};
 use results::Access;
@@ -16,7 +16,7 @@ use units::Bytes;
 use workload::{JobsSpec, TargetId};
 
 use super::test_files::allocate;
-use super::{Place, StorageLaboratory, StorageSettings};
+use super::{StorageLaboratory, StorageSettings, TargetLocation};
 use crate::laboratory::LaboratoryError;
 
 /// A file or device that is worked on.
@@ -46,13 +46,13 @@ impl StorageLaboratory {
     /// When one cannot be opened or made; nothing is left of those that were.
     pub fn on_several(
         wanted: &[WantedFile],
-        owner: &Owner,
+        owner: &DirectoryOwner,
         confirmed: Option<&str>,
         settings: StorageSettings,
     ) -> Result<Self, LaboratoryError> {
         let reserve_of = |it: &WantedFile| it.make.map_or(settings.reserve, |it| it.reserve);
         let reserves: Vec<u64> = wanted.iter().map(reserve_of).collect();
-        let place = Place::Several {
+        let place = TargetLocation::Several {
             directories: Vec::new(),
             reserves: Vec::new(),
         };
@@ -60,7 +60,7 @@ impl StorageLaboratory {
         let mut made = BTreeMap::new();
         let opened = this.open_several(wanted, (owner, confirmed), &mut made);
         let directories = made.into_values().collect();
-        this.place = Place::Several {
+        this.place = TargetLocation::Several {
             directories,
             reserves,
         };
@@ -77,7 +77,7 @@ impl StorageLaboratory {
     fn open_several(
         &mut self,
         wanted: &[WantedFile],
-        (owner, confirmed): (&Owner, Option<&str>),
+        (owner, confirmed): (&DirectoryOwner, Option<&str>),
         made: &mut BTreeMap<PathBuf, Arc<WorkDirectory>>,
     ) -> Result<Vec<Target>, LaboratoryError> {
         let mut targets = Vec::with_capacity(wanted.len() * 2);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use drivers::{Caching, SmallFiles, TargetError, TargetTable, WorkDirectory};
 use procedure::{MAIN_DIRECT, SMALL_FILES_MAX};
 use units::Bytes;
-use workload::{Spread, TargetId};
+use workload::{FileSet, TargetId};
 
-use super::{MAIN_FILE, Place, StorageLaboratory};
+use super::{MAIN_FILE, StorageLaboratory, TargetLocation};
 use crate::laboratory::LaboratoryError;
 
 const CACHE_FILE_NAME: &str = "cache";
@@ -25,9 +25,9 @@ impl StorageLaboratory {
 
     /// How clients are dealt to the test files, where there are several.
     #[must_use]
-    pub fn spread(&self) -> Option<Spread> {
+    pub fn spread(&self) -> Option<FileSet> {
         let files = u32::from(self.settings.test_files);
-        (files > 1).then_some(Spread {
+        (files > 1).then_some(FileSet {
             others: OTHER_TEST_FILES,
             files,
         })
@@ -39,7 +39,7 @@ impl StorageLaboratory {
     /// # Errors
     /// When there is no room, or the system refuses.
     pub fn lay_out(&mut self, size: Bytes, cached: Bytes) -> Result<(), LaboratoryError> {
-        let Place::Directory {
+        let TargetLocation::Directory {
             directory,
             size: known,
         } = &mut self.place

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use drivers::{AlignedBuffer, Caching, Seal, Target, TargetError, Verification};
 use engine::Clock as _;
-use host::limits::Limits;
+use host::limits::ProcessLimits;
 use results::{Warning, WarningCode};
 use sys::drop_cached;
 use units::{Bytes, Instant};
 use verify::{
-    Finding, Findings, Ledger, StateHead, StateTarget, Trust, Words, new_words, words_needed,
+    ExpectedDurability, Findings, Ledger, StateHead, StateTarget, VerifyMismatch, Words, new_words,
+    words_needed,
 };
 use workload::TargetId;
 
@@ -24,7 +25,7 @@ use crate::state_file;
 /// Bytes that are read back at once.
 const READ_BACK_BYTES: u64 = 1 << 20;
 /// Findings that a warning tells.
-const TOLD_MAX: usize = 5;
+const LISTED_MAX: usize = 5;
 /// The part of the available memory that a ledger may take.
 const MEMORY_PART: u64 = 2;
 
@@ -79,7 +80,7 @@ impl StorageLaboratory {
             return Ok(state_file::create(path, &head, count)?);
         }
         let needed = count.saturating_mul(size_of::<u64>() as u64);
-        let available = Limits::capture().memory_available_bytes;
+        let available = ProcessLimits::capture().memory_available_bytes;
         match available.is_some_and(|available| needed > available / MEMORY_PART) {
             true => Err(LaboratoryError::LedgerMemory {
                 bytes: Bytes(lens.iter().sum()),
@@ -138,7 +139,7 @@ impl StorageLaboratory {
             headers.ledger(),
             stamp_id.0,
             file,
-            Trust::Acknowledged,
+            ExpectedDurability::Acknowledged,
             |at, len, found| {
                 headers.note(found, len);
                 read += len;
@@ -170,8 +171,8 @@ pub(crate) fn read_written(
     ledger: &Ledger,
     target: u32,
     file: &File,
-    trust: Trust,
-    mut see: impl FnMut(u64, u64, &[Finding]) -> bool,
+    trust: ExpectedDurability,
+    mut see: impl FnMut(u64, u64, &[VerifyMismatch]) -> bool,
 ) -> io::Result<()> {
     let memory = AlignedBuffer::zeroed(READ_BACK_BYTES.max(ledger.unit()) as usize);
     let mut memory = memory.map_err(io::Error::other)?;
@@ -189,14 +190,14 @@ pub(crate) fn read_written(
 /// What a report says of findings.
 #[must_use]
 pub fn wrong_data(title: &str, findings: &Findings) -> Warning {
-    let told = findings.first().iter().take(TOLD_MAX);
-    let told: Vec<String> = told.map(ToString::to_string).collect();
+    let listed = findings.first().iter().take(LISTED_MAX);
+    let listed: Vec<String> = listed.map(ToString::to_string).collect();
     Warning::void(
         WarningCode::WrongData,
         format!(
             "{title}: verification found {findings}: {}. The storage \
              returned different data from what was written.",
-            told.join("; ")
+            listed.join("; ")
         ),
     )
 }

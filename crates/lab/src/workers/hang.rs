@@ -7,9 +7,9 @@ use engine::Outstanding;
 use units::{Duration, format_counted};
 
 /// Operations are told when nothing was answered for so long ...
-const TOLD_AFTER: Duration = Duration::from_secs(5);
+const REPORTED_AFTER: Duration = Duration::from_secs(5);
 /// ... and when a run that is to stop has waited for so long.
-const TOLD_STOPPING_AFTER: Duration = Duration::from_secs(1);
+const REPORTED_STOPPING_AFTER: Duration = Duration::from_secs(1);
 
 /// Operations that the storage does not answer, for a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,13 +103,13 @@ impl HangWatch {
 
     /// The same, where it has lasted long enough to be told.
     #[must_use]
-    pub fn told(&self, elapsed: Duration) -> Option<Unanswered> {
+    pub fn report(&self, elapsed: Duration) -> Option<Unanswered> {
         let unanswered = self.unanswered(elapsed);
         let stopping = self
             .stopping_since
             .map(|since| elapsed.saturating_sub(since));
-        let is_long = unanswered.span >= TOLD_AFTER
-            || stopping.is_some_and(|span| span >= TOLD_STOPPING_AFTER);
+        let is_long = unanswered.span >= REPORTED_AFTER
+            || stopping.is_some_and(|span| span >= REPORTED_STOPPING_AFTER);
         (unanswered.operations > 0 && is_long).then_some(unanswered)
     }
 
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    fn told(watch: &HangWatch, second: u64) -> Option<String> {
-        watch.told(SECOND * second).map(|it| it.to_string())
+    fn report(watch: &HangWatch, second: u64) -> Option<String> {
+        watch.report(SECOND * second).map(|it| it.to_string())
     }
 
     /// A trial of 8 s whose storage answers nothing from 5 s on, is stopped at 20 s, and waits for
@@ -150,22 +150,22 @@ mod tests {
         for second in 0..=5 {
             watch.see(SECOND * second, outstanding(4, 1000 * second));
         }
-        assert_eq!(told(&watch, 9), None);
+        assert_eq!(report(&watch, 9), None);
         assert_eq!(
-            told(&watch, 10).as_deref(),
+            report(&watch, 10).as_deref(),
             Some("4 operations outstanding for 5 s")
         );
         watch.end(SECOND * 8);
         watch.see(SECOND * 17, outstanding(4, 5000));
         assert_eq!(
-            told(&watch, 17).as_deref(),
+            report(&watch, 17).as_deref(),
             Some("4 operations outstanding for 12 s")
         );
         assert!(!watch.is_over_limit(SECOND * 67));
         assert!(watch.is_over_limit(SECOND * 68));
         watch.stop(SECOND * 20);
         assert_eq!(
-            told(&watch, 20).as_deref(),
+            report(&watch, 20).as_deref(),
             Some(
                 "Waiting for 4 operations, outstanding for 15 s. Ctrl-C again keeps what was \
                  measured."
@@ -174,13 +174,13 @@ mod tests {
         // Whatever is answered in the end is something.
         watch.see(SECOND * 60, outstanding(3, 5001));
         assert_eq!(
-            told(&watch, 64).map(|it| it.contains("3 operations, outstanding for 4 s")),
+            report(&watch, 64).map(|it| it.contains("3 operations, outstanding for 4 s")),
             Some(true)
         );
         assert!(!watch.is_over_limit(SECOND * 119));
         assert!(watch.is_over_limit(SECOND * 120));
         watch.see(SECOND * 120, outstanding(0, 5004));
-        assert_eq!(told(&watch, 130), None);
+        assert_eq!(report(&watch, 130), None);
         assert!(!watch.is_over_limit(SECOND * 300));
     }
 
@@ -190,11 +190,11 @@ mod tests {
         watch.see(SECOND * 2, outstanding(1, 70));
         watch.stop(SECOND * 3);
         watch.end(SECOND * 3);
-        assert_eq!(told(&watch, 3), None);
-        let said = told(&watch, 4).expect("it is told");
+        assert_eq!(report(&watch, 3), None);
+        let text = report(&watch, 4).expect("it is told");
         assert!(
-            said.starts_with("Waiting for 1 operation, outstanding for 2 s."),
-            "{said}"
+            text.starts_with("Waiting for 1 operation, outstanding for 2 s."),
+            "{text}"
         );
     }
 
@@ -204,7 +204,7 @@ mod tests {
         let mut watch = HangWatch::new(SECOND * 10, Some(SECOND * 8));
         watch.end(SECOND * 8);
         watch.see(SECOND * 100, outstanding(0, 12));
-        assert_eq!(watch.told(SECOND * 200), None);
+        assert_eq!(watch.report(SECOND * 200), None);
         watch.see(SECOND * 201, outstanding(2, 12));
         assert!(!watch.is_over_limit(SECOND * 105));
     }

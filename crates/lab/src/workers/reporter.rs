@@ -7,17 +7,17 @@ use procedure::Ending;
 use stats::Slot;
 use units::Duration;
 
-use super::Report;
+use super::WorkerReport;
 
 /// Sends a worker's slots without ever waiting for the receiver.
 pub(super) struct Reporter {
     worker: usize,
-    sender: SyncSender<Report>,
+    sender: SyncSender<WorkerReport>,
     kept: Vec<Slot>,
 }
 
 impl Reporter {
-    pub(super) const fn new(worker: usize, sender: SyncSender<Report>) -> Self {
+    pub(super) const fn new(worker: usize, sender: SyncSender<WorkerReport>) -> Self {
         Self {
             worker,
             sender,
@@ -27,7 +27,7 @@ impl Reporter {
 
     pub(super) fn report_broken(self, error: DriverError) {
         let worker = self.worker;
-        let _ = self.sender.send(Report::Broken { worker, error });
+        let _ = self.sender.send(WorkerReport::Broken { worker, error });
     }
 
     pub(super) fn report(&mut self, mut slots: Vec<Slot>, elapsed: Duration) {
@@ -36,12 +36,14 @@ impl Reporter {
             all.append(&mut slots);
             slots = all;
         }
-        let report = Report::Slots {
+        let report = WorkerReport::Slots {
             worker: self.worker,
             slots,
             elapsed,
         };
-        if let Err(TrySendError::Full(Report::Slots { slots, .. })) = self.sender.try_send(report) {
+        if let Err(TrySendError::Full(WorkerReport::Slots { slots, .. })) =
+            self.sender.try_send(report)
+        {
             self.kept = slots;
         }
     }
@@ -49,12 +51,12 @@ impl Reporter {
     pub(super) fn report_end(&mut self, ending: Ending, elapsed: Duration) {
         let slots = std::mem::take(&mut self.kept);
         let worker = self.worker;
-        let _ = self.sender.send(Report::Slots {
+        let _ = self.sender.send(WorkerReport::Slots {
             worker,
             slots,
             elapsed,
         });
-        let _ = self.sender.send(Report::Ended {
+        let _ = self.sender.send(WorkerReport::Ended {
             worker,
             ending,
             elapsed,

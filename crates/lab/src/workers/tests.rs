@@ -56,7 +56,7 @@ fn a_worker_sends_no_slot_of_a_time_that_it_has_told_to_be_over() {
         let clients = vec![AnyClient::Own(Box::new(Writer(writes)))];
         let driver = NullDriver::new(Leaping(Cell::new(0)), 1);
         let mut engine = Engine::new(driver, clients, options);
-        let shared = Shared::of(1);
+        let shared = TrialState::of(1);
         let own = &shared.states[0];
         let (sender, receiver) = sync_channel(1024);
         let mut reporter = Reporter::new(0, sender);
@@ -67,7 +67,7 @@ fn a_worker_sends_no_slot_of_a_time_that_it_has_told_to_be_over() {
         let mut over = 0;
         let mut counted = 0;
         for report in receiver.try_iter() {
-            let Report::Slots { slots, elapsed, .. } = report else {
+            let WorkerReport::Slots { slots, elapsed, .. } = report else {
                 continue;
             };
             for slot in slots {

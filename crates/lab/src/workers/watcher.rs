@@ -15,8 +15,8 @@ use sys::MonotonicClock;
 use units::{Duration, Instant};
 
 use super::hang::HangWatch;
-use super::{GivenUp, Report, Shared, WatchWorkers};
-use crate::company::Company;
+use super::{GivenUp, TrialState, WatchWorkers, WorkerReport};
+use crate::coordinator::TrialCoordinator;
 
 /// How often the watcher looks up when nothing is reported.
 const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
@@ -58,7 +58,8 @@ impl Opening<'_> {
                     answered: 0,
                 },
             );
-            if elapsed >= SHOWN_AFTER && !watch(monitor, Duration::ZERO, self.hang.told(elapsed)) {
+            if elapsed >= SHOWN_AFTER && !watch(monitor, Duration::ZERO, self.hang.report(elapsed))
+            {
                 self.hang.stop(elapsed);
             }
             !self.awaiting.is_given_up() && !self.hang.is_over_limit(elapsed)
@@ -79,8 +80,8 @@ impl Opening<'_> {
 
 /// While workers work.
 pub(super) struct Watcher<'a> {
-    pub(super) receiver: Receiver<Report>,
-    pub(super) shared: &'a Shared,
+    pub(super) receiver: Receiver<WorkerReport>,
+    pub(super) shared: &'a TrialState,
     pub(super) clock: MonotonicClock,
     pub(super) start: Instant,
     pub(super) hang: HangWatch,
@@ -106,7 +107,7 @@ impl Watcher<'_> {
         mut self,
         standstill: &mut Standstill,
         monitor: &mut Monitor,
-        company: &mut dyn Company,
+        coordinator: &mut dyn TrialCoordinator,
         watch: WatchWorkers<'_>,
     ) -> Result<Watched, DriverError> {
         let mut broken: Option<DriverError> = None;
@@ -114,24 +115,24 @@ impl Watcher<'_> {
         while self.ended.iter().any(Option::is_none) {
             match self.receive(standstill) {
                 // The others must stop first: nobody may make files while they are removed.
-                Ok(Report::Broken { worker, error }) => {
+                Ok(WorkerReport::Broken { worker, error }) => {
                     broken.get_or_insert(error);
                     self.ended[worker] = Some((Ending::Failed, Duration::ZERO));
                 }
-                Ok(report) => self.take(report, monitor, company),
+                Ok(report) => self.take(report, monitor, coordinator),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            company.attend();
+            coordinator.attend();
             let elapsed = self.clock.now().since(self.start);
             self.hang.see(elapsed, self.outstanding(elapsed));
             match &given_up {
                 Some((since, _)) if elapsed >= *since + WAY_HOME => break,
                 Some(_) => {}
                 None if self.decided.is_some() => {
-                    self.await_end(company.shown(monitor), elapsed, watch);
+                    self.await_end(coordinator.shown(monitor), elapsed, watch);
                 }
-                None => self.decide(monitor, company, elapsed, watch),
+                None => self.decide(monitor, coordinator, elapsed, watch),
             }
             if given_up.is_none() && self.is_given_up(elapsed) {
                 given_up = Some((elapsed, self.give_up(elapsed)));
@@ -145,7 +146,7 @@ impl Watcher<'_> {
 
     /// The next report, if one comes soon. A wait that lasts far longer than it may is a standstill
     /// of this whole program: no storage holds this thread up.
-    fn receive(&self, standstill: &mut Standstill) -> Result<Report, RecvTimeoutError> {
+    fn receive(&self, standstill: &mut Standstill) -> Result<WorkerReport, RecvTimeoutError> {
         let before = self.clock.now();
         let report = self.receiver.recv_timeout(WATCH_EVERY);
         let beyond = self.clock.now().since(before + WATCH_EVERY.into());
@@ -155,27 +156,32 @@ impl Watcher<'_> {
         report
     }
 
-    fn take(&mut self, report: Report, monitor: &mut Monitor, company: &mut dyn Company) {
+    fn take(
+        &mut self,
+        report: WorkerReport,
+        monitor: &mut Monitor,
+        coordinator: &mut dyn TrialCoordinator,
+    ) {
         match report {
-            Report::Slots {
+            WorkerReport::Slots {
                 worker,
                 slots,
                 elapsed,
             } => {
-                company.hear(worker, &slots, elapsed);
+                coordinator.add_slots(worker, &slots, elapsed);
                 monitor.push(worker, slots, elapsed);
             }
-            Report::Ended {
+            WorkerReport::Ended {
                 worker,
                 ending,
                 elapsed,
             } => {
                 // A worker that is done must not hold back the slots of the others.
-                company.hear(worker, &[], Duration::from_nanos(u64::MAX));
+                coordinator.add_slots(worker, &[], Duration::from_nanos(u64::MAX));
                 monitor.push(worker, Vec::new(), Duration::from_nanos(u64::MAX));
                 self.ended[worker] = Some((ending, elapsed));
             }
-            Report::Broken { .. } => {}
+            WorkerReport::Broken { .. } => {}
         }
     }
 
@@ -195,16 +201,16 @@ impl Watcher<'_> {
     fn decide(
         &mut self,
         monitor: &mut Monitor,
-        company: &mut dyn Company,
+        coordinator: &mut dyn TrialCoordinator,
         elapsed: Duration,
         watch: WatchWorkers<'_>,
     ) {
         if monitor.is_sample_due(elapsed) {
             monitor.close_sample(elapsed, &Counters::take(self.device).activity());
         }
-        let mut ending = company.decide(monitor, elapsed);
-        let told = self.hang.told(elapsed);
-        if ending.is_none() && !watch(company.shown(monitor), elapsed, told) {
+        let mut ending = coordinator.decide(monitor, elapsed);
+        let unanswered = self.hang.report(elapsed);
+        if ending.is_none() && !watch(coordinator.shown(monitor), elapsed, unanswered) {
             self.hang.stop(elapsed);
             ending = Some(Ending::Interrupted);
         }
@@ -226,9 +232,9 @@ impl Watcher<'_> {
     /// The trial is over, and waits for the last answers.
     fn await_end(&mut self, shown: &Monitor, elapsed: Duration, watch: WatchWorkers<'_>) {
         let since = self.decided.as_ref().map_or(elapsed, |(_, since)| *since);
-        let told = self.hang.told(elapsed);
-        let is_shown = told.is_some() || elapsed >= since + SHOWN_AFTER;
-        if is_shown && !watch(shown, elapsed, told) {
+        let unanswered = self.hang.report(elapsed);
+        let is_shown = unanswered.is_some() || elapsed >= since + SHOWN_AFTER;
+        if is_shown && !watch(shown, elapsed, unanswered) {
             self.hang.stop(elapsed);
         }
     }

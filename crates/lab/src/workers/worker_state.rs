@@ -8,7 +8,7 @@ use drivers::DriverKind;
 use engine::{EventLoop, Outstanding, OwnWork, Record};
 use units::{Duration, Instant};
 
-use super::{Brought, WorkersDay};
+use super::{Brought, WorkerCpuUse};
 
 /// A worker copies its record so often, and at the start each time that it has grown by this part:
 /// so much of it is lost where the worker hangs itself. Where requests are outstanding with threads
@@ -100,7 +100,7 @@ impl WorkerState {
             notes,
             kernel_entries: 0,
             own_work: OwnWork::default(),
-            day: WorkersDay::default(),
+            day: WorkerCpuUse::default(),
         }
     }
 

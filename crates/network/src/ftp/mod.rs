@@ -4,4 +4,4 @@ mod control;
 pub(crate) mod reply;
 mod transfer;
 
-pub use transfer::{Direction, FtpOutcome, FtpPlan, transfer};
+pub use transfer::{FtpDirection, FtpOutcome, FtpPlan, transfer};

@@ -21,7 +21,7 @@ const NO_SUCH_FILE: u16 = 550;
 
 /// Which way a file goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum FtpDirection {
     /// From the server.
     Retrieve,
     /// To the server: so many bytes that nothing can compress.
@@ -38,7 +38,7 @@ pub struct FtpPlan {
     /// Sent when it is asked for.
     pub password: String,
     /// Which way.
-    pub direction: Direction,
+    pub direction: FtpDirection,
     /// Where a retrieved file goes: new and empty; without it, bytes are counted and dropped.
     pub local: Option<File>,
     /// The most bytes that the local file may take.
@@ -113,14 +113,14 @@ fn carry_out(
     let size = control.ask(&format!("SIZE {path}"))?;
     let expected = match (plan.direction, size.code) {
         // The server may not know; then its word at the end must do.
-        (Direction::Retrieve, 213) => size.text.trim().parse().ok(),
-        (Direction::Retrieve, _) => None,
-        (Direction::Store(bytes), NO_SUCH_FILE) => Some(bytes),
-        (Direction::Store(_), 213) => {
+        (FtpDirection::Retrieve, 213) => size.text.trim().parse().ok(),
+        (FtpDirection::Retrieve, _) => None,
+        (FtpDirection::Store(bytes), NO_SUCH_FILE) => Some(bytes),
+        (FtpDirection::Store(_), 213) => {
             let cause = "it exists already and was not touched: choose a new name";
             return Err(Trouble::Fault(cause.into()));
         }
-        (Direction::Store(_), _) => {
+        (FtpDirection::Store(_), _) => {
             let cause = "SIZE: the server does not report whether it exists already";
             return Err(Trouble::Fault(cause.into()));
         }
@@ -132,14 +132,14 @@ fn carry_out(
         .map_err(|error| trouble("connect for data", &WaitError::Failed(error), &patience))?;
     let transfer_begun = Instant::now();
     let command = match plan.direction {
-        Direction::Retrieve => format!("RETR {path}"),
-        Direction::Store(_) => format!("STOR {path}"),
+        FtpDirection::Retrieve => format!("RETR {path}"),
+        FtpDirection::Store(_) => format!("STOR {path}"),
     };
     let moved = match (control.demand(&command), plan.direction) {
-        (Ok(_), Direction::Retrieve) => receive(plan, &mut data, patience, outcome),
-        (Ok(_), Direction::Store(bytes)) => send(plan, &mut data, bytes, patience, outcome),
+        (Ok(_), FtpDirection::Retrieve) => receive(plan, &mut data, patience, outcome),
+        (Ok(_), FtpDirection::Store(bytes)) => send(plan, &mut data, bytes, patience, outcome),
         // The server may have begun with it.
-        (Err(Trouble::Stopped), Direction::Store(_)) => Err(Trouble::Stopped),
+        (Err(Trouble::Stopped), FtpDirection::Store(_)) => Err(Trouble::Stopped),
         (Err(trouble), _) => return Err(trouble),
     };
     if moved.is_err() {
@@ -147,12 +147,12 @@ fn carry_out(
         let _ = sockopt::set_socket_linger(&data, Some(Duration::ZERO));
     }
     drop(data);
-    if moved == Err(Trouble::Stopped) && matches!(plan.direction, Direction::Store(_)) {
+    if moved == Err(Trouble::Stopped) && matches!(plan.direction, FtpDirection::Store(_)) {
         control.insist();
     }
     let ended = control.last_reply("end of the transfer");
     outcome.transfer = transfer_begun.elapsed();
-    if matches!(plan.direction, Direction::Store(_)) {
+    if matches!(plan.direction, FtpDirection::Store(_)) {
         remove(&mut control, path, moved.is_ok())?;
     }
     moved?;

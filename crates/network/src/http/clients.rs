@@ -8,13 +8,13 @@ pub const DOCUMENT: usize = 0;
 /// Clients, each with one page under way.
 #[derive(Debug)]
 pub struct Clients {
-    list: Vec<Client>,
+    list: Vec<HttpClient>,
     /// Objects of a page, the document not counted.
     objects: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Client {
+struct HttpClient {
     begun: Instant,
     /// The next object to be asked for.
     next: usize,
@@ -35,7 +35,7 @@ impl Clients {
     /// `count` clients without a page.
     #[must_use]
     pub fn new(count: usize, objects: usize, now: Instant) -> Self {
-        let client = Client {
+        let client = HttpClient {
             begun: now,
             next: 0,
             outstanding: 0,
@@ -55,7 +55,7 @@ impl Clients {
     pub fn begin(&mut self, client: usize, now: Instant) -> usize {
         let client = &mut self.list[client];
         assert_eq!(client.outstanding, 0, "a client loads one page at a time");
-        *client = Client {
+        *client = HttpClient {
             begun: now,
             next: DOCUMENT + 1,
             outstanding: 1,

@@ -14,7 +14,7 @@ use crate::socket::{self, SocketOptions};
 
 /// What a connection is to do: an object, since when it was wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct Task {
+pub struct ObjectRequest {
     /// Its number on the page.
     pub object: usize,
     /// When the client set out for it.
@@ -32,14 +32,14 @@ pub struct Connection {
     has_served: bool,
     sent: usize,
     /// What it is doing.
-    pub task: Option<Task>,
+    pub task: Option<ObjectRequest>,
     /// What came so far.
     pub response: Response,
 }
 
 /// What came of an event.
 #[derive(Debug)]
-pub enum Progress {
+pub enum ResponseProgress {
     /// Nothing that ends the request.
     Waiting,
     /// The answer is whole.
@@ -86,7 +86,7 @@ impl Connection {
     }
 
     /// Begin with a request.
-    pub fn begin(&mut self, task: Task) {
+    pub fn begin(&mut self, task: ObjectRequest) {
         self.task = Some(task);
         self.sent = 0;
         self.response.clear();
@@ -99,15 +99,18 @@ impl Connection {
     }
 
     /// The connection can be written.
-    pub fn write(&mut self, request: &[u8]) -> Progress {
+    pub fn write(&mut self, request: &[u8]) -> ResponseProgress {
         let Some(stream) = &mut self.stream else {
-            return Progress::Waiting;
+            return ResponseProgress::Waiting;
         };
         if !self.is_connected {
             match sockopt::socket_error(&*stream) {
                 Ok(Ok(())) => self.is_connected = true,
                 Ok(Err(errno)) | Err(errno) => {
-                    return Progress::Failed(format!("connect: {}", cause_of(&errno.into())));
+                    return ResponseProgress::Failed(format!(
+                        "connect: {}",
+                        cause_of(&errno.into())
+                    ));
                 }
             }
         }
@@ -120,61 +123,61 @@ impl Connection {
                 Err(error) => return self.broken("write", &error),
             }
         }
-        Progress::Waiting
+        ResponseProgress::Waiting
     }
 
     /// Something came. `body` sees what belongs to the body.
-    pub fn read(&mut self, buffer: &mut [u8]) -> Progress {
+    pub fn read(&mut self, buffer: &mut [u8]) -> ResponseProgress {
         loop {
             let Some(stream) = &mut self.stream else {
-                return Progress::Waiting;
+                return ResponseProgress::Waiting;
             };
             let count = match stream.read(buffer) {
                 Ok(0) => return self.closed(),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Progress::Waiting;
+                    return ResponseProgress::Waiting;
                 }
                 Err(error) => return self.broken("read", &error),
             };
             let taken = match self.response.take(&buffer[..count], &mut |_| ()) {
                 Ok(taken) => taken,
-                Err(broken) => return Progress::Failed(broken.to_string()),
+                Err(broken) => return ResponseProgress::Failed(broken.to_string()),
             };
             if self.response.is_done() {
                 self.has_served = true;
                 // Bytes that nobody asked for: the connection is not to be trusted further.
                 self.response.is_kept &= taken == count;
-                return Progress::Done;
+                return ResponseProgress::Done;
             }
             if count < buffer.len() {
-                return Progress::Waiting;
+                return ResponseProgress::Waiting;
             }
         }
     }
 
-    fn closed(&mut self) -> Progress {
+    fn closed(&mut self) -> ResponseProgress {
         if self.response.bytes == 0 && self.has_served {
-            return Progress::Stale;
+            return ResponseProgress::Stale;
         }
         match self.response.close() {
-            Ok(()) => Progress::Done,
+            Ok(()) => ResponseProgress::Done,
             Err(Broken::Short) if self.response.bytes == 0 => {
-                Progress::Failed("connection closed without an answer".into())
+                ResponseProgress::Failed("connection closed without an answer".into())
             }
-            Err(broken) => Progress::Failed(broken.to_string()),
+            Err(broken) => ResponseProgress::Failed(broken.to_string()),
         }
     }
 
-    fn broken(&self, what: &str, error: &io::Error) -> Progress {
+    fn broken(&self, what: &str, error: &io::Error) -> ResponseProgress {
         let is_reset = matches!(
             error.kind(),
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
         );
         if is_reset && self.response.bytes == 0 && self.has_served {
-            return Progress::Stale;
+            return ResponseProgress::Stale;
         }
-        Progress::Failed(format!("{what}: {}", cause_of(error)))
+        ResponseProgress::Failed(format!("{what}: {}", cause_of(error)))
     }
 }

@@ -15,7 +15,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 
 /// A server that is asked now and then, by several threads at once.
 #[derive(Debug)]
-pub struct Server {
+pub struct HttpServer {
     address: SocketAddr,
     host: String,
     /// Connections that wait for the next request.
@@ -30,7 +30,7 @@ pub struct Body<'a> {
     pub content: &'a mut dyn Read,
 }
 
-impl Server {
+impl HttpServer {
     /// The server of an address; nothing is connected yet.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::exchange::Server;
+use super::exchange::HttpServer;
 use crate::patience::Patience;
 use crate::url::{Url, UrlError};
 
@@ -47,7 +47,7 @@ pub fn load(url: &Url, patience: &Patience<'_>) -> Result<Vec<u8>, LoadError> {
         }
         Ok(())
     };
-    let asked = Server::of(url)?.ask("GET", &url.path, None, patience, &mut keep);
+    let asked = HttpServer::of(url)?.ask("GET", &url.path, None, patience, &mut keep);
     match asked {
         Ok(200) => Ok(body),
         Ok(status) => Err(LoadError::Status { address, status }),

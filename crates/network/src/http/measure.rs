@@ -12,7 +12,7 @@ use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::clients::{Clients, PageEnd};
-use super::connection::{Connection, Progress, Task};
+use super::connection::{Connection, ObjectRequest, ResponseProgress};
 use super::plan::{PageOutcome, PagePlan, Reuse, Until};
 use crate::IsStopped;
 use crate::patience::SLICE;
@@ -33,7 +33,7 @@ pub fn measure(
     address: SocketAddr,
     is_stopped: IsStopped<'_>,
 ) -> io::Result<PageOutcome> {
-    let mut load = Load::new(plan, address)?;
+    let mut load = PageLoad::new(plan, address)?;
     for client in 0..plan.clients {
         load.begin_page(client);
     }
@@ -41,7 +41,7 @@ pub fn measure(
     Ok(load.sum_up())
 }
 
-struct Load<'a> {
+struct PageLoad<'a> {
     plan: &'a PagePlan,
     address: SocketAddr,
     /// The text of the request for each object.
@@ -61,7 +61,7 @@ struct Load<'a> {
     buffer: Vec<u8>,
 }
 
-impl<'a> Load<'a> {
+impl<'a> PageLoad<'a> {
     fn new(plan: &'a PagePlan, address: SocketAddr) -> io::Result<Self> {
         let paths = std::iter::once(&plan.page.path).chain(&plan.objects);
         let begun = Instant::now();
@@ -135,27 +135,28 @@ impl<'a> Load<'a> {
             return;
         };
         let request = &self.requests[task.object];
-        let mut progress = Progress::Waiting;
+        let mut progress = ResponseProgress::Waiting;
         let is_writing = connection.wants_to_write(request);
         if is_writing && flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP) {
             progress = connection.write(request);
-            if matches!(progress, Progress::Waiting) && !connection.wants_to_write(request) {
+            if matches!(progress, ResponseProgress::Waiting) && !connection.wants_to_write(request)
+            {
                 self.watch(index, EventFlags::IN);
             }
         }
         let is_readable = EventFlags::IN | EventFlags::ERR | EventFlags::HUP;
-        if matches!(progress, Progress::Waiting) && flags.intersects(is_readable) {
+        if matches!(progress, ResponseProgress::Waiting) && flags.intersects(is_readable) {
             progress = self.connections[index].read(&mut self.buffer);
         }
         self.on_progress(index, progress);
     }
 
-    fn on_progress(&mut self, index: usize, progress: Progress) {
+    fn on_progress(&mut self, index: usize, progress: ResponseProgress) {
         match progress {
-            Progress::Waiting => {}
-            Progress::Done => self.succeed(index),
-            Progress::Stale => self.send_again(index),
-            Progress::Failed(cause) => self.fail(index, &cause),
+            ResponseProgress::Waiting => {}
+            ResponseProgress::Done => self.succeed(index),
+            ResponseProgress::Stale => self.send_again(index),
+            ResponseProgress::Failed(cause) => self.fail(index, &cause),
         }
     }
 
@@ -194,7 +195,7 @@ impl<'a> Load<'a> {
     }
 
     fn start(&mut self, index: usize, object: usize, started: Instant) {
-        self.connections[index].begin(Task {
+        self.connections[index].begin(ObjectRequest {
             object,
             started,
             is_resent: false,
@@ -219,12 +220,12 @@ impl<'a> Load<'a> {
         let request = &self.requests[task.object];
         let progress = connection.write(request);
         match progress {
-            Progress::Waiting if connection.wants_to_write(request) => {
+            ResponseProgress::Waiting if connection.wants_to_write(request) => {
                 self.watch(index, EventFlags::IN | EventFlags::OUT);
             }
-            Progress::Failed(cause) => self.failed.push_back((index, cause)),
-            Progress::Stale => self.send_again(index),
-            Progress::Waiting | Progress::Done => {}
+            ResponseProgress::Failed(cause) => self.failed.push_back((index, cause)),
+            ResponseProgress::Stale => self.send_again(index),
+            ResponseProgress::Waiting | ResponseProgress::Done => {}
         }
     }
 
@@ -295,7 +296,7 @@ impl<'a> Load<'a> {
         self.is_ending |= self.faults_in_a_row >= FAULTS_IN_A_ROW_MAX;
     }
 
-    fn finish(&mut self, index: usize, task: Task, is_good: bool, now: Instant) {
+    fn finish(&mut self, index: usize, task: ObjectRequest, is_good: bool, now: Instant) {
         let client = index / self.plan.connections;
         match self.clients.finish(client, task.object, is_good) {
             Some(end) => {

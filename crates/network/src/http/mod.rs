@@ -9,7 +9,7 @@ mod measure;
 mod plan;
 pub(crate) mod response;
 
-pub use exchange::{Body, Server};
+pub use exchange::{Body, HttpServer};
 pub use inlined::find_inlined;
 pub use load::{LoadError, load};
 pub use measure::measure;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use stats::Histogram;
 
-use crate::Faults;
+use crate::FailureCounts;
 use crate::url::Url;
 
 /// Whether connections outlive a request.
@@ -74,7 +74,7 @@ pub struct PageOutcome {
     /// Requests sent once more because the server had closed a kept connection meanwhile.
     pub resent: u64,
     /// What failed.
-    pub faults: Faults,
+    pub faults: FailureCounts,
     /// Processor time of this client.
     pub client_cpu: Duration,
     /// Somebody ended it early.

@@ -15,7 +15,7 @@ const INTERFACE: &str = "link0";
 
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct LinkEnd {
     /// Name of a network namespace that is not there yet.
     pub space: String,
     pub address: IpAddr,
@@ -65,7 +65,7 @@ pub enum WireError {
     Relay(#[source] io::Error),
 }
 
-impl End {
+impl LinkEnd {
     /// Read a name and `ADDRESS/PREFIX`.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl End {
     }
 }
 
-impl End {
+impl LinkEnd {
     /// The first address of its network, as a number.
     fn network(&self) -> u128 {
         self.number() & !self.host_bits()
@@ -130,7 +130,7 @@ impl End {
     }
 }
 
-impl std::fmt::Display for End {
+impl std::fmt::Display for LinkEnd {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} {}/{}", self.space, self.address, self.prefix)
     }
@@ -141,7 +141,7 @@ impl std::fmt::Display for End {
 /// # Errors
 /// When they share a name or an address, an address is none that a host can have, or one end would
 /// not send to the other over the link, because it takes it for part of another network.
-pub fn check_ends(ends: &[End; 2]) -> Result<(), WireError> {
+pub fn check_ends(ends: &[LinkEnd; 2]) -> Result<(), WireError> {
     let [near, far] = ends;
     let refused = |text: String| Err(WireError::Apart(text));
     if near.space == far.space || near.address == far.address {
@@ -185,7 +185,7 @@ impl Ends {
     /// # Errors
     /// When they cannot be joined, one of them is there already, or the system refuses; then none
     /// is left.
-    pub fn make(ends: &[End; 2]) -> Result<Self, WireError> {
+    pub fn make(ends: &[LinkEnd; 2]) -> Result<Self, WireError> {
         check_ends(ends)?;
         let mut made = Self {
             made: Vec::new(),
@@ -245,8 +245,8 @@ fn ip(args: &[&str]) -> Result<(), WireError> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(failed(said.lines().next().unwrap_or("failed").into()))
+    let output = String::from_utf8_lossy(&output.stderr);
+    Err(failed(output.lines().next().unwrap_or("failed").into()))
 }
 
 #[cfg(test)]
@@ -255,14 +255,14 @@ mod tests {
 
     #[test]
     fn ends_are_read() {
-        let end = End::parse("fddi-a", "10.90.0.1/24").unwrap();
+        let end = LinkEnd::parse("fddi-a", "10.90.0.1/24").unwrap();
         assert_eq!((end.space.as_str(), end.prefix), ("fddi-a", 24));
-        assert_eq!(End::parse("b", "fd00::1/64").unwrap().prefix, 64);
+        assert_eq!(LinkEnd::parse("b", "fd00::1/64").unwrap().prefix, 64);
     }
 
     #[track_caller]
     fn check(near: &str, far: &str, expected: &str) {
-        let end = |space: &str, address: &str| End::parse(space, address).unwrap();
+        let end = |space: &str, address: &str| LinkEnd::parse(space, address).unwrap();
         let checked = check_ends(&[end("near", near), end("far", far)]);
         match checked {
             Ok(()) => assert_eq!(expected, "", "{near} {far}"),
@@ -309,12 +309,12 @@ mod tests {
             "fd00::1/129",
             "a/24",
         ] {
-            let fault = End::parse("a", address).unwrap_err();
+            let fault = LinkEnd::parse("a", address).unwrap_err();
             assert!(matches!(fault, WireError::Address(_)), "{address}: {fault}");
         }
         let long = "x".repeat(256);
         for name in ["", &long, "-n", "a/b", "a b", "."] {
-            let fault = End::parse(name, "10.90.0.1/24").unwrap_err();
+            let fault = LinkEnd::parse(name, "10.90.0.1/24").unwrap_err();
             assert!(matches!(fault, WireError::Name(_)), "{name}: {fault}");
         }
     }

@@ -43,7 +43,7 @@ pub struct LaneTally {
 
 /// What became of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum PacketOutcome {
     /// It is under way.
     Taken,
     /// Lost by chance.
@@ -78,24 +78,24 @@ impl Lane {
     }
 
     /// A packet wants to be carried at `now`.
-    pub fn offer(&mut self, now: Duration, packet: &[u8]) -> Offer {
+    pub fn offer(&mut self, now: Duration, packet: &[u8]) -> PacketOutcome {
         // The chance is drawn for every packet, so that a full queue does not shift it.
         if self.chance.unit() < self.settings.loss {
             self.tally.lost += 1;
-            return Offer::Lost;
+            return PacketOutcome::Lost;
         }
         let start = self.free_at.max(now);
         let waiting = self.bytes_in(start - now);
         if waiting > u128::from(self.settings.queue_bytes) {
             self.tally.dropped += 1;
-            return Offer::Dropped;
+            return PacketOutcome::Dropped;
         }
         self.free_at = start + self.time_of(packet.len() as u64 + FRAME_BYTES);
         let due = self.free_at + self.settings.delay;
         self.under_way.push_back((due, packet.to_vec()));
         self.tally.carried += 1;
         self.tally.bytes += packet.len() as u64;
-        Offer::Taken
+        PacketOutcome::Taken
     }
 
     /// The next packet that has arrived by `now`, and when it was due.
@@ -149,7 +149,7 @@ mod tests {
         let mut lane = Lane::new(settings(), 1, 0);
         // 1226 and 24 bytes are 10,000 bits: one millisecond.
         for _ in 0..3 {
-            assert_eq!(lane.offer(MS, &[7; 1226]), Offer::Taken);
+            assert_eq!(lane.offer(MS, &[7; 1226]), PacketOutcome::Taken);
         }
         assert_eq!(lane.arrive(12 * MS - Duration::from_nanos(1)), None);
         for due in [12, 13, 14] {
@@ -157,7 +157,7 @@ mod tests {
             assert_eq!(lane.arrive(due * MS), Some((due * MS, vec![7; 1226])));
         }
         assert_eq!(lane.next_due(), None);
-        assert_eq!(lane.offer(100 * MS, &[7; 1226]), Offer::Taken);
+        assert_eq!(lane.offer(100 * MS, &[7; 1226]), PacketOutcome::Taken);
         assert_eq!(lane.next_due(), Some(111 * MS));
     }
 
@@ -182,11 +182,11 @@ mod tests {
     #[test]
     fn a_full_queue_drops_and_drains() {
         let mut lane = Lane::new(settings(), 1, 0);
-        let taken = (0..100).filter(|_| lane.offer(MS, &[0; 1226]) == Offer::Taken);
+        let taken = (0..100).filter(|_| lane.offer(MS, &[0; 1226]) == PacketOutcome::Taken);
         // 64 KiB wait, and one is on the line.
         assert_eq!(taken.count(), 53);
         assert_eq!((lane.tally.carried, lane.tally.dropped), (53, 47));
-        assert_eq!(lane.offer(20 * MS, &[0; 1226]), Offer::Taken);
+        assert_eq!(lane.offer(20 * MS, &[0; 1226]), PacketOutcome::Taken);
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
         };
         let mut lane = Lane::new(without, 1, 0);
         for _ in 0..1000 {
-            assert_eq!(lane.offer(MS, &[0; 1500]), Offer::Taken);
+            assert_eq!(lane.offer(MS, &[0; 1500]), PacketOutcome::Taken);
         }
         assert_eq!(lane.next_due(), Some(11 * MS));
     }
@@ -209,11 +209,14 @@ mod tests {
             bits_per_second: None,
             ..settings()
         };
-        let fates = |seed: u64| -> Vec<Offer> {
+        let fates = |seed: u64| -> Vec<PacketOutcome> {
             let mut lane = Lane::new(lossy.clone(), seed, 0);
             (0..20_000).map(|_| lane.offer(MS, &[0; 60])).collect()
         };
-        let lost = fates(7).iter().filter(|it| **it == Offer::Lost).count();
+        let lost = fates(7)
+            .iter()
+            .filter(|it| **it == PacketOutcome::Lost)
+            .count();
         // 400 expected; four standard deviations are 79.
         assert!((321..480).contains(&lost), "{lost}");
         assert_eq!(fates(7), fates(7));

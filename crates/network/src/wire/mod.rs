@@ -8,6 +8,6 @@ mod ends;
 mod lane;
 mod relay;
 
-pub use ends::{End, Ends, WireError, check_ends};
-pub use lane::{Lane, LaneSettings, LaneTally, Offer};
+pub use ends::{Ends, LinkEnd, WireError, check_ends};
+pub use lane::{Lane, LaneSettings, LaneTally, PacketOutcome};
 pub use relay::relay;

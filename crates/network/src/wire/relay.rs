@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ends::{Ends, WireError};
-use super::lane::{Lane, LaneSettings, LaneTally, Offer};
+use super::lane::{Lane, LaneSettings, LaneTally, PacketOutcome};
 use crate::IsStopped;
 use crate::patience::SLICE;
 
@@ -135,7 +135,7 @@ impl Relay<'_> {
             match tap.read(&mut packet) {
                 Ok(count) => {
                     let sent_at = self.sent_at(from);
-                    let _: Offer = self.lanes[from].offer(sent_at, &packet[..count]);
+                    let _: PacketOutcome = self.lanes[from].offer(sent_at, &packet[..count]);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -38,7 +38,7 @@ impl CheckUp {
             goal.percentile = curve.percentile;
             goal.duration_min_ns = trial.duration_max.as_nanos().min(goal.duration_min_ns);
         }
-        trial.salt = phases::salt(phases::Phase::Arrivals, self.tried_open as u64);
+        trial.salt = phases::salt(phases::CheckUpPhase::Arrivals, self.tried_open as u64);
         Some(CheckUpStep::Measure(trial))
     }
 

@@ -263,7 +263,7 @@ mod tests {
         RowLook::new("random-read", place, &row, times.into())
     }
 
-    fn told(loads: [(f64, f64); 3]) -> Option<String> {
+    fn change_of(loads: [(f64, f64); 3]) -> Option<String> {
         let places = [LookedAt::Row, LookedAt::Curve, LookedAt::End];
         let looks = places.into_iter().zip([20, 40, 100]).zip(loads);
         let looks: Vec<RowLook> = looks
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn both_levels_are_told_with_when_each_was_seen() {
-        let slower = told([(1000.0, 0.01), (990.0, 0.05), (100.0, 0.02)]);
+        let slower = change_of([(1000.0, 0.01), (990.0, 0.05), (100.0, 0.02)]);
         assert_eq!(
             slower.as_deref(),
             Some(
@@ -283,12 +283,12 @@ mod tests {
                  measured before the change does not hold after it."
             )
         );
-        let faster = told([(100.0, 0.01), (300.0, 0.05), (1000.0, 0.02)]).unwrap_or_default();
+        let faster = change_of([(100.0, 0.01), (300.0, 0.05), (1000.0, 0.02)]).unwrap_or_default();
         assert!(faster.contains("sped up"), "{faster}");
         assert!(faster.contains("until 30.0 s and 1,000 IOPS"), "{faster}");
         assert!(faster.contains("from 40.0 s on"), "{faster}");
         // Credits that came back by the end: the row and the curve contradict each other.
-        let dip = told([(1000.0, 0.01), (100.0, 0.05), (1000.0, 0.02)]).unwrap_or_default();
+        let dip = change_of([(1000.0, 0.01), (100.0, 0.05), (1000.0, 0.02)]).unwrap_or_default();
         assert!(dip.contains("slowed down"), "{dip}");
     }
 
@@ -303,7 +303,7 @@ mod tests {
             [(1000.0, 0.15), (1000.0, 0.15), (1750.0, 0.15)],
             [(1000.0, f64::INFINITY), (1000.0, 0.01), (1000.0, 0.01)],
         ] {
-            assert_eq!(told(loads), None, "{loads:?}");
+            assert_eq!(change_of(loads), None, "{loads:?}");
         }
     }
 
@@ -330,7 +330,7 @@ mod tests {
                 let load = 1000.0 * (1.0 + share / 1.96 * normal);
                 (load, share * 1000.0 / load)
             };
-            let alarms = (0..DRAWS).filter(|_| told([draw(), draw(), draw()]).is_some());
+            let alarms = (0..DRAWS).filter(|_| change_of([draw(), draw(), draw()]).is_some());
             let alarms = alarms.count();
             assert!(alarms <= 2 * DRAWS as usize / 100, "{share}: {alarms}");
         }

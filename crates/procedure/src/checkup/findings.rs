@@ -5,7 +5,7 @@
 //! no level that is not as precise as was asked for, and no scout.
 
 use results::{
-    Access, Arrivals, Curve, CurvePoint, KNOWN, Level, LevelOutcome, Measurement, OpenTrial,
+    Access, Arrivals, Curve, CurveLevel, CurvePoint, KNOWN, LevelOutcome, Measurement, OpenTrial,
     Saturation, Warning, WarningCode,
 };
 use stats::Estimate;
@@ -75,7 +75,7 @@ fn rate(estimate: Estimate) -> String {
 }
 
 /// The first level whose load is known well enough to be the answer.
-pub(crate) fn carried_at(curve: &Curve) -> Option<(&Level, Estimate)> {
+pub(crate) fn carried_at(curve: &Curve) -> Option<(&CurveLevel, Estimate)> {
     curve.levels.iter().find_map(|level| match level.outcome {
         LevelOutcome::Reached { load, .. } if load.relative_half_width() <= KNOWN => {
             Some((level, load))
@@ -255,7 +255,7 @@ fn cpu_bound(curve: &Curve) -> Option<String> {
 mod tests {
     use super::*;
     use crate::replay::of_mean;
-    use results::Level;
+    use results::CurveLevel;
     use stats::Verdict;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
@@ -331,7 +331,7 @@ mod tests {
             title: "random read".into(),
             channel: stats::Channel::Response,
             points,
-            levels: vec![Level {
+            levels: vec![CurveLevel {
                 open: None,
                 level_ns: 500_000,
                 outcome,

@@ -5,7 +5,7 @@ use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_count};
 use workload::{
     AddressSpec, ClientSpec, Durability, FilesPhase, FilesSpec, Gap, GapShape, Mix, MixSpec,
-    Pacing, Partition, Pattern, Region, Size, Start, TargetId,
+    OperationSize, Pacing, Partition, Pattern, Region, TargetId, WalkStart,
 };
 
 use super::CheckUpFacts;
@@ -61,7 +61,7 @@ pub fn cached_part(size: Bytes, memory: Bytes) -> Bytes {
 
 /// A step of the check-up that gives one measurement, or one curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum CheckUpPhase {
     SequentialWrite,
     SequentialRead,
     RandomRead,
@@ -78,7 +78,7 @@ pub enum Phase {
     RandomAgain,
 }
 
-impl Phase {
+impl CheckUpPhase {
     /// Share of the time, relative to the others: about seconds where nothing else is asked for.
     pub const fn weight(self) -> f64 {
         match self {
@@ -141,40 +141,45 @@ impl Phase {
 }
 
 /// The phases that the target allows, with one for each rate that goals name.
-pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<Phase> {
+pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<CheckUpPhase> {
     let writes = facts.makes_files || facts.may_overwrite;
     let all = [
-        (Phase::SequentialWrite, writes),
-        (Phase::SequentialRead, true),
-        (Phase::RandomRead, true),
-        (Phase::Curve, true),
-        (Phase::Arrivals, true),
-        (Phase::DurableWrite, writes),
+        (CheckUpPhase::SequentialWrite, writes),
+        (CheckUpPhase::SequentialRead, true),
+        (CheckUpPhase::RandomRead, true),
+        (CheckUpPhase::Curve, true),
+        (CheckUpPhase::Arrivals, true),
+        (CheckUpPhase::DurableWrite, writes),
         (
-            Phase::CachedWrite,
+            CheckUpPhase::CachedWrite,
             facts.has_page_cache && facts.makes_files,
         ),
-        (Phase::CachedRead, facts.has_page_cache),
+        (CheckUpPhase::CachedRead, facts.has_page_cache),
         (
-            Phase::FilesMake,
+            CheckUpPhase::FilesMake,
             facts.makes_files && facts.access != Access::Simulated,
         ),
         (
-            Phase::FilesRead,
+            CheckUpPhase::FilesRead,
             facts.makes_files && facts.access != Access::Simulated,
         ),
         (
-            Phase::FilesRemove,
+            CheckUpPhase::FilesRemove,
             facts.makes_files && facts.access != Access::Simulated,
         ),
-        (Phase::SequentialAgain, facts.access != Access::Buffered),
-        (Phase::RandomAgain, facts.access != Access::Buffered),
+        (
+            CheckUpPhase::SequentialAgain,
+            facts.access != Access::Buffered,
+        ),
+        (CheckUpPhase::RandomAgain, facts.access != Access::Buffered),
     ];
     let possible = all.into_iter().filter(|(_, is_possible)| *is_possible);
     let repeated = possible.flat_map(|(phase, _)| match phase {
         // Right behind the curve, where the storage is as it was for its points.
-        Phase::Arrivals => std::iter::once(phase).chain(std::iter::repeat_n(Phase::Rated, rates)),
-        _ => std::iter::once(phase).chain(std::iter::repeat_n(Phase::Rated, 0)),
+        CheckUpPhase::Arrivals => {
+            std::iter::once(phase).chain(std::iter::repeat_n(CheckUpPhase::Rated, rates))
+        }
+        _ => std::iter::once(phase).chain(std::iter::repeat_n(CheckUpPhase::Rated, 0)),
     });
     repeated.collect()
 }
@@ -193,7 +198,7 @@ pub fn is_second_look(trial: &Trial) -> bool {
 }
 
 /// What the trials need to know.
-pub struct Scene<'a> {
+pub struct CheckUpTarget<'a> {
     pub facts: &'a CheckUpFacts,
     pub size: Bytes,
     pub files_made: u32,
@@ -201,22 +206,27 @@ pub struct Scene<'a> {
 
 /// The trial of a phase, with `time` to run and `least` to last, however soon it is precise; `None`
 /// when the target is too small for it.
-pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration, least: Duration) -> Option<Trial> {
+pub fn trial(
+    phase: CheckUpPhase,
+    scene: &CheckUpTarget<'_>,
+    time: Duration,
+    least: Duration,
+) -> Option<Trial> {
     let mut trial = match phase.repeats().unwrap_or(phase) {
-        Phase::SequentialWrite => sequential(scene, Mix::WRITE)?,
-        Phase::SequentialRead => sequential(scene, Mix::READ)?,
-        Phase::RandomRead => random_read(scene, 1)?,
-        Phase::DurableWrite => durable_write(scene)?,
-        Phase::CachedWrite => cached(scene, Mix::WRITE)?,
-        Phase::CachedRead => cached(scene, Mix::READ)?,
-        Phase::FilesMake => files(scene, FilesPhase::Make),
-        Phase::FilesRead => files(scene, FilesPhase::Read),
-        Phase::FilesRemove => files(scene, FilesPhase::Remove),
-        Phase::Curve
-        | Phase::Arrivals
-        | Phase::Rated
-        | Phase::SequentialAgain
-        | Phase::RandomAgain => return None,
+        CheckUpPhase::SequentialWrite => sequential(scene, Mix::WRITE)?,
+        CheckUpPhase::SequentialRead => sequential(scene, Mix::READ)?,
+        CheckUpPhase::RandomRead => random_read(scene, 1)?,
+        CheckUpPhase::DurableWrite => durable_write(scene)?,
+        CheckUpPhase::CachedWrite => cached(scene, Mix::WRITE)?,
+        CheckUpPhase::CachedRead => cached(scene, Mix::READ)?,
+        CheckUpPhase::FilesMake => files(scene, FilesPhase::Make),
+        CheckUpPhase::FilesRead => files(scene, FilesPhase::Read),
+        CheckUpPhase::FilesRemove => files(scene, FilesPhase::Remove),
+        CheckUpPhase::Curve
+        | CheckUpPhase::Arrivals
+        | CheckUpPhase::Rated
+        | CheckUpPhase::SequentialAgain
+        | CheckUpPhase::RandomAgain => return None,
     };
     if phase.repeats().is_some() {
         trial.name.push_str(AGAIN);
@@ -231,7 +241,7 @@ pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration, least: Duration) -
 
 /// What the draws of the trial `number` of a phase begin from: rows that drew the same on a model
 /// would err alike.
-pub const fn salt(phase: Phase, number: u64) -> u64 {
+pub const fn salt(phase: CheckUpPhase, number: u64) -> u64 {
     (1 + phase as u64) << 12 | number
 }
 
@@ -247,7 +257,7 @@ pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option
         access,
         has_page_cache: true,
     };
-    let scene = Scene {
+    let scene = CheckUpTarget {
         facts: &facts,
         size,
         files_made: 0,
@@ -260,7 +270,7 @@ pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option
 
 /// The pass that writes all of the test file once; the limit only guards against a target that all
 /// but stops. `None` when the file is too small.
-pub fn layout(scene: &Scene<'_>, duration_max: Duration) -> Option<Trial> {
+pub fn layout(scene: &CheckUpTarget<'_>, duration_max: Duration) -> Option<Trial> {
     let mut trial = sequential(scene, Mix::WRITE)?;
     if let ClientSpec::Mix(spec) = &mut trial.spec {
         spec.operations = Some(blocks_each(scene));
@@ -271,12 +281,12 @@ pub fn layout(scene: &Scene<'_>, duration_max: Duration) -> Option<Trial> {
 }
 
 /// Blocks of each sequential client in the whole file.
-const fn blocks_each(scene: &Scene<'_>) -> u64 {
+const fn blocks_each(scene: &CheckUpTarget<'_>) -> u64 {
     scene.size.0 / SEQUENTIAL_UNIT
 }
 
 /// The trial of a point of the load curve.
-pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
+pub fn curve_point(scene: &CheckUpTarget<'_>, plan: &PointPlan) -> Trial {
     let spec = random_spec(scene);
     Trial {
         name: CURVE_ROW.into(),
@@ -289,7 +299,7 @@ pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
         goal: Some(plan.goal),
         channel: Channel::Response,
         duration_max: plan.duration_max,
-        salt: salt(Phase::Curve, plan.salt),
+        salt: salt(CheckUpPhase::Curve, plan.salt),
         sample_every: None,
         limit: None,
         warm_up: None,
@@ -298,7 +308,7 @@ pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
 
 /// Random arrivals at `rate` per second, from sources enough to be independent, of what the load
 /// curve does; `level` is the response time that they may have.
-pub fn arrivals(scene: &Scene<'_>, rate: f64, level: Duration, time: Duration) -> Trial {
+pub fn arrivals(scene: &CheckUpTarget<'_>, rate: f64, level: Duration, time: Duration) -> Trial {
     let mut spec = random_spec(scene);
     spec.pacing = Pacing::Open {
         gap: Gap {
@@ -323,7 +333,7 @@ pub fn arrivals(scene: &Scene<'_>, rate: f64, level: Duration, time: Duration) -
 }
 
 /// The random read at a rate that a goal names: as the row of one at a time, and as precise.
-pub fn rated(scene: &Scene<'_>, rate: f64, time: Duration, least: Duration) -> Trial {
+pub fn rated(scene: &CheckUpTarget<'_>, rate: f64, time: Duration, least: Duration) -> Trial {
     let mut trial = arrivals(scene, rate, RATED_LEVEL, time);
     trial.name = rated_name(RANDOM_READ, rate);
     trial.goal = Some(Goal {
@@ -356,7 +366,7 @@ fn closed(addresses: AddressSpec, mix: Mix, len: u32) -> MixSpec {
     MixSpec {
         addresses,
         mix,
-        sizes: vec![Size { len, weight: 1 }],
+        sizes: vec![OperationSize { len, weight: 1 }],
         durability: Durability::Volatile,
         pacing: Pacing::Closed { think: Gap::NONE },
         operations: None,
@@ -374,7 +384,7 @@ fn region(target: TargetId, len: Bytes, block: u32) -> Option<Region> {
     })
 }
 
-fn sequential(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
+fn sequential(scene: &CheckUpTarget<'_>, mix: Mix) -> Option<Trial> {
     let is_write = mix.write > 0;
     let addresses = AddressSpec {
         region: region(
@@ -384,7 +394,7 @@ fn sequential(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
         )?,
         partition: Partition::Interleaved,
         pattern: Pattern::Sequential { step: 1 },
-        start: Start::First,
+        start: WalkStart::First,
     };
     let spec = closed(addresses, mix, SEQUENTIAL_BLOCK);
     let (name, word) = if is_write {
@@ -417,7 +427,7 @@ const fn cached_in_words(access: Access) -> &'static str {
     }
 }
 
-fn random_spec(scene: &Scene<'_>) -> MixSpec {
+fn random_spec(scene: &CheckUpTarget<'_>) -> MixSpec {
     let len = scene.size.max(Bytes(u64::from(RANDOM_BLOCK)));
     let addresses = AddressSpec {
         region: Region {
@@ -428,12 +438,12 @@ fn random_spec(scene: &Scene<'_>) -> MixSpec {
         },
         partition: Partition::Contending,
         pattern: Pattern::Uniform,
-        start: Start::Random,
+        start: WalkStart::Random,
     };
     closed(addresses, Mix::READ, RANDOM_BLOCK)
 }
 
-fn random_read(scene: &Scene<'_>, clients: u32) -> Option<Trial> {
+fn random_read(scene: &CheckUpTarget<'_>, clients: u32) -> Option<Trial> {
     region(MAIN_DIRECT, scene.size, RANDOM_BLOCK)?;
     let title = format!(
         "random read 4 KiB, QD1{}",
@@ -447,7 +457,7 @@ fn random_read(scene: &Scene<'_>, clients: u32) -> Option<Trial> {
     Some(trial)
 }
 
-fn durable_write(scene: &Scene<'_>) -> Option<Trial> {
+fn durable_write(scene: &CheckUpTarget<'_>) -> Option<Trial> {
     region(MAIN_BUFFERED, scene.size, RANDOM_BLOCK)?;
     let mut spec = random_spec(scene);
     spec.addresses.region.target = MAIN_BUFFERED;
@@ -463,7 +473,7 @@ fn durable_write(scene: &Scene<'_>) -> Option<Trial> {
     Some(trial)
 }
 
-fn cached(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
+fn cached(scene: &CheckUpTarget<'_>, mix: Mix) -> Option<Trial> {
     let is_write = mix.write > 0;
     let target = if scene.facts.makes_files {
         CACHE_FILE
@@ -475,7 +485,7 @@ fn cached(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
         region: region(target, part, SEQUENTIAL_BLOCK)?,
         partition: Partition::Contending,
         pattern: Pattern::Sequential { step: 1 },
-        start: Start::First,
+        start: WalkStart::First,
     };
     let spec = ClientSpec::Mix(closed(addresses, mix, SEQUENTIAL_BLOCK));
     let (name, title) = if is_write {
@@ -488,7 +498,7 @@ fn cached(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
     Some(trial)
 }
 
-fn files(scene: &Scene<'_>, phase: FilesPhase) -> Trial {
+fn files(scene: &CheckUpTarget<'_>, phase: FilesPhase) -> Trial {
     let count = match phase {
         FilesPhase::Make => SMALL_FILES_MAX,
         FilesPhase::Read | FilesPhase::Remove => scene.files_made,

@@ -13,7 +13,7 @@
 
 use stats::{Estimate, NOT_NEGATIVE, long_run_variance, student_t};
 
-use super::visit::End;
+use super::visit::BracketEnd;
 
 /// The chord is believed this far beyond its ends.
 pub const SHARE_MIN: f64 = -0.5;
@@ -73,8 +73,8 @@ pub struct Chord {
 
 impl Chord {
     /// The line from `below` to `above`, and where `level` (nanoseconds) lies on it.
-    pub fn new(below: &End<'_>, above: &End<'_>, level: f64) -> Self {
-        let reciprocal = |end: &End<'_>| 1.0 / end.time.value;
+    pub fn new(below: &BracketEnd<'_>, above: &BracketEnd<'_>, level: f64) -> Self {
+        let reciprocal = |end: &BracketEnd<'_>| 1.0 / end.time.value;
         let rise = reciprocal(above) - reciprocal(below);
         Self {
             slope: (above.load.value - below.load.value) / rise,
@@ -88,14 +88,14 @@ impl Chord {
     }
 
     /// How the load at the level changes with the time of an end, by its weight in the chord.
-    pub fn of_time(&self, end: &End<'_>, weight: f64) -> f64 {
+    pub fn of_time(&self, end: &BracketEnd<'_>, weight: f64) -> f64 {
         weight * self.slope / end.time.value.powi(2)
     }
 }
 
 /// The load at `level` (nanoseconds) on the chord from `below` to `above`.
-pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolation {
-    let noise_of = |end: &End<'_>| sigma(&end.time) / end.time.value.powi(2);
+pub fn interpolate(below: &BracketEnd<'_>, above: &BracketEnd<'_>, level: f64) -> Interpolation {
+    let noise_of = |end: &BracketEnd<'_>| sigma(&end.time) / end.time.value.powi(2);
     let noise = noise_of(below).hypot(noise_of(above));
     let fall = 1.0 / below.time.value - 1.0 / above.time.value;
     let chord = Chord::new(below, above, level);
@@ -130,7 +130,7 @@ pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolatio
     }
 }
 
-fn variance(end: &End<'_>, weight: f64, chord: &Chord) -> (f64, f64) {
+fn variance(end: &BracketEnd<'_>, weight: f64, chord: &Chord) -> (f64, f64) {
     let Some(window) = end.window else {
         return (f64::INFINITY, 1.0);
     };
@@ -161,8 +161,8 @@ fn welch((first, freedom_first): (f64, f64), (second, freedom_second): (f64, f64
 
 /// How far a parabola through the three points lies from the chord in its middle: the second
 /// divided difference of X(1/R) times the square of the chord's fall, over four.
-pub fn curvature(below: &End<'_>, above: &End<'_>, third: &End<'_>) -> f64 {
-    let point = |end: &End<'_>| (1.0 / end.time.value, end.load.value);
+pub fn curvature(below: &BracketEnd<'_>, above: &BracketEnd<'_>, third: &BracketEnd<'_>) -> f64 {
+    let point = |end: &BracketEnd<'_>| (1.0 / end.time.value, end.load.value);
     let ((u1, x1), (u2, x2), (u3, x3)) = (point(below), point(above), point(third));
     let second = ((x3 - x2) / (u3 - u2) - (x2 - x1) / (u2 - u1)) / (u3 - u1);
     let bend = second.abs() * (u2 - u1).powi(2) / 4.0;

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{CurvePoint, Level, LevelOutcome, Rabmark};
+use results::{CurveLevel, CurvePoint, LevelOutcome, Rabmark};
 use stats::{Estimate, long_run_variance, student_t};
 
 use super::interpolation::{Chord, interpolate};
@@ -41,7 +41,7 @@ impl Sum {
 }
 
 /// What was found for a level that was searched.
-fn outcome_of(levels: &[Level], search: &CurveSearch) -> Option<LevelOutcome> {
+fn outcome_of(levels: &[CurveLevel], search: &CurveSearch) -> Option<LevelOutcome> {
     let level_ns = search.level.as_nanos();
     let found = levels.iter().find(|level| level.level_ns == level_ns);
     found.map(|level| level.outcome)

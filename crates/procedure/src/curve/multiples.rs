@@ -1,7 +1,7 @@
 //! Loads that grow by several clients at once, so that workloads keep their proportions: the
 //! search counts multiples, and a curve tells clients.
 
-use results::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
+use results::{Curve, CurveLevel, CurvePoint, LevelOutcome, Saturation};
 use units::format_counted;
 
 use super::LoadCurve;
@@ -23,7 +23,7 @@ impl LoadCurve {
             clients: self.clients_of(it.clients),
             ..it
         };
-        let level = |it: Level| Level {
+        let level = |it: CurveLevel| CurveLevel {
             outcome: self.outcome_in_clients(it.outcome),
             ..it
         };

@@ -1,13 +1,13 @@
 //! Levels in the order of their times: who may wait longer carries no less load.
 
-use results::{Level, LevelOutcome, Warning, WarningCode};
+use results::{CurveLevel, LevelOutcome, Warning, WarningCode};
 use stats::Estimate;
 use units::{format_count, format_duration_ns};
 
 use super::interpolation::sigma;
 
 /// The loads between which that of a level lies.
-fn ends(level: &mut Level) -> Option<(&mut f64, &mut f64)> {
+fn ends(level: &mut CurveLevel) -> Option<(&mut f64, &mut f64)> {
     match &mut level.outcome {
         LevelOutcome::Reached { load, .. } => Some((&mut load.low, &mut load.high)),
         LevelOutcome::Between { low, high } => Some((low, high)),
@@ -17,8 +17,8 @@ fn ends(level: &mut Level) -> Option<(&mut f64, &mut f64)> {
 
 /// Put what is known of each level into what is known of the others. A level that surely carries
 /// less than a shorter one contradicts it, and then all stay as they were measured.
-pub(super) fn in_order(levels: &mut [Level]) -> Option<Warning> {
-    let mut rising: Vec<&mut Level> = levels.iter_mut().collect();
+pub(super) fn in_order(levels: &mut [CurveLevel]) -> Option<Warning> {
+    let mut rising: Vec<&mut CurveLevel> = levels.iter_mut().collect();
     rising.sort_by_key(|level| level.level_ns);
     if let Some(warning) = contradiction(&mut rising) {
         return Some(warning);
@@ -66,7 +66,7 @@ fn not_falling(loads: Vec<&mut Estimate>) {
 }
 
 /// A level whose load is surely less than that of a shorter one.
-fn contradiction(rising: &mut [&mut Level]) -> Option<Warning> {
+fn contradiction(rising: &mut [&mut CurveLevel]) -> Option<Warning> {
     let mut most: Option<(f64, u64)> = None;
     for level in rising {
         let time = level.level_ns;
@@ -100,7 +100,7 @@ fn contradiction(rising: &mut [&mut Level]) -> Option<Warning> {
 mod tests {
     use super::*;
 
-    fn reached(level_ns: u64, value: f64, low: f64, high: f64) -> Level {
+    fn reached(level_ns: u64, value: f64, low: f64, high: f64) -> CurveLevel {
         let load = Estimate {
             low,
             high,
@@ -111,15 +111,15 @@ mod tests {
             clients: f64::NAN,
             is_precise: true,
         };
-        Level {
+        CurveLevel {
             level_ns,
             outcome,
             open: None,
         }
     }
 
-    fn loads(levels: &[Level]) -> Vec<(f64, f64, f64)> {
-        let load = |level: &Level| match level.outcome {
+    fn loads(levels: &[CurveLevel]) -> Vec<(f64, f64, f64)> {
+        let load = |level: &CurveLevel| match level.outcome {
             LevelOutcome::Reached { load, .. } => (load.low, load.value, load.high),
             LevelOutcome::Between { low, high } => (low, f64::NAN, high),
             _ => panic!("a load"),
@@ -167,7 +167,7 @@ mod tests {
                     .wrapping_add(1_442_695);
                 (state >> 40) as f64 / (1_u64 << 24) as f64
             };
-            let mut levels: Vec<Level> = (1..6)
+            let mut levels: Vec<CurveLevel> = (1..6)
                 .map(|level_ns| {
                     let (value, half) = (100.0 + 40.0 * unit(), 60.0 * unit());
                     let mut level = reached(level_ns, value, value - half, value + half);

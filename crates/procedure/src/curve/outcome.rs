@@ -1,13 +1,13 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
 use results::{
-    Arrivals, CurvePoint, Level, LevelOutcome, Measurement, Saturation, Warning, WarningCode,
+    Arrivals, CurveLevel, CurvePoint, LevelOutcome, Measurement, Saturation, Warning, WarningCode,
 };
 use stats::{Channel, Estimate};
 use units::{Duration, format_count, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate, sigma};
-use super::visit::{End, Visit};
+use super::visit::{BracketEnd, Visit};
 use super::{Bracket, CurveSearch, Levels, LoadCurve};
 
 /// A generator that takes a larger part of a response time than this is worth a doubt.
@@ -189,7 +189,13 @@ impl LoadCurve {
     }
 
     /// How far a bent curve may lie from the chord between the ends of a bracket.
-    fn curvature_at(&self, low: u32, high: u32, below: &End<'_>, above: &End<'_>) -> f64 {
+    fn curvature_at(
+        &self,
+        low: u32,
+        high: u32,
+        below: &BracketEnd<'_>,
+        above: &BracketEnd<'_>,
+    ) -> f64 {
         let visited = self.visited();
         let neighbour = visited
             .iter()
@@ -201,7 +207,7 @@ impl LoadCurve {
         neighbour.map_or(0.0, |third| curvature(below, above, &third.end()))
     }
 
-    pub(super) fn warnings(&self, levels: &[Level]) -> Vec<Warning> {
+    pub(super) fn warnings(&self, levels: &[CurveLevel]) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let left_out = |warm_up| warm_up_left_out(warm_up, "point");
         warnings.extend(self.options.warm_up.map(left_out));
@@ -213,7 +219,7 @@ impl LoadCurve {
         warnings.extend(self.unsettled(levels));
         warnings.extend(self.load_that_falls());
         warnings.extend(self.own_share());
-        if self.visits.iter().any(|visit| self.tells_drift(visit)) {
+        if self.visits.iter().any(|visit| self.shows_drift(visit)) {
             warnings.push(
                 Warning::doubt(
                     WarningCode::CurveDrift,
@@ -234,7 +240,7 @@ impl LoadCurve {
     }
 
     /// The levels that were not found for want of time, all in one sentence.
-    fn unsettled(&self, levels: &[Level]) -> Vec<Warning> {
+    fn unsettled(&self, levels: &[CurveLevel]) -> Vec<Warning> {
         let (mut between, mut below) = (Vec::new(), Vec::new());
         for level in levels {
             let name = format_duration_ns(level.level_ns as f64);
@@ -271,15 +277,16 @@ impl LoadCurve {
                 ", and there was no time for more.",
             ),
         ];
-        let told = causes
+        let lines = causes
             .into_iter()
             .filter(|(_, levels, _)| !levels.is_empty());
-        told.map(|(begin, levels, end)| {
-            let cause = format!("{begin}{}{end}", levels.join(", "));
-            Warning::doubt(WarningCode::LevelNotSettled, cause)
-                .advise("Allow more time with --budget.")
-        })
-        .collect()
+        lines
+            .map(|(begin, levels, end)| {
+                let cause = format!("{begin}{}{end}", levels.join(", "));
+                Warning::doubt(WarningCode::LevelNotSettled, cause)
+                    .advise("Allow more time with --budget.")
+            })
+            .collect()
     }
 
     /// Where one client already waits longer than the highest level, there is none to measure.
@@ -308,7 +315,7 @@ impl LoadCurve {
 
     /// Whether a point shows that the storage drifts. With clocks of their own, clients near
     /// saturation wait in queues that wander by themselves, for longer than any trial.
-    fn tells_drift(&self, visit: &Visit) -> bool {
+    fn shows_drift(&self, visit: &Visit) -> bool {
         let one = self.best(1).map_or(f64::INFINITY, |one| one.time().value);
         let is_queueing = visit.time().value > QUEUEING_FACTOR * one;
         let wanders = self.options.is_load_enough && is_queueing;

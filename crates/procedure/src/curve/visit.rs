@@ -69,7 +69,7 @@ fn queue_law(measurement: &Measurement) -> Option<QueueLaw> {
 
 /// One end of a bracket, as interpolation needs it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End<'a> {
+pub(super) struct BracketEnd<'a> {
     pub(super) load: Estimate,
     pub(super) time: Estimate,
     pub(super) window: Option<&'a Window>,
@@ -138,8 +138,8 @@ impl Visit {
         }
     }
 
-    pub(super) fn end(&self) -> End<'_> {
-        End {
+    pub(super) fn end(&self) -> BracketEnd<'_> {
+        BracketEnd {
             load: self.point.load,
             time: self.time(),
             window: self.series(),

@@ -368,11 +368,11 @@ fn spacing_findings(rows: &[FileTest]) -> Vec<String> {
             None => effects.push((&after.spacing, vec![text])),
         }
     }
-    let told = |(name, texts): (&str, Vec<String>)| {
+    let sentence = |(name, texts): (&str, Vec<String>)| {
         let all = texts.join(", ");
         format!("Time after {name} over the time before: {all}.")
     };
-    effects.into_iter().map(told).collect()
+    effects.into_iter().map(sentence).collect()
 }
 
 fn tests(count: usize) -> String {

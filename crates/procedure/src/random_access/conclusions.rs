@@ -183,11 +183,11 @@ fn ratio_of(of: Estimate, to: Estimate) -> Estimate {
 /// A ratio with its interval; where that holds 1, nothing is claimed.
 fn compared(ratio: Estimate, words: &str) -> String {
     let (value, interval) = format_interval_count(ratio.value, ratio.low, ratio.high);
-    let told = format!("{value} [{interval}] {words}");
+    let sentence = format!("{value} [{interval}] {words}");
     if ratio.contains(1.0) {
-        format!("no difference is shown ({told})")
+        format!("no difference is shown ({sentence})")
     } else {
-        told
+        sentence
     }
 }
 

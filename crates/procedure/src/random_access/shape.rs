@@ -42,7 +42,7 @@ pub struct RandomShape {
 
 /// The cells on a file of known size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cells {
+pub struct SweepCells {
     /// Bytes of the file in use: whole blocks of every size.
     pub size: u64,
     /// Span, block size and depth in which the sweeps meet.
@@ -95,7 +95,7 @@ impl RandomShape {
     ///
     /// # Errors
     /// When a value does not fit the file or the others.
-    pub fn cells(&self, size: Bytes) -> Result<Cells, ShapeError> {
+    pub fn cells(&self, size: Bytes) -> Result<SweepCells, ShapeError> {
         let blocks = self.blocks(size)?;
         let unit = blocks
             .iter()
@@ -137,7 +137,7 @@ impl RandomShape {
         }
         plans.sort_unstable();
         plans.dedup();
-        Ok(Cells {
+        Ok(SweepCells {
             size: whole,
             base,
             plans,

@@ -15,7 +15,7 @@ pub const TIME_LIMIT_DEFAULT: Duration = Duration::from_secs(60);
 
 /// Commands for the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Script {
+pub struct ShellScript {
     /// The commands.
     pub text: String,
     /// File and line.
@@ -24,7 +24,7 @@ pub struct Script {
 
 /// One level of a factor.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Level {
+pub struct FactorLevel {
     /// Its name in tables.
     pub name: String,
     /// Settings of the measurement that it fixes.
@@ -34,12 +34,12 @@ pub struct Level {
     /// What is measured, if it is not the study's target.
     pub target: Option<TargetName>,
     /// Makes the level.
-    pub setup: Option<Script>,
+    pub setup: Option<ShellScript>,
     /// Takes it away again.
-    pub teardown: Option<Script>,
+    pub teardown: Option<ShellScript>,
 }
 
-impl Level {
+impl FactorLevel {
     /// Whether something must be run to make it.
     #[must_use]
     pub fn has_scripts(&self) -> bool {
@@ -60,7 +60,7 @@ pub enum Against {
 pub struct Factor {
     pub name: String,
     /// Its levels; one is a label.
-    pub levels: Vec<Level>,
+    pub levels: Vec<FactorLevel>,
     /// What they are compared with.
     pub against: Against,
 }
@@ -91,13 +91,13 @@ pub struct StudyDefinition {
     /// Programs that must be there; `root` stands for its rights.
     pub needs: Vec<String>,
     /// Before everything.
-    pub setup: Option<Script>,
+    pub setup: Option<ShellScript>,
     /// After everything.
-    pub teardown: Option<Script>,
+    pub teardown: Option<ShellScript>,
     /// Before each replicate.
-    pub before: Option<Script>,
+    pub before: Option<ShellScript>,
     /// After each replicate.
-    pub after: Option<Script>,
+    pub after: Option<ShellScript>,
     /// How long each of these may take.
     pub time_limit: Duration,
     /// Whether all set-ups are tried before the first replicate.
@@ -143,7 +143,7 @@ impl StudyDefinition {
     }
 
     /// The levels of a cell.
-    pub fn levels<'a>(&'a self, cell: &'a [usize]) -> impl Iterator<Item = &'a Level> {
+    pub fn levels<'a>(&'a self, cell: &'a [usize]) -> impl Iterator<Item = &'a FactorLevel> {
         let pairs = self.factors.iter().zip(cell);
         pairs.map(|(factor, &level)| &factor.levels[level])
     }
@@ -211,7 +211,7 @@ impl StudyDefinition {
             exclude,
             ..
         } = self;
-        let script = |script: &Option<Script>| {
+        let script = |script: &Option<ShellScript>| {
             script
                 .as_ref()
                 .map_or(String::new(), |script| format!("{:?}", script.text))

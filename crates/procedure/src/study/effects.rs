@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml_reader::{TomlFault, TomlText};
 use units::{TargetName, shortened};
 
-use crate::study::definition::{Factor, Level, StudyDefinition, filled};
+use crate::study::definition::{Factor, FactorLevel, StudyDefinition, filled};
 use crate::study::variables::{commands, level_variable, names_variable};
 
 /// What is wrong with the settings of a measurement.
@@ -43,7 +43,7 @@ pub type CheckSettings<'a> = dyn Fn(&str, &toml::Table) -> Result<(), SettingMis
 
 /// Where settings stand, for messages.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct SettingLocations {
     pub measurement: String,
     pub settings: BTreeMap<String, String>,
     pub factors: Vec<String>,
@@ -56,7 +56,7 @@ pub(super) struct Places {
 pub(super) fn settle_factors(
     source: &mut TomlText<'_>,
     study: &mut StudyDefinition,
-    places: &Places,
+    places: &SettingLocations,
     kind: &KindOutline,
 ) {
     let texts = texts_of(study);
@@ -123,10 +123,14 @@ pub(super) fn gather(value: &toml::Value, texts: &mut Vec<String>) {
 }
 
 /// Where two factors act on the same thing, one would undo what the other does.
-pub(super) fn check_conflicts(source: &mut TomlText<'_>, study: &StudyDefinition, places: &Places) {
+pub(super) fn check_conflicts(
+    source: &mut TomlText<'_>,
+    study: &StudyDefinition,
+    places: &SettingLocations,
+) {
     let mut conflicts: Vec<(usize, usize, String)> = Vec::new();
     for cell in study.cells() {
-        let levels: Vec<&Level> = study.levels(&cell).collect();
+        let levels: Vec<&FactorLevel> = study.levels(&cell).collect();
         for (later, level) in levels.iter().enumerate() {
             for (earlier, other) in levels[..later].iter().enumerate() {
                 let found = contested(other, level).map(|what| (earlier, later, what));
@@ -152,7 +156,7 @@ pub(super) fn check_conflicts(source: &mut TomlText<'_>, study: &StudyDefinition
 }
 
 /// What two levels give different values.
-fn contested(one: &Level, other: &Level) -> impl Iterator<Item = String> {
+fn contested(one: &FactorLevel, other: &FactorLevel) -> impl Iterator<Item = String> {
     let keys = other.set.iter();
     let keys = keys.filter(|(key, value)| one.set.get(*key).is_some_and(|its| its != *value));
     let keys: Vec<String> = keys.map(|(key, _)| key.clone()).collect();
@@ -165,7 +169,7 @@ fn contested(one: &Level, other: &Level) -> impl Iterator<Item = String> {
 pub(super) fn check_readings(
     source: &mut TomlText<'_>,
     study: &StudyDefinition,
-    places: &Places,
+    places: &SettingLocations,
     kind: &KindOutline,
 ) {
     let Some(readings) = &kind.readings else {
@@ -188,7 +192,7 @@ pub(super) fn check_readings(
 pub(super) fn check_cells(
     source: &mut TomlText<'_>,
     study: &StudyDefinition,
-    places: &Places,
+    places: &SettingLocations,
     kinds: &Kinds<'_>,
 ) {
     let before = source.faults.len();

@@ -6,12 +6,12 @@
 
 use random::{Purpose, Stream};
 
-use crate::study::definition::{Level, Script, StudyDefinition};
+use crate::study::definition::{FactorLevel, ShellScript, StudyDefinition};
 use crate::study::variables::{level_variable, names_variable};
 
 /// Cells that share what must be set up, in the order of measuring.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct CellGroup {
     /// One level for each factor; that of a factor without set-up is `None`.
     pub setup: Vec<Option<usize>>,
     /// Positions of the cells.
@@ -50,7 +50,7 @@ impl StudyPlan {
     /// The order of a round, counted from 1. It depends on the seed and the round alone, so that an
     /// interrupted study goes on as it would have.
     #[must_use]
-    pub fn round(&self, seed: u64, round: u32) -> Vec<Group> {
+    pub fn round(&self, seed: u64, round: u32) -> Vec<CellGroup> {
         let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
         let mut groups = self.groups();
         stream.shuffle(&mut groups);
@@ -62,7 +62,7 @@ impl StudyPlan {
 
     /// The fewest groups in which every level that needs a set-up is set up once.
     #[must_use]
-    pub fn rehearsal(&self) -> Vec<Group> {
+    pub fn rehearsal(&self) -> Vec<CellGroup> {
         let mut seen: Vec<(usize, usize)> = Vec::new();
         let mut chosen = Vec::new();
         for group in self.groups() {
@@ -79,12 +79,12 @@ impl StudyPlan {
         chosen
     }
 
-    fn groups(&self) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+    fn groups(&self) -> Vec<CellGroup> {
+        let mut groups: Vec<CellGroup> = Vec::new();
         for (cell, setup) in self.setups.iter().enumerate() {
             match groups.iter_mut().find(|group| group.setup == *setup) {
                 Some(group) => group.cells.push(cell),
-                None => groups.push(Group {
+                None => groups.push(CellGroup {
                     setup: setup.clone(),
                     cells: vec![cell],
                 }),
@@ -97,7 +97,7 @@ impl StudyPlan {
 /// For each factor whether its levels are made by scripts, or named in those of another.
 fn needs_setup(definition: &StudyDefinition) -> Vec<bool> {
     let levels = definition.factors.iter().flat_map(|factor| &factor.levels);
-    let scripts: Vec<&Script> = levels
+    let scripts: Vec<&ShellScript> = levels
         .flat_map(|level| [&level.setup, &level.teardown])
         .flatten()
         .collect();
@@ -108,7 +108,7 @@ fn needs_setup(definition: &StudyDefinition) -> Vec<bool> {
             let is_named = scripts
                 .iter()
                 .any(|script| names_variable(&script.text, &variable));
-            is_named || factor.levels.iter().any(Level::has_scripts)
+            is_named || factor.levels.iter().any(FactorLevel::has_scripts)
         })
         .collect()
 }

@@ -9,11 +9,11 @@ use toml_reader::{
 use units::{Bytes, Duration, TargetName, shortened};
 
 use crate::study::definition::{
-    Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, Script, StudyDefinition,
+    Against, Factor, FactorLevel, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, ShellScript, StudyDefinition,
     TIME_LIMIT_DEFAULT,
 };
 use crate::study::effects::{
-    Kinds, Places, check_cells, check_conflicts, check_readings, settle_factors,
+    Kinds, SettingLocations, check_cells, check_conflicts, check_readings, settle_factors,
 };
 use crate::study::variables::{check_commands, check_variables};
 
@@ -65,7 +65,7 @@ pub fn read_study(
     }
     let mut source = TomlText::new(&file, text);
     let document = toml_reader::parse(&file, text)?;
-    let mut places = Places::default();
+    let mut places = SettingLocations::default();
     let mut study = read_top(&mut source, document.get_ref(), &mut places);
     check_variables(&mut source, &study.factors, &places);
     override_study(&mut source, &mut study, overrides, &mut places);
@@ -98,16 +98,16 @@ fn line_of(place: &str) -> usize {
 }
 
 /// Commands for the shell.
-fn script(table: &mut KeyedTable<'_, '_>, key: &'static str) -> Option<Script> {
+fn script(table: &mut KeyedTable<'_, '_>, key: &'static str) -> Option<ShellScript> {
     let place = table.find(key).map(|(_, place)| place)?;
     let text = table.text(key, "commands for the shell, such as \"sync\"")?;
-    Some(Script { text, place })
+    Some(ShellScript { text, place })
 }
 
 fn read_top<'t>(
     source: &mut TomlText<'t>,
     table: &'t DeTable<'t>,
-    places: &mut Places,
+    places: &mut SettingLocations,
 ) -> StudyDefinition {
     let place = format!("{}:1", source.file);
     let mut form = KeyedTable::new(source, table, place, "a study");
@@ -189,7 +189,7 @@ fn read_rounds(form: &mut KeyedTable<'_, '_>) -> (u32, u32) {
 fn read_factors<'t>(
     source: &mut TomlText<'t>,
     tables: Vec<(&'t DeTable<'t>, String)>,
-    places: &mut Places,
+    places: &mut SettingLocations,
 ) -> Vec<Factor> {
     let mut factors: Vec<Factor> = Vec::new();
     for (table, place) in tables {
@@ -206,7 +206,10 @@ fn read_factors<'t>(
     factors
 }
 
-fn read_measurement(form: &mut KeyedTable<'_, '_>, places: &mut Places) -> (String, toml::Table) {
+fn read_measurement(
+    form: &mut KeyedTable<'_, '_>,
+    places: &mut SettingLocations,
+) -> (String, toml::Table) {
     let wanted = "a table [measurement] with its kind: `seekstone study measurements` lists them";
     let nothing = (String::new(), toml::Table::new());
     let Some((value, place)) = form.find("measurement") else {
@@ -309,16 +312,16 @@ fn read_factor<'t>(
 }
 
 /// Whether two levels are one size, written with a unit and otherwise. Plain numbers are none.
-fn is_one_size(one: &Level, other: &Level) -> bool {
-    let size = |level: &Level| match level.set.len() {
+fn is_one_size(one: &FactorLevel, other: &FactorLevel) -> bool {
+    let size = |level: &FactorLevel| match level.set.len() {
         1 if level.setup.is_none() && level.target.is_none() => level.name.parse::<Bytes>().ok(),
         _ => None,
     };
-    let has_unit = |level: &Level| level.name.parse::<f64>().is_err();
+    let has_unit = |level: &FactorLevel| level.name.parse::<f64>().is_err();
     (has_unit(one) || has_unit(other)) && size(one).is_some() && size(one) == size(other)
 }
 
-fn no_level(factor: &str, levels: &[Level]) -> String {
+fn no_level(factor: &str, levels: &[FactorLevel]) -> String {
     let names: Vec<&str> = levels.iter().map(|level| level.name.as_str()).collect();
     format!("the factor {factor:?} has the levels {}", names.join(", "))
 }
@@ -330,7 +333,7 @@ fn plain_levels(
     place: &str,
     factor: &str,
     key: &str,
-) -> Vec<Level> {
+) -> Vec<FactorLevel> {
     let DeValue::Array(items) = value else {
         let message = format!("levels = {}: levels is a list of values", typed(value));
         source.note(place.to_owned(), message);
@@ -355,11 +358,11 @@ fn plain_levels(
             source.note(place, format!("a level of {factor:?} has no name"));
             continue;
         }
-        levels.push(Level {
+        levels.push(FactorLevel {
             name,
             set: toml::Table::from_iter([(key.to_owned(), value)]),
             places: BTreeMap::from([(key.to_owned(), place)]),
-            ..Level::default()
+            ..FactorLevel::default()
         });
     }
     levels
@@ -370,7 +373,7 @@ fn read_level<'t>(
     table: &'t DeTable<'t>,
     place: String,
     key: &str,
-) -> Option<Level> {
+) -> Option<FactorLevel> {
     let mut form = KeyedTable::new(source, table, place, "a level");
     let name = form.name("name", "one line, such as \"rsize 8k\"");
     let name = form.require("name", name, "its name in tables, such as name = \"8k\"");
@@ -379,12 +382,12 @@ fn read_level<'t>(
     let value = form.find("value");
     let set = form.find("set");
     form.finish();
-    let mut level = Level {
+    let mut level = FactorLevel {
         name: name?,
         target: target.map(TargetName::from),
         setup,
         teardown,
-        ..Level::default()
+        ..FactorLevel::default()
     };
     match set {
         None => {}
@@ -458,7 +461,7 @@ fn override_study(
     source: &mut TomlText<'_>,
     study: &mut StudyDefinition,
     overrides: &StudyOverrides,
-    places: &mut Places,
+    places: &mut SettingLocations,
 ) {
     for (key, text) in &overrides.set {
         let parsed = toml::from_str::<toml::Table>(&format!("value = {text}"));
@@ -486,7 +489,7 @@ fn override_study(
 /// An option that changes nothing is a mistake.
 fn check_overrides(source: &mut TomlText<'_>, study: &StudyDefinition, overrides: &StudyOverrides) {
     for (key, text) in &overrides.set {
-        let sets = |level: &Level| level.set.contains_key(key);
+        let sets = |level: &FactorLevel| level.set.contains_key(key);
         let mut factors = study.factors.iter();
         if let Some(factor) = factors.find(|factor| factor.levels.iter().all(sets)) {
             let place = format!("--set {}={}", shortened(key), shortened(text));
@@ -543,7 +546,7 @@ fn confine(source: &mut TomlText<'_>, study: &mut StudyDefinition, name: &str, w
 
 /// The positions of the levels that `wanted` names, names with commas having come in pieces; or
 /// the piece with which no level begins.
-fn chosen(levels: &[Level], wanted: &[String]) -> Result<Vec<usize>, String> {
+fn chosen(levels: &[FactorLevel], wanted: &[String]) -> Result<Vec<usize>, String> {
     let mut kept = Vec::new();
     let mut rest = wanted;
     while let Some(first) = rest.first() {

@@ -1,7 +1,7 @@
 //! What commands find in their environment: who names which variable, and whether it is there.
 
 use crate::study::definition::{Factor, StudyDefinition};
-use crate::study::effects::{KindOutline, Places, gather};
+use crate::study::effects::{KindOutline, SettingLocations, gather};
 use toml_reader::TomlText;
 
 /// How the variables begin.
@@ -20,7 +20,11 @@ pub fn level_variable(factor: &str) -> String {
 }
 
 /// Each factor has a variable of its own.
-pub(super) fn check_variables(source: &mut TomlText<'_>, factors: &[Factor], places: &Places) {
+pub(super) fn check_variables(
+    source: &mut TomlText<'_>,
+    factors: &[Factor],
+    places: &SettingLocations,
+) {
     for (at, factor) in factors.iter().enumerate() {
         let variable = level_variable(&factor.name);
         let mut taken = EVERYWHERE.iter().chain([&ROUND]);
@@ -64,13 +68,13 @@ enum When {
 }
 
 /// A command of the study.
-pub(super) struct Command {
+pub(super) struct ShellCommand {
     pub text: String,
     place: String,
     when: When,
 }
 
-impl Command {
+impl ShellCommand {
     /// Whether the levels of factors are in its environment.
     pub fn finds_levels(&self) -> bool {
         self.when != When::Once
@@ -80,9 +84,9 @@ impl Command {
 /// Every command: scripts, and what is measured if that is a command.
 pub(super) fn commands(
     study: &StudyDefinition,
-    places: &Places,
+    places: &SettingLocations,
     kind: &KindOutline,
-) -> Vec<Command> {
+) -> Vec<ShellCommand> {
     let mut found = Vec::new();
     let levels = || study.factors.iter().flat_map(|factor| &factor.levels);
     let of_levels = levels().flat_map(|level| [&level.setup, &level.teardown]);
@@ -91,7 +95,7 @@ pub(super) fn commands(
         (When::ForReplicate, vec![&study.before, &study.after]),
         (When::ForLevel, of_levels.collect()),
     ] {
-        found.extend(scripts.into_iter().flatten().map(|script| Command {
+        found.extend(scripts.into_iter().flatten().map(|script| ShellCommand {
             text: script.text.clone(),
             place: script.place.clone(),
             when,
@@ -105,7 +109,7 @@ pub(super) fn commands(
                 .get(key)
                 .into_iter()
                 .for_each(|it| gather(it, &mut texts));
-            found.extend(texts.into_iter().map(|text| Command {
+            found.extend(texts.into_iter().map(|text| ShellCommand {
                 text,
                 place: places.get(key).cloned().unwrap_or_default(),
                 when: When::ForReplicate,
@@ -119,10 +123,10 @@ pub(super) fn commands(
 pub(super) fn check_commands(
     source: &mut TomlText<'_>,
     study: &StudyDefinition,
-    places: &Places,
+    places: &SettingLocations,
     kind: &KindOutline,
 ) {
-    for Command { text, place, when } in commands(study, places, kind) {
+    for ShellCommand { text, place, when } in commands(study, places, kind) {
         let mut set: Vec<String> = EVERYWHERE.map(level_variable).to_vec();
         if when != When::Once {
             set.extend(study.factors.iter().map(|it| level_variable(&it.name)));

@@ -15,10 +15,10 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     });
     let together: Vec<(Vec<&Row>, &Saying)> = of_tables.collect();
     let together = candidates(together, 1);
-    if together.statements.iter().any(Statement::can_be_said) {
+    if together.statements.iter().any(Statement::is_quotable) {
         return together;
     }
-    let says = said(tables);
+    let says = sayings(tables);
     if !says.is_empty() {
         return candidates(says, FEW);
     }
@@ -49,7 +49,7 @@ fn statement<'a>(rows: Vec<&'a Row>, says: &Saying) -> Statement<'a> {
 }
 
 /// What kinds say of rows, the most important first.
-fn said(tables: &[Table]) -> Vec<(Vec<&Row>, &Saying)> {
+fn sayings(tables: &[Table]) -> Vec<(Vec<&Row>, &Saying)> {
     let rows = tables.iter().flat_map(|table| &table.rows);
     rows.filter_map(|row| Some((vec![row], row.says.as_ref()?)))
         .collect()

@@ -39,8 +39,8 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
             Candidates::of(trials.iter().map(|(it, row)| trial(it, row)), 1)
         }
         None => {
-            let said = trials.iter().map(|(it, row)| one_of_many(it, row));
-            Candidates::of(said, FEW).beginning_with_name()
+            let texts = trials.iter().map(|(it, row)| one_of_many(it, row));
+            Candidates::of(texts, FEW).beginning_with_name()
         }
     }
 }
@@ -130,13 +130,13 @@ fn check_up_rows<'a>(
     let place = |it: &Measurement| MAIN_ROWS.iter().position(|name| *name == it.name);
     let mut trials = trials.to_vec();
     trials.sort_by_key(|(it, _)| place(it).unwrap_or(MAIN_ROWS.len()));
-    let said = trials.into_iter().map(|(it, row)| {
+    let texts = trials.into_iter().map(|(it, row)| {
         let is_streaming = it.bandwidth.is_some_and(|bytes| is_large(it, &bytes));
-        let told = if is_streaming { rate(it) } else { latency(it) };
-        let text = is_bounded(it).then(|| format!("{}: {told}", it.title));
+        let figure = if is_streaming { rate(it) } else { latency(it) };
+        let text = is_bounded(it).then(|| format!("{}: {figure}", it.title));
         Statement::quoting(vec![row], text)
     });
-    said.collect::<Vec<_>>().into_iter()
+    texts.collect::<Vec<_>>().into_iter()
 }
 
 fn level_row<'a>(curve: &Curve, level_ns: u64, tables: &'a [Table]) -> Vec<&'a Row> {

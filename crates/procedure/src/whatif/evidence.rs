@@ -3,7 +3,7 @@
 use results::{Curve, CurvePoint, Row, Run, Severity, Table};
 use stats::{Channel, Estimate};
 
-use super::network::Processors;
+use super::network::ProcessorDemand;
 
 /// Fewer points that were measured for the result than this are no curve.
 const FINALS_MIN: usize = 2;
@@ -39,7 +39,7 @@ pub struct Evidence {
     /// Mean think time, nanoseconds.
     pub think: Estimate,
     /// Processor work, of transactions.
-    pub processors: Option<Processors>,
+    pub processors: Option<ProcessorDemand>,
 }
 
 /// Why a run cannot be fitted.
@@ -269,7 +269,7 @@ fn of_transactions(
         points,
         unseen: Vec::new(),
         think: Estimate::exact(mean(&|load| load.think), loads.len() as f64),
-        processors: (demand > 0.0).then_some(Processors { demand, count }),
+        processors: (demand > 0.0).then_some(ProcessorDemand { demand, count }),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Weighted least squares in the logarithm of the response time: Levenberg and Marquardt's method
 //! (D. Marquardt, SIAM J. Appl. Math. 11(2), 1963), from several starts.
 
-use super::model::{Model, Setting};
+use super::model::{KnownParameters, Model};
 
 /// A point as the fit sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,16 +15,16 @@ pub(crate) struct Datum {
 
 /// A model with its parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fitted {
+pub(crate) struct FittedModel {
     pub model: Model,
     pub logs: Vec<f64>,
     /// Sum of squared, weighted errors.
     pub cost: f64,
 }
 
-impl Fitted {
+impl FittedModel {
     /// Mean response time, nanoseconds.
-    pub fn response(&self, clients: u32, setting: &Setting) -> f64 {
+    pub fn response(&self, clients: u32, setting: &KnownParameters) -> f64 {
         let storage = self.model.storage(&self.logs);
         storage.response(clients, setting.think, setting.processors)
     }
@@ -40,7 +40,7 @@ const GAIN_MIN: f64 = 1e-8;
 const NUDGE: f64 = 1e-5;
 
 /// The best fit of all starts.
-pub(crate) fn fit(model: Model, data: &[Datum], setting: &Setting) -> Option<Fitted> {
+pub(crate) fn fit(model: Model, data: &[Datum], setting: &KnownParameters) -> Option<FittedModel> {
     let time = start_time(data);
     let starts = model.starts(time, setting).into_iter();
     starts
@@ -49,7 +49,11 @@ pub(crate) fn fit(model: Model, data: &[Datum], setting: &Setting) -> Option<Fit
 }
 
 /// The best fit near another one.
-pub(crate) fn refit(near: &Fitted, data: &[Datum], setting: &Setting) -> Option<Fitted> {
+pub(crate) fn refit(
+    near: &FittedModel,
+    data: &[Datum],
+    setting: &KnownParameters,
+) -> Option<FittedModel> {
     descend(near.model, near.logs.clone(), data, setting)
 }
 
@@ -57,14 +61,14 @@ pub(crate) fn refit(near: &Fitted, data: &[Datum], setting: &Setting) -> Option<
 struct Search<'a> {
     model: Model,
     data: &'a [Datum],
-    setting: &'a Setting,
+    setting: &'a KnownParameters,
     bounds: Vec<(f64, f64)>,
 }
 
 impl Search<'_> {
     fn residuals(&self, logs: &[f64]) -> Vec<f64> {
         let storage = self.model.storage(logs);
-        let Setting {
+        let KnownParameters {
             think, processors, ..
         } = *self.setting;
         let residual = |datum: &Datum| {
@@ -99,7 +103,12 @@ impl Search<'_> {
     }
 }
 
-fn descend(model: Model, start: Vec<f64>, data: &[Datum], setting: &Setting) -> Option<Fitted> {
+fn descend(
+    model: Model,
+    start: Vec<f64>,
+    data: &[Datum],
+    setting: &KnownParameters,
+) -> Option<FittedModel> {
     let time = start_time(data);
     let parts = model.parts().iter();
     let search = Search {
@@ -136,7 +145,8 @@ fn descend(model: Model, start: Vec<f64>, data: &[Datum], setting: &Setting) -> 
             break;
         }
     }
-    cost.is_finite().then_some(Fitted { model, logs, cost })
+    cost.is_finite()
+        .then_some(FittedModel { model, logs, cost })
 }
 
 /// About the time of one client.

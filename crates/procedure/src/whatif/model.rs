@@ -1,6 +1,6 @@
 //! The models that are tried, from small to large.
 
-use super::network::{Law, Processors, Storage};
+use super::network::{ProcessorDemand, ResponseLaw, StorageModel};
 
 /// Populations above this are not walked through client by client.
 const GENERAL_CLIENTS_MAX: u32 = 2_000;
@@ -9,11 +9,11 @@ const SERVERS_WITH_PROCESSORS: f64 = 64.0;
 
 /// What is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Setting {
+pub(crate) struct KnownParameters {
     /// Mean think time, nanoseconds.
     pub think: f64,
     /// What processors do, of transactions.
-    pub processors: Option<Processors>,
+    pub processors: Option<ProcessorDemand>,
     /// The most clients of any point.
     pub clients_max: u32,
 }
@@ -33,7 +33,7 @@ pub(crate) enum Model {
 
 /// What a fitted number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FittedParameter {
     Service,
     Servers,
     Delay,
@@ -79,20 +79,28 @@ impl Model {
         }
     }
 
-    pub const fn parts(self) -> &'static [Part] {
+    pub const fn parts(self) -> &'static [FittedParameter] {
         match self {
-            Self::Delay => &[Part::Delay],
-            Self::Open | Self::Server => &[Part::Service],
-            Self::ServerDelay => &[Part::Service, Part::Delay],
-            Self::Law => &[Part::Service, Part::Variation],
-            Self::Servers => &[Part::Service, Part::Servers],
-            Self::LawDelay => &[Part::Service, Part::Delay, Part::Variation],
-            Self::ServersDelay => &[Part::Service, Part::Servers, Part::Delay],
+            Self::Delay => &[FittedParameter::Delay],
+            Self::Open | Self::Server => &[FittedParameter::Service],
+            Self::ServerDelay => &[FittedParameter::Service, FittedParameter::Delay],
+            Self::Law => &[FittedParameter::Service, FittedParameter::Variation],
+            Self::Servers => &[FittedParameter::Service, FittedParameter::Servers],
+            Self::LawDelay => &[
+                FittedParameter::Service,
+                FittedParameter::Delay,
+                FittedParameter::Variation,
+            ],
+            Self::ServersDelay => &[
+                FittedParameter::Service,
+                FittedParameter::Servers,
+                FittedParameter::Delay,
+            ],
         }
     }
 
     /// Whether it can be used here at all.
-    pub fn is_possible(self, setting: &Setting) -> bool {
+    pub fn is_possible(self, setting: &KnownParameters) -> bool {
         match self {
             Self::Open => setting.processors.is_none(),
             Self::Law | Self::LawDelay => {
@@ -103,11 +111,11 @@ impl Model {
     }
 
     /// Storage with these logarithms of parameters, in the order of [`Model::parts`].
-    pub fn storage(self, logs: &[f64]) -> Storage {
-        let mut storage = Storage {
+    pub fn storage(self, logs: &[f64]) -> StorageModel {
+        let mut storage = StorageModel {
             law: match self {
-                Self::Open => Law::Open,
-                _ => Law::Exponential,
+                Self::Open => ResponseLaw::Open,
+                _ => ResponseLaw::Exponential,
             },
             service: 1e-6,
             servers: 1.0,
@@ -116,41 +124,41 @@ impl Model {
         for (part, log) in self.parts().iter().zip(logs) {
             let value = log.exp();
             match part {
-                Part::Service => storage.service = value,
-                Part::Servers => storage.servers = value,
-                Part::Delay => storage.delay = value,
-                Part::Variation => storage.law = Law::General(value),
+                FittedParameter::Service => storage.service = value,
+                FittedParameter::Servers => storage.servers = value,
+                FittedParameter::Delay => storage.delay = value,
+                FittedParameter::Variation => storage.law = ResponseLaw::General(value),
             }
         }
         storage
     }
 
     /// Between which logarithms a parameter lies, where times of one client are about `time`.
-    pub fn bounds(part: Part, time: f64, setting: &Setting) -> (f64, f64) {
+    pub fn bounds(part: FittedParameter, time: f64, setting: &KnownParameters) -> (f64, f64) {
         let servers_max = match setting.processors {
             Some(_) => SERVERS_WITH_PROCESSORS,
             None => 4.0 * f64::from(setting.clients_max),
         };
         let (low, high) = match part {
-            Part::Service => (time * 1e-4, time * 1e2),
-            Part::Servers => (1.0, servers_max.max(1.0)),
-            Part::Delay => (time * 1e-4, time * 1e2),
-            Part::Variation => (1e-3, 100.0),
+            FittedParameter::Service => (time * 1e-4, time * 1e2),
+            FittedParameter::Servers => (1.0, servers_max.max(1.0)),
+            FittedParameter::Delay => (time * 1e-4, time * 1e2),
+            FittedParameter::Variation => (1e-3, 100.0),
         };
         (low.ln(), high.ln())
     }
 
     /// Places from which the search begins.
-    pub fn starts(self, time: f64, setting: &Setting) -> Vec<Vec<f64>> {
+    pub fn starts(self, time: f64, setting: &KnownParameters) -> Vec<Vec<f64>> {
         let mut starts = vec![Vec::new()];
         for &part in self.parts() {
             let values: Vec<f64> = match part {
-                Part::Service if self == Self::Servers => vec![time],
-                Part::Service => vec![time, 0.2 * time],
-                Part::Delay if self == Self::Delay => vec![time],
-                Part::Delay => vec![0.2 * time, 0.8 * time],
-                Part::Variation => vec![0.3, 2.0],
-                Part::Servers => {
+                FittedParameter::Service if self == Self::Servers => vec![time],
+                FittedParameter::Service => vec![time, 0.2 * time],
+                FittedParameter::Delay if self == Self::Delay => vec![time],
+                FittedParameter::Delay => vec![0.2 * time, 0.8 * time],
+                FittedParameter::Variation => vec![0.3, 2.0],
+                FittedParameter::Servers => {
                     let most = 2.0 * f64::from(setting.clients_max);
                     let doubled = (0..20).map(|power| 1.3 * 2.0_f64.powi(power));
                     doubled.take_while(|&servers| servers < most).collect()

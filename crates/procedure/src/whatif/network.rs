@@ -12,7 +12,7 @@ const NEGLIGIBLE: f64 = 1e-17;
 
 /// What a transaction asks of processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Processors {
+pub struct ProcessorDemand {
     /// Processor time of a transaction, nanoseconds.
     pub demand: f64,
     /// How many processors there are.
@@ -21,7 +21,7 @@ pub struct Processors {
 
 /// How the storage answers; times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum ResponseLaw {
     /// Arrivals as of a crowd without end: R = S / (1 - X S).
     Open,
     /// Exponential service times.
@@ -32,9 +32,9 @@ pub enum Law {
 
 /// Storage: servers, and a delay without a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Storage {
+pub struct StorageModel {
     /// How service times spread, and what arrivals look like.
-    pub law: Law,
+    pub law: ResponseLaw,
     /// Mean service time, nanoseconds.
     pub service: f64,
     /// Number of servers, at least one.
@@ -43,17 +43,17 @@ pub struct Storage {
     pub delay: f64,
 }
 
-impl Storage {
+impl StorageModel {
     /// Mean response time when so many clients think for `think`, nanoseconds.
     #[must_use]
-    pub fn response(&self, clients: u32, think: f64, processors: Option<Processors>) -> f64 {
+    pub fn response(&self, clients: u32, think: f64, processors: Option<ProcessorDemand>) -> f64 {
         if let Some(processors) = processors {
             return self.with_processors(clients, think, processors);
         }
         match self.law {
-            Law::Open => open(clients, think, self.service),
-            Law::Exponential => self.exponential(clients, think),
-            Law::General(variation) => self.general(clients, think, variation),
+            ResponseLaw::Open => open(clients, think, self.service),
+            ResponseLaw::Exponential => self.exponential(clients, think),
+            ResponseLaw::General(variation) => self.general(clients, think, variation),
         }
     }
 
@@ -68,9 +68,11 @@ impl Storage {
             return f64::INFINITY;
         }
         let waiting = match self.law {
-            Law::Open => self.service * busy / (1.0 - busy),
-            Law::General(variation) => self.service * busy * (1.0 + variation) / 2.0 / (1.0 - busy),
-            Law::Exponential => {
+            ResponseLaw::Open => self.service * busy / (1.0 - busy),
+            ResponseLaw::General(variation) => {
+                self.service * busy * (1.0 + variation) / 2.0 / (1.0 - busy)
+            }
+            ResponseLaw::Exponential => {
                 // Weights of 0, 1, 2 ... present; from the last server on they fall by a ratio.
                 let (mut weight, mut total, mut present) = (1.0, 1.0, 0.0);
                 let mut sum = 0.0;
@@ -148,7 +150,7 @@ impl Storage {
     }
 
     /// The convolution of thinking clients, processors and storage.
-    fn with_processors(&self, clients: u32, think: f64, processors: Processors) -> f64 {
+    fn with_processors(&self, clients: u32, think: f64, processors: ProcessorDemand) -> f64 {
         let all = clients as usize;
         let away = think + self.delay;
         let one = away + processors.demand + self.service;
@@ -207,9 +209,9 @@ fn convolved(others: &[f64], work: f64, servers: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn storage(servers: f64, delay: f64) -> Storage {
-        Storage {
-            law: Law::Exponential,
+    fn storage(servers: f64, delay: f64) -> StorageModel {
+        StorageModel {
+            law: ResponseLaw::Exponential,
             service: 5.0,
             servers,
             delay,
@@ -230,19 +232,19 @@ mod tests {
             );
         }
         // M/M/4 at 3,900 per second, service 1 ms: Erlang's formula gives 10.45 ms.
-        let four = Storage {
+        let four = StorageModel {
             service: 1.0,
             ..storage(4.0, 0.0)
         };
         assert!((four.open_response(3.9) - 10.451_141_642).abs() < 1e-6);
         assert_eq!(four.open_response(4.0), f64::INFINITY);
-        let one = Storage {
-            law: Law::General(0.0),
+        let one = StorageModel {
+            law: ResponseLaw::General(0.0),
             ..storage(1.0, 0.0)
         };
         check(one.open_response(0.1), 7.5);
-        let one = Storage {
-            law: Law::Open,
+        let one = StorageModel {
+            law: ResponseLaw::Open,
             ..one
         };
         check(one.open_response(0.1), 10.0);
@@ -290,7 +292,7 @@ mod tests {
     #[test]
     fn the_convolution_is_the_same_network() {
         for clients in [1, 5, 40, 900] {
-            let no_work = Processors {
+            let no_work = ProcessorDemand {
                 demand: 1e-9,
                 count: 1.0,
             };
@@ -302,7 +304,7 @@ mod tests {
     /// Two equal stations without thinking: X = N / (N + 1) / S.
     #[test]
     fn balanced_stations_have_a_short_formula() {
-        let work = Processors {
+        let work = ProcessorDemand {
             demand: 5.0,
             count: 1.0,
         };
@@ -311,8 +313,8 @@ mod tests {
 
     #[test]
     fn one_exponential_server_by_the_general_law_is_exact() {
-        let general = Storage {
-            law: Law::General(1.0),
+        let general = StorageModel {
+            law: ResponseLaw::General(1.0),
             ..storage(1.0, 3.0)
         };
         for clients in [1, 6, 40] {

@@ -4,9 +4,9 @@ use results::Prediction;
 use stats::Estimate;
 use units::{format_count, format_duration_ns};
 
-use super::fit::Fitted;
-use super::model::{Part, Setting};
-use super::network::{Law, Storage};
+use super::fit::FittedModel;
+use super::model::{FittedParameter, KnownParameters};
+use super::network::{ResponseLaw, StorageModel};
 use super::score::{Analysis, quantiles};
 
 /// No farther beyond the measured range than this factor, whatever is asked for.
@@ -26,7 +26,7 @@ const SEARCH: u32 = 20;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Question {
+pub enum WhatIfQuestion {
     /// Response time and load of so many clients.
     Clients(u32),
     /// Response time at so many operations per second.
@@ -37,7 +37,7 @@ pub enum Question {
 
 /// How the system shall differ from the one that was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Change {
+pub struct SystemChange {
     /// Another number of servers.
     pub servers: Option<f64>,
     /// The mean service time times this.
@@ -48,9 +48,9 @@ pub struct Change {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inquiry {
     /// What is asked.
-    pub question: Question,
+    pub question: WhatIfQuestion,
     /// Of what system.
-    pub change: Change,
+    pub change: SystemChange,
     /// Whether answers beyond the measured range are wanted.
     pub may_extrapolate: bool,
 }
@@ -95,14 +95,14 @@ enum SearchEnd {
 }
 
 /// A model with its changes.
-struct System<'a> {
-    fitted: &'a Fitted,
-    setting: &'a Setting,
-    change: Change,
+struct ChangedModel<'a> {
+    fitted: &'a FittedModel,
+    setting: &'a KnownParameters,
+    change: SystemChange,
 }
 
-impl System<'_> {
-    fn storage(&self) -> Storage {
+impl ChangedModel<'_> {
+    fn storage(&self) -> StorageModel {
         let mut storage = self.fitted.model.storage(&self.fitted.logs);
         storage.servers = self.change.servers.unwrap_or(storage.servers);
         storage.service *= self.change.service_factor.unwrap_or(1.0);
@@ -111,7 +111,7 @@ impl System<'_> {
 
     fn place(&self, clients: u32) -> ModelPoint {
         let storage = self.storage();
-        let Setting {
+        let KnownParameters {
             think, processors, ..
         } = *self.setting;
         let response = storage.response(clients, think, processors) / 1e9;
@@ -160,11 +160,11 @@ impl System<'_> {
         })
     }
 
-    fn answer(&self, question: Question) -> SearchEnd {
+    fn answer(&self, question: WhatIfQuestion) -> SearchEnd {
         match question {
-            Question::Clients(clients) => SearchEnd::At(self.place(clients)),
-            Question::Load(load) => self.search(load, |place| place.load),
-            Question::Level(level) => self.search(level, |place| place.response),
+            WhatIfQuestion::Clients(clients) => SearchEnd::At(self.place(clients)),
+            WhatIfQuestion::Load(load) => self.search(load, |place| place.load),
+            WhatIfQuestion::Level(level) => self.search(level, |place| place.response),
         }
     }
 
@@ -199,7 +199,7 @@ impl Analysis {
         };
         let (response, load) = self.intervals(&system, question, &place, beyond);
         let mut asked = self.words(question);
-        if let Question::Load(_) = question {
+        if let WhatIfQuestion::Load(_) = question {
             let name = self.evidence.clients_name;
             asked.push_str(&format!(", with {} {name}", format_count(place.clients)));
         }
@@ -222,11 +222,11 @@ impl Analysis {
     pub fn predict_open(
         &self,
         load: f64,
-        change: Change,
+        change: SystemChange,
         may_extrapolate: bool,
     ) -> Result<Option<Prediction>, QuestionError> {
         let inquiry = Inquiry {
-            question: Question::Load(load),
+            question: WhatIfQuestion::Load(load),
             change,
             may_extrapolate,
         };
@@ -266,18 +266,18 @@ impl Analysis {
 
     /// Response time and load of so many clients, wherever they lie.
     pub(super) fn predict_clients(&self, clients: u32) -> (Estimate, Estimate) {
-        let system = self.system(&self.chosen, &self.setting, Change::default());
+        let system = self.system(&self.chosen, &self.setting, SystemChange::default());
         let place = system.place(clients);
-        self.intervals(&system, Question::Clients(clients), &place, 1.0)
+        self.intervals(&system, WhatIfQuestion::Clients(clients), &place, 1.0)
     }
 
     const fn system<'a>(
         &self,
-        fitted: &'a Fitted,
-        setting: &'a Setting,
-        change: Change,
-    ) -> System<'a> {
-        System {
+        fitted: &'a FittedModel,
+        setting: &'a KnownParameters,
+        change: SystemChange,
+    ) -> ChangedModel<'a> {
+        ChangedModel {
             fitted,
             setting,
             change,
@@ -287,8 +287,8 @@ impl Analysis {
     /// The uncertainty of the parameters and the error on left-out points, each in its direction.
     fn intervals(
         &self,
-        system: &System<'_>,
-        question: Question,
+        system: &ChangedModel<'_>,
+        question: WhatIfQuestion,
         place: &ModelPoint,
         beyond: f64,
     ) -> (Estimate, Estimate) {
@@ -314,9 +314,9 @@ impl Analysis {
         // An error of the response time at a number of clients moves the point along the line of
         // those clients; what is left at a load, or at a time, follows from the slope there.
         let (response_error, load_error) = match question {
-            Question::Clients(_) => (self.error, self.error * waiting),
-            Question::Load(_) => (self.error * (1.0 + slope * waiting), 0.0),
-            Question::Level(_) => (0.0, self.error * (waiting + 1.0 / slope.max(1e-9))),
+            WhatIfQuestion::Clients(_) => (self.error, self.error * waiting),
+            WhatIfQuestion::Load(_) => (self.error * (1.0 + slope * waiting), 0.0),
+            WhatIfQuestion::Level(_) => (0.0, self.error * (waiting + 1.0 / slope.max(1e-9))),
         };
         let interval = |value: f64, of: fn(&ModelPoint) -> f64, error: f64, is_asked: bool| {
             if is_asked {
@@ -326,8 +326,8 @@ impl Analysis {
             let estimate = Estimate::exact(value, self.evidence.points.len() as f64);
             widened(estimate, low, high, error, beyond)
         };
-        let is_load = matches!(question, Question::Load(_));
-        let is_level = matches!(question, Question::Level(_));
+        let is_load = matches!(question, WhatIfQuestion::Load(_));
+        let is_level = matches!(question, WhatIfQuestion::Level(_));
         (
             interval(place.response, |it| it.response, response_error, is_level),
             interval(place.load, |it| it.load, load_error, is_load),
@@ -339,17 +339,17 @@ impl Analysis {
         let range = &self.range;
         let name = self.evidence.clients_name;
         let ((low, high), asked, text) = match inquiry.question {
-            Question::Clients(clients) => (
+            WhatIfQuestion::Clients(clients) => (
                 (f64::from(range.clients_min), f64::from(range.clients_max)),
                 f64::from(clients),
                 format!("{} to {} {name}", range.clients_min, range.clients_max),
             ),
-            Question::Load(load) => {
+            WhatIfQuestion::Load(load) => {
                 let (low, high) = (range.load_min, range.load_max);
                 let text = format!("{} to {}/s", format_count(low), format_count(high));
                 ((low, high), load, text)
             }
-            Question::Level(level) => {
+            WhatIfQuestion::Level(level) => {
                 let (low, high) = (range.response_min_ns, range.response_max_ns);
                 let [a, b] = [low, high].map(format_duration_ns);
                 ((low, high), level, format!("{a} to {b}"))
@@ -380,7 +380,7 @@ impl Analysis {
     }
 
     /// By which factor a change leads away from what was measured.
-    fn changed(&self, change: Change) -> f64 {
+    fn changed(&self, change: SystemChange) -> f64 {
         let servers = self.chosen.model.storage(&self.chosen.logs).servers;
         let away = |factor: f64| factor.max(1.0 / factor).max(CHANGE_MIN);
         let by_servers = change.servers.map(|asked| away(asked / servers));
@@ -388,24 +388,31 @@ impl Analysis {
         by_servers.into_iter().chain(by_service).fold(1.0, f64::max)
     }
 
-    fn words(&self, question: Question) -> String {
+    fn words(&self, question: WhatIfQuestion) -> String {
         let name = self.evidence.clients_name;
         match question {
-            Question::Clients(1) => format!("1 {}", name.trim_end_matches('s')),
-            Question::Clients(clients) => format!("{clients} {name}"),
-            Question::Load(load) => format!("a load of {}/s, closed", format_count(load)),
-            Question::Level(level) => format!("a response time of {}", format_duration_ns(level)),
+            WhatIfQuestion::Clients(1) => format!("1 {}", name.trim_end_matches('s')),
+            WhatIfQuestion::Clients(clients) => format!("{clients} {name}"),
+            WhatIfQuestion::Load(load) => format!("a load of {}/s, closed", format_count(load)),
+            WhatIfQuestion::Level(level) => {
+                format!("a response time of {}", format_duration_ns(level))
+            }
         }
     }
 
-    fn impossible(&self, question: Question, end: &ModelPoint, is_above: bool) -> QuestionError {
+    fn impossible(
+        &self,
+        question: WhatIfQuestion,
+        end: &ModelPoint,
+        is_above: bool,
+    ) -> QuestionError {
         let (load, time) = (format_count(end.load), format_duration_ns(end.response));
         let name = self.evidence.clients_name;
         let one = name.trim_end_matches('s');
         let why = match (question, is_above) {
-            (Question::Level(_), true) => format!("even one {one} waits {time}"),
+            (WhatIfQuestion::Level(_), true) => format!("even one {one} waits {time}"),
             (_, true) => format!("even one {one} makes {load}/s"),
-            (Question::Level(_), false) => {
+            (WhatIfQuestion::Level(_), false) => {
                 format!("the response time stays at {time}, however many {name} there are")
             }
             (_, false) => format!("the storage carries {load}/s at most"),
@@ -421,13 +428,16 @@ impl Analysis {
     pub fn has_servers(&self) -> bool {
         let storage = self.chosen.model.storage(&self.chosen.logs);
         let parts = self.chosen.model.parts();
-        matches!(storage.law, Law::Exponential) && parts.contains(&Part::Service)
+        matches!(storage.law, ResponseLaw::Exponential) && parts.contains(&FittedParameter::Service)
     }
 
     /// Whether the chosen model has a service time that a cache could change.
     #[must_use]
     pub fn has_service(&self) -> bool {
-        self.chosen.model.parts().contains(&Part::Service)
+        self.chosen
+            .model
+            .parts()
+            .contains(&FittedParameter::Service)
     }
 }
 

@@ -5,8 +5,8 @@ use results::{MeasuredRange, ModelParameter, ModelScore, UnseenScore};
 use stats::{Estimate, student_t};
 
 use super::evidence::{Evidence, LoadPoint};
-use super::fit::{Datum, Fitted, SIGMA_MIN, fit, refit};
-use super::model::{Model, Part, Setting};
+use super::fit::{Datum, FittedModel, SIGMA_MIN, fit, refit};
+use super::model::{FittedParameter, KnownParameters, Model};
 
 /// Fewer groups of points than this leave nothing to test a model with.
 pub const GROUPS_MIN: usize = 4;
@@ -38,10 +38,10 @@ pub struct Analysis {
     pub rivals: Vec<String>,
     /// The chosen model's parameters.
     pub parameters: Vec<ModelParameter>,
-    pub(super) chosen: Fitted,
-    pub(super) setting: Setting,
+    pub(super) chosen: FittedModel,
+    pub(super) setting: KnownParameters,
     /// Fits to points drawn within their intervals, and the think time of each.
-    pub(super) draws: Vec<(Fitted, Setting)>,
+    pub(super) draws: Vec<(FittedModel, KnownParameters)>,
     /// Half-width, in the logarithm, that the error on left-out points adds.
     pub(super) error: f64,
     rms: f64,
@@ -49,7 +49,7 @@ pub struct Analysis {
 
 /// A model that was tried.
 struct Tried {
-    fitted: Fitted,
+    fitted: FittedModel,
     /// How many equally weighted errors the score is worth.
     freedom: f64,
     score: ModelScore,
@@ -62,7 +62,7 @@ impl Analysis {
         let data: Vec<Datum> = evidence.points.iter().map(datum).collect();
         let unseen = evidence.unseen.iter().flat_map(|(_, points)| points);
         let unseen: Vec<Datum> = unseen.map(datum).collect();
-        let setting = Setting {
+        let setting = KnownParameters {
             think: evidence.think.value,
             processors: evidence.processors,
             clients_max: evidence.points.iter().map(|it| it.clients).max()?,
@@ -139,7 +139,7 @@ impl Analysis {
 
     fn describe(&self) -> Vec<ModelParameter> {
         let parts = self.chosen.model.parts().iter().enumerate();
-        let parameter = |(index, part): (usize, &Part)| {
+        let parameter = |(index, part): (usize, &FittedParameter)| {
             let drawn = self.draws.iter().map(|(draw, _)| draw.logs[index].exp());
             let (low, high) = quantiles(drawn.collect());
             let value = self.chosen.logs[index].exp();
@@ -148,19 +148,19 @@ impl Analysis {
                 high: high.max(value),
                 ..Estimate::exact(value, self.evidence.points.len() as f64)
             };
-            if *part == Part::Variation {
+            if *part == FittedParameter::Variation {
                 // A squared coefficient is fitted, and the coefficient is what people know.
                 (value.value, value.low) = (value.value.sqrt(), value.low.sqrt());
                 value.high = value.high.sqrt();
             }
             let (name, unit) = match part {
-                Part::Service if self.setting.processors.is_some() => {
+                FittedParameter::Service if self.setting.processors.is_some() => {
                     ("storage time of a transaction", "ns")
                 }
-                Part::Service => ("service time", "ns"),
-                Part::Servers => ("servers", ""),
-                Part::Delay => ("delay", "ns"),
-                Part::Variation => ("coefficient of variation", ""),
+                FittedParameter::Service => ("service time", "ns"),
+                FittedParameter::Servers => ("servers", ""),
+                FittedParameter::Delay => ("delay", "ns"),
+                FittedParameter::Variation => ("coefficient of variation", ""),
             };
             ModelParameter {
                 name: name.into(),
@@ -269,7 +269,7 @@ struct HeldOut {
 
 impl HeldOut {
     /// The weighted mean error over neighbouring points.
-    fn of(fitted: &Fitted, out: &[Datum], setting: &Setting) -> Self {
+    fn of(fitted: &FittedModel, out: &[Datum], setting: &KnownParameters) -> Self {
         let weight = |datum: &Datum| datum.sigma.hypot(SIGMA_MIN).powi(-2);
         let weights: f64 = out.iter().map(weight).sum();
         let errors = out.iter().map(|it| weight(it) * error(fitted, it, setting));
@@ -282,7 +282,12 @@ impl HeldOut {
 
 /// Fit a model, and leave out every group but the first and the last in turn. Where there are too
 /// few groups for that, further runs take their place.
-fn try_model(model: Model, data: &[Datum], unseen: &[Datum], setting: &Setting) -> Option<Tried> {
+fn try_model(
+    model: Model,
+    data: &[Datum],
+    unseen: &[Datum],
+    setting: &KnownParameters,
+) -> Option<Tried> {
     let groups = groups(data.iter().map(|datum| datum.clients));
     let parameters = model.parts().len();
     if groups.len() < parameters {
@@ -328,25 +333,25 @@ fn try_model(model: Model, data: &[Datum], unseen: &[Datum], setting: &Setting) 
 }
 
 /// How far a model is off at a point, in the logarithm.
-fn error(fitted: &Fitted, datum: &Datum, setting: &Setting) -> f64 {
+fn error(fitted: &FittedModel, datum: &Datum, setting: &KnownParameters) -> f64 {
     fitted.response(datum.clients, setting).ln() - datum.log_response
 }
 
 /// The parametric bootstrap (B. Efron, R. Tibshirani, "An Introduction to the Bootstrap", 1993,
 /// section 6.5): every point is drawn within its interval, and the model fitted again.
 fn draws(
-    fitted: &Fitted,
+    fitted: &FittedModel,
     data: &[Datum],
-    setting: &Setting,
+    setting: &KnownParameters,
     think: &Estimate,
     seed: u64,
-) -> Vec<(Fitted, Setting)> {
+) -> Vec<(FittedModel, KnownParameters)> {
     let draw = |number: u64| {
         let mut stream = Stream::new(seed, number, Purpose::Resample);
         // So many degrees of freedom that it is the normal distribution.
         let mut normal = || student_t(stream.open_unit(), 1e9);
         let think_sigma = 0.5 * (think.high - think.low) / 1.96;
-        let setting = Setting {
+        let setting = KnownParameters {
             think: (think.value + think_sigma * normal()).max(0.0),
             ..*setting
         };

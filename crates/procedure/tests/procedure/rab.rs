@@ -17,12 +17,12 @@ use procedure::{
     CurveStep, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial, busy_worker,
 };
 use results::{
-    Access, Generator, Group, LevelOutcome, Measurement, Mode, RabWorkload, WarningCode,
+    Access, Generator, LevelOutcome, Measurement, Mode, RabGroup, RabWorkload, WarningCode,
 };
 use sim::SimSpec;
 use stats::{Channel, Verdict};
 use units::Duration;
-use workload::{ClientSpec, Definition, TargetId};
+use workload::{ClientSpec, TargetId, WorkloadDefinition};
 
 const DEVICE: &str = "sim:mmc?servers=4&mean=5ms";
 /// Requests per second of four servers that are always busy.
@@ -69,7 +69,7 @@ fn measure_at(
     seed: u64,
     adjust: impl Fn(&PointPlan, &mut Measurement),
 ) -> RabWorkload {
-    let definition = Definition::built_in(name).expect("a built-in workload");
+    let definition = WorkloadDefinition::built_in(name).expect("a built-in workload");
     let spec = definition
         .spec(TargetId(0), 1 << 30, rate)
         .expect("a file that is large enough");
@@ -125,7 +125,7 @@ fn check_transactions(seeds: RangeInclusive<u64>) {
     for seed in seeds {
         let found = measure("transaction", DEVICE, options(&[100, 200]), seed);
         assert!(
-            found.is_complete && found.group == Group::Transaction,
+            found.is_complete && found.group == RabGroup::Transaction,
             "seed {seed}"
         );
         let one = found.no_load.expect("one client is measured");

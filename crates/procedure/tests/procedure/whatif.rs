@@ -11,7 +11,8 @@ use crate::support::curves::run_curve;
 use crate::support::queues::ClosedQueue;
 use crate::support::thinking;
 use procedure::{
-    Analysis, Change, CurveOptions, Inquiry, Levels, Question, QuestionError, curve_evidence,
+    Analysis, CurveOptions, Inquiry, Levels, QuestionError, SystemChange, WhatIfQuestion,
+    curve_evidence,
 };
 use results::{Curve, Prediction};
 use units::Duration;
@@ -57,7 +58,7 @@ impl Case {
             let analysis = self.analysis(seed);
             assert_eq!(analysis.refusal(), None, "{}: seed {seed}", self.device);
             for clients in held_back(&analysis) {
-                let found = ask(&analysis, Question::Clients(clients))
+                let found = ask(&analysis, WhatIfQuestion::Clients(clients))
                     .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
                 let (truth_load, truth_response) = (self.truth)(clients);
                 response.add(&found.response.scale(1e-9), truth_response, seed);
@@ -104,10 +105,10 @@ fn check_servers(analyses: &[Analysis], servers: f64) {
     assert!(within * 10 >= off.len() * 9, "{servers}: {off:.3?}");
 }
 
-fn ask(analysis: &Analysis, question: Question) -> Result<Prediction, QuestionError> {
+fn ask(analysis: &Analysis, question: WhatIfQuestion) -> Result<Prediction, QuestionError> {
     analysis.predict(&Inquiry {
         question,
-        change: Change::default(),
+        change: SystemChange::default(),
         may_extrapolate: false,
     })
 }
@@ -260,9 +261,9 @@ fn the_think_time_follows_from_the_points() {
 #[test]
 fn loads_and_levels_are_two_sides_of_one_curve() {
     let analysis = FOUR.analysis(3);
-    let at = ask(&analysis, Question::Clients(40)).expect("inside");
-    let load = ask(&analysis, Question::Load(at.load.value)).expect("inside");
-    let level = ask(&analysis, Question::Level(at.response.value)).expect("inside");
+    let at = ask(&analysis, WhatIfQuestion::Clients(40)).expect("inside");
+    let load = ask(&analysis, WhatIfQuestion::Load(at.load.value)).expect("inside");
+    let level = ask(&analysis, WhatIfQuestion::Level(at.response.value)).expect("inside");
     for found in [&load, &level] {
         assert!((found.clients - 40.0).abs() < 0.01, "{found:?}");
         assert!((found.response.value / at.response.value - 1.0).abs() < 1e-3);
@@ -278,8 +279,8 @@ fn beyond_the_range_is_refused_or_marked() {
     let most = analysis.range.clients_max;
     let beyond = |clients, may_extrapolate| {
         analysis.predict(&Inquiry {
-            question: Question::Clients(clients),
-            change: Change::default(),
+            question: WhatIfQuestion::Clients(clients),
+            change: SystemChange::default(),
             may_extrapolate,
         })
     };
@@ -291,7 +292,7 @@ fn beyond_the_range_is_refused_or_marked() {
     let width = |it: &Prediction| (it.response.high / it.response.low).ln();
     assert!(width(&outside) > 2.0 * width(&inside), "{outside:?}");
     assert!(beyond(11 * most, true).is_err(), "no model is asked there");
-    let error = ask(&analysis, Question::Load(1e9)).expect_err("too much");
+    let error = ask(&analysis, WhatIfQuestion::Load(1e9)).expect_err("too much");
     assert!(error.to_string().contains("ten times beyond"), "{error}");
 }
 
@@ -300,8 +301,8 @@ fn another_number_of_servers_is_always_an_extrapolation() {
     let analysis = FOUR.analysis(3);
     let found = analysis
         .predict(&Inquiry {
-            question: Question::Clients(60),
-            change: Change {
+            question: WhatIfQuestion::Clients(60),
+            change: SystemChange {
                 servers: Some(8.0),
                 service_factor: None,
             },
@@ -333,6 +334,6 @@ fn what_is_no_queue_is_not_predicted() {
 #[test]
 fn the_same_seed_gives_the_same_intervals() {
     let [a, b] = [FOUR.analysis(5), FOUR.analysis(5)];
-    let question = Question::Clients(50);
+    let question = WhatIfQuestion::Clients(50);
     assert_eq!(ask(&a, question), ask(&b, question));
 }

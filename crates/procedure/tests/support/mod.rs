@@ -24,8 +24,8 @@ use sim::SimSpec;
 use stats::{Channel, Estimate, Goal};
 use units::{Duration, Instant};
 use workload::{
-    AddressSpec, AnyClient, ClientSpec, Durability, Errno, Gap, GapShape, Mix, MixSpec, Pacing,
-    Partition, Pattern, Region, Size, Start, TargetId,
+    AddressSpec, AnyClient, ClientSpec, Durability, Errno, Gap, GapShape, Mix, MixSpec,
+    OperationSize, Pacing, Partition, Pattern, Region, TargetId, WalkStart,
 };
 
 /// Everything that fixes a trial in virtual time.
@@ -128,10 +128,10 @@ pub fn reads(pacing: Pacing) -> ClientSpec {
             region,
             partition: Partition::Contending,
             pattern: Pattern::Uniform,
-            start: Start::First,
+            start: WalkStart::First,
         },
         mix: Mix::READ,
-        sizes: vec![Size {
+        sizes: vec![OperationSize {
             len: 4096,
             weight: 1,
         }],

@@ -15,7 +15,7 @@ const DRAWN_MAX: u64 = 24;
 pub(crate) const DRAWN: [(f64, bool); 3] = [(0.5, false), (0.99, false), (0.999, true)];
 
 /// An interval with what is read from it.
-pub(crate) struct Drawn {
+pub(crate) struct DrawnInterval {
     pub from: f64,
     pub to: f64,
     pub per_second: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Drawn {
     foreign_share: Option<f64>,
 }
 
-impl Drawn {
+impl DrawnInterval {
     fn of(interval: &Interval) -> Self {
         let (from, to) = (interval.begin_ns(), interval.end_ns);
         let response = interval.response();
@@ -47,7 +47,7 @@ impl Drawn {
     }
 
     /// Everything that is known of it, for a tip.
-    fn said(&self) -> String {
+    fn label(&self) -> String {
         let rate = in_print(&Unit::PerSecond.format(self.per_second));
         let times = DRAWN.iter().filter_map(|(p, _)| {
             let time = in_print(&format_duration_ns(self.percentile(*p)? * SECOND));
@@ -64,10 +64,10 @@ impl Drawn {
 }
 
 /// At most so many intervals, neighbours in one.
-pub(crate) fn drawn(kept: &[Interval], most: u64) -> Vec<Drawn> {
+pub(crate) fn drawn(kept: &[Interval], most: u64) -> Vec<DrawnInterval> {
     let end_ns = kept.last().map_or(0, |last| last.end_ns);
     let joined = Interval::joined(kept, end_ns.div_ceil(most));
-    joined.iter().map(Drawn::of).collect()
+    joined.iter().map(DrawnInterval::of).collect()
 }
 
 /// Two charts of a measurement that kept its intervals: its latency, and its rate with what `law`
@@ -92,7 +92,7 @@ pub(super) fn plots(measurement: &Measurement, law: Vec<Guide>) -> Vec<Plot> {
 }
 
 /// Percentiles of the latency, broken where too little was completed for them.
-pub(crate) fn latency(drawn: &[Drawn], shown: &[(f64, bool)]) -> Option<Plot> {
+pub(crate) fn latency(drawn: &[DrawnInterval], shown: &[(f64, bool)]) -> Option<Plot> {
     let series = shown.iter().map(|&(p, is_hidden)| Series {
         is_hidden,
         ..steps(&percentile_name(p), drawn, |it| it.percentile(p))
@@ -103,25 +103,29 @@ pub(crate) fn latency(drawn: &[Drawn], shown: &[(f64, bool)]) -> Option<Plot> {
 }
 
 /// What was done a second.
-pub(crate) fn rates(drawn: &[Drawn], work: Work, mut guides: Vec<Guide>) -> Option<Plot> {
+pub(crate) fn rates(drawn: &[DrawnInterval], work: Work, mut guides: Vec<Guide>) -> Option<Plot> {
     let (name, unit, _) = rate(work);
     guides.extend(foreign(drawn));
     let series = steps(name, drawn, |it| Some(it.per_second));
     plot((name, unit), vec![series], guides)
 }
 
-fn steps(name: &str, drawn: &[Drawn], of: impl Fn(&Drawn) -> Option<f64>) -> Series {
+fn steps(
+    name: &str,
+    drawn: &[DrawnInterval],
+    of: impl Fn(&DrawnInterval) -> Option<f64>,
+) -> Series {
     let steps = drawn.iter().map(|it| TimeStep {
         from: it.from,
         to: it.to,
         value: of(it),
-        text: it.said(),
+        text: it.label(),
     });
     Series::steps(name, steps)
 }
 
 /// Where others used the device, neighbours in one.
-fn foreign(drawn: &[Drawn]) -> impl Iterator<Item = Guide> {
+fn foreign(drawn: &[DrawnInterval]) -> impl Iterator<Item = Guide> {
     let runs = drawn.chunk_by(|left, right| left.is_disturbed() == right.is_disturbed());
     let disturbed = runs.filter(|run| run[0].is_disturbed());
     disturbed.enumerate().map(|(at, run)| {

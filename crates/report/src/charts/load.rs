@@ -1,7 +1,8 @@
 //! Latency over load, with the levels and the highest load.
 
 use results::{
-    Arrivals, Curve, CurvePoint, Figure, Level, LevelOutcome, Saturation, Unit, percentile_name,
+    Arrivals, Curve, CurveLevel, CurvePoint, Figure, LevelOutcome, Saturation, Unit,
+    percentile_name,
 };
 use stats::{Channel, Estimate};
 use units::{format_count, format_counted, format_duration_ns};
@@ -11,7 +12,7 @@ use crate::curve_points::judged_name;
 use crate::markup::{Printed, in_print};
 use crate::plot::axis::{AxisScale, ends};
 use crate::plot::glyphs::{Glyph, ROWS_BELOW};
-use crate::plot::{Extent, Guide, Guided, Place, Plot, Series, SideOf};
+use crate::plot::{Extent, Guide, Guided, Plot, PlotPoint, Series, SideOf};
 
 /// Levels further than this factor from everything measured would flatten the curve.
 const LEVEL_REACH: f64 = 2.5;
@@ -88,8 +89,8 @@ pub(crate) fn overlaid(curves: &[(String, &Curve)]) -> Option<Plot> {
 pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> Option<String> {
     let named = curves.iter().map(|(name, curve)| {
         let top = curve.saturation.map_or_else(String::new, |top| {
-            let said = Printed::of(&Figure::iops(top.load)).in_line();
-            format!(": highest load {said}")
+            let printed = Printed::of(&Figure::iops(top.load)).in_line();
+            format!(": highest load {printed}")
         });
         (format!("{name}{top}"), *curve)
     });
@@ -185,7 +186,7 @@ fn of_points(
             _ => format_counted(u64::from(point.clients), "client"),
         };
         let load = Printed::of(&Figure::iops(point.load)).in_line();
-        is_drawable(point.load.value).then(|| Place {
+        is_drawable(point.load.value).then(|| PlotPoint {
             at: [Extent::of(point.load, 1.0), Extent::of(time, SECOND)],
             text: format!("{source}: {load}, {name} {}", printed(name, time)),
         })
@@ -196,15 +197,15 @@ fn of_points(
     }
 }
 
-fn level(curve: &Curve, level: &Level) -> Guide {
+fn level(curve: &Curve, level: &CurveLevel) -> Guide {
     let time = in_print(&format_duration_ns(level.level_ns as f64));
     let of = curve.percentile.map_or("mean".to_owned(), percentile_name);
     let (found, text) = match level.outcome {
         LevelOutcome::Reached { load, .. } => {
-            let said = Printed::of(&Figure::iops(load)).in_line();
+            let printed = Printed::of(&Figure::iops(load)).in_line();
             (
                 Some(Extent::of(load, 1.0)),
-                format!("{said} at {time} {of}"),
+                format!("{printed} at {time} {of}"),
             )
         }
         LevelOutcome::Between { low, high } => {
@@ -236,7 +237,7 @@ fn level(curve: &Curve, level: &Level) -> Guide {
 }
 
 fn highest(found: &Saturation) -> Guide {
-    let said = Printed::of(&Figure::iops(found.load)).in_line();
+    let printed = Printed::of(&Figure::iops(found.load)).in_line();
     let clients = format_counted(u64::from(found.clients), "client");
     let label = match found.is_saturated {
         true => "highest",
@@ -247,7 +248,7 @@ fn highest(found: &Saturation) -> Guide {
         of: Guided::Across,
         at: Extent::of(found.load, 1.0),
         label: format!("{label} {load}/s, {clients}"),
-        text: format!("highest load: {said} with {clients}"),
+        text: format!("highest load: {printed} with {clients}"),
         found: None,
     }
 }

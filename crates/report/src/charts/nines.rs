@@ -9,7 +9,7 @@ use stats::Histogram;
 use super::over_time::{MEASUREMENTS_MAX, SECOND};
 use crate::markup::Printed;
 use crate::plot::axis::AxisScale;
-use crate::plot::{Extent, Place, Plot, Series, SideOf};
+use crate::plot::{Extent, Plot, PlotPoint, Series, SideOf};
 
 /// Steps of a distribution's line for each nine.
 const STEPS_PER_NINE: u32 = 5;
@@ -52,11 +52,11 @@ pub(crate) fn rows_by_nines(table: &Table) -> Vec<Plot> {
     let series = |time: &str, row: &Row| {
         let places = row.figures.iter().filter_map(|figure| {
             let (_, p) = percentile(&figure.metric.name).filter(|(it, _)| it == time)?;
-            let (found, said) = (figure.value, Printed::of(figure).in_line());
+            let (found, printed) = (figure.value, Printed::of(figure).in_line());
             let is_known = found.value > 0.0 && found.value.is_finite();
-            is_known.then(|| Place {
+            is_known.then(|| PlotPoint {
                 at: [Extent::exact(nines(p)), Extent::of(found, 1.0)],
-                text: format!("{}: {said}", percentile_name(p)),
+                text: format!("{}: {printed}", percentile_name(p)),
             })
         });
         Series::joined(&table.row_name(row), places)
@@ -153,10 +153,10 @@ fn distribution(name: &str, times: &Times, histogram: Option<&Histogram>) -> Ser
             is_indicative: it.is_indicative,
             ..Figure::time_ns(name, estimate)
         };
-        let said = Printed::of(&figure).in_line();
-        Some(Place {
+        let printed = Printed::of(&figure).in_line();
+        Some(PlotPoint {
             at: [Extent::exact(nines(it.p)), Extent::of(estimate, SECOND)],
-            text: format!("{} {name}: {said}", percentile_name(it.p)),
+            text: format!("{} {name}: {printed}", percentile_name(it.p)),
         })
     });
     let places = places.filter(|it| it.at[0].value <= NINES_MAX);

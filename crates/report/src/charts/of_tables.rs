@@ -5,7 +5,7 @@ use results::{Figure, PlotOf, Role, Row, Run, Table};
 use crate::markup::{Printed, in_print};
 use crate::names::words;
 use crate::plot::axis::AxisScale;
-use crate::plot::{Extent, Place, PlaceLook, Plot, Series, SideOf};
+use crate::plot::{Extent, PlaceLook, Plot, PlotPoint, Series, SideOf};
 
 /// Rows up to which each has a dot.
 const DOTS_MAX: usize = 20;
@@ -62,14 +62,14 @@ fn line(of: &PlotOf, name: &str, rows: &[&Row]) -> Series {
     let roles = found.iter().map(|(_, _, it)| it.metric.role);
     let is_main = roles.into_iter().any(|role| role != Role::Detail);
     let places = found.iter().map(|(row, at, figure)| {
-        let said: Vec<&str> = row.words.iter().map(|(_, it)| it.as_str()).collect();
+        let printed: Vec<&str> = row.words.iter().map(|(_, it)| it.as_str()).collect();
         let level = row.levels.last().map_or("", String::as_str);
         let text = format!(
             "{level}: {} {}",
             Printed::of(figure).in_line(),
-            said.join(" ")
+            printed.join(" ")
         );
-        Place {
+        PlotPoint {
             at: [Extent::exact(at.value.value), Extent::of(figure.value, 1.0)],
             text: in_print(&text),
         }

@@ -97,8 +97,8 @@ pub fn series_svg(target: &str, measurement: &Measurement) -> Option<String> {
     let mut name = format!("measured, {} each", each(samples));
     let mut guides = law(measurement);
     if steady.is_bounded() {
-        let said = Printed::of(&Figure::iops(steady)).in_line();
-        name += &format!("; band: mean of the second half, {said}");
+        let printed = Printed::of(&Figure::iops(steady)).in_line();
+        name += &format!("; band: mean of the second half, {printed}");
         guides.push(Guide::height(Extent::of(steady, 1.0), String::new()));
     }
     let plot = plot((of.0, of.1), vec![values(&name, samples, of)], guides)?;
@@ -148,12 +148,12 @@ fn values(name: &str, samples: &[SystemSample], (_, unit, of): SampleOf) -> Seri
         let to = sample.end_ns as f64 / SECOND;
         let from = to - sample.length_ns as f64 / SECOND;
         let value = of(sample);
-        let said = in_print(&unit.format(value.unwrap_or(f64::NAN)));
+        let printed = in_print(&unit.format(value.unwrap_or(f64::NAN)));
         TimeStep {
             from,
             to,
             value,
-            text: format!("{from:.1} – {to:.1} s: {said}"),
+            text: format!("{from:.1} – {to:.1} s: {printed}"),
         }
     });
     Series::steps(name, steps)
@@ -182,7 +182,7 @@ fn law(measurement: &Measurement) -> Vec<Guide> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::svg::Drawn;
+    use crate::plot::svg::PageCharts;
 
     fn sample(end_s: u64, per_second: f64, response_s: Option<f64>) -> SystemSample {
         SystemSample {
@@ -207,10 +207,12 @@ mod tests {
         assert_eq!(line[..2], [[0.0, 0.1], [1.0, 0.1]]);
         assert!(line[2][0].is_nan());
         assert_eq!(line[3..], [[2.0, 0.2], [3.0, 0.2]]);
-        let said: Vec<&str> = places.iter().map(|it| it.text.as_str()).collect();
-        assert_eq!(said, ["0.0 – 1.0 s: 100 ms", "2.0 – 3.0 s: 200 ms"]);
+        let printed: Vec<&str> = places.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(printed, ["0.0 – 1.0 s: 100 ms", "2.0 – 3.0 s: 200 ms"]);
         let plot = |of: SampleOf| plot((of.0, of.1), vec![values("", &samples, of)], Vec::new());
-        let drawn = plot(LATENCY).expect("a chart").html(&mut Drawn::default());
+        let drawn = plot(LATENCY)
+            .expect("a chart")
+            .html(&mut PageCharts::default());
         let path = drawn.split("class=\"line\" d=\"").nth(1).expect("a line");
         let path = path.split('"').next().expect("its end");
         assert_eq!(path.matches('M').count(), 2, "{path}");

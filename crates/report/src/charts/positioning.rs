@@ -5,7 +5,7 @@ use units::{Bytes, format_count, format_duration_ns};
 
 use super::over_time::SECOND;
 use crate::plot::axis::AxisScale;
-use crate::plot::{Extent, Place, PlaceLook, Plot, Series, SideOf};
+use crate::plot::{Extent, PlaceLook, Plot, PlotPoint, Series, SideOf};
 
 /// How much of a bin the bars in it take together.
 const BAR_SHARE: f64 = 0.8;
@@ -37,7 +37,7 @@ pub fn positioning_svg(found: &Positioning) -> String {
         let places = counts.iter().enumerate().map(|(bin, &height)| {
             let low = (bin as f64 + 0.5 * (1.0 - BAR_SHARE)) * width + part as f64 * each;
             let (value, high) = (low + 0.5 * each, low + each);
-            Place {
+            PlotPoint {
                 at: [Extent { value, low, high }, height],
                 text: format_count(height.value),
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Page, Section};
+use super::{HtmlPage, HtmlSection};
 use crate::list::{ListRow, moment};
 use crate::markup::escaped;
 
@@ -60,10 +60,10 @@ pub fn archive_html(rows: &[ListRow], archive: &str) -> String {
         rows.iter().for_each(|row| body.push_str(&line(row)));
         body.push_str("</tbody></table></div>\n</form>\n");
     }
-    Page {
+    HtmlPage {
         title: "archive",
         header: &header,
-        sections: &[Section::new("runs", "Runs", body)],
+        sections: &[HtmlSection::new("runs", "Runs", body)],
         held: "",
         script: SCRIPT,
         rules: "",

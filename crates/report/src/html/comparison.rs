@@ -9,14 +9,14 @@ use units::format_counted;
 
 use super::facts::facts;
 use super::tables::{self, Labels, folded};
-use super::{Section, document, grid};
+use super::{HtmlSection, document, grid};
 use crate::charts::load::overlaid;
 use crate::charts::nines::overlaid_nines;
 use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, ratios_of};
 use crate::gate::{self, RunSets};
 use crate::markup::escaped;
 use crate::plot::Plot;
-use crate::plot::svg::Drawn;
+use crate::plot::svg::PageCharts;
 use crate::verdicts;
 
 /// Runs that a chart tells apart.
@@ -66,16 +66,16 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
         escaped(&lead)
     );
     let [load, nines] = charts(runs);
-    let mut drawn = Drawn::default();
+    let mut drawn = PageCharts::default();
     let sections = [
-        Section::new("figures", "Ratios, new over base", compared),
-        Section::new("load", "Latency over load", grid("", &load, &mut drawn)),
-        Section::new(
+        HtmlSection::new("figures", "Ratios, new over base", compared),
+        HtmlSection::new("load", "Latency over load", grid("", &load, &mut drawn)),
+        HtmlSection::new(
             "nines",
             "Latency by percentile",
             grid("", &nines, &mut drawn),
         ),
-        Section::new("setup", "What differs in the setup", differences),
+        HtmlSection::new("setup", "What differs in the setup", differences),
     ];
     let rules = labels.into_rules();
     Ok(document(&title, &header, &sections, "", &rules))
@@ -116,21 +116,21 @@ pub fn gate_html(
     );
     let [load, nines] = charts(runs);
     let mut labels = Labels::default();
-    let mut drawn = Drawn::default();
+    let mut drawn = PageCharts::default();
     let sections = [
-        Section::new("limits", "Limits", judged.collect()),
-        Section::new(
+        HtmlSection::new("limits", "Limits", judged.collect()),
+        HtmlSection::new(
             "figures",
             "Ratios, new over baseline",
             gate_figures(sets, rows, runs.first(), &mut labels),
         ),
-        Section::new("load", "Latency over load", grid("", &load, &mut drawn)),
-        Section::new(
+        HtmlSection::new("load", "Latency over load", grid("", &load, &mut drawn)),
+        HtmlSection::new(
             "nines",
             "Latency by percentile",
             grid("", &nines, &mut drawn),
         ),
-        Section::new(
+        HtmlSection::new(
             "setup",
             "What differs in the setup",
             differing(sets.differences),

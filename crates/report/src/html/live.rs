@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{Page, SCRIPT as PAGE_SCRIPT, Section, digest, unindented};
+use super::{HtmlPage, HtmlSection, SCRIPT as PAGE_SCRIPT, digest, unindented};
 use crate::markup::escaped;
 
 const SCRIPT: &str = include_str!("live.js");
@@ -71,12 +71,12 @@ pub fn live_html(name: &str) -> String {
         digest(&unindented(SCRIPT)),
         digest(&unindented(PAGE_SCRIPT))
     );
-    Page {
+    HtmlPage {
         title: name,
         header: &header,
         sections: &[
-            Section::new("now", "Now", charts),
-            Section::new("parts", "So far", rows.to_owned()),
+            HtmlSection::new("now", "Now", charts),
+            HtmlSection::new("parts", "So far", rows.to_owned()),
         ],
         held: "",
         script: SCRIPT,

@@ -61,9 +61,9 @@ fn row(measurement: &Measurement) -> String {
 }
 
 /// The least and the greatest value in words.
-fn range(label: &str, values: impl Iterator<Item = f64>, said: &dyn Fn(f64) -> String) -> String {
+fn range(label: &str, values: impl Iterator<Item = f64>, shown: &dyn Fn(f64) -> String) -> String {
     let (low, high) = ends(values);
-    let text = match (said(low), said(high)) {
+    let text = match (shown(low), shown(high)) {
         _ if !low.is_finite() => String::new(),
         (low, high) if low == high => low,
         (low, high) => format!("{low} – {high}"),

@@ -130,13 +130,13 @@ pub(super) fn one(
             .map(|place| table.factors[place].clone())
             .collect(),
     };
-    let said = if is_main { table.words() } else { Vec::new() };
+    let notes = if is_main { table.words() } else { Vec::new() };
     let named = factors.iter().skip(1).map(|name| Some(name.as_str()));
     let columns = std::iter::once(None)
         .chain(named)
         .chain(strip.iter().map(|_| None))
         .chain(metrics.iter().map(|it| Some(it.name.as_str())))
-        .chain(said.iter().map(|it| Some(*it)));
+        .chain(notes.iter().map(|it| Some(*it)));
     let class = labels.take(columns);
     let mut text = format!("<div class=\"wide\"><table class=\"{class}\"><thead><tr>");
     text.extend(factors.iter().map(|factor| {
@@ -155,7 +155,7 @@ pub(super) fn one(
             escaped(&words(&metric.name))
         ));
     }
-    for what in &said {
+    for what in &notes {
         text.push_str(&format!("<th scope=\"col\">{}</th>", escaped(what)));
     }
     if has_trust {
@@ -172,7 +172,7 @@ pub(super) fn one(
             ));
         }
         text.extend(metrics.iter().map(|it| cell(row, it)));
-        text.extend(said.iter().map(|it| said_of(row, it)));
+        text.extend(notes.iter().map(|it| said_of(row, it)));
         if has_trust {
             text.push_str(&format!("<td>{}</td>", trust(row)));
         }
@@ -267,23 +267,23 @@ fn trust(row: &Row) -> String {
 /// What the words and signs that occur mean.
 fn legends(tables: &[Table]) -> String {
     let rows = || tables.iter().flat_map(|table| &table.rows);
-    let mut said = vec!["Small figures are 95 % confidence intervals.".to_owned()];
+    let mut notes = vec!["Small figures are 95 % confidence intervals.".to_owned()];
     for trust in [Trust::Shaky, Trust::Void] {
         if rows().any(|row| row.trust == trust) {
             let (name, meaning) = (trust.name(), legend(trust));
             let meaning = meaning
                 .strip_prefix(&format!("{name}: "))
                 .unwrap_or(meaning);
-            said.push(format!("<b>{name}</b>: {}.", escaped(meaning)));
+            notes.push(format!("<b>{name}</b>: {}.", escaped(meaning)));
         }
     }
     if rows()
         .flat_map(|row| &row.figures)
         .any(|it| it.is_indicative)
     {
-        said.push(format!("<b>?</b>{}.", escaped(&indicative_legend()[1..])));
+        notes.push(format!("<b>?</b>{}.", escaped(&indicative_legend()[1..])));
     }
-    format!("<p class=\"legend\">{}</p>\n", said.join(" "))
+    format!("<p class=\"legend\">{}</p>\n", notes.join(" "))
 }
 
 /// One figure of each row on a common scale: the spread of a time, or a value with its interval.

@@ -12,7 +12,7 @@ use crate::target::in_brief;
 
 /// What was found, how far it can be trusted, where and when.
 pub(super) fn header(run: &Run, tables: &[Table]) -> String {
-    let said = run.verdict.as_ref().map_or("", |it| &it.sentence);
+    let sentence = run.verdict.as_ref().map_or("", |it| &it.sentence);
     let number = run.id.map_or_else(String::new, |id| format!("Run {id} · "));
     let mut text = format!(
         "<header>\n<p class=\"eyebrow\">{number}{} · {}</p>\n<h1>{}</h1>\n\
@@ -20,7 +20,7 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
         escaped(&moment(&run.environment.started_at)),
         escaped(&in_print(&format_duration_ns(run.elapsed_ns as f64))),
         escaped(&capitalised(&title(run))),
-        in_parts(&in_print(said))
+        in_parts(&in_print(sentence))
     );
     if let Status::Partial { reason } = &run.status {
         let reason = reason.trim_end_matches('.');
@@ -42,7 +42,7 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
     ));
     let others = run.findings.iter().filter(|it| {
         let is_change = Some(it.as_str()) == run.change();
-        it.as_str() != said && !is_change
+        it.as_str() != sentence && !is_change
     });
     let items = others.map(|it| format!("<li>{}</li>", escaped(&in_print(it))));
     let items: Vec<String> = items.collect();

@@ -101,7 +101,7 @@ impl Plot {
         for (number, series) in self.series.iter().enumerate().rev() {
             sheet.places(number, series);
         }
-        heights().for_each(|it| sheet.said(it));
+        heights().for_each(|it| sheet.label(it));
         sheet.key();
         sheet.cells
     }
@@ -264,7 +264,7 @@ impl Sheet<'_> {
     }
 
     /// What is said of a height, on its line where nothing else is.
-    fn said(&mut self, guide: &Guide) {
+    fn label(&mut self, guide: &Guide) {
         let text = format!(" {} ", typed(&guide.text));
         let (row, length) = (self.row(guide.at.value), text.chars().count());
         let places = [NAMES + 2, self.columns().saturating_sub(length + 2)];
@@ -310,13 +310,13 @@ mod tests {
 
     use super::*;
     use crate::plot::axis::AxisScale;
-    use crate::plot::{Place, SideOf};
+    use crate::plot::{PlotPoint, SideOf};
 
     /// A line through two places, the interval of the first, a height with what was found on it and
     /// what is said of that.
     #[test]
     fn a_plot_in_characters_says_all_that_it_holds() {
-        let place = |[x, y]: [f64; 2], [low, high]: [f64; 2]| Place {
+        let place = |[x, y]: [f64; 2], [low, high]: [f64; 2]| PlotPoint {
             at: [
                 Extent {
                     value: x,

@@ -211,7 +211,7 @@ pub(crate) fn ratios_svg(title: &str, note: &str, lines: &[RatioLine]) -> String
         let Estimate {
             value, low, high, ..
         } = line.ratio;
-        let said = match line.ratio.is_bounded() {
+        let printed = match line.ratio.is_bounded() {
             true => {
                 let (value, interval) = format_interval_count(value, low, high);
                 format!("{value} ({interval})")
@@ -232,7 +232,7 @@ pub(crate) fn ratios_svg(title: &str, note: &str, lines: &[RatioLine]) -> String
             escaped(&line.label),
             strip.ratio(line.ratio),
             RIGHT + 14.0,
-            escaped(format!("{said}  {}", line.word).trim_end())
+            escaped(format!("{printed}  {}", line.word).trim_end())
         );
     }
     text + "</g>\n</svg>\n"

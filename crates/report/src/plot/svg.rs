@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Extent, Guide, Guided, PlaceLook, Plot, Series, Side};
+use super::{Extent, Guide, Guided, LabelledAxis, PlaceLook, Plot, Series};
 use crate::markup::escaped;
 
 /// The drawing, in its own units; the page scales it.
@@ -39,7 +39,7 @@ struct Area {
 
 /// The charts of a page so far.
 #[derive(Default)]
-pub(crate) struct Drawn {
+pub(crate) struct PageCharts {
     charts: usize,
     /// Axes, and the chart that has them: others repeat them by its number.
     axes: BTreeMap<String, usize>,
@@ -47,7 +47,7 @@ pub(crate) struct Drawn {
 
 impl Plot {
     /// The chart with its title and key.
-    pub fn html(&self, drawn: &mut Drawn) -> String {
+    pub fn html(&self, drawn: &mut PageCharts) -> String {
         drawn.charts += 1;
         let number = drawn.charts;
         let mut text = format!(
@@ -89,10 +89,10 @@ impl Plot {
             (0.0, 33.0, "", &self.note),
         ];
         let notes = notes.iter().filter(|it| !it.3.is_empty());
-        let text = |(x, y, class, said): &(f64, f64, &str, &String)| {
+        let text = |(x, y, class, printed): &(f64, f64, &str, &String)| {
             format!(
                 "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n",
-                escaped(said)
+                escaped(printed)
             )
         };
         let notes: String = notes.map(text).collect();
@@ -207,24 +207,24 @@ impl Ink<'_> {
             floor,
         } = self.area;
         let (mut grid, mut labels) = (String::new(), String::new());
-        let mut label = |class: &str, [x, y]: [f64; 2], said: &str| {
+        let mut label = |class: &str, [x, y]: [f64; 2], printed: &str| {
             let (x, y) = (pixel(x), pixel(y));
             labels += &format!(
                 "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>",
-                escaped(said)
+                escaped(printed)
             );
         };
-        for (tick, said) in &self.plot.up.ticks {
+        for (tick, printed) in &self.plot.up.ticks {
             let y = self.y(*tick);
             grid += &format!("M{left} {}H{right}", pixel(y));
-            label("y", [left - 8.0, y + 4.0], said);
+            label("y", [left - 8.0, y + 4.0], printed);
         }
-        for (tick, said) in &self.plot.across.ticks {
+        for (tick, printed) in &self.plot.across.ticks {
             let x = self.x(*tick);
             grid += &format!("M{} {top}V{floor}", pixel(x));
             // A label in the middle of the last tick would not fit.
             let class = if x > right - AIR { "y" } else { "x" };
-            label(class, [x, floor + 18.0], said);
+            label(class, [x, floor + 18.0], printed);
         }
         label("up", [2.0, 15.0], &name(&self.plot.up));
         label("across", [right, floor + 40.0], &name(&self.plot.across));
@@ -357,7 +357,7 @@ impl Ink<'_> {
     }
 }
 
-fn name(side: &Side) -> String {
+fn name(side: &LabelledAxis) -> String {
     match side.axis.is_log() {
         true => format!("{} (log)", side.name),
         false => side.name.clone(),
@@ -372,12 +372,12 @@ fn whisker(text: &mut String, x: f64, [low, high]: [f64; 2]) {
     }
 }
 
-fn dot(x: f64, y: f64, said: &str) -> String {
+fn dot(x: f64, y: f64, printed: &str) -> String {
     format!(
         "<circle cx=\"{}\" cy=\"{}\" r=\"3\"><title>{}</title></circle>",
         pixel(x),
         pixel(y),
-        escaped(said)
+        escaped(printed)
     )
 }
 

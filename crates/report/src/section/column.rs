@@ -10,7 +10,7 @@ use units::format_count;
 use crate::figure::{INDICATIVE, estimated, mark};
 use crate::markdown::with_interval;
 use crate::names::words;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::plot::axis::Axis;
 use crate::plot::strip::{is_known, strip, strip_axis};
 use crate::table::Align;
@@ -244,7 +244,7 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    pub fn of(page: &Page<'_>) -> Self {
+    pub fn of(page: &TextPage<'_>) -> Self {
         match page.style.unicode {
             true => Self {
                 is_unicode: true,

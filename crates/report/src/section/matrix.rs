@@ -7,7 +7,7 @@ use results::{Row, Table, TableShape, Trust};
 use super::{HEADLINE_WEIGHT, NAME_WEIGHT, heading_of, value, with_factor};
 use crate::figure::{mark, tone_of};
 use crate::names::{capitalised, words};
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::style::Tone;
 use crate::table::{self, Align};
 
@@ -58,7 +58,7 @@ impl<'a> Matrix<'a> {
         })
     }
 
-    pub(super) fn write(&self, page: &mut Page<'_>) {
+    pub(super) fn write(&self, page: &mut TextPage<'_>) {
         let what = self.rows.iter().find_map(|row| row.headline());
         let what = what.map_or_else(String::new, |it| heading_of(&it.metric));
         let factor = |places: &[usize]| words(&self.table.factors[places[0]]);
@@ -70,7 +70,7 @@ impl<'a> Matrix<'a> {
         let columns = columns.zip(weights);
         let columns = columns.map(|(it, weight)| (it.into(), Align::Right, weight));
         let first = (down.into(), Align::Left, NAME_WEIGHT);
-        let mut grid = table::Table::with_headings(iter::once(first).chain(columns));
+        let mut grid = table::TextTable::with_headings(iter::once(first).chain(columns));
         for line in self.keys(&self.down) {
             let found = heads.iter().map(|head| {
                 let mut rows = self.rows.iter();

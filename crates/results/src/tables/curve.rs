@@ -3,7 +3,7 @@
 use stats::{Channel, Estimate, is_indicative};
 
 use super::measurement::of_device;
-use crate::curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
+use crate::curve::{Arrivals, Curve, CurveLevel, CurvePoint, LevelOutcome, Saturation};
 use crate::metric::*;
 use crate::reading::Unit;
 use crate::table::{Figure, Role, Row, Table, Trust, percentile_name};
@@ -45,7 +45,7 @@ impl Curve {
     }
 }
 
-fn level(curve: &Curve, level: &Level) -> Row {
+fn level(curve: &Curve, level: &CurveLevel) -> Row {
     let (load, trust) = load_of(&level.outcome);
     let mut figures: Vec<Figure> = load.map(|it| IOPS.of(it)).into_iter().collect();
     if let LevelOutcome::Exceeded { response } = level.outcome {

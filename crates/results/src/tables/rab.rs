@@ -9,7 +9,8 @@ use crate::measurement::Measurement;
 use crate::metric::*;
 use crate::mode::Mode;
 use crate::rab::{
-    Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns, RabWorkload, Rabmark,
+    ModeChange, ModeComparison, Rab, RabAverage, RabGroup, RabLevel, RabOverRuns, RabWorkload,
+    Rabmark,
 };
 use crate::reading::Unit;
 use crate::run::RowWarning;
@@ -70,7 +71,7 @@ impl Rab {
     pub fn curves(&self) -> Vec<Curve> {
         let curves = self.workloads.iter().filter_map(|it| {
             let curve = it.curve.clone()?;
-            let title = self.told_apart(it, &it.title, ", ");
+            let title = self.distinguished(it, &it.title, ", ");
             Some(Curve { title, ..curve })
         });
         curves.collect()
@@ -81,14 +82,14 @@ impl Rab {
     pub fn measurements(&self) -> Vec<Measurement> {
         let loads = self.workloads.iter().filter_map(|it| {
             let load = it.measurement.clone()?;
-            let name = self.told_apart(it, &it.name, "-").replace(' ', "-");
+            let name = self.distinguished(it, &it.name, "-").replace(' ', "-");
             Some(Measurement { name, ..load })
         });
         loads.collect()
     }
 
     /// What is called `name`, with the run and mode where it was measured more than once.
-    fn told_apart(&self, workload: &RabWorkload, name: &str, between: &str) -> String {
+    fn distinguished(&self, workload: &RabWorkload, name: &str, between: &str) -> String {
         let mut others = self.workloads.iter();
         match others.any(|it| it.name == workload.name && (it.run, it.mode) != stamp(workload)) {
             true => {
@@ -238,7 +239,7 @@ fn levels_of(workload: &RabWorkload) -> Vec<String> {
 /// What can be said: of the averages of groups, over runs where there were several; where none of
 /// them can be relied on, of the workloads.
 fn say(tables: &mut [Table]) {
-    let groups = [Group::Transaction, Group::Batch].map(Group::name);
+    let groups = [RabGroup::Transaction, RabGroup::Batch].map(RabGroup::name);
     let is_of = |table: &Table, name: &str| table.name == name;
     let has_runs = tables.iter().any(|it| is_of(it, "rab-over-runs"));
     let averages = if has_runs {
@@ -246,16 +247,17 @@ fn say(tables: &mut [Table]) {
     } else {
         "rab-averages"
     };
-    let mut is_said = false;
+    let mut is_quoted = false;
     for row in rows_of(tables, averages) {
         if groups.contains(&row.levels[0].as_str()) || !has_runs {
-            let said = mark_of(row).map(|it| format!("{} workloads average {it}", row.levels[0]));
-            is_said |= said.is_some() && row.trust == Trust::Sound;
-            row.says = said.map(Saying::quoting);
+            let sentence =
+                mark_of(row).map(|it| format!("{} workloads average {it}", row.levels[0]));
+            is_quoted |= sentence.is_some() && row.trust == Trust::Sound;
+            row.says = sentence.map(Saying::quoting);
         }
     }
     let workloads = rows_of(tables, "rab-workloads");
-    let mut workloads: Vec<&mut Row> = workloads.filter(|_| !is_said).collect();
+    let mut workloads: Vec<&mut Row> = workloads.filter(|_| !is_quoted).collect();
     let names: Vec<String> = workloads.iter().map(|it| it.levels[0].clone()).collect();
     for row in &mut workloads {
         let [name, mode, run] = [0, 1, 2].map(|place| row.levels[place].as_str());
@@ -264,8 +266,8 @@ fn say(tables: &mut [Table]) {
             true => String::new(),
             false => format!(" ({mode}, run {run})"),
         };
-        let said = mark_of(row).map(|it| format!("workload {name}{which} has {it}"));
-        row.says = said.map(Saying::quoting);
+        let sentence = mark_of(row).map(|it| format!("workload {name}{which} has {it}"));
+        row.says = sentence.map(Saying::quoting);
     }
 }
 

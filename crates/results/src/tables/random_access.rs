@@ -72,8 +72,8 @@ impl RandomAccess {
             mean.relative_half_width() <= KNOWN && it.errors == 0 && it.is_citable
         };
         let spans = self.over_spans(cell.kind);
-        let told = spans.iter().rfind(is_known).or(spans.last())?;
-        let text = std::ptr::eq(*told, cell).then(|| {
+        let quoted = spans.iter().rfind(is_known).or(spans.last())?;
+        let text = std::ptr::eq(*quoted, cell).then(|| {
             format!(
                 "random {} {}s within {}: mean service time {}",
                 Bytes(cell.block_bytes),

@@ -3,7 +3,7 @@
 use units::{Bytes, format_counted, format_duration_ns};
 
 use crate::metric::*;
-use crate::replay::{Behind, Replay, ReplayDeal, ReplayHost, ReplayPace};
+use crate::replay::{Replay, ReplayDeal, ReplayHost, ReplayLag, ReplayPace};
 use crate::show::Show;
 use crate::table::{Figure, Role, Row, Table, Trust};
 
@@ -78,11 +78,11 @@ impl Replay {
 }
 
 fn legend() -> String {
-    let late = format_duration_ns(Behind::LATE_NS as f64);
+    let late = format_duration_ns(ReplayLag::LATE_NS as f64);
     format!("behind: from when a request was due to when it was issued; late: more than {late}.")
 }
 
-fn of_schedule(behind: &Behind) -> [Figure; 5] {
+fn of_schedule(behind: &ReplayLag) -> [Figure; 5] {
     let column = |metric: KnownMetric, ns: f64| metric.bare_ns(ns).as_role(Role::Column);
     [
         column(BEHIND, behind.mean_ns),

@@ -2,7 +2,7 @@
 
 mod comparison;
 mod distribution;
-mod said;
+mod sentences;
 
 use units::format_counted;
 
@@ -61,7 +61,7 @@ impl Study {
         let doubts = (!doubts.is_empty()).then(|| doubts.join(" "));
         let notes = doubts.into_iter().chain([LEGEND.to_owned()]);
         if is_of_targets {
-            let says = self.said_of_targets(&table.rows);
+            let says = self.sentence_of_targets(&table.rows);
             return Table {
                 says: together(&says),
                 ..table.saying(says)
@@ -78,7 +78,7 @@ impl Study {
             true => Show::default().by_metric(),
             false => Show::default().in_parts(),
         };
-        let says = self.said_of_levels(&table.rows);
+        let says = self.sentence_of_levels(&table.rows);
         table
             .saying(says)
             .titled("Results")

@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_sentence_says_what_the_interval_says() {
-        let said = |verdict| {
+        let sentence = |verdict| {
             let found = CommandComparison {
                 name: "zstd".into(),
                 reference: "gzip".into(),
@@ -294,21 +294,21 @@ mod tests {
         };
         let ratio = "0.191 (0.162 .. 0.220) times as long";
         let as_fast = "zstd is 5.24 (4.55 .. 6.17) times as fast as gzip.";
-        assert_eq!(said(TimingVerdict::Faster), as_fast);
+        assert_eq!(sentence(TimingVerdict::Faster), as_fast);
         assert_eq!(
-            said(TimingVerdict::Slower),
+            sentence(TimingVerdict::Slower),
             format!("zstd takes {ratio} as gzip.")
         );
         let alike = format!("zstd takes as long as gzip, within 2.0 %: {ratio}.");
-        assert_eq!(said(TimingVerdict::Equivalent), alike);
+        assert_eq!(sentence(TimingVerdict::Equivalent), alike);
         let unknown = "No difference of more than 2.0 % shown between zstd and gzip";
         assert_eq!(
-            said(TimingVerdict::NotShown),
+            sentence(TimingVerdict::NotShown),
             format!("{unknown}: zstd takes {ratio}.")
         );
         let few = "in 5 rounds: too few to claim a difference; that takes 5.";
         assert_eq!(
-            said(TimingVerdict::TooFew),
+            sentence(TimingVerdict::TooFew),
             format!("zstd takes {ratio} as gzip {few}")
         );
     }

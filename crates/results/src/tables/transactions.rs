@@ -111,12 +111,12 @@ impl Transactions {
             let users = load.users.to_string();
             rows.iter().position(|row| row.levels[0] == users)
         };
-        let told = loads.iter().find(|load| {
+        let quoted = loads.iter().find(|load| {
             let (steady, mean) = (load.per_second_steady, load.all.from_due.mean);
             let row = place(rows, load).map(|at| &rows[at]);
             steady.is_bounded() && mean.is_bounded() && row.is_some_and(|it| it.trust.is_usable())
         });
-        let Some(load) = told.or(loads.first()) else {
+        let Some(load) = quoted.or(loads.first()) else {
             return;
         };
         let (steady, mean) = (load.per_second_steady, load.all.from_due.mean);

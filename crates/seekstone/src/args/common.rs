@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use procedure::Requirement;
 
 use crate::args::serve::parse_address;
@@ -55,7 +55,7 @@ pub struct Common {
     pub yes: bool,
     /// The ranks that a launcher started with this process.
     #[arg(skip)]
-    pub party: Option<Party>,
+    pub ranks: Option<Ranks>,
 }
 
 /// The forms in which a run is written: an option for each of those that have one.

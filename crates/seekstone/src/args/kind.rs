@@ -11,7 +11,7 @@ use workload::Gap;
 use super::groups::grouped;
 use super::parse::within;
 use super::parse::{LevelArg, parse_budget, parse_precision, parse_target};
-use super::{Command, Common, Part, Seekstone};
+use super::{Command, Common, FilePart, Seekstone};
 
 /// How true-or-false settings describe their values.
 const FLAG_FORM: &str = "true or false";
@@ -81,7 +81,7 @@ fn with_signs(command: clap::Command) -> clap::Command {
         TypeId::of::<Duration>(),
         TypeId::of::<Gap>(),
         TypeId::of::<LevelArg>(),
-        TypeId::of::<Part>(),
+        TypeId::of::<FilePart>(),
         TypeId::of::<Rate>(),
         TypeId::of::<f64>(),
         TypeId::of::<u16>(),

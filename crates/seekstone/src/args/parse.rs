@@ -120,15 +120,15 @@ pub fn parse_size(text: &str) -> Result<Bytes, String> {
 }
 
 /// A part of a file: its first bytes, or `all`.
-pub fn parse_part(text: &str) -> Result<super::Part, String> {
+pub fn parse_part(text: &str) -> Result<super::FilePart, String> {
     match text.trim() {
-        "all" => Ok(super::Part::Whole),
-        bytes => parse_size(bytes).map(super::Part::First),
+        "all" => Ok(super::FilePart::Whole),
+        bytes => parse_size(bytes).map(super::FilePart::First),
     }
 }
 
 /// Processors by number, as the kernel lists them: `0-3,8`.
-pub fn parse_processors(text: &str) -> Result<super::Processors, String> {
+pub fn parse_processors(text: &str) -> Result<super::CpuList, String> {
     const MOST: usize = 4096;
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|&it| it < MOST);
     let mut all = Vec::new();
@@ -141,7 +141,7 @@ pub fn parse_processors(text: &str) -> Result<super::Processors, String> {
     }
     let mut seen = HashSet::new();
     all.retain(|&number| seen.insert(number));
-    Ok(super::Processors(all))
+    Ok(super::CpuList(all))
 }
 
 pub fn parse_rate(text: &str) -> Result<Rate, String> {

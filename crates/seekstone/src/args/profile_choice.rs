@@ -1,11 +1,11 @@
 //! Names of the profiles of goals.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use procedure::{PROFILES, Profile};
+use procedure::{PROFILES, ProgramProfile};
 
 /// A set of goals.
 #[derive(Clone, Copy, Debug)]
-pub struct ProfileChoice(pub Profile);
+pub struct ProfileChoice(pub ProgramProfile);
 
 /// Reads the name of a profile.
 pub fn profile_names() -> impl TypedValueParser<Value = ProfileChoice> {

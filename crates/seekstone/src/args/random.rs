@@ -34,7 +34,7 @@ pub struct RandomArgs {
     /// Leading parts of the file to spread operations over, `all` for the whole file;
     /// comma-separated [default: 8 blocks, then each 4 times larger, up to all].
     #[arg(long, value_name = "BYTES", value_parser = parse_part, value_delimiter = ',')]
-    pub spans: Vec<Part>,
+    pub spans: Vec<FilePart>,
     /// Block sizes; comma-separated [default: 4, 16, 64, 256 KiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_size, value_delimiter = ',')]
     pub blocks: Vec<Bytes>,
@@ -93,7 +93,7 @@ pub struct RandomArgs {
 
 /// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FilePart {
     /// Its first bytes, this many.
     First(Bytes),
     /// All of it.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use kinds::replay::Fit;
+use kinds::replay::BeyondEnd;
 use trace::Format;
 use units::{Bytes, Duration, TargetName};
 
@@ -46,7 +46,7 @@ pub struct ReplayArgs {
         long, value_name = "FACTOR", default_value = "1x", value_parser = parse_scale,
         allow_hyphen_values = true
     )]
-    pub scale: Scale,
+    pub scale: SpeedFactor,
     /// Ignore the recorded times: keep --depth requests outstanding.
     #[arg(long, conflicts_with = "scale")]
     pub as_fast_as_possible: bool,
@@ -88,13 +88,13 @@ impl ReplayArgs {
 
 /// Speed relative to the recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale(pub f64);
+pub struct SpeedFactor(pub f64);
 
-fn parse_scale(text: &str) -> Result<Scale, String> {
+fn parse_scale(text: &str) -> Result<SpeedFactor, String> {
     const BOUNDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
     let number = text.strip_suffix(['x', 'X']).unwrap_or(text);
     match number.parse::<f64>() {
-        Ok(factor) if BOUNDS.contains(&factor) => Ok(Scale(factor)),
+        Ok(factor) if BOUNDS.contains(&factor) => Ok(SpeedFactor(factor)),
         Ok(_) => Err("must be between 0.001x and 1000x".into()),
         Err(_) => Err("use a factor, such as 2x or 0.5x".into()),
     }
@@ -147,11 +147,11 @@ pub enum FitChoice {
 
 impl FitChoice {
     /// The same for the replay.
-    pub const fn fit(self) -> Fit {
+    pub const fn fit(self) -> BeyondEnd {
         match self {
-            Self::Modulo => Fit::Modulo,
-            Self::Clip => Fit::Clip,
-            Self::Refuse => Fit::Refuse,
+            Self::Modulo => BeyondEnd::Modulo,
+            Self::Clip => BeyondEnd::Clip,
+            Self::Refuse => BeyondEnd::Refuse,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::args::CompareArgs;
 use crate::commands::compare_runs;
 use crate::commands::measures::{COMMANDS, command, is_known, options};
 use crate::commands::offers;
-use crate::commands::study::{Asked, StudyFile, beginning, conduct};
+use crate::commands::study::{StudyFile, StudyInvocation, beginning, conduct};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::recorded::name;
@@ -99,7 +99,7 @@ fn longest(args: &CompareArgs) -> Option<Duration> {
 ///
 /// # Errors
 /// When options do not go together.
-pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Asked<'a>> {
+pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     if args.target.len() < 2 {
         let text = format!(
             "{} has nothing to compare with: name two or more targets",
@@ -116,7 +116,7 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Ask
         .into());
     }
     offers::check_compared(args)?;
-    Ok(Asked {
+    Ok(StudyInvocation {
         file: StudyFile::made("the comparison", || definition(args), setup),
         overrides: StudyOverrides {
             set: [own_share(args).into_iter().collect(), args.set.clone()].concat(),

@@ -1,6 +1,6 @@
 //! `seekstone curve`: response time against load.
 
-use kinds::single_load::{LoadRequest, Question, measure_load};
+use kinds::single_load::{LoadQuestion, LoadRequest, measure_load};
 use kinds::stage::Show;
 use procedure::{CurveOptions, POINTS_MIN};
 use results::{Arrivals, Setup};
@@ -70,7 +70,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         spec: spec(&args.workload, think(&args.workload))?,
         subject: title(&args.workload, None),
         title: title(&args.workload, None),
-        question: Question::Curve(options),
+        question: LoadQuestion::Curve(options),
         goals: args.common.goals.clone(),
         follower: None,
     };

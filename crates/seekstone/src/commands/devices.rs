@@ -1,8 +1,8 @@
 //! `seekstone devices`: what `sim:NAME` can be.
 
 use lab::simulated::{definition_text, open_definition};
-use report::{DeviceRow, DeviceSheet};
-use sim::Definition;
+use report::{DeviceSheet, ListedDevice};
+use sim::DeviceDefinition;
 use units::listed_name;
 
 use crate::args::{DevicesArgs, DevicesCommand};
@@ -39,7 +39,7 @@ pub fn devices(args: &DevicesArgs) -> anyhow::Result<Exit> {
     }
 }
 
-fn opened(name: &str) -> Result<Definition, UsageError> {
+fn opened(name: &str) -> Result<DeviceDefinition, UsageError> {
     open_definition(name).map_err(|error| UsageError(error.to_string()))
 }
 
@@ -57,7 +57,7 @@ fn list() -> anyhow::Result<String> {
     for name in sim::device_names() {
         rows.push(row(name, &opened(name)?));
     }
-    rows.extend(sim::MODELS.iter().map(|(name, _, meaning)| DeviceRow {
+    rows.extend(sim::MODELS.iter().map(|(name, _, meaning)| ListedDevice {
         name: (*name).into(),
         kind: "queue".into(),
         capacity: String::new(),
@@ -66,10 +66,10 @@ fn list() -> anyhow::Result<String> {
     Ok(report::device_list(&rows))
 }
 
-fn row(name: &str, definition: &Definition) -> DeviceRow {
+fn row(name: &str, definition: &DeviceDefinition) -> ListedDevice {
     let machine = definition.machine.as_ref();
     let capacity = machine.map(|machine| units::Bytes(machine.size()).decimal());
-    DeviceRow {
+    ListedDevice {
         name: name.into(),
         kind: definition.kind.name().into(),
         capacity: capacity.unwrap_or_default(),
@@ -77,7 +77,7 @@ fn row(name: &str, definition: &Definition) -> DeviceRow {
     }
 }
 
-fn sheet(name: &str, definition: Definition) -> DeviceSheet {
+fn sheet(name: &str, definition: DeviceDefinition) -> DeviceSheet {
     let row = row(name, &definition);
     let facts = definition.machine.as_ref().map(sim::MachineSpec::facts);
     let values = definition.parameters.into_iter();

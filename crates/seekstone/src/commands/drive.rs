@@ -10,8 +10,8 @@ use archive::Archive;
 use host::interrupt::Interrupt;
 use kinds::stage::{Show, Stage};
 use lab::bench::{BenchRequest, directory_of};
-use lab::cells::{Cells, GoOn};
-use lab::hosts::Party;
+use lab::cells::{Cells, Resume};
+use lab::hosts::Ranks;
 use lab::run_journal::RunJournal;
 use procedure::{Requirement, verdict};
 use results::{Run, Setup, Warning, WarningCode};
@@ -20,7 +20,7 @@ use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
 use crate::commands::finish::{Delivery, deliver};
 use crate::commands::fleet::agreed;
-use crate::commands::live::Live;
+use crate::commands::live::LivePage;
 use crate::commands::offers;
 use crate::commands::setup::open_archive;
 use crate::commands::{
@@ -83,7 +83,7 @@ pub struct Onlooking<'a> {
     /// Whether the report is to hold everything.
     pub all: bool,
     /// A page that follows it.
-    pub live: Option<&'a RefCell<Live>>,
+    pub live: Option<&'a RefCell<LivePage>>,
     /// Where the run will be archived.
     pub archive: Option<&'a Path>,
 }
@@ -104,8 +104,8 @@ impl<'a> Onlooking<'a> {
     }
 
     /// Shows how far it is: on the terminal as `progress` does, and on the page that follows it.
-    pub const fn watcher(&self, progress: Progress) -> Watcher<'a> {
-        Watcher {
+    pub const fn watcher(&self, progress: Progress) -> StageObserver<'a> {
+        StageObserver {
             progress,
             live: self.live,
         }
@@ -113,12 +113,12 @@ impl<'a> Onlooking<'a> {
 }
 
 /// Shows stages to all who look on.
-pub struct Watcher<'a> {
+pub struct StageObserver<'a> {
     progress: Progress,
-    live: Option<&'a RefCell<Live>>,
+    live: Option<&'a RefCell<LivePage>>,
 }
 
-impl Watcher<'_> {
+impl StageObserver<'_> {
     pub fn show(&mut self, stage: &Stage<'_>) {
         self.progress.show(stage);
         if let Some(live) = self.live {
@@ -174,7 +174,7 @@ pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
     if let Some(archive) = &archive {
         unfinished::offer(archive);
         // Of what several hosts measure together nothing goes on.
-        if let (None, Some(cells)) = (&ready.common.party, &ready.cells) {
+        if let (None, Some(cells)) = (&ready.common.ranks, &ready.cells) {
             unfinished::keep(cells, &ready.setup, archive);
         }
     }
@@ -185,10 +185,10 @@ pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
 ///
 /// # Errors
 /// Those of [`drive`].
-pub fn go_on(ready: Ready<'_>, journal: RunJournal, go_on: GoOn) -> anyhow::Result<Exit> {
+pub fn resume_run(ready: Ready<'_>, journal: RunJournal, resume: Resume) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     if let Some(cells) = &ready.cells {
-        cells.keep_in(journal, go_on);
+        cells.keep_in(journal, resume);
     }
     measured(ready, archive, true)
 }
@@ -197,7 +197,7 @@ pub fn go_on(ready: Ready<'_>, journal: RunJournal, go_on: GoOn) -> anyhow::Resu
 ///
 /// # Errors
 /// Those of [`drive`].
-pub fn go_on_alone(ready: Ready<'_>) -> anyhow::Result<Exit> {
+pub fn resume_alone(ready: Ready<'_>) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     measured(ready, archive, true)
 }
@@ -214,7 +214,7 @@ fn opened(ready: &Ready<'_>) -> anyhow::Result<Option<Archive>> {
 
 /// Whether this process has the run: always, unless a launcher started several.
 fn leads(common: &Common) -> bool {
-    common.party.as_ref().is_none_or(Party::leads)
+    common.ranks.as_ref().is_none_or(Ranks::leads)
 }
 
 /// Offer to remove what killed runs left. On several hosts before any of them makes something:
@@ -225,10 +225,10 @@ fn offer_removals(ready: &Ready<'_>) -> anyhow::Result<()> {
         let mut places = ready.places.iter();
         places.try_for_each(|place| offer_removal(place, common.yes))
     };
-    match &common.party {
+    match &common.ranks {
         None => offer(),
-        Some(party) if party.leads() => agreed(party, party.beating(offer)),
-        Some(party) => agreed(party, Ok(())),
+        Some(ranks) if ranks.leads() => agreed(ranks, ranks.beating(offer)),
+        Some(ranks) => agreed(ranks, Ok(())),
     }
 }
 
@@ -240,7 +240,7 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let title = live_title(&ready.setup);
     let live = common.live.filter(|_| leads);
-    let live = live.map(|at| Live::start(at, &title));
+    let live = live.map(|at| LivePage::start(at, &title));
     let live = live.transpose()?.map(RefCell::new);
     let measured = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
@@ -255,9 +255,9 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
         Ok(measured) => measured,
         Err(error) => {
             live.into_iter().for_each(|live| live.end(None));
-            let (journal, told, _) = cells.done();
+            let (journal, replayed, _) = cells.done();
             // A run that went on may do so once more.
-            unfinished::remove(journal.filter(|_| told == 0 && !is_resumed));
+            unfinished::remove(journal.filter(|_| replayed == 0 && !is_resumed));
             // MPICH's launcher may end with the code of any rank that it has stopped.
             let is_served = Exit::of_error(&error) == Exit::Done;
             return match interrupt.is_raised() {
@@ -267,13 +267,13 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
         }
     };
     run.environment.hosts = common
-        .party
+        .ranks
         .as_ref()
-        .map_or_else(Vec::new, Party::described);
+        .map_or_else(Vec::new, Ranks::described);
     let judged: Vec<_> = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     // Behind limits on changes.
     run.goals.extend(judged);
-    let journal = unfinished::told(&cells, &mut run);
+    let journal = unfinished::take_journal(&cells, &mut run);
     run.verdict = Some(verdict(&run));
     let path = archive.as_ref().map(|it| it.path().to_owned());
     let delivered = deliver(&mut run, archive, common, delivery);

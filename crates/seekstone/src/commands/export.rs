@@ -7,7 +7,7 @@ use crate::args::{Command, definition, typed};
 use crate::commands::trial_targets::as_fio;
 use crate::exit::UsageError;
 use crate::forms::{RunForm, form_named, form_of_ending};
-use crate::output::{Content, Output};
+use crate::output::{Output, OutputContent};
 use crate::recorded::again;
 
 /// The form that was asked for, or that of the output's ending, else JSON.
@@ -37,7 +37,11 @@ pub fn form_of(
 ///
 /// # Errors
 /// When one has nothing of that form, or several do not go together in it.
-pub fn exported(runs: &[Run], form: &RunForm, every: Option<Duration>) -> anyhow::Result<Content> {
+pub fn exported(
+    runs: &[Run],
+    form: &RunForm,
+    every: Option<Duration>,
+) -> anyhow::Result<OutputContent> {
     if every.is_some() && form.name != "series" {
         let text = "--every joins the intervals of a series: add --form series";
         return Err(UsageError(text.into()).into());

@@ -144,7 +144,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         memory: memory_beside(args, target),
         memory_directory: memory.filter(|_| !is_without),
         cells: Cells::default(),
-        party: args.common.party.clone(),
+        ranks: args.common.ranks.clone(),
     })
 }
 
@@ -152,7 +152,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
 /// memory makes other files.
 fn memory_beside(args: &FilesArgs, target: FilesTarget) -> MemoryDisk {
     let is_without = args.memory.as_deref() == Some(Path::new(NO_MEMORY));
-    let is_other = args.common.party.is_some() || args.stonewall.is_some();
+    let is_other = args.common.ranks.is_some() || args.stonewall.is_some();
     if target != FilesTarget::Directory || is_without || is_other {
         return MemoryDisk::Without;
     }
@@ -368,7 +368,7 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
 
 /// Each client reads what one of another rank made, so ranks need as many clients each.
 fn uneven(args: &FilesArgs) -> Option<String> {
-    let ranks = args.common.party.as_ref()?.share().ranks;
+    let ranks = args.common.ranks.as_ref()?.share().ranks;
     let is_uneven = args.reorder && !args.clients.is_multiple_of(ranks);
     is_uneven.then(|| {
         format!(

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use drivers::read_regular_file;
-use fio::{Facts, Fault, Job, JobFile, Resolved, Surroundings};
-use host::limits::Limits;
+use fio::{Fault, Job, JobFile, MachineFacts, Resolved, Surroundings};
+use host::limits::ProcessLimits;
 use kinds::fio_jobs::files_fit;
 
 use results::Setup;
@@ -23,7 +23,7 @@ use crate::output;
 /// A job file has no more bytes.
 const BYTES_MAX: u64 = 4 << 20;
 /// Mistakes that are told at once.
-const TOLD_MAX: usize = 40;
+const LISTED_MAX: usize = 40;
 /// Options that both have; fio's always has its value behind a sign of equality.
 const OURS: [&str; 1] = ["overwrite"];
 
@@ -255,14 +255,14 @@ fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
     }
     let mut typed = JobFile::default();
     if !args.options.is_empty() {
-        let mut around = Around::beside(Path::new(""), setup);
+        let mut around = JobFileContext::beside(Path::new(""), setup);
         typed = fio::read_command_line(&args.options, &mut around);
     }
     let mut files = Vec::new();
     for path in &args.files {
         let name = path.to_string_lossy();
         let text = recorded_text(path, setup)?;
-        let mut around = Around::beside(path, setup);
+        let mut around = JobFileContext::beside(path, setup);
         files.push(fio::read_job_file(&name, &text, &mut around));
     }
     let defaults = typed.sections.first().filter(|it| it.is_global).cloned();
@@ -329,10 +329,10 @@ fn refuse(faults: &[Fault]) -> anyhow::Result<()> {
     if faults.is_empty() {
         return Ok(());
     }
-    let lines = faults.iter().take(TOLD_MAX).map(ToString::to_string);
+    let lines = faults.iter().take(LISTED_MAX).map(ToString::to_string);
     let mut text = lines.collect::<Vec<_>>().join("\n");
-    if faults.len() > TOLD_MAX {
-        let _ = write!(text, "\n... and {} more", faults.len() - TOLD_MAX);
+    if faults.len() > LISTED_MAX {
+        let _ = write!(text, "\n... and {} more", faults.len() - LISTED_MAX);
     }
     Err(UsageError(text).into())
 }
@@ -342,8 +342,8 @@ fn check(files: &[JobFile], found: &Resolved) -> String {
     let mut answers: Vec<fio::Answered> = Vec::new();
     for answer in files.iter().flat_map(fio::answers) {
         // Defaults of the command line stand before its own jobs and in the first file.
-        let is_told = |it: &fio::Answered| (&it.place, &it.text) == (&answer.place, &answer.text);
-        if answer.place.line > 0 || !answers.iter().any(is_told) {
+        let is_same = |it: &fio::Answered| (&it.place, &it.text) == (&answer.place, &answer.text);
+        if answer.place.line > 0 || !answers.iter().any(is_same) {
             answers.push(answer);
         }
     }
@@ -390,19 +390,19 @@ fn verdict(jobs: &[Job], faults: &[Fault]) -> String {
     }
 }
 
-fn facts() -> Facts {
-    Facts {
-        memory: Limits::capture().memory_available_bytes,
+fn facts() -> MachineFacts {
+    MachineFacts {
+        memory: ProcessLimits::capture().memory_available_bytes,
     }
 }
 
 /// What a job file asks of this machine; files that it includes lie beside it.
-struct Around<'a> {
+struct JobFileContext<'a> {
     directory: PathBuf,
     setup: &'a mut Setup,
 }
 
-impl<'a> Around<'a> {
+impl<'a> JobFileContext<'a> {
     fn beside(path: &Path, setup: &'a mut Setup) -> Self {
         Self {
             directory: path.parent().map(Path::to_owned).unwrap_or_default(),
@@ -411,7 +411,7 @@ impl<'a> Around<'a> {
     }
 }
 
-impl Surroundings for Around<'_> {
+impl Surroundings for JobFileContext<'_> {
     fn include(&mut self, _: &str, path: &str) -> Result<String, String> {
         let beside = self.directory.join(path);
         let path = if beside.exists() { beside } else { path.into() };

@@ -10,10 +10,11 @@ use fio::output::{DiskUse, Document, Idleness, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
 use kinds::fio_jobs::{
-    FioRequest, FioRun, HostTimes, JobTimes, Reporting, Status, as_fio_date, phase_names, run_jobs,
+    FioRequest, FioRun, HostTimes, JobTimes, Reporting, StatusReports, as_fio_date, phase_names,
+    run_jobs,
 };
 use lab::cells::Cells;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use procedure::OnError;
 use results::{Measurement, Run, Setup, Severity, WarningCode};
 use serde_json::{Value, json};
@@ -73,7 +74,7 @@ pub fn ready_for(
         return Err(no_job(&args.files).into());
     }
     check_fio(phase_names(&jobs), &args.common.goals)?;
-    if args.common.party.is_some() {
+    if args.common.ranks.is_some() {
         check_hosts(args, &jobs)?;
     }
     if args.verify_state.is_some() && !jobs.iter().any(|job| job.verify.is_on) {
@@ -97,7 +98,7 @@ pub fn ready_for(
         setup: setup.clone(),
         shape: None,
         cells: cells.clone(),
-        party: args.common.party.clone(),
+        ranks: args.common.ranks.clone(),
     };
     Ok(Ready {
         common: &args.common,
@@ -119,13 +120,13 @@ fn measure<'a>(
     let mut logs = LogFiles::open(args, &request.jobs)?;
     let mut watcher = looking.watcher(progress(args));
     let mut printer = Printer::new(args, files, request.jobs.clone())?;
-    let mut tell = |rows: &[JobTimes]| printer.print_status(rows);
+    let mut report = |rows: &[JobTimes]| printer.print_status(rows);
     let reporting = Reporting {
         logs: logs.logs.clone(),
         writers: logs.writers(),
-        status: args.status_interval.map(|every| Status {
+        status: args.status_interval.map(|every| StatusReports {
             every,
-            tell: &mut tell,
+            report: &mut report,
         }),
     };
     let done = run_jobs(request, looking.interrupt, reporting, &mut |stage| {
@@ -145,7 +146,7 @@ fn measure<'a>(
         is_for_programs: true,
         after: Box::new(move |run| {
             // Standard output is fio's.
-            let found = found.iter().cloned().chain(unsaid(run));
+            let found = found.iter().cloned().chain(unreported(run));
             for line in found.chain(report::goal_lines(run)) {
                 output::complain(&line);
             }
@@ -156,7 +157,7 @@ fn measure<'a>(
 }
 
 /// What fio's forms have no place for: why figures must not be used, or are of another engine.
-fn unsaid(run: &Run) -> Vec<String> {
+fn unreported(run: &Run) -> Vec<String> {
     let all = run.scoped_warnings().map(|(_, warning)| warning);
     let lines = all.filter_map(|it| match it.severity {
         Severity::Void => Some(format!("void: {}", it.text())),
@@ -191,7 +192,7 @@ struct Printer {
 
 impl Printer {
     fn new(args: &FioArgs, files: Vec<JobFile>, jobs: Vec<Job>) -> anyhow::Result<Self> {
-        let leads = args.common.party.as_ref().is_none_or(Party::leads);
+        let leads = args.common.ranks.as_ref().is_none_or(Ranks::leads);
         let output = args.output.as_ref().filter(|_| leads);
         Ok(Self {
             formats: args.formats(),
@@ -212,7 +213,7 @@ impl Printer {
     /// What was done so far. Nobody can be told if that fails; the last report tells it.
     fn print_status(&mut self, rows: &[JobTimes]) {
         let reports = reports(&self.files, &self.jobs, rows, &[]);
-        let around = Around {
+        let around = ReportContext {
             started_at: &self.begun,
             disks: self.disks.done(),
             idleness: self.idleness(),
@@ -238,7 +239,7 @@ impl Printer {
             // The disks and processors are those of this host alone.
             hosts => (client_reports(rows, hosts, of), Vec::new(), None),
         };
-        let around = Around {
+        let around = ReportContext {
             started_at: &run.environment.started_at,
             disks,
             idleness,
@@ -261,7 +262,7 @@ impl Printer {
 }
 
 /// What stands around the reports.
-struct Around<'a> {
+struct ReportContext<'a> {
     started_at: &'a str,
     disks: Vec<DiskUse>,
     idleness: Option<Idleness>,
@@ -274,7 +275,7 @@ fn texts(
     formats: &[FormatChoice],
     files: &[JobFile],
     reports: &[JobReport],
-    around: &Around<'_>,
+    around: &ReportContext<'_>,
 ) -> String {
     let each = formats.iter();
     each.map(|format| text(*format, files, reports, around))
@@ -285,7 +286,7 @@ fn text(
     format: FormatChoice,
     files: &[JobFile],
     reports: &[JobReport],
-    around: &Around<'_>,
+    around: &ReportContext<'_>,
 ) -> String {
     match format {
         FormatChoice::Normal => {

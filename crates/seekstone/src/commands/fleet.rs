@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab::bench::BenchError;
-use lab::hosts::{Host, Party, Welcome};
+use lab::hosts::{RankMachine, Ranks, Welcome};
 use mpi::Launched;
 use units::TargetName;
 
@@ -21,7 +21,7 @@ use crate::commands::fleet_launch;
 use crate::commands::setup::fresh_seed;
 use crate::commands::study::STANDARD_INPUT;
 use crate::exit::{Exit, UsageError};
-use crate::launcher::{hear_out_launcher, launched, variable};
+use crate::launcher::{launched, variable, wait_for_launcher};
 use crate::output;
 use crate::written;
 
@@ -62,12 +62,12 @@ fn cache() -> Option<PathBuf> {
     mpi::cache_directory(variable)
 }
 
-/// Meet the other ranks where a launcher started several: the command gets its party, and the
+/// Meet the other ranks where a launcher started several: the command gets its ranks, and the
 /// seed of rank 0.
 ///
 /// # Errors
 /// When the command measures on one host only, MPI does not start, or the ranks are not alike.
-pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Party>> {
+pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Ranks>> {
     let Some(launched) = launched().filter(|it| it.ranks != Some(1)) else {
         return Ok(None);
     };
@@ -85,13 +85,13 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Pa
         }
         UsageError(error.to_string())
     })?;
-    let party = Party::new(Box::new(fleet), is_shared);
-    let met = join(command, &party, words);
+    let ranks = Ranks::new(Box::new(fleet), is_shared);
+    let met = join(command, &ranks, words);
     if let Err(error) = met {
-        party.end(Exit::of_error(&error).code());
+        ranks.end(Exit::of_error(&error).code());
         return Err(error);
     }
-    Ok(Some(party))
+    Ok(Some(ranks))
 }
 
 /// # Errors
@@ -128,7 +128,7 @@ fn within<T>(patience: Duration, launched: &Launched, open: impl FnOnce() -> T) 
                  fleet shim` there). If starting takes longer here, set {PATIENCE}=10min",
                 units::Duration::from(patience)
             ));
-            hear_out_launcher();
+            wait_for_launcher();
         }
         std::process::exit(Exit::Usage.code().into());
     });
@@ -137,7 +137,7 @@ fn within<T>(patience: Duration, launched: &Launched, open: impl FnOnce() -> T) 
     opened
 }
 
-fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Result<()> {
+fn join(command: &mut Command, ranks: &Ranks, words: &[String]) -> anyhow::Result<()> {
     let asked = common_of(command).and_then(|common| common.seed);
     let welcome = Welcome {
         version: host::VERSION.into(),
@@ -148,18 +148,18 @@ fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Resul
         .nodename()
         .to_string_lossy()
         .into_owned();
-    let seed = party.meet(&welcome, Host::named(host))?;
+    let seed = ranks.meet(&welcome, RankMachine::named(host))?;
     if let Some(common) = common_of(command) {
         common.seed = Some(seed);
-        common.party = Some(party.clone());
+        common.ranks = Some(ranks.clone());
     }
     // Rank 0 alone writes files.
-    let can_write = match party.leads() {
+    let can_write = match ranks.leads() {
         true => written::check_command(command),
         false => Ok(()),
     };
-    let can_answer = check_options(command, party.share().ranks);
-    agreed(party, can_write.and_then(|()| Ok(can_answer?)))
+    let can_answer = check_options(command, ranks.share().ranks);
+    agreed(ranks, can_write.and_then(|()| Ok(can_answer?)))
 }
 
 /// Options that many hosts give no answer to.
@@ -212,17 +212,17 @@ fn check_study(resume: bool, restart: bool) -> Result<(), UsageError> {
 pub fn check_replicate(
     command: &mut Command,
     target: &TargetName,
-    party: &Party,
+    ranks: &Ranks,
 ) -> Result<(), UsageError> {
     refuse_model(target)?;
-    join_party(command, party);
-    check_options(command, party.share().ranks)
+    join_ranks(command, ranks);
+    check_options(command, ranks.share().ranks)
 }
 
 /// Have a command measure with these hosts.
-pub fn join_party(command: &mut Command, party: &Party) {
+pub fn join_ranks(command: &mut Command, ranks: &Ranks) {
     if let Some(common) = common_of(command) {
-        common.party = Some(party.clone());
+        common.ranks = Some(ranks.clone());
     }
 }
 
@@ -335,20 +335,20 @@ fn check_clients(clients: u32, ranks: u32) -> Result<(), UsageError> {
 ///
 /// # Errors
 /// When one of them cannot.
-pub fn agreed<T>(party: &Party, own: anyhow::Result<T>) -> anyhow::Result<T> {
-    let said = match &own {
+pub fn agreed<T>(ranks: &Ranks, own: anyhow::Result<T>) -> anyhow::Result<T> {
+    let answer = match &own {
         Ok(_) => Ok(()),
         Err(error) if Exit::of_error(error) == Exit::Usage => {
             Err(BenchError::Usage(format!("{error:#}")))
         }
         Err(error) => Err(BenchError::Refused(format!("{error:#}"))),
     };
-    party.agree(said, |_| Ok(()))?;
+    ranks.agree(answer, |_| Ok(()))?;
     own
 }
 
 /// The ranks that a command measures with, where there are several.
-pub fn party_of(command: &Command) -> Option<&Party> {
+pub fn ranks_of(command: &Command) -> Option<&Ranks> {
     let common = match command {
         Command::Run(args) => &args.common,
         Command::Trial(args) => &args.common,
@@ -366,7 +366,7 @@ pub fn party_of(command: &Command) -> Option<&Party> {
         Command::Rab(args) => &args.common,
         _ => return None,
     };
-    common.party.as_ref()
+    common.ranks.as_ref()
 }
 
 fn common_of(command: &mut Command) -> Option<&mut Common> {

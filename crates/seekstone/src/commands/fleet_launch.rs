@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use fleet::{Batch, Launch, LaunchError, Mpi, Pods};
+use fleet::{Launch, LaunchError, Mpi, Pods, SlurmBatch};
 use units::TargetName;
 
 use crate::args::{self, LaunchArgs, ManifestArgs, MpiChoice, Seekstone, SlurmArgs};
@@ -40,7 +40,7 @@ pub fn manifest(args: &ManifestArgs) -> anyhow::Result<Exit> {
 /// When options do not go together.
 pub fn slurm(args: &SlurmArgs) -> anyhow::Result<Exit> {
     let (launch, _) = launch(&args.launch)?;
-    let batch = Batch {
+    let batch = SlurmBatch {
         partition: args.partition.clone(),
         plugin: args.mpi.clone(),
     };

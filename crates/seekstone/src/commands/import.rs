@@ -12,7 +12,7 @@ use units::TargetName;
 use vintage::diskmbps::{NoTransferLog, read_logs};
 use vintage::diskrand::begins_log;
 use vintage::rpt::log::mode_name;
-use vintage::rpt::{Imported, LOG_BYTES_MAX, Log, general, imported};
+use vintage::rpt::{Imported, LOG_BYTES_MAX, RptLog, general, imported};
 
 use super::import_run::{begins_run, import_run};
 use super::vintage::import_diskmbps::import_diskmbps;
@@ -43,7 +43,7 @@ pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
         Err(NoTransferLog::NoJob) => {}
         Err(error) => return Err(no_log(file, &error.to_string())),
     }
-    let log = Log::read(&text).map_err(|error| no_log(file, &error.to_string()))?;
+    let log = RptLog::read(&text).map_err(|error| no_log(file, &error.to_string()))?;
     let found = imported(&log);
     if found.is_empty() {
         return Err(no_log(file, "it holds no sums"));
@@ -189,7 +189,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
+fn run_of(log: &RptLog, one: &Imported, file: &Path) -> Run {
     let status = if one.is_complete {
         Status::Complete
     } else {
@@ -229,7 +229,7 @@ pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
 }
 
 /// The data file, if the arguments name it; a log does not.
-fn data_file(log: &Log) -> String {
+fn data_file(log: &RptLog) -> String {
     let words: Vec<&str> = log
         .command
         .as_deref()

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use crate::args::{KindArgs, is_list};
 use crate::commands::measures::Everything;
-use crate::commands::study::{Asked, StudyFile, beginning, conduct};
+use crate::commands::study::{StudyFile, StudyInvocation, beginning, conduct};
 use crate::exit::{Exit, UsageError};
 
 /// Rounds at most, where a precision is wanted.
@@ -26,12 +26,12 @@ pub fn kind(args: &KindArgs, mut setup: Setup) -> anyhow::Result<Exit> {
 ///
 /// # Errors
 /// When a setting is wrong.
-pub fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<Asked<'a>> {
+pub fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     check(args)?;
     check_goals(args)?;
     let rules = &args.rules;
     let source = format!("seekstone {}", args.kind.name);
-    Ok(Asked {
+    Ok(StudyInvocation {
         file: StudyFile::made(&source, || definition(args), setup),
         overrides: StudyOverrides {
             replicates: rules.replicates,

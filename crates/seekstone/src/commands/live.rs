@@ -8,22 +8,22 @@ use kinds::stage::Stage;
 use report::LiveGlimpse;
 use results::Run;
 use study::StudyStage;
-use web::{Answer, ClientPatience, Feed, Server, feed};
+use web::{ClientPatience, EventFeed, WebAnswer, WebServer, feed};
 
 use crate::output;
 
 /// A browser is told something new at most this often.
-const TELL_EVERY: Duration = Duration::from_millis(100);
+const SHOW_EVERY: Duration = Duration::from_millis(100);
 const MICROSECOND: f64 = 1e3;
 
 /// A server with the page of one run.
-pub struct Live {
-    server: Server,
-    feed: Feed,
-    told: Option<(Instant, String)>,
+pub struct LivePage {
+    server: WebServer,
+    feed: EventFeed,
+    shown: Option<(Instant, String)>,
 }
 
-impl Live {
+impl LivePage {
     /// Listen, and say where.
     ///
     /// # Errors
@@ -32,10 +32,10 @@ impl Live {
         let (feed, source) = feed();
         let page = report::live_html(name);
         let pages = move |asked: &str, _: &str| match asked {
-            "" => Answer::Page(page.clone()),
-            _ => Answer::Missing(format!("there is no page {asked}")),
+            "" => WebAnswer::Page(page.clone()),
+            _ => WebAnswer::Missing(format!("there is no page {asked}")),
         };
-        let server = Server::start(
+        let server = WebServer::start(
             address,
             Arc::new(pages),
             Some(source),
@@ -45,14 +45,14 @@ impl Live {
         Ok(Self {
             server,
             feed,
-            told: None,
+            shown: None,
         })
     }
 
     /// Tell how far the run is.
     pub fn show(&mut self, stage: &Stage<'_>) {
         let response = stage.glimpse.and_then(|it| it.response);
-        self.tell(&LiveGlimpse {
+        self.send(&LiveGlimpse {
             title: stage.activity(),
             done: stage.done,
             elapsed_s: stage.elapsed.as_secs_f64(),
@@ -64,7 +64,7 @@ impl Live {
 
     /// Tell where a study is, whose replicates have figures of many kinds.
     pub fn show_study(&mut self, stage: &StudyStage) {
-        self.tell(&LiveGlimpse {
+        self.send(&LiveGlimpse {
             title: stage.title.clone(),
             done: stage.done,
             elapsed_s: stage.elapsed.as_secs_f64(),
@@ -75,14 +75,14 @@ impl Live {
     }
 
     /// Tell it, unless something of the same was told a moment ago.
-    fn tell(&mut self, glimpse: &LiveGlimpse) {
-        let is_told =
-            |(at, title): &(Instant, String)| at.elapsed() < TELL_EVERY && *title == glimpse.title;
-        if self.told.as_ref().is_some_and(is_told) {
+    fn send(&mut self, glimpse: &LiveGlimpse) {
+        let is_shown =
+            |(at, title): &(Instant, String)| at.elapsed() < SHOW_EVERY && *title == glimpse.title;
+        if self.shown.as_ref().is_some_and(is_shown) {
             return;
         }
-        self.told = Some((Instant::now(), glimpse.title.clone()));
-        self.feed.tell(glimpse.json());
+        self.shown = Some((Instant::now(), glimpse.title.clone()));
+        self.feed.send(glimpse.json());
     }
 
     /// Show the page of the run, if there is one, to those who look; then stop.

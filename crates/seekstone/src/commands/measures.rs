@@ -1,9 +1,9 @@
 //! Commands as measurements of a study: every option is a setting, every column a reading. On
 //! several hosts each of them is one run of all.
 
-use kinds::measure::{MeasureError, Measured, Place, Stop};
+use kinds::measure::{MeasureError, Measured, ReplicateContext, Stop};
 use lab::bench::{BenchError, inspected};
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::simulated::describe_model;
 use procedure::study::{KindOutline, SettingMistake};
 use results::{Run, RunSetting, SettingOrigin, Setup, Severity, Status, Warning};
@@ -45,7 +45,7 @@ const ANY_TARGET: &str = ".";
 #[derive(Default)]
 pub struct Everything {
     /// The hosts that measure together, where there are several.
-    pub party: Option<Party>,
+    pub ranks: Option<Ranks>,
 }
 
 impl Measures for Everything {
@@ -76,7 +76,7 @@ impl Measures for Everything {
                 });
             }
         }
-        let parsed = parsed(kind, given, &Place::new(ANY_TARGET, 0));
+        let parsed = parsed(kind, given, &ReplicateContext::new(ANY_TARGET, 0));
         parsed.map(drop).map_err(|message| {
             let mut keys = given.keys();
             let key = keys.find(|key| names_option(&message, key)).cloned();
@@ -84,14 +84,19 @@ impl Measures for Everything {
         })
     }
 
-    fn check_at(&self, kind: &str, given: &toml::Table, place: &Place) -> Result<(), MeasureError> {
+    fn check_at(
+        &self,
+        kind: &str,
+        given: &toml::Table,
+        place: &ReplicateContext,
+    ) -> Result<(), MeasureError> {
         if command(kind).is_none() {
             self.refuse_hosts(kind)?;
             return OwnMeasurements.check_at(kind, given, place);
         }
         let (mut command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
-        if let Some(party) = &self.party {
-            let checked = fleet::check_replicate(&mut command, &place.target, party);
+        if let Some(ranks) = &self.ranks {
+            let checked = fleet::check_replicate(&mut command, &place.target, ranks);
             checked.map_err(|it| MeasureError::Usage(it.0))?;
         }
         match place.target.model() {
@@ -105,16 +110,16 @@ impl Measures for Everything {
         &self,
         kind: &str,
         given: &toml::Table,
-        place: &Place,
+        place: &ReplicateContext,
         stop: &Stop,
     ) -> Result<Measured, MeasureError> {
         if command(kind).is_none() {
             return OwnMeasurements.measure(kind, given, place, stop);
         }
         let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
-        match &self.party {
+        match &self.ranks {
             None => measured(ready(&command, setup), stop),
-            Some(party) => measured_by_all(party, command, setup, stop),
+            Some(ranks) => measured_by_all(ranks, command, setup, stop),
         }
     }
 
@@ -129,7 +134,7 @@ impl Measures for Everything {
 impl Everything {
     /// Measurements that are no commands know nothing of other hosts.
     fn refuse_hosts(&self, kind: &str) -> Result<(), MeasureError> {
-        match self.party {
+        match self.ranks {
             None => Ok(()),
             Some(_) => Err(MeasureError::Usage(format!(
                 "{kind} measures on one host: on several use {}",
@@ -161,24 +166,24 @@ fn measured(ready: anyhow::Result<Ready<'_>>, stop: &Stop) -> Result<Measured, M
 
 /// The same as one run of all hosts, whose figures rank 0 tells the others.
 fn measured_by_all(
-    party: &Party,
+    ranks: &Ranks,
     mut command: Command,
     setup: Setup,
     stop: &Stop,
 ) -> Result<Measured, MeasureError> {
-    fleet::join_party(&mut command, party);
-    let own = measured(fleet::agreed(party, ready(&command, setup)), stop);
-    if !party.leads() && party.is_broken() {
+    fleet::join_ranks(&mut command, ranks);
+    let own = measured(fleet::agreed(ranks, ready(&command, setup)), stop);
+    if !ranks.leads() && ranks.is_broken() {
         return own;
     }
-    let told = own.as_ref().ok();
-    let told = told.map(|it| serde_json::to_string(&(&it.readings, &it.warnings)));
-    let told = told.transpose().map_err(|it| in_words(&it.into()))?;
-    let Some(told) = party.meet_again(&told)? else {
+    let sent = own.as_ref().ok();
+    let sent = sent.map(|it| serde_json::to_string(&(&it.readings, &it.warnings)));
+    let sent = sent.transpose().map_err(|it| in_words(&it.into()))?;
+    let Some(sent) = ranks.meet_again(&sent)? else {
         return own;
     };
     // not fuzzed: readings of a rank that runs this program
-    let read = serde_json::from_str(&told).map_err(|it| in_words(&it.into()));
+    let read = serde_json::from_str(&sent).map_err(|it| in_words(&it.into()));
     read.map(|(readings, warnings)| Measured { readings, warnings })
 }
 
@@ -237,7 +242,11 @@ fn names_option(message: &str, key: &str) -> bool {
 }
 
 /// The command with these settings at that place.
-fn parsed(kind: &str, given: &toml::Table, place: &Place) -> Result<(Command, Setup), String> {
+fn parsed(
+    kind: &str,
+    given: &toml::Table,
+    place: &ReplicateContext,
+) -> Result<(Command, Setup), String> {
     let definition = command(kind).ok_or_else(|| format!("{kind} is not a command"))?;
     let mut asked = Setup::new(kind, place.seed);
     let mut set = |name: &str, values: Vec<String>| {

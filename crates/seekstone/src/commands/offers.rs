@@ -1,7 +1,7 @@
 //! Figures of the commands whose rows are known when they were measured. `run`, `trial` and `curve`
 //! know theirs once they have looked at their target.
 
-use procedure::{Offer, OfferedRow, Requirement, split, whole_name};
+use procedure::{OfferedFigures, OfferedRow, Requirement, split, whole_name};
 use results::metrics_of;
 use study::{Measures as _, OwnMeasurements};
 
@@ -21,7 +21,9 @@ pub fn check_fio(phases: Vec<String>, goals: &[Requirement]) -> Result<(), Usage
     };
     let offer = phases
         .into_iter()
-        .fold(Offer::default(), |offer, name| offer.and(row(name), "fio"));
+        .fold(OfferedFigures::default(), |offer, name| {
+            offer.and(row(name), "fio")
+        });
     offer.check(goals).map_err(UsageError)
 }
 
@@ -45,10 +47,10 @@ pub fn check(command: &Command) -> Result<(), UsageError> {
     let offer = match command {
         Command::Transfer(args) if has_two_series(args) => ["write", "read"]
             .into_iter()
-            .fold(Offer::default(), |offer, row| {
+            .fold(OfferedFigures::default(), |offer, row| {
                 offer.and(OfferedRow::Named(row.into()), name)
             }),
-        _ => Offer::default().and(OfferedRow::Any, name),
+        _ => OfferedFigures::default().and(OfferedRow::Any, name),
     };
     offer.check(&common.goals).map_err(UsageError)
 }

@@ -35,11 +35,11 @@ pub fn positioning(args: &PositioningArgs) -> anyhow::Result<Exit> {
         },
         seed: args.seed.unwrap_or_else(fresh_seed),
     };
-    let mut told = 0;
+    let mut reported = 0;
     let found = measure_positioning(&request, &interrupt, &mut |round| {
         let tenths = round * 10 / args.rounds;
-        if tenths > told && !args.quiet && args.rounds * args.files > LONG {
-            told = tenths;
+        if tenths > reported && !args.quiet && args.rounds * args.files > LONG {
+            reported = tenths;
             output::complain(&format!("{round} of {} rounds", args.rounds));
         }
     })?;

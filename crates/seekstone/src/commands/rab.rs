@@ -9,7 +9,7 @@ use lab::bench::directory_of;
 use lab::budget::TimeSetting;
 use procedure::RabOptions;
 use results::{Run, Setup};
-use workload::Definition;
+use workload::WorkloadDefinition;
 
 use crate::args::parse::same_percentile;
 use crate::args::{RAB_BUDGET, RabArgs};
@@ -99,7 +99,7 @@ const USUAL_RATE: f64 = 20.0;
 
 /// The budget for clients of these workloads: a model gets more time where one client alone, whose
 /// time the levels are made from, asks more rarely than usual.
-fn budget_for(workloads: &[(u32, Definition)], rate: Option<f64>) -> TimeSetting {
+fn budget_for(workloads: &[(u32, WorkloadDefinition)], rate: Option<f64>) -> TimeSetting {
     let types = workloads
         .iter()
         .flat_map(|(_, it)| it.at_rate(rate).types().to_vec());
@@ -126,16 +126,19 @@ fn on_screen<'a>(
 }
 
 /// The workloads asked for, with their numbers.
-fn workloads(asked: &[String], setup: &mut Setup) -> anyhow::Result<Vec<(u32, Definition)>> {
+fn workloads(
+    asked: &[String],
+    setup: &mut Setup,
+) -> anyhow::Result<Vec<(u32, WorkloadDefinition)>> {
     if asked.is_empty() {
-        let all = Definition::all_built_in();
+        let all = WorkloadDefinition::all_built_in();
         setup.resolve("workload", all.iter().map(|it| it.name.clone()));
         for it in &all {
             setup.keep_text(&it.name, &it.to_toml());
         }
         return Ok((1..).zip(all).collect());
     }
-    let mut found: Vec<(u32, Definition)> = Vec::new();
+    let mut found: Vec<(u32, WorkloadDefinition)> = Vec::new();
     let mut own = BUILT_IN_COUNT;
     for name in asked {
         let name = name.trim();
@@ -160,8 +163,8 @@ fn workloads(asked: &[String], setup: &mut Setup) -> anyhow::Result<Vec<(u32, De
 /// Workloads that are built in; a user's own are numbered from the next.
 const BUILT_IN_COUNT: u32 = 7;
 
-fn number_of(definition: &Definition) -> Option<u32> {
-    let built_in = Definition::all_built_in();
+fn number_of(definition: &WorkloadDefinition) -> Option<u32> {
+    let built_in = WorkloadDefinition::all_built_in();
     let mut numbered = (1..).zip(&built_in);
     numbered
         .find(|(_, known)| *known == definition)
@@ -172,7 +175,7 @@ fn number_of(definition: &Definition) -> Option<u32> {
 fn workload_text(name: &str, setup: &Setup) -> anyhow::Result<String> {
     if let Some(text) = setup
         .text_of(name)
-        .or_else(|| Definition::built_in_text(name))
+        .or_else(|| WorkloadDefinition::built_in_text(name))
     {
         return Ok(text.to_owned());
     }
@@ -200,12 +203,12 @@ fn workload_text(name: &str, setup: &Setup) -> anyhow::Result<String> {
     })
 }
 
-fn parsed(name: &str, text: &str) -> Result<Definition, UsageError> {
-    Definition::parse(text, name).map_err(|error| UsageError(error.to_string()))
+fn parsed(name: &str, text: &str) -> Result<WorkloadDefinition, UsageError> {
+    WorkloadDefinition::parse(text, name).map_err(|error| UsageError(error.to_string()))
 }
 
 fn text_of(name: &str) -> anyhow::Result<String> {
-    if let Some(text) = Definition::built_in_text(name) {
+    if let Some(text) = WorkloadDefinition::built_in_text(name) {
         return Ok(text.to_owned());
     }
     let text = workload_text(name, &Setup::new("rab", 0))?;
@@ -213,7 +216,7 @@ fn text_of(name: &str) -> anyhow::Result<String> {
 }
 
 fn unknown(name: &str) -> UsageError {
-    let names: Vec<String> = Definition::all_built_in()
+    let names: Vec<String> = WorkloadDefinition::all_built_in()
         .into_iter()
         .map(|definition| definition.name)
         .collect();

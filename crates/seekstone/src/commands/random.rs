@@ -8,7 +8,7 @@ use results::{RandomKind, Setup};
 use units::{Bytes, Duration};
 use workload::Durability;
 
-use crate::args::{CELL_TIME, Part, RANDOM_BUDGET, RandomArgs};
+use crate::args::{CELL_TIME, FilePart, RANDOM_BUDGET, RandomArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
 use crate::exit::UsageError;
@@ -91,8 +91,8 @@ fn shape(args: &RandomArgs) -> RandomShape {
         vec![RandomKind::Read, RandomKind::Write]
     };
     let spans = args.spans.iter().map(|part| match part {
-        Part::First(bytes) => Some(*bytes),
-        Part::Whole => None,
+        FilePart::First(bytes) => Some(*bytes),
+        FilePart::Whole => None,
     });
     RandomShape {
         kinds,

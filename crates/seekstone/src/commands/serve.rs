@@ -10,7 +10,7 @@ use archive::{Archive, ArchiveError};
 use host::interrupt::Interrupt;
 use report::ListRow;
 use results::Run;
-use web::{Answer, ClientPatience, Server};
+use web::{ClientPatience, WebAnswer, WebServer};
 
 use crate::args::ServeArgs;
 use crate::commands::setup::archive_path;
@@ -32,7 +32,7 @@ pub fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
     Archive::open_existing(&path)?;
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let pages = move |asked: &str, query: &str| answer(&path, asked, query);
-    let server = Server::start(
+    let server = WebServer::start(
         args.listen,
         Arc::new(pages),
         None,
@@ -48,26 +48,25 @@ pub fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
 
 /// What a request is answered with. The archive is opened anew for each: a run that was saved
 /// meanwhile is there.
-fn answer(path: &Path, asked: &str, query: &str) -> Answer {
+fn answer(path: &Path, asked: &str, query: &str) -> WebAnswer {
     let found = Archive::open_existing(path)
-        .map_err(|error| Answer::Missing(error.to_string()))
+        .map_err(|error| WebAnswer::Missing(error.to_string()))
         .and_then(|archive| page(&archive, asked, query));
     found.unwrap_or_else(|refused| refused)
 }
 
-fn page(archive: &Archive, asked: &str, query: &str) -> Result<Answer, Answer> {
+fn page(archive: &Archive, asked: &str, query: &str) -> Result<WebAnswer, WebAnswer> {
     let parts: Vec<&str> = asked.split('/').collect();
     match parts.as_slice() {
-        [""] => {
-            listed(archive).map(|rows| Answer::Page(report::archive_html(&rows, &shown(archive))))
-        }
-        ["runs.json"] => listed(archive).map(|rows| Answer::Json(report::run_list_json(&rows))),
+        [""] => listed(archive)
+            .map(|rows| WebAnswer::Page(report::archive_html(&rows, &shown(archive)))),
+        ["runs.json"] => listed(archive).map(|rows| WebAnswer::Json(report::run_list_json(&rows))),
         ["run", id] => match id.strip_suffix(".json") {
-            Some(id) => loaded(archive, id).map(|run| Answer::Json(results::json(&run))),
-            None => loaded(archive, id).map(|run| Answer::Page(report::html(&run))),
+            Some(id) => loaded(archive, id).map(|run| WebAnswer::Json(results::json(&run))),
+            None => loaded(archive, id).map(|run| WebAnswer::Page(report::html(&run))),
         },
-        ["compare"] => compared(archive, query).map(Answer::Page),
-        _ => Err(Answer::Missing(format!("there is no page {asked}"))),
+        ["compare"] => compared(archive, query).map(WebAnswer::Page),
+        _ => Err(WebAnswer::Missing(format!("there is no page {asked}"))),
     }
 }
 
@@ -75,26 +74,26 @@ fn shown(archive: &Archive) -> String {
     PathBuf::from(archive.path()).display().to_string()
 }
 
-fn listed(archive: &Archive) -> Result<Vec<ListRow>, Answer> {
+fn listed(archive: &Archive) -> Result<Vec<ListRow>, WebAnswer> {
     let runs = archive.list(RUNS_LISTED).map_err(refused)?;
     Ok(runs.into_iter().map(ListRow::from).collect())
 }
 
-fn loaded(archive: &Archive, id: &str) -> Result<Run, Answer> {
+fn loaded(archive: &Archive, id: &str) -> Result<Run, WebAnswer> {
     let id = id
         .parse()
-        .map_err(|_| Answer::Mistake(format!("{id} is not a run number")))?;
+        .map_err(|_| WebAnswer::Mistake(format!("{id} is not a run number")))?;
     archive.load(id).map_err(refused)
 }
 
-fn refused(error: ArchiveError) -> Answer {
-    Answer::Missing(anyhow::Error::from(error).to_string())
+fn refused(error: ArchiveError) -> WebAnswer {
+    WebAnswer::Missing(anyhow::Error::from(error).to_string())
 }
 
 /// Runs compared with the oldest of them, whatever the order of the list.
-fn compared(archive: &Archive, query: &str) -> Result<String, Answer> {
-    let ids = report::runs_asked(query).map_err(Answer::Mistake)?;
+fn compared(archive: &Archive, query: &str) -> Result<String, WebAnswer> {
+    let ids = report::runs_asked(query).map_err(WebAnswer::Mistake)?;
     let runs = ids.into_iter().map(|id| archive.load(id).map_err(refused));
-    let runs = runs.collect::<Result<Vec<Run>, Answer>>()?;
-    report::comparison_html(&runs).map_err(|error| Answer::Mistake(error.to_string()))
+    let runs = runs.collect::<Result<Vec<Run>, WebAnswer>>()?;
+    report::comparison_html(&runs).map_err(|error| WebAnswer::Mistake(error.to_string()))
 }

@@ -14,7 +14,7 @@ use procedure::{Levels, OnError};
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration, TargetName};
 
-use crate::args::{Common, DriverChoice, ErrorsChoice, Processors, Reach};
+use crate::args::{Common, CpuList, DriverChoice, ErrorsChoice, Reach};
 use crate::exit::UsageError;
 use crate::output;
 
@@ -46,7 +46,7 @@ pub fn bench_request(
         storage,
         setup,
         cells: Cells::default(),
-        party: common.party.clone(),
+        ranks: common.ranks.clone(),
     })
 }
 
@@ -80,7 +80,7 @@ pub fn reached(
 
 /// The processors that workers are bound to: none, unless asked for.
 fn bound_to(reach: &Reach) -> Result<Vec<usize>, UsageError> {
-    let Some(Processors(asked)) = &reach.cpus else {
+    let Some(CpuList(asked)) = &reach.cpus else {
         return Ok(Vec::new());
     };
     let there = host::processors::processors();

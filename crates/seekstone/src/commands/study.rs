@@ -8,10 +8,10 @@ use anyhow::Context as _;
 use drivers::{ReadFileError, open_regular_file};
 use kinds::measure::{Default as SettingDefault, KINDS, Kind};
 use lab::bench::directory_of;
-use lab::hosts::Party;
+use lab::hosts::Ranks;
 use lab::simulated::{definition_text, keep_texts};
 use procedure::study::{
-    Level, Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
+    FactorLevel, Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
 };
 use results::{Run, Setup, Status};
 use study::{Beginning, StudyRequest, mentions_scratch, missing, run_study, study_kinds};
@@ -27,7 +27,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::recorded::{is_flag, name as recorded_name};
 use crate::studies::SHIPPED;
-use crate::written::{Files, check as check_files};
+use crate::written::{CommandFiles, check as check_files};
 
 /// Run a study, or say what there is.
 ///
@@ -184,14 +184,14 @@ fn run(args: &StudyArgs, mut setup: Setup) -> anyhow::Result<Exit> {
 ///
 /// # Errors
 /// When its file cannot be read.
-pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<Asked<'a>> {
+pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     let name = args.study.as_deref().unwrap_or_default();
     let file = recorded(name, setup)?;
     let only = args.only.iter().map(|(name, levels)| {
         let levels = levels.split(',').map(str::to_owned);
         (name.clone(), levels.collect())
     });
-    Ok(Asked {
+    Ok(StudyInvocation {
         file,
         overrides: StudyOverrides {
             set: args.set.clone(),
@@ -224,7 +224,7 @@ pub const fn beginning(resume: bool, restart: bool) -> Beginning {
 }
 
 /// A study, and how it is to be measured.
-pub struct Asked<'a> {
+pub struct StudyInvocation<'a> {
     /// Its definition.
     pub file: StudyFile,
     /// What the command line says in place of it.
@@ -247,7 +247,7 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// When it cannot be read, or nothing could be measured.
-pub fn conduct(asked: Asked<'_>, setup: Setup) -> anyhow::Result<Exit> {
+pub fn conduct(asked: StudyInvocation<'_>, setup: Setup) -> anyhow::Result<Exit> {
     drive(ready(asked, setup)?)
 }
 
@@ -255,11 +255,11 @@ pub fn conduct(asked: Asked<'_>, setup: Setup) -> anyhow::Result<Exit> {
 ///
 /// # Errors
 /// When it cannot be read, or would be written over.
-pub fn ready(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+pub fn ready(asked: StudyInvocation<'_>, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let common = asked.common;
     let definition = read(&asked.file, &asked.overrides)?;
-    match &common.party {
-        Some(party) => check_on_hosts(&definition, party, &asked)?,
+    match &common.ranks {
+        Some(ranks) => check_on_hosts(&definition, ranks, &asked)?,
         None => check_written(&asked, &definition)?,
     }
     keep_models(&definition, &mut setup)?;
@@ -279,17 +279,17 @@ pub fn ready(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
 
 /// Measure it; its journal is removed once the archive has its run.
 fn measure<'a>(
-    asked: Asked<'a>,
+    asked: StudyInvocation<'a>,
     definition: StudyDefinition,
     (setup, seed): (Setup, u64),
     looking: &Onlooking<'_>,
 ) -> anyhow::Result<(Run, Delivery<'a>)> {
-    let party = asked.common.party.clone();
+    let ranks = asked.common.ranks.clone();
     let measures = Everything {
-        party: party.clone(),
+        ranks: ranks.clone(),
     };
     // Of what several hosts measure together nothing goes on.
-    let archive = looking.archive.filter(|_| party.is_none());
+    let archive = looking.archive.filter(|_| ranks.is_none());
     let journal = archive.map(|it| journal_path(it, &definition));
     let request = StudyRequest {
         measures: &measures,
@@ -302,7 +302,7 @@ fn measure<'a>(
         reserve: asked.reserve,
         limits: asked.limits,
         setup,
-        party,
+        ranks,
     };
     let mut watcher = looking.watcher(Progress::new(looking.is_quiet));
     let measured = run_study(&request, looking.interrupt, &mut |stage| {
@@ -331,8 +331,8 @@ fn measure<'a>(
 /// What several hosts cannot do together.
 fn check_on_hosts(
     definition: &StudyDefinition,
-    party: &Party,
-    asked: &Asked<'_>,
+    ranks: &Ranks,
+    asked: &StudyInvocation<'_>,
 ) -> anyhow::Result<()> {
     if has_scripts(definition) {
         let text = "the study runs commands of its own (set-ups, tear-downs, {scratch}), and \
@@ -340,7 +340,7 @@ fn check_on_hosts(
         return Err(UsageError(text.into()).into());
     }
     // Rank 0 alone writes files.
-    match party.leads() {
+    match ranks.leads() {
         true => check_written(asked, definition),
         false => Ok(()),
     }
@@ -356,12 +356,12 @@ fn has_scripts(definition: &StudyDefinition) -> bool {
         &definition.after,
     ];
     scripts.into_iter().any(Option::is_some)
-        || levels.any(Level::has_scripts)
+        || levels.any(FactorLevel::has_scripts)
         || mentions_scratch(&definition.meaning())
 }
 
 /// What the study measures and reads is not written over.
-fn check_written(asked: &Asked<'_>, definition: &StudyDefinition) -> anyhow::Result<()> {
+fn check_written(asked: &StudyInvocation<'_>, definition: &StudyDefinition) -> anyhow::Result<()> {
     let levels = definition.factors.iter().flat_map(|it| &it.levels);
     let mut used = vec![PathBuf::from(&definition.target)];
     used.extend(asked.used.clone());
@@ -371,7 +371,7 @@ fn check_written(asked: &Asked<'_>, definition: &StudyDefinition) -> anyhow::Res
     let tables = levels.map(|it| &it.set).chain([&definition.settings]);
     let texts = tables.flat_map(|table| table.values().filter_map(|value| value.as_str()));
     used.extend(texts.map(PathBuf::from));
-    check_files(&Files::of(asked.common, []).and_used(used))
+    check_files(&CommandFiles::of(asked.common, []).and_used(used))
 }
 
 /// Keep the definitions of the study's models. Its measurements read them from their files, which

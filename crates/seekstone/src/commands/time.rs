@@ -49,7 +49,7 @@ pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         seed: seeded(args.common.seed, &mut setup),
         setup,
         cells: Cells::default(),
-        party: args.common.party.clone(),
+        ranks: args.common.ranks.clone(),
     };
     Ok(Ready {
         common: &args.common,
@@ -98,7 +98,7 @@ fn commands(args: &TimeArgs) -> Result<Vec<CommandLine>, UsageError> {
             None => shortened(&command.shown),
         };
     }
-    tell_apart(&mut commands);
+    make_names_unique(&mut commands);
     Ok(commands)
 }
 
@@ -128,7 +128,7 @@ fn shortened(command: &str) -> String {
 }
 
 /// Names that several commands would have are numbered.
-fn tell_apart(commands: &mut [CommandLine]) {
+fn make_names_unique(commands: &mut [CommandLine]) {
     let names: Vec<String> = commands.iter().map(|it| it.name.clone()).collect();
     for (at, command) in commands.iter_mut().enumerate() {
         if names.iter().filter(|name| **name == command.name).count() > 1 {

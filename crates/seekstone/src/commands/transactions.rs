@@ -16,7 +16,7 @@ use stats::Goal;
 use units::Duration;
 use vintage::rpt::{STANDARD_FILE, StandardTest};
 use workload::{
-    CPU_UNIT_NS, LoadFactor, Profile, Records, USERS_MAX, check_profiles, parse_profiles,
+    CPU_UNIT_NS, LoadFactor, Records, USERS_MAX, UserProfile, check_profiles, parse_profiles,
 };
 
 use crate::args::{LoadFactorChoice, TransactionsArgs};
@@ -71,8 +71,8 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         Some(test) => standard_loads(test, args),
         None => question(args, profiles, users),
     };
-    if let Some(party) = &args.common.party {
-        a_user_for_each(&question, party.share().ranks)?;
+    if let Some(ranks) = &args.common.ranks {
+        a_user_for_each(&question, ranks.share().ranks)?;
     }
     let bench = bench_request(
         &args.target,
@@ -167,7 +167,7 @@ fn standard_loads(test: &StandardTest, args: &TransactionsArgs) -> UsersQuestion
     UsersQuestion::Loads(loads.collect())
 }
 
-fn question(args: &TransactionsArgs, profiles: Vec<Profile>, users: u32) -> UsersQuestion {
+fn question(args: &TransactionsArgs, profiles: Vec<UserProfile>, users: u32) -> UsersQuestion {
     if let Some(limit) = args.limit.filter(|_| args.find_users) {
         return UsersQuestion::Search {
             profiles,
@@ -208,7 +208,7 @@ fn question(args: &TransactionsArgs, profiles: Vec<Profile>, users: u32) -> User
 }
 
 /// How many users there are, or where a search begins.
-fn users(args: &TransactionsArgs, profiles: &[Profile]) -> Result<u32, UsageError> {
+fn users(args: &TransactionsArgs, profiles: &[UserProfile]) -> Result<u32, UsageError> {
     let in_file: u32 = profiles.iter().map(|profile| profile.users).sum();
     let users = match args.users {
         Some(users) => users,
@@ -228,13 +228,13 @@ fn profiles(
     args: &TransactionsArgs,
     unit: Duration,
     setup: &mut Setup,
-) -> anyhow::Result<Vec<Profile>> {
+) -> anyhow::Result<Vec<UserProfile>> {
     if let Some(path) = &args.profiles {
         return from_file(path, unit, setup);
     }
     let io_size = u32::try_from(args.io.as_u64()).unwrap_or(u32::MAX);
     let writes = (args.writes * MIX_PARTS).round() as u32;
-    let profiles = vec![Profile {
+    let profiles = vec![UserProfile {
         name: "user".into(),
         users: 1,
         ios: args.ios,
@@ -262,7 +262,7 @@ fn profiles(
     Ok(profiles)
 }
 
-fn from_file(path: &Path, unit: Duration, setup: &mut Setup) -> anyhow::Result<Vec<Profile>> {
+fn from_file(path: &Path, unit: Duration, setup: &mut Setup) -> anyhow::Result<Vec<UserProfile>> {
     let name = path.display().to_string();
     let text = match setup.text_of(&name) {
         Some(text) => text.to_owned(),

@@ -2,7 +2,7 @@
 
 use drivers::{Caching, DriverKind, Notice};
 use kinds::depth::{closed_depth, open_depth};
-use kinds::single_load::{LoadRequest, Question, measure_load};
+use kinds::single_load::{LoadQuestion, LoadRequest, measure_load};
 use kinds::stage::Show;
 use lab::bench::BenchRequest;
 use results::Setup;
@@ -10,8 +10,8 @@ use stats::Goal;
 use units::{Duration, TargetName, format_count, format_counted, format_duration_ns};
 use verify::SECTOR_BYTES;
 use workload::{
-    AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
-    Start, TargetId,
+    AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, OperationSize, Pacing, Partition,
+    Pattern, Region, TargetId, WalkStart,
 };
 
 use crate::args::{PartitionChoice, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
@@ -75,7 +75,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
             &args.workload,
             Some((args.clients, args.rate.map(|rate| rate.per_second()))),
         ),
-        question: Question::Trial {
+        question: LoadQuestion::Trial {
             clients: args.clients,
             depth,
             goal,
@@ -257,9 +257,9 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
             pattern: args.pattern,
             start: match args.pattern {
                 Pattern::Sequential { .. } if args.partition != PartitionChoice::Contending => {
-                    Start::First
+                    WalkStart::First
                 }
-                _ => Start::Random,
+                _ => WalkStart::Random,
             },
         },
         mix: match write {
@@ -270,7 +270,7 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
                 flush: 0,
             },
         },
-        sizes: vec![Size { len, weight: 1 }],
+        sizes: vec![OperationSize { len, weight: 1 }],
         durability: if args.durable {
             Durability::Synced
         } else {

@@ -13,7 +13,7 @@ use lab::bench::directory_of;
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::test_file::SIZE_DEFAULT;
-use procedure::{Offer, OfferedRow, Requirement};
+use procedure::{OfferedFigures, OfferedRow, Requirement};
 use results::{Run, Setup};
 use units::{Bytes, Duration, TargetName, exact_percent, format_counted};
 
@@ -55,7 +55,7 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let (goal, duration_max) = ends(args, budget);
     let goal = goal.filter(|_| !given.iter().any(WorkloadText::has_own_course));
     let shape = TrialShape {
-        title: told(args, &jobs),
+        title: title_of(args, &jobs),
         goal,
         duration_max,
         sample_every: args.interval,
@@ -101,7 +101,7 @@ pub fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
         setup,
         shape: None,
         cells: Cells::default(),
-        party: None,
+        ranks: None,
     }
 }
 
@@ -388,7 +388,7 @@ fn is_called(target: &JobTarget, name: &str) -> bool {
 }
 
 /// What is done, in words.
-fn told(args: &TrialArgs, jobs: &[Job]) -> String {
+fn title_of(args: &TrialArgs, jobs: &[Job]) -> String {
     match &args.workload_file {
         Some(path) => {
             let count = format_counted(jobs.len() as u64, "workload");
@@ -407,7 +407,7 @@ fn check_goals(
     rows: impl Iterator<Item = String>,
     goals: &[Requirement],
 ) -> Result<(), UsageError> {
-    let whole = Offer::default().and(OfferedRow::Only("trial".into()), "trial");
+    let whole = OfferedFigures::default().and(OfferedRow::Only("trial".into()), "trial");
     let offer = rows.fold(whole, |offer, row| {
         offer.and(OfferedRow::Named(row), "trial")
     });

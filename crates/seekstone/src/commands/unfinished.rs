@@ -7,17 +7,17 @@ use anyhow::Context as _;
 use archive::Archive;
 use host::environment;
 use host::interrupt::say_at_the_end;
-use lab::cells::{Cells, GoOn};
+use lab::cells::{Cells, Resume};
 use lab::run_journal::{RunHead, RunJournal};
 use results::{Run, SettingOrigin, Setup, Warning, WarningCode};
 use study::{Beginning, KilledStudy};
 use units::format_counted;
 
 use crate::args::{Command, ResumeArgs};
-use crate::commands::drive::{go_on, go_on_alone, ready};
+use crate::commands::drive::{ready, resume_alone, resume_run};
 use crate::commands::repeat::{Recorded, commanded};
 use crate::commands::setup::archive_option;
-use crate::commands::study::{Asked, study_journals};
+use crate::commands::study::{StudyInvocation, study_journals};
 use crate::commands::{compare, kind, study as study_command};
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -35,7 +35,7 @@ pub fn keep(cells: &Cells, setup: &Setup, archive: &Archive) {
     let head = RunHead::new(setup.clone(), environment::capture());
     match RunJournal::create(&stem(archive.path()), head) {
         Ok(journal) => {
-            cells.keep_in(journal, GoOn::Measuring);
+            cells.keep_in(journal, Resume::Measuring);
             let (cells, option) = (cells.clone(), archive_option(archive.path()));
             say_at_the_end(move || {
                 let kept = cells.kept().filter(|kept| *kept > 0)?;
@@ -166,11 +166,11 @@ fn moment(stamp: &str) -> String {
     format!("{} UTC", second.trim_end_matches('Z').replace('T', " "))
 }
 
-/// What a run was told of itself: its doubts say so, and one that only was told has the
-/// environment that it had.
-pub fn told(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
-    let is_only_told = cells.is_only_told();
-    let (journal, told, failed) = cells.done();
+/// The journal of a run, part of which was replayed: its warnings say so, and one that was only
+/// replayed has the environment that it had.
+pub fn take_journal(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
+    let is_replay_only = cells.is_replay_only();
+    let (journal, replayed, failed) = cells.done();
     if let Some(error) = failed {
         output::complain(&format!(
             "note: a kill would have lost some results: {:#}",
@@ -178,11 +178,11 @@ pub fn told(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
         ));
     }
     let head = journal.as_ref().and_then(|journal| journal.head.as_ref());
-    if let (Some(head), true) = (head, told > 0) {
+    if let (Some(head), true) = (head, replayed > 0) {
         let begun = moment(&head.environment.started_at);
         let (of, what) = (
-            format_counted(told as u64, "result"),
-            if is_only_told {
+            format_counted(replayed as u64, "result"),
+            if is_replay_only {
                 "these are all its results"
             } else {
                 "the rest was measured later, by another process"
@@ -192,7 +192,7 @@ pub fn told(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
             WarningCode::Resumed,
             format!("This run started at {begun} and was killed after {of}: {what}."),
         ));
-        if is_only_told {
+        if is_replay_only {
             run.environment = head.environment.clone();
         }
     }
@@ -279,14 +279,18 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     let path = Some(archive.to_string_lossy().into_owned());
     let (command, setup) = commanded(&recorded, path, &args.again)?;
     written::check_command(&command)?;
-    let how = if args.keep { GoOn::No } else { GoOn::Measuring };
+    let how = if args.keep {
+        Resume::No
+    } else {
+        Resume::Measuring
+    };
     match left_over {
-        KilledRun::Run(journal) => go_on(ready(&command, setup)?, journal, how),
+        KilledRun::Run(journal) => resume_run(ready(&command, setup)?, journal, how),
         KilledRun::Study(study) => {
             refuse_elsewhere(&study)?;
             // The study opens its journal itself.
             drop(study);
-            go_on_with_study(&command, setup, how)
+            resume_study(&command, setup, how)
         }
     }
 }
@@ -318,7 +322,7 @@ fn refuse_elsewhere(study: &KilledStudy) -> Result<(), UsageError> {
     }
 }
 
-fn go_on_with_study(command: &Command, mut setup: Setup, how: GoOn) -> anyhow::Result<Exit> {
+fn resume_study(command: &Command, mut setup: Setup, how: Resume) -> anyhow::Result<Exit> {
     let asked = match command {
         Command::Study(args) => study_command::asked(args, &mut setup)?,
         Command::Compare(args) => compare::asked(args, &mut setup)?,
@@ -326,8 +330,11 @@ fn go_on_with_study(command: &Command, mut setup: Setup, how: GoOn) -> anyhow::R
         _ => return Err(UsageError(format!("`{}` is not a study", setup.command)).into()),
     };
     let beginning = match how {
-        GoOn::Measuring => Beginning::Resume,
-        GoOn::No => Beginning::Keep,
+        Resume::Measuring => Beginning::Resume,
+        Resume::No => Beginning::Keep,
     };
-    go_on_alone(study_command::ready(Asked { beginning, ..asked }, setup)?)
+    resume_alone(study_command::ready(
+        StudyInvocation { beginning, ..asked },
+        setup,
+    )?)
 }

@@ -8,7 +8,7 @@ use kinds::stage::Stage;
 use lab::state_file::{Checked, StateFile, StateFileError};
 use serde_json::{Value, json};
 use units::{Bytes, Duration, format_counted};
-use verify::{Class, Finding, Trust};
+use verify::{Class, ExpectedDurability, VerifyMismatch};
 
 use crate::args::{AfterChoice, VerifyArgs};
 use crate::exit::{Exit, UsageError};
@@ -16,7 +16,7 @@ use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// Findings that are printed, a line each; JSON has the first hundred.
-const TOLD_MAX: usize = 20;
+const LISTED_MAX: usize = 20;
 
 /// Read all targets of a state back.
 ///
@@ -28,8 +28,8 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let mut checked = Checked::default();
     let trust = match args.after {
-        AfterChoice::Kill => Trust::Acknowledged,
-        AfterChoice::PowerLoss => Trust::Flushed,
+        AfterChoice::Kill => ExpectedDurability::Acknowledged,
+        AfterChoice::PowerLoss => ExpectedDurability::Flushed,
     };
     let begun = std::time::Instant::now();
     let mut progress = Progress::new(args.quiet);
@@ -100,7 +100,7 @@ fn as_usage(error: StateFileError) -> anyhow::Error {
     }
 }
 
-fn path_of(targets: &[(u32, PathBuf)], finding: &Finding) -> PathBuf {
+fn path_of(targets: &[(u32, PathBuf)], finding: &VerifyMismatch) -> PathBuf {
     let found = targets.iter().find(|it| it.0 == finding.target);
     found.map_or_else(PathBuf::new, |it| it.1.clone())
 }
@@ -120,9 +120,9 @@ fn report(
         (0, true) => format!("No errors: {read} read back, {}.", held(args.after)),
         (_, true) => format!("WRONG DATA: {findings} found in {read}."),
     });
-    let told = findings.first().iter().take(TOLD_MAX);
-    lines.extend(told.map(|it| format!("  {}: {it}", path_of(targets, it).display())));
-    let more = findings.total().saturating_sub(TOLD_MAX as u64);
+    let listed = findings.first().iter().take(LISTED_MAX);
+    lines.extend(listed.map(|it| format!("  {}: {it}", path_of(targets, it).display())));
+    let more = findings.total().saturating_sub(LISTED_MAX as u64);
     if more > 0 {
         lines.push(format!("  and {more} more"));
     }
@@ -143,7 +143,7 @@ fn document(
     is_whole: bool,
 ) -> Value {
     let text = |path: &Path| path.display().to_string();
-    let one = |it: &Finding| {
+    let one = |it: &VerifyMismatch| {
         json!({
             "class": it.class,
             "target": text(&path_of(targets, it)),

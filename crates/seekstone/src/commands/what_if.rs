@@ -2,8 +2,8 @@
 
 use archive::{Archive, ArchiveError};
 use procedure::{
-    Analysis, CacheClasses, Change, Evidence, GROUPS_MIN, Inquiry, Question, cache_classes,
-    evidence,
+    Analysis, CacheClasses, Evidence, GROUPS_MIN, Inquiry, SystemChange, WhatIfQuestion,
+    cache_classes, evidence,
 };
 use results::{Run, Status, Warning, WarningCode, WhatIf};
 use workload::{ClientSpec, MixSpec, Pacing};
@@ -57,7 +57,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
             let mut prediction = prediction.map_err(|error| UsageError(error.to_string()))?;
             prediction.question.push_str(&changed(args));
             found.predictions.push(prediction);
-            if let Question::Load(load) = question {
+            if let WhatIfQuestion::Load(load) = question {
                 let open = analysis.predict_open(load, change, args.extrapolate);
                 let open = open.map_err(|error| UsageError(error.to_string()))?;
                 found.predictions.extend(open.map(|mut open| {
@@ -217,31 +217,35 @@ fn found(runs: &[Run], analysis: &Analysis) -> WhatIf {
 }
 
 /// What was asked; of a changed system without a question, the load that was measured.
-fn questions(args: &WhatIfArgs, analysis: &Analysis) -> Vec<Question> {
+fn questions(args: &WhatIfArgs, analysis: &Analysis) -> Vec<WhatIfQuestion> {
     let clients = args
         .clients
         .iter()
-        .map(|&clients| Question::Clients(clients));
+        .map(|&clients| WhatIfQuestion::Clients(clients));
     let loads = args
         .loads
         .iter()
-        .map(|load| Question::Load(load.per_second()));
+        .map(|load| WhatIfQuestion::Load(load.per_second()));
     let levels = args.levels.iter();
-    let levels = levels.map(|level| Question::Level(level.as_nanos() as f64));
-    let mut questions: Vec<Question> = clients.chain(loads).chain(levels).collect();
+    let levels = levels.map(|level| WhatIfQuestion::Level(level.as_nanos() as f64));
+    let mut questions: Vec<WhatIfQuestion> = clients.chain(loads).chain(levels).collect();
     if questions.is_empty() && (args.servers.is_some() || args.cache.is_some()) {
         let range = analysis.range;
         questions = vec![
-            Question::Clients(range.clients_min),
-            Question::Clients(range.clients_max),
+            WhatIfQuestion::Clients(range.clients_min),
+            WhatIfQuestion::Clients(range.clients_max),
         ];
     }
     questions
 }
 
 /// How the system shall differ.
-fn change(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> Result<Change, UsageError> {
-    let mut change = Change::default();
+fn change(
+    args: &WhatIfArgs,
+    runs: &[Run],
+    analysis: &Analysis,
+) -> Result<SystemChange, UsageError> {
+    let mut change = SystemChange::default();
     if let Some(servers) = args.servers {
         if !analysis.has_servers() {
             return Err(UsageError(format!(

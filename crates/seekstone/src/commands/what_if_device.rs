@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use host::interrupt::Interrupt;
-use kinds::single_load::{LoadRequest, Question, measure_load};
+use kinds::single_load::{LoadQuestion, LoadRequest, measure_load};
 use lab::bench::{BenchRequest, default_settings};
 use procedure::{Evidence, LoadPoint};
 use results::{DeviceRow, Setup};
@@ -52,7 +52,7 @@ pub fn same_load(
     for (index, point) in spread(&evidence.points).into_iter().enumerate() {
         let request = LoadRequest {
             bench: BenchRequest {
-                party: None,
+                ranks: None,
                 target: device.clone(),
                 purpose: "what if".into(),
                 size: None,
@@ -66,7 +66,7 @@ pub fn same_load(
             spec: workload.clone(),
             subject: String::new(),
             title: units::format_counted(point.clients.into(), "client"),
-            question: Question::Trial {
+            question: LoadQuestion::Trial {
                 clients: point.clients,
                 depth: point.clients.min(DEPTH_MAX),
                 goal: Some(Goal::result(PRECISION)),

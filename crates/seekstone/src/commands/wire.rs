@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use host::interrupt::Interrupt;
-use network::wire::{End, Ends, LaneSettings, LaneTally, WireError, check_ends, relay};
+use network::wire::{Ends, LaneSettings, LaneTally, LinkEnd, WireError, check_ends, relay};
 use units::{Bytes, format_duration_ns};
 
 use crate::args::WireArgs;
@@ -25,8 +25,8 @@ const READY: &str = "the link is up: ";
 /// When an end is there already, or the system refuses.
 pub fn wire(args: &WireArgs) -> anyhow::Result<Exit> {
     let ends = [
-        End::parse(&args.near, &args.near_address),
-        End::parse(&args.far, &args.far_address),
+        LinkEnd::parse(&args.near, &args.near_address),
+        LinkEnd::parse(&args.far, &args.far_address),
     ];
     let [near, far] = ends.map(|end| end.map_err(|error| usage(&error)));
     let ends = [near?, far?];
@@ -105,13 +105,13 @@ fn start_in_background() -> anyhow::Result<Exit> {
     if line.starts_with(READY) {
         return output::print(line.trim_end());
     }
-    let mut said = String::new();
+    let mut output = String::new();
     if let Some(mut stderr) = child.stderr.take() {
-        stderr.read_to_string(&mut said)?;
+        stderr.read_to_string(&mut output)?;
     }
     let _ = child.wait();
-    let said = said.trim().trim_start_matches("error: ");
-    anyhow::bail!("{said}");
+    let output = output.trim().trim_start_matches("error: ");
+    anyhow::bail!("{output}");
 }
 
 /// A new file with the number of this process, removed at the end.

@@ -20,7 +20,7 @@ use host::interrupt::Wait;
 use rustix::fs::{Gid, Mode, OFlags, Uid, XattrFlags, fchmod, fchown, fsetxattr, openat};
 use sha2::{Digest as _, Sha256};
 
-use super::place::{Place, place_of};
+use super::place::{OutputLocation, place_of};
 use crate::args::Force;
 use crate::exit::UsageError;
 
@@ -44,14 +44,14 @@ pub struct Output {
 
 /// What is written into an output.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum OutputContent {
     /// Lines for people and programs.
     Text(String),
     /// A form that is no text.
     Bytes(Vec<u8>),
 }
 
-impl From<String> for Content {
+impl From<String> for OutputContent {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
@@ -66,13 +66,13 @@ enum Destination {
     File {
         directory: File,
         name: OsString,
-        judged: Option<Box<Judged>>,
+        judged: Option<Box<ReplaceableFile>>,
     },
 }
 
 /// The file that may be replaced.
 #[derive(Debug)]
-struct Judged {
+struct ReplaceableFile {
     file: File,
     found: Metadata,
     /// What it must still hold.
@@ -123,9 +123,9 @@ impl Output {
         }
         let is_stream = found.is_some_and(|found| !found.is_file());
         match place_of(path).with_context(|| self.unwritable())? {
-            Place::Descriptor(number) => self.descriptor(option, number),
-            Place::Name { .. } if is_stream => self.stream(option),
-            Place::Name { directory, name } => self.file(option, force, &directory, name),
+            OutputLocation::Descriptor(number) => self.descriptor(option, number),
+            OutputLocation::Name { .. } if is_stream => self.stream(option),
+            OutputLocation::Name { directory, name } => self.file(option, force, &directory, name),
         }
     }
 
@@ -200,7 +200,7 @@ impl Output {
         force: &Force,
         directory: &File,
         name: &OsStr,
-    ) -> anyhow::Result<Option<Box<Judged>>> {
+    ) -> anyhow::Result<Option<Box<ReplaceableFile>>> {
         let mut flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         if force.force {
             // What it holds does not matter, so it need not be readable.
@@ -227,7 +227,7 @@ impl Output {
                 None => return Err(foreign(option, &self.path).into()),
             },
         };
-        Ok(Some(Box::new(Judged {
+        Ok(Some(Box::new(ReplaceableFile {
             file,
             found,
             content,
@@ -238,20 +238,20 @@ impl Output {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, content: &Content) -> anyhow::Result<()> {
+    pub fn write(&self, content: &OutputContent) -> anyhow::Result<()> {
         let bytes = match content {
             // Other programs read what the form says, byte by byte.
-            Content::Text(text)
+            OutputContent::Text(text)
                 if self.is_stdout() && !io::IsTerminal::is_terminal(&io::stdout()) =>
             {
                 return super::print_bytes(format!("{}\n", text.trim_end()).as_bytes());
             }
-            Content::Text(text) if self.is_stdout() => {
+            OutputContent::Text(text) if self.is_stdout() => {
                 return super::print(text.trim_end()).map(drop);
             }
-            Content::Text(text) => text.as_bytes(),
-            Content::Bytes(bytes) if self.is_stdout() => return super::print_bytes(bytes),
-            Content::Bytes(bytes) => bytes,
+            OutputContent::Text(text) => text.as_bytes(),
+            OutputContent::Bytes(bytes) if self.is_stdout() => return super::print_bytes(bytes),
+            OutputContent::Bytes(bytes) => bytes,
         };
         let mut filling = self.begin()?;
         let _wait = Wait::begin();
@@ -281,7 +281,12 @@ impl Output {
         })
     }
 
-    fn name(&self, mut new: NewFile, name: &OsStr, judged: Option<&Judged>) -> anyhow::Result<()> {
+    fn name(
+        &self,
+        mut new: NewFile,
+        name: &OsStr,
+        judged: Option<&ReplaceableFile>,
+    ) -> anyhow::Result<()> {
         let named = match judged {
             None => new.publish(name),
             Some(judged) => new.replace(name, &judged.found, &|| judged.is_unchanged()),
@@ -326,7 +331,7 @@ const NOBODY: rustix::io::Errno = rustix::io::Errno::NXIO;
 /// Outputs are made for others to read, so the umask decides, as for any program's output.
 const FILE_MODE: u32 = 0o666;
 
-impl Judged {
+impl ReplaceableFile {
     fn is_unchanged(&self) -> bool {
         let Some(content) = &self.content else {
             return true;
@@ -388,7 +393,7 @@ impl Filling {
 }
 
 /// Our mark, the owner and permissions of the file before, and everything forced to the storage.
-fn seal(file: &File, digest: &str, judged: Option<&Judged>) -> io::Result<()> {
+fn seal(file: &File, digest: &str, judged: Option<&ReplaceableFile>) -> io::Result<()> {
     // Without the mark it is replaced only with --force, and that is all.
     let _ = fsetxattr(file, ATTRIBUTE, digest.as_bytes(), XattrFlags::empty());
     if let Some(judged) = judged {

@@ -13,7 +13,7 @@ const ACCESS_MODE: u32 = 0o3;
 
 /// What a name stands for.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OutputLocation {
     /// An entry of a directory, which is there or not, and is no link.
     Name {
         /// The directory, without links.
@@ -28,7 +28,7 @@ pub enum Place {
 ///
 /// # Errors
 /// When its directory does not exist, links lead in a circle, or one was put there by a stranger.
-pub fn place_of(path: &Path) -> io::Result<Place> {
+pub fn place_of(path: &Path) -> io::Result<OutputLocation> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
         return Err(ErrorKind::IsADirectory.into());
@@ -41,13 +41,13 @@ pub fn place_of(path: &Path) -> io::Result<Place> {
         };
         let directory = parent_of(&path).canonicalize()?;
         if let Some(number) = descriptor(&directory, &name) {
-            return Ok(Place::Descriptor(number));
+            return Ok(OutputLocation::Descriptor(number));
         }
         let entry = directory.join(&name);
         match entry.symlink_metadata() {
             Ok(found) if found.is_symlink() => path = directory.join(fs::read_link(&entry)?),
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => return Ok(Place::Name { directory, name }),
+            _ => return Ok(OutputLocation::Name { directory, name }),
         }
     }
     Err(ErrorKind::TooManyLinks.into())

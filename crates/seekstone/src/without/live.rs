@@ -10,9 +10,9 @@ use crate::exit::UsageError;
 use crate::left_out::WEB;
 
 /// A page of a run, of which this build has none.
-pub enum Live {}
+pub enum LivePage {}
 
-impl Live {
+impl LivePage {
     /// Refuse.
     ///
     /// # Errors

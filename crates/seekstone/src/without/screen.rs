@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 
-use results::live::{Command, Live};
+use results::live::{Live, LiveCommand};
 
 use crate::left_out::SCREEN;
 
@@ -26,7 +26,7 @@ impl Screen {
         match *self {}
     }
 
-    pub fn command(&self) -> Option<Command> {
+    pub fn command(&self) -> Option<LiveCommand> {
         match *self {}
     }
 

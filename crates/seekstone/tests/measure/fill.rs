@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::storage::FileSystem;
 use crate::support::{Scratch, leftovers};
 use host::interrupt::Interrupt;
-use kinds::measure::{MeasureError, Place, measuring};
+use kinds::measure::{MeasureError, ReplicateContext, measuring};
 use results::Reading;
 
 fn fill(target: &Path, more: &str, stop: &Interrupt) -> Result<Vec<Reading>, MeasureError> {
@@ -17,7 +17,7 @@ fn fill(target: &Path, more: &str, stop: &Interrupt) -> Result<Vec<Reading>, Mea
     );
     let table = text.parse().expect("TOML");
     let measurement = measuring("fill", &table).expect("settings");
-    measurement.measure(&Place::new("/", 3), stop)
+    measurement.measure(&ReplicateContext::new("/", 3), stop)
 }
 
 fn reading<'a>(readings: &'a [Reading], name: &str) -> &'a Reading {

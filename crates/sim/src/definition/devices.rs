@@ -1,8 +1,8 @@
 //! The keys of flash, CD-ROM, tape, memory, volumes, and links.
 
 use crate::cdrom::CdSpec;
-use crate::definition::form::{Form, Key};
-use crate::flash::{Cleaning, Content, FlashSpec};
+use crate::definition::form::{DefinitionKey, Form};
+use crate::flash::{Cleaning, FlashContent, FlashSpec};
 use crate::link::LinkSpec;
 use crate::memory::MemorySpec;
 use crate::tape::TapeSpec;
@@ -11,21 +11,32 @@ use crate::volume::VolumeSpec;
 /// Pages that the model keeps in memory, at most.
 const FLASH_PAGES_MAX: u64 = 1 << 26;
 
-const CHANNELS: Key = Key::needed("channels", "channels, such as 8");
-const DIES: Key = Key::needed("dies", "dies on each channel, such as 8");
-const BLOCKS: Key = Key::needed("blocks", "blocks of a die, such as 64");
-const BLOCK_PAGES: Key = Key::needed("pages-per-block", "pages of a block, such as 256");
-const PAGE: Key = Key::needed("page", "bytes of a page, such as \"8 KiB\"");
-const READ: Key = Key::needed("read", "the time from page to register, such as \"75 us\"");
-const PROGRAM: Key = Key::needed("program", "the time from register to page, \"600 us\"");
-const ERASE: Key = Key::needed("erase", "the time to erase a block, such as \"3.8 ms\"");
-const CHANNEL_RATE: Key = Key::needed("channel-rate", "of each channel, such as \"333 MB/s\"");
-const SPARE: Key = Key::needed("spare", "share of pages that the user does not see, \"7%\"");
-const RESERVE: Key = Key::or("reserve", "2", "blocks of a die that stay free, such as 2");
-const CLEANING: Key = Key::or("cleaning", "greedy", "which block: \"greedy\" or \"fifo\"");
-const WRITE_BUFFER: Key = Key::or("write-buffer", "0", "bytes of writes that may wait, or 0");
-const FLASH_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such as \"10 us\"");
-const CONTENT: Key = Key::or("content", "full", "at the start: \"full\" or \"fresh\"");
+const CHANNELS: DefinitionKey = DefinitionKey::needed("channels", "channels, such as 8");
+const DIES: DefinitionKey = DefinitionKey::needed("dies", "dies on each channel, such as 8");
+const BLOCKS: DefinitionKey = DefinitionKey::needed("blocks", "blocks of a die, such as 64");
+const BLOCK_PAGES: DefinitionKey =
+    DefinitionKey::needed("pages-per-block", "pages of a block, such as 256");
+const PAGE: DefinitionKey = DefinitionKey::needed("page", "bytes of a page, such as \"8 KiB\"");
+const READ: DefinitionKey =
+    DefinitionKey::needed("read", "the time from page to register, such as \"75 us\"");
+const PROGRAM: DefinitionKey =
+    DefinitionKey::needed("program", "the time from register to page, \"600 us\"");
+const ERASE: DefinitionKey =
+    DefinitionKey::needed("erase", "the time to erase a block, such as \"3.8 ms\"");
+const CHANNEL_RATE: DefinitionKey =
+    DefinitionKey::needed("channel-rate", "of each channel, such as \"333 MB/s\"");
+const SPARE: DefinitionKey =
+    DefinitionKey::needed("spare", "share of pages that the user does not see, \"7%\"");
+const RESERVE: DefinitionKey =
+    DefinitionKey::or("reserve", "2", "blocks of a die that stay free, such as 2");
+const CLEANING: DefinitionKey =
+    DefinitionKey::or("cleaning", "greedy", "which block: \"greedy\" or \"fifo\"");
+const WRITE_BUFFER: DefinitionKey =
+    DefinitionKey::or("write-buffer", "0", "bytes of writes that may wait, or 0");
+const FLASH_OVERHEAD: DefinitionKey =
+    DefinitionKey::or("overhead", "0", "the controller's time, such as \"10 us\"");
+const CONTENT: DefinitionKey =
+    DefinitionKey::or("content", "full", "at the start: \"full\" or \"fresh\"");
 
 /// Read a flash device.
 pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
@@ -44,7 +55,7 @@ pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
     let overhead = form.span(&FLASH_OVERHEAD);
     let content = form.word(
         &CONTENT,
-        &[("full", Content::Full), ("fresh", Content::Fresh)],
+        &[("full", FlashContent::Full), ("fresh", FlashContent::Fresh)],
     );
     let (channels, dies, blocks, pages) = (channels?, dies?, blocks?, pages?);
     let spec = FlashSpec {
@@ -78,15 +89,24 @@ pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
     Some(spec)
 }
 
-const SPEED: Key = Key::needed("speed", "multiples of 150 KiB per second, such as 8");
-const CD_BLOCKS: Key = Key::or("blocks", "333000", "blocks of 2048 bytes, such as 333000");
-const RPM_INNER: Key = Key::needed("rpm-inner", "turns per minute inside, such as 4240");
-const RPM_OUTER: Key = Key::needed("rpm-outer", "turns per minute outside, such as 1600");
-const SEEK_SHORT: Key = Key::needed("seek-short", "the shortest seek, such as \"112 ms\"");
-const SEEK_FULL: Key = Key::needed("seek-full", "what a full stroke adds, such as \"675 ms\"");
-const NEAR: Key = Key::or("near", "2000", "blocks within which no seek is needed");
-const CD_BUFFER: Key = Key::or("buffer", "256 KiB", "bytes that are read ahead");
-const CD_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such as \"1 ms\"");
+const SPEED: DefinitionKey =
+    DefinitionKey::needed("speed", "multiples of 150 KiB per second, such as 8");
+const CD_BLOCKS: DefinitionKey =
+    DefinitionKey::or("blocks", "333000", "blocks of 2048 bytes, such as 333000");
+const RPM_INNER: DefinitionKey =
+    DefinitionKey::needed("rpm-inner", "turns per minute inside, such as 4240");
+const RPM_OUTER: DefinitionKey =
+    DefinitionKey::needed("rpm-outer", "turns per minute outside, such as 1600");
+const SEEK_SHORT: DefinitionKey =
+    DefinitionKey::needed("seek-short", "the shortest seek, such as \"112 ms\"");
+const SEEK_FULL: DefinitionKey =
+    DefinitionKey::needed("seek-full", "what a full stroke adds, such as \"675 ms\"");
+const NEAR: DefinitionKey =
+    DefinitionKey::or("near", "2000", "blocks within which no seek is needed");
+const CD_BUFFER: DefinitionKey =
+    DefinitionKey::or("buffer", "256 KiB", "bytes that are read ahead");
+const CD_OVERHEAD: DefinitionKey =
+    DefinitionKey::or("overhead", "0", "the controller's time, such as \"1 ms\"");
 
 /// Read a CD-ROM drive.
 pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
@@ -118,23 +138,30 @@ pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
     })
 }
 
-const PASSES: Key = Key::needed("passes", "passes over the length of the tape, such as 64");
-const TAPE_SIZE: Key = Key::needed("capacity", "bytes without compression, such as \"10 GB\"");
-const TAPE_RATE: Key = Key::needed("rate", "bytes per second on tape, such as \"1.25 MB/s\"");
-const SEARCH: Key = Key::needed(
+const PASSES: DefinitionKey =
+    DefinitionKey::needed("passes", "passes over the length of the tape, such as 64");
+const TAPE_SIZE: DefinitionKey =
+    DefinitionKey::needed("capacity", "bytes without compression, such as \"10 GB\"");
+const TAPE_RATE: DefinitionKey =
+    DefinitionKey::needed("rate", "bytes per second on tape, such as \"1.25 MB/s\"");
+const SEARCH: DefinitionKey = DefinitionKey::needed(
     "search",
     "from end to end at search speed, such as \"92 s\"",
 );
-const LOCATE: Key = Key::or(
+const LOCATE: DefinitionKey = DefinitionKey::or(
     "locate",
     "0",
     "what every search takes besides, such as \"5 s\"",
 );
-const REPOSITION: Key = Key::needed("reposition", "from stop to stream, such as \"3 s\"");
-const TAPE_BUFFER: Key = Key::needed("buffer", "the drive's memory, such as \"2 MiB\"");
-const COMPRESSION: Key = Key::or("compression", "1", "bytes for each on tape, such as 1.5");
-const TAPE_BUS: Key = Key::or("bus", "10 MB/s", "bytes per second to the host");
-const TAPE_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such as \"1 ms\"");
+const REPOSITION: DefinitionKey =
+    DefinitionKey::needed("reposition", "from stop to stream, such as \"3 s\"");
+const TAPE_BUFFER: DefinitionKey =
+    DefinitionKey::needed("buffer", "the drive's memory, such as \"2 MiB\"");
+const COMPRESSION: DefinitionKey =
+    DefinitionKey::or("compression", "1", "bytes for each on tape, such as 1.5");
+const TAPE_BUS: DefinitionKey = DefinitionKey::or("bus", "10 MB/s", "bytes per second to the host");
+const TAPE_OVERHEAD: DefinitionKey =
+    DefinitionKey::or("overhead", "0", "the controller's time, such as \"1 ms\"");
 
 /// Read a tape drive.
 pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
@@ -169,12 +196,17 @@ pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
     })
 }
 
-const BANDWIDTH: Key = Key::needed("bandwidth", "bytes per second, such as \"1.25 MB/s\"");
-const ROUND_TRIP: Key = Key::needed("round-trip", "there and back, such as \"1 ms\"");
-const PACKET: Key = Key::or("packet", "1500", "bytes of the largest packet");
-const HEADER: Key = Key::or("header", "40", "bytes of a packet that are no data");
-const WINDOW: Key = Key::or("window", "64 KiB", "data under way without acknowledgement");
-const REQUEST: Key = Key::or("request", "64 KiB", "data of one request at most");
+const BANDWIDTH: DefinitionKey =
+    DefinitionKey::needed("bandwidth", "bytes per second, such as \"1.25 MB/s\"");
+const ROUND_TRIP: DefinitionKey =
+    DefinitionKey::needed("round-trip", "there and back, such as \"1 ms\"");
+const PACKET: DefinitionKey = DefinitionKey::or("packet", "1500", "bytes of the largest packet");
+const HEADER: DefinitionKey =
+    DefinitionKey::or("header", "40", "bytes of a packet that are no data");
+const WINDOW: DefinitionKey =
+    DefinitionKey::or("window", "64 KiB", "data under way without acknowledgement");
+const REQUEST: DefinitionKey =
+    DefinitionKey::or("request", "64 KiB", "data of one request at most");
 
 /// Read a link.
 pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
@@ -199,9 +231,12 @@ pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
     })
 }
 
-const MEMORY_SIZE: Key = Key::needed("memory-size", "bytes that it holds, such as \"4 MiB\"");
-const ACCESS: Key = Key::or("access", "0", "before data move, such as \"0.5 ms\"");
-const MEMORY_RATE: Key = Key::needed("rate", "bytes per second, such as \"500 kB/s\"");
+const MEMORY_SIZE: DefinitionKey =
+    DefinitionKey::needed("memory-size", "bytes that it holds, such as \"4 MiB\"");
+const ACCESS: DefinitionKey =
+    DefinitionKey::or("access", "0", "before data move, such as \"0.5 ms\"");
+const MEMORY_RATE: DefinitionKey =
+    DefinitionKey::needed("rate", "bytes per second, such as \"500 kB/s\"");
 
 /// Read memory that serves as a disk.
 pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
@@ -214,9 +249,12 @@ pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
     })
 }
 
-const VOLUME_SIZE: Key = Key::needed("volume-size", "bytes that it holds, such as \"30 GiB\"");
-const LATENCY: Key = Key::needed("latency", "the mean time of an answer, such as \"1 ms\"");
-const LATENCY_LEAST: Key = Key::or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
+const VOLUME_SIZE: DefinitionKey =
+    DefinitionKey::needed("volume-size", "bytes that it holds, such as \"30 GiB\"");
+const LATENCY: DefinitionKey =
+    DefinitionKey::needed("latency", "the mean time of an answer, such as \"1 ms\"");
+const LATENCY_LEAST: DefinitionKey =
+    DefinitionKey::or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
 
 /// Read a volume of a cloud.
 pub fn volume(form: &mut Form<'_, '_>) -> Option<VolumeSpec> {

@@ -1,107 +1,126 @@
 //! The keys of a disk.
 
-use crate::definition::form::{Form, Key};
+use crate::definition::form::{DefinitionKey, Form};
 use crate::disk::{
-    BufferSpec, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, Split, ZoneSpec,
+    BufferSpec, DiskLayout, DiskSpec, MeasuredSeekCurve, QueueDiscipline, SeekCurve,
+    SeekInterference, Split, ZoneSpec,
 };
 
-const SECTOR: Key = Key::or("sector", "512", "bytes of a sector, such as 512");
-const CAPACITY: Key = Key::optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
-const HEADS: Key = Key::needed("heads", "surfaces, such as 4");
-const CYLINDERS: Key = Key::needed("cylinders", "how many positions the arm has, such as 6138");
-const ZONES: Key = Key::optional(
+const SECTOR: DefinitionKey = DefinitionKey::or("sector", "512", "bytes of a sector, such as 512");
+const CAPACITY: DefinitionKey =
+    DefinitionKey::optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
+const HEADS: DefinitionKey = DefinitionKey::needed("heads", "surfaces, such as 4");
+const CYLINDERS: DefinitionKey =
+    DefinitionKey::needed("cylinders", "how many positions the arm has, such as 6138");
+const ZONES: DefinitionKey = DefinitionKey::optional(
     "zones",
     "cylinders and sectors of a track from the outer edge on, such as [[1000, 232], [5138, 150]]",
 );
-const OUTER: Key = Key::optional(
+const OUTER: DefinitionKey = DefinitionKey::optional(
     "sectors-outer",
     "sectors of the outermost track, such as 232",
 );
-const INNER: Key = Key::optional(
+const INNER: DefinitionKey = DefinitionKey::optional(
     "sectors-inner",
     "sectors of the innermost track, such as 104",
 );
-const ZONE_COUNT: Key = Key::or(
+const ZONE_COUNT: DefinitionKey = DefinitionKey::or(
     "zone-count",
     "1",
     "zones between outer and inner, such as 8",
 );
-const INTERLEAVE: Key = Key::or(
+const INTERLEAVE: DefinitionKey = DefinitionKey::or(
     "interleave",
     "1",
     "slots from a sector to the next, such as 2",
 );
-const RPM: Key = Key::needed("rpm", "turns per minute, such as 5400");
-const SEEK: Key = Key::needed(
+const RPM: DefinitionKey = DefinitionKey::needed("rpm", "turns per minute, such as 5400");
+const SEEK: DefinitionKey = DefinitionKey::needed(
     "seek",
     "the law of the arm: \"data-sheet\", \"stretched\", \"sqrt-linear\", \"points\" or \"steps\"",
 );
-const SEEK_MIN: Key = Key::needed(
+const SEEK_MIN: DefinitionKey = DefinitionKey::needed(
     "seek-min",
     "the time to the next cylinder, such as \"3 ms\"",
 );
-const SEEK_AVG: Key = Key::needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
-const SEEK_MAX: Key = Key::needed("seek-max", "the time from end to end, such as \"18 ms\"");
-const SEEK_SHAPE: Key = Key::or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
-const SEEK_POINTS: Key = Key::needed(
+const SEEK_AVG: DefinitionKey =
+    DefinitionKey::needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
+const SEEK_MAX: DefinitionKey =
+    DefinitionKey::needed("seek-max", "the time from end to end, such as \"18 ms\"");
+const SEEK_SHAPE: DefinitionKey =
+    DefinitionKey::or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
+const SEEK_POINTS: DefinitionKey = DefinitionKey::needed(
     "seek-points",
     "measured cylinders and milliseconds in rising order, such as [[1, 1.0], [100, 5.2]]",
 );
-const SHORT_BASE: Key = Key::needed("seek-short-base", "a of a + b sqrt(d), such as \"3.24 ms\"");
-const SHORT_ROOT: Key = Key::needed("seek-short-root", "b of a + b sqrt(d), such as \"400 us\"");
-const LONG_BASE: Key = Key::needed("seek-long-base", "c of c + e d, such as \"8 ms\"");
-const LONG_STEP: Key = Key::needed("seek-long-step", "e of c + e d, such as \"8 us\"");
-const KNEE: Key = Key::needed(
+const SHORT_BASE: DefinitionKey =
+    DefinitionKey::needed("seek-short-base", "a of a + b sqrt(d), such as \"3.24 ms\"");
+const SHORT_ROOT: DefinitionKey =
+    DefinitionKey::needed("seek-short-root", "b of a + b sqrt(d), such as \"400 us\"");
+const LONG_BASE: DefinitionKey =
+    DefinitionKey::needed("seek-long-base", "c of c + e d, such as \"8 ms\"");
+const LONG_STEP: DefinitionKey =
+    DefinitionKey::needed("seek-long-step", "e of c + e d, such as \"8 us\"");
+const KNEE: DefinitionKey = DefinitionKey::needed(
     "seek-knee",
     "the distance where seeks become long, such as 383",
 );
-const STEP: Key = Key::needed("seek-step", "the time for each cylinder, such as \"3 ms\"");
-const SETTLE: Key = Key::needed("seek-settle", "the time to settle, such as \"15 ms\"");
-const HEAD_SWITCH: Key = Key::or("head-switch", "0", "from track to track, such as \"2 ms\"");
-const CYLINDER_SWITCH: Key = Key::optional(
+const STEP: DefinitionKey =
+    DefinitionKey::needed("seek-step", "the time for each cylinder, such as \"3 ms\"");
+const SETTLE: DefinitionKey =
+    DefinitionKey::needed("seek-settle", "the time to settle, such as \"15 ms\"");
+const HEAD_SWITCH: DefinitionKey =
+    DefinitionKey::or("head-switch", "0", "from track to track, such as \"2 ms\"");
+const CYLINDER_SWITCH: DefinitionKey = DefinitionKey::optional(
     "cylinder-switch",
     "from a cylinder's last track to the next cylinder, such as \"3 ms\"; else the shortest seek",
 );
-const TRACK_SKEW: Key = Key::optional(
+const TRACK_SKEW: DefinitionKey = DefinitionKey::optional(
     "track-skew",
     "how far tracks are shifted, such as \"1.4 ms\"; else the head switch",
 );
-const CYLINDER_SKEW: Key = Key::optional(
+const CYLINDER_SKEW: DefinitionKey = DefinitionKey::optional(
     "cylinder-skew",
     "how far cylinders are shifted, such as \"4.8 ms\"; else the cylinder switch",
 );
-const WRITE_SETTLE: Key = Key::or("write-settle", "0", "what a write waits longer, \"1 ms\"");
-const OVERHEAD: Key = Key::or(
+const WRITE_SETTLE: DefinitionKey =
+    DefinitionKey::or("write-settle", "0", "what a write waits longer, \"1 ms\"");
+const OVERHEAD: DefinitionKey = DefinitionKey::or(
     "overhead",
     "0",
     "the controller's time for a command, \"0.5 ms\"",
 );
-const OVERHEAD_WRITE: Key = Key::optional("overhead-write", "the same for a write, if it differs");
-const BUS: Key = Key::optional("bus", "bytes per second to the host, such as \"10 MB/s\"");
-const SEGMENTS: Key = Key::or(
+const OVERHEAD_WRITE: DefinitionKey =
+    DefinitionKey::optional("overhead-write", "the same for a write, if it differs");
+const BUS: DefinitionKey =
+    DefinitionKey::optional("bus", "bytes per second to the host, such as \"10 MB/s\"");
+const SEGMENTS: DefinitionKey = DefinitionKey::or(
     "segments",
     "0",
     "segments of the buffer, such as 8; 0 for none",
 );
-const SEGMENT: Key = Key::or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
-const READ_AHEAD: Key = Key::optional("read-ahead", "bytes read ahead; else a whole segment");
-const WRITE_CACHE: Key = Key::or("write-cache", "0", "bytes of writes that may wait, or 0");
-const ORDER: Key = Key::or(
+const SEGMENT: DefinitionKey =
+    DefinitionKey::or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
+const READ_AHEAD: DefinitionKey =
+    DefinitionKey::optional("read-ahead", "bytes read ahead; else a whole segment");
+const WRITE_CACHE: DefinitionKey =
+    DefinitionKey::or("write-cache", "0", "bytes of writes that may wait, or 0");
+const ORDER: DefinitionKey = DefinitionKey::or(
     "order",
     "fifo",
     "which command is next: \"fifo\" or \"nearest\"",
 );
-const UNITS: Key = Key::optional(
+const UNITS: DefinitionKey = DefinitionKey::optional(
     "units",
     "how many units a controller makes of it, such as 4",
 );
-const SPLIT: Key = Key::or(
+const SPLIT: DefinitionKey = DefinitionKey::or(
     "partition",
     "cylinders",
     "what each unit has of its own: \"cylinders\" or \"platters\"",
 );
 
-const INTERFERENCE: Key = Key::or(
+const INTERFERENCE: DefinitionKey = DefinitionKey::or(
     "seek-interference",
     "on",
     "\"on\", or \"off\", against the facts: each client's seeks begin where its own last one ended",
@@ -118,7 +137,7 @@ pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let Some(units) = units else {
         form.knows(&SPLIT);
         if form.has(&SPLIT) {
-            let must = Key {
+            let must = DefinitionKey {
                 absent: crate::definition::form::Absent::Mistake,
                 ..UNITS
             };
@@ -162,7 +181,10 @@ fn read_whole(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let write_cache = form.size(&WRITE_CACHE);
     let order = form.word(
         &ORDER,
-        &[("fifo", Order::Fifo), ("nearest", Order::Nearest)],
+        &[
+            ("fifo", QueueDiscipline::Fifo),
+            ("nearest", QueueDiscipline::Nearest),
+        ],
     );
     let interference = form.word(
         &INTERFERENCE,
@@ -177,7 +199,7 @@ fn read_whole(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     Some(DiskSpec {
         sector_bytes: sector? as u32,
         capacity: capacity?,
-        layout: Layout {
+        layout: DiskLayout {
             zones,
             heads: heads? as u32,
             period: (60e9 / rpm?).round() as u64,
@@ -231,7 +253,7 @@ fn read_zones(form: &mut Form<'_, '_>) -> Option<Vec<ZoneSpec>> {
         }
         return Some(zones);
     }
-    let must = |key: &Key| Key {
+    let must = |key: &DefinitionKey| DefinitionKey {
         absent: crate::definition::form::Absent::Mistake,
         ..*key
     };
@@ -266,7 +288,7 @@ fn linear_zones(outer: u64, inner: u64, count: u64, cylinders: u64) -> Vec<ZoneS
 }
 
 #[derive(Clone, Copy)]
-enum Law {
+enum SeekLaw {
     DataSheet,
     Stretched,
     SqrtLinear,
@@ -278,15 +300,15 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
     let law = form.word(
         &SEEK,
         &[
-            ("data-sheet", Law::DataSheet),
-            ("stretched", Law::Stretched),
-            ("sqrt-linear", Law::SqrtLinear),
-            ("points", Law::Points),
-            ("steps", Law::Steps),
+            ("data-sheet", SeekLaw::DataSheet),
+            ("stretched", SeekLaw::Stretched),
+            ("sqrt-linear", SeekLaw::SqrtLinear),
+            ("points", SeekLaw::Points),
+            ("steps", SeekLaw::Steps),
         ],
     )?;
     match law {
-        Law::DataSheet => {
+        SeekLaw::DataSheet => {
             let times = (
                 form.span(&SEEK_MIN),
                 form.span(&SEEK_AVG),
@@ -309,8 +331,8 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
             let (min, avg, max) = (min as f64, avg as f64, max as f64);
             Some(SeekCurve::Lee { min, avg, max })
         }
-        Law::Stretched => read_stretched(form),
-        Law::SqrtLinear => {
+        SeekLaw::Stretched => read_stretched(form),
+        SeekLaw::SqrtLinear => {
             let short = (form.span(&SHORT_BASE), form.span(&SHORT_ROOT));
             let long = (form.span(&LONG_BASE), form.span(&LONG_STEP));
             let knee = form.count(&KNEE, 1..=1_000_000);
@@ -322,8 +344,8 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
                 knee: knee? as u32,
             })
         }
-        Law::Points => read_points(form),
-        Law::Steps => {
+        SeekLaw::Points => read_points(form),
+        SeekLaw::Steps => {
             let (step, settle) = (form.span(&STEP), form.span(&SETTLE));
             let (step, settle) = (step? as f64, settle? as f64);
             Some(SeekCurve::Steps { step, settle })
@@ -332,7 +354,10 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
 }
 
 fn read_stretched(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
-    let shapes = [("rz26", Shape::Rz26), ("hp97560", Shape::Hp97560)];
+    let shapes = [
+        ("rz26", MeasuredSeekCurve::Rz26),
+        ("hp97560", MeasuredSeekCurve::Hp97560),
+    ];
     let shape = form.word(&SEEK_SHAPE, &shapes);
     let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
     // What a data sheet says besides is kept for the reader.

@@ -17,7 +17,7 @@ const RATE_MIN: u64 = 1000;
 
 /// A key of a definition.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct DefinitionKey {
     /// As written.
     pub name: &'static str,
     /// What happens when it is not there.
@@ -36,7 +36,7 @@ pub enum Absent {
     Is(&'static str),
 }
 
-impl Key {
+impl DefinitionKey {
     /// A key that must be there.
     #[must_use]
     pub const fn needed(name: &'static str, meaning: &'static str) -> Self {
@@ -157,7 +157,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// Whether a key has a value, in the file or by an option.
-    pub fn has(&self, key: &Key) -> bool {
+    pub fn has(&self, key: &DefinitionKey) -> bool {
         let option = format!("{}{}", self.prefix, key.name);
         self.context
             .options
@@ -167,7 +167,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// A key that means something beside another one only is no unknown one.
-    pub fn knows(&mut self, key: &Key) {
+    pub fn knows(&mut self, key: &DefinitionKey) {
         self.taken.push(key.name);
         let option = format!("{}{}", self.prefix, key.name);
         self.context.known.push(option);
@@ -177,13 +177,13 @@ impl<'t, 'c> Form<'t, 'c> {
         place_in(self.file, self.text, span)
     }
 
-    fn find(&mut self, key: &Key) -> Option<FoundValue> {
+    fn find(&mut self, key: &DefinitionKey) -> Option<FoundValue> {
         let (typed, place, source) = self.look(key)?;
         self.keep(key, &typed, &place, source);
         Some(FoundValue { typed, place })
     }
 
-    fn keep(&mut self, key: &Key, typed: &str, place: &str, source: String) {
+    fn keep(&mut self, key: &DefinitionKey, typed: &str, place: &str, source: String) {
         self.seen
             .insert(key.name, (typed.to_owned(), place.to_owned()));
         self.context.parameters.push(Parameter {
@@ -194,7 +194,7 @@ impl<'t, 'c> Form<'t, 'c> {
         });
     }
 
-    fn look(&mut self, key: &Key) -> Option<(String, String, String)> {
+    fn look(&mut self, key: &DefinitionKey) -> Option<(String, String, String)> {
         self.taken.push(key.name);
         let option = format!("{}{}", self.prefix, key.name);
         if let Some(value) = self.context.option(&option) {
@@ -221,17 +221,22 @@ impl<'t, 'c> Form<'t, 'c> {
         None
     }
 
-    fn missing(&mut self, key: &Key) {
+    fn missing(&mut self, key: &DefinitionKey) {
         let message = format!("the key \"{}\" is missing: {}", key.name, key.meaning);
         self.context.note(self.begin.clone(), message);
     }
 
-    fn refuse(&mut self, key: &Key, found: &FoundValue, wanted: &str) {
+    fn refuse(&mut self, key: &DefinitionKey, found: &FoundValue, wanted: &str) {
         let message = refused_value(key.name, &shortened(&found.typed), wanted);
         self.context.note(found.place.clone(), message);
     }
 
-    fn unit<T>(&mut self, key: &Key, found: &FoundValue, read: Result<T, UnitError>) -> Option<T> {
+    fn unit<T>(
+        &mut self,
+        key: &DefinitionKey,
+        found: &FoundValue,
+        read: Result<T, UnitError>,
+    ) -> Option<T> {
         match read {
             Ok(value) => Some(value),
             Err(error) => {
@@ -243,7 +248,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// Nanoseconds.
-    pub fn span(&mut self, key: &Key) -> Option<u64> {
+    pub fn span(&mut self, key: &DefinitionKey) -> Option<u64> {
         let found = self.find(key)?;
         let span = self.unit(key, &found, found.typed.parse::<Duration>())?;
         if span.as_nanos() > SPAN_MAX {
@@ -254,12 +259,16 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// Bytes, as many as storage could have.
-    pub fn size(&mut self, key: &Key) -> Option<u64> {
+    pub fn size(&mut self, key: &DefinitionKey) -> Option<u64> {
         self.size_in(key, 0..=SIZE_MAX)
     }
 
     /// Bytes in a range.
-    pub fn size_in(&mut self, key: &Key, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+    pub fn size_in(
+        &mut self,
+        key: &DefinitionKey,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Option<u64> {
         let found = self.find(key)?;
         let size = self.unit(key, &found, found.typed.parse::<Bytes>())?;
         if !range.contains(&size.as_u64()) {
@@ -271,7 +280,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// Bytes per second.
-    pub fn rate(&mut self, key: &Key) -> Option<f64> {
+    pub fn rate(&mut self, key: &DefinitionKey) -> Option<f64> {
         let found = self.find(key)?;
         let Some(size) = found.typed.strip_suffix("/s") else {
             self.refuse(key, &found, "bytes per second, such as \"5 MB/s\"");
@@ -290,7 +299,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// A share from 0 to 1, typed in percent.
-    pub fn share(&mut self, key: &Key) -> Option<f64> {
+    pub fn share(&mut self, key: &DefinitionKey) -> Option<f64> {
         let found = self.find(key)?;
         let share = self.unit(key, &found, parse_percent(&found.typed))?;
         if share > 1.0 {
@@ -301,7 +310,11 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// A whole number in a range.
-    pub fn count(&mut self, key: &Key, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+    pub fn count(
+        &mut self,
+        key: &DefinitionKey,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Option<u64> {
         let found = self.find(key)?;
         match found.typed.parse::<u64>() {
             Ok(count) if range.contains(&count) => Some(count),
@@ -314,7 +327,11 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// A number above zero, in a range.
-    pub fn number(&mut self, key: &Key, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+    pub fn number(
+        &mut self,
+        key: &DefinitionKey,
+        range: std::ops::RangeInclusive<f64>,
+    ) -> Option<f64> {
         let found = self.find(key)?;
         let (low, high) = (*range.start(), *range.end());
         match found.typed.parse::<f64>() {
@@ -331,7 +348,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// One of some words.
-    pub fn word<T: Copy>(&mut self, key: &Key, words: &[(&str, T)]) -> Option<T> {
+    pub fn word<T: Copy>(&mut self, key: &DefinitionKey, words: &[(&str, T)]) -> Option<T> {
         let found = self.find(key)?;
         if let Some((_, meant)) = words.iter().find(|(word, _)| *word == found.typed) {
             return Some(*meant);
@@ -342,12 +359,12 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// Any text.
-    pub fn text(&mut self, key: &Key) -> Option<String> {
+    pub fn text(&mut self, key: &DefinitionKey) -> Option<String> {
         self.find(key).map(|found| found.typed)
     }
 
     /// A text that another function reads.
-    pub fn read<T>(&mut self, key: &Key, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub fn read<T>(&mut self, key: &DefinitionKey, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = self.find(key)?;
         let value = read(&found.typed);
         if value.is_none() {
@@ -357,7 +374,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// Pairs of numbers, such as `[[1, 1.01], [10, 2.2]]`; none when the key is not there.
-    pub fn pairs(&mut self, key: &Key) -> Option<Vec<(u32, f64)>> {
+    pub fn pairs(&mut self, key: &DefinitionKey) -> Option<Vec<(u32, f64)>> {
         self.taken.push(key.name);
         let (name, value) = self.table?.get_key_value(key.name)?;
         let (list, source) = sourced(value.get_ref());
@@ -376,7 +393,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 
     /// Note that two values do not go together.
-    pub fn disagree(&mut self, key: &Key, other: &Key, why: impl Into<String>) {
+    pub fn disagree(&mut self, key: &DefinitionKey, other: &DefinitionKey, why: impl Into<String>) {
         let of = |name| self.seen.get(name).cloned().unwrap_or_default();
         let ((value, place), (other_value, other_place)) = (of(key.name), of(other.name));
         let message = format!(

@@ -4,63 +4,69 @@ use units::{Duration, Instant};
 
 use crate::burst::{BurstLimits, LIMITS, parse_left};
 use crate::controller::ControllerSpec;
-use crate::definition::form::{Absent, Form, Key};
-use crate::host::{HostSpec, Waiting, WritePolicy};
-use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, Level};
+use crate::definition::form::{Absent, DefinitionKey, Form};
+use crate::host::{HostSpec, IoWait, WritePolicy};
+use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, RaidLevel};
 
-const CPUS: Key = Key::or("cpus", "1", "processors, such as 1");
-const CPU_UNIT: Key = Key::optional(
+const CPUS: DefinitionKey = DefinitionKey::or("cpus", "1", "processors, such as 1");
+const CPU_UNIT: DefinitionKey = DefinitionKey::optional(
     "cpu-unit",
     "what a second of an 80486DX2/66 takes, such as \"100 ms\"",
 );
-const CPU_HIT: Key = Key::needed(
+const CPU_HIT: DefinitionKey = DefinitionKey::needed(
     "cpu-hit",
     "processor time of a cached I/O, such as \"1.2 ms\"",
 );
-const CPU_OVERLAPPED: Key = Key::or(
+const CPU_OVERLAPPED: DefinitionKey = DefinitionKey::or(
     "cpu-overlapped",
     "0",
     "at the same time as the storage, \"0.6 ms\"",
 );
-const CPU_SERIAL: Key = Key::needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
-const CPU_MIB: Key = Key::or(
+const CPU_SERIAL: DefinitionKey =
+    DefinitionKey::needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
+const CPU_MIB: DefinitionKey = DefinitionKey::or(
     "cpu-per-mib",
     "0",
     "for data of the storage, at the same time, \"0.7 s\"",
 );
-const WAITING: Key = Key::or(
+const WAITING: DefinitionKey = DefinitionKey::or(
     "waiting",
     "free",
     "while the storage works: \"free\", \"spinning\"",
 );
-const MEMORY: Key = Key::needed("memory", "all memory, such as \"32 MiB\"");
-const SYSTEM: Key = Key::or(
+const MEMORY: DefinitionKey = DefinitionKey::needed("memory", "all memory, such as \"32 MiB\"");
+const SYSTEM: DefinitionKey = DefinitionKey::or(
     "system",
     "0",
     "what system and programs keep, such as \"12 MiB\"",
 );
-const TAKEN: Key = Key::or(
+const TAKEN: DefinitionKey = DefinitionKey::or(
     "taken",
     "0",
     "memory that other programs take, such as \"12 MiB\"",
 );
-const CACHE: Key = Key::needed("file-cache", "the file cache at the start, \"13 MiB\"");
-const CACHE_MAX: Key = Key::optional("file-cache-max", "up to which it grows, such as \"16 MiB\"");
-const GROWTH: Key = Key::or(
+const CACHE: DefinitionKey =
+    DefinitionKey::needed("file-cache", "the file cache at the start, \"13 MiB\"");
+const CACHE_MAX: DefinitionKey =
+    DefinitionKey::optional("file-cache-max", "up to which it grows, such as \"16 MiB\"");
+const GROWTH: DefinitionKey = DefinitionKey::or(
     "file-cache-growth",
     "0",
     "with each read of the storage, \"512\"",
 );
-const HOST_PAGE: Key = Key::or("page", "4 KiB", "a page of the file cache");
-const AHEAD: Key = Key::or("file-read-ahead", "0", "bytes, for reads in order");
-const WRITES: Key = Key::or("writes", "back", "\"back\" or \"through\" the file cache");
-const DIRTY: Key = Key::or(
+const HOST_PAGE: DefinitionKey = DefinitionKey::or("page", "4 KiB", "a page of the file cache");
+const AHEAD: DefinitionKey = DefinitionKey::or("file-read-ahead", "0", "bytes, for reads in order");
+const WRITES: DefinitionKey =
+    DefinitionKey::or("writes", "back", "\"back\" or \"through\" the file cache");
+const DIRTY: DefinitionKey = DefinitionKey::or(
     "dirty-share",
     "50%",
     "share of the cache above which writes go out",
 );
-const DIRTY_AGE: Key = Key::or("dirty-age", "5s", "after which dirty pages go out");
-const WRITE_RUN: Key = Key::or("write-run", "64 KiB", "the longest write of dirty pages");
+const DIRTY_AGE: DefinitionKey =
+    DefinitionKey::or("dirty-age", "5s", "after which dirty pages go out");
+const WRITE_RUN: DefinitionKey =
+    DefinitionKey::or("write-run", "64 KiB", "the longest write of dirty pages");
 
 /// Read a host or a server.
 pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
@@ -69,7 +75,7 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     let hit = form.span(&CPU_HIT);
     let (overlapped, serial) = (form.span(&CPU_OVERLAPPED), form.span(&CPU_SERIAL));
     let per_mib = form.span(&CPU_MIB);
-    let waiting = [("free", Waiting::Free), ("spinning", Waiting::Spinning)];
+    let waiting = [("free", IoWait::Free), ("spinning", IoWait::Spinning)];
     let waiting = form.word(&WAITING, &waiting);
     let memory = form.size(&MEMORY);
     let (system, taken) = (form.size(&SYSTEM), form.size(&TAKEN));
@@ -121,22 +127,27 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     })
 }
 
-const RAID: Key = Key::optional("raid", "the level: 0, 1 or 5");
-const DISKS: Key = Key::optional("disks", "disks in all, such as 5");
-const UNIT: Key = Key::or(
+const RAID: DefinitionKey = DefinitionKey::optional("raid", "the level: 0, 1 or 5");
+const DISKS: DefinitionKey = DefinitionKey::optional("disks", "disks in all, such as 5");
+const UNIT: DefinitionKey = DefinitionKey::or(
     "unit",
     "64 KiB",
     "bytes on a disk before the next one's turn",
 );
-const MODE: Key = Key::or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
-const AT_A_TIME: Key = Key::or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
-const HELD_AT: Key = Key::optional(
+const MODE: DefinitionKey =
+    DefinitionKey::or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
+const AT_A_TIME: DefinitionKey =
+    DefinitionKey::or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
+const HELD_AT: DefinitionKey = DefinitionKey::optional(
     "rebuild-held-at",
     "the share at which the rebuild is held while it is measured, such as \"50%\"",
 );
-const REBUILD_RATE: Key = Key::optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
-const LOST: Key = Key::optional("lost", "a disk and when it is lost, such as 2@60s");
-const SLOW: Key = Key::optional("slow", "a disk and how much slower, such as 2:1.5");
+const REBUILD_RATE: DefinitionKey =
+    DefinitionKey::optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
+const LOST: DefinitionKey =
+    DefinitionKey::optional("lost", "a disk and when it is lost, such as 2@60s");
+const SLOW: DefinitionKey =
+    DefinitionKey::optional("slow", "a disk and how much slower, such as 2:1.5");
 
 /// Disks around which an array stands, if there is one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -149,13 +160,13 @@ pub struct ArrayPart {
 /// Read an array, or what is said of a single disk.
 pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
     let levels = [
-        ("0", Level::Raid0),
-        ("1", Level::Raid1),
-        ("5", Level::Raid5),
+        ("0", RaidLevel::Raid0),
+        ("1", RaidLevel::Raid1),
+        ("5", RaidLevel::Raid5),
     ];
     let level = form.word(&RAID, &levels);
     let disks_key = match level {
-        Some(_) => Key {
+        Some(_) => DefinitionKey {
             absent: Absent::Mistake,
             ..DISKS
         },
@@ -163,7 +174,7 @@ pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
     };
     let disks = form.count(&disks_key, 1..=256);
     if level.is_none() && disks.is_some() {
-        let must = Key {
+        let must = DefinitionKey {
             absent: Absent::Mistake,
             ..RAID
         };
@@ -190,7 +201,7 @@ pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
     })
 }
 
-fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<ArraySpec> {
+fn array_of(form: &mut Form<'_, '_>, level: RaidLevel, disks: usize) -> Option<ArraySpec> {
     let unit = form.size_in(&UNIT, 512..=1 << 40);
     let mode = form.word(&MODE, &[("normal", 0), ("reduced", 1), ("rebuild", 2)]);
     let at_a_time = form.count(&AT_A_TIME, 1..=1024);
@@ -203,15 +214,15 @@ fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<Array
         Some((disk - 1, Instant(at.as_nanos())))
     });
     let wrong = match level {
-        Level::Raid0 if disks < 2 => Some("it has two disks at least"),
-        Level::Raid1 if !disks.is_multiple_of(2) => Some("its disks are pairs"),
-        Level::Raid5 if disks < 3 => Some("it has three disks at least"),
+        RaidLevel::Raid0 if disks < 2 => Some("it has two disks at least"),
+        RaidLevel::Raid1 if !disks.is_multiple_of(2) => Some("its disks are pairs"),
+        RaidLevel::Raid5 if disks < 3 => Some("it has three disks at least"),
         _ => None,
     };
     if let Some(why) = wrong {
         form.disagree(&DISKS, &RAID, why);
     }
-    if mode? > 0 && level == Level::Raid0 {
+    if mode? > 0 && level == RaidLevel::Raid0 {
         form.disagree(
             &MODE,
             &RAID,
@@ -250,10 +261,12 @@ fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<Array
     })
 }
 
-const CONTROLLER_CACHE: Key =
-    Key::optional("cache", "bytes of its cache, such as \"512 KiB\", or 0");
-const CONTROLLER_TIME: Key = Key::or("time", "1 ms", "for an answer from it, such as \"2 ms\"");
-const CONTROLLER_RATE: Key = Key::optional("rate", "from it to the host, such as \"500 kB/s\"");
+const CONTROLLER_CACHE: DefinitionKey =
+    DefinitionKey::optional("cache", "bytes of its cache, such as \"512 KiB\", or 0");
+const CONTROLLER_TIME: DefinitionKey =
+    DefinitionKey::or("time", "1 ms", "for an answer from it, such as \"2 ms\"");
+const CONTROLLER_RATE: DefinitionKey =
+    DefinitionKey::optional("rate", "from it to the host, such as \"500 kB/s\"");
 
 /// Read a controller, if it has a cache.
 pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
@@ -267,11 +280,11 @@ pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
     Some((cache > 0).then_some(ControllerSpec { cache, time, rate }))
 }
 
-const IO_SIZE: Key = Key::optional(
+const IO_SIZE: DefinitionKey = DefinitionKey::optional(
     "io-size",
     "what one operation moves for one credit, such as \"256 KiB\"",
 );
-const CREDITS: Key = Key::or(
+const CREDITS: DefinitionKey = DefinitionKey::or(
     "credits",
     "100%",
     "the share of each bucket that is there at the start, such as \"5%\"",
@@ -282,7 +295,7 @@ pub fn limits(form: &mut Form<'_, '_>) -> Option<BurstLimits> {
     let mut limits = Vec::new();
     let mut is_read = true;
     for limit in &LIMITS {
-        let key = Key::optional(limit.name, limit.meaning);
+        let key = DefinitionKey::optional(limit.name, limit.meaning);
         if form.has(&key) {
             let read = form.read(&key, |text| limit.parse(text).ok());
             is_read &= read.is_some();

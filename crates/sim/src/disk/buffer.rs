@@ -20,11 +20,11 @@ pub struct BufferSpec {
 
 /// What the buffer holds, and what it is being filled with.
 #[derive(Clone, Debug)]
-pub struct Buffer {
+pub struct DiskBuffer {
     spec: BufferSpec,
     segments: Vec<BufferSegment>,
     stamp: u64,
-    stream: Option<Stream>,
+    stream: Option<ReadAhead>,
     sectors: u64,
 }
 
@@ -37,7 +37,7 @@ struct BufferSegment {
 }
 
 #[derive(Clone, Debug)]
-struct Stream {
+struct ReadAhead {
     segment: usize,
     cursor: Cursor,
     limit: u64,
@@ -45,7 +45,7 @@ struct Stream {
 
 /// A read that the buffer is asked for. Times are ns since the start of time.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct BufferedRead {
     /// When the command came.
     pub now: u64,
     /// When it was understood.
@@ -55,7 +55,7 @@ pub struct Wanted {
     pub bus: u64,
 }
 
-impl Buffer {
+impl DiskBuffer {
     /// An empty buffer of a disk of so many sectors.
     #[must_use]
     pub fn new(spec: BufferSpec, sectors: u64) -> Self {
@@ -69,7 +69,7 @@ impl Buffer {
     }
 
     /// When a read is done.
-    pub fn read(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
+    pub fn read(&mut self, mechanism: &mut Mechanism, wanted: &BufferedRead) -> u64 {
         self.catch_up(mechanism, wanted.now);
         self.stamp += 1;
         let over_bus = wanted.ready + wanted.bus;
@@ -81,7 +81,7 @@ impl Buffer {
             self.segments[index].follows = wanted.sectors.end;
             return over_bus;
         }
-        let is_ahead = |stream: &Stream| {
+        let is_ahead = |stream: &ReadAhead| {
             let holds = &self.segments[stream.segment].holds;
             (holds.start..=stream.limit).contains(&wanted.sectors.start)
         };
@@ -131,7 +131,7 @@ impl Buffer {
     }
 
     /// What was read ahead was asked for, which makes room for more.
-    fn read_further(&mut self, mechanism: &Mechanism, index: usize, wanted: &Wanted) {
+    fn read_further(&mut self, mechanism: &Mechanism, index: usize, wanted: &BufferedRead) {
         let limit = self.limit_after(wanted.sectors.end);
         let Some(stream) = self
             .stream
@@ -149,7 +149,7 @@ impl Buffer {
     }
 
     /// The stream comes by what is wanted.
-    fn wait_for_stream(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
+    fn wait_for_stream(&mut self, mechanism: &mut Mechanism, wanted: &BufferedRead) -> u64 {
         let index = self.stream.as_ref().map_or(0, |stream| stream.segment);
         self.read_further(mechanism, index, wanted);
         let Some(stream) = &mut self.stream else {
@@ -171,7 +171,7 @@ impl Buffer {
         }
     }
 
-    fn miss(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
+    fn miss(&mut self, mechanism: &mut Mechanism, wanted: &BufferedRead) -> u64 {
         let Range { start, end } = wanted.sectors;
         let follows = |segment: &BufferSegment| segment.used > 0 && segment.follows == start;
         let is_in_order = self.segments.iter().any(follows);
@@ -184,7 +184,7 @@ impl Buffer {
             follows: end,
         };
         self.fill(index, end);
-        self.stream = Some(Stream {
+        self.stream = Some(ReadAhead {
             segment: index,
             cursor,
             limit: if is_in_order {

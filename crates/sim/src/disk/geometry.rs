@@ -10,7 +10,7 @@ pub struct ZoneSpec {
 
 /// A place on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct DiskAddress {
     /// Cylinder, from the outer edge.
     pub cylinder: u32,
     /// Surface.
@@ -46,7 +46,7 @@ struct Zone {
 
 /// What a geometry is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct DiskLayout {
     /// From the outer edge inwards; one at least.
     pub zones: Vec<ZoneSpec>,
     /// Surfaces.
@@ -61,7 +61,7 @@ pub struct Layout {
     pub interleave: u32,
 }
 
-impl Layout {
+impl DiskLayout {
     #[must_use]
     pub fn sectors(&self) -> u64 {
         let tracks = self.zones.iter();
@@ -73,7 +73,7 @@ impl Layout {
 impl Geometry {
     /// The places of a layout.
     #[must_use]
-    pub fn new(layout: &Layout) -> Self {
+    pub fn new(layout: &DiskLayout) -> Self {
         let mut zones = Vec::with_capacity(layout.zones.len());
         let (mut first_cylinder, mut first_sector) = (0, 0);
         for zone in &layout.zones {
@@ -119,7 +119,7 @@ impl Geometry {
 
     /// Where a sector lies.
     #[must_use]
-    pub fn place(&self, sector: u64) -> Place {
+    pub fn place(&self, sector: u64) -> DiskAddress {
         let after = match self.zones.len() {
             1 => 1,
             _ => self
@@ -131,7 +131,7 @@ impl Geometry {
         let cylinder = within / zone.sectors_per_cylinder;
         let rest = (within - cylinder * zone.sectors_per_cylinder) as u32;
         let head = rest / zone.sectors;
-        Place {
+        DiskAddress {
             cylinder: zone.first_cylinder + cylinder as u32,
             head,
             sector: rest - head * zone.sectors,
@@ -141,7 +141,7 @@ impl Geometry {
 
     /// The first sector of the next track; the first of all after the last.
     #[must_use]
-    pub fn next_track(&self, place: Place) -> Place {
+    pub fn next_track(&self, place: DiskAddress) -> DiskAddress {
         let (cylinder, head) = if place.head + 1 < self.heads {
             (place.cylinder, place.head + 1)
         } else {
@@ -150,7 +150,7 @@ impl Geometry {
         let after = self
             .zones
             .partition_point(|zone| zone.first_cylinder <= cylinder);
-        Place {
+        DiskAddress {
             cylinder,
             head,
             sector: 0,
@@ -160,7 +160,7 @@ impl Geometry {
 
     /// The angle at which a sector begins, ns of the period.
     #[must_use]
-    pub fn angle(&self, place: Place) -> u64 {
+    pub fn angle(&self, place: DiskAddress) -> u64 {
         let skew = u64::from(place.cylinder) * self.cylinder_step
             + u64::from(place.head) * self.track_skew;
         (skew + self.slot_start(self.slot(place), place.sectors)) % self.period
@@ -169,7 +169,7 @@ impl Geometry {
     /// How long `count` sectors of one track take, from `place` on, once the first is under the
     /// head.
     #[must_use]
-    pub fn sweep(&self, place: Place, count: u32) -> u64 {
+    pub fn sweep(&self, place: DiskAddress, count: u32) -> u64 {
         if self.interleave == 1 {
             let last = place.sector + count;
             return self.slot_start(last, place.sectors)
@@ -183,14 +183,14 @@ impl Geometry {
         let begin = at;
         at += one;
         for sector in place.sector + 1..place.sector + count {
-            let slot = self.slot(Place { sector, ..place });
+            let slot = self.slot(DiskAddress { sector, ..place });
             let angle = self.slot_start(slot, place.sectors);
             at += (angle + self.period - at % self.period) % self.period + one;
         }
         at - begin
     }
 
-    fn slot(&self, place: Place) -> u32 {
+    fn slot(&self, place: DiskAddress) -> u32 {
         if self.interleave == 1 {
             return place.sector;
         }
@@ -216,7 +216,7 @@ mod tests {
 
     fn geometry(interleave: u32) -> Geometry {
         let zone = |cylinders, sectors| ZoneSpec { cylinders, sectors };
-        Geometry::new(&Layout {
+        Geometry::new(&DiskLayout {
             zones: vec![zone(10, 20), zone(5, 12)],
             heads: 3,
             period: 1_000_000,
@@ -234,7 +234,7 @@ mod tests {
         for sector in 1..geometry.sectors() {
             let place = geometry.place(sector);
             let expected = if last.sector + 1 < last.sectors {
-                Place {
+                DiskAddress {
                     sector: last.sector + 1,
                     ..last
                 }

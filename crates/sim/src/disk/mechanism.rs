@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use workload::ClientId;
 
-use crate::disk::geometry::{Geometry, Place};
+use crate::disk::geometry::{DiskAddress, Geometry};
 
 /// Whether clients drag the arm away from each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,16 +29,16 @@ pub struct Mechanism {
     /// The angle of the platters at the start of time, ns of the period.
     phase: u64,
     /// Where the arm is.
-    at: Place,
+    at: DiskAddress,
     /// For whom it moves.
     mover: Option<ClientId>,
     /// Where each client left it, when they do not interfere.
-    own: Option<BTreeMap<Option<ClientId>, Place>>,
+    own: Option<BTreeMap<Option<ClientId>, DiskAddress>>,
 }
 
 /// Data moved under the head, in ns since the start of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct MediaTransfer {
     /// When the first sector came under the head.
     pub first: u64,
     /// When the last one had passed.
@@ -50,7 +50,7 @@ pub struct Run {
 pub struct Cursor {
     /// The next sector.
     pub sector: u64,
-    place: Place,
+    place: DiskAddress,
     /// For whom the arm goes along.
     mover: Option<ClientId>,
     /// When it comes under the head.
@@ -94,14 +94,14 @@ impl Mechanism {
     }
 
     /// Where the arm is for `client`.
-    fn place_of(&self, client: Option<ClientId>) -> Place {
+    fn place_of(&self, client: Option<ClientId>) -> DiskAddress {
         let own = self.own.as_ref().and_then(|own| own.get(&client));
         *own.unwrap_or(&self.at)
     }
 
     /// How long the arm takes to the track of `place`.
     #[must_use]
-    pub fn seek(&self, place: Place) -> u64 {
+    pub fn seek(&self, place: DiskAddress) -> u64 {
         if place.cylinder != self.at.cylinder {
             self.seeks[place.cylinder.abs_diff(self.at.cylinder) as usize]
         } else if place.head != self.at.head {
@@ -112,7 +112,13 @@ impl Mechanism {
     }
 
     /// Seek to a sector from `now` on, wait for it, and move `count` sectors.
-    pub fn transfer(&mut self, now: u64, settle: u64, first: u64, count: u64) -> (Run, Cursor) {
+    pub fn transfer(
+        &mut self,
+        now: u64,
+        settle: u64,
+        first: u64,
+        count: u64,
+    ) -> (MediaTransfer, Cursor) {
         let place = self.geometry.place(first);
         let there = now + self.seek(place) + settle;
         let begin = there + self.wait(there, place);
@@ -124,7 +130,7 @@ impl Mechanism {
         };
         let end = self.advance(&mut cursor, u64::MAX, first + count);
         self.follow(&cursor);
-        (Run { first: begin, end }, cursor)
+        (MediaTransfer { first: begin, end }, cursor)
     }
 
     /// A cursor that begins at `sector` as soon as it comes round after `now`.
@@ -206,7 +212,7 @@ impl Mechanism {
         self.place_of(client).cylinder
     }
 
-    fn wait(&self, now: u64, place: Place) -> u64 {
+    fn wait(&self, now: u64, place: DiskAddress) -> u64 {
         let period = self.geometry.period;
         let under = (now + self.phase) % period;
         let wanted = self.geometry.angle(place);
@@ -218,7 +224,7 @@ impl Mechanism {
     }
 
     /// How many of `count` sectors pass in `span`.
-    fn fitting(&self, place: Place, count: u32, span: u64) -> u32 {
+    fn fitting(&self, place: DiskAddress, count: u32, span: u64) -> u32 {
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = (low + high).div_ceil(2);
@@ -235,7 +241,7 @@ impl Mechanism {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::geometry::{Layout, ZoneSpec};
+    use crate::disk::geometry::{DiskLayout, ZoneSpec};
     use crate::disk::seek::SeekCurve;
     use random::{Purpose, Stream};
 
@@ -244,7 +250,7 @@ mod tests {
     /// Three zones with odd numbers of sectors, and skews that do not match the switches.
     fn mechanism(interleave: u32) -> Mechanism {
         let zone = |cylinders, sectors| ZoneSpec { cylinders, sectors };
-        let geometry = Geometry::new(&Layout {
+        let geometry = Geometry::new(&DiskLayout {
             zones: vec![zone(40, 97), zone(30, 61), zone(50, 37)],
             heads: 3,
             period: PERIOD,

@@ -21,7 +21,7 @@ pub enum SeekCurve {
     /// longest time.
     Stretched {
         /// The other drive.
-        shape: Shape,
+        shape: MeasuredSeekCurve,
         /// One cylinder, ns.
         min: f64,
         /// From end to end, ns.
@@ -51,7 +51,7 @@ pub enum SeekCurve {
 
 /// A drive whose seek curve is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum MeasuredSeekCurve {
     /// DEC RZ26: a small drive of the early nineties.
     Rz26,
     /// HP 97560: a larger one.
@@ -114,15 +114,15 @@ impl SeekCurve {
             Self::Points(points) => interpolate(points, d),
             Self::Stretched { shape, min, max } => {
                 let model_cylinders = match shape {
-                    Shape::Rz26 => RZ26_CYLINDERS,
-                    Shape::Hp97560 => HP_97560.1,
+                    MeasuredSeekCurve::Rz26 => RZ26_CYLINDERS,
+                    MeasuredSeekCurve::Hp97560 => HP_97560.1,
                 };
                 let far = f64::from(cylinders.saturating_sub(2).max(1));
                 let model_far = f64::from(model_cylinders - 2);
                 let place = 1.0 + (d - 1.0) / far * model_far;
                 let time = |d: f64| match shape {
-                    Shape::Rz26 => interpolate(&RZ26, d),
-                    Shape::Hp97560 => HP_97560.0.time_at(d, model_cylinders),
+                    MeasuredSeekCurve::Rz26 => interpolate(&RZ26, d),
+                    MeasuredSeekCurve::Hp97560 => HP_97560.0.time_at(d, model_cylinders),
                 };
                 let (low, high) = (time(1.0), time(1.0 + model_far));
                 min + (time(place) - low) / (high - low) * (max - min)
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_stretched_curve_meets_its_ends_and_rises() {
-        for shape in [Shape::Rz26, Shape::Hp97560] {
+        for shape in [MeasuredSeekCurve::Rz26, MeasuredSeekCurve::Hp97560] {
             let (min, max) = (3e6, 18e6);
             let table = SeekCurve::Stretched { shape, min, max }.table(6138);
             assert_eq!(

@@ -23,7 +23,7 @@ pub enum Cleaning {
 
 /// The pages of one die.
 #[derive(Clone, Debug)]
-pub struct Log {
+pub struct DieMapping {
     pages_per_block: u32,
     /// For each user page, where it is.
     places: Vec<u32>,
@@ -50,7 +50,7 @@ pub struct Effort {
     pub erased: u32,
 }
 
-impl Log {
+impl DieMapping {
     /// An empty log of `blocks`, for so many user pages. Cleaning begins when no more than
     /// `reserve` blocks are free.
     #[must_use]
@@ -153,7 +153,7 @@ mod tests {
     fn amplification(spare: f64, cleaning: Cleaning) -> (f64, f64) {
         let (blocks, pages) = (512, 64);
         let user = (f64::from((blocks - 2) * pages) / spare) as u32;
-        let mut log = Log::new(blocks, pages, user, 1, cleaning);
+        let mut log = DieMapping::new(blocks, pages, user, 1, cleaning);
         let mut stream = Stream::new(7, 0, Purpose::Device);
         (0..user).for_each(|page| {
             log.write(page);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_log_that_is_filled_in_order_is_cleaned_for_nothing() {
-        let mut log = Log::new(64, 16, 700, 2, Cleaning::Fifo);
+        let mut log = DieMapping::new(64, 16, 700, 2, Cleaning::Fifo);
         let moved: u32 = (0..7000).map(|round| log.write(round % 700).moved).sum();
         assert_eq!(moved, 0);
     }

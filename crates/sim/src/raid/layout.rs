@@ -2,7 +2,7 @@
 
 /// How an array spreads data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum RaidLevel {
     /// Striped, without redundancy.
     Raid0,
     /// Striped over pairs of mirrors.
@@ -15,7 +15,7 @@ pub enum Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayLayout {
     /// How data are spread.
-    pub level: Level,
+    pub level: RaidLevel,
     pub disks: usize,
     /// Bytes on one disk before the next takes its turn.
     pub unit: u64,
@@ -23,7 +23,7 @@ pub struct ArrayLayout {
 
 /// Part of a request that lies in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct StripeSegment {
     /// The disk with the data; of a mirror, the first.
     pub disk: usize,
     /// The disk with the parity; of a mirror, the second; without redundancy, the same.
@@ -41,9 +41,9 @@ impl ArrayLayout {
     #[must_use]
     pub const fn data_units(&self) -> usize {
         match self.level {
-            Level::Raid0 => self.disks,
-            Level::Raid1 => self.disks / 2,
-            Level::Raid5 => self.disks - 1,
+            RaidLevel::Raid0 => self.disks,
+            RaidLevel::Raid1 => self.disks / 2,
+            RaidLevel::Raid5 => self.disks - 1,
         }
     }
 
@@ -55,7 +55,7 @@ impl ArrayLayout {
 
     /// A range of the array, unit by unit.
     #[must_use]
-    pub fn pieces(&self, offset: u64, len: u64) -> Vec<Piece> {
+    pub fn pieces(&self, offset: u64, len: u64) -> Vec<StripeSegment> {
         let mut pieces = Vec::with_capacity((len / self.unit + 2) as usize);
         let (mut at, end) = (offset, offset + len);
         while at < end {
@@ -74,19 +74,19 @@ impl ArrayLayout {
         self.disks - 1 - (stripe % self.disks as u64) as usize
     }
 
-    fn piece(&self, number: u64, within: u64, len: u64) -> Piece {
+    fn piece(&self, number: u64, within: u64, len: u64) -> StripeSegment {
         let data = self.data_units() as u64;
         let (stripe, place) = (number / data, (number % data) as usize);
         let (disk, other) = match self.level {
-            Level::Raid0 => (place, place),
-            Level::Raid1 => (2 * place, 2 * place + 1),
-            Level::Raid5 => {
+            RaidLevel::Raid0 => (place, place),
+            RaidLevel::Raid1 => (2 * place, 2 * place + 1),
+            RaidLevel::Raid5 => {
                 // Left-symmetric: data begin after the parity and wrap round.
                 let parity = self.parity(stripe);
                 ((parity + 1 + place) % self.disks, parity)
             }
         };
-        Piece {
+        StripeSegment {
             disk,
             other,
             stripe,
@@ -104,7 +104,7 @@ mod tests {
     fn data_and_parity_never_share_a_disk_and_cover_all_of_them() {
         for disks in 3..8 {
             let layout = ArrayLayout {
-                level: Level::Raid5,
+                level: RaidLevel::Raid5,
                 disks,
                 unit: 1024,
             };
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn ranges_are_cut_at_units() {
         let layout = ArrayLayout {
-            level: Level::Raid0,
+            level: RaidLevel::Raid0,
             disks: 2,
             unit: 1000,
         };

@@ -6,9 +6,9 @@
 //! file, a tentative one that is open, or nothing. The system keeps one segment in memory, the one
 //! it used last, and reads all others whenever it needs them.
 //!
-//! Nothing here takes time: each call notes its [`Step`]s, which the volume carries out. Sources:
-//! the DECUS paper "Real World Disk Comparisons" for the structure and the search; the RT-11
-//! manuals for allocation, closing and squeezing.
+//! Nothing here takes time: each call notes its [`DirectoryStep`]s, which the volume carries out.
+//! Sources: the DECUS paper "Real World Disk Comparisons" for the structure and the search; the
+//! RT-11 manuals for allocation, closing and squeezing.
 
 use workload::FileName;
 
@@ -46,7 +46,7 @@ pub enum Full {
 
 /// Something that the system does for the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum DirectoryStep {
     /// Read the segment of that number, counted from 1.
     Read(usize),
     Write(usize),
@@ -65,7 +65,7 @@ pub enum Step {
 
 /// What an entry says of its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
+enum EntryStatus {
     Permanent(FileName),
     Tentative(FileName),
     Empty,
@@ -73,7 +73,7 @@ enum Status {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DirectoryEntry {
-    status: Status,
+    status: EntryStatus,
     blocks: u64,
 }
 
@@ -90,7 +90,7 @@ struct DirectorySegment {
 
 /// A file as the directory knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FileExtent {
     /// The segment with its entry.
     pub segment: usize,
     /// Its first block.
@@ -108,7 +108,7 @@ pub struct Directory {
     blocks: u64,
     /// The segment in memory, or `NONE`.
     in_memory: usize,
-    steps: Vec<Step>,
+    steps: Vec<DirectoryStep>,
 }
 
 /// How many segments a volume is given when nobody says how many.
@@ -155,7 +155,7 @@ impl Directory {
     }
 
     /// What the calls since the last time were made of.
-    pub fn take_steps(&mut self) -> Vec<Step> {
+    pub fn take_steps(&mut self) -> Vec<DirectoryStep> {
         std::mem::take(&mut self.steps)
     }
 
@@ -171,8 +171,8 @@ impl Directory {
     }
 
     /// Find a file.
-    pub fn lookup(&mut self, name: FileName) -> Option<Place> {
-        let (number, index) = self.find(|entry| entry.status == Status::Permanent(name))?;
+    pub fn lookup(&mut self, name: FileName) -> Option<FileExtent> {
+        let (number, index) = self.find(|entry| entry.status == EntryStatus::Permanent(name))?;
         Some(self.place(number, index))
     }
 
@@ -188,7 +188,7 @@ impl Directory {
         name: FileName,
         blocks: u64,
         allocation: Allocation,
-    ) -> Result<Place, Full> {
+    ) -> Result<FileExtent, Full> {
         assert!(!self.has_tentative(), "one file is open at most");
         loop {
             let (number, index, taken) = self.choose(blocks, allocation).ok_or(Full::Volume)?;
@@ -199,7 +199,7 @@ impl Directory {
             let entries = &mut self.at_mut(number).entries;
             entries[index].blocks -= taken;
             let tentative = DirectoryEntry {
-                status: Status::Tentative(name),
+                status: EntryStatus::Tentative(name),
                 blocks: taken,
             };
             entries.insert(index, tentative);
@@ -213,13 +213,13 @@ impl Directory {
     ///
     /// # Panics
     /// When the file was not entered, or more was written than it was given.
-    pub fn close(&mut self, name: FileName, place: &Place, written: u64) {
+    pub fn close(&mut self, name: FileName, place: &FileExtent, written: u64) {
         self.delete(name);
         let (number, index) = (place.segment, self.tentative(name, place.segment));
         let entries = &mut self.at_mut(number).entries;
         let spare = entries[index].blocks.checked_sub(written);
         entries[index] = DirectoryEntry {
-            status: Status::Permanent(name),
+            status: EntryStatus::Permanent(name),
             blocks: written,
         };
         entries[index + 1].blocks += spare.expect("as many blocks as it was given");
@@ -231,20 +231,20 @@ impl Directory {
     ///
     /// # Panics
     /// When the file was not entered.
-    pub fn purge(&mut self, name: FileName, place: &Place) {
+    pub fn purge(&mut self, name: FileName, place: &FileExtent) {
         let (number, index) = (place.segment, self.tentative(name, place.segment));
-        self.at_mut(number).entries[index].status = Status::Empty;
+        self.at_mut(number).entries[index].status = EntryStatus::Empty;
         self.merge(number);
         self.write(number);
     }
 
     /// Make an empty area of a file; returns whether there was one.
     pub fn delete(&mut self, name: FileName) -> bool {
-        let Some((number, index)) = self.find(|entry| entry.status == Status::Permanent(name))
+        let Some((number, index)) = self.find(|entry| entry.status == EntryStatus::Permanent(name))
         else {
             return false;
         };
-        self.at_mut(number).entries[index].status = Status::Empty;
+        self.at_mut(number).entries[index].status = EntryStatus::Empty;
         self.merge(number);
         self.write(number);
         true
@@ -254,7 +254,7 @@ impl Directory {
     #[must_use]
     pub fn holds(&self, name: FileName) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
-        entries.any(|entry| entry.status == Status::Permanent(name))
+        entries.any(|entry| entry.status == EntryStatus::Permanent(name))
     }
 
     /// Give a file another name; a file that has it goes. Returns whether there was such a file.
@@ -262,11 +262,11 @@ impl Directory {
         if from != to && self.holds(from) {
             self.delete(to);
         }
-        let Some((number, index)) = self.find(|entry| entry.status == Status::Permanent(from))
+        let Some((number, index)) = self.find(|entry| entry.status == EntryStatus::Permanent(from))
         else {
             return false;
         };
-        self.at_mut(number).entries[index].status = Status::Permanent(to);
+        self.at_mut(number).entries[index].status = EntryStatus::Permanent(to);
         self.write(number);
         true
     }
@@ -294,10 +294,10 @@ impl Directory {
         for (name, place) in self.files() {
             if place.start != start {
                 let (from, to, blocks) = (place.start, start, place.blocks);
-                self.steps.push(Step::Copy { from, to, blocks });
+                self.steps.push(DirectoryStep::Copy { from, to, blocks });
             }
             entries.push(DirectoryEntry {
-                status: Status::Permanent(name),
+                status: EntryStatus::Permanent(name),
                 blocks: place.blocks,
             });
             start += place.blocks;
@@ -321,19 +321,19 @@ impl Directory {
 
     fn has_tentative(&self) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
-        entries.any(|entry| matches!(entry.status, Status::Tentative(_)))
+        entries.any(|entry| matches!(entry.status, EntryStatus::Tentative(_)))
     }
 
     /// Have a segment in memory.
     fn fetch(&mut self, number: usize) {
         if self.in_memory != number {
-            self.steps.push(Step::Read(number));
+            self.steps.push(DirectoryStep::Read(number));
             self.in_memory = number;
         }
     }
 
     fn write(&mut self, number: usize) {
-        self.steps.push(Step::Write(number));
+        self.steps.push(DirectoryStep::Write(number));
         self.in_memory = number;
     }
 
@@ -345,7 +345,7 @@ impl Directory {
             let entries = &self.at(number).entries;
             let found = entries.iter().position(&is_wanted);
             let searched = found.map_or(entries.len(), |index| index + 1);
-            self.steps.push(Step::Search(searched));
+            self.steps.push(DirectoryStep::Search(searched));
             if let Some(index) = found {
                 return Some((number, index));
             }
@@ -356,7 +356,7 @@ impl Directory {
 
     /// The empty area for a new file, and how much of it the file is given.
     fn choose(&mut self, blocks: u64, allocation: Allocation) -> Option<(usize, usize, u64)> {
-        let is_empty = |entry: &DirectoryEntry| entry.status == Status::Empty;
+        let is_empty = |entry: &DirectoryEntry| entry.status == EntryStatus::Empty;
         if allocation == Allocation::Exact {
             let (number, index) = self.find(|e| is_empty(e) && e.blocks >= blocks.max(1))?;
             return Some((number, index, blocks));
@@ -418,13 +418,13 @@ impl Directory {
         let entries = &mut self.at_mut(number).entries;
         let mut merged: Vec<DirectoryEntry> = Vec::with_capacity(entries.len());
         for &entry in entries.iter() {
-            let is_empty = entry.status == Status::Empty;
+            let is_empty = entry.status == EntryStatus::Empty;
             match merged.last_mut() {
-                Some(last) if is_empty && last.status == Status::Empty => {
+                Some(last) if is_empty && last.status == EntryStatus::Empty => {
                     last.blocks += entry.blocks;
                 }
                 Some(DirectoryEntry {
-                    status: Status::Tentative(_),
+                    status: EntryStatus::Tentative(_),
                     ..
                 }) => merged.push(entry),
                 _ if is_empty && entry.blocks == 0 => {}
@@ -437,20 +437,20 @@ impl Directory {
     /// The index of the tentative file's entry in the segment where it was made.
     fn tentative(&mut self, name: FileName, number: usize) -> usize {
         self.fetch(number);
-        let is_it = |entry: &DirectoryEntry| entry.status == Status::Tentative(name);
+        let is_it = |entry: &DirectoryEntry| entry.status == EntryStatus::Tentative(name);
         let index = self.at(number).entries.iter().position(is_it);
         let index = index.expect("a file that was entered");
-        self.steps.push(Step::Search(index + 1));
+        self.steps.push(DirectoryStep::Search(index + 1));
         index
     }
 
-    fn place(&self, number: usize, index: usize) -> Place {
+    fn place(&self, number: usize, index: usize) -> FileExtent {
         let segment = self.at(number);
         let before: u64 = segment.entries[..index]
             .iter()
             .map(|entry| entry.blocks)
             .sum();
-        Place {
+        FileExtent {
             segment: number,
             start: segment.start + before,
             blocks: segment.entries[index].blocks,
@@ -467,11 +467,11 @@ impl Directory {
     }
 
     /// Every permanent file in the order of the list.
-    fn files(&self) -> Vec<(FileName, Place)> {
+    fn files(&self) -> Vec<(FileName, FileExtent)> {
         let mut files = Vec::new();
         for number in self.order() {
             for (index, entry) in self.at(number).entries.iter().enumerate() {
-                if let Status::Permanent(name) = entry.status {
+                if let EntryStatus::Permanent(name) = entry.status {
                     files.push((name, self.place(number, index)));
                 }
             }
@@ -483,7 +483,7 @@ impl Directory {
 impl DirectoryEntry {
     const fn empty(blocks: u64) -> Self {
         Self {
-            status: Status::Empty,
+            status: EntryStatus::Empty,
             blocks,
         }
     }

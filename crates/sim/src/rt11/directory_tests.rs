@@ -34,16 +34,16 @@ fn check(directory: &Directory) {
             .map(|entry| entry.blocks)
             .sum::<u64>();
         for pair in segment.entries.windows(2) {
-            let both = pair.iter().all(|entry| entry.status == Status::Empty);
+            let both = pair.iter().all(|entry| entry.status == EntryStatus::Empty);
             assert!(
                 !both,
                 "empty areas side by side in segment {number}: {pair:?}"
             );
         }
         for (index, entry) in segment.entries.iter().enumerate() {
-            if matches!(entry.status, Status::Tentative(_)) {
+            if matches!(entry.status, EntryStatus::Tentative(_)) {
                 let behind = segment.entries.get(index + 1);
-                assert!(behind.is_some_and(|entry| entry.status == Status::Empty));
+                assert!(behind.is_some_and(|entry| entry.status == EntryStatus::Empty));
             }
         }
     }
@@ -51,7 +51,7 @@ fn check(directory: &Directory) {
 }
 
 /// Make a file as a program does.
-fn make(directory: &mut Directory, number: u32, blocks: u64) -> Place {
+fn make(directory: &mut Directory, number: u32, blocks: u64) -> FileExtent {
     let place = directory.enter(name(number), blocks, EXACT).expect("room");
     check(directory);
     directory.close(name(number), &place, blocks);
@@ -91,7 +91,7 @@ fn segments_by_size_of_the_volume() {
 fn a_file_is_made_in_front_of_the_empty_area() {
     let mut directory = Directory::new(1000, 4);
     let place = directory.enter(name(1), 5, EXACT).expect("room");
-    let expected = Place {
+    let expected = FileExtent {
         segment: 1,
         start: 14,
         blocks: 5,
@@ -99,17 +99,25 @@ fn a_file_is_made_in_front_of_the_empty_area() {
     assert_eq!(place, expected, "blocks 6 to 13 are the directory");
     assert_eq!(
         directory.take_steps(),
-        [Step::Read(1), Step::Search(1), Step::Write(1)]
+        [
+            DirectoryStep::Read(1),
+            DirectoryStep::Search(1),
+            DirectoryStep::Write(1)
+        ]
     );
     assert_eq!(directory.lookup(name(1)), None, "it is tentative");
     directory.take_steps();
     directory.close(name(1), &place, 3);
     // It looks for an older file of that name first; the segment is in memory.
-    let expected = [Step::Search(2), Step::Search(1), Step::Write(1)];
+    let expected = [
+        DirectoryStep::Search(2),
+        DirectoryStep::Search(1),
+        DirectoryStep::Write(1),
+    ];
     assert_eq!(directory.take_steps(), expected);
     let found = directory.lookup(name(1)).expect("it is permanent");
     assert_eq!((found.start, found.blocks), (14, 3));
-    assert_eq!(directory.take_steps(), [Step::Search(1)]);
+    assert_eq!(directory.take_steps(), [DirectoryStep::Search(1)]);
     check(&directory);
     assert_eq!(
         make(&mut directory, 2, 1).start,
@@ -126,14 +134,14 @@ fn a_full_segment_is_split_and_half_of_it_moves() {
     directory.enter(name(72), 1, EXACT).expect("room");
     assert_eq!(sizes(&directory), [36, 37]);
     let expected = [
-        Step::Search(72),
-        Step::Write(2),
-        Step::Write(1),
+        DirectoryStep::Search(72),
+        DirectoryStep::Write(2),
+        DirectoryStep::Write(1),
         // The search begins anew.
-        Step::Search(36),
-        Step::Read(2),
-        Step::Search(36),
-        Step::Write(2),
+        DirectoryStep::Search(36),
+        DirectoryStep::Read(2),
+        DirectoryStep::Search(36),
+        DirectoryStep::Write(2),
     ];
     assert_eq!(directory.take_steps(), expected);
     check(&directory);
@@ -142,16 +150,16 @@ fn a_full_segment_is_split_and_half_of_it_moves() {
     assert_eq!(sizes(&directory), [36, 72]);
     directory.enter(name(200), 1, EXACT).expect("room");
     let writes = directory.take_steps().into_iter();
-    let writes: Vec<Step> = writes
-        .filter(|step| matches!(step, Step::Write(_)))
+    let writes: Vec<DirectoryStep> = writes
+        .filter(|step| matches!(step, DirectoryStep::Write(_)))
         .collect();
     assert_eq!(
         writes,
         [
-            Step::Write(3),
-            Step::Write(2),
-            Step::Write(1),
-            Step::Write(3)
+            DirectoryStep::Write(3),
+            DirectoryStep::Write(2),
+            DirectoryStep::Write(1),
+            DirectoryStep::Write(3)
         ]
     );
 }
@@ -171,12 +179,12 @@ fn the_search_reads_every_segment_before_the_file_s() {
         Some(3)
     );
     let expected = [
-        Step::Read(1),
-        Step::Search(36),
-        Step::Read(2),
-        Step::Search(36),
-        Step::Read(3),
-        Step::Search(8),
+        DirectoryStep::Read(1),
+        DirectoryStep::Search(36),
+        DirectoryStep::Read(2),
+        DirectoryStep::Search(36),
+        DirectoryStep::Read(3),
+        DirectoryStep::Search(8),
     ];
     assert_eq!(directory.take_steps(), expected);
     // Only the segment used last is in memory, and the search begins at the first.
@@ -184,11 +192,17 @@ fn the_search_reads_every_segment_before_the_file_s() {
     assert_eq!(directory.take_steps(), expected);
     directory.lookup(name(1));
     directory.lookup(name(2));
-    let expected = [Step::Read(1), Step::Search(1), Step::Search(2)];
+    let expected = [
+        DirectoryStep::Read(1),
+        DirectoryStep::Search(1),
+        DirectoryStep::Search(2),
+    ];
     assert_eq!(directory.take_steps(), expected);
     assert_eq!(directory.lookup(name(301)), None);
     let reads = directory.take_steps().into_iter();
-    let reads = reads.filter(|step| matches!(step, Step::Read(_))).count();
+    let reads = reads
+        .filter(|step| matches!(step, DirectoryStep::Read(_)))
+        .count();
     assert_eq!(reads, 7, "all eight, the first of which was in memory");
 }
 
@@ -302,12 +316,12 @@ fn squeezing_moves_files_down_in_their_order() {
     directory.take_steps();
     directory.squeeze();
     check(&directory);
-    let copy = |from, to, blocks| Step::Copy { from, to, blocks };
+    let copy = |from, to, blocks| DirectoryStep::Copy { from, to, blocks };
     let expected = [
-        Step::Search(5),
+        DirectoryStep::Search(5),
         copy(21, 12, 5),
         copy(26, 17, 2),
-        Step::Write(1),
+        DirectoryStep::Write(1),
     ];
     assert_eq!(directory.take_steps(), expected);
     assert_eq!(sizes(&directory), [4], "three files and one empty area");

@@ -3,14 +3,14 @@
 use crate::support::{MS, WRITE, command, disk, finish, outstanding};
 use random::{Purpose, Stream};
 use sim::{
-    Action, Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, Command, Device, Disk, Level,
-    Operations, SimSpec,
+    Action, Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, Command, Device, Disk,
+    Operations, RaidLevel, SimSpec,
 };
 use units::{Duration, Instant};
 
 const UNIT: u64 = 16 << 10;
 
-fn array(level: Level, disks: usize, mode: ArrayMode) -> Array {
+fn array(level: RaidLevel, disks: usize, mode: ArrayMode) -> Array {
     let spec = ArraySpec {
         layout: ArrayLayout {
             level,
@@ -64,20 +64,20 @@ fn raid_5_does_as_many_operations_as_the_layout_says() {
     for disks in [3, 5, 8] {
         let n = disks as f64;
         let normal = check(
-            &mut array(Level::Raid5, disks, ArrayMode::Normal),
+            &mut array(RaidLevel::Raid5, disks, ArrayMode::Normal),
             Action::Read,
             1.0,
         );
         check(
-            &mut array(Level::Raid5, disks, ArrayMode::Normal),
+            &mut array(RaidLevel::Raid5, disks, ArrayMode::Normal),
             WRITE,
             4.0,
         );
-        let reduced = &mut array(Level::Raid5, disks, ArrayMode::Reduced);
+        let reduced = &mut array(RaidLevel::Raid5, disks, ArrayMode::Reduced);
         let reduced = check(reduced, Action::Read, 2.0 * (n - 1.0) / n);
         let writes = (n - 1.0) / n + 1.0 / n + 4.0 * (n - 2.0) / n;
         check(
-            &mut array(Level::Raid5, disks, ArrayMode::Reduced),
+            &mut array(RaidLevel::Raid5, disks, ArrayMode::Reduced),
             WRITE,
             writes,
         );
@@ -98,7 +98,7 @@ fn raid_5_does_as_many_operations_as_the_layout_says() {
 
 #[test]
 fn a_whole_stripe_is_written_without_reading() {
-    let mut array = array(Level::Raid5, 5, ArrayMode::Normal);
+    let mut array = array(RaidLevel::Raid5, 5, ArrayMode::Normal);
     finish(&mut array, Instant(0), command(WRITE, 8 * UNIT, 4 * UNIT));
     let all = array.operations();
     assert!(
@@ -110,7 +110,7 @@ fn a_whole_stripe_is_written_without_reading() {
 #[test]
 fn mirrors_write_both_and_share_reads() {
     let all = check(
-        &mut array(Level::Raid1, 4, ArrayMode::Normal),
+        &mut array(RaidLevel::Raid1, 4, ArrayMode::Normal),
         Action::Read,
         1.0,
     );
@@ -118,21 +118,29 @@ fn mirrors_write_both_and_share_reads() {
         all.iter().all(|one| one.reads.abs_diff(20_000) < 500),
         "{all:?}"
     );
-    check(&mut array(Level::Raid1, 4, ArrayMode::Normal), WRITE, 2.0);
+    check(
+        &mut array(RaidLevel::Raid1, 4, ArrayMode::Normal),
+        WRITE,
+        2.0,
+    );
     let reduced = check(
-        &mut array(Level::Raid1, 2, ArrayMode::Reduced),
+        &mut array(RaidLevel::Raid1, 2, ArrayMode::Reduced),
         Action::Read,
         1.0,
     );
     assert_eq!(reduced[0].reads, 80_000);
-    check(&mut array(Level::Raid1, 2, ArrayMode::Reduced), WRITE, 1.0);
+    check(
+        &mut array(RaidLevel::Raid1, 2, ArrayMode::Reduced),
+        WRITE,
+        1.0,
+    );
 }
 
 #[test]
 fn stripes_carry_as_much_as_all_their_disks() {
     let count = 4000;
     let time = |disks: usize, depth| {
-        let mut array = array(Level::Raid0, disks, ArrayMode::Normal);
+        let mut array = array(RaidLevel::Raid0, disks, ArrayMode::Normal);
         let size = array.size();
         outstanding(&mut array, depth, random(Action::Read, 4, size, count))
     };
@@ -151,7 +159,7 @@ fn a_rebuild_takes_as_long_as_its_cap_says_and_makes_the_array_whole() {
         rate_max: Some(rate),
         held_at: None,
     };
-    let mut array = array(Level::Raid5, 5, mode);
+    let mut array = array(RaidLevel::Raid5, 5, mode);
     let (disk_bytes, mut now) = (disk().capacity, Instant(0));
     while let Some(at) = array.next() {
         now = at;
@@ -195,7 +203,7 @@ fn a_rebuild_that_is_held_goes_on_and_never_makes_the_array_whole() {
         rate_max: None,
         held_at: Some(0.5),
     };
-    let mut array = array(Level::Raid5, 5, mode);
+    let mut array = array(RaidLevel::Raid5, 5, mode);
     let stripes = disk().capacity / UNIT;
     while array.operations()[4].writes < 3 * stripes {
         let at = array.next().expect("there is always a stripe to rebuild");
@@ -246,7 +254,7 @@ fn a_disk_lost_later_makes_reads_dearer_and_without_redundancy_impossible() {
         mode: ArrayMode::Normal,
         lost: Some((0, lost_at)),
     };
-    let mut array = array_of(&spec(Level::Raid5, 5));
+    let mut array = array_of(&spec(RaidLevel::Raid5, 5));
     let size = array.size();
     outstanding(&mut array, 1, random(Action::Read, 3, size, 500));
     let early: u64 = array.operations().iter().map(|one| one.reads).sum();
@@ -261,7 +269,7 @@ fn a_disk_lost_later_makes_reads_dearer_and_without_redundancy_impossible() {
         "{late}"
     );
 
-    let mut stripes = array_of(&spec(Level::Raid0, 2));
+    let mut stripes = array_of(&spec(RaidLevel::Raid0, 2));
     let mut answers = Vec::new();
     stripes.step(lost_at, &mut answers);
     stripes.begin(lost_at, command(Action::Read, 0, 4096));

@@ -1,14 +1,14 @@
 //! Controllers with a cache, memory disks, and drives that are split into units.
 
 use crate::support::{MS, WRITE, command, disk, finish, outstanding};
-use sim::{Action, Controller, ControllerSpec, Device, Disk, Memory, MemorySpec, Split};
+use sim::{Action, Controller, ControllerSpec, Device, Disk, MemoryDevice, MemorySpec, Split};
 use units::{Duration, Instant};
 
 const READ: Action = Action::Read;
 
 /// Half a millisecond for an access, and a millisecond for a KiB.
-fn memory() -> Memory {
-    Memory::new(MemorySpec {
+fn memory() -> MemoryDevice {
+    MemoryDevice::new(MemorySpec {
         size: 1 << 20,
         access: MS / 2,
         rate: 1024e3,

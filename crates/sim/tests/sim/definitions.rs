@@ -1,7 +1,9 @@
 //! Definitions of devices: those that are built in, and what is said of wrong ones.
 
 use engine::Driver as _;
-use sim::{DeviceSpec, FileSystemSpec, Kind, SimSpec, device_names, device_text, read_definition};
+use sim::{
+    DefinitionKind, DeviceSpec, FileSystemSpec, SimSpec, device_names, device_text, read_definition,
+};
 use units::Instant;
 use workload::{ClientId, Durability, Op, Request, TargetId};
 
@@ -39,7 +41,7 @@ fn every_built_in_device_is_valid_and_names_the_source_of_every_value() {
         let has_files = machine.is_some_and(|machine| machine.file_system.is_some());
         assert_eq!(
             opened.is_ok(),
-            definition.kind != Kind::Link && !has_files,
+            definition.kind != DefinitionKind::Link && !has_files,
             "{name}: {opened:?}"
         );
         let with_files = FileSystemSpec::parse_with(&format!("sim:{name}"), &mut no_files);

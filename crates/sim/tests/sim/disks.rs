@@ -2,7 +2,7 @@
 
 use crate::support::{MS, WRITE, buffered_disk, command, disk, finish, one_by_one, outstanding};
 use random::{Purpose, Stream};
-use sim::{Action, Command, Disk, DiskSpec, Order, SeekCurve, SeekInterference, SimSpec};
+use sim::{Action, Command, Disk, DiskSpec, QueueDiscipline, SeekCurve, SeekInterference, SimSpec};
 use units::{Duration, Instant};
 use workload::ClientId;
 
@@ -166,7 +166,7 @@ fn the_nearest_first_carries_more_than_the_first_first() {
         random_reads(2, bytes).take(2000),
     );
     let nearest = DiskSpec {
-        order: Order::Nearest,
+        order: QueueDiscipline::Nearest,
         ..spec
     };
     let spent = outstanding(

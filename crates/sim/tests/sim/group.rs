@@ -9,7 +9,7 @@ use sim::{SimGroup, SimSpec};
 use units::{Duration, Instant};
 use workload::{
     AnyClient, ClientId, ClientSpec, Completion, Durability, JobPattern, JobRate, JobSpec,
-    JobsSpec, NextFile, Op, OpKind, Region, Request, Size, TargetId, Trims,
+    JobsSpec, NextFile, Op, OpKind, OperationSize, Region, Request, TargetId, Trims,
 };
 
 const BLOCK: u64 = 4096;
@@ -81,7 +81,7 @@ fn a_deadline_ends_a_wait_at_its_instant() {
 }
 
 fn job(row: u32, target: u32, depth: u32) -> JobSpec {
-    let size = vec![Size {
+    let size = vec![OperationSize {
         len: BLOCK as u32,
         weight: 1,
     }];

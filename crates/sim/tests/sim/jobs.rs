@@ -9,13 +9,13 @@ use units::{Duration, Instant, TimeSpan};
 use workload::{
     Agenda, AnyClient, Client as _, ClientId, ClientSpec, Completion, Durability, Event, FloorSpec,
     FlowSpec, JobClient, JobGates, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, Op, OpKind,
-    Region, Request, Size, StridedZones, TargetId, Trims, WriteOut,
+    OperationSize, Region, Request, StridedZones, TargetId, Trims, WriteOut,
 };
 
 const BLOCK: u64 = 4096;
 
 fn job(row: u32) -> JobSpec {
-    let size = vec![Size {
+    let size = vec![OperationSize {
         len: BLOCK as u32,
         weight: 1,
     }];

@@ -3,8 +3,8 @@
 use crate::support::{MS, WRITE, command, disk, finish, one_by_one, outstanding};
 use random::{Purpose, Stream};
 use sim::{
-    Action, Cd, CdSpec, Cleaning, Command, Content, Device, Disk, Flash, FlashSpec, Host, HostSpec,
-    Link, LinkSpec, ServiceLaw, Station, Tape, TapeSpec, Waiting, WritePolicy,
+    Action, Cd, CdSpec, Cleaning, Command, Device, Disk, Flash, FlashContent, FlashSpec, Host,
+    HostSpec, IoWait, Link, LinkSpec, ServiceLaw, Station, Tape, TapeSpec, WritePolicy,
     fifo_write_amplification,
 };
 use units::{Duration, Instant};
@@ -34,7 +34,7 @@ fn flash(spare: f64) -> FlashSpec {
         cleaning: Cleaning::Fifo,
         write_buffer: 0,
         overhead: 0,
-        content: Content::Full,
+        content: FlashContent::Full,
     }
 }
 
@@ -79,7 +79,7 @@ fn the_write_cliff_is_as_deep_as_theory_says() {
         ..flash(0.22)
     };
     let mut device = Flash::new(FlashSpec {
-        content: Content::Fresh,
+        content: FlashContent::Fresh,
         ..spec.clone()
     });
     let user = spec.user_pages() as usize;
@@ -106,7 +106,7 @@ fn the_write_cliff_is_as_deep_as_theory_says() {
 fn a_read_does_not_wait_for_writes_that_were_answered_from_the_buffer() {
     let spec = FlashSpec {
         write_buffer: 16 << 20,
-        content: Content::Fresh,
+        content: FlashContent::Fresh,
         ..flash(0.2)
     };
     let writes = 2000_u64;
@@ -387,7 +387,7 @@ fn host() -> HostSpec {
         cpu_overlapped: MS,
         cpu_serial: 2 * MS,
         cpu_byte: 0.0,
-        waiting: Waiting::Free,
+        waiting: IoWait::Free,
         memory: 64 << 20,
         system: 0,
         cache: 4 << 20,
@@ -461,10 +461,10 @@ fn a_spinning_processor_serves_one_task_at_a_time() {
         let reads = (0..200).map(|number| command(Action::Read, number * 4096, 4096));
         outstanding(&mut host, tasks, reads).as_nanos() / MS
     };
-    assert_eq!(time(Waiting::Free, 1), 200 * 15);
-    assert_eq!(time(Waiting::Free, 2), 200 * 10 + 5);
-    assert_eq!(time(Waiting::Spinning, 1), 200 * 15);
-    let spun = time(Waiting::Spinning, 2);
+    assert_eq!(time(IoWait::Free, 1), 200 * 15);
+    assert_eq!(time(IoWait::Free, 2), 200 * 10 + 5);
+    assert_eq!(time(IoWait::Spinning, 1), 200 * 15);
+    let spun = time(IoWait::Spinning, 2);
     assert!(spun.abs_diff(200 * 15) <= 5, "{spun}");
 }
 

@@ -12,7 +12,7 @@ use DecusTest::{
 use engine::{Clock as _, FileDriver as _, play};
 use sim::{FileSystemSpec, Rt11, Rt11Work};
 use units::Instant;
-use workload::{DecusGroup, DecusTest, FileOp, FileOrder, Spacing, device_bytes_read};
+use workload::{DecusGroup, DecusOrder, DecusTest, FileOp, Spacing, device_bytes_read};
 
 const DOCUMENT: &str = include_str!("../../../../docs/rt11.md");
 
@@ -37,7 +37,7 @@ fn system(options: &str, seed: u64) -> Rt11 {
 
 /// Run one test; seconds, or nothing where the disk is too small.
 fn run(system: &mut Rt11, test: DecusTest) -> Option<f64> {
-    let order = FileOrder {
+    let order = DecusOrder {
         seed: 1,
         client: 0,
         round: 0,

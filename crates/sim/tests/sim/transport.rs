@@ -2,8 +2,8 @@
 
 use crate::support::{MS, WRITE};
 use sim::{
-    Action, Between, Device, Memory, MemorySpec, Side, Step, Steps, Tape, TapeSpec, Transport,
-    Transported,
+    Action, Between, CommandSource, Device, MemoryDevice, MemorySpec, Tape, TapeSpec, Transport,
+    TransportCommand, TransportCommands, Transported,
 };
 use units::{Duration, Instant};
 
@@ -12,15 +12,15 @@ const RECORDS: u64 = 100;
 
 /// A device that takes so many milliseconds for a record.
 fn device(ms: u64) -> Box<dyn Device> {
-    Box::new(Memory::new(MemorySpec {
+    Box::new(MemoryDevice::new(MemorySpec {
         size: RECORD * RECORDS,
         access: ms * MS,
         rate: 1e15,
     }))
 }
 
-fn steps(action: Action, before: impl Fn(u64) -> u64 + Send + 'static) -> Steps {
-    Box::new((0..RECORDS).map(move |number| Step {
+fn steps(action: Action, before: impl Fn(u64) -> u64 + Send + 'static) -> TransportCommands {
+    Box::new((0..RECORDS).map(move |number| TransportCommand {
         action,
         offset: number * RECORD,
         len: RECORD,
@@ -29,15 +29,19 @@ fn steps(action: Action, before: impl Fn(u64) -> u64 + Send + 'static) -> Steps 
     }))
 }
 
-fn side(ms: u64, action: Action) -> Side {
-    Side {
+fn side(ms: u64, action: Action) -> CommandSource {
+    CommandSource {
         device: device(ms),
         steps: steps(action, |_| 0),
         at_once: 1,
     }
 }
 
-fn run(between: Between, source: Side, sink: Side) -> (f64, Transported, Transport) {
+fn run(
+    between: Between,
+    source: CommandSource,
+    sink: CommandSource,
+) -> (f64, Transported, Transport) {
     let start = Instant(77 * MS);
     let mut transport = Transport::new(between, source, sink, start);
     while transport.step().expect("no faults") {}
@@ -81,7 +85,7 @@ fn what_must_pass_first_is_waited_for() {
         window: RECORD,
         work_byte: 0.0,
     };
-    let sink = Side {
+    let sink = CommandSource {
         steps: steps(
             WRITE,
             |number| {
@@ -103,14 +107,14 @@ fn a_sink_takes_more_or_less_at_a_time_than_the_source_brings() {
         work_byte: 0.0,
     };
     for len in [250, 4000] {
-        let steps = (0..RECORD * RECORDS / len).map(move |number| Step {
+        let steps = (0..RECORD * RECORDS / len).map(move |number| TransportCommand {
             action: WRITE,
             offset: number * len,
             len,
             bytes: len,
             before: Duration::ZERO,
         });
-        let sink = Side {
+        let sink = CommandSource {
             steps: Box::new(steps),
             ..side(1, WRITE)
         };
@@ -125,8 +129,8 @@ fn commands_that_bring_and_take_nothing_are_done_all_the_same() {
         window: RECORD,
         work_byte: 1.0,
     };
-    let nothing = |action| Side {
-        steps: Box::new(steps(action, |_| 0).map(|step| Step { bytes: 0, ..step })),
+    let nothing = |action| CommandSource {
+        steps: Box::new(steps(action, |_| 0).map(|step| TransportCommand { bytes: 0, ..step })),
         ..side(2, action)
     };
     let (took, done, _) = run(between, nothing(Action::Read), nothing(WRITE));
@@ -154,7 +158,7 @@ fn devices_come_back_as_they_were_left() {
             window: RECORD,
             work_byte: 0.0,
         };
-        let sink = Side {
+        let sink = CommandSource {
             device: Box::new(Tape::new(tape(rate))),
             ..side(0, WRITE)
         };

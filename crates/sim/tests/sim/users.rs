@@ -9,15 +9,15 @@ use results::{Access, Measurement, TransactionLoad};
 use sim::SimSpec;
 use stats::Channel;
 use units::{Duration, Instant};
-use workload::{ClientSpec, Gap, GapShape, LoadFactor, Profile, Records, TargetId, UsersSpec};
+use workload::{ClientSpec, Gap, GapShape, LoadFactor, Records, TargetId, UserProfile, UsersSpec};
 
 /// The disk of the model, nanoseconds for one I/O.
 const DISK_NS: f64 = 1e7;
 const DEVICE: &str = "sim:mm1?mean=10ms";
 const SLOT: Duration = Duration::from_millis(1);
 
-fn profile(ios: u32, cpu: Duration, think: Gap) -> Profile {
-    Profile {
+fn profile(ios: u32, cpu: Duration, think: Gap) -> UserProfile {
+    UserProfile {
         name: "user".into(),
         users: 1,
         ios,
@@ -52,13 +52,13 @@ fn mean_values(demands: &[f64], think: f64, users: u32) -> (f64, f64) {
     (rate, response)
 }
 
-fn measure(profiles: Vec<Profile>, users: u32, device: &str, seconds: u64) -> Found {
+fn measure(profiles: Vec<UserProfile>, users: u32, device: &str, seconds: u64) -> Found {
     let ramp = Some(f64::from(users));
     measure_seeded(profiles, users, device, (seconds, 1), ramp)
 }
 
 fn measure_seeded(
-    profiles: Vec<Profile>,
+    profiles: Vec<UserProfile>,
     users: u32,
     device: &str,
     (seconds, seed): (u64, u64),
@@ -216,7 +216,7 @@ fn users_who_leave_do_not_lower_the_steady_rate() {
     let (mut rates, mut responses) = (0.0, 0.0);
     let mut held = [0_u64; 2];
     for seed in 1..=SEEDS {
-        let one = Profile {
+        let one = UserProfile {
             transactions: Some(20),
             ..profile(20, Duration::from_millis(100), think)
         };
@@ -243,7 +243,7 @@ fn users_who_leave_do_not_lower_the_steady_rate() {
 #[test]
 fn users_who_never_are_there_together_are_no_load_of_that_many() {
     let of = |ramp| {
-        let one = Profile {
+        let one = UserProfile {
             transactions: Some(10),
             ..profile(20, Duration::from_millis(1), Gap::NONE)
         };

@@ -6,7 +6,7 @@
 )]
 
 use sim::{
-    Action, Answer, BufferSpec, Command, Device, DiskSpec, Layout, Order, SeekCurve,
+    Action, Answer, BufferSpec, Command, Device, DiskLayout, DiskSpec, QueueDiscipline, SeekCurve,
     SeekInterference, ZoneSpec,
 };
 use units::{Duration, Instant};
@@ -105,7 +105,7 @@ pub fn disk() -> DiskSpec {
     DiskSpec {
         sector_bytes: 512,
         capacity: 1000 * 400 * 512,
-        layout: Layout {
+        layout: DiskLayout {
             zones,
             heads: 4,
             period: 10 * MS,
@@ -125,7 +125,7 @@ pub fn disk() -> DiskSpec {
         bus: None,
         buffer: None,
         write_cache: 0,
-        order: Order::Fifo,
+        order: QueueDiscipline::Fifo,
         interference: SeekInterference::On,
     }
 }

@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use procedure::study::{filled, level_variable};
 
-use super::Session;
+use super::StudySession;
 use crate::StudyRunError;
 use crate::preflight::describe;
 use crate::scratch::Scratch;
 use crate::seen::SeenPlace;
-use kinds::measure::Place;
+use kinds::measure::ReplicateContext;
 
 /// Stands in settings for the scratch directory.
 const SCRATCH: &str = "scratch";
 /// Stands in settings for the study's target.
 const PLACE: &str = "place";
 
-impl Session<'_> {
+impl StudySession<'_> {
     /// See what a cell is measured on, the first time.
     pub(super) fn look_at(&mut self, position: usize) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
@@ -62,8 +62,8 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn place(&self, cell: &[usize], seed: u64) -> Place {
-        Place {
+    pub(super) fn place(&self, cell: &[usize], seed: u64) -> ReplicateContext {
+        ReplicateContext {
             target: self
                 .filled(self.request.definition.target_of(cell).as_str())
                 .into(),

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use procedure::study::{Script, digest};
+use procedure::study::{ShellScript, digest};
 use results::{Warning, WarningCode};
 use units::Duration;
 
-use super::{Ended, Session, mentions_scratch};
+use super::{FinishedSession, StudySession, mentions_scratch};
 use crate::StudyRunError;
 use crate::journal::{RecordedStudy, Undo};
 use crate::scratch::{LeftScratch, Scratch};
@@ -14,7 +14,7 @@ use crate::script::{ScriptError, Shell};
 use host::environment;
 use lab::laboratory::with_causes;
 
-impl Session<'_> {
+impl StudySession<'_> {
     /// Undo what killed programs had set up. What fails was undone already, or never done.
     pub(super) fn undo_left(&mut self, recorded: &RecordedStudy) -> Result<(), StudyRunError> {
         self.undo_each(&recorded.undo);
@@ -67,8 +67,8 @@ impl Session<'_> {
     pub(super) fn set_up(
         &mut self,
         what: &str,
-        setup: Option<&Script>,
-        teardown: Option<&Script>,
+        setup: Option<&ShellScript>,
+        teardown: Option<&ShellScript>,
         variables: Vec<(String, String)>,
     ) -> Result<(), StudyRunError> {
         if let Some(signal) = self.interrupt.is_raised() {
@@ -134,7 +134,7 @@ impl Session<'_> {
     }
 
     /// Undo everything, remove the scratch directory, and give back what was measured.
-    pub(crate) fn close(mut self) -> Ended {
+    pub(crate) fn close(mut self) -> FinishedSession {
         if let Err(error) = self.undo_to(0) {
             let text = format!(
                 "A tear-down failed, and something may be left: {}",
@@ -161,7 +161,7 @@ impl Session<'_> {
         let earlier = self.replicates[..self.inherited].iter();
         let earlier: u64 = earlier.map(|replicate| replicate.elapsed_ns).sum();
         let own = Duration::from(self.begun.elapsed());
-        Ended {
+        FinishedSession {
             replicates: self.replicates,
             begun_at: self.begun_at,
             seed: self.seed,

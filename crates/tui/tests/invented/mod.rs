@@ -3,7 +3,7 @@
 use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
-use results::{CurvePoint, Level, LevelOutcome, Mode, Saturation};
+use results::{CurveLevel, CurvePoint, LevelOutcome, Mode, Saturation};
 use stats::{CONFIDENCE, Estimate};
 
 const NAMES: [&str; 7] = [
@@ -100,8 +100,8 @@ fn load_at(response_ms: f64) -> f64 {
     LOAD_MAX - CLIENTS_HALF * 1e3 / response_ms
 }
 
-fn levels() -> Vec<Level> {
-    let reached = |level_ms: u32, share| Level {
+fn levels() -> Vec<CurveLevel> {
+    let reached = |level_ms: u32, share| CurveLevel {
         open: None,
         level_ns: u64::from(level_ms) * 1_000_000,
         outcome: LevelOutcome::Reached {
@@ -119,7 +119,7 @@ fn levels() -> Vec<Level> {
     vec![
         reached(2, 0.018),
         reached(5, 0.024),
-        Level {
+        CurveLevel {
             open: None,
             level_ns: 20_000_000,
             outcome: not_reached,

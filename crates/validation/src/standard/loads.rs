@@ -51,14 +51,14 @@ pub(super) const SEEDS_OF_FEW: u64 = 4;
 const LONGEST: Duration = Duration::from_secs(20_000);
 
 /// A section of the document, on a machine.
-pub(super) struct Test<'a> {
+pub(super) struct StandardSection<'a> {
     interrupt: &'a Interrupt,
     test: StandardTest,
     table: StandardTable,
     pc: Pc,
 }
 
-impl<'a> Test<'a> {
+impl<'a> StandardSection<'a> {
     pub fn new(section: &str, pc: Pc, interrupt: &'a Interrupt) -> Result<Self, ValidationError> {
         let unit = Duration::from_millis(pc.unit_ms);
         let test = StandardTest::find(section, unit, None)

@@ -2,10 +2,10 @@
 
 use drivers::DriverKind;
 use host::interrupt::Interrupt;
-use results::live::Command;
-use vintage::rpt::log::{Block, Entry};
-use vintage::rpt::{Message, Plan, Session, shipped};
-use vintage::run::{Ending, Operator, OutputFiles, TestRequest, run_test};
+use results::live::LiveCommand;
+use vintage::rpt::log::{Block, LogEntry};
+use vintage::rpt::{RptSession, TestPlan, ThreadMessage, shipped};
+use vintage::run::{Operator, OutputFiles, TestEnding, TestRequest, run_test};
 
 use super::system::{DEVICE, MESSAGE, THREADS_MAX};
 use super::{FoundLevel, Outcome};
@@ -28,11 +28,11 @@ pub fn measure(level_max_ms: u32, seed: u64) -> Outcome {
     let never = Interrupt::never();
     let ended = run_test(plan(level_max_ms), &request, files, &never, &mut account);
     let ended = ended.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-    assert_eq!(ended, Ending::Finished, "seed {seed}");
+    assert_eq!(ended, TestEnding::Finished, "seed {seed}");
     account.outcome()
 }
 
-fn plan(level_max_ms: u32) -> Plan {
+fn plan(level_max_ms: u32) -> TestPlan {
     let text = format!(
         "TestFile=c.rpt\nParmFile=rpt.rpp\nReptFile=c.rpr\nDataFile={DEVICE}\n\
          Rsmin=0\nRsmax={level_max_ms}\nDnmin=8\nDnmax=1024\nDlmax=0.03\n\
@@ -40,7 +40,7 @@ fn plan(level_max_ms: u32) -> Plan {
     );
     let mut include =
         |name: &str| shipped::text_of(name).map_or_else(|| Err(name.into()), |it| Ok(it.into()));
-    let (plan, faults) = Plan::read("c.rpt", &text, &Vec::new(), &mut include);
+    let (plan, faults) = TestPlan::read("c.rpt", &text, &Vec::new(), &mut include);
     let plan = plan.unwrap_or_else(|| panic!("{:?}", faults.errors));
     assert_eq!(plan.threads_max, THREADS_MAX);
     plan
@@ -94,11 +94,11 @@ impl Operator for Account {
 
     fn note(&mut self, _text: &str) {}
 
-    fn entry(&mut self, entry: &Entry, _verbose: u8) {
+    fn entry(&mut self, entry: &LogEntry, _verbose: u8) {
         match entry {
-            Entry::Active { .. } => self.threads += 1,
-            Entry::Inactive { .. } => self.threads -= 1,
-            Entry::Sum { sums, .. } => {
+            LogEntry::Active { .. } => self.threads += 1,
+            LogEntry::Inactive { .. } => self.threads -= 1,
+            LogEntry::Sum { sums, .. } => {
                 // A sum that was not long enough goes on as one of twice as many messages.
                 let goes_on = self.summed.is_some_and(|(threads, messages)| {
                     threads == sums.threads && messages * 2.0 == sums.messages
@@ -106,21 +106,21 @@ impl Operator for Account {
                 self.points += usize::from(!goes_on);
                 self.summed = Some((sums.threads, sums.messages));
             }
-            Entry::Warning { text, .. } => {
+            LogEntry::Warning { text, .. } => {
                 self.unconverged += usize::from(!text.contains("was not reached"));
             }
-            Entry::Results(block) => self.found = Some(block.clone()),
+            LogEntry::Results(block) => self.found = Some(block.clone()),
             _ => {}
         }
         self.threads_most = self.threads_most.max(self.threads);
     }
 
-    fn message(&mut self, message: &Message, _verbose: u8) {
+    fn message(&mut self, message: &ThreadMessage, _verbose: u8) {
         assert_eq!(message.nios, MESSAGE as f64);
         self.messages += 1;
     }
 
-    fn look(&mut self, _session: &Session, elapsed_s: f64) -> Option<Command> {
+    fn look(&mut self, _session: &RptSession, elapsed_s: f64) -> Option<LiveCommand> {
         self.elapsed_s = elapsed_s;
         None
     }

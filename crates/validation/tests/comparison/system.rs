@@ -2,7 +2,7 @@
 
 use procedure::MAIN_DIRECT;
 use sim::SimSpec;
-use workload::{ControlSpec, Definition};
+use workload::{ControlSpec, WorkloadDefinition};
 
 /// Four servers, each with an exponential service time.
 pub const DEVICE: &str = "sim:mmc?servers=4&mean=5ms";
@@ -21,14 +21,14 @@ pub const MESSAGE: u64 = 100;
 #[derive(Clone, Debug)]
 pub struct System {
     pub device: SimSpec,
-    pub definition: Definition,
+    pub definition: WorkloadDefinition,
     pub spec: ControlSpec,
 }
 
 impl System {
     pub fn new() -> Self {
         let device = SimSpec::parse(DEVICE).expect("a valid device");
-        let definition = Definition::built_in("transaction").expect("a built-in workload");
+        let definition = WorkloadDefinition::built_in("transaction").expect("a built-in workload");
         let spec = definition.spec(MAIN_DIRECT, device.size.0, None);
         let spec = spec.expect("a device that is large enough");
         Self {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use fastrand::Rng;
 use verify::{
-    BLOCK_WORDS, Finding, Ledger, Outcome, SECTOR_BYTES, Trust, Words, new_words, words_needed,
-    words_of,
+    BLOCK_WORDS, ExpectedDurability, Ledger, SECTOR_BYTES, VerifyMismatch, Words, WriteOutcome,
+    new_words, words_needed, words_of,
 };
 
 const UNIT: u64 = 4096;
@@ -43,13 +43,13 @@ pub struct Harm {
 
 impl Harm {
     /// Whether a finding lies where the lie was meant to be seen.
-    pub fn contains(&self, finding: &Finding) -> bool {
+    pub fn contains(&self, finding: &VerifyMismatch) -> bool {
         let (begin, end) = self.beside.unwrap_or((self.begin, self.end));
         (begin..end).contains(&finding.offset)
     }
 
     /// Whether a finding lies where the lie changed anything.
-    pub fn covers(&self, finding: &Finding) -> bool {
+    pub fn covers(&self, finding: &VerifyMismatch) -> bool {
         (self.begin..self.end).contains(&finding.offset) || self.contains(finding)
     }
 }
@@ -125,7 +125,7 @@ pub struct World {
     remembered: Vec<u64>,
     target: Target,
     under_way: Vec<UnderWay>,
-    found: Vec<Finding>,
+    found: Vec<VerifyMismatch>,
     reads: usize,
     overlaps: usize,
 }
@@ -204,7 +204,7 @@ impl World {
                 self.target.write(offset, &bytes);
             }
         }
-        self.ledger.end_write(0, offset, len, Outcome::Done);
+        self.ledger.end_write(0, offset, len, WriteOutcome::Done);
         harm
     }
 
@@ -216,7 +216,7 @@ impl World {
 
     /// Read all that was written, judged by a ledger in which each block is as it is now, or as it
     /// was when it was remembered.
-    pub fn read_back_by_old_state(&mut self) -> Vec<Finding> {
+    pub fn read_back_by_old_state(&mut self) -> Vec<VerifyMismatch> {
         let mut is_old = false;
         let mut old = Vec::new();
         for (place, now) in (*self.words).as_ref().iter().enumerate() {
@@ -231,7 +231,7 @@ impl World {
         let old = words_of(old.into_iter());
         self.words = Words::clone(&old);
         self.ledger = Ledger::new(self.ledger.seed(), UNIT, &[LEN], old).expect("a ledger");
-        self.read_back(Trust::Flushed)
+        self.read_back(ExpectedDurability::Flushed)
     }
 
     /// Each cached sector is left at any of its versions, or at what is durable; returns how many
@@ -249,7 +249,7 @@ impl World {
     }
 
     /// Read all that was written.
-    pub fn read_back(&mut self, trust: Trust) -> Vec<Finding> {
+    pub fn read_back(&mut self, trust: ExpectedDurability) -> Vec<VerifyMismatch> {
         let places: Vec<(u64, u64)> = self.ledger.written(0, 1 << 20).collect();
         let judged = places.into_iter().flat_map(|(offset, len)| {
             let bytes = self.target.read(offset, len);
@@ -258,7 +258,7 @@ impl World {
         judged.collect()
     }
 
-    pub fn found_while_running(&self) -> &[Finding] {
+    pub fn found_while_running(&self) -> &[VerifyMismatch] {
         &self.found
     }
 
@@ -285,7 +285,7 @@ impl World {
         let bytes = self.fresh(len);
         let bytes = self.begin(offset, bytes);
         self.target.write(offset, &bytes);
-        self.ledger.end_write(0, offset, len, Outcome::Done);
+        self.ledger.end_write(0, offset, len, WriteOutcome::Done);
     }
 
     fn ask_write(&mut self) {
@@ -310,9 +310,9 @@ impl World {
         let (moved, outcome) = match self.rng.u8(0..20) {
             0 => {
                 let sectors = self.rng.usize(0..bytes.len() / SECTOR_BYTES);
-                (sectors * SECTOR_BYTES, Outcome::Failed)
+                (sectors * SECTOR_BYTES, WriteOutcome::Failed)
             }
-            _ => (bytes.len(), Outcome::Done),
+            _ => (bytes.len(), WriteOutcome::Done),
         };
         self.target.write(offset, &bytes[..moved]);
         self.ledger.end_write(0, offset, len, outcome);

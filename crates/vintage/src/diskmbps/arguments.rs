@@ -11,7 +11,7 @@ pub const PASSES_MAX: u32 = 999;
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum DiskmbpsWork {
     /// A file is written and read.
     Write {
         /// Its size.
@@ -28,9 +28,9 @@ pub enum Work {
 
 /// A command line that can be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arguments {
+pub struct DiskmbpsArguments {
     /// What is measured.
-    pub work: Work,
+    pub work: DiskmbpsWork,
     /// Number of read passes.
     pub passes: u32,
     /// What ends the names of the files.
@@ -42,7 +42,7 @@ pub struct Arguments {
 /// # Errors
 /// What is wrong with it, and what to do.
 // fuzzed: arguments
-pub fn typed(words: &[String]) -> Result<Arguments, String> {
+pub fn typed(words: &[String]) -> Result<DiskmbpsArguments, String> {
     if let Some(extra) = words.get(4) {
         return Err(format!(
             "{} is one argument too many: say MB PASSES [X [PATH]], and put a path with blanks in \
@@ -66,13 +66,13 @@ pub fn typed(words: &[String]) -> Result<Arguments, String> {
         (0, None) => {
             return Err("0 megabytes reads a file that exists: name it, as in 0 4 N PATH".into());
         }
-        (0, Some(path)) => Work::Read { file: path.clone() },
-        (megabytes, path) => Work::Write {
+        (0, Some(path)) => DiskmbpsWork::Read { file: path.clone() },
+        (megabytes, path) => DiskmbpsWork::Write {
             megabytes,
             directory: path.cloned(),
         },
     };
-    Ok(Arguments {
+    Ok(DiskmbpsArguments {
         work,
         passes,
         letter,
@@ -144,8 +144,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(text: &str, work: Work, passes: u32, letter: char) {
-        let expected = Arguments {
+    fn check(text: &str, work: DiskmbpsWork, passes: u32, letter: char) {
+        let expected = DiskmbpsArguments {
             work,
             passes,
             letter,
@@ -153,8 +153,8 @@ mod tests {
         assert_eq!(typed(&words(text)), Ok(expected), "{text}");
     }
 
-    fn write(megabytes: u64, directory: Option<&str>) -> Work {
-        Work::Write {
+    fn write(megabytes: u64, directory: Option<&str>) -> DiskmbpsWork {
+        DiskmbpsWork::Write {
             megabytes,
             directory: directory.map(str::to_owned),
         }
@@ -168,7 +168,7 @@ mod tests {
         let file = "D:\\funstuff\\videos\\weezer.avi".to_owned();
         check(
             "0 4 C D:\\funstuff\\videos\\weezer.avi",
-            Work::Read { file },
+            DiskmbpsWork::Read { file },
             4,
             'C',
         );

@@ -61,7 +61,7 @@ pub struct Finished {
 
 /// What stands above the passes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heading {
+pub struct LogHeading {
     /// Names of server and client, where somebody was asked for them.
     pub names: Option<(String, String)>,
     /// The job, such as `J143308N`.
@@ -112,7 +112,7 @@ pub fn decimals(seconds: f64) -> usize {
     }
 }
 
-impl Heading {
+impl LogHeading {
     /// The lines that begin the log.
     #[must_use]
     pub fn in_log(&self) -> String {
@@ -241,14 +241,14 @@ mod tests {
             "   11.98 seconds for read pass  1 at     2.75 Mbytes/second",
         );
         assert_eq!(
-            Heading::written_on_screen(33),
+            LogHeading::written_on_screen(33),
             "Data file closed 34603008 bytes (data*33)"
         );
     }
 
     #[test]
     fn the_sample_of_a_log_comes_out() {
-        let heading = Heading {
+        let heading = LogHeading {
             names: Some(("p100".into(), "p100".into())),
             job: job_name("143308", 'N'),
             timestamp: "Wed May 21 14:33:08 1997".into(),
@@ -256,8 +256,8 @@ mod tests {
         };
         let lines = [
             heading.in_log(),
-            Heading::data_file("J143308N.TMP", 10),
-            Heading::written_in_log(10),
+            LogHeading::data_file("J143308N.TMP", 10),
+            LogHeading::written_in_log(10),
             finished(PassKind::Write, 10, 1.62).in_log(&stamp()),
             finished(PassKind::Read(20), 10, 0.13).in_log(&stamp()),
         ];

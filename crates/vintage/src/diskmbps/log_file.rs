@@ -1,7 +1,7 @@
 //! Reads logs back: those of this program, and those of 1997.
 
 use super::layout::PassKind;
-use super::merge::{Column, Moment, Row};
+use super::merge::{LogColumn, PassMoment, PassRow};
 use crate::form::fields;
 use crate::moment::{TimeOfDay, date_of, days_from_civil, finite, rfc_3339_seconds, time_of};
 
@@ -10,7 +10,7 @@ const PASSES_READ_MAX: usize = 100_000;
 
 /// One job in a log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Job {
+pub struct LoggedJob {
     /// Its name, such as `J143308N`.
     pub name: String,
     /// The client's name, where somebody gave it.
@@ -63,8 +63,8 @@ pub enum NoTransferLog {
 /// # Errors
 /// When there is none, or a pass cannot be read.
 // fuzzed: diskmbps_log
-pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
-    let mut jobs: Vec<Job> = Vec::new();
+pub fn read_logs(text: &str) -> Result<Vec<LoggedJob>, NoTransferLog> {
+    let mut jobs: Vec<LoggedJob> = Vec::new();
     let (mut client, mut reading) = (None, None);
     let mut count = 0;
     for (index, line) in text.lines().enumerate() {
@@ -77,7 +77,7 @@ pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
                     [_, month, day, _, year, ..] => date_of(month, day, year),
                     _ => continue,
                 };
-                jobs.push(Job {
+                jobs.push(LoggedJob {
                     name: (*name).to_owned(),
                     client: client.take(),
                     date: date.ok_or(NoTransferLog::Line(index + 1))?,
@@ -118,14 +118,14 @@ pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
 impl LoggedPass {
     /// Bytes moved, as far as they are known: those of the file, or what rate and time make.
     #[must_use]
-    pub fn bytes(&self, job: &Job) -> u64 {
+    pub fn bytes(&self, job: &LoggedJob) -> u64 {
         let whole = job.bytes.filter(|_| self.size_mb.is_none());
         let megabytes = self.size_mb.unwrap_or(self.rate * self.seconds);
         whole.unwrap_or((megabytes * f64::from(1 << 20)).max(0.0) as u64)
     }
 }
 
-impl Job {
+impl LoggedJob {
     /// The host it ran on, as far as the log tells.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
@@ -137,7 +137,7 @@ impl Job {
 
     /// Its passes as a column of the merged table.
     #[must_use]
-    pub fn column(&self) -> Column {
+    pub fn column(&self) -> LogColumn {
         let mut day = days_from_civil(self.date);
         let mut before = 0;
         let rows = self.passes.iter().map(|pass| {
@@ -148,12 +148,12 @@ impl Job {
                 day += 1;
             }
             before = second;
-            Row {
+            PassRow {
                 what: what_of(pass.kind),
                 is_write: pass.kind == PassKind::Write,
                 rate: pass.rate,
                 seconds: pass.seconds,
-                moment: Moment {
+                moment: PassMoment {
                     time: format!("{hours:02}:{minutes:02}:{seconds:02}"),
                     local: day as f64 * 86_400.0 + f64::from(second),
                     monotonic: pass.stamp.as_ref().map(|(_, at, _)| *at),
@@ -165,7 +165,7 @@ impl Job {
             }
         });
         let rows = rows.collect();
-        Column {
+        LogColumn {
             title: format!("{}, {}", self.host().unwrap_or("a host"), self.name),
             host: self.host().map(str::to_owned),
             rows,
@@ -211,7 +211,7 @@ fn pass_of(line: &str) -> Option<LoggedPass> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{Finished, Heading, Stamp};
+    use super::super::layout::{Finished, LogHeading, Stamp};
     use super::*;
 
     const LOG_OF_1997: &str = "\
@@ -253,7 +253,7 @@ Job J125954C Thu May 22 12:59:54 1997
 
     #[test]
     fn what_is_written_is_read_back() {
-        let heading = Heading {
+        let heading = LogHeading {
             names: None,
             job: "J120000B".into(),
             timestamp: "Sun Nov 22 12:00:00 2026".into(),

@@ -10,7 +10,7 @@ const GAP: usize = 3;
 
 /// When a pass ended, on each clock that is known.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moment {
+pub struct PassMoment {
     /// Time of day, as it is shown.
     pub time: String,
     /// Local date and time, seconds.
@@ -23,7 +23,7 @@ pub struct Moment {
 
 /// One pass.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct PassRow {
     /// What it did, such as `read 2`.
     pub what: String,
     /// Whether it wrote.
@@ -33,18 +33,18 @@ pub struct Row {
     /// Seconds that it took.
     pub seconds: f64,
     /// When it ended.
-    pub moment: Moment,
+    pub moment: PassMoment,
 }
 
 /// What one log recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct LogColumn {
     /// Host and job.
     pub title: String,
     /// The host, where it is known.
     pub host: Option<String>,
     /// Its passes.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PassRow>,
 }
 
 /// Which clock brings the passes of all logs into order.
@@ -60,9 +60,9 @@ enum Basis {
 
 /// All passes in the order of their ends, each in its log's column.
 #[must_use]
-pub fn merged(columns: &[Column]) -> String {
+pub fn merged(columns: &[LogColumn]) -> String {
     let basis = basis_of(columns);
-    let mut passes: Vec<(f64, usize, &Row)> = columns
+    let mut passes: Vec<(f64, usize, &PassRow)> = columns
         .iter()
         .enumerate()
         .flat_map(|(place, column)| column.rows.iter().map(move |row| (place, row)))
@@ -106,7 +106,7 @@ pub fn merged(columns: &[Column]) -> String {
     text
 }
 
-impl Column {
+impl LogColumn {
     /// Whether a pass over its file is under way, or follows at once.
     fn is_reading(&self, at: f64, basis: &Basis) -> bool {
         let ends = self.rows.iter().map(|row| instant(&row.moment, basis));
@@ -123,7 +123,7 @@ impl Column {
     }
 }
 
-fn cell(row: &Row) -> String {
+fn cell(row: &PassRow) -> String {
     format!("{:<9}{:>9.2} MB/s  {}", row.what, row.rate, row.moment.time)
 }
 
@@ -143,7 +143,7 @@ fn in_words(basis: &Basis) -> String {
     }
 }
 
-fn basis_of(columns: &[Column]) -> Basis {
+fn basis_of(columns: &[LogColumn]) -> Basis {
     let moments = || {
         columns
             .iter()
@@ -162,7 +162,7 @@ fn basis_of(columns: &[Column]) -> Basis {
     }
 }
 
-fn instant(moment: &Moment, basis: &Basis) -> f64 {
+fn instant(moment: &PassMoment, basis: &Basis) -> f64 {
     let found = match basis {
         Basis::Monotonic(_) => moment.monotonic,
         Basis::Wall => moment.wall,
@@ -176,7 +176,7 @@ mod tests {
     use super::super::log_file::read_logs;
     use super::*;
 
-    fn log(client: &str, passes: &[(&str, &str)]) -> Column {
+    fn log(client: &str, passes: &[(&str, &str)]) -> LogColumn {
         let mut text =
             format!("Server ppro Client {client}\nJob J124000X Thu May 22 12:40:00 1997\n");
         for (number, (rate, time)) in passes.iter().enumerate() {
@@ -243,15 +243,15 @@ In the order of local date and time, to the second; as right as the hosts' clock
 
     #[test]
     fn one_hosts_own_clock_counts_more_than_its_date() {
-        let column = |monotonic, time: &str, local| Column {
+        let column = |monotonic, time: &str, local| LogColumn {
             title: "gold".into(),
             host: Some("gold".into()),
-            rows: vec![Row {
+            rows: vec![PassRow {
                 what: "read 1".into(),
                 is_write: false,
                 rate: 1.0,
                 seconds: 1.0,
-                moment: Moment {
+                moment: PassMoment {
                     time: time.into(),
                     local,
                     monotonic: Some(monotonic),

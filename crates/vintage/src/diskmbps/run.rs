@@ -14,19 +14,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::diskmbps::{
-    Arguments, BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, Finished, Heading, PassKind, Stamp,
-    Work, block, job_name, last_word,
+    BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, DiskmbpsArguments, DiskmbpsWork, Finished,
+    LogHeading, PassKind, Stamp, block, job_name, last_word,
 };
 use drivers::{Caching, Payload, Seal, Target};
 use rustix::time::{ClockId, clock_gettime};
 use units::Bytes;
 use workload::TargetId;
 
-use files::Log;
-use model::Model;
+use files::PassLog;
+use model::SequentialModel;
 
 use crate::run::data_file::{DataFate, DataFile, check_room, open_to_read};
-use crate::run::shared::{ProgramSeat, moment_after};
+use crate::run::shared::{ProgramSlot, moment_after};
 use crate::run::{ClassicError, ProgramRun, timestamp_of};
 
 /// Seconds that a job waits for one in which no other left its log.
@@ -59,14 +59,14 @@ impl JobStart {
     }
 
     /// The same on the clock of a machine that several programs use.
-    pub(crate) fn at_seat(seat: &ProgramSeat, letter: char) -> Result<Self, ClassicError> {
+    pub(crate) fn in_slot(slot: &ProgramSlot, letter: char) -> Result<Self, ClassicError> {
         for _ in 0..SECONDS_WAITED {
-            if Self::at(&seat.moment(), letter).is_free() {
+            if Self::at(&slot.moment(), letter).is_free() {
                 break;
             }
-            seat.pass_time(seat.now() + units::Duration::from_secs(1))?;
+            slot.pass_time(slot.now() + units::Duration::from_secs(1))?;
         }
-        Ok(Self::at(&seat.moment(), letter))
+        Ok(Self::at(&slot.moment(), letter))
     }
 
     fn is_free(&self) -> bool {
@@ -89,7 +89,7 @@ fn log_name(job: &str) -> String {
 #[derive(Clone, Debug)]
 pub struct DiskMbps {
     /// What was typed.
-    pub arguments: Arguments,
+    pub arguments: DiskmbpsArguments,
     /// Names of server and client, where somebody was asked for them.
     pub names: Option<(String, String)>,
     /// When it began.
@@ -103,7 +103,7 @@ pub struct DiskMbps {
 impl DiskMbps {
     /// A job as it was typed.
     #[must_use]
-    pub const fn new(arguments: Arguments, start: JobStart) -> Self {
+    pub const fn new(arguments: DiskmbpsArguments, start: JobStart) -> Self {
         Self {
             arguments,
             names: None,
@@ -117,10 +117,10 @@ impl DiskMbps {
     fn kinds(&self) -> Vec<PassKind> {
         let reads = 1..=self.arguments.passes;
         match self.arguments.work {
-            Work::Write { .. } => std::iter::once(PassKind::Write)
+            DiskmbpsWork::Write { .. } => std::iter::once(PassKind::Write)
                 .chain(reads.map(PassKind::Read))
                 .collect(),
-            Work::Read { .. } => reads.map(PassKind::ReadExisting).collect(),
+            DiskmbpsWork::Read { .. } => reads.map(PassKind::ReadExisting).collect(),
         }
     }
 
@@ -128,7 +128,7 @@ impl DiskMbps {
     #[must_use]
     pub fn makes_file(&self) -> bool {
         let work = &self.arguments.work;
-        matches!(work, Work::Write { .. }) && model::named(work).is_none()
+        matches!(work, DiskmbpsWork::Write { .. }) && model::named(work).is_none()
     }
 }
 
@@ -143,31 +143,31 @@ pub fn run_diskmbps(
     run: &mut ProgramRun<'_>,
 ) -> Result<Vec<Finished>, ClassicError> {
     let work = &job.arguments.work;
-    let is_writing = matches!(work, Work::Write { .. });
-    let (source, written) = match run.seat {
-        None => (Source::of(job)?, None),
-        Some(seat) => {
-            let model = Model::at_seat(seat, work, &job.start.name)?;
-            let written = is_writing.then(|| (seat, model.name.clone()));
-            (Source::Model(Box::new(model)), written)
+    let is_writing = matches!(work, DiskmbpsWork::Write { .. });
+    let (source, written) = match run.slot {
+        None => (DataSource::of(job)?, None),
+        Some(slot) => {
+            let model = SequentialModel::in_slot(slot, work, &job.start.name)?;
+            let written = is_writing.then(|| (slot, model.name.clone()));
+            (DataSource::Model(Box::new(model)), written)
         }
     };
     let done = run_job(job, source, run);
-    if let Some((seat, name)) = written {
-        seat.machine().remove_file(&name)?;
+    if let Some((slot, name)) = written {
+        slot.machine().remove_file(&name)?;
     }
     done
 }
 
 fn run_job(
     job: &DiskMbps,
-    source: Source,
+    source: DataSource,
     run: &mut ProgramRun<'_>,
 ) -> Result<Vec<Finished>, ClassicError> {
-    let at_seat = |seat: &ProgramSeat| Moment::at_start(seat.begun());
+    let in_slot = |slot: &ProgramSlot| Moment::at_start(slot.begun());
     let mut session = DiskMbpsRun {
-        log: Log::create(run.logs, &job.start.name)?,
-        begun: run.seat.map_or_else(Moment::now, at_seat),
+        log: PassLog::create(run.logs, &job.start.name)?,
+        begun: run.slot.map_or_else(Moment::now, in_slot),
         run,
         is_kept: false,
         passes: Vec::new(),
@@ -180,20 +180,20 @@ fn run_job(
 }
 
 /// Where the data are.
-enum Source {
+enum DataSource {
     New { path: PathBuf, megabytes: u64 },
     Existing(Target),
-    Model(Box<Model>),
+    Model(Box<SequentialModel>),
 }
 
-impl Source {
+impl DataSource {
     fn of(job: &DiskMbps) -> Result<Self, ClassicError> {
         let work = &job.arguments.work;
         if let Some(name) = model::named(work) {
-            return Ok(Self::Model(Box::new(Model::open(name, work)?)));
+            return Ok(Self::Model(Box::new(SequentialModel::open(name, work)?)));
         }
         match work {
-            Work::Write {
+            DiskmbpsWork::Write {
                 megabytes,
                 directory,
             } => {
@@ -207,22 +207,24 @@ impl Source {
                     megabytes: *megabytes,
                 })
             }
-            Work::Read { file } => Ok(Self::Existing(open_existing(Path::new(file))?)),
+            DiskmbpsWork::Read { file } => Ok(Self::Existing(open_existing(Path::new(file))?)),
         }
     }
 
     /// The file that exists already, if one is read.
-    fn reading(&self, work: &Work) -> Option<String> {
+    fn reading(&self, work: &DiskmbpsWork) -> Option<String> {
         match self {
             Self::Existing(target) => Some(target.path().display().to_string()),
-            Self::Model(model) => matches!(work, Work::Read { .. }).then(|| model.name.clone()),
+            Self::Model(model) => {
+                matches!(work, DiskmbpsWork::Read { .. }).then(|| model.name.clone())
+            }
             Self::New { .. } => None,
         }
     }
 }
 
 struct DiskMbpsRun<'a, 'b> {
-    log: Log,
+    log: PassLog,
     run: &'a mut ProgramRun<'b>,
     /// What the clocks showed when a model was at rest.
     begun: Moment,
@@ -233,8 +235,8 @@ struct DiskMbpsRun<'a, 'b> {
 }
 
 impl DiskMbpsRun<'_, '_> {
-    fn run(&mut self, job: &DiskMbps, source: Source) -> Result<(), ClassicError> {
-        let heading = Heading {
+    fn run(&mut self, job: &DiskMbps, source: DataSource) -> Result<(), ClassicError> {
+        let heading = LogHeading {
             names: job.names.clone(),
             job: job.start.name.clone(),
             timestamp: job.start.timestamp.clone(),
@@ -245,15 +247,15 @@ impl DiskMbpsRun<'_, '_> {
             self.say(&format!("Reading file {file}"));
         }
         match source {
-            Source::New { path, megabytes } => self.run_new(job, path, megabytes)?,
-            Source::Existing(target) => {
+            DataSource::New { path, megabytes } => self.run_new(job, path, megabytes)?,
+            DataSource::Existing(target) => {
                 for kind in job.kinds() {
                     let pass = self.read(target.file(), target.path(), kind, target.size())?;
                     self.finish(pass, &Moment::now())?;
                 }
             }
-            Source::Model(mut model) => {
-                if let Work::Write { megabytes, .. } = job.arguments.work {
+            DataSource::Model(mut model) => {
+                if let DiskmbpsWork::Write { megabytes, .. } = job.arguments.work {
                     self.data_file(&model.name, megabytes)?;
                 }
                 for kind in job.kinds() {
@@ -326,7 +328,7 @@ impl DiskMbpsRun<'_, '_> {
 
     /// Name the file that is written.
     fn data_file(&mut self, name: &str, megabytes: u64) -> Result<(), ClassicError> {
-        let line = Heading::data_file(name, megabytes);
+        let line = LogHeading::data_file(name, megabytes);
         self.say(&format!("{line}\n"));
         self.log.put(&line)
     }
@@ -368,8 +370,8 @@ impl DiskMbpsRun<'_, '_> {
     fn finish(&mut self, pass: Finished, ended: &Moment) -> Result<(), ClassicError> {
         if pass.kind == PassKind::Write {
             let megabytes = pass.bytes >> 20;
-            self.say(&Heading::written_on_screen(megabytes));
-            self.log.put(&Heading::written_in_log(megabytes))?;
+            self.say(&LogHeading::written_on_screen(megabytes));
+            self.log.put(&LogHeading::written_in_log(megabytes))?;
         }
         self.say(&pass.on_screen());
         self.log.put(&pass.in_log(&ended.stamp()))?;

@@ -35,7 +35,7 @@ const UNITS_MAX: f64 = 1e6;
 
 /// A command line that can be run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Arguments {
+pub enum DiskrandArguments {
     /// A file is written, and read in three passes.
     Write(WriteArguments),
     /// A user makes transactions.
@@ -133,7 +133,7 @@ pub enum PassLength {
 /// # Errors
 /// What is wrong with it, and what to do.
 // fuzzed: arguments
-pub fn typed(words: &[String], passes: PassLength) -> Result<Arguments, String> {
+pub fn typed(words: &[String], passes: PassLength) -> Result<DiskrandArguments, String> {
     let Some((command, rest)) = words.split_first() else {
         return Err("say Write, Read, Xread, Yread, Zread or Erase".into());
     };
@@ -155,7 +155,7 @@ pub fn typed(words: &[String], passes: PassLength) -> Result<Arguments, String> 
     read(mode, rest)
 }
 
-fn write(words: &[String], passes: PassLength) -> Result<Arguments, String> {
+fn write(words: &[String], passes: PassLength) -> Result<DiskrandArguments, String> {
     let names = ["DF", "MB", "RS", "LF"];
     let example = "Write RandData.txt 40 15 LogFile.txt";
     let words = counted(words, &names, &[4], example)?;
@@ -170,7 +170,7 @@ fn write(words: &[String], passes: PassLength) -> Result<Arguments, String> {
              allows less, for a trial"
         ));
     }
-    Ok(Arguments::Write(WriteArguments {
+    Ok(DiskrandArguments::Write(WriteArguments {
         file: path(&words[0], "DF", "data file")?.into(),
         megabytes: number(&words[1], "MB", "of megabytes", 1, MEGABYTES_MAX)?,
         seconds,
@@ -178,13 +178,13 @@ fn write(words: &[String], passes: PassLength) -> Result<Arguments, String> {
     }))
 }
 
-fn erase(words: &[String]) -> Result<Arguments, String> {
+fn erase(words: &[String]) -> Result<DiskrandArguments, String> {
     let words = counted(words, &["DF"], &[1], "Erase RandData.txt")?;
     let file = path(&words[0], "DF", "data file")?.into();
-    Ok(Arguments::Erase { file })
+    Ok(DiskrandArguments::Erase { file })
 }
 
-fn read(mode: ReadMode, words: &[String]) -> Result<Arguments, String> {
+fn read(mode: ReadMode, words: &[String]) -> Result<DiskrandArguments, String> {
     let names = ["DF", "UN", "NT", "LF", "IO", "TT", "KM", "CP"];
     let example = "Read RandData.txt 101 50 LogFile.txt 20 5, or with KM CP behind, as in 10 1";
     let words = counted(words, &names, &[6, 8], example)?;
@@ -198,7 +198,7 @@ fn read(mode: ReadMode, words: &[String]) -> Result<Arguments, String> {
     let optional = |place: usize| words.get(place).map_or("0", String::as_str);
     let whole =
         |place: usize, what, low, high| number(&words[place], names[place], what, low, high);
-    Ok(Arguments::Read(ReadArguments {
+    Ok(DiskrandArguments::Read(ReadArguments {
         mode,
         file: path(&words[0], "DF", "data file")?.into(),
         user: small(whole(1, "of a user", 0, u64::from(u32::MAX))?),
@@ -291,7 +291,7 @@ fn log_name(text: &str) -> Result<LogName, String> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Arguments, String> {
+    fn of(text: &str) -> Result<DiskrandArguments, String> {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         typed(&words, PassLength::AsDocumented)
     }
@@ -304,7 +304,7 @@ mod tests {
             seconds,
             log: LogName::One(log.into()),
         };
-        assert_eq!(of(text), Ok(Arguments::Write(expected)), "{text}");
+        assert_eq!(of(text), Ok(DiskrandArguments::Write(expected)), "{text}");
     }
 
     fn user(number: u32, transactions: u64, ios: u32, think_s: u32) -> ReadArguments {
@@ -323,7 +323,7 @@ mod tests {
 
     #[track_caller]
     fn check_read(text: &str, expected: ReadArguments) {
-        assert_eq!(of(text), Ok(Arguments::Read(expected)), "{text}");
+        assert_eq!(of(text), Ok(DiskrandArguments::Read(expected)), "{text}");
     }
 
     #[test]
@@ -384,7 +384,10 @@ mod tests {
             },
         );
         let file = "DataFile.txt".into();
-        assert_eq!(of("Erase DataFile.txt"), Ok(Arguments::Erase { file }));
+        assert_eq!(
+            of("Erase DataFile.txt"),
+            Ok(DiskrandArguments::Erase { file })
+        );
     }
 
     #[test]
@@ -406,7 +409,7 @@ mod tests {
         }
         // The document's "Erase or R" is a slip: R reads.
         let file = "RandData.txt".into();
-        assert_eq!(of("E RandData.txt"), Ok(Arguments::Erase { file }));
+        assert_eq!(of("E RandData.txt"), Ok(DiskrandArguments::Erase { file }));
         assert!(of("R RandData.txt").is_err());
         let modes = [
             ReadMode::Read,
@@ -479,7 +482,7 @@ mod tests {
     fn a_trial_may_read_for_less() {
         let words = ["Write", "D", "1", "0", "L"].map(str::to_owned);
         let found = typed(&words, PassLength::Short).expect("short passes");
-        assert!(matches!(found, Arguments::Write(it) if it.seconds == 0));
+        assert!(matches!(found, DiskrandArguments::Write(it) if it.seconds == 0));
         let blank = ["Erase", " "].map(str::to_owned);
         assert!(typed(&blank, PassLength::Short).is_err());
     }

@@ -1,6 +1,6 @@
 //! What does not fit together in a log.
 
-use super::log_file::{DiskRandLog, Session};
+use super::log_file::{DiskRandLog, UserSession};
 use super::record::RECORDS_PER_MEGABYTE;
 use results::WarningCode;
 
@@ -39,7 +39,7 @@ pub fn percentile_95(times: &[f64]) -> Option<f64> {
     sorted.get(place).copied()
 }
 
-fn of_session(session: &Session) -> Vec<Doubt> {
+fn of_session(session: &UserSession) -> Vec<Doubt> {
     let user = session.user;
     let mut doubts = Vec::new();
     if let Some(profile) = &session.profile {
@@ -83,7 +83,7 @@ fn wrong_records(megabytes: f64, records: u64) -> Option<Doubt> {
 }
 
 /// As in table 9.4 of the document, whose 95 % (3.35) lies below its mean (5.02).
-fn wrong_percentile(session: &Session) -> Option<Doubt> {
+fn wrong_percentile(session: &UserSession) -> Option<Doubt> {
     let times: Vec<f64> = session
         .transactions
         .iter()
@@ -102,7 +102,7 @@ fn wrong_percentile(session: &Session) -> Option<Doubt> {
 }
 
 /// Between the ends of two transactions lie think and response time of the second.
-fn wrong_clock(session: &Session) -> Option<Doubt> {
+fn wrong_clock(session: &UserSession) -> Option<Doubt> {
     let seconds = |(hours, minutes, seconds): (u32, u32, u32)| {
         i64::from(hours * 3600 + minutes * 60 + seconds)
     };

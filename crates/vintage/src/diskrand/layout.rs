@@ -14,14 +14,14 @@ const SHORT_SERVICE_MS: f64 = 1.0;
 
 /// What begins a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heading {
+pub struct RunHeading {
     /// When it began, as C's `ctime` writes it.
     pub timestamp: String,
 }
 
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct WrittenFile {
     /// Its size, in megabytes of 1048576 bytes.
     pub megabytes: u64,
     pub records: u64,
@@ -33,7 +33,7 @@ pub struct Written {
 
 /// A pass of random reading.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pass {
+pub struct RandomPass {
     /// Seconds taken.
     pub seconds: f64,
     /// Records read.
@@ -119,7 +119,7 @@ fn span(text: &str) -> Option<f64> {
     finite(text).filter(|value| (0.0..=1e9).contains(value))
 }
 
-impl Heading {
+impl RunHeading {
     /// As the log has it.
     #[must_use]
     pub fn line(&self) -> String {
@@ -127,7 +127,7 @@ impl Heading {
     }
 }
 
-impl Written {
+impl WrittenFile {
     const TITLE: &str = "File written {} Mbytes, {} records {}";
     const LINE: &str = "{} seconds for writing file at {} MB/s   {}";
 
@@ -165,7 +165,7 @@ impl Written {
     }
 }
 
-impl Pass {
+impl RandomPass {
     /// What is said before the first one.
     pub const TITLE: &str = "Random reading records of 4096 bytes";
     const LINE: &str = "{} seconds for {} records at {} ms     {}";
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn the_documents_write_display_comes_out() {
-        let heading = Heading {
+        let heading = RunHeading {
             timestamp: "Mon Jul  7 12:53:44 1997".into(),
         };
         // The program is another, the rest is the document's.
@@ -349,7 +349,7 @@ mod tests {
             &heading.line(),
             "Disk test RAND in Rust Linux Version 1 Mon Jul 7 12:53:44 1997",
         );
-        let written = Written {
+        let written = WrittenFile {
             megabytes: 40,
             records: 10_240,
             seconds: 17.45,
@@ -369,7 +369,7 @@ mod tests {
             (6.19, 6.19, "7.74", (12, 54, 17)),
             (6.20, 6.20, "7.75", (12, 54, 23)),
         ] {
-            let line = Pass::new(800, exact, time).line();
+            let line = RandomPass::new(800, exact, time).line();
             let time = clock_text(time);
             check(
                 &line,
@@ -440,7 +440,7 @@ mod tests {
         );
         assert_eq!(transaction.line().len(), width, "columns stay in line");
         check(
-            &Pass::new(800, 0.001_7, (1, 2, 3)).line(),
+            &RandomPass::new(800, 0.001_7, (1, 2, 3)).line(),
             "0.0017 seconds for 800 records at 0.00213 ms 01:02:03",
         );
     }

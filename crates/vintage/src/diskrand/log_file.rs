@@ -1,6 +1,6 @@
 //! Reads logs back: those of this program, and those of 1997; and joins the two logs of `2logs`.
 
-use super::layout::{Allocated, Pass, ReadProfile, Stopped, Transaction, Written};
+use super::layout::{Allocated, RandomPass, ReadProfile, Stopped, Transaction, WrittenFile};
 use crate::form::fields;
 use crate::moment::time_of;
 
@@ -18,7 +18,7 @@ pub struct DiskRandLog {
     /// Files that were written.
     pub writes: Vec<WriteRun>,
     /// Users who made transactions.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<UserSession>,
     /// Numbers of lines that mean nothing.
     pub strange: Vec<usize>,
 }
@@ -31,13 +31,13 @@ pub struct WriteRun {
     /// Megabytes and records.
     pub size: (u64, u64),
     /// The writing, once it is done.
-    pub written: Option<Written>,
-    pub passes: Vec<Pass>,
+    pub written: Option<WrittenFile>,
+    pub passes: Vec<RandomPass>,
 }
 
 /// One user's transactions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Session {
+pub struct UserSession {
     pub user: u32,
     /// When it began, as C's `ctime` writes it.
     pub started: Option<String>,
@@ -62,7 +62,7 @@ pub enum NoDiskRandLog {
     TooLong,
 }
 
-impl Session {
+impl UserSession {
     fn of(user: u32, profile: Option<ReadProfile>) -> Self {
         Self {
             user,
@@ -102,7 +102,7 @@ pub fn begins_log(text: &str) -> bool {
     // What comes later in a log could begin many another text.
     lines.next().is_some_and(|line| {
         fields::<1>(TITLE, line).is_some()
-            || Written::size(line).is_some()
+            || WrittenFile::size(line).is_some()
             || ReadProfile::begin(line).is_some()
             || Allocated::read(line).is_some()
             || Transaction::read(line).is_some()
@@ -148,7 +148,7 @@ impl DiskRandLog {
         for other in second.sessions {
             let (first, last) = (other.lines.0 + offset, other.lines.1 + offset);
             for transaction in other.transactions {
-                let of_user = |session: &&mut Session| {
+                let of_user = |session: &&mut UserSession| {
                     session.user == other.user && session.profile.is_some() && session.has_room()
                 };
                 let Some(session) = self.sessions.iter_mut().find(of_user) else {
@@ -183,16 +183,18 @@ impl DiskRandLogReader {
             [] | ["Random", "reading", ..] => {}
             ["Disk", "test", "RAND", ..] => self.started = moment_of(&words),
             ["File", "written", ..] => log.writes.push(WriteRun {
-                size: Written::size(line)?,
+                size: WrittenFile::size(line)?,
                 started: self.started.take(),
                 written: None,
                 passes: Vec::new(),
             }),
             [_, "seconds", "for", "writing", ..] => {
                 let run = log.writes.last_mut()?;
-                run.written = Some(Written::read(run.size, line)?);
+                run.written = Some(WrittenFile::read(run.size, line)?);
             }
-            [_, "seconds", "for", ..] => log.writes.last_mut()?.passes.push(Pass::read(line)?),
+            [_, "seconds", "for", ..] => {
+                log.writes.last_mut()?.passes.push(RandomPass::read(line)?);
+            }
             ["Random", "number", "seed", ..] => profile?.read_seed(line)?,
             ["User", _, "stopped", ..] => {
                 let stopped = Stopped::read(line)?;
@@ -203,11 +205,11 @@ impl DiskRandLogReader {
             ["User", ..] => {
                 let profile = ReadProfile::begin(line)?;
                 let allocated = self.allocated.take();
-                log.sessions.push(Session {
+                log.sessions.push(UserSession {
                     started: self.started.take(),
                     allocated: allocated.filter(|it| it.user == profile.user),
                     lines: (self.number, self.number),
-                    ..Session::of(profile.user, Some(profile))
+                    ..UserSession::of(profile.user, Some(profile))
                 });
             }
             ["Read", ..] => profile?.read_file(line)?,
@@ -220,7 +222,7 @@ impl DiskRandLogReader {
 }
 
 /// A transaction belongs to the latest run of its user.
-fn put(sessions: &mut Vec<Session>, transaction: Transaction, line: usize) {
+fn put(sessions: &mut Vec<UserSession>, transaction: Transaction, line: usize) {
     let mut known = sessions.iter_mut().rev();
     match known.find(|session| session.user == transaction.user) {
         Some(session) => session.add(transaction, line),
@@ -228,14 +230,14 @@ fn put(sessions: &mut Vec<Session>, transaction: Transaction, line: usize) {
     }
 }
 
-fn put_without_profile(sessions: &mut Vec<Session>, transaction: Transaction, line: usize) {
+fn put_without_profile(sessions: &mut Vec<UserSession>, transaction: Transaction, line: usize) {
     let mut bare = sessions.iter_mut();
     let of_user =
-        |session: &&mut Session| session.user == transaction.user && session.profile.is_none();
+        |session: &&mut UserSession| session.user == transaction.user && session.profile.is_none();
     match bare.find(of_user) {
         Some(session) => session.add(transaction, line),
         None => {
-            let mut session = Session::of(transaction.user, None);
+            let mut session = UserSession::of(transaction.user, None);
             session.add(transaction, line);
             sessions.push(session);
         }

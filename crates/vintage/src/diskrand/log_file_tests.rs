@@ -52,7 +52,7 @@ fn the_documents_logs_are_read() {
 #[test]
 fn the_documents_factors_scale_its_response_times() {
     let log = DiskRandLog::read(SAMPLES).expect("a log");
-    let of = |session: &Session, value: fn(&Transaction) -> f64| {
+    let of = |session: &UserSession, value: fn(&Transaction) -> f64| {
         let values = session.transactions.iter().map(value);
         values.sum::<f64>() / session.transactions.len() as f64
     };
@@ -79,8 +79,12 @@ fn every_line_of_the_document_comes_out() {
     let mut lines = Vec::new();
     for run in &log.writes {
         let written = run.written.as_ref().expect("it was written");
-        lines.extend([written.title(), written.line(), Pass::TITLE.to_owned()]);
-        lines.extend(run.passes.iter().map(Pass::line));
+        lines.extend([
+            written.title(),
+            written.line(),
+            RandomPass::TITLE.to_owned(),
+        ]);
+        lines.extend(run.passes.iter().map(RandomPass::line));
     }
     for session in &log.sessions {
         lines.extend(session.allocated.as_ref().map(Allocated::line));
@@ -138,7 +142,7 @@ fn users_are_told_apart_in_one_log() {
 fn two_logs_are_joined() {
     let words = ["Read", "D", "1", "2", "2LOGS", "3", "4"].map(str::to_owned);
     let typed = super::super::typed(&words, PassLength::AsDocumented).expect("arguments");
-    let super::super::Arguments::Read(typed) = typed else {
+    let super::super::DiskrandArguments::Read(typed) = typed else {
         panic!("{typed:?}");
     };
     assert_eq!((typed.log, TRANSACTIONS_LOG), (LogName::Two, "Multi2.txt"));

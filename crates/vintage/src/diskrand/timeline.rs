@@ -4,7 +4,7 @@
 //! ends of one user lie think and response time, which are known better: so a user's own times
 //! place its transactions, and the clock of the log only moves them on.
 
-use super::log_file::{DiskRandLog, Session};
+use super::log_file::{DiskRandLog, UserSession};
 use crate::moment::{date_of, days_from_civil, time_of};
 
 /// Seconds of a day.
@@ -12,14 +12,14 @@ const DAY_S: f64 = 86_400.0;
 
 /// One user's transactions in time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timed<'a> {
+pub struct UserTimeline<'a> {
     /// Whose they are.
-    pub session: &'a Session,
+    pub session: &'a UserSession,
     /// When each ended: seconds since the first midnight of the log, so that they keep all digits.
     pub ends_s: Vec<f64>,
 }
 
-impl Timed<'_> {
+impl UserTimeline<'_> {
     /// When the user began to think for the first time.
     #[must_use]
     pub fn began_s(&self) -> f64 {
@@ -37,22 +37,22 @@ impl Timed<'_> {
 
 /// The users of a log who made transactions, those who were at work together in one group.
 #[must_use]
-pub fn groups(log: &DiskRandLog) -> Vec<Vec<Timed<'_>>> {
+pub fn groups(log: &DiskRandLog) -> Vec<Vec<UserTimeline<'_>>> {
     let mut day = 0.0;
     let first = log.sessions.iter().find_map(day_of).unwrap_or(0.0);
     let sessions = log.sessions.iter();
-    let mut timed: Vec<Timed<'_>> = sessions
+    let mut timed: Vec<UserTimeline<'_>> = sessions
         .filter(|session| !session.transactions.is_empty())
         .map(|session| {
             day = day_of(session).map_or(day, |day| day - first);
-            Timed {
+            UserTimeline {
                 ends_s: ends(session, day),
                 session,
             }
         })
         .collect();
     timed.sort_by_key(|one| one.session.lines.0);
-    let mut groups: Vec<Vec<Timed<'_>>> = Vec::new();
+    let mut groups: Vec<Vec<UserTimeline<'_>>> = Vec::new();
     let mut last_line = 0;
     for one in timed {
         let (first, last) = one.session.lines;
@@ -66,7 +66,7 @@ pub fn groups(log: &DiskRandLog) -> Vec<Vec<Timed<'_>>> {
 }
 
 /// Midnight before the session began.
-fn day_of(session: &Session) -> Option<f64> {
+fn day_of(session: &UserSession) -> Option<f64> {
     let started = session.started.as_deref()?;
     let words: Vec<&str> = started.split_whitespace().collect();
     let [_, month, day, time, year] = words.as_slice() else {
@@ -87,7 +87,7 @@ fn seconds((hours, minutes, seconds): (u32, u32, u32)) -> f64 {
     f64::from(hours * 3600 + minutes * 60 + seconds)
 }
 
-fn ends(session: &Session, midnight: f64) -> Vec<f64> {
+fn ends(session: &UserSession, midnight: f64) -> Vec<f64> {
     let mut ends: Vec<f64> = Vec::with_capacity(session.transactions.len());
     let mut midnight = midnight;
     for transaction in &session.transactions {

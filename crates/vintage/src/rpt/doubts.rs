@@ -36,7 +36,7 @@ impl Senders {
     }
 
     /// Take a message of that thread.
-    pub fn hear(&mut self, thread: u32) {
+    pub fn note_report(&mut self, thread: u32) {
         let round = self.messages / (self.counts.len().max(1) as u32);
         self.messages += 1;
         if let Some(count) = self.counts.get_mut(thread as usize) {
@@ -143,7 +143,7 @@ mod tests {
     fn threads_without_a_message_are_named() {
         let heard = |threads: u32, by: &[u32]| {
             let mut senders = Senders::of(threads);
-            by.iter().for_each(|thread| senders.hear(*thread));
+            by.iter().for_each(|thread| senders.note_report(*thread));
             senders
         };
         let text = silent(&heard(5, &[4; 10])).expect("four of them");

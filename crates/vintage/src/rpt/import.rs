@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use results::{Curve, CurvePoint, Level, LevelOutcome, Mode, Warning, WarningCode};
+use results::{Curve, CurveLevel, CurvePoint, LevelOutcome, Mode, Warning, WarningCode};
 use stats::{Channel, Estimate};
 
-use crate::rpt::log::{Block, Entry};
-use crate::rpt::log_file::Log;
+use crate::rpt::log::{Block, LogEntry};
+use crate::rpt::log_file::RptLog;
 use crate::rpt::sums::{Calculation, Converging, Sums};
 
 /// Half-width of a 95 % interval in standard errors; the log's factor has three of them.
@@ -40,7 +40,7 @@ pub struct Imported {
 
 /// Every workload of a log, in order.
 #[must_use]
-pub fn imported(log: &Log) -> Vec<Imported> {
+pub fn imported(log: &RptLog) -> Vec<Imported> {
     sections(&log.entries)
         .into_iter()
         .filter_map(|entries| workload(&entries))
@@ -49,12 +49,12 @@ pub fn imported(log: &Log) -> Vec<Imported> {
 
 /// The entries of each workload. A new one begins where the first thread becomes active after
 /// results or another workload.
-fn sections(entries: &[Entry]) -> Vec<Vec<&Entry>> {
-    let mut sections: Vec<Vec<&Entry>> = Vec::new();
+fn sections(entries: &[LogEntry]) -> Vec<Vec<&LogEntry>> {
+    let mut sections: Vec<Vec<&LogEntry>> = Vec::new();
     let mut of = None;
     let mut active = 0_i64;
     for entry in entries {
-        if let Entry::Active {
+        if let LogEntry::Active {
             thread, workload, ..
         } = entry
         {
@@ -66,7 +66,7 @@ fn sections(entries: &[Entry]) -> Vec<Vec<&Entry>> {
             of = Some(*workload);
             active += 1;
         }
-        if let Entry::Inactive { .. } = entry {
+        if let LogEntry::Inactive { .. } = entry {
             active -= 1;
         }
         if sections.is_empty() {
@@ -79,14 +79,14 @@ fn sections(entries: &[Entry]) -> Vec<Vec<&Entry>> {
     sections
 }
 
-fn workload(entries: &[&Entry]) -> Option<Imported> {
+fn workload(entries: &[&LogEntry]) -> Option<Imported> {
     let block: Option<&Block> = entries.iter().rev().find_map(|entry| match entry {
-        Entry::Results(block) => Some(block),
+        LogEntry::Results(block) => Some(block),
         _ => None,
     });
     let number = block.map(|block| block.workload).or_else(|| {
         entries.iter().find_map(|entry| match entry {
-            Entry::Active { workload, .. } => Some(*workload),
+            LogEntry::Active { workload, .. } => Some(*workload),
             _ => None,
         })
     })?;
@@ -125,30 +125,31 @@ fn workload(entries: &[&Entry]) -> Option<Imported> {
     })
 }
 
-fn time_of(entry: &Entry) -> Option<f64> {
+fn time_of(entry: &LogEntry) -> Option<f64> {
     match entry {
-        Entry::Active { at, .. }
-        | Entry::Inactive { at, .. }
-        | Entry::Sum { at, .. }
-        | Entry::Calculation { at, .. }
-        | Entry::Interpolation { at, .. } => Some(*at),
-        Entry::Results(block) => Some(block.at),
-        Entry::Message(_) | Entry::Event { .. } | Entry::Warning { .. } | Entry::Average { .. } => {
-            None
-        }
+        LogEntry::Active { at, .. }
+        | LogEntry::Inactive { at, .. }
+        | LogEntry::Sum { at, .. }
+        | LogEntry::Calculation { at, .. }
+        | LogEntry::Interpolation { at, .. } => Some(*at),
+        LogEntry::Results(block) => Some(block.at),
+        LogEntry::Message(_)
+        | LogEntry::Event { .. }
+        | LogEntry::Warning { .. }
+        | LogEntry::Average { .. } => None,
     }
 }
 
 /// The longest sum of each number of threads.
-fn points(entries: &[&Entry]) -> Vec<CurvePoint> {
+fn points(entries: &[&LogEntry]) -> Vec<CurvePoint> {
     let sums = entries.iter().filter_map(|entry| match entry {
-        Entry::Sum { sums, .. } => Some(sums),
+        LogEntry::Sum { sums, .. } => Some(sums),
         _ => None,
     });
     let mut points = curve_points(sums);
     for point in &mut points {
         point.is_converged = !entries.iter().any(|entry| {
-            matches!(entry, Entry::Warning { threads, text, .. }
+            matches!(entry, LogEntry::Warning { threads, text, .. }
                 if *threads == point.clients && text.starts_with(FAILURE))
         });
     }
@@ -217,21 +218,21 @@ fn interval(value: f64, factor: f64, samples: f64) -> Estimate {
 }
 
 /// The levels that were interpolated; a calculation stands right before each.
-fn levels(entries: &[&Entry], points: &[CurvePoint]) -> Vec<Level> {
+fn levels(entries: &[&LogEntry], points: &[CurvePoint]) -> Vec<CurveLevel> {
     let pairs = entries.windows(2);
     let levels = pairs.filter_map(|pair| match pair {
         [
-            Entry::Calculation { calculation, .. },
-            Entry::Interpolation { sums, .. },
+            LogEntry::Calculation { calculation, .. },
+            LogEntry::Interpolation { sums, .. },
         ] => Some(level(calculation, sums, points)),
         _ => None,
     });
-    let mut levels: Vec<Level> = levels.collect();
+    let mut levels: Vec<CurveLevel> = levels.collect();
     levels.sort_by_key(|level| level.level_ns);
     levels
 }
 
-fn level(calculation: &Calculation, sums: &Sums, points: &[CurvePoint]) -> Level {
+fn level(calculation: &Calculation, sums: &Sums, points: &[CurvePoint]) -> CurveLevel {
     // As precise as the less precise of the two points around it.
     let around = points
         .iter()
@@ -239,7 +240,7 @@ fn level(calculation: &Calculation, sums: &Sums, points: &[CurvePoint]) -> Level
     let half_width = around
         .map(|point| point.load.relative_half_width())
         .fold(0.0, f64::max);
-    Level {
+    CurveLevel {
         open: None,
         level_ns: (calculation.response_ms * 1e6) as u64,
         outcome: LevelOutcome::Reached {
@@ -254,7 +255,7 @@ fn level(calculation: &Calculation, sums: &Sums, points: &[CurvePoint]) -> Level
     }
 }
 
-fn warnings(entries: &[&Entry]) -> Vec<Warning> {
+fn warnings(entries: &[&LogEntry]) -> Vec<Warning> {
     let mut warnings = vec![
         Warning::doubt(
             WarningCode::ClassicInterval,
@@ -268,12 +269,12 @@ fn warnings(entries: &[&Entry]) -> Vec<Warning> {
              an I/O waited after it was due.",
         ),
     ];
-    let told = entries.iter().filter_map(|entry| match entry {
-        Entry::Warning { threads, text, .. } => Some((*threads, text)),
+    let texts = entries.iter().filter_map(|entry| match entry {
+        LogEntry::Warning { threads, text, .. } => Some((*threads, text)),
         _ => None,
     });
     let (failures, others): (Vec<_>, Vec<_>) =
-        told.partition(|(_, text)| text.starts_with(FAILURE));
+        texts.partition(|(_, text)| text.starts_with(FAILURE));
     if !failures.is_empty() {
         let threads: BTreeSet<u32> = failures.iter().map(|(threads, _)| *threads).collect();
         let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
@@ -300,7 +301,7 @@ mod tests {
 
     #[test]
     fn the_manuals_excerpt_becomes_a_point_and_a_level() {
-        let log = Log::read(include_str!("../fixtures/excerpt.rpl")).expect("a log");
+        let log = RptLog::read(include_str!("../fixtures/excerpt.rpl")).expect("a log");
         let found = imported(&log);
         assert_eq!(found.len(), 1, "{found:?}");
         let one = &found[0];
@@ -333,17 +334,17 @@ mod tests {
 
     #[test]
     fn each_run_of_each_workload_is_one() {
-        let active = |thread, workload| Entry::Active {
+        let active = |thread, workload| LogEntry::Active {
             at: 0.0,
             thread,
             workload,
         };
-        let inactive = |thread, workload| Entry::Inactive {
+        let inactive = |thread, workload| LogEntry::Inactive {
             at: 9.0,
             thread,
             workload,
         };
-        let sum = |threads: f64| Entry::Sum {
+        let sum = |threads: f64| LogEntry::Sum {
             at: 5.0,
             number: 0,
             sums: Sums {
@@ -365,9 +366,9 @@ mod tests {
             entries.extend([inactive(1, workload), active(1, workload), sum(2.0)]);
             entries.extend([inactive(1, workload), inactive(0, workload)]);
         }
-        let log = Log {
+        let log = RptLog {
             entries,
-            ..Log::default()
+            ..RptLog::default()
         };
         let found = imported(&log);
         let shape: Vec<(usize, usize)> = found

@@ -10,7 +10,7 @@ use results::Mode;
 
 use crate::form::filled;
 use crate::number::{general, rounded};
-use crate::rpt::sums::{COLUMNS, Calculation, Message, OF_SUMS_ALONE, SumColumn, Sums};
+use crate::rpt::sums::{COLUMNS, Calculation, OF_SUMS_ALONE, SumColumn, Sums, ThreadMessage};
 
 /// Where the third column begins.
 const THIRD: &str = "\t         ";
@@ -18,7 +18,7 @@ const THIRD: &str = "\t         ";
 /// What stands before what the operator did.
 pub(super) const EVENT: &str = "operator:";
 /// What stands before warnings of the files that were read, and before the error that ended a test.
-pub(super) const TOLD: [&str; 2] = ["warning: ", "error: "];
+pub(super) const SEVERITIES: [&str; 2] = ["warning: ", "error: "];
 
 pub(super) const WARNING: &str = "Run {} Workload {} Threads {} Warning:  {}";
 pub(super) const AVERAGE: &str = "Average of {} Rabmarks {} {}";
@@ -31,7 +31,7 @@ pub(super) const RABMARKS: &str = "Rabmarks {} {}";
 
 /// A level in a block of results.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct LevelRow {
     /// Place of the level, from zero.
     pub level: usize,
     /// Response time, milliseconds.
@@ -53,7 +53,7 @@ pub struct Block {
     pub workload: usize,
     pub name: String,
     /// Levels found.
-    pub rows: Vec<Row>,
+    pub rows: Vec<LevelRow>,
     /// `RABmark[r]`: sum over the levels of load over response time.
     pub rabmark_r: f64,
     /// `RABmark[s]`: throughput at the last level, MiB/s.
@@ -62,9 +62,9 @@ pub struct Block {
 
 /// One entry of the log; times in seconds since the beginning.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum LogEntry {
     /// A control thread reported.
-    Message(Message),
+    Message(ThreadMessage),
     /// A control thread was started.
     Active {
         at: f64,
@@ -134,7 +134,7 @@ pub enum Entry {
     },
 }
 
-impl Entry {
+impl LogEntry {
     /// The entry as the log has it, without the last line end.
     #[must_use]
     pub fn render(&self) -> String {
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_block_has_the_columns_of_the_manual() {
-        let row = |level, response_ms, load| Row {
+        let row = |level, response_ms, load| LevelRow {
             level,
             response_ms,
             load,
@@ -337,7 +337,7 @@ mod tests {
             total_sq: 879.616,
             message_total: 0.0,
         };
-        let entry = Entry::Sum {
+        let entry = LogEntry::Sum {
             at: 170.0,
             number: 0,
             sums,
@@ -346,7 +346,7 @@ mod tests {
         let expected = "\t         0:02:50 s0:  1 32  12800 3200  0.421868 59.3275 163.3  \
                         0.00170609 3.40486 879.616  0.0767826";
         assert_eq!(entry.render(), expected);
-        let calculation = Entry::Calculation {
+        let calculation = LogEntry::Calculation {
             at: 170.0,
             number: 1,
             calculation: sums.calculation(),
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn actions_and_warnings_are_told() {
-        let active = Entry::Active {
+        let active = LogEntry::Active {
             at: 1.0,
             thread: 0,
             workload: 0,
@@ -366,7 +366,7 @@ mod tests {
             active.render(),
             "\t         0:00:01 #00:  active, workload 0"
         );
-        let warning = Entry::Warning {
+        let warning = LogEntry::Warning {
             run: 1,
             workload: 0,
             threads: 1,

@@ -6,15 +6,16 @@ use results::Mode;
 
 use crate::form::fields;
 use crate::rpt::log::{
-    AVERAGE, Block, EVENT, Entry, HEADING, RABMARKS, ROW, RUN, Row, TOLD, WARNING, WORKLOAD,
+    AVERAGE, Block, EVENT, HEADING, LevelRow, LogEntry, RABMARKS, ROW, RUN, SEVERITIES, WARNING,
+    WORKLOAD,
 };
-use crate::rpt::sums::{COLUMNS, Calculation, Message, OF_SUMS_ALONE, SumColumn, Sums};
+use crate::rpt::sums::{COLUMNS, Calculation, OF_SUMS_ALONE, SumColumn, Sums, ThreadMessage};
 
 /// Bytes of the largest log that is read.
 pub const LOG_BYTES_MAX: usize = 1 << 28;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Log {
+pub struct RptLog {
     /// When the test began, as the log states it.
     pub timestamp: Option<String>,
     /// Program and arguments.
@@ -24,7 +25,7 @@ pub struct Log {
     /// Clock ticks in a second: times of messages and sums are in ticks.
     pub ticks: f64,
     /// Entries in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LogEntry>,
     /// Lines that mean nothing, counted from one.
     pub strange: Vec<usize>,
 }
@@ -47,7 +48,7 @@ pub enum NoLog {
     },
 }
 
-impl Log {
+impl RptLog {
     /// Read a log.
     ///
     /// # Errors
@@ -67,7 +68,8 @@ impl Log {
         }
         reader.end_block();
         let log = reader.log;
-        let is_measured = |entry: &Entry| matches!(entry, Entry::Sum { .. } | Entry::Results(_));
+        let is_measured =
+            |entry: &LogEntry| matches!(entry, LogEntry::Sum { .. } | LogEntry::Results(_));
         if !log.entries.iter().any(is_measured) {
             return Err(NoLog::Nothing);
         }
@@ -139,7 +141,7 @@ fn seconds_of(text: &str) -> Option<f64> {
 }
 
 struct RptLogReader {
-    log: Log,
+    log: RptLog,
     /// A block of results whose last line has not come yet.
     block: Option<Block>,
 }
@@ -150,7 +152,7 @@ impl RptLogReader {
             || self.read_entry(line).is_some()
             || self.read_block(line).is_some()
             || self.read_remark(line)
-            || TOLD.iter().any(|what| line.starts_with(what));
+            || SEVERITIES.iter().any(|what| line.starts_with(what));
         if !is_known && !is_decoration(line) {
             self.log.strange.push(number);
         }
@@ -194,7 +196,7 @@ impl RptLogReader {
         false
     }
 
-    fn third(&self, line: &str) -> Option<Entry> {
+    fn third(&self, line: &str) -> Option<LogEntry> {
         let (at, letter, number, rest) = entry_of(line)?;
         if letter == '#' {
             return action(at, number, rest);
@@ -208,7 +210,7 @@ impl RptLogReader {
                 rabmark_r,
                 rabmark_n,
             };
-            return Some(Entry::Calculation {
+            return Some(LogEntry::Calculation {
                 at,
                 number,
                 calculation,
@@ -217,13 +219,13 @@ impl RptLogReader {
         let (&last, numbers) = numbers.split_last()?;
         let sums = self.sums(&COLUMNS, numbers)?;
         Some(match letter {
-            's' => Entry::Sum {
+            's' => LogEntry::Sum {
                 at,
                 number,
                 sums,
                 factor: last,
             },
-            _ => Entry::Interpolation {
+            _ => LogEntry::Interpolation {
                 at,
                 number,
                 sums,
@@ -241,10 +243,13 @@ impl RptLogReader {
         (columns.len() == numbers.len()).then_some(sums)
     }
 
-    fn message(&self, line: &str) -> Option<Entry> {
+    fn message(&self, line: &str) -> Option<LogEntry> {
         let (thread, rest) = line.strip_prefix('#')?.split_once(':')?;
         let sums = self.sums(&COLUMNS[OF_SUMS_ALONE..], &numbers(rest)?)?;
-        Some(Entry::Message(Message::of(thread.parse().ok()?, &sums)))
+        Some(LogEntry::Message(ThreadMessage::of(
+            thread.parse().ok()?,
+            &sums,
+        )))
     }
 
     /// A line of a block of results.
@@ -269,7 +274,7 @@ impl RptLogReader {
             self.end_block();
         } else if fields::<0>(HEADING, line).is_none() {
             let [level, response, load] = fields(ROW, line)?;
-            block.rows.push(Row {
+            block.rows.push(LevelRow {
                 level: level.parse().ok()?,
                 response_ms: response.parse().ok()?,
                 load: load.parse().ok()?,
@@ -282,7 +287,7 @@ impl RptLogReader {
     fn read_remark(&mut self, line: &str) -> bool {
         let inside = line.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
         match (inside, self.log.entries.last_mut()) {
-            (Some(text), Some(Entry::Average { remark, .. })) => {
+            (Some(text), Some(LogEntry::Average { remark, .. })) => {
                 text.clone_into(remark);
                 true
             }
@@ -293,7 +298,7 @@ impl RptLogReader {
     fn end_block(&mut self) {
         self.log
             .entries
-            .extend(self.block.take().map(Entry::Results));
+            .extend(self.block.take().map(LogEntry::Results));
     }
 }
 
@@ -302,9 +307,9 @@ fn numbers(text: &str) -> Option<Vec<f64>> {
     words.map(|word| word.parse().ok()).collect()
 }
 
-fn warning(line: &str) -> Option<Entry> {
+fn warning(line: &str) -> Option<LogEntry> {
     let [run, workload, threads, text] = fields(WARNING, line)?;
-    Some(Entry::Warning {
+    Some(LogEntry::Warning {
         run: run.parse().ok()?,
         workload: workload.parse().ok()?,
         threads: threads.parse().ok()?,
@@ -312,9 +317,9 @@ fn warning(line: &str) -> Option<Entry> {
     })
 }
 
-fn average(line: &str) -> Option<Entry> {
+fn average(line: &str) -> Option<LogEntry> {
     let [count, rabmark_r, rabmark_s] = fields(AVERAGE, line)?;
-    Some(Entry::Average {
+    Some(LogEntry::Average {
         count: count.parse().ok()?,
         rabmark_r: rabmark_r.parse().ok()?,
         rabmark_s: rabmark_s.parse().ok()?,
@@ -322,24 +327,24 @@ fn average(line: &str) -> Option<Entry> {
     })
 }
 
-fn event(line: &str) -> Option<Entry> {
+fn event(line: &str) -> Option<LogEntry> {
     let (time, rest) = line.split_once(char::is_whitespace)?;
     let text = rest.trim_start().strip_prefix(EVENT)?.trim().to_owned();
     let at = seconds_of(time)?;
-    Some(Entry::Event { at, text })
+    Some(LogEntry::Event { at, text })
 }
 
-fn action(at: f64, thread: usize, rest: &str) -> Option<Entry> {
+fn action(at: f64, thread: usize, rest: &str) -> Option<LogEntry> {
     let (what, workload) = rest.split_once("workload")?;
     let workload = workload.trim().parse().ok()?;
     let thread = thread as u32;
     match what.trim().trim_end_matches(',') {
-        "active" => Some(Entry::Active {
+        "active" => Some(LogEntry::Active {
             at,
             thread,
             workload,
         }),
-        "inactive" => Some(Entry::Inactive {
+        "inactive" => Some(LogEntry::Inactive {
             at,
             thread,
             workload,

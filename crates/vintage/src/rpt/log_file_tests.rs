@@ -8,13 +8,13 @@ const EXCERPT: &str = include_str!("../fixtures/excerpt.rpl");
 
 #[test]
 fn the_manuals_excerpt_is_read() {
-    let log = Log::read(EXCERPT).expect("a log");
+    let log = RptLog::read(EXCERPT).expect("a log");
     assert_eq!(log.timestamp.as_deref(), Some("Fri Jun 23 12:36:08 1995"));
     assert_eq!(log.command.as_deref(), Some("rpt -t rptq.rpt"));
     assert_eq!(log.thread_name.as_deref(), Some(" "));
     assert_eq!(log.strange, Vec::<usize>::new());
     assert_eq!(log.entries.len(), 12, "{:#?}", log.entries);
-    let Entry::Sum {
+    let LogEntry::Sum {
         at, sums, factor, ..
     } = &log.entries[5]
     else {
@@ -22,18 +22,18 @@ fn the_manuals_excerpt_is_read() {
     };
     assert_eq!((*at, sums.messages, sums.xfer_sq), (170.0, 32.0, 3.404_86));
     assert_eq!(*factor, 0.076_782_6);
-    let Entry::Warning { threads, text, .. } = &log.entries[7] else {
+    let LogEntry::Warning { threads, text, .. } = &log.entries[7] else {
         panic!("{:?}", log.entries[7])
     };
     assert_eq!(
         (*threads, text.as_str()),
         (1, not_converged(32.0, 209.62).as_str())
     );
-    let Entry::Interpolation { part, .. } = &log.entries[9] else {
+    let LogEntry::Interpolation { part, .. } = &log.entries[9] else {
         panic!("{:?}", log.entries[9])
     };
     assert_eq!(*part, 1.0);
-    let Entry::Results(block) = &log.entries[10] else {
+    let LogEntry::Results(block) = &log.entries[10] else {
         panic!("{:?}", log.entries[10])
     };
     assert_eq!(
@@ -45,12 +45,12 @@ fn the_manuals_excerpt_is_read() {
 
 #[test]
 fn the_excerpts_calculations_follow_from_its_sums() {
-    let log = Log::read(EXCERPT).expect("a log");
+    let log = RptLog::read(EXCERPT).expect("a log");
     let mut checked = 0;
     for pair in log.entries.windows(2) {
         if let [
-            Entry::Sum { sums, .. },
-            Entry::Calculation { calculation, .. },
+            LogEntry::Sum { sums, .. },
+            LogEntry::Calculation { calculation, .. },
         ] = pair
         {
             let found = sums.calculation();
@@ -85,15 +85,15 @@ fn sums() -> Sums {
 }
 
 /// One entry of each kind that has no calculation.
-fn entries() -> [Entry; 8] {
+fn entries() -> [LogEntry; 8] {
     let sums = sums();
     [
-        Entry::Active {
+        LogEntry::Active {
             at: 1.0,
             thread: 3,
             workload: 1,
         },
-        Entry::Message(Message {
+        LogEntry::Message(ThreadMessage {
             thread: 3,
             kbytes: 400.0,
             nios: 100.0,
@@ -101,33 +101,33 @@ fn entries() -> [Entry; 8] {
             total: 5.0,
             xfer_sq: 0.125,
             total_sq: 25.0,
-            ..Message::default()
+            ..ThreadMessage::default()
         }),
-        Entry::Sum {
+        LogEntry::Sum {
             at: 60.0,
             number: 2,
             sums,
             factor: 0.5,
         },
-        Entry::Interpolation {
+        LogEntry::Interpolation {
             at: 61.0,
             number: 3,
             sums,
             part: 0.25,
         },
-        Entry::Warning {
+        LogEntry::Warning {
             run: 1,
             workload: 1,
             threads: 4,
             text: "a note".into(),
         },
-        Entry::Results(Block {
+        LogEntry::Results(Block {
             run: 2,
             mode: Mode::Rebuild,
             at: 3661.0,
             workload: 1,
             name: "Multi User Workload".into(),
-            rows: vec![Row {
+            rows: vec![LevelRow {
                 level: 0,
                 response_ms: 0.25,
                 load: 4000.0,
@@ -135,13 +135,13 @@ fn entries() -> [Entry; 8] {
             rabmark_r: 1.5,
             rabmark_s: 0.25,
         }),
-        Entry::Average {
+        LogEntry::Average {
             count: 3,
             rabmark_r: 0.5,
             rabmark_s: 0.25,
             remark: "modes Normal, Rebuild".into(),
         },
-        Entry::Inactive {
+        LogEntry::Inactive {
             at: 62.0,
             thread: 3,
             workload: 1,
@@ -157,7 +157,7 @@ fn what_is_written_is_read_back() {
         text.push_str(&entry.render());
         text.push('\n');
     }
-    let log = Log::read(&text).expect("a log");
+    let log = RptLog::read(&text).expect("a log");
     assert_eq!(log.entries, entries);
     assert_eq!(log.strange, Vec::<usize>::new());
 }
@@ -166,8 +166,8 @@ fn what_is_written_is_read_back() {
 fn times_in_ticks_become_seconds() {
     let text =
         "initialized at 100 clock ticks/s\n0:00:01 s0: 1 8 32 8 0 200 400 0 10000 20000 0.1\n";
-    let log = Log::read(text).expect("a log");
-    let Entry::Sum { sums, .. } = &log.entries[0] else {
+    let log = RptLog::read(text).expect("a log");
+    let LogEntry::Sum { sums, .. } = &log.entries[0] else {
         panic!("{log:?}")
     };
     assert_eq!((sums.xfer, sums.total, sums.xfer_sq), (2.0, 4.0, 1.0));
@@ -175,14 +175,14 @@ fn times_in_ticks_become_seconds() {
 
 #[test]
 fn what_is_no_log_is_refused() {
-    assert_eq!(Log::read(""), Err(NoLog::Nothing));
-    assert_eq!(Log::read("[section]\nkey=1\n"), Err(NoLog::Nothing));
+    assert_eq!(RptLog::read(""), Err(NoLog::Nothing));
+    assert_eq!(RptLog::read("[section]\nkey=1\n"), Err(NoLog::Nothing));
     let text = format!(
         "{}0:00:01 s0: 1 8 32 8 0 2 4 0 1 2 0.1\n",
         "word salad\n".repeat(20)
     );
     assert!(matches!(
-        Log::read(&text),
+        RptLog::read(&text),
         Err(NoLog::Strange { first: 1, .. })
     ));
 }

@@ -3,9 +3,9 @@
 use results::Mode;
 use workload::{ThreadParameters, check_threads};
 
-use crate::fault::{Faults, Place, quoted};
+use crate::fault::{Diagnostics, FileLine, quoted};
 use crate::rpt::planned::Workload;
-use crate::rpt::program::{Include, Item, Object, ObjectKind, Program};
+use crate::rpt::program::{Include, Object, ObjectItem, ObjectKind, Program};
 use crate::rpt::transact::{self, PROGRAM, Transact, command_line};
 
 /// The most control threads that may be active: what one driver holds.
@@ -48,7 +48,7 @@ pub type Typed = Vec<(&'static str, String)>;
 
 /// A test.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct TestPlan {
     /// Names of the test, configuration, parameter and report file.
     pub files: [String; 4],
     /// Mode that results are stamped with at first.
@@ -73,7 +73,7 @@ pub struct Plan {
     pub workloads: Vec<Workload>,
 }
 
-impl Plan {
+impl TestPlan {
     /// Read the test file `name`, with the switches as typed.
     // fuzzed: rpt
     pub fn read(
@@ -81,7 +81,7 @@ impl Plan {
         text: &str,
         typed: &Typed,
         include: Include<'_>,
-    ) -> (Option<Self>, Faults) {
+    ) -> (Option<Self>, Diagnostics) {
         let preset = preset(name, typed);
         let program = Program::read(name, text, &preset, include);
         let mut objects = program.objects.values();
@@ -155,14 +155,14 @@ fn preset(name: &str, typed: &Typed) -> Vec<(String, String, String)> {
 
 struct Resolver<'a> {
     program: &'a Program,
-    faults: Faults,
+    faults: Diagnostics,
     name: &'a str,
     /// The switches that threads may set.
     flags: Option<&'a Object>,
 }
 
 impl Resolver<'_> {
-    fn plan(&mut self) -> Option<Plan> {
+    fn plan(&mut self) -> Option<TestPlan> {
         let mode = self.known("Mode", |text| transact::choice(text, 4));
         let verbose = self.known("Verbose", |text| transact::choice(text, 2));
         let nruns = self.known("Nruns", |text| within(text, 1, 1_000_000));
@@ -183,7 +183,7 @@ impl Resolver<'_> {
         self.check_pairs((rsmin, rsmax), (dnmin, dnmax), (threads_max, possible));
         let files = self.files();
         let workloads = self.workloads(threads_max);
-        Some(Plan {
+        Some(TestPlan {
             files,
             mode: SWITCH_MODES[mode? as usize],
             verbose: verbose? as u8,
@@ -199,14 +199,14 @@ impl Resolver<'_> {
     }
 
     /// The whole test file.
-    fn file(&self) -> Place {
-        Place {
+    fn file(&self) -> FileLine {
+        FileLine {
             file: self.name.to_owned(),
             line: 0,
         }
     }
 
-    fn place_of(&self, name: &str) -> Place {
+    fn place_of(&self, name: &str) -> FileLine {
         let variable = self.program.variable(name);
         variable.map_or_else(|| self.file(), |it| it.place.clone())
     }
@@ -340,14 +340,14 @@ impl Resolver<'_> {
         let mut kinds = Vec::new();
         for item in &object.items {
             match item {
-                Item::Pair { name, value, place } if name == "NThreads" => {
+                ObjectItem::Pair { name, value, place } if name == "NThreads" => {
                     nthreads = self.count(name, value, place, 0);
                 }
-                Item::Pair { name, place, .. } => {
+                ObjectItem::Pair { name, place, .. } => {
                     let text = format!("a workload has no {}: it has NThreads", quoted(name));
                     self.faults.error(place, text);
                 }
-                Item::Invocation { name, place } => match self.program.objects.get(name) {
+                ObjectItem::Invocation { name, place } => match self.program.objects.get(name) {
                     Some(thread) if thread.kind == ObjectKind::Thread => {
                         kinds.extend(self.thread(name, thread, &mut nthreads));
                     }
@@ -369,7 +369,7 @@ impl Resolver<'_> {
         name: &str,
         object: &Object,
         nthreads: i64,
-        kinds: Vec<Kind>,
+        kinds: Vec<ThreadTypeBuilder>,
     ) -> Option<Workload> {
         let parameters: Vec<ThreadParameters> =
             kinds.iter().map(|kind| kind.parameters.clone()).collect();
@@ -397,7 +397,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn count(&mut self, name: &str, value: &str, place: &Place, least: i64) -> Option<i64> {
+    fn count(&mut self, name: &str, value: &str, place: &FileLine, least: i64) -> Option<i64> {
         match within(value, least, THREADS_MAX) {
             Ok(count) => Some(count),
             Err(reason) => {
@@ -407,13 +407,18 @@ impl Resolver<'_> {
         }
     }
 
-    fn thread(&mut self, name: &str, object: &Object, nthreads: &mut Option<i64>) -> Option<Kind> {
-        let mut kind = Kind::default();
+    fn thread(
+        &mut self,
+        name: &str,
+        object: &Object,
+        nthreads: &mut Option<i64>,
+    ) -> Option<ThreadTypeBuilder> {
+        let mut kind = ThreadTypeBuilder::default();
         let mut count = 1;
         for item in &object.items {
             let (name, value, place) = match item {
-                Item::Pair { name, value, place } => (name, value, place),
-                Item::Invocation { name, place } => {
+                ObjectItem::Pair { name, value, place } => (name, value, place),
+                ObjectItem::Invocation { name, place } => {
                     let text = format!("{} stands alone: a thread has definitions", quoted(name));
                     self.faults.error(place, text);
                     continue;
@@ -447,10 +452,10 @@ impl Resolver<'_> {
     }
 
     /// One definition of a thread: a name of the flags with its value.
-    fn pair(&mut self, kind: &mut Kind, name: &str, value: &str, place: &Place) {
+    fn pair(&mut self, kind: &mut ThreadTypeBuilder, name: &str, value: &str, place: &FileLine) {
         let flag = self.flags.and_then(|flags| {
             flags.items.iter().find_map(|item| match item {
-                Item::Pair {
+                ObjectItem::Pair {
                     name: known, value, ..
                 } if known == name => Some(value.as_str()),
                 _ => None,
@@ -474,7 +479,7 @@ impl Resolver<'_> {
     }
 
     /// What a thread must have: its program, and the switch that is replaced by its number.
-    fn check_thread(&mut self, name: &str, object: &Object, kind: &Kind) {
+    fn check_thread(&mut self, name: &str, object: &Object, kind: &ThreadTypeBuilder) {
         if !kind.has_process {
             let text = format!(
                 "{}: the program is missing: define the flag \" \" as {PROGRAM} first",
@@ -494,14 +499,14 @@ impl Resolver<'_> {
 }
 
 /// A type of thread while it is put together.
-struct Kind {
+struct ThreadTypeBuilder {
     transact: Transact,
     pairs: Vec<(String, String)>,
     parameters: ThreadParameters,
     has_process: bool,
 }
 
-impl Default for Kind {
+impl Default for ThreadTypeBuilder {
     fn default() -> Self {
         let transact = Transact::default();
         Self {

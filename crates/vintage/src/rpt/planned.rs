@@ -1,7 +1,7 @@
 //! One workload of a plan, with the control threads that it is made of.
 
 use workload::{
-    ConstraintError, Definition, ThreadParameters, ThreadType, advise, advise_on_durations,
+    ConstraintError, ThreadParameters, ThreadType, WorkloadDefinition, advise, advise_on_durations,
     check_threads,
 };
 
@@ -34,9 +34,9 @@ impl Workload {
     }
 
     /// The same in this program's own form; what breaks a rule is refused elsewhere.
-    fn definition(&self) -> Option<Definition> {
+    fn definition(&self) -> Option<WorkloadDefinition> {
         let threads = Some(self.nthreads);
-        Definition::new(&self.name, &self.name, None, threads, &self.parameters).ok()
+        WorkloadDefinition::new(&self.name, &self.name, None, threads, &self.parameters).ok()
     }
 
     /// What the manual warns of, on a file of that size: whatever puts its results in doubt.
@@ -89,6 +89,7 @@ impl Workload {
 /// What the manual says of batch workloads whose messages differ much in bytes.
 #[must_use]
 pub fn durations_differ(workloads: &[Workload]) -> Option<String> {
-    let definitions: Vec<Definition> = workloads.iter().filter_map(Workload::definition).collect();
+    let definitions: Vec<WorkloadDefinition> =
+        workloads.iter().filter_map(Workload::definition).collect();
     advise_on_durations(&definitions).map(|advice| advice.text)
 }

@@ -5,7 +5,7 @@
 //! `nl + k (rsmax - nl)/3`.
 
 use crate::rpt::doubts::{self, Senders};
-use crate::rpt::sums::{Calculation, Converging, Message, Sums};
+use crate::rpt::sums::{Calculation, Converging, Sums, ThreadMessage};
 
 /// Levels of a transaction workload, that without load included.
 pub const LEVELS: usize = 4;
@@ -31,7 +31,7 @@ pub struct Rules {
 
 /// What a level brought.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct LevelResult {
     /// Place of the level, from zero.
     pub level: usize,
     /// Response time, load and RABmarks at it.
@@ -43,7 +43,7 @@ pub struct Found {
 
 /// What the procedure says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum ProcedureAction {
     /// Start control thread `number`.
     Add {
         /// Number of the thread.
@@ -69,7 +69,7 @@ pub enum Said {
         necessary: f64,
     },
     /// A level was determined.
-    Level(Found),
+    Level(LevelResult),
     /// Something that the reader of the results must know.
     Note {
         /// Threads at the time.
@@ -82,7 +82,7 @@ pub enum Said {
 
 /// Why a number of threads is being measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+enum LevelPurpose {
     /// A batch workload, or the first thread of a transaction workload.
     First,
     /// To see whether the next level is reached: no convergence.
@@ -94,7 +94,7 @@ enum Purpose {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
+enum LevelPhase {
     Idle,
     Discarding { left: u32 },
     Collecting { since: f64, wanted: u32 },
@@ -105,8 +105,8 @@ enum Phase {
 #[derive(Clone, Debug)]
 pub struct Procedure {
     rules: Rules,
-    phase: Phase,
-    purpose: Purpose,
+    phase: LevelPhase,
+    purpose: LevelPurpose,
     threads: u32,
     sums: Sums,
     /// The converged result with fewer threads.
@@ -130,8 +130,8 @@ impl Procedure {
         );
         Self {
             rules,
-            phase: Phase::Idle,
-            purpose: Purpose::First,
+            phase: LevelPhase::Idle,
+            purpose: LevelPurpose::First,
             threads: 0,
             sums: Sums::default(),
             before: None,
@@ -161,119 +161,119 @@ impl Procedure {
     }
 
     /// Begin: the first thread, or all of a batch workload.
-    pub fn begin(&mut self) -> Vec<Said> {
-        let mut said = Vec::new();
+    pub fn begin(&mut self) -> Vec<ProcedureAction> {
+        let mut actions = Vec::new();
         let first = self.rules.nthreads.max(1);
-        self.grow_to(first, &mut said);
-        self.measure(Purpose::First);
-        said
+        self.grow_to(first, &mut actions);
+        self.measure(LevelPurpose::First);
+        actions
     }
 
     /// Stop every thread, to go on later with as many.
-    pub fn suspend(&mut self) -> Vec<Said> {
-        let mut said = Vec::new();
+    pub fn suspend(&mut self) -> Vec<ProcedureAction> {
+        let mut actions = Vec::new();
         if self.suspended.is_none() {
             self.suspended = Some(self.threads);
-            self.shrink_to(0, &mut said);
+            self.shrink_to(0, &mut actions);
         }
-        said
+        actions
     }
 
     /// Go on after a stop; what was being collected begins again.
-    pub fn resume(&mut self) -> Vec<Said> {
-        let mut said = Vec::new();
+    pub fn resume(&mut self) -> Vec<ProcedureAction> {
+        let mut actions = Vec::new();
         if let Some(threads) = self.suspended.take() {
-            if threads == 0 && self.phase == Phase::Idle {
+            if threads == 0 && self.phase == LevelPhase::Idle {
                 return self.begin();
             }
-            self.grow_to(threads, &mut said);
+            self.grow_to(threads, &mut actions);
             self.measure(self.purpose);
         }
-        said
+        actions
     }
 
     /// Stop every thread for good.
-    pub fn abandon(&mut self) -> Vec<Said> {
-        let mut said = Vec::new();
-        self.shrink_to(0, &mut said);
-        self.phase = Phase::Done;
-        said
+    pub fn abandon(&mut self) -> Vec<ProcedureAction> {
+        let mut actions = Vec::new();
+        self.shrink_to(0, &mut actions);
+        self.phase = LevelPhase::Done;
+        actions
     }
 
     /// Take a message that came at `at` (seconds).
-    pub fn take(&mut self, message: &Message, at: f64) -> Vec<Said> {
-        let mut said = Vec::new();
+    pub fn take(&mut self, message: &ThreadMessage, at: f64) -> Vec<ProcedureAction> {
+        let mut actions = Vec::new();
         match self.phase {
-            Phase::Idle | Phase::Done => {}
-            Phase::Discarding { left } if left > 1 => {
-                self.phase = Phase::Discarding { left: left - 1 };
+            LevelPhase::Idle | LevelPhase::Done => {}
+            LevelPhase::Discarding { left } if left > 1 => {
+                self.phase = LevelPhase::Discarding { left: left - 1 };
             }
-            Phase::Discarding { .. } => {
+            LevelPhase::Discarding { .. } => {
                 self.sums = Sums::of_threads(self.threads);
                 self.heard = Senders::of(self.threads);
                 let wanted = match self.rules.nthreads {
                     0 => self.rules.dnmin,
                     threads => doubts::whole_rounds(self.rules.dnmin, threads),
                 };
-                self.phase = Phase::Collecting { since: at, wanted };
+                self.phase = LevelPhase::Collecting { since: at, wanted };
             }
-            Phase::Collecting { since, wanted } => {
+            LevelPhase::Collecting { since, wanted } => {
                 self.sums.add(message);
-                self.heard.hear(message.thread);
+                self.heard.note_report(message.thread);
                 self.sums.total = at - since;
                 if self.sums.messages >= f64::from(wanted) {
-                    self.look(since, wanted, &mut said);
+                    self.look(since, wanted, &mut actions);
                 }
             }
         }
-        said
+        actions
     }
 
     /// As many messages as wanted are there.
-    fn look(&mut self, since: f64, wanted: u32, said: &mut Vec<Said>) {
+    fn look(&mut self, since: f64, wanted: u32, actions: &mut Vec<ProcedureAction>) {
         let converging = if self.rules.nthreads > 0 {
             Converging::Total
         } else {
             Converging::Response
         };
         let (sums, factor) = (self.sums, self.sums.factor(converging));
-        said.push(Said::Summed { sums, factor });
-        if self.purpose != Purpose::Scout && factor > self.rules.dlmax {
+        actions.push(ProcedureAction::Summed { sums, factor });
+        if self.purpose != LevelPurpose::Scout && factor > self.rules.dlmax {
             if let Some(wanted) = wanted
                 .checked_mul(2)
                 .filter(|&more| more <= self.rules.dnmax)
             {
-                self.phase = Phase::Collecting { since, wanted };
+                self.phase = LevelPhase::Collecting { since, wanted };
                 return;
             }
-            said.push(Said::NotConverged {
+            actions.push(ProcedureAction::NotConverged {
                 threads: self.threads,
                 messages: sums.messages,
                 necessary: sums.messages_necessary(factor, self.rules.dlmax),
             });
         }
         match self.purpose {
-            Purpose::First if self.rules.nthreads > 0 => {
+            LevelPurpose::First if self.rules.nthreads > 0 => {
                 let silent = doubts::silent(&self.heard);
-                self.note(doubts::edges(&sums, &self.heard), said);
-                self.note(silent, said);
-                self.found(sums.calculation(), sums, 1.0, said);
-                self.finish(said);
+                self.note(doubts::edges(&sums, &self.heard), actions);
+                self.note(silent, actions);
+                self.found(sums.calculation(), sums, 1.0, actions);
+                self.finish(actions);
             }
-            Purpose::First => self.without_load(said),
-            Purpose::Scout => self.scouted(said),
-            Purpose::Below => self.below(said),
-            Purpose::Above => self.above(said),
+            LevelPurpose::First => self.without_load(actions),
+            LevelPurpose::Scout => self.scouted(actions),
+            LevelPurpose::Below => self.below(actions),
+            LevelPurpose::Above => self.above(actions),
         }
     }
 
-    fn note(&self, text: Option<String>, said: &mut Vec<Said>) {
+    fn note(&self, text: Option<String>, actions: &mut Vec<ProcedureAction>) {
         let threads = self.threads;
-        said.extend(text.map(|text| Said::Note { threads, text }));
+        actions.extend(text.map(|text| ProcedureAction::Note { threads, text }));
     }
 
     /// The no-load response time fixes the levels.
-    fn without_load(&mut self, said: &mut Vec<Said>) {
+    fn without_load(&mut self, actions: &mut Vec<ProcedureAction>) {
         let response = self.sums.calculation().response_ms;
         let (lowest, rsmax) = (response.max(self.rules.rsmin), self.rules.rsmax);
         self.levels = vec![lowest];
@@ -285,58 +285,58 @@ impl Procedure {
                 "the response time without load is {response:.4} ms, and Rsmax {rsmax} ms: there \
                  are no further levels"
             );
-            self.note(Some(text), said);
+            self.note(Some(text), actions);
         }
         self.before = Some(self.sums);
         if response >= lowest {
-            self.found(self.sums.calculation(), self.sums, 1.0, said);
+            self.found(self.sums.calculation(), self.sums, 1.0, actions);
         }
-        self.go_on(said);
+        self.go_on(actions);
     }
 
     /// Look for the next level with one more thread.
-    fn go_on(&mut self, said: &mut Vec<Said>) {
+    fn go_on(&mut self, actions: &mut Vec<ProcedureAction>) {
         let Some(&level) = self.levels.get(self.next_level) else {
-            return self.finish(said);
+            return self.finish(actions);
         };
         if self.threads >= self.rules.threads_max {
-            return self.not_reached(level, said);
+            return self.not_reached(level, actions);
         }
-        self.grow_to(self.threads + 1, said);
-        self.measure(Purpose::Scout);
+        self.grow_to(self.threads + 1, actions);
+        self.measure(LevelPurpose::Scout);
     }
 
-    fn scouted(&mut self, said: &mut Vec<Said>) {
+    fn scouted(&mut self, actions: &mut Vec<ProcedureAction>) {
         if self.sums.calculation().response_ms > self.levels[self.next_level] {
-            self.shrink_to(self.threads.saturating_sub(2).max(1), said);
-            self.measure(Purpose::Below);
+            self.shrink_to(self.threads.saturating_sub(2).max(1), actions);
+            self.measure(LevelPurpose::Below);
         } else {
-            self.go_on(said);
+            self.go_on(actions);
         }
     }
 
-    fn below(&mut self, said: &mut Vec<Said>) {
+    fn below(&mut self, actions: &mut Vec<ProcedureAction>) {
         let level = self.levels[self.next_level];
         if self.sums.calculation().response_ms >= level {
             if self.threads > 1 {
-                self.shrink_to(self.threads.saturating_sub(2).max(1), said);
-                return self.measure(Purpose::Below);
+                self.shrink_to(self.threads.saturating_sub(2).max(1), actions);
+                return self.measure(LevelPurpose::Below);
             }
             let text = format!(
                 "one thread alone now exceeds the level of {level:.4} ms: its result stands for \
                  the level"
             );
-            self.note(Some(text), said);
-            self.found(self.sums.calculation(), self.sums, 1.0, said);
+            self.note(Some(text), actions);
+            self.found(self.sums.calculation(), self.sums, 1.0, actions);
             self.before = Some(self.sums);
-            return self.go_on(said);
+            return self.go_on(actions);
         }
         self.before = Some(self.sums);
-        self.grow_to(self.threads + 1, said);
-        self.measure(Purpose::Above);
+        self.grow_to(self.threads + 1, actions);
+        self.measure(LevelPurpose::Above);
     }
 
-    fn above(&mut self, said: &mut Vec<Said>) {
+    fn above(&mut self, actions: &mut Vec<ProcedureAction>) {
         let now = self.sums.calculation();
         let before = self.before.unwrap_or(self.sums);
         let earlier = before.calculation();
@@ -353,41 +353,47 @@ impl Procedure {
             };
             let calculation = Calculation::between(&earlier, &now, part);
             let sums = Sums::between(&before, &self.sums, part);
-            self.found(calculation, sums, part, said);
+            self.found(calculation, sums, part, actions);
         }
         let is_bounded = self
             .levels
             .get(self.next_level)
-            .is_none_or(|_| matches!(said.last(), Some(Said::Level(_))));
+            .is_none_or(|_| matches!(actions.last(), Some(ProcedureAction::Level(_))));
         self.before = Some(self.sums);
         if is_bounded {
-            return self.go_on(said);
+            return self.go_on(actions);
         }
         let level = self.levels[self.next_level];
         if self.threads >= self.rules.threads_max {
-            return self.not_reached(level, said);
+            return self.not_reached(level, actions);
         }
-        self.grow_to(self.threads + 1, said);
-        self.measure(Purpose::Above);
+        self.grow_to(self.threads + 1, actions);
+        self.measure(LevelPurpose::Above);
     }
 
-    fn not_reached(&mut self, level: f64, said: &mut Vec<Said>) {
+    fn not_reached(&mut self, level: f64, actions: &mut Vec<ProcedureAction>) {
         let text = format!(
             "the level of {level:.4} ms was not reached: {} threads wait {:.4} ms, and \
              MaxActualThreads allows no more; seekstone rab adds threads until it is",
             self.threads,
             self.sums.calculation().response_ms
         );
-        self.note(Some(text), said);
-        self.finish(said);
+        self.note(Some(text), actions);
+        self.finish(actions);
     }
 
-    fn found(&mut self, calculation: Calculation, sums: Sums, part: f64, said: &mut Vec<Said>) {
+    fn found(
+        &mut self,
+        calculation: Calculation,
+        sums: Sums,
+        part: f64,
+        actions: &mut Vec<ProcedureAction>,
+    ) {
         let doubt = doubts::outstanding(&calculation, sums.threads, self.rules.dlmax);
-        self.note(doubt, said);
+        self.note(doubt, actions);
         let level = self.next_level;
         self.next_level += 1;
-        said.push(Said::Level(Found {
+        actions.push(ProcedureAction::Level(LevelResult {
             level,
             calculation,
             sums,
@@ -395,30 +401,30 @@ impl Procedure {
         }));
     }
 
-    fn finish(&mut self, said: &mut Vec<Said>) {
-        self.shrink_to(0, said);
-        self.phase = Phase::Done;
-        said.push(Said::Done);
+    fn finish(&mut self, actions: &mut Vec<ProcedureAction>) {
+        self.shrink_to(0, actions);
+        self.phase = LevelPhase::Done;
+        actions.push(ProcedureAction::Done);
     }
 
     /// Measure the present number of threads once it has settled.
-    fn measure(&mut self, purpose: Purpose) {
+    fn measure(&mut self, purpose: LevelPurpose) {
         self.purpose = purpose;
-        self.phase = Phase::Discarding {
+        self.phase = LevelPhase::Discarding {
             left: self.threads + 1,
         };
     }
 
-    fn grow_to(&mut self, threads: u32, said: &mut Vec<Said>) {
-        said.extend((self.threads..threads).map(|number| Said::Add { number }));
+    fn grow_to(&mut self, threads: u32, actions: &mut Vec<ProcedureAction>) {
+        actions.extend((self.threads..threads).map(|number| ProcedureAction::Add { number }));
         self.threads = threads;
     }
 
-    fn shrink_to(&mut self, threads: u32, said: &mut Vec<Said>) {
-        said.extend(
+    fn shrink_to(&mut self, threads: u32, actions: &mut Vec<ProcedureAction>) {
+        actions.extend(
             (threads..self.threads)
                 .rev()
-                .map(|number| Said::Shed { number }),
+                .map(|number| ProcedureAction::Shed { number }),
         );
         self.threads = self.threads.min(threads);
     }

@@ -13,17 +13,17 @@ const RULES: Rules = Rules {
 };
 
 /// Drives a procedure with messages of 100 I/Os that all take the response time of a law.
-struct Bench {
+struct ProcedureHarness {
     procedure: Procedure,
     at: f64,
     discarded: u32,
     /// Messages sent; threads take turns.
     sent: u32,
     story: Vec<String>,
-    levels: Vec<Found>,
+    levels: Vec<LevelResult>,
 }
 
-impl Bench {
+impl ProcedureHarness {
     fn new(rules: Rules) -> Self {
         Self {
             procedure: Procedure::new(rules),
@@ -35,23 +35,25 @@ impl Bench {
         }
     }
 
-    fn hear(&mut self, said: Vec<Said>) -> bool {
+    fn hear(&mut self, said: Vec<ProcedureAction>) -> bool {
         let mut is_done = false;
         for said in said {
             self.story.push(match said {
-                Said::Add { number } => format!("+{number}"),
-                Said::Shed { number } => format!("-{number}"),
-                Said::Summed { sums, .. } => format!("{}@{}", sums.messages, sums.threads),
-                Said::NotConverged { messages, .. } => format!("fail{messages}"),
-                Said::Level(found) => {
+                ProcedureAction::Add { number } => format!("+{number}"),
+                ProcedureAction::Shed { number } => format!("-{number}"),
+                ProcedureAction::Summed { sums, .. } => {
+                    format!("{}@{}", sums.messages, sums.threads)
+                }
+                ProcedureAction::NotConverged { messages, .. } => format!("fail{messages}"),
+                ProcedureAction::Level(found) => {
                     self.levels.push(found);
                     format!("L{}", found.level)
                 }
-                Said::Note { threads, .. } => {
+                ProcedureAction::Note { threads, .. } => {
                     assert!(threads > 0, "a note is about threads");
                     "note".into()
                 }
-                Said::Done => {
+                ProcedureAction::Done => {
                     is_done = true;
                     "done".into()
                 }
@@ -64,10 +66,13 @@ impl Bench {
     fn message(&mut self, response_ms: f64, spread: f64) -> bool {
         let threads = f64::from(self.procedure.threads());
         self.at += 10.0 / threads;
-        self.discarded += u32::from(matches!(self.procedure.phase, Phase::Discarding { .. }));
+        self.discarded += u32::from(matches!(
+            self.procedure.phase,
+            LevelPhase::Discarding { .. }
+        ));
         let each = response_ms / 1000.0;
         self.sent += 1;
-        let message = Message {
+        let message = ThreadMessage {
             thread: self.sent % self.procedure.threads(),
             nios: 100.0,
             kbytes: 400.0,
@@ -75,7 +80,7 @@ impl Bench {
             xfer_sq: 100.0 * each * each * (1.0 + spread * spread),
             total: 10.0,
             total_sq: 100.0,
-            ..Message::default()
+            ..ThreadMessage::default()
         };
         let said = self.procedure.take(&message, self.at);
         self.hear(said)
@@ -95,7 +100,7 @@ impl Bench {
 
 #[test]
 fn levels_are_found_by_scouting_shedding_two_and_bounding() {
-    let mut bench = Bench::new(RULES);
+    let mut bench = ProcedureHarness::new(RULES);
     let story = bench.run(|threads| 20.0 + 6.01 * f64::from(threads - 1));
     let expected = "+0 4@1 L0 \
                     +1 4@2 +2 4@3 -2 -1 4@1 +1 4@2 +2 4@3 L1 \
@@ -127,7 +132,7 @@ fn levels_are_found_by_scouting_shedding_two_and_bounding() {
 
 #[test]
 fn threads_plus_one_messages_are_discarded_before_each_sum() {
-    let mut bench = Bench::new(RULES);
+    let mut bench = ProcedureHarness::new(RULES);
     bench.run(|threads| if threads == 1 { 20.0 } else { 60.0 });
     // One thread, two as a scout, one below, two above.
     assert_eq!(bench.discarded, 2 + 3 + 2 + 3);
@@ -135,7 +140,7 @@ fn threads_plus_one_messages_are_discarded_before_each_sum() {
 
 #[test]
 fn one_step_can_pass_every_level() {
-    let mut bench = Bench::new(RULES);
+    let mut bench = ProcedureHarness::new(RULES);
     let story = bench.run(|threads| if threads == 1 { 20.0 } else { 80.0 });
     assert_eq!(story, "+0 4@1 L0 +1 4@2 -1 4@1 +1 4@2 L1 L2 L3 -1 -0 done");
     let parts: Vec<f64> = bench.levels.iter().map(|found| found.part).collect();
@@ -146,7 +151,7 @@ fn one_step_can_pass_every_level() {
 
 #[test]
 fn messages_are_doubled_up_to_the_most_and_then_it_goes_on() {
-    let mut bench = Bench::new(RULES);
+    let mut bench = ProcedureHarness::new(RULES);
     let said = bench.procedure.begin();
     bench.hear(said);
     for _ in 0..18 {
@@ -157,7 +162,7 @@ fn messages_are_doubled_up_to_the_most_and_then_it_goes_on() {
 
 #[test]
 fn a_least_no_load_response_time_is_looked_for() {
-    let mut bench = Bench::new(Rules {
+    let mut bench = ProcedureHarness::new(Rules {
         rsmin: 25.0,
         ..RULES
     });
@@ -173,13 +178,13 @@ fn a_least_no_load_response_time_is_looked_for() {
 
 #[test]
 fn a_no_load_response_time_above_the_last_level_has_no_other_levels() {
-    let mut bench = Bench::new(RULES);
+    let mut bench = ProcedureHarness::new(RULES);
     assert_eq!(bench.run(|_| 70.0), "+0 4@1 note L0 -0 done");
 }
 
 #[test]
 fn the_most_threads_bound_the_search() {
-    let mut bench = Bench::new(Rules {
+    let mut bench = ProcedureHarness::new(Rules {
         threads_max: 3,
         ..RULES
     });
@@ -190,16 +195,16 @@ fn the_most_threads_bound_the_search() {
 #[test]
 fn the_most_threads_bound_the_bracket_too() {
     // The scout with three exceeds the level by chance, and the converged result does not.
-    let mut bench = Bench::new(Rules {
+    let mut bench = ProcedureHarness::new(Rules {
         threads_max: 3,
         ..RULES
     });
     let said = bench.procedure.begin();
     bench.hear(said);
     let mut scouts = 0;
-    while bench.procedure.phase != Phase::Done {
+    while bench.procedure.phase != LevelPhase::Done {
         let threads = bench.procedure.threads();
-        let is_scout = bench.procedure.purpose == Purpose::Scout && threads == 3;
+        let is_scout = bench.procedure.purpose == LevelPurpose::Scout && threads == 3;
         scouts += u32::from(is_scout);
         bench.message(
             if is_scout {
@@ -221,11 +226,11 @@ fn the_most_threads_bound_the_bracket_too() {
 
 #[test]
 fn below_goes_down_until_it_is_below_and_one_thread_stands_for_itself() {
-    let mut bench = Bench::new(RULES);
+    let mut bench = ProcedureHarness::new(RULES);
     let said = bench.procedure.begin();
     bench.hear(said);
     let mut messages = 0;
-    while bench.procedure.phase != Phase::Done {
+    while bench.procedure.phase != LevelPhase::Done {
         messages += 1;
         // Fast at first; after the scouts everything is slow.
         let is_slow = bench.procedure.threads() >= 5 || bench.story.iter().any(|s| s == "-4");
@@ -241,7 +246,7 @@ fn below_goes_down_until_it_is_below_and_one_thread_stands_for_itself() {
 
 #[test]
 fn a_batch_workload_has_all_its_threads_at_once_and_one_result() {
-    let mut bench = Bench::new(Rules {
+    let mut bench = ProcedureHarness::new(Rules {
         nthreads: 3,
         ..RULES
     });
@@ -255,7 +260,7 @@ fn a_batch_workload_has_all_its_threads_at_once_and_one_result() {
 /// high, and called converged.
 #[test]
 fn threads_in_step_have_the_load_of_whole_rounds() {
-    let mut bench = Bench::new(Rules {
+    let mut bench = ProcedureHarness::new(Rules {
         nthreads: 5,
         dnmin: 8,
         ..RULES
@@ -263,14 +268,14 @@ fn threads_in_step_have_the_load_of_whole_rounds() {
     let said = bench.procedure.begin();
     bench.hear(said);
     for number in 0_u32.. {
-        let message = Message {
+        let message = ThreadMessage {
             thread: number % 5,
             nios: 100.0,
             xfer: 5.0,
             xfer_sq: 0.25,
             total: 5.0,
             total_sq: 25.0,
-            ..Message::default()
+            ..ThreadMessage::default()
         };
         let at = 5.0 * f64::from(number / 5 + 1);
         let said = bench.procedure.take(&message, at);
@@ -287,7 +292,7 @@ fn threads_in_step_have_the_load_of_whole_rounds() {
 
 #[test]
 fn a_batch_workload_that_one_thread_reports_alone_is_doubted() {
-    let mut bench = Bench::new(Rules {
+    let mut bench = ProcedureHarness::new(Rules {
         nthreads: 3,
         dnmin: 30,
         dnmax: 30,
@@ -298,17 +303,17 @@ fn a_batch_workload_that_one_thread_reports_alone_is_doubted() {
     let mut notes = Vec::new();
     for number in 0..34_u32 {
         // Two I/Os outstanding a thread are more than there can be.
-        let message = Message {
+        let message = ThreadMessage {
             thread: 2,
             nios: 100.0,
             xfer: 6.0,
             total: 1.0,
             total_sq: 1.0,
-            ..Message::default()
+            ..ThreadMessage::default()
         };
         let said = bench.procedure.take(&message, f64::from(number));
         notes.extend(said.into_iter().filter_map(|said| match said {
-            Said::Note { threads, text } => Some(format!("{threads} {text}")),
+            ProcedureAction::Note { threads, text } => Some(format!("{threads} {text}")),
             _ => None,
         }));
     }
@@ -325,7 +330,7 @@ fn a_batch_workload_that_one_thread_reports_alone_is_doubted() {
 
 #[test]
 fn a_stop_keeps_the_number_of_threads_and_begins_the_sum_again() {
-    let mut bench = Bench::new(RULES);
+    let mut bench = ProcedureHarness::new(RULES);
     let said = bench.procedure.begin();
     bench.hear(said);
     while bench.procedure.threads() < 3 {
@@ -339,15 +344,15 @@ fn a_stop_keeps_the_number_of_threads_and_begins_the_sum_again() {
     let said = bench.procedure.resume();
     bench.hear(said);
     assert_eq!(bench.procedure.threads(), 3);
-    assert_eq!(bench.procedure.phase, Phase::Discarding { left: 4 });
+    assert_eq!(bench.procedure.phase, LevelPhase::Discarding { left: 4 });
     assert!(bench.story.join(" ").ends_with("-2 -1 -0 +0 +1 +2"));
     assert_eq!(bench.procedure.abandon().len(), 3);
-    assert_eq!(bench.procedure.take(&Message::default(), 1.0), []);
+    assert_eq!(bench.procedure.take(&ThreadMessage::default(), 1.0), []);
 }
 
 #[test]
 fn a_stop_before_the_start_begins_when_it_ends() {
     let mut procedure = Procedure::new(RULES);
     assert_eq!(procedure.suspend(), []);
-    assert_eq!(procedure.resume(), [Said::Add { number: 0 }]);
+    assert_eq!(procedure.resume(), [ProcedureAction::Add { number: 0 }]);
 }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::fault::{Faults, Place, quoted, similar};
-use crate::rpt::syntax::{Line, Value, read_line};
+use crate::fault::{Diagnostics, FileLine, quoted, similar};
+use crate::rpt::syntax::{SyntaxLine, Value, read_line};
 
 /// Errors after which a file is read no further.
 const ERRORS_MAX: usize = 100;
@@ -40,17 +40,17 @@ impl ObjectKind {
 
 /// A line within an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum ObjectItem {
     /// `Name=value`, with the value that it stands for.
     Pair {
         /// Left of the sign.
         name: String,
         /// What it stands for.
         value: String,
-        place: Place,
+        place: FileLine,
     },
     /// The name of another object.
-    Invocation { name: String, place: Place },
+    Invocation { name: String, place: FileLine },
 }
 
 /// An object as defined.
@@ -58,9 +58,9 @@ pub enum Item {
 pub struct Object {
     pub kind: ObjectKind,
     /// Where it begins.
-    pub place: Place,
+    pub place: FileLine,
     /// Its lines.
-    pub items: Vec<Item>,
+    pub items: Vec<ObjectItem>,
 }
 
 /// A variable as defined last.
@@ -69,10 +69,10 @@ pub struct Variable {
     /// What it stands for.
     pub value: String,
     /// Where it was defined; line zero is the command line.
-    pub place: Place,
+    pub place: FileLine,
     is_used: bool,
     /// Where its value was first taken over into something else.
-    taken_at: Option<Place>,
+    taken_at: Option<FileLine>,
 }
 
 /// Everything that was read.
@@ -83,9 +83,9 @@ pub struct Program {
     /// Objects by name.
     pub objects: BTreeMap<String, Object>,
     /// Workloads invoked, in order.
-    pub invoked: Vec<(String, Place)>,
+    pub invoked: Vec<(String, FileLine)>,
     /// What is wrong.
-    pub faults: Faults,
+    pub faults: Diagnostics,
 }
 
 /// Gives the text of a parameter file, or says in one sentence why it cannot.
@@ -102,7 +102,7 @@ impl Program {
     ) -> Self {
         let mut this = Self::default();
         for (variable, value, origin) in preset {
-            let place = Place {
+            let place = FileLine {
                 file: origin.clone(),
                 line: 0,
             };
@@ -136,7 +136,7 @@ impl Program {
     fn complain_of_unused(&mut self) {
         let (used, unused): (Vec<_>, Vec<_>) = self.variables.iter().partition(|it| it.1.is_used);
         let known: Vec<&str> = used.iter().map(|(name, _)| name.as_str()).collect();
-        let mut faults = Faults::default();
+        let mut faults = Diagnostics::default();
         for (name, variable) in unused {
             let meant = meant(name, known.iter().copied());
             let text = format!("{} is defined and means nothing here{meant}", quoted(name));
@@ -147,8 +147,8 @@ impl Program {
             .values()
             .flat_map(|object| &object.items)
             .filter_map(|item| match item {
-                Item::Invocation { name, .. } => Some(name),
-                Item::Pair { .. } => None,
+                ObjectItem::Invocation { name, .. } => Some(name),
+                ObjectItem::Pair { .. } => None,
             })
             .collect();
         for (name, object) in &self.objects {
@@ -180,16 +180,16 @@ struct ProgramReader<'a, 'b> {
 impl ProgramReader<'_, '_> {
     fn read(&mut self, text: &str) {
         for (index, line) in text.lines().enumerate() {
-            let place = Place {
+            let place = FileLine {
                 file: self.file.to_owned(),
                 line: index as u32 + 1,
             };
             match read_line(line) {
-                Ok(Line::Blank) => self.object = None,
-                Ok(Line::Comment) => {}
-                Ok(Line::Object(name)) => self.begin(name, &place),
-                Ok(Line::Definition(name, value)) => self.define(name, value, &place),
-                Ok(Line::Invocation(name)) => self.invoke(name, &place),
+                Ok(SyntaxLine::Blank) => self.object = None,
+                Ok(SyntaxLine::Comment) => {}
+                Ok(SyntaxLine::Object(name)) => self.begin(name, &place),
+                Ok(SyntaxLine::Definition(name, value)) => self.define(name, value, &place),
+                Ok(SyntaxLine::Invocation(name)) => self.invoke(name, &place),
                 Err(reason) => {
                     let text = format!("{}: {reason}", quoted(line.trim()));
                     self.program.faults.error(&place, text);
@@ -201,7 +201,7 @@ impl ProgramReader<'_, '_> {
         }
     }
 
-    fn begin(&mut self, name: &str, place: &Place) {
+    fn begin(&mut self, name: &str, place: &FileLine) {
         self.object = None;
         let Some(kind) = ObjectKind::of(name) else {
             let text = format!(
@@ -241,14 +241,14 @@ impl ProgramReader<'_, '_> {
         (object.kind != ObjectKind::Files).then_some(object)
     }
 
-    fn define(&mut self, name: &str, value: Value<'_>, place: &Place) {
+    fn define(&mut self, name: &str, value: Value<'_>, place: &FileLine) {
         let value = self.evaluate(value, place);
         if let Some(object) = self.open_object() {
             let is_known = object
                 .items
                 .iter()
-                .any(|item| matches!(item, Item::Pair { name: known, .. } if known == name));
-            object.items.push(Item::Pair {
+                .any(|item| matches!(item, ObjectItem::Pair { name: known, .. } if known == name));
+            object.items.push(ObjectItem::Pair {
                 name: name.to_owned(),
                 value,
                 place: place.clone(),
@@ -272,7 +272,7 @@ impl ProgramReader<'_, '_> {
         self.program.variables.insert(name.to_owned(), variable);
     }
 
-    fn complain_of_change(&mut self, name: &str, before: &Variable, value: &str, place: &Place) {
+    fn complain_of_change(&mut self, name: &str, before: &Variable, value: &str, place: &FileLine) {
         let (old, new) = (quoted(&before.value), quoted(value));
         let text = if let Some(taken_at) = &before.taken_at {
             format!(
@@ -296,7 +296,7 @@ impl ProgramReader<'_, '_> {
         self.program.faults.warn(place, text);
     }
 
-    fn evaluate(&mut self, value: Value<'_>, place: &Place) -> String {
+    fn evaluate(&mut self, value: Value<'_>, place: &FileLine) -> String {
         match value {
             Value::Quoted(text) => text.to_owned(),
             Value::Bare(text) => match self.program.variables.get_mut(text) {
@@ -310,9 +310,9 @@ impl ProgramReader<'_, '_> {
         }
     }
 
-    fn invoke(&mut self, name: &str, place: &Place) {
+    fn invoke(&mut self, name: &str, place: &FileLine) {
         if let Some(object) = self.open_object() {
-            let item = Item::Invocation {
+            let item = ObjectItem::Invocation {
                 name: name.to_owned(),
                 place: place.clone(),
             };
@@ -348,7 +348,7 @@ impl ProgramReader<'_, '_> {
         self.program.faults.error(place, text);
     }
 
-    fn include(&mut self, name: &str, place: &Place) {
+    fn include(&mut self, name: &str, place: &FileLine) {
         let file = match self.program.variables.get_mut(name) {
             Some(variable) => {
                 variable.is_used = true;
@@ -383,7 +383,7 @@ impl ProgramReader<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::told;
+    use crate::fault::listed;
 
     fn read(text: &str) -> Program {
         let preset = [
@@ -405,15 +405,15 @@ mod tests {
     #[track_caller]
     fn check_error(text: &str, expected: &str) {
         let faults = read(text).faults;
-        let found = told(&faults.errors);
+        let found = listed(&faults.errors);
         assert!(found.contains(expected), "{text}: {found}");
     }
 
     #[track_caller]
     fn check_warning(text: &str, expected: &str) {
         let faults = read(text).faults;
-        assert_eq!(told(&faults.errors), "");
-        let found = told(&faults.warnings);
+        assert_eq!(listed(&faults.errors), "");
+        let found = listed(&faults.warnings);
         assert!(found.contains(expected), "{text}: {found}");
     }
 
@@ -434,17 +434,17 @@ mod tests {
     fn a_parameter_file_is_read_where_it_is_invoked() {
         let program = read("PFile=a.rpp\n[OuterWorkload]\nAThread\n\nPFile\nOuterWorkload\n");
         let thread = &program.objects["AThread"];
-        let pair = |name: &str, value: &str, line| Item::Pair {
+        let pair = |name: &str, value: &str, line| ObjectItem::Pair {
             name: name.into(),
             value: value.into(),
-            place: Place {
+            place: FileLine {
                 file: "a.rpp".into(),
                 line,
             },
         };
         assert_eq!(thread.items, [pair("X", "7", 3), pair("Y", " ", 5)]);
         assert_eq!(program.invoked.len(), 1);
-        let errors = told(&program.faults.errors);
+        let errors = listed(&program.faults.errors);
         assert_eq!(errors, "a.rpp:7: there is no object \"Outer\" up to here");
     }
 

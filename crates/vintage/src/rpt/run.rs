@@ -7,9 +7,9 @@ mod rig;
 mod solo;
 mod test_run;
 
-pub use data_file::{DataFile, DataRequest, Filling, open_data};
-pub use messages::{Detail, IoDetail, Posted, Report};
+pub use data_file::{DataRequest, Filling, RptDataFile, open_data};
+pub use messages::{Detail, IoDetail, Posted, ThreadReport};
 pub use output_files::OutputFiles;
 pub use rig::{Failure, Rig};
-pub use solo::{Said, SoloRequest, run_solo};
-pub use test_run::{Ending, Operator, TestRequest, run_test};
+pub use solo::{SoloReport, SoloRequest, run_solo};
+pub use test_run::{Operator, TestEnding, TestRequest, run_test};

@@ -3,12 +3,12 @@
 //! Told messages with their times; says which control threads to start and stop, and what to write.
 
 use results::Mode;
-use results::live::Command;
+use results::live::LiveCommand;
 
-use crate::rpt::log::{Block, Entry, Row, mode_name, not_converged};
-use crate::rpt::plan::Plan;
-use crate::rpt::procedure::{Found, Procedure, Rules, Said};
-use crate::rpt::sums::{Calculation, Message, Sums};
+use crate::rpt::log::{Block, LevelRow, LogEntry, mode_name, not_converged};
+use crate::rpt::plan::TestPlan;
+use crate::rpt::procedure::{LevelResult, Procedure, ProcedureAction, Rules};
+use crate::rpt::sums::{Calculation, Sums, ThreadMessage};
 
 /// What the session wants done.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +29,16 @@ pub enum Act {
         thread: u32,
     },
     /// Write into the log.
-    Log(Entry),
+    Log(LogEntry),
     /// Write into the report.
-    Report(Entry),
+    Report(LogEntry),
     /// Everything is done.
     Finished,
 }
 
 /// Whether something is being measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SessionState {
     /// Waiting for a start.
     Stopped,
     /// Measuring.
@@ -57,10 +57,10 @@ pub struct Glance {
 
 /// A test in progress.
 #[derive(Clone, Debug)]
-pub struct Session {
-    plan: Plan,
+pub struct RptSession {
+    plan: TestPlan,
     procedure: Procedure,
-    state: State,
+    state: SessionState,
     mode: Mode,
     verbose: u8,
     run: u32,
@@ -72,7 +72,7 @@ pub struct Session {
     /// Whether a warning was given for the present workload.
     is_doubted: bool,
     is_group_batch: bool,
-    message: Option<Message>,
+    message: Option<ThreadMessage>,
     now: Option<Glance>,
     last: Option<Glance>,
     response: Option<Glance>,
@@ -82,15 +82,15 @@ pub struct Session {
     results: Vec<Option<Block>>,
 }
 
-impl Session {
+impl RptSession {
     /// A session at rest before its first workload.
     #[must_use]
-    pub fn new(plan: Plan) -> Self {
+    pub fn new(plan: TestPlan) -> Self {
         assert!(!plan.workloads.is_empty(), "a test has a workload");
         let results = vec![None; plan.workloads.len()];
         let mut this = Self {
             procedure: Procedure::new(rules(&plan, 0)),
-            state: State::Stopped,
+            state: SessionState::Stopped,
             mode: plan.mode,
             verbose: plan.verbose,
             run: 1,
@@ -112,13 +112,13 @@ impl Session {
     }
 
     #[must_use]
-    pub const fn plan(&self) -> &Plan {
+    pub const fn plan(&self) -> &TestPlan {
         &self.plan
     }
 
     /// Whether something is being measured.
     #[must_use]
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> SessionState {
         self.state
     }
 
@@ -154,7 +154,7 @@ impl Session {
 
     /// The latest message, with the number of messages in the present sum.
     #[must_use]
-    pub fn message(&self) -> Option<(Message, u64)> {
+    pub fn message(&self) -> Option<(ThreadMessage, u64)> {
         let count = self.procedure.sums().messages as u64;
         self.message.map(|message| (message, count))
     }
@@ -172,36 +172,36 @@ impl Session {
     }
 
     /// Do what the operator asks for.
-    pub fn command(&mut self, command: Command, at: f64) -> Vec<Act> {
+    pub fn command(&mut self, command: LiveCommand, at: f64) -> Vec<Act> {
         let mut acts = Vec::new();
-        let is_over = self.state == State::Finished;
-        let mut note = |text: String| acts.push(Act::Log(Entry::Event { at, text }));
+        let is_over = self.state == SessionState::Finished;
+        let mut note = |text: String| acts.push(Act::Log(LogEntry::Event { at, text }));
         match command {
-            Command::NextMode => {
+            LiveCommand::NextMode => {
                 self.mode = self.mode.next();
                 note(format!("mode {}", mode_name(self.mode)));
             }
-            Command::NextVerbosity => self.verbose = (self.verbose + 1) % 3,
+            LiveCommand::NextVerbosity => self.verbose = (self.verbose + 1) % 3,
             _ if is_over => {}
-            Command::StartStop => {
-                let stops = self.state == State::Execute;
+            LiveCommand::StartStop => {
+                let stops = self.state == SessionState::Execute;
                 note(if stops { "stopped" } else { "started" }.into());
                 self.start_or_stop(at, &mut acts);
             }
-            Command::Restart => {
+            LiveCommand::Restart => {
                 note(format!("workload {} begins again", self.workload));
                 self.begin_again(self.workload, at, &mut acts);
             }
-            Command::NextWorkload => {
+            LiveCommand::NextWorkload => {
                 self.group.clear();
                 let next = (self.workload + 1) % self.plan.workloads.len();
                 note(format!("workload {next} is next"));
                 self.begin_again(next, at, &mut acts);
             }
-            Command::Quit => {
+            LiveCommand::Quit => {
                 note("end".into());
-                let said = self.procedure.abandon();
-                self.carry_out(said, at, &mut acts);
+                let actions = self.procedure.abandon();
+                self.carry_out(actions, at, &mut acts);
                 self.finish(&mut acts);
             }
         }
@@ -209,36 +209,36 @@ impl Session {
     }
 
     /// Take a message that came at `at`.
-    pub fn take(&mut self, message: &Message, at: f64) -> Vec<Act> {
+    pub fn take(&mut self, message: &ThreadMessage, at: f64) -> Vec<Act> {
         let mut acts = Vec::new();
-        if self.state != State::Execute {
+        if self.state != SessionState::Execute {
             return acts;
         }
         if self.verbose == 2 {
-            acts.push(Act::Log(Entry::Message(*message)));
+            acts.push(Act::Log(LogEntry::Message(*message)));
         }
         self.message = Some(*message);
-        let said = self.procedure.take(message, at);
-        self.carry_out(said, at, &mut acts);
+        let actions = self.procedure.take(message, at);
+        self.carry_out(actions, at, &mut acts);
         acts
     }
 
     fn start_or_stop(&mut self, at: f64, acts: &mut Vec<Act>) {
-        if self.state == State::Execute {
-            self.state = State::Stopped;
-            let said = self.procedure.suspend();
-            return self.carry_out(said, at, acts);
+        if self.state == SessionState::Execute {
+            self.state = SessionState::Stopped;
+            let actions = self.procedure.suspend();
+            return self.carry_out(actions, at, acts);
         }
-        self.state = State::Execute;
+        self.state = SessionState::Execute;
         self.launch(at, acts);
     }
 
     /// Leave the present workload and begin that one with its initial threads.
     fn begin_again(&mut self, workload: usize, at: f64, acts: &mut Vec<Act>) {
-        let said = self.procedure.abandon();
-        self.carry_out(said, at, acts);
+        let actions = self.procedure.abandon();
+        self.carry_out(actions, at, acts);
         self.set_up(workload);
-        if self.state == State::Execute {
+        if self.state == SessionState::Execute {
             self.launch(at, acts);
         }
     }
@@ -257,11 +257,11 @@ impl Session {
         acts.push(Act::Begin {
             workload: self.workload,
         });
-        let mut said = self.procedure.resume();
-        if said.is_empty() {
-            said = self.procedure.begin();
+        let mut actions = self.procedure.resume();
+        if actions.is_empty() {
+            actions = self.procedure.begin();
         }
-        self.carry_out(said, at, acts);
+        self.carry_out(actions, at, acts);
     }
 
     fn empty_block(&self) -> Block {
@@ -272,28 +272,28 @@ impl Session {
         }
     }
 
-    fn carry_out(&mut self, said: Vec<Said>, at: f64, acts: &mut Vec<Act>) {
+    fn carry_out(&mut self, actions: Vec<ProcedureAction>, at: f64, acts: &mut Vec<Act>) {
         let workload = self.workload;
-        for said in said {
-            match said {
-                Said::Add { number: thread } => {
+        for action in actions {
+            match action {
+                ProcedureAction::Add { number: thread } => {
                     acts.push(Act::Start { thread });
-                    acts.push(Act::Log(Entry::Active {
+                    acts.push(Act::Log(LogEntry::Active {
                         at,
                         thread,
                         workload,
                     }));
                 }
-                Said::Shed { number: thread } => {
+                ProcedureAction::Shed { number: thread } => {
                     acts.push(Act::Stop { thread });
-                    acts.push(Act::Log(Entry::Inactive {
+                    acts.push(Act::Log(LogEntry::Inactive {
                         at,
                         thread,
                         workload,
                     }));
                 }
-                Said::Summed { sums, factor } => self.summed(at, sums, factor, acts),
-                Said::NotConverged {
+                ProcedureAction::Summed { sums, factor } => self.summed(at, sums, factor, acts),
+                ProcedureAction::NotConverged {
                     threads,
                     messages,
                     necessary,
@@ -301,20 +301,20 @@ impl Session {
                     let warning = self.warning(threads, not_converged(messages, necessary));
                     acts.push(Act::Log(warning));
                 }
-                Said::Note { threads, text } => {
+                ProcedureAction::Note { threads, text } => {
                     self.is_doubted = true;
                     let warning = self.warning(threads, text);
                     acts.push(Act::Log(warning.clone()));
                     acts.push(Act::Report(warning));
                 }
-                Said::Level(found) => self.found(at, &found, acts),
-                Said::Done => self.done(at, acts),
+                ProcedureAction::Level(found) => self.found(at, &found, acts),
+                ProcedureAction::Done => self.done(at, acts),
             }
         }
     }
 
-    fn warning(&self, threads: u32, text: String) -> Entry {
-        Entry::Warning {
+    fn warning(&self, threads: u32, text: String) -> LogEntry {
+        LogEntry::Warning {
             run: self.run,
             workload: self.workload,
             threads,
@@ -326,13 +326,13 @@ impl Session {
         let calculation = sums.calculation();
         self.looks.push((sums, factor));
         let number = self.block.rows.len();
-        acts.push(Act::Log(Entry::Sum {
+        acts.push(Act::Log(LogEntry::Sum {
             at,
             number,
             sums,
             factor,
         }));
-        acts.push(Act::Log(Entry::Calculation {
+        acts.push(Act::Log(LogEntry::Calculation {
             at,
             number: number + 1,
             calculation,
@@ -343,14 +343,14 @@ impl Session {
         self.now = Some(Glance { sums, calculation });
     }
 
-    fn found(&mut self, at: f64, found: &Found, acts: &mut Vec<Act>) {
+    fn found(&mut self, at: f64, found: &LevelResult, acts: &mut Vec<Act>) {
         let (number, calculation) = (found.level + 1, found.calculation);
-        acts.push(Act::Log(Entry::Calculation {
+        acts.push(Act::Log(LogEntry::Calculation {
             at,
             number,
             calculation,
         }));
-        acts.push(Act::Log(Entry::Interpolation {
+        acts.push(Act::Log(LogEntry::Interpolation {
             at,
             number,
             sums: found.sums,
@@ -360,7 +360,7 @@ impl Session {
         block.run = self.run;
         block.mode = self.mode;
         block.at = at;
-        block.rows.push(Row {
+        block.rows.push(LevelRow {
             level: found.level,
             response_ms: calculation.response_ms,
             load: calculation.load,
@@ -372,7 +372,7 @@ impl Session {
             calculation,
         });
         self.results[self.workload] = Some(self.block.clone());
-        acts.push(Act::Log(Entry::Results(self.block.clone())));
+        acts.push(Act::Log(LogEntry::Results(self.block.clone())));
     }
 
     /// The workload is done: report it, and go on to the next.
@@ -384,7 +384,7 @@ impl Session {
         }
         self.is_group_batch = is_batch;
         if !self.block.rows.is_empty() {
-            acts.push(Act::Report(Entry::Results(self.block.clone())));
+            acts.push(Act::Report(LogEntry::Results(self.block.clone())));
             self.group.push((self.block.clone(), self.is_doubted));
         }
         let next = self.workload + 1;
@@ -410,7 +410,7 @@ impl Session {
         let mean = |of: fn(&Block) -> f64| {
             group.iter().map(|(block, _)| of(block)).sum::<f64>() / group.len() as f64
         };
-        let average = Entry::Average {
+        let average = LogEntry::Average {
             count: group.len(),
             rabmark_r: mean(|it| it.rabmark_r),
             rabmark_s: mean(|it| it.rabmark_s),
@@ -421,7 +421,7 @@ impl Session {
     }
 
     fn finish(&mut self, acts: &mut Vec<Act>) {
-        self.state = State::Finished;
+        self.state = SessionState::Finished;
         acts.push(Act::Finished);
     }
 }
@@ -442,7 +442,7 @@ fn remark(group: &[(Block, bool)]) -> String {
     remarks.join("; ")
 }
 
-fn rules(plan: &Plan, workload: usize) -> Rules {
+fn rules(plan: &TestPlan, workload: usize) -> Rules {
     Rules {
         nthreads: plan.workloads[workload].nthreads,
         threads_max: plan.threads_max,

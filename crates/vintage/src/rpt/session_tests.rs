@@ -4,7 +4,7 @@ use super::*;
 use crate::rpt::shipped;
 
 /// The shipped files, with some lines of the test file replaced.
-fn plan(invoked: &str, extra: &str) -> Plan {
+fn plan(invoked: &str, extra: &str) -> TestPlan {
     let text = format!(
         "TestFile=t.rpt\nParmFile=rpt.rpp\nReptFile=t.rpr\nDnmin=2\nDnmax=4\n{extra}\nParmFile\n\
          {invoked}\n"
@@ -14,22 +14,22 @@ fn plan(invoked: &str, extra: &str) -> Plan {
             .map(str::to_owned)
             .ok_or_else(String::new)
     };
-    let (plan, faults) = Plan::read("t.rpt", &text, &Vec::new(), &mut include);
+    let (plan, faults) = TestPlan::read("t.rpt", &text, &Vec::new(), &mut include);
     plan.unwrap_or_else(|| panic!("{faults:?}"))
 }
 
-struct Bench {
-    session: Session,
+struct SessionHarness {
+    session: RptSession,
     at: f64,
     log: Vec<String>,
-    report: Vec<Entry>,
+    report: Vec<LogEntry>,
     active: u32,
 }
 
-impl Bench {
+impl SessionHarness {
     fn new(invoked: &str, extra: &str) -> Self {
         Self {
-            session: Session::new(plan(invoked, extra)),
+            session: RptSession::new(plan(invoked, extra)),
             at: 0.0,
             log: Vec::new(),
             report: Vec::new(),
@@ -55,7 +55,7 @@ impl Bench {
         }
     }
 
-    fn command(&mut self, command: Command) {
+    fn command(&mut self, command: LiveCommand) {
         let acts = self.session.command(command, self.at);
         self.hear(acts);
     }
@@ -63,7 +63,7 @@ impl Bench {
     fn message(&mut self) {
         self.at += 1.0;
         let each = 0.02 * f64::from(self.active);
-        let message = Message {
+        let message = ThreadMessage {
             thread: self.at as u32 % self.active.max(1),
             nios: 100.0,
             kbytes: 400.0,
@@ -71,7 +71,7 @@ impl Bench {
             xfer_sq: 100.0 * each * each,
             total: f64::from(self.active),
             total_sq: f64::from(self.active).powi(2),
-            ..Message::default()
+            ..ThreadMessage::default()
         };
         let acts = self.session.take(&message, self.at);
         self.hear(acts);
@@ -79,7 +79,7 @@ impl Bench {
 
     fn finish(&mut self) {
         for _ in 0..10_000 {
-            if self.session.state() == State::Finished {
+            if self.session.state() == SessionState::Finished {
                 return;
             }
             self.message();
@@ -89,9 +89,9 @@ impl Bench {
 
     fn reported(&self) -> String {
         let words = self.report.iter().filter_map(|entry| match entry {
-            Entry::Results(block) => Some(format!("{}.{}", block.run, block.name)),
-            Entry::Average { count, .. } => Some(format!("average{count}")),
-            Entry::Warning { .. } => None,
+            LogEntry::Results(block) => Some(format!("{}.{}", block.run, block.name)),
+            LogEntry::Average { count, .. } => Some(format!("average{count}")),
+            LogEntry::Warning { .. } => None,
             other => panic!("{other:?} in a report"),
         });
         words.collect::<Vec<_>>().join(" ").replace("Workload", "")
@@ -100,11 +100,11 @@ impl Bench {
 
 #[test]
 fn groups_have_averages_at_their_ends() {
-    let mut bench = Bench::new(
+    let mut bench = SessionHarness::new(
         "TransactionWorkload\nDatabaseWorkload\nBatchWorkload\nArchiveWorkload\n",
         "Nruns=2",
     );
-    bench.command(Command::StartStop);
+    bench.command(LiveCommand::StartStop);
     bench.finish();
     let run = "1.Transaction 1.Database average2 1.Batch 1.Archive average2";
     assert_eq!(
@@ -118,20 +118,20 @@ fn groups_have_averages_at_their_ends() {
 
 #[test]
 fn doubts_and_modes_stand_in_the_report_and_at_the_average() {
-    let mut bench = Bench::new("BatchWorkload\nArchiveWorkload\n", "");
-    bench.command(Command::StartStop);
+    let mut bench = SessionHarness::new("BatchWorkload\nArchiveWorkload\n", "");
+    bench.command(LiveCommand::StartStop);
     while bench.report.len() < 2 {
         bench.message();
     }
-    bench.command(Command::NextMode);
+    bench.command(LiveCommand::NextMode);
     while bench
         .report
         .iter()
-        .all(|it| !matches!(it, Entry::Average { .. }))
+        .all(|it| !matches!(it, LogEntry::Average { .. }))
     {
         bench.message();
     }
-    let report: Vec<String> = bench.report.iter().map(Entry::render).collect();
+    let report: Vec<String> = bench.report.iter().map(LogEntry::render).collect();
     // Ten messages of five threads that keep no step; and each I/O is said to take as long as two.
     assert!(
         report[0].starts_with("Run 1 Workload 0 Threads 5 Warning:"),
@@ -146,7 +146,7 @@ fn doubts_and_modes_stand_in_the_report_and_at_the_average() {
         remark,
         "(modes Normal, Continuous; 2 of 2 in doubt, see the warnings)\n"
     );
-    let log = crate::rpt::Log::read(&bench.log.join("\n")).expect("a log");
+    let log = crate::rpt::RptLog::read(&bench.log.join("\n")).expect("a log");
     assert_eq!(
         log.strange,
         [] as [usize; 0],
@@ -156,23 +156,24 @@ fn doubts_and_modes_stand_in_the_report_and_at_the_average() {
 
 #[test]
 fn a_workload_alone_has_no_average() {
-    let mut bench = Bench::new("TransactionWorkload\nBatchWorkload\nDatabaseWorkload\n", "");
-    bench.command(Command::StartStop);
+    let mut bench =
+        SessionHarness::new("TransactionWorkload\nBatchWorkload\nDatabaseWorkload\n", "");
+    bench.command(LiveCommand::StartStop);
     bench.finish();
     assert_eq!(bench.reported(), "1.Transaction 1.Batch 1.Database");
 }
 
 #[test]
 fn modes_other_than_normal_run_on_and_stamp_the_results() {
-    let mut bench = Bench::new("ArchiveWorkload\n", "Mode=3");
+    let mut bench = SessionHarness::new("ArchiveWorkload\n", "Mode=3");
     assert_eq!(bench.session.mode(), Mode::Rebuild);
-    bench.command(Command::StartStop);
+    bench.command(LiveCommand::StartStop);
     for _ in 0..100 {
         bench.message();
     }
     assert!(bench.session.position().0 > 5);
-    bench.command(Command::NextMode);
-    bench.command(Command::NextMode);
+    bench.command(LiveCommand::NextMode);
+    bench.command(LiveCommand::NextMode);
     assert_eq!(bench.session.mode(), Mode::Normal);
     bench.finish();
     assert!(
@@ -186,31 +187,37 @@ fn modes_other_than_normal_run_on_and_stamp_the_results() {
 
 #[test]
 fn an_operator_can_stop_restart_skip_and_quit() {
-    let mut bench = Bench::new("TransactionWorkload\nArchiveWorkload\n", "");
-    assert_eq!(bench.session.state(), State::Stopped);
+    let mut bench = SessionHarness::new("TransactionWorkload\nArchiveWorkload\n", "");
+    assert_eq!(bench.session.state(), SessionState::Stopped);
     bench.message();
     assert!(bench.log.is_empty(), "nothing is measured before the start");
-    bench.command(Command::StartStop);
+    bench.command(LiveCommand::StartStop);
     while bench.active < 2 {
         bench.message();
     }
-    bench.command(Command::StartStop);
-    assert_eq!((bench.active, bench.session.state()), (0, State::Stopped));
-    bench.command(Command::StartStop);
-    assert_eq!((bench.active, bench.session.state()), (2, State::Execute));
-    bench.command(Command::Restart);
+    bench.command(LiveCommand::StartStop);
+    assert_eq!(
+        (bench.active, bench.session.state()),
+        (0, SessionState::Stopped)
+    );
+    bench.command(LiveCommand::StartStop);
+    assert_eq!(
+        (bench.active, bench.session.state()),
+        (2, SessionState::Execute)
+    );
+    bench.command(LiveCommand::Restart);
     assert_eq!((bench.active, bench.session.position()), (1, (1, 0)));
-    bench.command(Command::NextWorkload);
+    bench.command(LiveCommand::NextWorkload);
     assert_eq!((bench.active, bench.session.position()), (1, (1, 1)));
-    bench.command(Command::NextWorkload);
+    bench.command(LiveCommand::NextWorkload);
     assert_eq!(bench.session.position(), (1, 0));
-    bench.command(Command::StartStop);
-    bench.command(Command::Restart);
+    bench.command(LiveCommand::StartStop);
+    bench.command(LiveCommand::Restart);
     assert_eq!(bench.active, 0, "a restart while stopped starts nothing");
-    bench.command(Command::StartStop);
+    bench.command(LiveCommand::StartStop);
     assert_eq!(bench.active, 1);
-    bench.command(Command::NextVerbosity);
-    bench.command(Command::NextVerbosity);
+    bench.command(LiveCommand::NextVerbosity);
+    bench.command(LiveCommand::NextVerbosity);
     assert_eq!(bench.session.verbose(), 2);
     bench.message();
     assert!(
@@ -219,9 +226,12 @@ fn an_operator_can_stop_restart_skip_and_quit() {
             .last()
             .is_some_and(|line| line.starts_with("\t#00:  400 100  "))
     );
-    bench.command(Command::NextMode);
-    bench.command(Command::Quit);
-    assert_eq!((bench.active, bench.session.state()), (0, State::Finished));
+    bench.command(LiveCommand::NextMode);
+    bench.command(LiveCommand::Quit);
+    assert_eq!(
+        (bench.active, bench.session.state()),
+        (0, SessionState::Finished)
+    );
     let events = bench
         .log
         .iter()
@@ -241,7 +251,7 @@ fn an_operator_can_stop_restart_skip_and_quit() {
         "end",
     ];
     assert_eq!(events, expected);
-    bench.command(Command::StartStop);
+    bench.command(LiveCommand::StartStop);
     assert_eq!(bench.active, 0);
 }
 
@@ -254,7 +264,7 @@ fn the_shipped_files_are_the_manuals_seven_workloads() {
                 .map(str::to_owned)
                 .ok_or_else(String::new)
         };
-        let (plan, faults) = Plan::read(name, text, &Vec::new(), &mut include);
+        let (plan, faults) = TestPlan::read(name, text, &Vec::new(), &mut include);
         assert_eq!((faults.errors, faults.warnings), (vec![], vec![]));
         let plan = plan.expect("a valid test");
         assert_eq!(plan.run_and_log().1, name.replace(".rpt", ".rpl"));
@@ -306,8 +316,8 @@ fn wrong_plans_are_refused_with_their_places() {
                 .map(str::to_owned)
                 .ok_or_else(String::new)
         };
-        let (plan, faults) = Plan::read("t.rpt", &text, &typed, &mut include);
-        let found = crate::rpt::told(&faults.errors);
+        let (plan, faults) = TestPlan::read("t.rpt", &text, &typed, &mut include);
+        let found = crate::rpt::listed(&faults.errors);
         assert!(
             plan.is_none() && found.contains(expected),
             "{extra}: {found}"
@@ -353,8 +363,8 @@ fn wrong_plans_are_refused_with_their_places() {
 #[test]
 fn an_empty_test_file_lacks_a_report_and_workloads_and_nothing_else() {
     let mut include = |_: &str| Err(String::new());
-    let (plan, faults) = Plan::read("t.rpt", "", &Vec::new(), &mut include);
-    let found = crate::rpt::told(&faults.errors);
+    let (plan, faults) = TestPlan::read("t.rpt", "", &Vec::new(), &mut include);
+    let found = crate::rpt::listed(&faults.errors);
     assert!(
         plan.is_none() && found.contains("defines no ReptFile"),
         "{found}"

@@ -6,7 +6,7 @@
 
 use results::{StandardRow, StandardTable, SystemSeries, TransactionLoad, UserTimes};
 use units::{Bytes, Duration};
-use workload::{Gap, GapShape, LoadFactor, Profile, Records};
+use workload::{Gap, GapShape, LoadFactor, Records, UserProfile};
 
 /// Bytes of the file of all these tests.
 pub const STANDARD_FILE: Bytes = Bytes::from_mib(40);
@@ -77,7 +77,7 @@ pub struct StandardLoad {
     pub label: String,
     pub users: u32,
     /// What they do.
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<UserProfile>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,7 @@ pub struct StandardTest {
     /// What is measured, in its order.
     pub loads: Vec<StandardLoad>,
     /// What one user does before each of them, "to set up file cache".
-    pub before: Option<Profile>,
+    pub before: Option<UserProfile>,
 }
 
 impl StandardTest {
@@ -97,7 +97,7 @@ impl StandardTest {
     /// `transactions` instead of the document's 100.
     #[must_use]
     pub fn find(section: &str, unit: Duration, transactions: Option<u64>) -> Option<Self> {
-        let task = Task {
+        let task = StandardTask {
             unit,
             transactions: transactions.unwrap_or(TRANSACTIONS),
         };
@@ -267,13 +267,13 @@ const NOT_PAGED: &str = "paging is not modelled: memory that tasks take only mak
 
 /// What all tasks of a test have in common.
 #[derive(Clone, Copy)]
-struct Task {
+struct StandardTask {
     unit: Duration,
     transactions: u64,
 }
 
-impl Task {
-    fn load(self, users: u32, profile: Profile) -> StandardLoad {
+impl StandardTask {
+    fn load(self, users: u32, profile: UserProfile) -> StandardLoad {
         StandardLoad {
             label: users.to_string(),
             users,
@@ -281,8 +281,8 @@ impl Task {
         }
     }
 
-    fn batch(self, ios: u32, units: f64, memory_kib: u64) -> Profile {
-        Profile {
+    fn batch(self, ios: u32, units: f64, memory_kib: u64) -> UserProfile {
+        UserProfile {
             name: "task".into(),
             users: 1,
             ios,
@@ -304,16 +304,16 @@ impl Task {
     }
 
     /// 10 transactions of 1000 I/Os, about as much as the file holds.
-    fn set_up(self) -> Profile {
-        Profile {
+    fn set_up(self) -> UserProfile {
+        UserProfile {
             name: "set-up".into(),
             transactions: Some(10),
             ..self.batch(1000, 0.0, 0)
         }
     }
 
-    fn thinking(self, name: &str, users: u32, ios: u32, think_s: u64, units: f64) -> Profile {
-        Profile {
+    fn thinking(self, name: &str, users: u32, ios: u32, think_s: u64, units: f64) -> UserProfile {
+        UserProfile {
             name: name.into(),
             users,
             think: Gap::new(GapShape::Uniform, Duration::from_secs(think_s)),

@@ -11,7 +11,7 @@ use crate::number::general;
 
 /// What one control thread reports after a fixed number of I/Os; times in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Message {
+pub struct ThreadMessage {
     /// Number of the control thread.
     pub thread: u32,
     /// KiB moved.
@@ -124,7 +124,7 @@ impl Sums {
     }
 
     /// Add a message; the total is not the messages' and stays as it is.
-    pub fn add(&mut self, message: &Message) {
+    pub fn add(&mut self, message: &ThreadMessage) {
         self.messages += 1.0;
         self.kbytes += message.kbytes;
         self.nios += message.nios;
@@ -185,7 +185,7 @@ impl Sums {
     }
 }
 
-impl Message {
+impl ThreadMessage {
     /// That of a thread, from sums of it alone.
     pub(super) fn of(thread: u32, sums: &Sums) -> Self {
         Self {
@@ -362,11 +362,11 @@ mod tests {
     fn totals_converge_by_message() {
         let mut sums = Sums::of_threads(2);
         for total in [1.0, 1.1, 0.9, 1.0] {
-            sums.add(&Message {
+            sums.add(&ThreadMessage {
                 nios: 10.0,
                 total,
                 total_sq: total * total,
-                ..Message::default()
+                ..ThreadMessage::default()
             });
         }
         sums.total = 2.0;

@@ -17,7 +17,7 @@ pub(crate) enum Value<'a> {
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
+pub(crate) enum SyntaxLine<'a> {
     /// Nothing: ends an object.
     Blank,
     /// Only a comment: ends nothing.
@@ -73,32 +73,35 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, NotText> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn read_line(line: &str) -> Result<Line<'_>, &'static str> {
+pub(crate) fn read_line(line: &str) -> Result<SyntaxLine<'_>, &'static str> {
     let Some(text) = without_comment(line) else {
         return Err("a quote is opened and not closed");
     };
     let bare = text.trim();
     if bare.is_empty() {
         return Ok(if line.trim().is_empty() {
-            Line::Blank
+            SyntaxLine::Blank
         } else {
-            Line::Comment
+            SyntaxLine::Comment
         });
     }
     if let Some(rest) = bare.strip_prefix('[') {
         let name = rest
             .strip_suffix(']')
             .ok_or("a [ without its ] at the end")?;
-        return Ok(Line::Object(name_of(name)?));
+        return Ok(SyntaxLine::Object(name_of(name)?));
     }
     match equals_of(bare) {
         Some(place) => {
             let name = name_of(unquoted(bare[..place].trim()).unwrap_or(&bare[..place]))?;
-            Ok(Line::Definition(name, value_of(bare[place + 1..].trim())?))
+            Ok(SyntaxLine::Definition(
+                name,
+                value_of(bare[place + 1..].trim())?,
+            ))
         }
         None => match unquoted(bare) {
-            Some(name) => Ok(Line::Object(name_of(name)?)),
-            None => Ok(Line::Invocation(name_of(bare)?)),
+            Some(name) => Ok(SyntaxLine::Object(name_of(name)?)),
+            None => Ok(SyntaxLine::Invocation(name_of(bare)?)),
         },
     }
 }
@@ -159,7 +162,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(line: &str, expected: Result<Line<'_>, &str>) {
+    fn check(line: &str, expected: Result<SyntaxLine<'_>, &str>) {
         match (read_line(line), expected) {
             (Err(found), Err(part)) => assert!(found.contains(part), "{line}: {found}"),
             (found, expected) => assert_eq!(found, expected, "{line}"),
@@ -168,16 +171,19 @@ mod tests {
 
     #[test]
     fn every_kind_of_line_is_read() {
-        check("", Ok(Line::Blank));
-        check("  \t", Ok(Line::Blank));
-        check("  ; only a comment", Ok(Line::Comment));
-        check("[ThreadFlags] ; flags", Ok(Line::Object("ThreadFlags")));
-        check("\"Thread Flags\"", Ok(Line::Object("Thread Flags")));
-        check("ParmFile", Ok(Line::Invocation("ParmFile")));
-        let bare = |name, value| Ok(Line::Definition(name, Value::Bare(value)));
+        check("", Ok(SyntaxLine::Blank));
+        check("  \t", Ok(SyntaxLine::Blank));
+        check("  ; only a comment", Ok(SyntaxLine::Comment));
+        check(
+            "[ThreadFlags] ; flags",
+            Ok(SyntaxLine::Object("ThreadFlags")),
+        );
+        check("\"Thread Flags\"", Ok(SyntaxLine::Object("Thread Flags")));
+        check("ParmFile", Ok(SyntaxLine::Invocation("ParmFile")));
+        let bare = |name, value| Ok(SyntaxLine::Definition(name, Value::Bare(value)));
         check(" My Name = 5 ; five", bare("My Name", "5"));
         check("F=sim:mm1?mean=1ms", bare("F", "sim:mm1?mean=1ms"));
-        let quoted = |name, value| Ok(Line::Definition(name, Value::Quoted(value)));
+        let quoted = |name, value| Ok(SyntaxLine::Definition(name, Value::Quoted(value)));
         check("Thread=\" \"", quoted("Thread", " "));
         check("F=\"a;b=c\";d", quoted("F", "a;b=c"));
         check("\"F\"=1", bare("F", "1"));

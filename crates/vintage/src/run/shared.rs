@@ -18,7 +18,7 @@ const CAPACITY: usize = 1 << 16;
 /// Files begin at a multiple of this many bytes.
 const FILE_UNIT: u64 = 1 << 12;
 
-/// A machine with its files, and the programs that have a seat at it.
+/// A machine with its files, and the programs that have a slot at it.
 pub(crate) struct SharedMachine {
     state: Mutex<SharedState>,
     hosts: usize,
@@ -31,7 +31,7 @@ pub(crate) struct SharedMachine {
 
 struct SharedState {
     driver: SimDriver,
-    seats: Vec<SeatState>,
+    slots: Vec<SlotState>,
     files: Vec<SharedFile>,
     /// The first byte behind all files there ever were.
     end: u64,
@@ -45,16 +45,16 @@ struct SharedFile {
     bytes: u64,
 }
 
-struct SeatState {
-    kind: SeatKind,
+struct SlotState {
+    kind: SlotKind,
     stage: TurnStage,
     turn: Arc<Condvar>,
     done: Vec<Completion>,
 }
 
-/// Who sits there.
+/// What runs in the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SeatKind {
+pub(crate) enum SlotKind {
     /// A batch of programs, one after the other.
     Batch,
     /// A program that such a batch has started.
@@ -73,8 +73,8 @@ enum TurnStage {
     Gone,
 }
 
-impl SeatState {
-    fn can_go_on(&self, now: Instant) -> bool {
+impl SlotState {
+    fn can_continue(&self, now: Instant) -> bool {
         match self.stage {
             TurnStage::Ready => true,
             TurnStage::Waiting(until) => !self.done.is_empty() || until.is_some_and(|at| at <= now),
@@ -84,18 +84,18 @@ impl SeatState {
 }
 
 impl SharedState {
-    /// The seat whose turn it was has stopped: the next one goes on, and time passes before if it
+    /// The slot whose turn it was has stopped: the next one goes on, and time passes before if it
     /// must.
     fn pass_on(&mut self, hosts: usize) {
         loop {
             self.end_pauses();
             let now = self.driver.now();
-            if let Some(next) = self.seats.iter_mut().find(|seat| seat.can_go_on(now)) {
+            if let Some(next) = self.slots.iter_mut().find(|slot| slot.can_continue(now)) {
                 next.stage = TurnStage::Running;
                 next.turn.notify_one();
                 return;
             }
-            let waiting = self.seats.iter().filter_map(|seat| match seat.stage {
+            let waiting = self.slots.iter().filter_map(|slot| match slot.stage {
                 TurnStage::Waiting(until) => Some(until),
                 _ => None,
             });
@@ -107,23 +107,23 @@ impl SharedState {
             let mut done = Vec::new();
             if let Err(error) = self.driver.wait(until, &mut done) {
                 self.broken = Some(error);
-                self.seats.iter().for_each(|seat| seat.turn.notify_one());
+                self.slots.iter().for_each(|slot| slot.turn.notify_one());
                 return;
             }
             for completion in done {
-                let seat = completion.request.client.0 as usize / hosts;
-                self.seats[seat].done.push(completion);
+                let slot = completion.request.client.0 as usize / hosts;
+                self.slots[slot].done.push(completion);
             }
         }
     }
 
     /// All batches pause, or have ended: those that pause go on.
     fn end_pauses(&mut self) {
-        let batches = || self.seats.iter().filter(|it| it.kind == SeatKind::Batch);
+        let batches = || self.slots.iter().filter(|it| it.kind == SlotKind::Batch);
         if batches().all(|it| matches!(it.stage, TurnStage::Paused | TurnStage::Gone)) {
-            let seats = self.seats.iter_mut();
-            for seat in seats.filter(|it| it.stage == TurnStage::Paused) {
-                seat.stage = TurnStage::Ready;
+            let slots = self.slots.iter_mut();
+            for slot in slots.filter(|it| it.stage == TurnStage::Paused) {
+                slot.stage = TurnStage::Ready;
             }
         }
     }
@@ -154,7 +154,7 @@ impl SharedMachine {
         Ok(Self {
             state: Mutex::new(SharedState {
                 driver,
-                seats: Vec::new(),
+                slots: Vec::new(),
                 files: Vec::new(),
                 end: 0,
                 broken: None,
@@ -235,23 +235,23 @@ impl SharedMachine {
         self.state().driver.activity_of_hosts()
     }
 
-    /// Give a program a seat at a host; its turn comes.
-    pub(crate) fn sit_down(self: &Arc<Self>, kind: SeatKind, host: usize) -> ProgramSeat {
+    /// Give a program a slot at a host; its turn comes.
+    pub(crate) fn take_slot(self: &Arc<Self>, kind: SlotKind, host: usize) -> ProgramSlot {
         let mut state = self.state();
-        state.seats.push(SeatState {
+        state.slots.push(SlotState {
             kind,
             stage: TurnStage::Ready,
             turn: Arc::new(Condvar::new()),
             done: Vec::new(),
         });
-        ProgramSeat(TurnPlace {
+        ProgramSlot(TurnPlace {
             machine: Arc::clone(self),
-            number: state.seats.len() - 1,
+            number: state.slots.len() - 1,
             host,
         })
     }
 
-    /// All batches have sat down.
+    /// All batches have their slots.
     pub(crate) fn begin(&self) {
         self.state().pass_on(self.hosts);
     }
@@ -264,7 +264,7 @@ fn base_name(name: &str) -> String {
 }
 
 /// A program's place at a machine; others go on when it is given up.
-pub(crate) struct ProgramSeat(TurnPlace);
+pub(crate) struct ProgramSlot(TurnPlace);
 
 #[derive(Clone)]
 struct TurnPlace {
@@ -278,12 +278,12 @@ impl TurnPlace {
         &self,
         mut state: MutexGuard<'a, SharedState>,
     ) -> Result<MutexGuard<'a, SharedState>, DriverError> {
-        let turn = Arc::clone(&state.seats[self.number].turn);
+        let turn = Arc::clone(&state.slots[self.number].turn);
         loop {
             if let Some(error) = &state.broken {
                 return Err(error.clone());
             }
-            if state.seats[self.number].stage == TurnStage::Running {
+            if state.slots[self.number].stage == TurnStage::Running {
                 return Ok(state);
             }
             state = turn.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -293,7 +293,7 @@ impl TurnPlace {
     /// Let others go on until this one can.
     fn stop_at(&self, stage: TurnStage) -> Result<MutexGuard<'_, SharedState>, DriverError> {
         let mut state = self.machine.state();
-        state.seats[self.number].stage = stage;
+        state.slots[self.number].stage = stage;
         state.pass_on(self.machine.hosts);
         self.until_running(state)
     }
@@ -303,7 +303,7 @@ impl TurnPlace {
     }
 }
 
-impl ProgramSeat {
+impl ProgramSlot {
     pub(crate) const fn machine(&self) -> &Arc<SharedMachine> {
         &self.0.machine
     }
@@ -341,9 +341,9 @@ impl ProgramSeat {
         &self.0.machine.begun
     }
 
-    pub(crate) fn open(&self, name: &str) -> Result<SeatFile, ClassicError> {
+    pub(crate) fn open(&self, name: &str) -> Result<SlotFile, ClassicError> {
         let file = self.0.machine.find(name)?;
-        Ok(SeatFile {
+        Ok(SlotFile {
             place: self.0.clone(),
             start: file.start,
             bytes: file.bytes,
@@ -351,12 +351,12 @@ impl ProgramSeat {
     }
 }
 
-impl Drop for ProgramSeat {
+impl Drop for ProgramSlot {
     fn drop(&mut self) {
         let mut state = self.0.machine.state();
-        let seat = &mut state.seats[self.0.number];
-        let was_running = seat.stage == TurnStage::Running;
-        seat.stage = TurnStage::Gone;
+        let slot = &mut state.slots[self.0.number];
+        let was_running = slot.stage == TurnStage::Running;
+        slot.stage = TurnStage::Gone;
         if was_running {
             state.pass_on(self.0.machine.hosts);
         }
@@ -371,25 +371,25 @@ pub(crate) fn moment_after(begun: &jiff::Zoned, now: Instant) -> jiff::Zoned {
 }
 
 /// A file of the machine, as a program sees it.
-pub(crate) struct SeatFile {
+pub(crate) struct SlotFile {
     place: TurnPlace,
     start: u64,
     bytes: u64,
 }
 
-impl SeatFile {
+impl SlotFile {
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
-impl Clock for SeatFile {
+impl Clock for SlotFile {
     fn now(&self) -> Instant {
         self.place.now()
     }
 }
 
-impl Driver for SeatFile {
+impl Driver for SlotFile {
     fn capacity(&self) -> usize {
         1
     }
@@ -413,7 +413,7 @@ impl Driver for SeatFile {
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError> {
         let mut state = self.place.stop_at(TurnStage::Waiting(deadline))?;
-        done.append(&mut state.seats[self.place.number].done);
+        done.append(&mut state.slots[self.place.number].done);
         Ok(())
     }
 }

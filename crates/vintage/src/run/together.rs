@@ -16,8 +16,8 @@ use units::{Duration, Instant};
 use workload::CPU_UNIT_NS;
 
 use crate::diskmbps::Finished;
-use crate::diskrand::Arguments;
-use crate::run::shared::{ProgramSeat, SeatKind, SharedMachine};
+use crate::diskrand::DiskrandArguments;
+use crate::run::shared::{ProgramSlot, SharedMachine, SlotKind};
 use crate::run::{
     ClassicError, DiskMbps, JobStart, LogPlace, ProgramRun, ReadSummary, UserRequest, WriteRequest,
     run_diskmbps, run_user, run_write,
@@ -113,7 +113,7 @@ pub enum ProgramOutput {
 }
 
 /// Told each line of a program, with its host.
-pub type Heard<'a> = &'a (dyn Fn(&str, &str) + Sync);
+pub type OnLine<'a> = &'a (dyn Fn(&str, &str) + Sync);
 
 /// Run the batches side by side until the last program has ended. Programs are in the order of
 /// their ends.
@@ -123,7 +123,7 @@ pub type Heard<'a> = &'a (dyn Fn(&str, &str) + Sync);
 pub fn run_together(
     together: &Together,
     interrupt: &Interrupt,
-    heard: Heard<'_>,
+    on_line: OnLine<'_>,
 ) -> Result<Vec<ProgramEnd>, ClassicError> {
     let clients: Vec<&str> = hosts_at(together, HostPlace::Client);
     let has_server = together
@@ -160,12 +160,12 @@ pub fn run_together(
             cpu_unit: unit_of(batch.place),
             logs: together.logs,
             interrupt,
-            heard,
+            on_line,
             ended: &ended,
         })
         .collect();
     std::thread::scope(|scope| {
-        let seats: Vec<ProgramSeat> = batches
+        let slots: Vec<ProgramSlot> = batches
             .iter()
             .map(|it| {
                 let client = clients.iter().position(|host| *host == it.batch.host);
@@ -174,11 +174,11 @@ pub fn run_together(
                     HostPlace::Client if is_site => client.map_or(0, |client| client + 1),
                     HostPlace::Client | HostPlace::Server => 0,
                 };
-                machine.sit_down(SeatKind::Batch, host)
+                machine.take_slot(SlotKind::Batch, host)
             })
             .collect();
-        for (batch, seat) in batches.iter().zip(seats) {
-            scope.spawn(move || batch.run(&seat, scope));
+        for (batch, slot) in batches.iter().zip(slots) {
+            scope.spawn(move || batch.run(&slot, scope));
         }
         machine.begin();
     });
@@ -217,14 +217,14 @@ struct BatchRun<'a> {
     cpu_unit: Duration,
     logs: LogPlace,
     interrupt: &'a Interrupt,
-    heard: Heard<'a>,
+    on_line: OnLine<'a>,
     ended: &'a Mutex<Vec<ProgramEnd>>,
 }
 
 impl BatchRun<'_> {
     /// Line after line. A machine that broke has ended each program with its reason.
-    fn run<'scope>(&'scope self, seat: &ProgramSeat, scope: &'scope Scope<'scope, '_>) {
-        if seat.take_turn().is_err() {
+    fn run<'scope>(&'scope self, slot: &ProgramSlot, scope: &'scope Scope<'scope, '_>) {
+        if slot.take_turn().is_err() {
             return;
         }
         for line in &self.batch.lines {
@@ -233,13 +233,13 @@ impl BatchRun<'_> {
             }
             match line {
                 ScriptLine::Pause => {
-                    if seat.pause().is_err() {
+                    if slot.pause().is_err() {
                         return;
                     }
                 }
-                ScriptLine::Run(program) => self.perform(program, seat, ProgramLaunch::Waited),
+                ScriptLine::Run(program) => self.perform(program, slot, ProgramLaunch::Waited),
                 ScriptLine::Start(program) => {
-                    let own = seat.machine().sit_down(SeatKind::Program, seat.host());
+                    let own = slot.machine().take_slot(SlotKind::Program, slot.host());
                     scope.spawn(move || {
                         if own.take_turn().is_ok() {
                             self.perform(program, &own, ProgramLaunch::Started);
@@ -250,10 +250,10 @@ impl BatchRun<'_> {
         }
     }
 
-    fn perform(&self, program: &ClassicProgram, seat: &ProgramSeat, launch: ProgramLaunch) {
-        let look = || seat.machine().activities();
-        let (begun, before) = (seat.now(), look());
-        let result = self.result(program, seat);
+    fn perform(&self, program: &ClassicProgram, slot: &ProgramSlot, launch: ProgramLaunch) {
+        let look = || slot.machine().activities();
+        let (begun, before) = (slot.now(), look());
+        let result = self.result(program, slot);
         let after = look();
         let of_host = |host: usize| {
             [&before, &after].map(|hosts| hosts.get(host).cloned().unwrap_or_default())
@@ -263,9 +263,9 @@ impl BatchRun<'_> {
             words: program.words.clone(),
             launch,
             begun,
-            ended: seat.now(),
-            activity: of_host(seat.host()),
-            of_server: (seat.host() > 0).then(|| of_host(0)),
+            ended: slot.now(),
+            activity: of_host(slot.host()),
+            of_server: (slot.host() > 0).then(|| of_host(0)),
             result,
         };
         let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -275,25 +275,25 @@ impl BatchRun<'_> {
     fn result(
         &self,
         program: &ClassicProgram,
-        seat: &ProgramSeat,
+        slot: &ProgramSlot,
     ) -> Result<ProgramOutput, ClassicError> {
         let run = &mut ProgramRun {
             interrupt: self.interrupt,
-            console: &mut |line: &str| (self.heard)(&self.batch.host, line),
+            console: &mut |line: &str| (self.on_line)(&self.batch.host, line),
             logs: self.logs,
-            seat: Some(seat),
+            slot: Some(slot),
         };
         match &program.what {
             script::BatchProgram::DiskMbps(arguments) => {
-                let start = JobStart::at_seat(seat, arguments.letter)?;
+                let start = JobStart::in_slot(slot, arguments.letter)?;
                 let job = DiskMbps::new(arguments.clone(), start);
                 run_diskmbps(&job, run).map(ProgramOutput::Passes)
             }
-            script::BatchProgram::DiskRand(Arguments::Erase { file }) => {
-                seat.machine().remove_file(file.as_str())?;
+            script::BatchProgram::DiskRand(DiskrandArguments::Erase { file }) => {
+                slot.machine().remove_file(file.as_str())?;
                 Ok(ProgramOutput::Erased)
             }
-            script::BatchProgram::DiskRand(Arguments::Write(arguments)) => {
+            script::BatchProgram::DiskRand(DiskrandArguments::Write(arguments)) => {
                 let request = WriteRequest {
                     arguments: arguments.clone(),
                     caching: Caching::Buffered,
@@ -301,7 +301,7 @@ impl BatchRun<'_> {
                 };
                 run_write(&request, run).map(|()| ProgramOutput::Records)
             }
-            script::BatchProgram::DiskRand(Arguments::Read(arguments)) => {
+            script::BatchProgram::DiskRand(DiskrandArguments::Read(arguments)) => {
                 let request = UserRequest {
                     arguments: arguments.clone(),
                     caching: Caching::Buffered,

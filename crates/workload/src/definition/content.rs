@@ -8,20 +8,23 @@ use units::Bytes;
 use crate::content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX};
 use crate::definition::keys;
 use crate::definition::reader::check_keys;
-use crate::definition::values::{Noted, Table, Values, quoted, typed};
+use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, typed};
 
 /// What stands before the digits of a pattern.
 const PATTERN: &str = "pattern:";
 
 /// The content of a definition; the usual one where it has no such table.
-pub(super) fn read(values: &mut Values<'_>, top: &Table<'_>) -> Result<Content, Noted> {
+pub(super) fn read(
+    values: &mut WorkloadValues<'_>,
+    top: &WorkloadTable<'_>,
+) -> Result<Content, Noted> {
     let Some(value) = top.keys.get(keys::CONTENT.name) else {
         return Ok(Content::default());
     };
     let DeValue::Table(table) = value.get_ref() else {
         return Err(values.refuse(top, &keys::CONTENT, &typed(value.get_ref())));
     };
-    let table = Table {
+    let table = WorkloadTable {
         keys: table,
         line: values.line(&value.span()),
     };
@@ -47,7 +50,10 @@ pub(super) fn read(values: &mut Values<'_>, top: &Table<'_>) -> Result<Content, 
     Ok(content)
 }
 
-fn read_fill(values: &mut Values<'_>, table: &Table<'_>) -> Result<(Fill, Freshness), Noted> {
+fn read_fill(
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
+) -> Result<(Fill, Freshness), Noted> {
     let word = values.word(table, &keys::FILL)?;
     let marked = |fill| Ok((fill, Freshness::Marked));
     match word {
@@ -62,7 +68,11 @@ fn read_fill(values: &mut Values<'_>, table: &Table<'_>) -> Result<(Fill, Freshn
     }
 }
 
-fn read_percent(values: &mut Values<'_>, table: &Table<'_>, key: &keys::Key) -> Result<u32, Noted> {
+fn read_percent(
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
+    key: &keys::WorkloadKey,
+) -> Result<u32, Noted> {
     match values.integer(table, key)? {
         None => Ok(0),
         Some(percent @ 0..=100) => Ok(percent as u32),

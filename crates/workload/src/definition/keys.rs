@@ -1,111 +1,111 @@
 //! The keys of a definition: one place for their names, meanings and examples.
 
 /// A key of a definition.
-pub(super) struct Key {
+pub(super) struct WorkloadKey {
     pub(super) name: &'static str,
     pub(super) meaning: &'static str,
     /// A value in TOML.
     pub(super) example: &'static str,
 }
 
-const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> Key {
-    Key {
+const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> WorkloadKey {
+    WorkloadKey {
         name,
         meaning,
         example,
     }
 }
 
-pub(super) const NAME: Key = key("name", "what it is called", "\"orders\"");
-pub(super) const TITLE: Key = key("title", "what reports show", "\"Order entry\"");
-pub(super) const GROUP: Key = key(
+pub(super) const NAME: WorkloadKey = key("name", "what it is called", "\"orders\"");
+pub(super) const TITLE: WorkloadKey = key("title", "what reports show", "\"Order entry\"");
+pub(super) const GROUP: WorkloadKey = key(
     "group",
     "\"transaction\" (threads are added) or \"batch\" (their number is fixed)",
     "\"transaction\"",
 );
-pub(super) const THREADS_FIXED: Key = key(
+pub(super) const THREADS_FIXED: WorkloadKey = key(
     "threads-fixed",
     "a whole number up to 100000: the threads of a batch workload, or 0 when threads are added",
     "5",
 );
-pub(super) const ACCESS: Key = key(
+pub(super) const ACCESS: WorkloadKey = key(
     "access",
     "\"contiguous\", \"interleaved\" or \"contentious\"",
     "\"contiguous\"",
 );
-pub(super) const BLOCK: Key = key("block", "the size of a block of the file", "\"64KiB\"");
-pub(super) const SHARES: Key = key(
+pub(super) const BLOCK: WorkloadKey = key("block", "the size of a block of the file", "\"64KiB\"");
+pub(super) const SHARES: WorkloadKey = key(
     "shares",
     "a whole number from 1: the parts into which the file is divided",
     "50",
 );
-pub(super) const THREADS: Key = key(
+pub(super) const THREADS: WorkloadKey = key(
     "threads",
     "a table that begins with [[threads]]; a fixed number is written threads-fixed = 5",
     "",
 );
-pub(super) const COUNT: Key = key("count", "a whole number of threads", "3");
-pub(super) const IO: Key = key("io", "the size of an I/O", "\"4KiB\"");
-pub(super) const PLACE: Key = key(
+pub(super) const COUNT: WorkloadKey = key("count", "a whole number of threads", "3");
+pub(super) const IO: WorkloadKey = key("io", "the size of an I/O", "\"4KiB\"");
+pub(super) const PLACE: WorkloadKey = key(
     "place",
     "\"packed\", or a distance from the beginning of the block such as \"4KiB\"",
     "\"packed\"",
 );
-pub(super) const MIX: Key = key("mix", "reads:writes, such as \"2:1\"", "\"2:1\"");
-pub(super) const SPACE: Key = key(
+pub(super) const MIX: WorkloadKey = key("mix", "reads:writes, such as \"2:1\"", "\"2:1\"");
+pub(super) const SPACE: WorkloadKey = key(
     "space",
     "\"sequential\", \"sequential:STEP\", \"uniform\", \"hyperbolic:ALPHA\", \
      \"exponential:MEAN\" or \"zipf:THETA\"",
     "\"hyperbolic:0.5\"",
 );
-pub(super) const TIME: Key = key(
+pub(super) const TIME: WorkloadKey = key(
     "time",
     "\"constant\" (no waiting), \"uniform:RATE\", \"exponential:RATE\" or \"regular:RATE\", with \
      a rate such as 20/s",
     "\"exponential:20/s\"",
 );
-pub(super) const IOS_PER_MESSAGE: Key = key(
+pub(super) const IOS_PER_MESSAGE: WorkloadKey = key(
     "ios-per-message",
     "a whole number of I/Os that are summed up at a time",
     "100",
 );
 
-pub(super) const CONTENT: Key = key(
+pub(super) const CONTENT: WorkloadKey = key(
     "content",
     "a table that begins with [content]: what writes hold",
     "",
 );
-pub(super) const FILL: Key = key(
+pub(super) const FILL: WorkloadKey = key(
     "fill",
     "\"noise\", \"drawn\" (all of it anew for each write), \"repeated\", \"zeroes\", or \
      \"pattern:\" and up to 1024 hexadecimal digits, two for each byte",
     "\"pattern:deadface\"",
 );
-pub(super) const COMPRESSIBLE: Key = key(
+pub(super) const COMPRESSIBLE: WorkloadKey = key(
     "compressible",
     "a whole number from 0 to 100: percent of each chunk that compresses",
     "50",
 );
-pub(super) const CHUNK: Key = key(
+pub(super) const CHUNK: WorkloadKey = key(
     "chunk",
     "the size of the pieces that each compress by that share",
     "\"4KiB\"",
 );
-pub(super) const DUPLICATES: Key = key(
+pub(super) const DUPLICATES: WorkloadKey = key(
     "duplicates",
     "a whole number from 0 to 100: percent of writes that repeat another",
     "20",
 );
 
 /// A part of a definition and the keys that it takes.
-pub(super) struct Section {
+pub(super) struct WorkloadSection {
     pub(super) place: &'static str,
     /// How to say that a key belongs here.
     pub(super) belongs: &'static str,
-    pub(super) keys: &'static [Key],
+    pub(super) keys: &'static [WorkloadKey],
 }
 
-pub(super) const TOP: Section = Section {
+pub(super) const TOP: WorkloadSection = WorkloadSection {
     place: "a workload",
     belongs: "above the first [[threads]]",
     keys: &[
@@ -121,19 +121,19 @@ pub(super) const TOP: Section = Section {
     ],
 };
 
-pub(super) const TYPE: Section = Section {
+pub(super) const TYPE: WorkloadSection = WorkloadSection {
     place: "[[threads]]",
     belongs: "below [[threads]]",
     keys: &[NAME, COUNT, IO, PLACE, MIX, SPACE, TIME, IOS_PER_MESSAGE],
 };
 
-pub(super) const CONTENT_KEYS: Section = Section {
+pub(super) const CONTENT_KEYS: WorkloadSection = WorkloadSection {
     place: "[content]",
     belongs: "below [content]",
     keys: &[FILL, COMPRESSIBLE, CHUNK, DUPLICATES],
 };
 
-impl Section {
+impl WorkloadSection {
     pub(super) fn find(&self, name: &str) -> Option<&'static str> {
         let known = self.keys.iter().find(|key| key.name == name);
         known.map(|key| key.name)

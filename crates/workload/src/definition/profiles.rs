@@ -4,56 +4,56 @@ use toml::de::DeValue;
 use toml_reader::TomlFaults;
 use units::Duration;
 
-use crate::definition::keys::{Key, Section};
+use crate::definition::keys::{WorkloadKey, WorkloadSection};
 use crate::definition::notation::NotationError;
 use crate::definition::reader::{check_keys, read_table};
-use crate::definition::values::{Noted, Table, Values, quoted, typed};
+use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, typed};
 use crate::mix::{Gap, GapShape};
-use crate::users::{LoadFactor, Profile, ProfileError, Records, check_profiles};
+use crate::users::{LoadFactor, ProfileError, Records, UserProfile, check_profiles};
 
-const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> Key {
-    Key {
+const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> WorkloadKey {
+    WorkloadKey {
         name,
         meaning,
         example,
     }
 }
 
-const PROFILE: Key = key("profile", "a table that begins with [[profile]]", "");
-const NAME: Key = key("name", "what reports call it", "\"enquiry\"");
-const USERS: Key = key("users", "a whole number of users", "30");
-const IOS: Key = key("ios", "a whole number of I/Os of one transaction", "20");
-const IO: Key = key("io", "the size of an I/O", "\"4KiB\"");
-const MIX: Key = key("mix", "reads:writes, such as \"2:1\"", "\"1:0\"");
-const THINK: Key = key(
+const PROFILE: WorkloadKey = key("profile", "a table that begins with [[profile]]", "");
+const NAME: WorkloadKey = key("name", "what reports call it", "\"enquiry\"");
+const USERS: WorkloadKey = key("users", "a whole number of users", "30");
+const IOS: WorkloadKey = key("ios", "a whole number of I/Os of one transaction", "20");
+const IO: WorkloadKey = key("io", "the size of an I/O", "\"4KiB\"");
+const MIX: WorkloadKey = key("mix", "reads:writes, such as \"2:1\"", "\"1:0\"");
+const THINK: WorkloadKey = key(
     "think",
     "\"TIME\", \"TIME:constant\", \"TIME:uniform\" or \"TIME:exponential\"",
     "\"5s\"",
 );
-const CPU: Key = key(
+const CPU: WorkloadKey = key(
     "cpu",
     "processor work of one transaction: a time, or units as in \"0.5units\"",
     "\"10ms\"",
 );
-const MEMORY: Key = key("memory", "the memory of each user", "\"1MiB\"");
-const LOAD_FACTOR: Key = key(
+const MEMORY: WorkloadKey = key("memory", "the memory of each user", "\"1MiB\"");
+const LOAD_FACTOR: WorkloadKey = key(
     "load-factor",
     "\"constant\" or \"exponential\"",
     "\"exponential\"",
 );
-const NEW_RECORDS: Key = key("new-records", "true or false", "true");
-const TRANSACTIONS: Key = key(
+const NEW_RECORDS: WorkloadKey = key("new-records", "true or false", "true");
+const TRANSACTIONS: WorkloadKey = key(
     "transactions",
     "a whole number of transactions after which a user leaves",
     "100",
 );
 
-const TOP: Section = Section {
+const TOP: WorkloadSection = WorkloadSection {
     place: "a file of profiles",
     belongs: "above the first [[profile]]",
     keys: &[PROFILE],
 };
-const ONE: Section = Section {
+const ONE: WorkloadSection = WorkloadSection {
     place: "[[profile]]",
     belongs: "below [[profile]]",
     keys: &[
@@ -81,7 +81,7 @@ pub fn parse_profiles(
     text: &str,
     file_name: &str,
     unit: Duration,
-) -> Result<Vec<Profile>, TomlFaults> {
+) -> Result<Vec<UserProfile>, TomlFaults> {
     read_table(text, file_name, |values, top| {
         check_keys(values, top, &TOP, &ONE);
         let located = read_all(values, top, unit);
@@ -90,7 +90,11 @@ pub fn parse_profiles(
     })
 }
 
-fn read_all(values: &mut Values<'_>, top: &Table<'_>, unit: Duration) -> Vec<(usize, Profile)> {
+fn read_all(
+    values: &mut WorkloadValues<'_>,
+    top: &WorkloadTable<'_>,
+    unit: Duration,
+) -> Vec<(usize, UserProfile)> {
     let elements = match top.keys.get(PROFILE.name).map(toml::Spanned::get_ref) {
         Some(DeValue::Array(elements)) if !elements.is_empty() => elements,
         Some(DeValue::Array(_)) | None => {
@@ -109,7 +113,7 @@ fn read_all(values: &mut Values<'_>, top: &Table<'_>, unit: Duration) -> Vec<(us
             continue;
         };
         let line = values.line(&element.span());
-        let table = Table { keys, line };
+        let table = WorkloadTable { keys, line };
         if let Ok(profile) = read_one(values, &table, index, unit) {
             profiles.push((line, profile));
         }
@@ -118,11 +122,11 @@ fn read_all(values: &mut Values<'_>, top: &Table<'_>, unit: Duration) -> Vec<(us
 }
 
 fn read_one(
-    values: &mut Values<'_>,
-    table: &Table<'_>,
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
     index: usize,
     unit: Duration,
-) -> Result<Profile, Noted> {
+) -> Result<UserProfile, Noted> {
     check_keys(values, table, &ONE, &TOP);
     let name = values.name(table, &NAME);
     let users = whole(values, table, &USERS, 1);
@@ -151,7 +155,7 @@ fn read_one(
         other => other,
     };
     let (reads, writes) = mix?.unwrap_or((1, 0));
-    Ok(Profile {
+    Ok(UserProfile {
         name: name?.unwrap_or_else(|| format!("profile {}", index + 1)),
         users: users?,
         ios: ios?,
@@ -167,7 +171,10 @@ fn read_one(
     })
 }
 
-fn read_records(values: &mut Values<'_>, table: &Table<'_>) -> Result<Records, Noted> {
+fn read_records(
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
+) -> Result<Records, Noted> {
     match table.keys.get(NEW_RECORDS.name).map(toml::Spanned::get_ref) {
         None | Some(DeValue::Boolean(false)) => Ok(Records::Repeat),
         Some(DeValue::Boolean(true)) => Ok(Records::New),
@@ -176,18 +183,28 @@ fn read_records(values: &mut Values<'_>, table: &Table<'_>) -> Result<Records, N
 }
 
 /// A whole number of 32 bits.
-fn whole(values: &mut Values<'_>, table: &Table<'_>, key: &Key, absent: i64) -> Result<u32, Noted> {
+fn whole(
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
+    key: &WorkloadKey,
+    absent: i64,
+) -> Result<u32, Noted> {
     let number = values.integer(table, key)?.unwrap_or(absent);
     fit(values, table, key, number)
 }
 
-fn fit(values: &mut Values<'_>, table: &Table<'_>, key: &Key, number: i64) -> Result<u32, Noted> {
+fn fit(
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
+    key: &WorkloadKey,
+    number: i64,
+) -> Result<u32, Noted> {
     u32::try_from(number).map_err(|_| values.refuse(table, key, &number.to_string()))
 }
 
 /// Note what the profiles break, at the profile that breaks it.
-fn check_all(values: &mut Values<'_>, located: &[(usize, Profile)]) {
-    let all: Vec<Profile> = located.iter().map(|(_, profile)| profile.clone()).collect();
+fn check_all(values: &mut WorkloadValues<'_>, located: &[(usize, UserProfile)]) {
+    let all: Vec<UserProfile> = located.iter().map(|(_, profile)| profile.clone()).collect();
     if all.is_empty() {
         return;
     }
@@ -289,13 +306,13 @@ mod tests {
     fn the_example_is_read() {
         let profiles =
             parse_profiles(example_profiles(), "example", UNIT).expect("a valid example");
-        let told: Vec<_> = profiles
+        let listed: Vec<_> = profiles
             .iter()
             .map(|it| (it.name.as_str(), it.users, it.ios, it.cpu_ns, it.memory))
             .collect();
         let kib = Bytes::from_kib(10).as_u64();
         assert_eq!(
-            told,
+            listed,
             [
                 ("light", 30, 20, CPU_UNIT_NS, kib),
                 ("heavy", 2, 60, 3 * CPU_UNIT_NS, kib)

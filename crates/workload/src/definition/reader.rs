@@ -7,10 +7,10 @@ use toml::de::DeValue;
 use toml_reader::{TomlFault, TomlFaults, parse, place_at, unknown_key};
 
 use crate::address::{Partition, Pattern};
-use crate::definition::keys::{self, Section};
+use crate::definition::keys::{self, WorkloadSection};
 use crate::definition::notation::{parse_clock, parse_mix, parse_pattern};
-use crate::definition::values::{Noted, Table, Values, quoted, typed};
-use crate::definition::{Definition, WorkloadGroup, content};
+use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, typed};
+use crate::definition::{WorkloadDefinition, WorkloadGroup, content};
 use crate::threads::{ConstraintError, THREADS_MAX, ThreadParameters, check_threads};
 
 /// The longest text that is read.
@@ -28,7 +28,7 @@ const TRANSACTION_WITH_THREADS: &str = "a transaction workload adds threads unti
 pub(super) fn read_table<T>(
     text: &str,
     file: &str,
-    read: impl FnOnce(&mut Values<'_>, &Table<'_>) -> Result<T, Noted>,
+    read: impl FnOnce(&mut WorkloadValues<'_>, &WorkloadTable<'_>) -> Result<T, Noted>,
 ) -> Result<T, TomlFaults> {
     if text.len() > BYTES_MAX {
         let message = format!(
@@ -41,8 +41,8 @@ pub(super) fn read_table<T>(
         });
     }
     let document = parse(file, text)?;
-    let mut values = Values::new(text);
-    let top = Table {
+    let mut values = WorkloadValues::new(text);
+    let top = WorkloadTable {
         keys: document.get_ref(),
         line: 1,
     };
@@ -52,7 +52,7 @@ pub(super) fn read_table<T>(
     }
 }
 
-pub(super) fn read(text: &str, file: &str) -> Result<Definition, TomlFaults> {
+pub(super) fn read(text: &str, file: &str) -> Result<WorkloadDefinition, TomlFaults> {
     read_table(text, file, read_top)
 }
 
@@ -70,7 +70,10 @@ struct LocatedType {
     line: usize,
 }
 
-fn read_top(values: &mut Values<'_>, top: &Table<'_>) -> Result<Definition, Noted> {
+fn read_top(
+    values: &mut WorkloadValues<'_>,
+    top: &WorkloadTable<'_>,
+) -> Result<WorkloadDefinition, Noted> {
     check_keys(values, top, &keys::TOP, &keys::TYPE);
     let name = values.name(top, &keys::NAME);
     let name = values.required(top, &keys::NAME, name);
@@ -83,15 +86,18 @@ fn read_top(values: &mut Values<'_>, top: &Table<'_>) -> Result<Definition, Note
     let (name, (group, threads), content) = (name?, group?, content?);
     let title = title?.unwrap_or_else(|| name.clone());
     let parameters: Vec<_> = types.into_iter().map(|kind| kind.parameters).collect();
-    let made = Definition::new(&name, &title, group, threads, &parameters);
-    made.map(|definition| Definition {
+    let made = WorkloadDefinition::new(&name, &title, group, threads, &parameters);
+    made.map(|definition| WorkloadDefinition {
         content,
         ..definition
     })
     .map_err(|_| Noted)
 }
 
-fn read_division(values: &mut Values<'_>, top: &Table<'_>) -> Result<Division, Noted> {
+fn read_division(
+    values: &mut WorkloadValues<'_>,
+    top: &WorkloadTable<'_>,
+) -> Result<Division, Noted> {
     let partition = match values.word(top, &keys::ACCESS) {
         Ok(None | Some("contiguous")) => Ok(Partition::Contiguous),
         Ok(Some("interleaved")) => Ok(Partition::Interleaved),
@@ -119,8 +125,8 @@ fn read_division(values: &mut Values<'_>, top: &Table<'_>) -> Result<Division, N
 }
 
 fn read_types(
-    values: &mut Values<'_>,
-    top: &Table<'_>,
+    values: &mut WorkloadValues<'_>,
+    top: &WorkloadTable<'_>,
     division: Option<Division>,
 ) -> Vec<LocatedType> {
     let Some(value) = top.keys.get(keys::THREADS.name) else {
@@ -142,7 +148,7 @@ fn read_types(
             continue;
         };
         let line = values.line(&element.span());
-        let table = Table { keys, line };
+        let table = WorkloadTable { keys, line };
         if let Ok(parameters) = read_type(values, &table, index, division) {
             types.push(LocatedType { parameters, line });
         }
@@ -151,8 +157,8 @@ fn read_types(
 }
 
 fn read_type(
-    values: &mut Values<'_>,
-    table: &Table<'_>,
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
     index: usize,
     division: Option<Division>,
 ) -> Result<ThreadParameters, Noted> {
@@ -186,7 +192,11 @@ fn read_type(
 }
 
 /// Note violated constraints at the type that violates them, or at the top when all do.
-fn check_constraints(values: &mut Values<'_>, top: &Table<'_>, types: &[LocatedType]) {
+fn check_constraints(
+    values: &mut WorkloadValues<'_>,
+    top: &WorkloadTable<'_>,
+    types: &[LocatedType],
+) {
     let all: Vec<_> = types.iter().map(|kind| kind.parameters.clone()).collect();
     if all.is_empty() {
         return;
@@ -204,8 +214,8 @@ fn check_constraints(values: &mut Values<'_>, top: &Table<'_>, types: &[LocatedT
 }
 
 fn read_group(
-    values: &mut Values<'_>,
-    top: &Table<'_>,
+    values: &mut WorkloadValues<'_>,
+    top: &WorkloadTable<'_>,
     types: &[LocatedType],
 ) -> Result<(Option<WorkloadGroup>, Option<u32>), Noted> {
     let group = match values.word(top, &keys::GROUP) {
@@ -242,10 +252,10 @@ fn read_group(
 }
 
 pub(super) fn check_keys(
-    values: &mut Values<'_>,
-    table: &Table<'_>,
-    section: &Section,
-    other: &Section,
+    values: &mut WorkloadValues<'_>,
+    table: &WorkloadTable<'_>,
+    section: &WorkloadSection,
+    other: &WorkloadSection,
 ) {
     for (name, _) in table.keys {
         let typed: &str = name.get_ref();

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml_reader::{TomlFault, TomlFaults, place_at, refused_value, to_integer};
 use units::{Bytes, UnitError, line_at};
 
-use crate::definition::keys::{self, Key};
+use crate::definition::keys::{self, WorkloadKey};
 use crate::definition::notation::NotationError;
 use crate::threads::shortened;
 
@@ -14,14 +14,14 @@ use crate::threads::shortened;
 const NAME_CHARS_MAX: usize = 60;
 
 /// Reads values and notes what is wrong with them.
-pub(super) struct Values<'t> {
+pub(super) struct WorkloadValues<'t> {
     text: &'t str,
     /// Lines, and what is wrong there.
     faults: Vec<(usize, String)>,
 }
 
 /// One table of the document.
-pub(super) struct Table<'a> {
+pub(super) struct WorkloadTable<'a> {
     pub(super) keys: &'a DeTable<'a>,
     /// The line on which it begins.
     pub(super) line: usize,
@@ -30,7 +30,7 @@ pub(super) struct Table<'a> {
 /// A mistake was noted.
 pub(super) struct Noted;
 
-impl<'t> Values<'t> {
+impl<'t> WorkloadValues<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -65,20 +65,30 @@ impl<'t> Values<'t> {
     }
 
     /// The line of a key, or of its table when it is not there.
-    pub(super) fn line_of(&self, table: &Table<'_>, key: &Key) -> usize {
+    pub(super) fn line_of(&self, table: &WorkloadTable<'_>, key: &WorkloadKey) -> usize {
         let entry = table.keys.get_key_value(key.name);
         entry.map_or(table.line, |(name, _)| self.line(&name.span()))
     }
 
     /// Note that the value is none of those that the key takes.
-    pub(super) fn refuse(&mut self, table: &Table<'_>, key: &Key, typed: &str) -> Noted {
+    pub(super) fn refuse(
+        &mut self,
+        table: &WorkloadTable<'_>,
+        key: &WorkloadKey,
+        typed: &str,
+    ) -> Noted {
         let message = refused_value(key.name, typed, key.meaning);
         self.note(self.line_of(table, key), message);
         Noted
     }
 
     /// Note that the value of the key is no size or no rate.
-    fn refuse_unit(&mut self, table: &Table<'_>, key: &Key, error: &UnitError) -> Noted {
+    fn refuse_unit(
+        &mut self,
+        table: &WorkloadTable<'_>,
+        key: &WorkloadKey,
+        error: &UnitError,
+    ) -> Noted {
         self.note(self.line_of(table, key), format!("{}: {error}", key.name));
         Noted
     }
@@ -86,8 +96,8 @@ impl<'t> Values<'t> {
     /// Turns a key that is not there into a mistake.
     pub(super) fn required<T>(
         &mut self,
-        table: &Table<'_>,
-        key: &Key,
+        table: &WorkloadTable<'_>,
+        key: &WorkloadKey,
         value: Result<Option<T>, Noted>,
     ) -> Result<T, Noted> {
         match value? {
@@ -106,8 +116,8 @@ impl<'t> Values<'t> {
 
     pub(super) fn word<'a>(
         &mut self,
-        table: &Table<'a>,
-        key: &Key,
+        table: &WorkloadTable<'a>,
+        key: &WorkloadKey,
     ) -> Result<Option<&'a str>, Noted> {
         match table.keys.get(key.name).map(toml::Spanned::get_ref) {
             None => Ok(None),
@@ -116,7 +126,11 @@ impl<'t> Values<'t> {
         }
     }
 
-    pub(super) fn integer(&mut self, table: &Table<'_>, key: &Key) -> Result<Option<i64>, Noted> {
+    pub(super) fn integer(
+        &mut self,
+        table: &WorkloadTable<'_>,
+        key: &WorkloadKey,
+    ) -> Result<Option<i64>, Noted> {
         match table.keys.get(key.name).map(toml::Spanned::get_ref) {
             None => Ok(None),
             Some(value) => match to_integer(value) {
@@ -127,7 +141,11 @@ impl<'t> Values<'t> {
     }
 
     /// A size with a unit, or a number of bytes.
-    pub(super) fn size(&mut self, table: &Table<'_>, key: &Key) -> Result<Option<i64>, Noted> {
+    pub(super) fn size(
+        &mut self,
+        table: &WorkloadTable<'_>,
+        key: &WorkloadKey,
+    ) -> Result<Option<i64>, Noted> {
         let Some(DeValue::String(text)) = table.keys.get(key.name).map(toml::Spanned::get_ref)
         else {
             return self.integer(table, key);
@@ -142,7 +160,7 @@ impl<'t> Values<'t> {
     }
 
     /// Where operations lie in a block; below zero means packed.
-    pub(super) fn place(&mut self, table: &Table<'_>) -> Result<Option<i64>, Noted> {
+    pub(super) fn place(&mut self, table: &WorkloadTable<'_>) -> Result<Option<i64>, Noted> {
         let key = &keys::PLACE;
         match table.keys.get(key.name).map(toml::Spanned::get_ref) {
             Some(DeValue::String(text)) if text == "packed" => Ok(Some(-1)),
@@ -157,7 +175,11 @@ impl<'t> Values<'t> {
     }
 
     /// A name or title: something that fits on one line.
-    pub(super) fn name(&mut self, table: &Table<'_>, key: &Key) -> Result<Option<String>, Noted> {
+    pub(super) fn name(
+        &mut self,
+        table: &WorkloadTable<'_>,
+        key: &WorkloadKey,
+    ) -> Result<Option<String>, Noted> {
         let Some(name) = self.word(table, key)? else {
             return Ok(None);
         };
@@ -171,8 +193,8 @@ impl<'t> Values<'t> {
     /// A text in one of the short notations.
     pub(super) fn notation<T>(
         &mut self,
-        table: &Table<'_>,
-        key: &Key,
+        table: &WorkloadTable<'_>,
+        key: &WorkloadKey,
         parse: impl FnOnce(&str) -> Result<T, NotationError>,
     ) -> Result<Option<T>, Noted> {
         let Some(text) = self.word(table, key)? else {

@@ -6,10 +6,10 @@ use units::Bytes;
 
 use crate::control::{Placement, ThreadType};
 use crate::definition::notation::{clock_text, pattern_text};
-use crate::definition::{Definition, content};
+use crate::definition::{WorkloadDefinition, content};
 use crate::threads::mode;
 
-pub(super) fn write(definition: &Definition) -> String {
+pub(super) fn write(definition: &WorkloadDefinition) -> String {
     let mut text = String::new();
     let mut line = |key: &str, value: String| {
         writeln!(text, "{key} = {value}").expect("a string takes everything");

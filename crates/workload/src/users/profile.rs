@@ -47,7 +47,7 @@ pub enum Records {
 
 /// What users of one kind do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Profile {
+pub struct UserProfile {
     /// What reports call it.
     pub name: String,
     /// How many users are of this kind, in proportion to the other kinds.
@@ -113,7 +113,7 @@ pub enum ProfileError {
 ///
 /// # Errors
 /// Everything that is wrong, at once.
-pub fn check_profiles(profiles: &[Profile]) -> Result<(), Vec<ProfileError>> {
+pub fn check_profiles(profiles: &[UserProfile]) -> Result<(), Vec<ProfileError>> {
     let mut errors = Vec::new();
     if profiles.is_empty() {
         errors.push(ProfileError::None);
@@ -144,7 +144,7 @@ pub fn check_profiles(profiles: &[Profile]) -> Result<(), Vec<ProfileError>> {
     }
 }
 
-fn check_profile(profile: &Profile) -> Vec<ProfileError> {
+fn check_profile(profile: &UserProfile) -> Vec<ProfileError> {
     let mut errors = Vec::new();
     let mut number = |what, value: u64, low: u64, high: u64| {
         if !(low..=high).contains(&value) {

@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 use crate::address::AddressError;
 use crate::client::{Agenda, Client, Event, UnitOfWork};
 use crate::op::{Completion, Durability, Op, TargetId};
-use crate::users::{LoadFactor, Profile, Records, UsersSpec};
+use crate::users::{LoadFactor, Records, UserProfile, UsersSpec};
 
 /// The seed of records that are the same in every run.
 const SAME_RECORDS: u64 = 0;
@@ -16,7 +16,7 @@ const SAME_RECORDS: u64 = 0;
 /// One user of a [`UsersSpec`]. It has one operation outstanding at most.
 #[derive(Clone, Debug)]
 pub struct UserClient {
-    profiles: Arc<[Profile]>,
+    profiles: Arc<[UserProfile]>,
     kind: u32,
     target: TargetId,
     records: u64,
@@ -105,7 +105,7 @@ impl UserClient {
         })
     }
 
-    fn profile(&self) -> &Profile {
+    fn profile(&self) -> &UserProfile {
         &self.profiles[self.kind as usize]
     }
 
@@ -215,7 +215,7 @@ impl UserClient {
 }
 
 impl Demand {
-    fn next(&mut self, profile: &Profile) -> UserTransaction {
+    fn next(&mut self, profile: &UserProfile) -> UserTransaction {
         let factor = match profile.load {
             LoadFactor::Constant => 1.0,
             LoadFactor::Exponential => standard_exponential(&mut self.stream),

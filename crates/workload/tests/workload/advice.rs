@@ -1,11 +1,11 @@
 //! What is said about a workload, and what puts its results in doubt.
 
-use workload::{Advice, AdviceCode, Definition, advise, advise_on_durations};
+use workload::{Advice, AdviceCode, WorkloadDefinition, advise, advise_on_durations};
 
 const MIB: u64 = 1 << 20;
 
-fn built_in(name: &str) -> Definition {
-    Definition::built_in(name).expect("a built-in workload")
+fn built_in(name: &str) -> WorkloadDefinition {
+    WorkloadDefinition::built_in(name).expect("a built-in workload")
 }
 
 fn codes(all: &[Advice], is_doubt: bool) -> Vec<AdviceCode> {
@@ -25,7 +25,7 @@ fn text(all: &[Advice], code: AdviceCode) -> &str {
 #[test]
 fn the_documents_own_tests_pass() {
     let threads = [3, 3, 4, 5, 5, 1, 2];
-    for (definition, threads) in Definition::all_built_in().iter().zip(threads) {
+    for (definition, threads) in WorkloadDefinition::all_built_in().iter().zip(threads) {
         let all = advise(
             definition,
             800 * MIB,
@@ -106,7 +106,7 @@ fn few_places_are_a_doubt() {
         let text = format!(
             "name=\"x\"\nblock=\"1MiB\"\nshares=10\n[[threads]]\nio=4096\nplace=\"{place}\""
         );
-        Definition::parse(&text, "x").expect("a definition")
+        WorkloadDefinition::parse(&text, "x").expect("a definition")
     };
     let doubts = |place| codes(&advise(&toml(place), 100 * MIB, None, None, None), true).len();
     assert_eq!(doubts("0") - doubts("packed"), 1);
@@ -127,10 +127,10 @@ fn a_cache_that_holds_much_of_a_range_is_a_doubt() {
 
 #[test]
 fn a_walk_that_stays_in_the_cache_is_a_doubt() {
-    let near = Definition::built_in_text("transaction")
+    let near = WorkloadDefinition::built_in_text("transaction")
         .expect("a text")
         .replace("hyperbolic:0.5", "hyperbolic:2.5");
-    let near = Definition::parse(&near, "near").expect("a definition");
+    let near = WorkloadDefinition::parse(&near, "near").expect("a definition");
     let walk = |ios| advise(&near, 800 * MIB, Some(256 << 10), None, ios);
     assert!(codes(&walk(None), true).is_empty());
     assert!(codes(&walk(Some(589)), true).is_empty());
@@ -147,20 +147,20 @@ fn a_walk_that_stays_in_the_cache_is_a_doubt() {
 fn more_threads_than_shares_contend() {
     let all = advise(&built_in("batch"), 8000 * MIB, None, Some(6), None);
     assert_eq!(codes(&all, true), [AdviceCode::Contention]);
-    let contentious = Definition::built_in_text("batch")
+    let contentious = WorkloadDefinition::built_in_text("batch")
         .expect("a text")
         .replace("\"contiguous\"", "\"contentious\"");
-    let contentious = Definition::parse(&contentious, "x").expect("a definition");
+    let contentious = WorkloadDefinition::parse(&contentious, "x").expect("a definition");
     let asked_for = advise(&contentious, 8000 * MIB, None, Some(60), None);
     assert!(codes(&asked_for, true).is_empty());
 }
 
 #[test]
 fn a_batch_workload_in_a_corner_is_a_doubt() {
-    let corner = Definition::built_in_text("archive")
+    let corner = WorkloadDefinition::built_in_text("archive")
         .expect("a text")
         .replace("shares = 5\n", "shares = 6\n");
-    let corner = Definition::parse(&corner, "x").expect("a definition");
+    let corner = WorkloadDefinition::parse(&corner, "x").expect("a definition");
     assert_eq!(
         codes(&advise(&corner, 8000 * MIB, None, None, None), true),
         [AdviceCode::Coverage]
@@ -174,20 +174,20 @@ fn types_that_never_wait_do_not_let_the_load_be_set() {
     let multiuser = advise(&built_in("multiuser"), 8000 * MIB, None, None, None);
     assert!(text(&multiuser, AdviceCode::MixedTypes).starts_with("Type \"batch\" never waits"));
     let text_of = "name=\"x\"\nblock=4096\nshares=10\n[[threads]]";
-    let unbounded = Definition::parse(text_of, "x").expect("a definition");
+    let unbounded = WorkloadDefinition::parse(text_of, "x").expect("a definition");
     let all = advise(&unbounded, 8000 * MIB, None, None, None);
     assert_eq!(codes(&all, true), [AdviceCode::Saturation]);
 }
 
 #[test]
 fn batch_workloads_of_different_duration_are_a_doubt() {
-    let all = Definition::all_built_in();
+    let all = WorkloadDefinition::all_built_in();
     assert_eq!(advise_on_durations(&all), None);
     assert_eq!(advise_on_durations(&[]), None);
-    let longer = Definition::built_in_text("archive")
+    let longer = WorkloadDefinition::built_in_text("archive")
         .expect("a text")
         .replace("ios-per-message = 160", "ios-per-message = 1600");
-    let longer = Definition::parse(&longer, "x").expect("a definition");
+    let longer = WorkloadDefinition::parse(&longer, "x").expect("a definition");
     let advice = advise_on_durations(&[all[3].clone(), longer]).expect("a doubt");
     assert_eq!(
         advice.text,
@@ -199,7 +199,7 @@ fn batch_workloads_of_different_duration_are_a_doubt() {
 
 #[test]
 fn extreme_numbers_give_text_and_no_panic() {
-    for definition in Definition::all_built_in() {
+    for definition in WorkloadDefinition::all_built_in() {
         for bytes in [0, 1, u64::MAX] {
             for threads in [0, 1, u32::MAX] {
                 let all = advise(&definition, bytes, Some(bytes), Some(threads), Some(bytes));

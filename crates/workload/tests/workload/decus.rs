@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use workload::{
-    DecusTest, FileName, FileOp, FileOpKind, FileOrder, FileScript, OpenFor, Spacing,
+    DecusOrder, DecusTest, FileName, FileOp, FileOpKind, FileScript, OpenFor, Spacing,
     device_bytes_read, stand_in_for_device,
 };
 
-const ORDER: FileOrder = FileOrder {
+const ORDER: DecusOrder = DecusOrder {
     seed: 7,
     client: 0,
     round: 0,
@@ -169,11 +169,11 @@ fn opened(script: FileScript) -> Vec<FileName> {
 
 #[test]
 fn random_order_takes_every_file_once_and_differs_between_rounds() {
-    let order = |order: &FileOrder| opened(DecusTest::Test4.script(1, 0, order));
+    let order = |order: &DecusOrder| opened(DecusTest::Test4.script(1, 0, order));
     let first = order(&ORDER);
     assert_eq!(first, order(&ORDER), "the same seed, the same order");
-    let next = order(&FileOrder { round: 1, ..ORDER });
-    let other = order(&FileOrder { client: 1, ..ORDER });
+    let next = order(&DecusOrder { round: 1, ..ORDER });
+    let other = order(&DecusOrder { client: 1, ..ORDER });
     assert!(first != next && first != other && next != other);
     let sequence = opened(DecusTest::Test5A.script(1, 0, &ORDER));
     assert!(sequence.is_sorted() && !first.is_sorted());

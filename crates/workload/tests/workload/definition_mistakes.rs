@@ -2,12 +2,12 @@
 //! whatever the text, the message is short and fit for a terminal.
 
 use random::{Purpose, Stream};
-use workload::{BUILT_IN_WORKLOADS, Definition};
+use workload::{BUILT_IN_WORKLOADS, WorkloadDefinition};
 
 const GOOD: &str = "name = \"x\"\nblock = \"64KiB\"\nshares = 50\n[[threads]]\nname = \"t\"\n";
 
 fn message(text: &str) -> String {
-    let error = Definition::parse(text, "my.toml").expect_err(text);
+    let error = WorkloadDefinition::parse(text, "my.toml").expect_err(text);
     error.to_string()
 }
 
@@ -382,7 +382,8 @@ fn many_mistakes_are_cut_short() {
 
 #[test]
 fn the_name_of_the_file_cannot_steer_the_terminal() {
-    let error = Definition::parse("", "a\u{1b}[2Jb\n.toml").expect_err("an empty definition");
+    let error =
+        WorkloadDefinition::parse("", "a\u{1b}[2Jb\n.toml").expect_err("an empty definition");
     check_short(&error.to_string());
 }
 
@@ -410,7 +411,7 @@ fn any_text_is_read_or_refused() {
     let mut dice = Stream::new(SEED, 0, Purpose::Resample);
     for round in 0..6_000_usize {
         let name = BUILT_IN_WORKLOADS[round % BUILT_IN_WORKLOADS.len()];
-        let good = Definition::built_in_text(name).expect("a built-in workload");
+        let good = WorkloadDefinition::built_in_text(name).expect("a built-in workload");
         let mut text: Vec<char> = if round % 5 == 0 {
             Vec::new()
         } else {
@@ -434,9 +435,9 @@ fn any_text_is_read_or_refused() {
             }
         }
         let text: String = text.into_iter().collect();
-        match Definition::parse(&text, "my.toml") {
+        match WorkloadDefinition::parse(&text, "my.toml") {
             Ok(definition) => {
-                let again = Definition::parse(&definition.to_toml(), "again.toml");
+                let again = WorkloadDefinition::parse(&definition.to_toml(), "again.toml");
                 assert_eq!(again.as_ref(), Ok(&definition), "seed {SEED} round {round}");
             }
             Err(error) => check_short(&error.to_string()),

@@ -2,16 +2,16 @@
 
 use random::{Purpose, Stream};
 use workload::{
-    BUILT_IN_WORKLOADS, ConstraintError, Content, Definition, Fill, Gap, GapShape, Partition,
-    Pattern, Placement, TargetId, ThreadType, WorkloadGroup,
+    BUILT_IN_WORKLOADS, ConstraintError, Content, Fill, Gap, GapShape, Partition, Pattern,
+    Placement, TargetId, ThreadType, WorkloadDefinition, WorkloadGroup,
 };
 
-fn parse(text: &str) -> Definition {
-    Definition::parse(text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+fn parse(text: &str) -> WorkloadDefinition {
+    WorkloadDefinition::parse(text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// A workload in the words of the document's tables.
-fn rows(definition: &Definition) -> Vec<String> {
+fn rows(definition: &WorkloadDefinition) -> Vec<String> {
     let access = match definition.partition() {
         Partition::Contiguous => "contiguous",
         Partition::Interleaved => "interleaved",
@@ -72,20 +72,23 @@ fn built_in_workloads_have_the_parameters_of_the_document() {
         "1@1024k 1:0 sequential 1 constant n5",
         "1@1024k 0:1 sequential 1 constant n5",
     ];
-    let all = Definition::all_built_in();
+    let all = WorkloadDefinition::all_built_in();
     assert_eq!(all.iter().flat_map(rows).collect::<Vec<_>>(), table);
     // "transact" packs operations unless it is told an offset, and rpt tells it none.
-    let mut types = all.iter().flat_map(Definition::types);
+    let mut types = all.iter().flat_map(WorkloadDefinition::types);
     assert!(types.all(|kind| kind.placement == Placement::Packed));
 }
 
 #[test]
 fn built_in_workloads_are_found_by_name_and_number() {
     for (index, name) in BUILT_IN_WORKLOADS.iter().enumerate() {
-        let found = Definition::built_in(name).expect("a built-in workload");
+        let found = WorkloadDefinition::built_in(name).expect("a built-in workload");
         assert_eq!(found.name, *name);
-        assert_eq!(Definition::built_in(&(index + 1).to_string()), Some(found));
-        let text = Definition::built_in_text(name).expect("its text");
+        assert_eq!(
+            WorkloadDefinition::built_in(&(index + 1).to_string()),
+            Some(found)
+        );
+        let text = WorkloadDefinition::built_in_text(name).expect("its text");
         let comments = text.lines().filter(|line| line.starts_with('#')).count();
         assert!(comments >= 3, "{name} is hardly explained");
         assert!(
@@ -94,11 +97,15 @@ fn built_in_workloads_are_found_by_name_and_number() {
         );
     }
     for unknown in ["", "0", "8", "01", "+1", "batch ", "rabmark"] {
-        assert_eq!(Definition::built_in(unknown), None, "{unknown:?}");
-        assert_eq!(Definition::built_in_text(unknown), None, "{unknown:?}");
+        assert_eq!(WorkloadDefinition::built_in(unknown), None, "{unknown:?}");
+        assert_eq!(
+            WorkloadDefinition::built_in_text(unknown),
+            None,
+            "{unknown:?}"
+        );
     }
     assert!(
-        Definition::built_in("Batch").is_some(),
+        WorkloadDefinition::built_in("Batch").is_some(),
         "case does not matter"
     );
 }
@@ -202,7 +209,7 @@ fn places_are_packed_or_at_an_offset() {
 
 #[test]
 fn a_spec_has_the_target_the_length_and_another_rate() {
-    let multiuser = Definition::built_in("multiuser").expect("a built-in workload");
+    let multiuser = WorkloadDefinition::built_in("multiuser").expect("a built-in workload");
     let len = 800 << 20;
     let spec = multiuser
         .spec(TargetId(2), len, None)
@@ -223,7 +230,7 @@ fn a_spec_has_the_target_the_length_and_another_rate() {
 
 #[test]
 fn a_spec_needs_a_file_that_is_large_enough_and_a_rate() {
-    let multiuser = Definition::built_in("multiuser").expect("a built-in workload");
+    let multiuser = WorkloadDefinition::built_in("multiuser").expect("a built-in workload");
     let errors = multiuser
         .spec(TargetId(0), 50 * 65536 - 1, Some(0.0))
         .expect_err("two mistakes");
@@ -243,7 +250,7 @@ fn a_spec_needs_a_file_that_is_large_enough_and_a_rate() {
 
 #[test]
 fn a_definition_survives_its_text() {
-    for definition in Definition::all_built_in() {
+    for definition in WorkloadDefinition::all_built_in() {
         let text = definition.to_toml();
         assert_eq!(parse(&text), definition, "{text}");
     }

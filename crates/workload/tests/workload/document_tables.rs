@@ -1,7 +1,7 @@
 //! The tables of the RPT manual of 1995 that advise on a workload, computed again. Where a printed
 //! value is not what the formula printed next to it gives, the test says what it is instead.
 
-use workload::Definition;
+use workload::WorkloadDefinition;
 use workload::advice::{
     cached_neighbourhood, cached_part, coverage, independent_samples, ios_to_sum, median_step,
     message_bytes, step_beyond, steps_until_beyond, steps_until_strayed,
@@ -28,12 +28,12 @@ fn the_table_of_data_file_sizes() {
         ("scientific", 1024, [1, 2, 10, 20]),
     ];
     for (name, block_kib, printed) in table {
-        let built_in = Definition::built_in(name).expect("a built-in workload");
+        let built_in = WorkloadDefinition::built_in(name).expect("a built-in workload");
         assert_eq!(built_in.block(), block_kib * KIB, "{name}");
         let computed = files.map(|mib| independent_samples(mib * MIB, 50, built_in.block()));
         assert_eq!(computed, printed, "{name}");
     }
-    let batch = Definition::built_in("batch").expect("a built-in workload");
+    let batch = WorkloadDefinition::built_in("batch").expect("a built-in workload");
     assert_eq!(
         independent_samples(50 * MIB, batch.shares(), batch.block()),
         160
@@ -145,7 +145,7 @@ fn the_table_of_coverages() {
 #[test]
 fn batch_messages_are_five_mebibytes() {
     for name in ["batch", "video", "archive", "scientific"] {
-        let built_in = Definition::built_in(name).expect("a built-in workload");
+        let built_in = WorkloadDefinition::built_in(name).expect("a built-in workload");
         for kind in built_in.types() {
             assert_eq!(message_bytes(kind), 5 * MIB, "{name}");
         }

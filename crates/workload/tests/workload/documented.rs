@@ -1,6 +1,6 @@
 //! The examples and numbers of `docs/workloads.md` hold.
 
-use workload::Definition;
+use workload::WorkloadDefinition;
 use workload::advice::ios_to_sum;
 
 const PAGE: &str = include_str!("../../../../docs/workloads.md");
@@ -9,7 +9,7 @@ const PAGE: &str = include_str!("../../../../docs/workloads.md");
 fn the_example_is_a_definition() {
     let (_, rest) = PAGE.split_once("```toml\n").expect("an example");
     let (example, _) = rest.split_once("```").expect("its end");
-    let definition = Definition::parse(example, "docs/workloads.md").expect("a definition");
+    let definition = WorkloadDefinition::parse(example, "docs/workloads.md").expect("a definition");
     assert_eq!(definition.types().len(), 2);
 }
 
@@ -72,7 +72,7 @@ fn kebab(name: &str) -> String {
 
 #[test]
 fn every_code_of_advice_is_described() {
-    for definition in Definition::all_built_in() {
+    for definition in WorkloadDefinition::all_built_in() {
         let all = workload::advise(&definition, 1 << 30, Some(1 << 20), Some(60), Some(1));
         for advice in all
             .iter()

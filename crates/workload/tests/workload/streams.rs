@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use units::{Duration, Instant};
 use workload::{
-    AddressError, AddressSpec, Agenda, Client, Durability, Event, Gap, GapShape, Mix, MixClient,
-    MixSpec, Op, Pacing, Partition, Pattern, Region, Size, Spread, Start, TargetId,
+    AddressError, AddressSpec, Agenda, Client, Durability, Event, FileSet, Gap, GapShape, Mix,
+    MixClient, MixSpec, Op, OperationSize, Pacing, Partition, Pattern, Region, TargetId, WalkStart,
 };
 
 fn spec(pattern: Pattern, pacing: Pacing) -> MixSpec {
@@ -21,7 +21,7 @@ fn spec(pattern: Pattern, pacing: Pacing) -> MixSpec {
             region,
             partition: Partition::Contending,
             pattern,
-            start: Start::Random,
+            start: WalkStart::Random,
         },
         mix: Mix {
             read: 2,
@@ -29,11 +29,11 @@ fn spec(pattern: Pattern, pacing: Pacing) -> MixSpec {
             flush: 1,
         },
         sizes: vec![
-            Size {
+            OperationSize {
                 len: 4096,
                 weight: 1,
             },
-            Size {
+            OperationSize {
                 len: 8192,
                 weight: 2,
             },
@@ -158,10 +158,10 @@ fn clients_of_several_files_cover_each_of_them_once() {
     let pacing = Pacing::Closed { think: Gap::NONE };
     let mut spec = spec(Pattern::Sequential { step: 1 }, pacing);
     spec.addresses.partition = Partition::Interleaved;
-    spec.addresses.start = Start::First;
+    spec.addresses.start = WalkStart::First;
     spec.addresses.region.len = blocks * 4096;
     spec.mix = Mix::READ;
-    spec.spread = Some(Spread {
+    spec.spread = Some(FileSet {
         others: TargetId(7),
         files: 3,
     });

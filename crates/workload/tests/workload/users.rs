@@ -2,14 +2,14 @@
 
 use units::{Duration, Instant};
 use workload::{
-    Agenda, Client, ClientId, Completion, Event, Gap, GapShape, LoadFactor, Op, Profile,
-    ProfileError, Records, Request, TargetId, UnitOfWork, UserClient, UsersSpec, check_profiles,
+    Agenda, Client, ClientId, Completion, Event, Gap, GapShape, LoadFactor, Op, ProfileError,
+    Records, Request, TargetId, UnitOfWork, UserClient, UserProfile, UsersSpec, check_profiles,
 };
 
 const SEED: u64 = 8213;
 
-fn profile() -> Profile {
-    Profile {
+fn profile() -> UserProfile {
+    UserProfile {
         name: "user".into(),
         users: 1,
         ios: 5,
@@ -25,7 +25,7 @@ fn profile() -> Profile {
     }
 }
 
-fn spec(profile: Profile) -> UsersSpec {
+fn spec(profile: UserProfile) -> UsersSpec {
     UsersSpec::new(TargetId(0), 1 << 30, None, vec![profile]).expect("a valid profile")
 }
 

@@ -2,7 +2,7 @@
 
 use results::environment::TargetKind;
 
-use super::{GIB, Machine, Subject, check_codes, device_names, directory};
+use super::{GIB, InspectedPath, Machine, check_codes, device_names, directory};
 use crate::inspect::{BytesMoved, Layers, buffered_loops, has_poll_queues, request_bytes};
 
 #[test]
@@ -79,7 +79,7 @@ fn a_disk_shared_with_root_and_swap_and_busy() {
         cautions[1].cause
     );
 
-    let whole = Subject {
+    let whole = InspectedPath {
         kind: TargetKind::BlockDevice,
         device: Some("8:0".to_owned()),
         space: None,

@@ -2,7 +2,7 @@
 
 use results::environment::{Caution, TargetKind};
 
-use super::{GIB, Machine, Space, Subject, check_codes, device_names, directory};
+use super::{GIB, InspectedPath, Machine, Space, check_codes, device_names, directory};
 
 #[test]
 fn an_overlay_stands_on_what_its_upper_directory_stands_on() {
@@ -144,7 +144,7 @@ fn ext4_without_a_journal_is_named() {
 fn an_attribute_compresses_too() {
     let check = |is_compressed, codes: &[&str]| {
         let machine = Machine::new().mount("0:70", "/m", "rw - btrfs /dev/sda1 rw,space_cache");
-        let (_, cautions) = machine.inspect(&Subject {
+        let (_, cautions) = machine.inspect(&InspectedPath {
             is_compressed,
             ..directory("/m/d")
         });
@@ -158,7 +158,7 @@ fn an_attribute_compresses_too() {
 #[test]
 fn a_sparse_small_file_on_a_nearly_full_file_system() {
     let machine = Machine::new().mount("0:3", "/d", "rw - xfs /dev/x rw");
-    let mut subject = Subject {
+    let mut subject = InspectedPath {
         kind: TargetKind::File,
         size_bytes: Some(4 * GIB),
         allocated_bytes: Some(GIB),
@@ -183,12 +183,14 @@ fn a_sparse_small_file_on_a_nearly_full_file_system() {
 fn few_holes_are_no_sparse_file() {
     let check = |kind: &str, missing: u64, codes: &[&str]| {
         let line = format!("rw - {kind} /dev/x rw");
-        let (_, cautions) = Machine::new().mount("0:3", "/d", &line).inspect(&Subject {
-            kind: TargetKind::File,
-            size_bytes: Some(4 * GIB),
-            allocated_bytes: Some(4 * GIB - missing),
-            ..directory("/d/file")
-        });
+        let (_, cautions) = Machine::new()
+            .mount("0:3", "/d", &line)
+            .inspect(&InspectedPath {
+                kind: TargetKind::File,
+                size_bytes: Some(4 * GIB),
+                allocated_bytes: Some(4 * GIB - missing),
+                ..directory("/d/file")
+            });
         let of_holes = |it: &Caution| ["few-holes", "sparse-file"].contains(&it.code.as_str());
         let found: Vec<Caution> = cautions.into_iter().filter(of_holes).collect();
         check_codes(&found, codes);

@@ -9,22 +9,22 @@ use results::{Better, Reading, Unit};
 use units::Duration;
 
 use super::passes::{Passes, Saved};
-use super::source::{Item, find_items};
+use super::source::{BackupItem, find_items};
 use super::{Backup, KIND, stream};
 use crate::measure::Stop;
 use crate::measure::copy::cool;
 use crate::measure::made::MadeFiles;
-use crate::measure::place::{MeasureError, Place};
+use crate::measure::place::{MeasureError, ReplicateContext};
 use crate::measure::records::{Flow, Named};
-use backup_stream::Layout;
+use backup_stream::StreamLayout;
 
 /// The name of the stream in its work directory.
 const STREAM: &str = "stream";
 
 /// What is saved, and the file that it goes to.
 pub struct FilePasses {
-    items: Vec<Item>,
-    layout: Layout,
+    items: Vec<BackupItem>,
+    layout: StreamLayout,
     file: File,
     path: PathBuf,
     directory: WorkDirectory,
@@ -33,7 +33,7 @@ pub struct FilePasses {
     /// Whether all is dropped from the page cache before each pass.
     is_cold: bool,
     /// Where it is restored to.
-    place: Place,
+    place: ReplicateContext,
 }
 
 impl FilePasses {
@@ -41,7 +41,11 @@ impl FilePasses {
     ///
     /// # Errors
     /// When there is nothing to save, the storage fails, or somebody stopped it.
-    pub fn open(backup: &Backup, place: &Place, stop: &Stop) -> Result<Self, MeasureError> {
+    pub fn open(
+        backup: &Backup,
+        place: &ReplicateContext,
+        stop: &Stop,
+    ) -> Result<Self, MeasureError> {
         let (items, made) = match &backup.source {
             Some(source) => (found(Path::new(source), stop)?, None),
             None => {
@@ -139,18 +143,18 @@ impl Passes for FilePasses {
 
 fn make(
     backup: &Backup,
-    place: &Place,
+    place: &ReplicateContext,
     stop: &Stop,
-) -> Result<(Vec<Item>, WorkDirectory), MeasureError> {
+) -> Result<(Vec<BackupItem>, WorkDirectory), MeasureError> {
     let wanted = backup.files.saturating_mul(backup.size.0);
     let directory = place.work_directory(KIND.name, wanted)?;
     let made = MadeFiles::make(&directory, backup.files, backup.size, place.seed, stop)?;
-    let item = |number| Item::made(made.name(number), made.path(number), made.size().0);
+    let item = |number| BackupItem::made(made.name(number), made.path(number), made.size().0);
     let items = (0..made.count()).map(item).collect();
     Ok((items, directory))
 }
 
-fn found(source: &Path, stop: &Stop) -> Result<Vec<Item>, MeasureError> {
+fn found(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>, MeasureError> {
     let items = find_items(source, stop)?;
     if items.iter().any(|item| item.entry.size > 0) {
         return Ok(items);

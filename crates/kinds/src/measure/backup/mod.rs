@@ -18,14 +18,14 @@ use super::Stop;
 use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::TAPE_STOPS;
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::records::Flow;
 use super::settings::{SettingFault, Settings};
-use backup_stream::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, Layout};
+use backup_stream::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, StreamLayout};
 use files::FilePasses;
 use models::{ModelPasses, ModelSource, ModelWork};
 use passes::Passes;
-pub use source::{Item, find_items};
+pub use source::{BackupItem, find_items};
 pub use stream::{Restored, restore, save, verify};
 
 pub const KIND: Kind = Kind {
@@ -194,15 +194,15 @@ impl Backup {
         })
     }
 
-    fn stream_place(&self, place: &Place) -> Place {
-        Place {
+    fn stream_place(&self, place: &ReplicateContext) -> ReplicateContext {
+        ReplicateContext {
             target: self.to.clone().unwrap_or_else(|| place.target.clone()),
             ..place.clone()
         }
     }
 
-    fn layout(&self, seed: u64) -> Layout {
-        Layout {
+    fn layout(&self, seed: u64) -> StreamLayout {
+        StreamLayout {
             block: self.block.0 as u32,
             group: self.group,
             is_checked: self.is_checked,
@@ -227,7 +227,7 @@ impl Backup {
         ModelPasses::open(of, source, to)
     }
 
-    fn check_files(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check_files(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         let source = self.source.as_ref();
         if let Some(name) = source.and_then(TargetName::model) {
             return Err(MeasureError::Usage(format!(
@@ -242,7 +242,11 @@ impl Backup {
         found.map(drop).map_err(MeasureError::io("look at", path))
     }
 
-    fn passes(&self, place: &Place, stop: &Stop) -> Result<Box<dyn Passes>, MeasureError> {
+    fn passes(
+        &self,
+        place: &ReplicateContext,
+        stop: &Stop,
+    ) -> Result<Box<dyn Passes>, MeasureError> {
         Ok(match self.target(place).model() {
             Some(to) => Box::new(self.models(to, place.seed)?),
             None => {
@@ -264,18 +268,18 @@ fn work(settings: &Settings<'_>) -> Result<ModelWork, SettingFault> {
 }
 
 impl Measuring for Backup {
-    fn target(&self, place: &Place) -> TargetName {
+    fn target(&self, place: &ReplicateContext) -> TargetName {
         self.stream_place(place).target
     }
 
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         match self.target(place).model() {
             Some(to) => self.models(to, place.seed).map(drop),
             None => self.check_files(place),
         }
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let mut passes = self.passes(place, stop)?;
         let saved = passes.save(stop)?;
         let mut elapsed = saved.elapsed;

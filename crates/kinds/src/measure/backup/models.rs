@@ -14,12 +14,12 @@ use units::{Bytes, Duration};
 use super::passes::{Passes, Saved};
 use crate::measure::Stop;
 use crate::measure::models::{
-    ModelPair, Part, open_part, refuse_larger, refuse_read_only, spent_until,
+    ModelPair, ModelTarget, open_part, refuse_larger, refuse_read_only, spent_until,
 };
 use crate::measure::place::MeasureError;
 use crate::measure::records::Flow;
 use crate::measure::steps::{IoAction, IoStep, IoSteps, Passage};
-use backup_stream::Layout;
+use backup_stream::StreamLayout;
 
 /// What is read of a disk is whole sectors.
 const SECTOR: u64 = 512;
@@ -45,7 +45,7 @@ pub struct ModelSource {
     /// Number of files, and bytes of each.
     pub files: (u64, Bytes),
     /// The stream's.
-    pub layout: Layout,
+    pub layout: StreamLayout,
     /// What is random.
     pub seed: u64,
 }
@@ -71,7 +71,10 @@ impl ModelPasses {
         let bytes = files.saturating_mul(whole_sectors(size.0));
         refuse_larger("the source", bytes, &source)?;
         refuse_larger("the stream", of.stream_bytes(), &stream)?;
-        let (source, stream) = (Part::new(&source, of.seed), Part::new(&stream, of.seed));
+        let (source, stream) = (
+            ModelTarget::new(&source, of.seed),
+            ModelTarget::new(&stream, of.seed),
+        );
         Ok(Self {
             of,
             pair: Some(ModelPair::new(source, stream)),

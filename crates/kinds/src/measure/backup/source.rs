@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use backup_stream::{Entry, EntryKind, NAME_BYTES_MAX};
+use backup_stream::{BackupEntry, EntryKind, NAME_BYTES_MAX};
 use drivers::DIRECTORY_PREFIX;
 use rustix::fs::{Mode, OFlags};
 
@@ -18,17 +18,17 @@ const ITEMS_MAX: usize = 10_000_000;
 
 /// One thing that is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct BackupItem {
     /// As it is in the stream.
-    pub entry: Entry,
+    pub entry: BackupEntry,
     pub path: PathBuf,
 }
 
-impl Item {
+impl BackupItem {
     /// A file of our own.
     #[must_use]
     pub fn made(name: String, path: PathBuf, size: u64) -> Self {
-        let entry = Entry {
+        let entry = BackupEntry {
             kind: EntryKind::File,
             mode: 0o600,
             size,
@@ -71,7 +71,7 @@ impl Item {
 ///
 /// # Errors
 /// When it cannot be read, or is neither.
-pub fn find_items(source: &Path, stop: &Stop) -> Result<Vec<Item>, MeasureError> {
+pub fn find_items(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>, MeasureError> {
     let path = fs::canonicalize(source).map_err(MeasureError::io("look at", source))?;
     let found = path
         .metadata()
@@ -90,16 +90,16 @@ pub fn find_items(source: &Path, stop: &Stop) -> Result<Vec<Item>, MeasureError>
         .seek(SeekFrom::End(0))
         .map_err(MeasureError::io("measure", &path))?;
     let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-    let entry = Entry {
+    let entry = BackupEntry {
         kind: EntryKind::Image,
         mode: found.mode() & 0o7777,
         size,
         name,
     };
-    Ok(vec![Item { entry, path }])
+    Ok(vec![BackupItem { entry, path }])
 }
 
-fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<Item>, MeasureError> {
+fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<BackupItem>, MeasureError> {
     let mut items = Vec::new();
     let mut waiting = vec![top.to_owned()];
     while let Some(directory) = waiting.pop() {
@@ -126,7 +126,7 @@ fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<Item>, MeasureError>
             if entry.kind == EntryKind::Directory {
                 deeper.push(path.clone());
             }
-            items.push(Item { entry, path });
+            items.push(BackupItem { entry, path });
             if items.len() > ITEMS_MAX {
                 return Err(MeasureError::Usage(format!(
                     "{} holds more than {ITEMS_MAX} files and directories: name a smaller tree",
@@ -139,7 +139,11 @@ fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<Item>, MeasureError>
     Ok(items)
 }
 
-fn entry_of(top: &Path, path: &Path, found: &fs::Metadata) -> Result<Option<Entry>, MeasureError> {
+fn entry_of(
+    top: &Path,
+    path: &Path,
+    found: &fs::Metadata,
+) -> Result<Option<BackupEntry>, MeasureError> {
     let kind = found.file_type();
     let (kind, size) = if kind.is_file() {
         (EntryKind::File, found.len())
@@ -164,7 +168,7 @@ fn entry_of(top: &Path, path: &Path, found: &fs::Metadata) -> Result<Option<Entr
         )));
     }
     let mode = found.mode() & 0o7777;
-    Ok(Some(Entry {
+    Ok(Some(BackupEntry {
         kind,
         mode,
         size,

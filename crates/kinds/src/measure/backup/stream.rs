@@ -5,11 +5,11 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
 use backup_stream::{
-    Decoder, Encoder, Entry, EntryFault, EntryKind, Layout, Unpacked, Unpacker, packed,
+    BackupEntry, Decoder, Encoder, EntryFault, EntryKind, StreamLayout, Unpacked, Unpacker, packed,
 };
 use drivers::WorkDirectory;
 
-use super::source::Item;
+use super::source::BackupItem;
 use crate::measure::Stop;
 use crate::measure::place::{MeasureError, go_on};
 use crate::measure::records::{Flow, Gauge, Named, Who};
@@ -19,9 +19,9 @@ const PIECE_BYTES: usize = 256 << 10;
 /// What is looked at to find out what a stream is.
 const START_BYTES: u64 = 512;
 /// What of a list of damages is told.
-const TOLD_MAX: usize = 5;
+const LISTED_MAX: usize = 5;
 
-const END: Entry = Entry {
+const END: BackupEntry = BackupEntry {
     kind: EntryKind::End,
     mode: 0,
     size: 0,
@@ -35,7 +35,7 @@ impl From<EntryFault> for MeasureError {
 }
 
 /// Bytes that the stream of these items has.
-pub(super) fn expected_bytes(items: &[Item], layout: &Layout) -> u64 {
+pub(super) fn expected_bytes(items: &[BackupItem], layout: &StreamLayout) -> u64 {
     let heads: u64 = items
         .iter()
         .map(|item| packed(&item.entry).len() as u64)
@@ -55,8 +55,8 @@ pub(super) fn expected_bytes(items: &[Item], layout: &Layout) -> u64 {
 /// # Errors
 /// When the source or the stream fails, the source changes meanwhile, or somebody stopped it.
 pub fn save(
-    items: &[Item],
-    layout: &Layout,
+    items: &[BackupItem],
+    layout: &StreamLayout,
     stream: Named<'_>,
     stop: &Stop,
 ) -> Result<Flow, MeasureError> {
@@ -104,9 +104,9 @@ pub fn save(
 /// # Errors
 /// When anything is wrong with a block, even if redundancy makes up for it; when the content is not
 /// that of the items; or when somebody stopped it.
-pub fn verify(items: &[Item], stream: Named<'_>, stop: &Stop) -> Result<Flow, MeasureError> {
+pub fn verify(items: &[BackupItem], stream: Named<'_>, stop: &Stop) -> Result<Flow, MeasureError> {
     let gauge = Gauge::start(Who::Thread);
-    let mut comparison = Comparison {
+    let mut comparison = StreamComparison {
         items: items.iter(),
         under_way: None,
         piece: vec![0; PIECE_BYTES],
@@ -130,7 +130,7 @@ pub struct Restored {
     pub flow: Flow,
     /// Blocks that redundancy made up for.
     pub repaired: u64,
-    entries: Vec<(Entry, PathBuf)>,
+    entries: Vec<(BackupEntry, PathBuf)>,
 }
 
 /// Restore all entries into `directory`, one file for each that has bytes.
@@ -197,12 +197,12 @@ impl Restored {
     ///
     /// # Errors
     /// When there is a difference.
-    pub fn compare(&self, items: &[Item], stop: &Stop) -> Result<(), MeasureError> {
+    pub fn compare(&self, items: &[BackupItem], stop: &Stop) -> Result<(), MeasureError> {
         let (mut saved, mut restored) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
         let differs = |what: &PathBuf| {
             MeasureError::Failed(format!("{} was restored differently", what.display()))
         };
-        let is_end = |last: &(Entry, PathBuf)| last.0 == END;
+        let is_end = |last: &(BackupEntry, PathBuf)| last.0 == END;
         if self.entries.len() != items.len() + 1 || !self.entries.last().is_some_and(is_end) {
             return Err(MeasureError::Failed(format!(
                 "{} entries were restored, and {} were saved",
@@ -243,22 +243,22 @@ impl Restored {
 }
 
 /// Compares content with items as it comes.
-struct Comparison<'a> {
-    items: std::slice::Iter<'a, Item>,
-    under_way: Option<Piece<'a>>,
+struct StreamComparison<'a> {
+    items: std::slice::Iter<'a, BackupItem>,
+    under_way: Option<OpenItem<'a>>,
     piece: Vec<u8>,
     bytes: u64,
 }
 
 /// An item whose bytes are coming.
-struct Piece<'a> {
-    item: &'a Item,
+struct OpenItem<'a> {
+    item: &'a BackupItem,
     file: Option<File>,
     link: Vec<u8>,
     at: u64,
 }
 
-impl Comparison<'_> {
+impl StreamComparison<'_> {
     fn take(&mut self, it: &Unpacked<'_>) -> Result<(), MeasureError> {
         match it {
             Unpacked::Entry(entry) if **entry == END => Ok(()),
@@ -270,7 +270,7 @@ impl Comparison<'_> {
                 };
                 self.bytes += entry.size;
                 let is_link = entry.kind == EntryKind::Link;
-                self.under_way = Some(Piece {
+                self.under_way = Some(OpenItem {
                     item,
                     file: item.has_bytes().then(|| item.open()).transpose()?,
                     link: if is_link { item.link()? } else { Vec::new() },
@@ -290,7 +290,7 @@ impl Comparison<'_> {
                 "the stream has bytes without an entry".into(),
             ));
         };
-        let Piece {
+        let OpenItem {
             item,
             file,
             link,
@@ -365,7 +365,12 @@ fn read_blocks(stream: Named<'_>, memory: &mut [u8], at: u64, block: usize) {
     }
 }
 
-fn read_source(item: &Item, file: &File, piece: &mut [u8], at: u64) -> Result<(), MeasureError> {
+fn read_source(
+    item: &BackupItem,
+    file: &File,
+    piece: &mut [u8],
+    at: u64,
+) -> Result<(), MeasureError> {
     file.read_exact_at(piece, at).map_err(|error| {
         if error.kind() == std::io::ErrorKind::UnexpectedEof {
             let why = format!("{} was cut short while it was read", item.path.display());
@@ -376,13 +381,13 @@ fn read_source(item: &Item, file: &File, piece: &mut [u8], at: u64) -> Result<()
 }
 
 fn damaged(decoder: &Decoder, stream: Named<'_>) -> MeasureError {
-    let told: Vec<String> = decoder
+    let listed: Vec<String> = decoder
         .damages()
         .iter()
-        .take(TOLD_MAX)
+        .take(LISTED_MAX)
         .map(ToString::to_string)
         .collect();
-    let more = decoder.damages_seen().saturating_sub(told.len() as u64);
+    let more = decoder.damages_seen().saturating_sub(listed.len() as u64);
     let more = if more > 0 {
         format!("; and {more} more")
     } else {
@@ -391,6 +396,6 @@ fn damaged(decoder: &Decoder, stream: Named<'_>) -> MeasureError {
     MeasureError::Failed(format!(
         "{} is damaged: {}{more}",
         stream.path.display(),
-        told.join("; ")
+        listed.join("; ")
     ))
 }

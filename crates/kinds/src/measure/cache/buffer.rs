@@ -7,7 +7,7 @@ use units::Bytes;
 use crate::measure::place::MeasureError;
 
 /// Records in memory, the least recently used of which goes first.
-pub(super) struct Buffer {
+pub(super) struct RecordCache {
     room: usize,
     len: usize,
     memory: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct Buffer {
     clock: u64,
 }
 
-impl Buffer {
+impl RecordCache {
     pub(super) fn new(room: u64, record: Bytes) -> Result<Self, MeasureError> {
         let too_large = || MeasureError::Usage("buffer: it is more than memory can hold".into());
         Ok(Self {
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn the_buffer_gives_up_what_was_used_least_recently() {
-        let mut buffer = Buffer::new(2, Bytes(1)).unwrap();
+        let mut buffer = RecordCache::new(2, Bytes(1)).unwrap();
         let mut got = [0];
-        let mut holds = |buffer: &mut Buffer, number: u64| {
+        let mut holds = |buffer: &mut RecordCache, number: u64| {
             let is_there = buffer.take(number, &mut got);
             assert!(!is_there || got == [number as u8 + 100]);
             is_there
@@ -86,7 +86,7 @@ mod tests {
         assert!(holds(&mut buffer, 1));
         buffer.keep(3, &[103]);
         assert!(!holds(&mut buffer, 2) && holds(&mut buffer, 1) && holds(&mut buffer, 3));
-        let mut nothing = Buffer::new(0, Bytes(1)).unwrap();
+        let mut nothing = RecordCache::new(0, Bytes(1)).unwrap();
         nothing.keep(1, &[101]);
         assert!(!holds(&mut nothing, 1));
     }

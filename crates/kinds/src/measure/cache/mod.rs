@@ -15,10 +15,10 @@ use units::Bytes;
 use super::Stop;
 use super::applies::Applies;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Place, go_on};
+use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records;
 use super::settings::{SettingFault, Settings};
-use buffer::Buffer;
+use buffer::RecordCache;
 use lab::bench::BenchError;
 use lab::simulated::open_model;
 use reads::{FileReads, ModelReads, RecordReads};
@@ -133,7 +133,11 @@ impl Cache {
         })
     }
 
-    fn from(&self, place: &Place, stop: &Stop) -> Result<Box<dyn RecordReads>, MeasureError> {
+    fn from(
+        &self,
+        place: &ReplicateContext,
+        stop: &Stop,
+    ) -> Result<Box<dyn RecordReads>, MeasureError> {
         Ok(match place.target.model() {
             Some(name) => {
                 let spec = open_model(name).map_err(BenchError::from)?;
@@ -179,7 +183,7 @@ impl Cache {
 }
 
 impl Measuring for Cache {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         if !place.target.is_model() {
             place.directory(KIND.name)?;
         }
@@ -188,14 +192,14 @@ impl Measuring for Cache {
         fits.map_err(|error| MeasureError::Usage(format!("buffer = {}: {error}", self.buffer)))
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
         let numbers = self.numbers(place.seed);
         let numbers = numbers.map_err(|error| MeasureError::Usage(error.to_string()))?;
         let mut reader = Reader {
             from: self.from(place, stop)?,
             numbers,
-            buffer: Buffer::new(self.buffer / self.record, self.record)?,
+            buffer: RecordCache::new(self.buffer / self.record, self.record)?,
             memory: records::buffer(self.record.0 as usize)?,
             len: self.record.0 as usize,
         };
@@ -238,7 +242,7 @@ struct Counts {
 struct Reader<N> {
     from: Box<dyn RecordReads>,
     numbers: N,
-    buffer: Buffer,
+    buffer: RecordCache,
     memory: drivers::AlignedBuffer,
     /// Bytes of a record.
     len: usize,

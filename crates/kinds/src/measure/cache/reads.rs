@@ -16,8 +16,8 @@ use workload::{ClientId, Op, Request, TargetId};
 use super::{Cache, KIND};
 use crate::measure::Stop;
 use crate::measure::copy::cool;
-use crate::measure::place::{MeasureError, Place};
-use crate::measure::records::{Named, Pattern, Synced, write_records};
+use crate::measure::place::{MeasureError, ReplicateContext};
+use crate::measure::records::{Named, RecordPattern, Synced, write_records};
 
 /// Records, and memory of others than the program that may hold them.
 pub trait RecordReads {
@@ -48,7 +48,7 @@ pub struct FileReads {
     target: Target,
     path: PathBuf,
     directory: WorkDirectory,
-    pattern: Pattern,
+    pattern: RecordPattern,
     caching: Caching,
     opened: Instant,
 }
@@ -58,7 +58,11 @@ impl FileReads {
     ///
     /// # Errors
     /// When the storage fails, records do not fit it, or somebody stopped it.
-    pub fn make(cache: &Cache, place: &Place, stop: &Stop) -> Result<Self, MeasureError> {
+    pub fn make(
+        cache: &Cache,
+        place: &ReplicateContext,
+        stop: &Stop,
+    ) -> Result<Self, MeasureError> {
         let directory = place.work_directory(KIND.name, cache.working_set.0)?;
         let file = directory.create_file("set")?;
         let path = directory.path().join("set");
@@ -66,7 +70,7 @@ impl FileReads {
             file: &file,
             path: &path,
         };
-        let mut pattern = Pattern::new(cache.record, place.seed)?;
+        let mut pattern = RecordPattern::new(cache.record, place.seed)?;
         let synced = Synced::AtEnd;
         write_records(named, &mut pattern, 0, cache.working_set, synced, stop)?;
         cool(named)?;
@@ -135,7 +139,11 @@ impl ModelReads {
     ///
     /// # Errors
     /// When they do not.
-    pub fn new(cache: &Cache, spec: &SimSpec, place: &Place) -> Result<Self, MeasureError> {
+    pub fn new(
+        cache: &Cache,
+        spec: &SimSpec,
+        place: &ReplicateContext,
+    ) -> Result<Self, MeasureError> {
         if cache.working_set > spec.size {
             return Err(MeasureError::Usage(format!(
                 "{} holds {}, and working-set = {}: set a smaller one",

@@ -13,9 +13,9 @@ use units::{Bytes, TargetName};
 
 use super::{Copy, KIND};
 use crate::measure::Stop;
-use crate::measure::place::{MeasureError, Place, go_on};
+use crate::measure::place::{MeasureError, ReplicateContext, go_on};
 use crate::measure::records::{
-    Gauge, Named, Pattern, Spent, Synced, Who, buffer, make_room, sync, write_records,
+    Gauge, Named, RecordPattern, Spent, Synced, Who, buffer, make_room, sync, write_records,
 };
 use crate::measure::steps::{Carried, Carrier, IoAction, Passage};
 
@@ -41,7 +41,7 @@ impl FileCarrier {
     ///
     /// # Errors
     /// When the storage fails, or somebody stopped it.
-    pub fn open(copy: &Copy, place: &Place, stop: &Stop) -> Result<Self, MeasureError> {
+    pub fn open(copy: &Copy, place: &ReplicateContext, stop: &Stop) -> Result<Self, MeasureError> {
         let named = copy.source.as_ref().map(open_source).transpose()?;
         let size = named.as_ref().map_or(copy.size, |(_, size)| *size);
         let files = if named.is_some() { 1 } else { 2 };
@@ -134,7 +134,7 @@ impl FileCarrier {
 
 impl Carrier for FileCarrier {
     fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried, MeasureError> {
-        let device = Place::device(self.directory.path());
+        let device = ReplicateContext::device(self.directory.path());
         let before = Counters::take(device.as_deref());
         let spent = self.pass(passage, stop)?;
         let done = before.delta(&Counters::take(device.as_deref()));
@@ -174,7 +174,7 @@ fn make_source(
 ) -> Result<File, MeasureError> {
     let file = directory.create_file(SOURCE)?;
     let path = directory.path().join(SOURCE);
-    let mut pattern = Pattern::new(Bytes::from_kib(64), seed)?;
+    let mut pattern = RecordPattern::new(Bytes::from_kib(64), seed)?;
     let to = Named {
         file: &file,
         path: &path,

@@ -11,8 +11,10 @@ use units::{Bytes, Duration, TargetName};
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::kind::{Kind, Measuring, Setting, made};
-use super::models::{ModelPair, Part, TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, Place};
+use super::models::{
+    ModelPair, ModelTarget, TAPE_STOPS, open_part, refuse_larger, refuse_read_only,
+};
+use super::place::{MeasureError, ReplicateContext};
 use super::records::{Spent, Synced, synced};
 use super::settings::{SettingFault, Settings};
 use super::steps::{Carrier, IoAction, IoStep, IoSteps, Passage, sequence, write_action};
@@ -183,13 +185,13 @@ impl Copy {
     /// Source and copy, and how many bytes are copied.
     fn carrier(
         &self,
-        place: &Place,
+        place: &ReplicateContext,
         stop: &Stop,
     ) -> Result<(Bytes, Box<dyn Carrier>), MeasureError> {
         match place.target.model() {
             Some(target) => {
                 let models = self.models(target)?;
-                let [source, target] = models.map(|spec| Part::new(&spec, place.seed));
+                let [source, target] = models.map(|spec| ModelTarget::new(&spec, place.seed));
                 let mut pair = ModelPair::new(source, target);
                 pair.space_time = self.extend_time;
                 Ok((self.size, Box::new(pair)))
@@ -233,7 +235,7 @@ impl Copy {
 }
 
 impl Measuring for Copy {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         match place.target.model() {
             Some(target) => self.models(target).map(drop),
             None => {
@@ -244,7 +246,7 @@ impl Measuring for Copy {
         }
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
         let (size, carrier) = self.carrier(place, stop)?;
         let carried = carrier.carry(self.passage(size), stop)?;

@@ -18,10 +18,10 @@ use super::applies::NO_CONTENT;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_read_only};
 use super::mount_guard::refuse_mount;
-use super::place::{MeasureError, Place, go_on};
+use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records::{Flow, Spent};
 use super::settings::{SettingFault, Settings};
-use vessel::{Content, FileVessel, ModelVessel, Vessel};
+use vessel::{FileVessel, FillRecords, ModelVessel, Vessel};
 
 pub const KIND: Kind = Kind {
     name: "fill",
@@ -72,7 +72,7 @@ pub const KIND: Kind = Kind {
     ],
     in_place: Some("target"),
     is_command: false,
-    make: |settings| made(Fill::from_settings(settings)),
+    make: |settings| made(FillMeasurement::from_settings(settings)),
 };
 
 /// What the user types.
@@ -85,14 +85,14 @@ const PARTS: u64 = 100;
 
 /// A file system written full.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fill {
+pub struct FillMeasurement {
     target: TargetName,
     record: Bytes,
     file: Bytes,
     compressible: f64,
 }
 
-impl Fill {
+impl FillMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         settings.choice("fill", &[(CONSENT, ())])?;
         let record = settings
@@ -132,7 +132,7 @@ impl Fill {
         Ok(match self.medium()? {
             Fillable::Model(spec) => Box::new(ModelVessel::new(&spec, seed)),
             Fillable::MountPoint(path) => {
-                let content = Content::new(self.record, self.compressible, seed)?;
+                let content = FillRecords::new(self.record, self.compressible, seed)?;
                 Box::new(FileVessel::open(path, content)?)
             }
         })
@@ -169,16 +169,16 @@ enum Fillable<'a> {
     MountPoint(&'a Path),
 }
 
-impl Measuring for Fill {
-    fn target(&self, _: &Place) -> TargetName {
+impl Measuring for FillMeasurement {
+    fn target(&self, _: &ReplicateContext) -> TargetName {
         self.target.clone()
     }
 
-    fn check(&self, _: &Place) -> Result<(), MeasureError> {
+    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
         self.medium().map(drop)
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let mut vessel = self.vessel(place.seed)?;
         let part_bytes = (vessel.free()? / PARTS).max(1);
         let begun = vessel.spent();

@@ -15,7 +15,9 @@ use results::{Better, Reading, Unit};
 use sim::SimSpec;
 use units::{Bytes, Instant};
 
-use crate::measure::models::{Part, command, device_action, perform, spent_until, tape_stops};
+use crate::measure::models::{
+    ModelTarget, command, device_action, perform, spent_until, tape_stops,
+};
 use crate::measure::place::{MeasureError, owner};
 use crate::measure::records::{Gauge, Spent, Who, buffer};
 use crate::measure::steps::IoAction;
@@ -65,7 +67,7 @@ pub trait Vessel {
 pub struct FileVessel {
     target: PathBuf,
     directory: WorkDirectory,
-    content: Content,
+    content: FillRecords,
     files: u64,
     present: Option<(File, PathBuf)>,
     written: u64,
@@ -77,7 +79,7 @@ impl FileVessel {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn open(target: &Path, content: Content) -> Result<Self, MeasureError> {
+    pub fn open(target: &Path, content: FillRecords) -> Result<Self, MeasureError> {
         Ok(Self {
             target: target.to_owned(),
             directory: WorkDirectory::create(target, &owner(super::KIND.name))?,
@@ -143,7 +145,7 @@ impl Vessel for FileVessel {
 
 /// A model in virtual time, on which the files lie one after the other.
 pub struct ModelVessel {
-    part: Part,
+    part: ModelTarget,
     /// Bytes that it has taken, and where the present file begins.
     written: u64,
     file_start: u64,
@@ -154,7 +156,7 @@ impl ModelVessel {
     /// The model at rest.
     pub fn new(spec: &SimSpec, seed: u64) -> Self {
         Self {
-            part: Part::new(spec, seed),
+            part: ModelTarget::new(spec, seed),
             written: 0,
             file_start: 0,
             now: Instant::START,
@@ -205,14 +207,14 @@ impl Vessel for ModelVessel {
 }
 
 /// Records to be written, one after the other.
-pub struct Content {
+pub struct FillRecords {
     memory: AlignedBuffer,
     record: usize,
     next: usize,
     is_all_zero: bool,
 }
 
-impl Content {
+impl FillRecords {
     /// Records of which the share `compressible` is zero.
     ///
     /// # Errors

@@ -10,13 +10,14 @@ use results::{Reading, TransferKind};
 use sim::{Answer, SimSpec};
 use units::{Bytes, Duration};
 
-use super::Streams;
+use super::StreamsMeasurement;
 use crate::measure::Stop;
 use crate::measure::copy::cool;
-use crate::measure::models::{Part, command, device_action, failed, settle, tape_stops};
+use crate::measure::models::{ModelTarget, command, device_action, failed, settle, tape_stops};
 use crate::measure::place::{MeasureError, go_on};
 use crate::measure::records::{
-    Gauge, Named, Pattern, Synced, Who, buffer, read_record, sync, write_record, write_records,
+    Gauge, Named, RecordPattern, Synced, Who, buffer, read_record, sync, write_record,
+    write_records,
 };
 use crate::measure::steps::{IoAction, IoStep, IoSteps};
 
@@ -47,7 +48,7 @@ pub struct FileLanes {
 
 struct FileLane {
     target: Target,
-    pattern: Pattern,
+    pattern: RecordPattern,
     memory: AlignedBuffer,
 }
 
@@ -57,7 +58,7 @@ impl FileLanes {
     /// # Errors
     /// When the storage fails, or somebody stopped it.
     pub fn make(
-        streams: &Streams,
+        streams: &StreamsMeasurement,
         directories: Vec<WorkDirectory>,
         seed: u64,
         stop: &Stop,
@@ -100,7 +101,7 @@ impl Lanes for FileLanes {
 
 impl FileLane {
     fn make(
-        streams: &Streams,
+        streams: &StreamsMeasurement,
         directory: &WorkDirectory,
         number: u64,
         seed: u64,
@@ -109,7 +110,7 @@ impl FileLane {
         let name = format!("stream{number:03}");
         let file = directory.create_file(&name)?;
         let path = directory.path().join(&name);
-        let mut pattern = Pattern::new(streams.record, seed ^ number.rotate_left(48))?;
+        let mut pattern = RecordPattern::new(streams.record, seed ^ number.rotate_left(48))?;
         if streams.operation == TransferKind::Read {
             let to = Named {
                 file: &file,
@@ -157,7 +158,7 @@ impl FileLane {
 
 /// Parts of a model: all streams share what it has of processors, links and drives.
 pub struct ModelLanes {
-    part: Part,
+    part: ModelTarget,
     /// From the beginning of one stream to that of the next.
     apart: Bytes,
 }
@@ -166,7 +167,7 @@ impl ModelLanes {
     /// The model at rest.
     pub fn new(spec: &SimSpec, apart: Bytes, seed: u64) -> Self {
         Self {
-            part: Part::new(spec, seed),
+            part: ModelTarget::new(spec, seed),
             apart,
         }
     }

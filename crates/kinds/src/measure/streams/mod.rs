@@ -13,7 +13,7 @@ use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use super::steps::{IoAction, IoStep, IoSteps, sequence};
 use lanes::{FileLanes, Lanes, ModelLanes};
@@ -70,7 +70,7 @@ pub const KIND: Kind = Kind {
     ],
     in_place: Some("directories"),
     is_command: true,
-    make: |settings| made(Streams::from_settings(settings)),
+    make: |settings| made(StreamsMeasurement::from_settings(settings)),
 };
 
 const STREAMS_MAX: u64 = 256;
@@ -79,7 +79,7 @@ const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
 
 /// Several files at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Streams {
+pub struct StreamsMeasurement {
     streams: u64,
     operation: TransferKind,
     record: Bytes,
@@ -90,7 +90,7 @@ pub struct Streams {
     apart: Option<Bytes>,
 }
 
-impl Streams {
+impl StreamsMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
         let operations = [("read", TransferKind::Read), ("write", TransferKind::Write)];
@@ -120,11 +120,11 @@ impl Streams {
         }
     }
 
-    fn places(&self, place: &Place) -> Vec<Place> {
+    fn places(&self, place: &ReplicateContext) -> Vec<ReplicateContext> {
         if self.directories.is_empty() {
             return vec![place.clone()];
         }
-        let named = self.directories.iter().map(|target| Place {
+        let named = self.directories.iter().map(|target| ReplicateContext {
             target: target.as_str().into(),
             ..place.clone()
         });
@@ -153,7 +153,7 @@ impl Streams {
         self.apart.unwrap_or(self.size)
     }
 
-    fn lanes(&self, place: &Place, stop: &Stop) -> Result<Box<dyn Lanes>, MeasureError> {
+    fn lanes(&self, place: &ReplicateContext, stop: &Stop) -> Result<Box<dyn Lanes>, MeasureError> {
         if let Some(name) = place.target.model() {
             let spec = self.model(name)?;
             return Ok(Box::new(ModelLanes::new(&spec, self.apart(), place.seed)));
@@ -171,8 +171,8 @@ impl Streams {
     }
 }
 
-impl Measuring for Streams {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+impl Measuring for StreamsMeasurement {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         match place.target.model() {
             Some(name) => self.model(name).map(drop),
             None => self
@@ -182,7 +182,7 @@ impl Measuring for Streams {
         }
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
         let lanes = self.lanes(place, stop)?;
         let steps = (0..self.streams).map(|_| self.steps());

@@ -47,7 +47,7 @@ impl LogSpec {
 impl MakeClient for LogSpec {
     fn client(&self, seed: u64, client: u32, _: u32) -> Result<Box<dyn Client>, AddressError> {
         let think = GapProcess::unless_none(self.think.shape, self.think.mean_ns)?;
-        Ok(Box::new(Log {
+        Ok(Box::new(WriteAheadLog {
             spec: self.clone(),
             think,
             gaps: Stream::new(seed, u64::from(client), Purpose::Think),
@@ -60,7 +60,7 @@ impl MakeClient for LogSpec {
 }
 
 /// A log with its writers.
-struct Log {
+struct WriteAheadLog {
     spec: LogSpec,
     think: Option<GapProcess>,
     /// The n-th record to be committed draws the n-th think time, whoever wrote it.
@@ -75,7 +75,7 @@ struct Log {
     under_way: Vec<Instant>,
 }
 
-impl Client for Log {
+impl Client for WriteAheadLog {
     fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda) {
         let now = match event {
             Event::Started { at } => {
@@ -94,7 +94,7 @@ impl Client for Log {
     }
 }
 
-impl Log {
+impl WriteAheadLog {
     /// A writer has its next record ready a think time later.
     fn think_from(&mut self, at: Instant) {
         let gap = match &mut self.think {

@@ -9,7 +9,7 @@ mod log;
 use std::sync::Arc;
 
 use drivers::{Caching, DriverKind};
-use lab::bench::{Bench, BenchError, BenchRequest, Opened, default_settings, open_bench};
+use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, default_settings, open_bench};
 use lab::laboratory::Outcome;
 use lab::storage::StorageSettings;
 use lab::test_file::{make_test_file, stop_of, stopped};
@@ -22,7 +22,7 @@ use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 use super::Stop;
 use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use log::LogSpec;
 
@@ -177,9 +177,9 @@ impl Wal {
         })
     }
 
-    fn request(&self, place: &Place) -> BenchRequest {
+    fn request(&self, place: &ReplicateContext) -> BenchRequest {
         BenchRequest {
-            party: None,
+            ranks: None,
             target: place.target.clone(),
             purpose: KIND.name.into(),
             size: Some(Bytes(self.spec.len)),
@@ -233,7 +233,7 @@ impl Wal {
     }
 
     /// Make the log, and append to it.
-    fn append(&self, opened: &mut Opened, stop: &Stop) -> Result<Outcome, BenchError> {
+    fn append(&self, opened: &mut OpenedBench, stop: &Stop) -> Result<Outcome, BenchError> {
         let (bench, facts) = (&mut opened.bench, &opened.facts);
         let mut size = Bytes(self.spec.len);
         if facts.makes_files {
@@ -285,7 +285,7 @@ impl Wal {
 }
 
 impl Measuring for Wal {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         match place.target.model() {
             Some(name) => {
                 let spec = open_part(name)?;
@@ -296,11 +296,11 @@ impl Measuring for Wal {
         }
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         Ok(self.measured(place, stop)?.readings)
     }
 
-    fn measured(&self, place: &Place, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
         self.check(place)?;
         let mut opened = open_bench(&self.request(place))?;
         let outcome = match self.append(&mut opened, stop) {

@@ -1,8 +1,8 @@
 //! Invented workloads of the RAID Performance Test.
 
 use results::{
-    Group, LevelOutcome, Mode, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabOverRuns,
-    RabWorkload, Rabmark, Warning, WarningCode,
+    LevelOutcome, Mode, ModeChange, ModeComparison, Rab, RabAverage, RabGroup, RabLevel,
+    RabOverRuns, RabWorkload, Rabmark, Warning, WarningCode,
 };
 
 use sample::{curve, estimate};
@@ -20,7 +20,7 @@ pub fn rab() -> Rab {
         ],
         averages: vec![RabAverage {
             run: 1,
-            group: Group::Batch,
+            group: RabGroup::Batch,
             mode: Mode::Normal,
             workloads: 1,
             rabmark_r: mark(32_300.0, true),
@@ -63,7 +63,7 @@ fn over_runs(name: &str, title: Option<&str>, value: f64) -> RabOverRuns {
     RabOverRuns {
         name: name.into(),
         title: title.map(Into::into),
-        group: Group::Batch,
+        group: RabGroup::Batch,
         mode: Mode::Normal,
         runs: 3,
         rabmark_r: mark(value, true),
@@ -100,7 +100,7 @@ fn transaction() -> RabWorkload {
         number: 1,
         name: "transaction".into(),
         title: "Transaction".into(),
-        group: Group::Transaction,
+        group: RabGroup::Transaction,
         mode: Mode::Normal,
         begun_ns: 4_000_000_000,
         elapsed_ns: 90_000_000_000,
@@ -150,7 +150,7 @@ fn batch(run: u32, mode: Mode, factor: f64) -> RabWorkload {
         number: 4,
         name: "batch".into(),
         title: "Batch".into(),
-        group: Group::Batch,
+        group: RabGroup::Batch,
         mode,
         begun_ns: 94_000_000_000 * u64::from(run),
         elapsed_ns: 12_000_000_000,

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use host::interrupt::{Interrupt, Wait};
 use lab::left_over::data_files;
-use vintage::diskmbps::{Arguments, Heading, Work, passes_of, size_of, typed};
+use vintage::diskmbps::{DiskmbpsArguments, DiskmbpsWork, LogHeading, passes_of, size_of, typed};
 use vintage::run::{DiskMbps, JobStart, ProgramRun, run_diskmbps};
 
 use crate::args::DiskMbpsArgs;
@@ -57,7 +57,7 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
 }
 
 fn show_begin(start: &JobStart) {
-    let _ = output::print(&Heading::on_screen(&start.timestamp));
+    let _ = output::print(&LogHeading::on_screen(&start.timestamp));
 }
 
 /// Ask for names, size and passes.
@@ -72,16 +72,16 @@ fn asked() -> anyhow::Result<DiskMbps> {
     let megabytes = size_of(&size).map_err(UsageError)?;
     let work = if megabytes == 0 {
         let file = answer(&mut stdin, "Enter path of the file to read")?;
-        Work::Read { file }
+        DiskmbpsWork::Read { file }
     } else {
-        Work::Write {
+        DiskmbpsWork::Write {
             megabytes,
             directory: None,
         }
     };
     let passes = answer(&mut stdin, "Enter number of read passes")?;
     let passes = passes_of(&passes).map_err(UsageError)?;
-    let arguments = Arguments {
+    let arguments = DiskmbpsArguments {
         work,
         passes,
         letter: LETTER_ASKED,
@@ -122,8 +122,8 @@ fn name_of(text: &str) -> String {
     if name.is_empty() { "-".into() } else { name }
 }
 
-fn name_left_over(arguments: &Arguments) {
-    let Work::Write { directory, .. } = &arguments.work else {
+fn name_left_over(arguments: &DiskmbpsArguments) {
+    let DiskmbpsWork::Write { directory, .. } = &arguments.work else {
         return;
     };
     let directory = Path::new(directory.as_deref().unwrap_or("."));

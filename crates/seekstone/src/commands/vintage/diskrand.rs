@@ -9,7 +9,7 @@ use lab::simulated::cpu_unit;
 use results::Setup;
 use units::Duration;
 use vintage::diskrand::{
-    Arguments, COMMANDS, LogName, PROFILES_LOG, PassLength, TRANSACTIONS_LOG, typed,
+    COMMANDS, DiskrandArguments, LogName, PROFILES_LOG, PassLength, TRANSACTIONS_LOG, typed,
 };
 use vintage::run::{Console, ProgramRun, UserRequest, WriteRequest, erase, run_user, run_write};
 use workload::CPU_UNIT_NS;
@@ -41,13 +41,13 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
         Caching::Buffered
     };
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
-    let mut screen = Screen {
+    let mut screen = DiskrandConsole {
         quiet: args.quiet,
         status: StatusLine::new(args.quiet),
         shown: String::new(),
     };
     match arguments {
-        Arguments::Write(arguments) => {
+        DiskrandArguments::Write(arguments) => {
             let log = arguments.log.clone();
             let request = WriteRequest {
                 arguments,
@@ -59,7 +59,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
             done.map_err(in_words)?;
             screen.note(&where_results_are(&log));
         }
-        Arguments::Read(arguments) => {
+        DiskrandArguments::Read(arguments) => {
             let log = arguments.log.clone();
             let of_model = || cpu_unit(&arguments.file, &Setup::new("diskrand", 0));
             let unit = args.cpu_unit.or_else(of_model);
@@ -77,7 +77,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
             outcome.ended.map_err(in_words)?;
             screen.note(&where_results_are(&log));
         }
-        Arguments::Erase { file } => {
+        DiskrandArguments::Erase { file } => {
             let size = erase(Path::new(&file)).map_err(in_words)?;
             output::print(&format!("{file} is erased, {size}"))?;
         }
@@ -86,11 +86,11 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
 }
 
 /// An option that means nothing with this command is a mistake.
-fn refuse_unused(args: &DiskRandArgs, arguments: &Arguments) -> Result<(), UsageError> {
+fn refuse_unused(args: &DiskRandArgs, arguments: &DiskrandArguments) -> Result<(), UsageError> {
     let (command, file) = match arguments {
-        Arguments::Write(it) => ("Write", &it.file),
-        Arguments::Read(it) => ("Read", &it.file),
-        Arguments::Erase { file } => ("Erase", file),
+        DiskrandArguments::Write(it) => ("Write", &it.file),
+        DiskrandArguments::Read(it) => ("Read", &it.file),
+        DiskrandArguments::Erase { file } => ("Erase", file),
     };
     let is_model = file.is_model();
     if is_model && command == "Erase" {
@@ -133,7 +133,7 @@ fn where_results_are(log: &LogName) -> String {
 }
 
 /// Lines on standard output; how far it is on standard error.
-struct Screen {
+struct DiskrandConsole {
     quiet: bool,
     status: StatusLine,
     /// What was shown last of how far it is.
@@ -145,7 +145,7 @@ fn stage(text: &str) -> &str {
     text.split_once(':').map_or(text, |(stage, _)| stage)
 }
 
-impl Console for Screen {
+impl Console for DiskrandConsole {
     fn line(&mut self, text: &str) {
         self.status.print(text);
     }

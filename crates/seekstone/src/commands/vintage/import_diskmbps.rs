@@ -10,7 +10,7 @@ use results::{
 };
 use stats::RepeatsEnd;
 use units::TargetName;
-use vintage::diskmbps::{BLOCK_BYTES, Job, LoggedPass, PassKind, decimals};
+use vintage::diskmbps::{BLOCK_BYTES, LoggedJob, LoggedPass, PassKind, decimals};
 
 use crate::commands::import::{blank_run, save_all};
 use crate::exit::Exit;
@@ -24,13 +24,17 @@ const COARSE: f64 = 0.01;
 ///
 /// # Errors
 /// When the archive cannot be written.
-pub fn import_diskmbps(archive: &mut Archive, file: &Path, jobs: &[Job]) -> anyhow::Result<Exit> {
+pub fn import_diskmbps(
+    archive: &mut Archive,
+    file: &Path,
+    jobs: &[LoggedJob],
+) -> anyhow::Result<Exit> {
     let with_passes = jobs.iter().filter(|job| !job.passes.is_empty());
     let runs = with_passes.map(|job| run_of(job, file)).collect();
     save_all(archive, runs, file, &[])
 }
 
-fn run_of(job: &Job, file: &Path) -> Run {
+fn run_of(job: &LoggedJob, file: &Path) -> Run {
     let target = job.file.as_deref().unwrap_or("the data file");
     let host = job.host().unwrap_or("unknown");
     let mut run = blank_run("diskmbps", target, Some(&job.began));
@@ -79,7 +83,7 @@ fn run_of(job: &Job, file: &Path) -> Run {
 }
 
 fn series_of(
-    job: &Job,
+    job: &LoggedJob,
     kind: TransferKind,
     mode: TransferMode,
     logged: &[&LoggedPass],
@@ -112,7 +116,7 @@ fn series_of(
     }
 }
 
-fn pass_of(job: &Job, pass: &LoggedPass, number: u32) -> TransferPass {
+fn pass_of(job: &LoggedJob, pass: &LoggedPass, number: u32) -> TransferPass {
     let bytes = pass.bytes(job);
     let elapsed_ns = nanos(pass.seconds);
     let rate = bytes as f64 / pass.seconds.max(1e-9);
@@ -145,7 +149,7 @@ fn nanos(seconds: f64) -> u64 {
     (seconds.max(0.0) * 1e9).round() as u64
 }
 
-fn doubts(job: &Job, mode: TransferMode) -> Vec<Warning> {
+fn doubts(job: &LoggedJob, mode: TransferMode) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if mode == TransferMode::Buffered {
         warnings.push(Warning::note(

@@ -11,11 +11,11 @@ use results::{Access, Run, Setup, Status, Transactions, Warning, WarningCode};
 use stats::Channel;
 use units::{Duration, Instant, TargetName, format_duration_ns};
 use vintage::diskrand::{
-    DiskRandLog, PROFILES_LOG, RECORD_BYTES, Session, TRANSACTIONS_LOG, Timed, WriteRun, doubts,
-    groups, percentile_95,
+    DiskRandLog, PROFILES_LOG, RECORD_BYTES, TRANSACTIONS_LOG, UserSession, UserTimeline, WriteRun,
+    doubts, groups, percentile_95,
 };
 use workload::{
-    ClientSpec, Gap, GapShape, LoadFactor, Profile, Records, TargetId, UnitOfWork, UsersSpec,
+    ClientSpec, Gap, GapShape, LoadFactor, Records, TargetId, UnitOfWork, UserProfile, UsersSpec,
 };
 
 use crate::commands::import::{blank_run, file_text, no_log, save_all};
@@ -126,22 +126,22 @@ fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
 }
 
 /// Whether it was no storage at all.
-fn is_model(session: &Session) -> bool {
+fn is_model(session: &UserSession) -> bool {
     let profile = session.profile.as_ref();
     profile.is_some_and(|profile| TargetName::from(profile.file.as_str()).is_model())
 }
 
 /// What several users do alike.
 #[derive(Clone, PartialEq)]
-struct Kind {
+struct UserKind {
     ios: Option<u32>,
     think_s: f64,
     cpu_units: f64,
     varies: bool,
 }
 
-impl Kind {
-    fn of(session: &Session) -> Self {
+impl UserKind {
+    fn of(session: &UserSession) -> Self {
         let profile = session.profile.as_ref();
         let transactions = &session.transactions;
         let thought: u64 = transactions.iter().map(|it| u64::from(it.think_s)).sum();
@@ -166,8 +166,8 @@ impl Kind {
         format!("{ios} I/Os, CP {cpu_units}, think {think_s} s{varies}")
     }
 
-    fn profile(&self, users: u32) -> Profile {
-        Profile {
+    fn profile(&self, users: u32) -> UserProfile {
+        UserProfile {
             name: self.name(),
             users,
             ios: self.ios.unwrap_or(1),
@@ -190,7 +190,7 @@ impl Kind {
     }
 }
 
-fn run_of_users(group: &[Timed<'_>], title: &str) -> anyhow::Result<Run> {
+fn run_of_users(group: &[UserTimeline<'_>], title: &str) -> anyhow::Result<Run> {
     let wrong = |error: String| UsageError(format!("{title}: {error}"));
     let (kinds, of_user) = kinds_of(group);
     let profiles = kinds.iter().enumerate().map(|(place, kind)| {
@@ -203,9 +203,9 @@ fn run_of_users(group: &[Timed<'_>], title: &str) -> anyhow::Result<Run> {
     })?;
     let began = group
         .iter()
-        .map(Timed::began_s)
+        .map(UserTimeline::began_s)
         .fold(f64::INFINITY, f64::min);
-    let ended = group.iter().map(Timed::ended_s).fold(0.0, f64::max);
+    let ended = group.iter().map(UserTimeline::ended_s).fold(0.0, f64::max);
     if ended - began > LASTS_MAX_S {
         let why = "users who were at work together have times that lie more than a year apart";
         return Err(wrong(why.into()).into());
@@ -248,10 +248,10 @@ fn run_of_users(group: &[Timed<'_>], title: &str) -> anyhow::Result<Run> {
 }
 
 /// What users do, each kind once; and the number of each user's kind.
-fn kinds_of(group: &[Timed<'_>]) -> (Vec<Kind>, Vec<u32>) {
-    let mut kinds: Vec<Kind> = Vec::new();
+fn kinds_of(group: &[UserTimeline<'_>]) -> (Vec<UserKind>, Vec<u32>) {
+    let mut kinds: Vec<UserKind> = Vec::new();
     let of_user = group.iter().map(|one| {
-        let kind = Kind::of(one.session);
+        let kind = UserKind::of(one.session);
         let known = kinds.iter().position(|it| *it == kind);
         known.unwrap_or_else(|| {
             kinds.push(kind);
@@ -305,7 +305,7 @@ fn too_short(elapsed: Duration) -> Option<Warning> {
     })
 }
 
-fn trial_of(spec: &UsersSpec, users: u32, kinds: &[Kind], access: Access) -> Trial {
+fn trial_of(spec: &UsersSpec, users: u32, kinds: &[UserKind], access: Access) -> Trial {
     let plural = if users == 1 { "" } else { "s" };
     let what = match kinds {
         [one] => one.name(),
@@ -330,7 +330,7 @@ fn trial_of(spec: &UsersSpec, users: u32, kinds: &[Kind], access: Access) -> Tri
 }
 
 /// One user's transactions, from the beginning of the group on.
-fn units_of(one: &Timed<'_>, user: u32, kind: u32, began_s: f64) -> Vec<(u32, UnitOfWork)> {
+fn units_of(one: &UserTimeline<'_>, user: u32, kind: u32, began_s: f64) -> Vec<(u32, UnitOfWork)> {
     let at = |seconds: f64| Instant::START + Duration::from_secs_f64(seconds.max(0.0));
     let transactions = one.session.transactions.iter().zip(&one.ends_s);
     transactions
@@ -350,7 +350,7 @@ fn units_of(one: &Timed<'_>, user: u32, kind: u32, began_s: f64) -> Vec<(u32, Un
 }
 
 /// I/Os of all transactions, where the log says how many each makes.
-fn reads_of(group: &[Timed<'_>]) -> Option<f64> {
+fn reads_of(group: &[UserTimeline<'_>]) -> Option<f64> {
     let mut sum = 0.0;
     for one in group {
         let ios = f64::from(one.session.profile.as_ref()?.ios);
@@ -364,7 +364,7 @@ fn reads_of(group: &[Timed<'_>]) -> Option<f64> {
 }
 
 /// The document's figures: those of the sample.
-fn sample(group: &[Timed<'_>]) -> String {
+fn sample(group: &[UserTimeline<'_>]) -> String {
     let transactions = group.iter().flat_map(|one| &one.session.transactions);
     let times: Vec<f64> = transactions.map(|it| it.response_s).collect();
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
@@ -378,7 +378,7 @@ fn sample(group: &[Timed<'_>]) -> String {
     )
 }
 
-fn status_of(group: &[Timed<'_>]) -> Status {
+fn status_of(group: &[UserTimeline<'_>]) -> Status {
     let reasons: Vec<String> = group
         .iter()
         .filter_map(|one| {

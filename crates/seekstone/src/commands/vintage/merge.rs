@@ -7,7 +7,7 @@ use archive::Archive;
 use drivers::{ReadFileError, read_regular_file};
 use host::environment::local_moment;
 use results::{Run, Table};
-use vintage::diskmbps::{Column, Moment, Row, merged, read_logs};
+use vintage::diskmbps::{LogColumn, PassMoment, PassRow, merged, read_logs};
 use vintage::rpt::LOG_BYTES_MAX;
 
 use crate::exit::{Exit, UsageError};
@@ -34,7 +34,7 @@ pub fn merge(archive_path: &Path, sources: &[String]) -> anyhow::Result<Exit> {
     output::print(merged(&columns).trim_end())
 }
 
-fn columns_in(file: &Path) -> anyhow::Result<Vec<Column>> {
+fn columns_in(file: &Path) -> anyhow::Result<Vec<LogColumn>> {
     let refuse =
         |why: &str| -> anyhow::Error { UsageError(format!("{}: {why}", file.display())).into() };
     // fuzzed: diskmbps_log
@@ -49,7 +49,7 @@ fn columns_in(file: &Path) -> anyhow::Result<Vec<Column>> {
     Ok(jobs.iter().map(|job| job.column()).collect())
 }
 
-fn column_of(run: &Run, id: i64) -> anyhow::Result<Column> {
+fn column_of(run: &Run, id: i64) -> anyhow::Result<LogColumn> {
     let Some(passes) = run.tables.iter().find(|it| it.name == PASSES) else {
         let text = format!("run {id} is no run of `seekstone transfer`, and has no passes");
         return Err(UsageError(text).into());
@@ -60,20 +60,20 @@ fn column_of(run: &Run, id: i64) -> anyhow::Result<Column> {
         return Err(UsageError(text).into());
     }
     let host = &run.environment.host_name;
-    Ok(Column {
+    Ok(LogColumn {
         title: format!("{host}, run {id}"),
         host: Some(host.clone()),
         rows,
     })
 }
 
-fn rows_of(passes: &Table) -> Vec<Row> {
+fn rows_of(passes: &Table) -> Vec<PassRow> {
     let found = passes.rows.iter().filter_map(|pass| {
         let value = |metric: &str| pass.figure(metric).map(|it| it.value.value);
         let (time, local, wall) = local_moment(pass.word("ended"))?;
         let name = pass.levels.last()?;
         let is_write = name.starts_with("write");
-        Some(Row {
+        Some(PassRow {
             what: if is_write {
                 "write".into()
             } else {
@@ -82,7 +82,7 @@ fn rows_of(passes: &Table) -> Vec<Row> {
             is_write,
             rate: value("throughput")? / f64::from(1 << 20),
             seconds: value("elapsed")?,
-            moment: Moment {
+            moment: PassMoment {
                 time,
                 local,
                 monotonic: pass.word("monotonic s").parse().ok(),

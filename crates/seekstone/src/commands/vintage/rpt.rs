@@ -12,8 +12,10 @@ use anyhow::Context as _;
 use drivers::{DriverKind, open_regular_file};
 use host::interrupt::Interrupt;
 use vintage::rpt::log::{log_header, report_header};
-use vintage::rpt::{FILE_BYTES_MAX, Plan, shipped, text_of, told};
-use vintage::run::{ClassicError, Ending, Operator, OutputFiles, TestRequest, run_test, timestamp};
+use vintage::rpt::{FILE_BYTES_MAX, TestPlan, listed, shipped, text_of};
+use vintage::run::{
+    ClassicError, Operator, OutputFiles, TestEnding, TestRequest, run_test, timestamp,
+};
 
 use crate::args::{ClassicReach, DriverChoice, RptArgs};
 use crate::commands::setup::fresh_seed;
@@ -21,8 +23,8 @@ use crate::commands::vintage::names::behind_command;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
-use lines::Lines;
-use window::Window;
+use lines::RptLines;
+use window::RptWindow;
 
 /// Run a test.
 ///
@@ -62,9 +64,9 @@ pub fn rpt(args: &RptArgs) -> anyhow::Result<Exit> {
         Ok(files)
     };
     let mut operator: Box<dyn Operator> = if with_screen {
-        Box::new(Window::new(args.reach.quiet))
+        Box::new(RptWindow::new(args.reach.quiet))
     } else {
-        Box::new(Lines::new(args.reach.quiet))
+        Box::new(RptLines::new(args.reach.quiet))
     };
     let ended = run_test(plan, &request, files, &interrupt, operator.as_mut());
     drop(operator);
@@ -73,7 +75,7 @@ pub fn rpt(args: &RptArgs) -> anyhow::Result<Exit> {
         "{report} is the report, {log} the log, {run} the threads; `seekstone runs import {log}` \
          archives them"
     );
-    if let Ending::Interrupted { signal } = ending {
+    if let TestEnding::Interrupted { signal } = ending {
         anyhow::bail!("stopped by {signal}; what was measured is kept: {written}");
     }
     if with_screen {
@@ -134,7 +136,7 @@ fn write_files() -> anyhow::Result<Exit> {
 }
 
 /// The test, and the warnings about its files.
-fn read_plan(args: &RptArgs) -> anyhow::Result<(Plan, String)> {
+fn read_plan(args: &RptArgs) -> anyhow::Result<(TestPlan, String)> {
     let path = &args.test_file;
     let name = path.to_string_lossy().into_owned();
     if shipped::text_of(&name).is_some() && path.symlink_metadata().is_err() {
@@ -148,15 +150,15 @@ fn read_plan(args: &RptArgs) -> anyhow::Result<(Plan, String)> {
     // A test file's companions stand beside it.
     let directory = path.parent().unwrap_or(Path::new(""));
     let mut include = |name: &str| read_text(&directory.join(name));
-    let (plan, faults) = Plan::read(&name, &text, &args.typed(), &mut include);
+    let (plan, faults) = TestPlan::read(&name, &text, &args.typed(), &mut include);
     let mut warnings = String::new();
     if !faults.warnings.is_empty() {
-        warnings = told(&faults.warnings)
+        warnings = listed(&faults.warnings)
             .replace('\n', "\nwarning: ")
             .replacen("", "warning: ", 1);
         output::complain(&warnings);
     }
-    let plan = plan.ok_or_else(|| UsageError(told(&faults.errors)))?;
+    let plan = plan.ok_or_else(|| UsageError(listed(&faults.errors)))?;
     Ok((plan, warnings))
 }
 

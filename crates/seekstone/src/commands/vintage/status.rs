@@ -66,20 +66,20 @@ impl Drop for StatusLine {
 /// Tells each tenth of a data file that is being made.
 pub struct FillingTenths {
     quiet: bool,
-    told: u64,
+    reported: u64,
 }
 
 impl FillingTenths {
     pub const fn new(quiet: bool) -> Self {
-        Self { quiet, told: 0 }
+        Self { quiet, reported: 0 }
     }
 
     /// Told of bytes written, and of all bytes.
-    pub fn tell(&mut self, done: u64, all: u64) {
+    pub fn show(&mut self, done: u64, all: u64) {
         let tenths = done * 10 / all.max(1);
-        if tenths > self.told && !self.quiet {
+        if tenths > self.reported && !self.quiet {
             output::complain(&format!("making the data file: {} %", tenths * 10));
         }
-        self.told = tenths;
+        self.reported = tenths;
     }
 }

@@ -30,12 +30,12 @@ pub fn together(args: &TogetherArgs) -> anyhow::Result<Exit> {
     let request = request(args)?;
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let last = Mutex::new(String::new());
-    let heard = |host: &str, line: &str| {
+    let show_line = |host: &str, line: &str| {
         if args.lines && !line.is_empty() {
             show_line(&last, host, line);
         }
     };
-    let ended = run_together(&request, &interrupt, &heard).map_err(in_words)?;
+    let ended = run_together(&request, &interrupt, &show_line).map_err(in_words)?;
     if ended.iter().any(|it| it.result.is_ok()) {
         output::print(&table(&ended))?;
     }

@@ -2,9 +2,9 @@
 
 use anyhow::Context as _;
 use host::interrupt::Interrupt;
-use vintage::rpt::log::Entry;
+use vintage::rpt::log::LogEntry;
 use vintage::rpt::{Transact, general};
-use vintage::run::{Detail, IoDetail, Said, SoloRequest, run_solo};
+use vintage::run::{Detail, IoDetail, SoloReport, SoloRequest, run_solo};
 use workload::Op;
 
 use crate::args::TransactArgs;
@@ -55,21 +55,21 @@ pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
     };
     let quiet = args.reach.quiet;
     let mut filling = FillingTenths::new(quiet);
-    let mut filling = |done, all| filling.tell(done, all);
-    let mut hear = |said: &Said<'_>| {
-        match said {
-            Said::Note(text) if !quiet => output::complain(text),
-            Said::Note(_) => {}
-            Said::Message(_, message) => {
-                let _ = output::print(Entry::Message(**message).render().trim_start());
+    let mut filling = |done, all| filling.show(done, all);
+    let mut show = |report: &SoloReport<'_>| {
+        match report {
+            SoloReport::Note(text) if !quiet => output::complain(text),
+            SoloReport::Note(_) => {}
+            SoloReport::Message(_, message) => {
+                let _ = output::print(LogEntry::Message(**message).render().trim_start());
             }
-            Said::Io(at, detail) => {
+            SoloReport::Io(at, detail) => {
                 let _ = output::print(&io_line(*at, detail, verbose == VERY_FINE));
             }
         }
         Ok(())
     };
-    run_solo(&request, &interrupt, &mut filling, &mut hear).map_err(in_words)?;
+    run_solo(&request, &interrupt, &mut filling, &mut show).map_err(in_words)?;
     Ok(Exit::Done)
 }
 

@@ -31,14 +31,14 @@ impl DataFile {
 }
 
 /// The log, each line written through as it comes; without a pass it is not kept.
-pub(super) struct Log {
+pub(super) struct PassLog {
     pub(super) name: String,
     /// None where nothing is logged.
     file: Option<File>,
     pub(super) has_passes: bool,
 }
 
-impl Log {
+impl PassLog {
     pub(super) fn create(place: LogPlace, job: &str) -> Result<Self, ClassicError> {
         let name = log_name(job);
         let create = || {

@@ -1,12 +1,12 @@
 //! Passes over a model, in virtual time. One machine serves all of them: caches stay warm and the
 //! arm stays where a pass left it.
 
-use crate::diskmbps::{BLOCK_BYTES, Finished, PassKind, Work};
+use crate::diskmbps::{BLOCK_BYTES, DiskmbpsWork, Finished, PassKind};
 use engine::Driver;
 use units::{Bytes, Duration, Instant, TargetName};
 use workload::{ClientId, Request};
 
-use crate::run::shared::ProgramSeat;
+use crate::run::shared::ProgramSlot;
 use crate::run::{ClassicError, part_of_file};
 use lab::laboratory::error_name;
 use lab::simulated::open_model;
@@ -15,7 +15,7 @@ use lab::simulated::open_model;
 const SEED: u64 = 0;
 
 /// A model that is written and read in order.
-pub(super) struct Model {
+pub(super) struct SequentialModel {
     driver: Box<dyn Driver>,
     pub(super) name: String,
     /// Bytes of each pass.
@@ -23,20 +23,20 @@ pub(super) struct Model {
 }
 
 /// The model that is to be measured, if it is one.
-pub(super) fn named(work: &Work) -> Option<&str> {
+pub(super) fn named(work: &DiskmbpsWork) -> Option<&str> {
     let name = match work {
-        Work::Write { directory, .. } => directory.as_deref()?,
-        Work::Read { file } => file,
+        DiskmbpsWork::Write { directory, .. } => directory.as_deref()?,
+        DiskmbpsWork::Read { file } => file,
     };
     TargetName::from(name).is_model().then_some(name)
 }
 
-impl Model {
-    pub(super) fn open(name: &str, work: &Work) -> Result<Self, ClassicError> {
+impl SequentialModel {
+    pub(super) fn open(name: &str, work: &DiskmbpsWork) -> Result<Self, ClassicError> {
         let spec = open_model(name)?;
         let bytes = match work {
-            Work::Write { megabytes, .. } => *megabytes << 20,
-            Work::Read { .. } => spec.size.0,
+            DiskmbpsWork::Write { megabytes, .. } => *megabytes << 20,
+            DiskmbpsWork::Read { .. } => spec.size.0,
         };
         if bytes > spec.size.0 {
             return Err(ClassicError::Usage(format!(
@@ -46,7 +46,7 @@ impl Model {
                 Bytes(bytes)
             )));
         }
-        if matches!(work, Work::Write { .. }) && spec.is_read_only() {
+        if matches!(work, DiskmbpsWork::Write { .. }) && spec.is_read_only() {
             return Err(ClassicError::Usage(format!(
                 "{} cannot be written: say 0 megabytes to read it",
                 spec.text
@@ -61,14 +61,14 @@ impl Model {
 
     /// A file of a machine that other programs use, too: one that exists, or the one that a job
     /// writes, behind those that there are.
-    pub(super) fn at_seat(
-        seat: &ProgramSeat,
-        work: &Work,
+    pub(super) fn in_slot(
+        slot: &ProgramSlot,
+        work: &DiskmbpsWork,
         job: &str,
     ) -> Result<Self, ClassicError> {
         let name = match work {
-            Work::Read { file } => file.clone(),
-            Work::Write {
+            DiskmbpsWork::Read { file } => file.clone(),
+            DiskmbpsWork::Write {
                 megabytes,
                 directory,
             } => {
@@ -76,11 +76,11 @@ impl Model {
                     Some(directory) => format!("{directory}{job}.TMP"),
                     None => format!("{job}.TMP"),
                 };
-                seat.machine().write_file(&name, *megabytes << 20)?;
+                slot.machine().write_file(&name, *megabytes << 20)?;
                 name
             }
         };
-        let file = seat.open(&name)?;
+        let file = slot.open(&name)?;
         Ok(Self {
             bytes: file.bytes(),
             driver: Box::new(file),

@@ -6,13 +6,13 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use crate::diskrand::{RECORD_BYTES, fill_records, is_beginning_of_record, is_record};
-use drivers::{Caching, Found, Target, require_same};
+use drivers::{Caching, FileLinks, Target, require_same};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use units::Bytes;
 
 use crate::run::ClassicError;
 use crate::run::data_file::{DataFate, DataFile, check_room, directory_of, open_to_read};
-use lab::data_marker::{DataMarker, State as MarkerState};
+use lab::data_marker::{DataMarker, MarkerState};
 use lab::laboratory::with_causes;
 
 /// Records that are written at once.
@@ -69,7 +69,7 @@ impl DataFile {
             .custom_flags(flags.bits().cast_signed())
             .open(path)
             .map_err(ClassicError::file("open", path))?;
-        let found = Found::of(&file).map_err(ClassicError::file("examine", path))?;
+        let found = FileLinks::of(&file).map_err(ClassicError::file("examine", path))?;
         if !found.is_file() || found.links > 1 {
             return Err(refuse("it is not a regular file with one name"));
         }
@@ -135,7 +135,7 @@ impl DataFile {
         &mut self,
         records: u64,
         caching: Caching,
-        told: &mut dyn FnMut(u64) -> Result<(), ClassicError>,
+        on_progress: &mut dyn FnMut(u64) -> Result<(), ClassicError>,
     ) -> Result<(), ClassicError> {
         let path = self.path.clone();
         let failed = |operation| ClassicError::file(operation, path.as_path());
@@ -152,7 +152,7 @@ impl DataFile {
             fill_records(part, done + 1, &mark);
             self.file.write_all(part).map_err(failed("write"))?;
             done += count;
-            told(done)?;
+            on_progress(done)?;
         }
         if caching == Caching::Direct {
             self.file.sync_all().map_err(failed("write out"))?;

@@ -17,9 +17,9 @@ const HEAD_BYTES: u64 = 4096;
 
 /// One or two open logs, or none.
 #[derive(Default)]
-pub(super) struct Logs {
-    profiles: Option<LogFile>,
-    transactions: Option<LogFile>,
+pub(super) struct OpenLogs {
+    profiles: Option<OpenLogFile>,
+    transactions: Option<OpenLogFile>,
 }
 
 /// Nobody else can have this user's number while this is there.
@@ -27,7 +27,7 @@ pub(super) struct UserNumber {
     _listener: Option<UnixListener>,
 }
 
-impl Logs {
+impl OpenLogs {
     /// The logs of a program; none where its lines are not logged.
     pub(super) fn of(run: &ProgramRun<'_>, name: &LogName) -> Result<Self, ClassicError> {
         match run.logs {
@@ -42,7 +42,7 @@ impl Logs {
             LogName::One(name) => (name.as_str(), None),
             LogName::Two => (PROFILES_LOG, Some(TRANSACTIONS_LOG)),
         };
-        let open = |name| LogFile::open(Path::new(name));
+        let open = |name| OpenLogFile::open(Path::new(name));
         Ok(Self {
             profiles: Some(open(profiles)?),
             transactions: transactions.map(open).transpose()?,
@@ -108,12 +108,12 @@ impl Logs {
         }
     }
 
-    fn files(&self) -> impl Iterator<Item = &LogFile> {
+    fn files(&self) -> impl Iterator<Item = &OpenLogFile> {
         self.profiles.iter().chain(&self.transactions)
     }
 }
 
-struct LogFile {
+struct OpenLogFile {
     path: PathBuf,
     file: File,
     identity: (u64, u64),
@@ -121,7 +121,7 @@ struct LogFile {
     is_new: bool,
 }
 
-impl LogFile {
+impl OpenLogFile {
     fn open(path: &Path) -> Result<Self, ClassicError> {
         if let Ok(metadata) = path.metadata()
             && !metadata.is_file()
@@ -202,7 +202,7 @@ impl LogFile {
     }
 }
 
-impl Drop for LogFile {
+impl Drop for OpenLogFile {
     fn drop(&mut self) {
         let is_ours = || {
             let found = self.path.symlink_metadata();
@@ -221,8 +221,8 @@ mod tests {
 
     const LINE: &str = "  101 12:00:00 think     0 response       0.500 secs. load 0.000";
 
-    fn logs(path: &Path) -> Result<Logs, ClassicError> {
-        Logs::open(&LogName::One(path.display().to_string()))
+    fn logs(path: &Path) -> Result<OpenLogs, ClassicError> {
+        OpenLogs::open(&LogName::One(path.display().to_string()))
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(super) struct ScriptStep {
 
 /// Streams of one user.
 #[derive(Clone, Debug)]
-pub(super) struct Script {
+pub(super) struct UserStreams {
     think: Stream,
     demand: Stream,
     address: Stream,
@@ -35,7 +35,7 @@ pub(super) struct Script {
     ios_owed: f64,
 }
 
-impl Script {
+impl UserStreams {
     pub(super) fn new(arguments: &ReadArguments, unit: Duration, records: u64, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, CLIENT, purpose);
         Self {
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    fn script(mode: ReadMode, seed: u64) -> Script {
+    fn script(mode: ReadMode, seed: u64) -> UserStreams {
         let arguments = ReadArguments {
             mode,
             file: "D".into(),
@@ -95,7 +95,7 @@ mod tests {
             memory_kb: 0,
             cpu_units: 2.0,
         };
-        Script::new(&arguments, Duration::from_millis(10), 1000, seed)
+        UserStreams::new(&arguments, Duration::from_millis(10), 1000, seed)
     }
 
     #[test]

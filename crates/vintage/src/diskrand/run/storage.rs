@@ -12,7 +12,7 @@ use workload::{ClientId, Completion, Op, Request};
 
 use crate::diskrand::RECORD_BYTES;
 
-use crate::run::shared::{ProgramSeat, moment_after};
+use crate::run::shared::{ProgramSlot, moment_after};
 use crate::run::{ClassicError, go_on, part_of_file, timestamp_of};
 use host::counters::{Counters, page_cache_share, thread_cpu_ns};
 use host::inspect::FetchAccount;
@@ -29,7 +29,7 @@ const LONG_WAIT: Duration = Duration::from_secs(2);
 const KEPT: &str = "the lines so far are in the log";
 
 /// Storage with the clock that belongs to it.
-pub(super) struct Storage<'a> {
+pub(super) struct TimedStorage<'a> {
     interrupt: &'a Interrupt,
     driver: Box<dyn Driver>,
     name: String,
@@ -52,7 +52,7 @@ enum ProgramMachine {
     },
 }
 
-impl<'a> Storage<'a> {
+impl<'a> TimedStorage<'a> {
     /// A model.
     pub(super) fn simulated(
         spec: &SimSpec,
@@ -67,16 +67,16 @@ impl<'a> Storage<'a> {
 
     /// A file of a model that other programs use, too.
     pub(super) fn shared(
-        seat: &ProgramSeat,
+        slot: &ProgramSlot,
         name: &str,
         interrupt: &'a Interrupt,
     ) -> Result<Self, ClassicError> {
-        let file = seat.open(name)?;
+        let file = slot.open(name)?;
         let (bytes, machine) = (file.bytes(), ProgramMachine::Modelled);
         let driver = Box::new(file);
         Ok(Self {
             origin: Instant::START,
-            begun: seat.begun().clone(),
+            begun: slot.begun().clone(),
             ..Self::new(driver, name.to_owned(), bytes, machine, interrupt)
         })
     }

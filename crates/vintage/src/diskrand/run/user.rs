@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use crate::diskrand::{Allocated, Heading, ReadArguments, ReadProfile, Stopped, Transaction};
+use crate::diskrand::{Allocated, ReadArguments, ReadProfile, RunHeading, Stopped, Transaction};
 use drivers::PAGE_BYTES;
 use units::{Bytes, Duration, Instant};
 
 use super::data_file::open_existing;
-use super::log::Logs;
-use super::script::{Script, ScriptStep};
-use super::storage::Storage;
+use super::log::OpenLogs;
+use super::script::{ScriptStep, UserStreams};
+use super::storage::TimedStorage;
 use super::summary::ReadSummary;
 use super::{UserRequest, name_cautions};
-use crate::run::shared::ProgramSeat;
+use crate::run::shared::ProgramSlot;
 use crate::run::{ClassicError, ProgramRun};
 use host::limits::{Excess, LimitError, check_budget};
 use lab::laboratory::with_causes;
@@ -42,17 +42,17 @@ pub fn run_user(
     run: &mut ProgramRun<'_>,
 ) -> Result<UserOutcome, ClassicError> {
     let arguments = &request.arguments;
-    let is_alone_on_model = run.seat.is_none() && arguments.file.is_model();
-    let is_simulated = run.seat.is_some() || is_alone_on_model;
+    let is_alone_on_model = run.slot.is_none() && arguments.file.is_model();
+    let is_simulated = run.slot.is_some() || is_alone_on_model;
     let asked = arguments.memory_kb.saturating_mul(1024);
     let memory = if is_simulated { 0 } else { asked };
     check_budget(FILES, memory).map_err(|error| too_much_memory(error, arguments))?;
-    let now = run.seat.map_or_else(jiff::Zoned::now, ProgramSeat::moment);
+    let now = run.slot.map_or_else(jiff::Zoned::now, ProgramSlot::moment);
     let seed = seed_of(arguments, &now);
     let (storage, mut logs) = open(request, seed, run)?;
     let number = logs.claim(arguments.user)?;
     let mut user = User {
-        script: Script::new(arguments, request.cpu_unit, storage.bytes() / RECORD, seed),
+        script: UserStreams::new(arguments, request.cpu_unit, storage.bytes() / RECORD, seed),
         storage,
         arguments,
         run,
@@ -119,24 +119,24 @@ fn open<'b>(
     request: &UserRequest,
     seed: u64,
     run: &ProgramRun<'b>,
-) -> Result<(Storage<'b>, Logs), ClassicError> {
+) -> Result<(TimedStorage<'b>, OpenLogs), ClassicError> {
     let arguments = &request.arguments;
-    let logs = || Logs::of(run, &arguments.log);
-    if let Some(seat) = run.seat {
-        let storage = Storage::shared(seat, arguments.file.as_str(), run.interrupt)?;
+    let logs = || OpenLogs::of(run, &arguments.log);
+    if let Some(slot) = run.slot {
+        let storage = TimedStorage::shared(slot, arguments.file.as_str(), run.interrupt)?;
         require_record(arguments.file.as_str(), storage.bytes())?;
         return Ok((storage, logs()?));
     }
     if let Some(model) = arguments.file.model() {
         let spec = lab::simulated::open_model(model)?;
         require_record(&spec.text, spec.size.0)?;
-        let storage = Storage::simulated(&spec, spec.size.0, seed, run.interrupt);
+        let storage = TimedStorage::simulated(&spec, spec.size.0, seed, run.interrupt);
         return Ok((storage, logs()?));
     }
     let target = open_existing(Path::new(&arguments.file), request.caching)?;
     let logs = logs()?;
     logs.refuse(target.file())?;
-    let storage = Storage::real(target, run.interrupt)?;
+    let storage = TimedStorage::real(target, run.interrupt)?;
     Ok((storage, logs))
 }
 
@@ -164,15 +164,15 @@ fn seed_of(arguments: &ReadArguments, now: &jiff::Zoned) -> u64 {
 struct User<'a, 'b> {
     arguments: &'a ReadArguments,
     run: &'a mut ProgramRun<'b>,
-    script: Script,
-    storage: Storage<'b>,
+    script: UserStreams,
+    storage: TimedStorage<'b>,
     memory: Vec<u8>,
 }
 
 impl User<'_, '_> {
     /// Take memory, and say what is done.
-    fn begin(&mut self, memory: u64, seed: u64, logs: &mut Logs) -> Result<(), ClassicError> {
-        let heading = Heading {
+    fn begin(&mut self, memory: u64, seed: u64, logs: &mut OpenLogs) -> Result<(), ClassicError> {
+        let heading = RunHeading {
             timestamp: self.storage.timestamp(),
         };
         self.run.console.line(&heading.line());
@@ -236,7 +236,7 @@ impl User<'_, '_> {
 
     fn make_transactions(
         &mut self,
-        logs: &mut Logs,
+        logs: &mut OpenLogs,
         summary: &mut ReadSummary,
     ) -> Result<(), ClassicError> {
         let begun = self.storage.now();

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::diskrand::{Heading, Pass, RECORDS_PER_MEGABYTE, WriteArguments, Written};
+use crate::diskrand::{RECORDS_PER_MEGABYTE, RandomPass, RunHeading, WriteArguments, WrittenFile};
 use drivers::Caching;
 use random::{Purpose, Stream};
 use units::Duration;
 
-use super::log::Logs;
-use super::storage::Storage;
+use super::log::OpenLogs;
+use super::storage::TimedStorage;
 use super::{WriteRequest, name_cautions};
 use crate::run::data_file::DataFile;
 use crate::run::{ClassicError, ProgramRun, go_on, timestamp};
@@ -51,11 +51,14 @@ pub fn run_write(request: &WriteRequest, run: &mut ProgramRun<'_>) -> Result<(),
     let arguments = &request.arguments;
     let (path, size) = (Path::new(&arguments.file), arguments.megabytes << 20);
     let mut session = Writing { arguments, run };
-    if let Some(seat) = session.run.seat {
+    if let Some(slot) = session.run.slot {
         let name = arguments.file.as_str();
         let logs = session.logs()?;
-        seat.machine().write_file(name, size)?;
-        return session.simulated(Storage::shared(seat, name, session.run.interrupt)?, logs);
+        slot.machine().write_file(name, size)?;
+        return session.simulated(
+            TimedStorage::shared(slot, name, session.run.interrupt)?,
+            logs,
+        );
     }
     if arguments.file.is_model() {
         return session.on_model(size);
@@ -67,7 +70,7 @@ pub fn run_write(request: &WriteRequest, run: &mut ProgramRun<'_>) -> Result<(),
     session.begin(timestamp(), &mut logs)?;
     session.write(&mut data, request.caching, &mut logs)?;
     let target = data.open_to_read(request.caching)?;
-    let mut storage = Storage::real(target, session.run.interrupt)?;
+    let mut storage = TimedStorage::real(target, session.run.interrupt)?;
     session.read(&mut storage, &OF_A_FILE, &mut logs)?;
     if let Some(origin) = storage.origin_of_bytes() {
         let text = format!("{}: {origin}", arguments.file);
@@ -82,8 +85,8 @@ struct Writing<'a, 'b> {
 }
 
 impl Writing<'_, '_> {
-    fn logs(&self) -> Result<Logs, ClassicError> {
-        Logs::of(self.run, &self.arguments.log)
+    fn logs(&self) -> Result<OpenLogs, ClassicError> {
+        OpenLogs::of(self.run, &self.arguments.log)
     }
 
     fn records(&self) -> u64 {
@@ -91,13 +94,13 @@ impl Writing<'_, '_> {
     }
 
     /// Screen and log have the same lines.
-    fn say(&mut self, logs: &mut Logs, text: &str) -> Result<(), ClassicError> {
+    fn say(&mut self, logs: &mut OpenLogs, text: &str) -> Result<(), ClassicError> {
         self.run.console.line(text);
         logs.profile(text)
     }
 
-    fn begin(&mut self, timestamp: String, logs: &mut Logs) -> Result<(), ClassicError> {
-        let heading = Heading { timestamp };
+    fn begin(&mut self, timestamp: String, logs: &mut OpenLogs) -> Result<(), ClassicError> {
+        let heading = RunHeading { timestamp };
         self.say(logs, &format!("{}\n", heading.line()))
     }
 
@@ -105,7 +108,7 @@ impl Writing<'_, '_> {
         &mut self,
         data: &mut DataFile,
         caching: Caching,
-        logs: &mut Logs,
+        logs: &mut OpenLogs,
     ) -> Result<(), ClassicError> {
         let all = self.records();
         let (console, interrupt) = (&mut *self.run.console, self.run.interrupt);
@@ -126,9 +129,9 @@ impl Writing<'_, '_> {
         &mut self,
         seconds: f64,
         time: (u32, u32, u32),
-        logs: &mut Logs,
+        logs: &mut OpenLogs,
     ) -> Result<(), ClassicError> {
-        let written = Written {
+        let written = WrittenFile {
             megabytes: self.arguments.megabytes,
             records: self.records(),
             seconds,
@@ -141,11 +144,11 @@ impl Writing<'_, '_> {
     /// Passes of at least a third of the time, in whole groups.
     fn read(
         &mut self,
-        storage: &mut Storage<'_>,
+        storage: &mut TimedStorage<'_>,
         reading: &ReadingWords,
-        logs: &mut Logs,
+        logs: &mut OpenLogs,
     ) -> Result<(), ClassicError> {
-        self.say(logs, Pass::TITLE)?;
+        self.say(logs, RandomPass::TITLE)?;
         let least = Duration::from_secs(self.arguments.seconds) / PASSES;
         let mut addresses = Stream::new(SEED, 0, Purpose::Address);
         for pass in 1..=PASSES {
@@ -166,7 +169,7 @@ impl Writing<'_, '_> {
                 }
             }
             let time = storage.time_of_day(storage.now());
-            let line = Pass::new(records, passed.as_secs_f64(), time).line();
+            let line = RandomPass::new(records, passed.as_secs_f64(), time).line();
             self.say(logs, &line)?;
         }
         Ok(())
@@ -184,13 +187,17 @@ impl Writing<'_, '_> {
         }
         let logs = self.logs()?;
         self.simulated(
-            Storage::simulated(&spec, size, SEED, self.run.interrupt),
+            TimedStorage::simulated(&spec, size, SEED, self.run.interrupt),
             logs,
         )
     }
 
     /// In virtual time.
-    fn simulated(&mut self, mut storage: Storage<'_>, mut logs: Logs) -> Result<(), ClassicError> {
+    fn simulated(
+        &mut self,
+        mut storage: TimedStorage<'_>,
+        mut logs: OpenLogs,
+    ) -> Result<(), ClassicError> {
         self.begin(storage.timestamp(), &mut logs)?;
         let begun = storage.now();
         for record in 0..self.records() {

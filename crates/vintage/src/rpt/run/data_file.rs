@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, Payload, Removal, Seal, Target, TargetError, TargetKind, TargetOptions,
-    TargetTable, fill_incompressible,
+    AccessMode, Caching, Payload, Removal, Seal, Target, TargetError, TargetFileType,
+    TargetOptions, TargetTable, fill_incompressible,
 };
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -20,7 +20,7 @@ use units::{Bytes, TargetName};
 use workload::TargetId;
 
 use host::interrupt::Interrupt;
-use lab::data_marker::{DataMarker, State};
+use lab::data_marker::{DataMarker, MarkerState};
 use lab::simulated::open_model;
 
 use crate::run::data_file::{DataFate, DataFile as MadeFile, check_room, directory_of};
@@ -51,7 +51,7 @@ pub struct DataRequest {
 
 /// A data file that is ready.
 #[derive(Clone, Debug)]
-pub enum DataFile {
+pub enum RptDataFile {
     /// A model.
     Simulated {
         /// The model.
@@ -79,7 +79,7 @@ pub enum DataFile {
 /// Told of a file being made: bytes written, and all bytes.
 pub type Filling<'a> = &'a mut dyn FnMut(u64, u64);
 
-impl DataFile {
+impl RptDataFile {
     /// As it was named.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -126,7 +126,7 @@ pub fn open_data(
     fits: &dyn Fn(u64) -> Result<(), String>,
     interrupt: &Interrupt,
     filling: Filling<'_>,
-) -> Result<DataFile, ClassicError> {
+) -> Result<RptDataFile, ClassicError> {
     let in_context = |reason: String| ClassicError::Usage(format!("{}: {reason}", request.name));
     if let Some(model) = request.name.model() {
         if request.overwrite || request.confirmed.is_some() {
@@ -137,7 +137,7 @@ pub fn open_data(
         let spec = open_model(model)?;
         let bytes = part(request, spec.size.0)?;
         fits(bytes).map_err(in_context)?;
-        return Ok(DataFile::Simulated { spec, bytes });
+        return Ok(RptDataFile::Simulated { spec, bytes });
     }
     let path = Path::new(&request.name);
     if is_missing(path)? || remove_unfinished(path, request)? {
@@ -177,7 +177,7 @@ pub fn open_data(
             path.display()
         ));
     }
-    Ok(DataFile::Real {
+    Ok(RptDataFile::Real {
         name: request.name.to_string(),
         bytes,
         targets: Arc::new(TargetTable::new(vec![target])),
@@ -208,7 +208,7 @@ pub struct HeldFile(File);
 
 impl HeldFile {
     fn of(target: &Target) -> std::io::Result<Held> {
-        if target.kind() != TargetKind::File {
+        if target.kind() != TargetFileType::File {
             return Ok(Held::Unknown);
         }
         Ok(
@@ -261,7 +261,7 @@ fn is_ours(target: &Target, marker: Option<&DataMarker>) -> Result<bool, Classic
     let Some(marker) = marker.filter(|marker| marker.is_complete()) else {
         return Ok(false);
     };
-    let proved = target.kind() == TargetKind::File && {
+    let proved = target.kind() == TargetFileType::File && {
         let proof = marker.proves(target.file());
         proof.map_err(ClassicError::file("read", target.path()))?
     };
@@ -298,7 +298,7 @@ fn open_target(
             path.display()
         )
     });
-    if note.is_some() && target.kind() == TargetKind::File {
+    if note.is_some() && target.kind() == TargetFileType::File {
         drop_cached(target.file())
             .map_err(|error| TargetError::io("prepare the page cache of", path, error))?;
     }
@@ -395,7 +395,7 @@ fn make(
     let refused = |path: &Path, error| ClassicError::file("create", path)(error);
     let mut data = MadeFile::make(path, size, 0o600, refused)?;
     fill(&data.file, path, size, interrupt, filling)?;
-    let noted = data.marker.note(State::Complete, size);
+    let noted = data.marker.note(MarkerState::Complete, size);
     noted.map_err(ClassicError::file("write the marker of", path))?;
     data.fate = DataFate::Kept;
     Ok(())

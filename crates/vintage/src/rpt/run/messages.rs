@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::rpt::Message;
+use crate::rpt::ThreadMessage;
 use units::Instant;
 use workload::{Agenda, Client, Completion, ControlThread, Errno, Event, Op};
 
@@ -24,14 +24,14 @@ pub struct Posted {
     /// Which of all threads that were ever started.
     pub launch: u64,
     pub at: Instant,
-    pub report: Report,
+    pub report: ThreadReport,
 }
 
 /// Kinds of what is said.
 #[derive(Clone, Copy, Debug)]
-pub enum Report {
+pub enum ThreadReport {
     /// The I/Os of a message are done.
-    Message(Message),
+    Message(ThreadMessage),
     /// One I/O is done.
     Io(IoDetail),
     /// An I/O failed; the thread does no more.
@@ -67,7 +67,7 @@ pub(super) struct MessageThread {
     detail: Detail,
     ios_per_message: u32,
     ios: u32,
-    message: Message,
+    message: ThreadMessage,
     last: Instant,
     stop: Arc<AtomicBool>,
     mailbox: Mailbox,
@@ -88,9 +88,9 @@ impl MessageThread {
             detail,
             ios_per_message: ios_per_message.max(1),
             ios: 0,
-            message: Message {
+            message: ThreadMessage {
                 thread: number,
-                ..Message::default()
+                ..ThreadMessage::default()
             },
             last: Instant::START,
             stop,
@@ -98,7 +98,7 @@ impl MessageThread {
         }
     }
 
-    fn post(&self, at: Instant, report: Report) {
+    fn post(&self, at: Instant, report: ThreadReport) {
         let posted = Posted {
             launch: self.launch,
             at,
@@ -114,11 +114,11 @@ impl MessageThread {
         match completion.result {
             Ok(moved) if moved == op.len() => {}
             Ok(moved) => {
-                self.post(at, Report::Short { op, moved });
+                self.post(at, ThreadReport::Short { op, moved });
                 return false;
             }
             Err(errno) => {
-                self.post(at, Report::Failed { op, errno });
+                self.post(at, ThreadReport::Failed { op, errno });
                 return false;
             }
         }
@@ -135,7 +135,7 @@ impl MessageThread {
                 seek,
                 xfer,
             };
-            self.post(at, Report::Io(detail));
+            self.post(at, ThreadReport::Io(detail));
         }
         self.message.kbytes += f64::from(op.len()) / 1024.0;
         self.message.nios += 1.0;
@@ -148,12 +148,12 @@ impl MessageThread {
             let total = at.since(self.last).as_secs_f64();
             self.message.total = total;
             self.message.total_sq = total * total;
-            self.post(at, Report::Message(self.message));
+            self.post(at, ThreadReport::Message(self.message));
             self.last = at;
             self.ios = 0;
-            self.message = Message {
+            self.message = ThreadMessage {
                 thread: self.message.thread,
-                ..Message::default()
+                ..ThreadMessage::default()
             };
         }
         true

@@ -9,11 +9,11 @@ use sys::MonotonicClock;
 use units::{Duration, Instant};
 use workload::{Content, ControlSpec, ControlThread, Op, OpKind, TargetId, ThreadType};
 
-use host::limits::{Wanted, check_plan};
+use host::limits::{ResourceDemand, check_plan};
 use lab::laboratory::{error_name, trial_seed};
 
-use super::data_file::DataFile;
-use super::messages::{Detail, Mailbox, MessageThread, Posted, Report};
+use super::data_file::RptDataFile;
+use super::messages::{Detail, Mailbox, MessageThread, Posted, ThreadReport};
 use crate::run::ClassicError;
 
 /// How long the engine runs before somebody looks at the messages.
@@ -29,7 +29,7 @@ pub struct Failure {
     /// Number of the control thread.
     pub thread: u32,
     /// What it said.
-    pub report: Report,
+    pub report: ThreadReport,
 }
 
 /// A control thread that is active.
@@ -66,7 +66,7 @@ pub(super) struct RigOptions {
 impl Rig {
     /// Open an engine on `data`; `start` is the present instant in virtual time.
     pub(super) fn open(
-        data: &DataFile,
+        data: &RptDataFile,
         clock: MonotonicClock,
         start: Instant,
         options: &RigOptions,
@@ -74,13 +74,15 @@ impl Rig {
         let depth = (options.threads_max as usize + STRAGGLERS).min(drivers::DEPTH_MAX);
         let mut notes = Vec::new();
         let driver: Box<dyn Driver> = match data {
-            DataFile::Simulated { spec, .. } => Box::new(spec.driver(options.seed, depth, start)),
-            DataFile::Real { targets, seal, .. } => {
+            RptDataFile::Simulated { spec, .. } => {
+                Box::new(spec.driver(options.seed, depth, start))
+            }
+            RptDataFile::Real { targets, seal, .. } => {
                 let buffer_len = options.io_bytes.max(4096) as usize;
-                let plan = Wanted {
+                let plan = ResourceDemand {
                     files: 8,
                     memory_bytes: (depth * buffer_len) as u64,
-                    ..Wanted::default()
+                    ..ResourceDemand::default()
                 };
                 let threads = io_threads(options.driver, targets, depth) as u64;
                 check_plan(&plan.with_threads(threads, IO_STACK_BYTES as u64))?;
@@ -228,15 +230,17 @@ impl Rig {
     /// What a failed I/O means, in one sentence.
     pub(super) fn failure(&self, failure: &Failure) -> ClassicError {
         let (op, what) = match failure.report {
-            Report::Failed { op, errno } => (op, error_name(errno)),
-            Report::Short { op, moved } => (
+            ThreadReport::Failed { op, errno } => (op, error_name(errno)),
+            ThreadReport::Short { op, moved } => (
                 op,
                 format!(
                     "only {moved} bytes moved; the data file ends there: somebody made it shorter \
                      while it was being used"
                 ),
             ),
-            Report::Message(_) | Report::Io(_) => unreachable!("only failures are explained"),
+            ThreadReport::Message(_) | ThreadReport::Io(_) => {
+                unreachable!("only failures are explained")
+            }
         };
         let (verb, offset, len) = match op {
             Op::Read { offset, len, .. } => ("read", offset, len),

@@ -1,6 +1,6 @@
 //! Runs `transact` alone: one control thread, and what it says.
 
-use crate::rpt::{Message, Transact};
+use crate::rpt::{ThreadMessage, Transact};
 use drivers::DriverKind;
 use sys::MonotonicClock;
 use units::Instant;
@@ -9,7 +9,7 @@ use workload::check_threads;
 use host::interrupt::Interrupt;
 
 use super::data_file::{DataRequest, Filling, open_data};
-use super::messages::{Detail, IoDetail, Report};
+use super::messages::{Detail, IoDetail, ThreadReport};
 use super::rig::{Failure, Rig, RigOptions};
 use super::test_run::{all_of, common_unit};
 use crate::run::{ClassicError, go_on};
@@ -36,10 +36,10 @@ pub struct SoloRequest {
 }
 
 /// What one control thread says, with the seconds since its start.
-pub enum Said<'a> {
+pub enum SoloReport<'a> {
     /// Something that should be known, a sentence.
     Note(&'a str),
-    Message(f64, &'a Message),
+    Message(f64, &'a ThreadMessage),
     /// One I/O.
     Io(f64, &'a IoDetail),
 }
@@ -52,7 +52,7 @@ pub fn run_solo(
     request: &SoloRequest,
     interrupt: &Interrupt,
     filling: Filling<'_>,
-    hear: &mut dyn FnMut(&Said<'_>) -> Result<(), ClassicError>,
+    hear: &mut dyn FnMut(&SoloReport<'_>) -> Result<(), ClassicError>,
 ) -> Result<(), ClassicError> {
     let transact = &request.transact;
     let parameters = transact
@@ -87,7 +87,7 @@ pub fn run_solo(
     };
     let mut rig = Rig::open(&data, MonotonicClock::start(), Instant::START, &options)?;
     for note in data.notes().iter().chain(rig.notes()) {
-        hear(&Said::Note(note))?;
+        hear(&SoloReport::Note(note))?;
     }
     rig.set_types(&types);
     let begun = rig.now();
@@ -102,7 +102,7 @@ fn talk(
     rig: &mut Rig,
     begun: Instant,
     interrupt: &Interrupt,
-    hear: &mut dyn FnMut(&Said<'_>) -> Result<(), ClassicError>,
+    hear: &mut dyn FnMut(&SoloReport<'_>) -> Result<(), ClassicError>,
 ) -> Result<(), ClassicError> {
     let mut messages = 0;
     loop {
@@ -110,12 +110,12 @@ fn talk(
         for posted in rig.run_slice()? {
             let at = posted.at.since(begun).as_secs_f64();
             match posted.report {
-                Report::Message(message) => {
+                ThreadReport::Message(message) => {
                     messages += 1;
-                    hear(&Said::Message(at, &message))?;
+                    hear(&SoloReport::Message(at, &message))?;
                 }
-                Report::Io(detail) => {
-                    hear(&Said::Io(at, &detail))?;
+                ThreadReport::Io(detail) => {
+                    hear(&SoloReport::Io(at, &detail))?;
                 }
                 report => {
                     let thread = request.transact.control_thread as u32;

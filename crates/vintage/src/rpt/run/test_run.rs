@@ -2,18 +2,20 @@
 
 use std::time::Duration as StdDuration;
 
-use crate::rpt::log::Entry;
-use crate::rpt::{Act, Message, Plan, Session, State, Workload, durations_differ};
+use crate::rpt::log::LogEntry;
+use crate::rpt::{
+    Act, RptSession, SessionState, TestPlan, ThreadMessage, Workload, durations_differ,
+};
 use drivers::DriverKind;
-use results::live::Command;
+use results::live::LiveCommand;
 use sys::MonotonicClock;
 use units::Instant;
 use workload::ConstraintError;
 
 use host::interrupt::Interrupt;
 
-use super::data_file::{DataFile, DataRequest, Filling, open_data};
-use super::messages::{Detail, Report};
+use super::data_file::{DataRequest, Filling, RptDataFile, open_data};
+use super::messages::{Detail, ThreadReport};
 use super::output_files::OutputFiles;
 use super::rig::{Failure, Rig, RigOptions};
 use crate::run::ClassicError;
@@ -40,7 +42,7 @@ pub struct TestRequest {
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum TestEnding {
     /// Everything was done.
     Finished,
     /// Somebody asked for the end.
@@ -61,13 +63,13 @@ pub trait Operator {
     fn note(&mut self, _text: &str) {}
 
     /// An entry of the log, with the verbosity at the time.
-    fn entry(&mut self, entry: &Entry, verbose: u8);
+    fn entry(&mut self, entry: &LogEntry, verbose: u8);
 
     /// A control thread reported, with the verbosity at the time.
-    fn message(&mut self, _message: &Message, _verbose: u8) {}
+    fn message(&mut self, _message: &ThreadMessage, _verbose: u8) {}
 
     /// Called often: look at the test, and say what is wanted.
-    fn look(&mut self, _session: &Session, _elapsed_s: f64) -> Option<Command> {
+    fn look(&mut self, _session: &RptSession, _elapsed_s: f64) -> Option<LiveCommand> {
         None
     }
 
@@ -82,12 +84,12 @@ pub trait Operator {
 /// # Errors
 /// When a data file cannot be used, an I/O fails, or an output file cannot be written.
 pub fn run_test(
-    plan: Plan,
+    plan: TestPlan,
     request: &TestRequest,
     files: impl FnOnce() -> Result<OutputFiles, ClassicError>,
     interrupt: &Interrupt,
     operator: &mut dyn Operator,
-) -> Result<Ending, ClassicError> {
+) -> Result<TestEnding, ClassicError> {
     let data = open_all(&plan, request, interrupt, operator)?;
     for file in &data {
         for note in file.notes() {
@@ -109,8 +111,8 @@ pub fn run_test(
         driver: request.driver,
         detail: Detail::Messages,
     };
-    let mut test = Test {
-        session: Session::new(plan),
+    let mut test = RunningTest {
+        session: RptSession::new(plan),
         data,
         options,
         clock: MonotonicClock::start(),
@@ -131,7 +133,7 @@ pub fn run_test(
 }
 
 /// What the manual warns of, of each workload on its data file and of all of them together.
-fn doubts_of(plan: &Plan, data: &[DataFile]) -> Vec<String> {
+fn doubts_of(plan: &TestPlan, data: &[RptDataFile]) -> Vec<String> {
     let of_file = |workload: &Workload| {
         let file = data.iter().find(|file| file.name() == workload.data_file)?;
         Some(workload.doubts(file.bytes(), file.cache_bytes()))
@@ -142,18 +144,18 @@ fn doubts_of(plan: &Plan, data: &[DataFile]) -> Vec<String> {
     doubts
 }
 
-fn io_bytes_max(plan: &Plan) -> u32 {
+fn io_bytes_max(plan: &TestPlan) -> u32 {
     let kinds = plan.workloads.iter().flat_map(|workload| &workload.types);
     kinds.map(|kind| kind.io_size).max().unwrap_or(0)
 }
 
 /// Every data file that a workload names, checked against all workloads that use it.
 fn open_all(
-    plan: &Plan,
+    plan: &TestPlan,
     request: &TestRequest,
     interrupt: &Interrupt,
     operator: &mut dyn Operator,
-) -> Result<Vec<DataFile>, ClassicError> {
+) -> Result<Vec<RptDataFile>, ClassicError> {
     let mut names: Vec<&str> = Vec::new();
     for workload in &plan.workloads {
         if !names.contains(&workload.data_file.as_str()) {
@@ -209,9 +211,9 @@ pub(super) fn common_unit(unit: u64, kind: &workload::ThreadType) -> u64 {
 }
 
 /// A test that is being run.
-struct Test<'a> {
-    session: Session,
-    data: Vec<DataFile>,
+struct RunningTest<'a> {
+    session: RptSession,
+    data: Vec<RptDataFile>,
     options: RigOptions,
     clock: MonotonicClock,
     /// When the engine's clock stood at the beginning.
@@ -221,38 +223,40 @@ struct Test<'a> {
     operator: &'a mut dyn Operator,
 }
 
-impl Test<'_> {
+impl RunningTest<'_> {
     fn run(
         &mut self,
         request: &TestRequest,
         interrupt: &Interrupt,
-    ) -> Result<Ending, ClassicError> {
+    ) -> Result<TestEnding, ClassicError> {
         if request.starts {
-            self.command(Command::StartStop)?;
+            self.command(LiveCommand::StartStop)?;
         }
         loop {
             if let Some(signal) = interrupt.is_raised() {
-                self.command(Command::Quit)?;
+                self.command(LiveCommand::Quit)?;
                 let signal = signal.name;
-                return Ok(Ending::Interrupted { signal });
+                return Ok(TestEnding::Interrupted { signal });
             }
             let elapsed = self.elapsed();
-            let was_finished = self.session.state() == State::Finished;
+            let was_finished = self.session.state() == SessionState::Finished;
             if let Some(command) = self.operator.look(&self.session, elapsed) {
-                if command == Command::Quit {
+                if command == LiveCommand::Quit {
                     self.command(command)?;
                     return Ok(if was_finished {
-                        Ending::Finished
+                        TestEnding::Finished
                     } else {
-                        Ending::Quit
+                        TestEnding::Quit
                     });
                 }
                 self.command(command)?;
             }
             match self.session.state() {
-                State::Execute => self.slice()?,
-                State::Finished if !self.operator.stays() => return Ok(Ending::Finished),
-                State::Stopped | State::Finished => std::thread::sleep(IDLE),
+                SessionState::Execute => self.slice()?,
+                SessionState::Finished if !self.operator.stays() => {
+                    return Ok(TestEnding::Finished);
+                }
+                SessionState::Stopped | SessionState::Finished => std::thread::sleep(IDLE),
             }
         }
     }
@@ -264,7 +268,7 @@ impl Test<'_> {
         }
     }
 
-    fn command(&mut self, command: Command) -> Result<(), ClassicError> {
+    fn command(&mut self, command: LiveCommand) -> Result<(), ClassicError> {
         let acts = self.session.command(command, self.elapsed());
         self.carry_out(acts)
     }
@@ -278,14 +282,14 @@ impl Test<'_> {
             let Some(rig) = &self.rig else { break };
             let thread = rig.speaker(&posted);
             match posted.report {
-                Report::Message(message) if thread.is_some() => {
+                ThreadReport::Message(message) if thread.is_some() => {
                     let begun = self.begun.unwrap_or(posted.at);
                     let at = posted.at.since(begun).as_secs_f64();
                     self.operator.message(&message, self.session.verbose());
                     let acts = self.session.take(&message, at);
                     self.carry_out(acts)?;
                 }
-                Report::Message(_) | Report::Io(_) => {}
+                ThreadReport::Message(_) | ThreadReport::Io(_) => {}
                 report => {
                     let thread = thread.unwrap_or(0);
                     return Err(rig.failure(&Failure { thread, report }));

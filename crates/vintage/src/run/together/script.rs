@@ -29,8 +29,8 @@ pub struct ClassicProgram {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum BatchProgram {
-    DiskMbps(diskmbps::Arguments),
-    DiskRand(diskrand::Arguments),
+    DiskMbps(diskmbps::DiskmbpsArguments),
+    DiskRand(diskrand::DiskrandArguments),
 }
 
 impl ClassicProgram {

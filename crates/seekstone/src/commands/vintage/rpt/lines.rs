@@ -1,15 +1,15 @@
 //! A test told in lines: the log's third column on standard output, progress on standard error.
 
-use results::live::Command;
-use vintage::rpt::log::{Entry, clock};
-use vintage::rpt::{Message, Session};
+use results::live::LiveCommand;
+use vintage::rpt::log::{LogEntry, clock};
+use vintage::rpt::{RptSession, ThreadMessage};
 use vintage::run::Operator;
 
 use crate::commands::vintage::status::StatusLine;
 use crate::output;
 
 /// Prints what happens.
-pub struct Lines {
+pub struct RptLines {
     quiet: bool,
     status: StatusLine,
     /// Run and workload announced last.
@@ -18,7 +18,7 @@ pub struct Lines {
     tenths: u64,
 }
 
-impl Lines {
+impl RptLines {
     /// Progress is a line that changes on a terminal, and a line for each workload elsewhere.
     pub fn new(quiet: bool) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Lines {
     }
 }
 
-impl Operator for Lines {
+impl Operator for RptLines {
     fn filling(&mut self, done: u64, all: u64) {
         let text = format!("making the data file: {} %", done * 100 / all.max(1));
         let tenths = done * 10 / all.max(1);
@@ -46,14 +46,14 @@ impl Operator for Lines {
         }
     }
 
-    fn entry(&mut self, entry: &Entry, verbose: u8) {
+    fn entry(&mut self, entry: &LogEntry, verbose: u8) {
         let least = match entry {
-            Entry::Results(_) | Entry::Average { .. } | Entry::Warning { .. } => 0,
-            Entry::Active { .. }
-            | Entry::Inactive { .. }
-            | Entry::Event { .. }
-            | Entry::Calculation { .. } => 1,
-            Entry::Message(_) | Entry::Sum { .. } | Entry::Interpolation { .. } => 2,
+            LogEntry::Results(_) | LogEntry::Average { .. } | LogEntry::Warning { .. } => 0,
+            LogEntry::Active { .. }
+            | LogEntry::Inactive { .. }
+            | LogEntry::Event { .. }
+            | LogEntry::Calculation { .. } => 1,
+            LogEntry::Message(_) | LogEntry::Sum { .. } | LogEntry::Interpolation { .. } => 2,
         };
         if verbose >= least {
             self.status.print(&entry.render());
@@ -61,7 +61,7 @@ impl Operator for Lines {
     }
 
     /// Response time, load and RABmarks of one message; the raw ones are entries of the log.
-    fn message(&mut self, message: &Message, verbose: u8) {
+    fn message(&mut self, message: &ThreadMessage, verbose: u8) {
         if verbose == 1 {
             let found = message.sums().calculation();
             let line = format!("\t#{:02}:  {found}", message.thread);
@@ -69,7 +69,7 @@ impl Operator for Lines {
         }
     }
 
-    fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command> {
+    fn look(&mut self, session: &RptSession, elapsed_s: f64) -> Option<LiveCommand> {
         if self.quiet {
             return None;
         }

@@ -4,7 +4,7 @@ use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
 use vintage::rpt::log::Block;
-use vintage::rpt::{Glance, Session, State, Workload, curve_points};
+use vintage::rpt::{Glance, RptSession, SessionState, Workload, curve_points};
 
 /// Warnings that the screen is given.
 const WARNINGS_MAX: usize = 200;
@@ -13,7 +13,7 @@ const WARNINGS_MAX: usize = 200;
 const IN_FULL: usize = 4;
 
 /// The test as it stands.
-pub fn live(session: &Session, elapsed_s: f64, warnings: &[String]) -> Live {
+pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
     let plan = session.plan();
     let (run, workload) = session.position();
     let [now, last, response] = session.glances();
@@ -22,9 +22,9 @@ pub fn live(session: &Session, elapsed_s: f64, warnings: &[String]) -> Live {
     let workloads = plan.workloads.iter().zip(session.results()).enumerate();
     Live {
         state: match session.state() {
-            State::Stopped => LiveState::Stopped,
-            State::Execute => LiveState::Execute,
-            State::Finished => LiveState::Finished,
+            SessionState::Stopped => LiveState::Stopped,
+            SessionState::Execute => LiveState::Execute,
+            SessionState::Finished => LiveState::Finished,
         },
         run,
         mode: session.mode(),
@@ -59,7 +59,7 @@ pub fn live(session: &Session, elapsed_s: f64, warnings: &[String]) -> Live {
 }
 
 /// The factors of the sums of the present number of threads, as they grew.
-fn factors(session: &Session) -> Vec<f64> {
+fn factors(session: &RptSession) -> Vec<f64> {
     let looks = session.looks();
     let threads = looks.last().map(|(sums, _)| sums.threads);
     let mut factors: Vec<f64> = looks
@@ -95,7 +95,7 @@ fn live_workload(index: usize, workload: &Workload, block: Option<&Block>) -> Li
     found
 }
 
-fn message_row(session: &Session) -> LiveRow {
+fn message_row(session: &RptSession) -> LiveRow {
     let Some((message, count)) = session.message() else {
         return LiveRow::default();
     };
@@ -127,15 +127,15 @@ fn row(glance: Option<Glance>) -> LiveRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vintage::rpt::{Plan, shipped};
+    use vintage::rpt::{TestPlan, shipped};
 
     /// Of the fourth workload of the shipped test, a batch one, only the throughput was shown.
     #[test]
     fn the_first_four_workloads_are_shown_in_full() {
         let text = |name: &str| shipped::text_of(name).expect("a shipped file");
         let mut include = |name: &str| Ok(text(name).to_owned());
-        let (plan, _) = Plan::read("rpt.rpt", text("rpt.rpt"), &Vec::new(), &mut include);
-        let session = Session::new(plan.expect("the shipped test"));
+        let (plan, _) = TestPlan::read("rpt.rpt", text("rpt.rpt"), &Vec::new(), &mut include);
+        let session = RptSession::new(plan.expect("the shipped test"));
         let shown = live(&session, 0.0, &[]);
         let in_full: Vec<bool> = shown.workloads.iter().map(|it| it.has_levels).collect();
         assert_eq!(in_full, [true, true, true, true, false, false, false]);

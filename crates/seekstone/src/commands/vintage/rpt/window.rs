@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use results::live::Command;
-use vintage::rpt::Session;
-use vintage::rpt::log::Entry;
+use results::live::LiveCommand;
+use vintage::rpt::RptSession;
+use vintage::rpt::log::LogEntry;
 use vintage::run::Operator;
 
 use crate::commands::vintage::status::FillingTenths;
@@ -17,7 +17,7 @@ use super::live::live;
 const EVERY: Duration = Duration::from_millis(100);
 
 /// The screen, opened when the data file is ready.
-pub struct Window {
+pub struct RptWindow {
     filling: FillingTenths,
     screen: Option<Screen>,
     shown: Option<Instant>,
@@ -26,7 +26,7 @@ pub struct Window {
     is_refused: bool,
 }
 
-impl Window {
+impl RptWindow {
     /// A screen that is not open yet.
     pub const fn new(quiet: bool) -> Self {
         Self {
@@ -39,22 +39,22 @@ impl Window {
     }
 }
 
-impl Operator for Window {
+impl Operator for RptWindow {
     fn filling(&mut self, done: u64, all: u64) {
-        self.filling.tell(done, all);
+        self.filling.show(done, all);
     }
 
     fn note(&mut self, text: &str) {
         self.warnings.push(text.to_owned());
     }
 
-    fn entry(&mut self, entry: &Entry, _verbose: u8) {
-        if let Entry::Warning { .. } = entry {
+    fn entry(&mut self, entry: &LogEntry, _verbose: u8) {
+        if let LogEntry::Warning { .. } = entry {
             self.warnings.push(entry.render());
         }
     }
 
-    fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command> {
+    fn look(&mut self, session: &RptSession, elapsed_s: f64) -> Option<LiveCommand> {
         if self.screen.is_none() && !self.is_refused {
             match Screen::open("rpt") {
                 Ok(screen) => self.screen = Some(screen),
@@ -63,7 +63,7 @@ impl Operator for Window {
                         "the screen cannot be opened ({error}): the test begins without it"
                     ));
                     self.is_refused = true;
-                    return Some(Command::StartStop);
+                    return Some(LiveCommand::StartStop);
                 }
             }
         }
@@ -81,7 +81,7 @@ impl Operator for Window {
     }
 }
 
-impl Drop for Window {
+impl Drop for RptWindow {
     fn drop(&mut self) {
         if let Some(screen) = self.screen.take() {
             screen.close();

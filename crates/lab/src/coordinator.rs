@@ -1,7 +1,7 @@
 //! Who works on a trial besides the workers of this process: nobody, or other hosts.
 
 use engine::{Clock as _, DriverError};
-use fleet::Share;
+use fleet::ClientShare;
 use procedure::{Ending, Monitor};
 use stats::Slot;
 use sys::MonotonicClock;
@@ -10,11 +10,11 @@ use units::{Duration, Instant};
 /// From "all ready" to the first request.
 const START_DELAY: Duration = Duration::from_micros(200);
 
-/// What the thread that watches workers asks and tells of the world outside them. Nothing here is
+/// What coordinates a trial with other hosts, for the thread that watches workers. Nothing here is
 /// called by a worker.
-pub trait Company {
+pub trait TrialCoordinator {
     /// Which of the trial's clients are carried out here.
-    fn share(&self) -> Share;
+    fn share(&self) -> ClientShare;
 
     /// Whether no other host works on it.
     fn is_alone(&self) -> bool {
@@ -28,7 +28,7 @@ pub trait Company {
     fn start(&mut self, clock: MonotonicClock, workers: usize) -> Result<Instant, DriverError>;
 
     /// A worker closed slots; none of its later ones begins before `elapsed`.
-    fn hear(&mut self, worker: usize, slots: &[Slot], elapsed: Duration);
+    fn add_slots(&mut self, worker: usize, slots: &[Slot], elapsed: Duration);
 
     /// Called every time the watching thread looks up, at least every 50 ms, to the end.
     fn attend(&mut self);
@@ -43,9 +43,9 @@ pub trait Company {
 /// All of the trial is here.
 pub struct Alone;
 
-impl Company for Alone {
-    fn share(&self) -> Share {
-        Share::WHOLE
+impl TrialCoordinator for Alone {
+    fn share(&self) -> ClientShare {
+        ClientShare::WHOLE
     }
 
     fn is_alone(&self) -> bool {
@@ -56,7 +56,7 @@ impl Company for Alone {
         Ok(clock.now() + START_DELAY)
     }
 
-    fn hear(&mut self, _worker: usize, _slots: &[Slot], _elapsed: Duration) {}
+    fn add_slots(&mut self, _worker: usize, _slots: &[Slot], _elapsed: Duration) {}
 
     fn attend(&mut self) {}
 

@@ -9,7 +9,7 @@ use results::{Access, TargetDescription};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use super::party::Party;
+use super::ranks::Ranks;
 use crate::bench::BenchError;
 
 /// Hosts whose room for test files is this many times another's are said to differ.
@@ -17,7 +17,7 @@ const ROOM_APART: u64 = 2;
 
 /// What a host says of its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct TargetReport {
     kind: TargetKind,
     access: Access,
     file_system: Option<String>,
@@ -37,7 +37,7 @@ pub struct Seen {
 
 /// What all hosts can do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ground {
+pub struct CommonTarget {
     room: u64,
     memory: u64,
     existing: Option<u64>,
@@ -45,7 +45,7 @@ pub struct Ground {
     pub differences: Vec<String>,
 }
 
-impl Seen {
+impl TargetReport {
     /// What this host sees.
     #[must_use]
     pub fn of(target: &TargetDescription, facts: &CheckUpFacts) -> Self {
@@ -121,15 +121,15 @@ pub(super) fn boot_of_this_machine() -> Option<String> {
     Some(boot.trim().to_owned())
 }
 
-impl Ground {
+impl CommonTarget {
     /// What all hosts can do, as they see it.
     ///
     /// # Errors
     /// When they see what must not be measured together.
-    pub fn of(all: &[Seen], party: &Party) -> Result<Self, BenchError> {
+    pub fn of(all: &[TargetReport], ranks: &Ranks) -> Result<Self, BenchError> {
         let first = &all[0];
         for (rank, seen) in (0..).zip(all).skip(1) {
-            let name = party.name(rank);
+            let name = ranks.name(rank);
             let both = [
                 (
                     "kind of target",
@@ -153,7 +153,7 @@ impl Ground {
                         "{name}: the {what} of {} is {here}, and {there} on {}: measure the same \
                          on all hosts",
                         seen.path,
-                        party.name(0)
+                        ranks.name(0)
                     )));
                 }
             }
@@ -163,18 +163,23 @@ impl Ground {
                     seen.path,
                     or_none(&seen.source),
                     or_none(&first.source),
-                    party.name(0)
+                    ranks.name(0)
                 )));
             }
         }
-        if !party.is_shared() && first.kind != TargetKind::Directory {
-            refuse_one_file(all, party)?;
+        if !ranks.is_shared() && first.kind != TargetKind::Directory {
+            refuse_one_file(all, ranks)?;
         }
         Ok(Self {
-            room: least_share(all, first.existing, |it| it.room, Seen::shares_space_with),
-            memory: least_share(all, None, |it| it.memory, Seen::shares_memory_with),
+            room: least_share(
+                all,
+                first.existing,
+                |it| it.room,
+                TargetReport::shares_space_with,
+            ),
+            memory: least_share(all, None, |it| it.memory, TargetReport::shares_memory_with),
             existing: all.iter().map(|it| it.existing).min().flatten(),
-            differences: differences(all, party),
+            differences: differences(all, ranks),
         })
     }
 
@@ -206,12 +211,12 @@ impl Ground {
 /// The least that a rank has of something, where those that share it have equal parts; what is
 /// there already is shared as it is.
 fn least_share(
-    all: &[Seen],
+    all: &[TargetReport],
     existing: Option<u64>,
-    amount: fn(&Seen) -> u64,
-    shares: fn(&Seen, &Seen) -> bool,
+    amount: fn(&TargetReport) -> u64,
+    shares: fn(&TargetReport, &TargetReport) -> bool,
 ) -> u64 {
-    let part = |seen: &Seen| {
+    let part = |seen: &TargetReport| {
         let sharers = all.iter().filter(|it| shares(it, seen)).count().max(1);
         match existing {
             Some(_) => amount(seen),
@@ -226,7 +231,7 @@ fn or_none(text: &Option<String>) -> String {
 }
 
 /// Several ranks on one file would be taken for as many files.
-fn refuse_one_file(all: &[Seen], party: &Party) -> Result<(), BenchError> {
+fn refuse_one_file(all: &[TargetReport], ranks: &Ranks) -> Result<(), BenchError> {
     for (rank, seen) in (0..).zip(all) {
         let earlier = (0..).zip(&all[..rank as usize]);
         if let Some((other, _)) = earlier.into_iter().find(|(_, it)| it.is_same_as(seen)) {
@@ -234,8 +239,8 @@ fn refuse_one_file(all: &[Seen], party: &Party) -> Result<(), BenchError> {
                 "{}: {} and {} would use the same file or device; add --shared if you \
                  want to measure that, or name a directory, where each rank creates its own file",
                 seen.path,
-                party.name(other),
-                party.name(rank)
+                ranks.name(other),
+                ranks.name(rank)
             )));
         }
     }
@@ -244,9 +249,9 @@ fn refuse_one_file(all: &[Seen], party: &Party) -> Result<(), BenchError> {
 
 /// How hosts differ where that is no mistake: of each kind of difference the first host that has
 /// it, and how many more.
-fn differences(all: &[Seen], party: &Party) -> Vec<String> {
+fn differences(all: &[TargetReport], ranks: &Ranks) -> Vec<String> {
     let kinds = [size_differs, device_differs, options_differ, room_differs];
-    let of_kind = |differs: fn(&Seen, &Seen) -> Option<HostDifference>| {
+    let of_kind = |differs: fn(&TargetReport, &TargetReport) -> Option<HostDifference>| {
         let others = (0..).zip(all).skip(1);
         let found = others.filter_map(|(rank, it)| Some((rank, differs(it, &all[0])?)));
         let found: Vec<(u32, HostDifference)> = found.collect();
@@ -264,8 +269,8 @@ fn differences(all: &[Seen], party: &Party) -> Vec<String> {
         };
         Some(format!(
             "{what} {here} on {}, and {there} on {}{more}{then}.",
-            party.name(*rank),
-            party.name(0)
+            ranks.name(*rank),
+            ranks.name(0)
         ))
     };
     kinds.into_iter().filter_map(of_kind).collect()
@@ -280,7 +285,7 @@ struct HostDifference {
     then: &'static str,
 }
 
-fn size_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
+fn size_differs(seen: &TargetReport, first: &TargetReport) -> Option<HostDifference> {
     let (here, there) = (seen.existing?, first.existing?);
     (here != there).then(|| HostDifference {
         what: "The target has",
@@ -290,7 +295,7 @@ fn size_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
     })
 }
 
-fn device_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
+fn device_differs(seen: &TargetReport, first: &TargetReport) -> Option<HostDifference> {
     let (here, there) = (seen.device.clone()?, first.device.clone()?);
     let differs = here != there && !seen.is_remote;
     differs.then_some(HostDifference {
@@ -301,8 +306,8 @@ fn device_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
     })
 }
 
-fn options_differ(seen: &Seen, first: &Seen) -> Option<HostDifference> {
-    let only = |one: &Seen, other: &Seen| {
+fn options_differ(seen: &TargetReport, first: &TargetReport) -> Option<HostDifference> {
+    let only = |one: &TargetReport, other: &TargetReport| {
         let own = one.options.iter().filter(|it| !other.options.contains(it));
         match own.cloned().collect::<Vec<String>>().join(",") {
             none if none.is_empty() => "without these options".to_owned(),
@@ -319,7 +324,7 @@ fn options_differ(seen: &Seen, first: &Seen) -> Option<HostDifference> {
     })
 }
 
-fn room_differs(seen: &Seen, first: &Seen) -> Option<HostDifference> {
+fn room_differs(seen: &TargetReport, first: &TargetReport) -> Option<HostDifference> {
     let (least, most) = (seen.room.min(first.room), seen.room.max(first.room));
     let differs = least.saturating_mul(ROOM_APART) < most;
     let is_apart = !seen.shares_space_with(first) && first.existing.is_none();
@@ -338,8 +343,8 @@ mod tests {
 
     use super::*;
 
-    fn seen() -> Seen {
-        Seen {
+    fn seen() -> TargetReport {
+        TargetReport {
             kind: TargetKind::Directory,
             access: Access::Direct,
             file_system: Some("nfs4".into()),
@@ -355,36 +360,36 @@ mod tests {
         }
     }
 
-    fn judged(all: &[Seen], is_shared: bool) -> Result<Ground, String> {
+    fn judged(all: &[TargetReport], is_shared: bool) -> Result<CommonTarget, String> {
         let latency = Latency {
             least: Duration::ZERO,
             more: Duration::ZERO,
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
-        let party = Party::new(Box::new(fleet), is_shared);
-        Ground::of(all, &party).map_err(|error| error.to_string())
+        let ranks = Ranks::new(Box::new(fleet), is_shared);
+        CommonTarget::of(all, &ranks).map_err(|error| error.to_string())
     }
 
     #[track_caller]
-    fn check_refused(other: Seen, expected: &str) {
+    fn check_refused(other: TargetReport, expected: &str) {
         let error = judged(&[seen(), other], false).expect_err("they differ");
         assert_eq!(error, expected);
     }
 
     #[test]
     fn the_least_room_of_all_hosts_is_what_a_test_file_may_take() {
-        let small = Seen {
+        let small = TargetReport {
             room: 10,
             ..apart("b")
         };
-        let ground = judged(&[apart("a"), small, apart("c")], false).expect("directories");
-        assert_eq!((ground.room, ground.existing), (10, None));
-        assert_eq!(ground.memory, 800);
+        let common = judged(&[apart("a"), small, apart("c")], false).expect("directories");
+        assert_eq!((common.room, common.existing), (10, None));
+        assert_eq!(common.memory, 800);
     }
 
     /// A directory on a file system of its own, on a machine of its own.
-    fn apart(machine: &str) -> Seen {
-        Seen {
+    fn apart(machine: &str) -> TargetReport {
+        TargetReport {
             file_system: Some("ext4".into()),
             source: Some("/dev/sda1".into()),
             identity: Some((machine.into(), 1, 2)),
@@ -409,7 +414,7 @@ mod tests {
     #[test]
     fn hosts_that_do_not_see_the_same_are_named() {
         check_refused(
-            Seen {
+            TargetReport {
                 source: Some("other:/export".into()),
                 ..seen()
             },
@@ -417,7 +422,7 @@ mod tests {
              mount the same everywhere",
         );
         check_refused(
-            Seen {
+            TargetReport {
                 file_system: Some("ext4".into()),
                 ..seen()
             },
@@ -425,7 +430,7 @@ mod tests {
              all hosts",
         );
         check_refused(
-            Seen {
+            TargetReport {
                 access: Access::Buffered,
                 ..seen()
             },
@@ -437,18 +442,18 @@ mod tests {
     /// Bug: two devices were added up as one target without a word.
     #[test]
     fn hosts_with_other_devices_options_and_space_are_named() {
-        let other = Seen {
+        let other = TargetReport {
             device: Some("loop1".into()),
             options: vec!["rw".into(), "noatime".into()],
             room: 100,
             ..apart("b")
         };
-        let first = Seen {
+        let first = TargetReport {
             device: Some("vda".into()),
             options: vec!["rw".into()],
             ..apart("a")
         };
-        let ground = judged(&[first, other.clone(), other], false).expect("directories");
+        let common = judged(&[first, other.clone(), other], false).expect("directories");
         let expected = [
             "The target is on loop1 on rank 1, and vda on rank 0 (1 more rank differs): figures of \
              all ranks are sums over different devices.",
@@ -457,12 +462,12 @@ mod tests {
             "Test files may take 100 B on rank 1, and 1,000 B on rank 0 (1 more rank differs): all \
              are as large as the least space allows.",
         ];
-        assert_eq!(ground.differences, expected);
+        assert_eq!(common.differences, expected);
     }
 
     #[test]
     fn one_file_for_two_ranks_must_be_asked_for() {
-        let file = |inode, is_remote, size| Seen {
+        let file = |inode, is_remote, size| TargetReport {
             kind: TargetKind::File,
             identity: Some(("boot".into(), 1, inode)),
             is_remote,
@@ -479,8 +484,8 @@ mod tests {
         let remote = [file(7, true, 50), file(8, true, 50)];
         assert!(judged(&remote, false).is_err());
         let apart = [file(7, false, 50), file(8, false, 40)];
-        let ground = judged(&apart, false).expect("two files");
-        assert_eq!(ground.existing, Some(40));
-        assert_eq!(ground.differences.len(), 1);
+        let common = judged(&apart, false).expect("two files");
+        assert_eq!(common.existing, Some(40));
+        assert_eq!(common.differences.len(), 1);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use drivers::Seal;
-use fleet::{Fleet, FleetError, Group, Share};
+use fleet::{ClientShare, Fleet, FleetError, FleetGroup};
 use host::processors::processors;
 use procedure::Trial;
 use results::RankHost;
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use super::ground::boot_of_this_machine;
+use super::common_target::boot_of_this_machine;
 use super::wire::{from_bytes, to_bytes};
 use crate::bench::BenchError;
 
@@ -35,23 +35,23 @@ pub struct Welcome {
 }
 
 impl Welcome {
-    /// Why this rank cannot measure with a rank 0 that says `told`.
-    fn differs_from(&self, told: &Self) -> Option<String> {
-        if told.version != self.version {
-            let (here, there) = (&self.version, &told.version);
+    /// Why this rank cannot measure with a rank 0 that sent that.
+    fn differs_from(&self, sent: &Self) -> Option<String> {
+        if sent.version != self.version {
+            let (here, there) = (&self.version, &sent.version);
             return Some(format!(
                 "version {here} runs here, and {there} on rank 0: install one version"
             ));
         }
-        let (here, there) = (self.words.join(" "), told.words.join(" "));
-        let differs = told.words != self.words;
+        let (here, there) = (self.words.join(" "), sent.words.join(" "));
+        let differs = sent.words != self.words;
         differs.then(|| format!("the command line is `{here}` here, and `{there}` on rank 0"))
     }
 }
 
 /// Where a rank is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host {
+pub struct RankMachine {
     name: String,
     /// The same for ranks of one machine, whatever names its containers have.
     machine: String,
@@ -59,7 +59,7 @@ pub struct Host {
     processors: u32,
 }
 
-impl Host {
+impl RankMachine {
     /// This machine, under that name.
     #[must_use]
     pub fn named(name: String) -> Self {
@@ -73,26 +73,26 @@ impl Host {
     }
 }
 
-/// The ranks of a run. Copies are the same party.
+/// The ranks of a run. Copies are the same ranks.
 #[derive(Clone)]
-pub struct Party {
-    group: Arc<Mutex<Group>>,
-    share: Share,
-    hosts: Arc<Mutex<Vec<Host>>>,
+pub struct Ranks {
+    group: Arc<Mutex<FleetGroup>>,
+    share: ClientShare,
+    hosts: Arc<Mutex<Vec<RankMachine>>>,
     is_shared: bool,
     has_parted: Arc<AtomicBool>,
     is_broken: Arc<AtomicBool>,
 }
 
-impl fmt::Debug for Party {
+impl fmt::Debug for Ranks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Share { rank, ranks } = self.share;
+        let ClientShare { rank, ranks } = self.share;
         write!(f, "rank {rank} of {ranks}")
     }
 }
 
 /// What a rank says of a step: what it found, or why it cannot go on.
-type Told<T> = Result<T, Unable>;
+type FleetResult<T> = Result<T, Unable>;
 
 /// Why a rank cannot go on.
 #[derive(Debug, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ enum Unable {
     Stopped(String),
 }
 
-impl Party {
+impl Ranks {
     /// The ranks of a fleet; whether several of them may use one file or device.
     #[must_use]
     pub fn new(fleet: Box<dyn Fleet>, is_shared: bool) -> Self {
@@ -115,7 +115,7 @@ impl Party {
         } else {
             PATIENCE_WITH_LEADER
         };
-        let group = Group::new(fleet, patience);
+        let group = FleetGroup::new(fleet, patience);
         Self {
             share: group.share(),
             group: Arc::new(Mutex::new(group)),
@@ -127,13 +127,13 @@ impl Party {
     }
 
     /// The ranks, for as long as nobody else needs them.
-    pub(super) fn group(&self) -> MutexGuard<'_, Group> {
+    pub(super) fn group(&self) -> MutexGuard<'_, FleetGroup> {
         self.group.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Which rank this is, of how many.
     #[must_use]
-    pub const fn share(&self) -> Share {
+    pub const fn share(&self) -> ClientShare {
         self.share
     }
 
@@ -153,13 +153,13 @@ impl Party {
     ///
     /// # Errors
     /// When they differ, or a rank is silent.
-    pub fn meet(&self, own: &Welcome, host: Host) -> Result<u64, BenchError> {
+    pub fn meet(&self, own: &Welcome, host: RankMachine) -> Result<u64, BenchError> {
         // Rank 0's seal proves that a file is the run's, whichever rank made it.
         let seal = self.leads().then(|| Seal::of_this_run().number());
-        let told = self.round(|group| group.broadcast(&to_bytes(&(own, seal))))?;
-        let (told, seal): (Welcome, Option<u64>) =
-            from_bytes(0, &told).map_err(|error| self.failed(&error))?;
-        let own = match own.differs_from(&told) {
+        let sent = self.round(|group| group.broadcast(&to_bytes(&(own, seal))))?;
+        let (sent, seal): (Welcome, Option<u64>) =
+            from_bytes(0, &sent).map_err(|error| self.failed(&error))?;
+        let own = match own.differs_from(&sent) {
             Some(text) => Err(BenchError::Usage(text)),
             None if !seal.is_some_and(Seal::adopt) => Err(BenchError::Refused(
                 "files were made before the ranks met".into(),
@@ -168,7 +168,7 @@ impl Party {
         };
         let hosts = self.agree(own, Ok)?;
         *self.hosts.lock().unwrap_or_else(PoisonError::into_inner) = hosts;
-        Ok(told.seed)
+        Ok(sent.seed)
     }
 
     /// A rank with its host's name.
@@ -251,7 +251,7 @@ impl Party {
             .sum()
     }
 
-    fn hosts(&self) -> MutexGuard<'_, Vec<Host>> {
+    fn hosts(&self) -> MutexGuard<'_, Vec<RankMachine>> {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -269,14 +269,14 @@ impl Party {
         T: Serialize + DeserializeOwned,
         U: Serialize + DeserializeOwned,
     {
-        let told: Told<T> = match &own {
+        let sent: FleetResult<T> = match &own {
             Ok(_) => own.map_err(|_| Unable::Failed(String::new())),
             Err(BenchError::Interrupted { signal }) => Err(Unable::Stopped(signal.clone())),
             Err(error) if error.is_usage() => Err(Unable::Misused(error.reason())),
             Err(error) => Err(Unable::Failed(error.reason())),
         };
         // Without a rank there is a verdict, too: the others wait for it.
-        let all = self.round(|group| group.gather(&to_bytes(&told)));
+        let all = self.round(|group| group.gather(&to_bytes(&sent)));
         let judged = all.and_then(|all| match self.leads() {
             true => self.judged(&all, judge),
             false => Err(BenchError::Served),
@@ -298,13 +298,13 @@ impl Party {
     /// Go on with what this rank has if all ranks can.
     ///
     /// # Errors
-    /// Those of [`Party::agree`].
+    /// Those of [`Ranks::agree`].
     pub fn if_all_can<T>(&self, own: Result<T, BenchError>) -> Result<T, BenchError> {
-        let (said, own) = match own {
+        let (answer, own) = match own {
             Ok(own) => (Ok(()), Some(own)),
             Err(error) => (Err(error), None),
         };
-        match (self.agree(said, |_| Ok(())), own) {
+        match (self.agree(answer, |_| Ok(())), own) {
             (Ok(()), Some(own)) => Ok(own),
             (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
         }
@@ -317,8 +317,9 @@ impl Party {
     ) -> Result<U, BenchError> {
         let mut found = Vec::with_capacity(all.len());
         for (rank, bytes) in (0..).zip(all) {
-            let told: Told<T> = from_bytes(rank, bytes).map_err(|error| self.failed(&error))?;
-            match told {
+            let sent: FleetResult<T> =
+                from_bytes(rank, bytes).map_err(|error| self.failed(&error))?;
+            match sent {
                 Ok(it) => found.push(it),
                 Err(unable) => {
                     let named = |text: &str| format!("{}: {text}", self.name(rank));
@@ -364,8 +365,8 @@ impl Party {
         self.is_broken.store(true, Ordering::Relaxed);
     }
 
-    /// End the party: in order where all ranks are here. Where one is not, rank 0 ends the others,
-    /// when they have removed what they made.
+    /// End the run of several ranks: in order where all ranks are here. Where one is not, rank 0
+    /// ends the others, when they have removed what they made.
     pub fn end(&self, code: u8) {
         let mut group = self.group();
         let is_whole = self.has_parted() && group.gather(&[]).is_ok() && !self.is_broken();
@@ -377,7 +378,7 @@ impl Party {
     /// A round, with the reason why there is none.
     pub(super) fn round<T>(
         &self,
-        step: impl FnOnce(&mut Group) -> Result<T, FleetError>,
+        step: impl FnOnce(&mut FleetGroup) -> Result<T, FleetError>,
     ) -> Result<T, BenchError> {
         let went = step(&mut self.group());
         self.checked(went)
@@ -427,20 +428,20 @@ mod tests {
             more: Duration::ZERO,
         };
         let own = own.clone();
-        let answer = move |told: &[u8]| {
-            let Ok((told, _)) = from_bytes::<(Welcome, Option<u64>)>(0, told) else {
+        let answer = move |sent: &[u8]| {
+            let Ok((sent, _)) = from_bytes::<(Welcome, Option<u64>)>(0, sent) else {
                 return Vec::new();
             };
-            let told: Told<Host> = match own.differs_from(&told) {
-                None => Ok(Host::named("far".into())),
+            let sent: FleetResult<RankMachine> = match own.differs_from(&sent) {
+                None => Ok(RankMachine::named("far".into())),
                 Some(text) => Err(Unable::Misused(text)),
             };
-            to_bytes(&told)
+            to_bytes(&sent)
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
         let fleet = fleet.with(Servant { answer }, HostClock::default(), Instant::NEVER);
-        let party = Party::new(Box::new(fleet), false);
-        party.meet(leader, Host::named("near".into()))
+        let ranks = Ranks::new(Box::new(fleet), false);
+        ranks.meet(leader, RankMachine::named("near".into()))
     }
 
     #[test]
@@ -455,20 +456,20 @@ mod tests {
             more: Duration::ZERO,
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
-        let hosts = ranks.iter().map(|(_, machine)| Host {
+        let hosts = ranks.iter().map(|(_, machine)| RankMachine {
             name: (*machine).into(),
             machine: (*machine).into(),
             processors: 1,
         });
-        let party = Party {
-            share: Share {
+        let ranks = Ranks {
+            share: ClientShare {
                 rank,
                 ranks: ranks.len() as u32,
             },
             hosts: Arc::new(Mutex::new(hosts.collect())),
-            ..Party::new(Box::new(fleet), false)
+            ..Ranks::new(Box::new(fleet), false)
         };
-        party.rank_on_next_host()
+        ranks.rank_on_next_host()
     }
 
     /// Whether launchers fill one host after the other or deal ranks in turn: each rank has one of

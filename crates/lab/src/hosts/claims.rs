@@ -4,14 +4,14 @@ use results::{Access, TargetDescription};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use super::ground::{Ground, Seen};
-use super::party::Party;
+use super::common_target::{CommonTarget, TargetReport};
+use super::ranks::Ranks;
 use crate::bench::BenchError;
 
 /// A directory in which files are made, or a file or device that exists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stake {
-    seen: Seen,
+pub struct TargetClaim {
+    seen: TargetReport,
     /// What files that are made take there, bytes.
     needs: u64,
     /// What may be taken, bytes.
@@ -20,33 +20,33 @@ pub struct Stake {
 
 /// All that a rank works on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stakes {
+pub struct HostClaims {
     /// What it means to do, as a number: the same on all ranks.
     pub plan: u64,
-    pub places: Vec<Stake>,
+    pub places: Vec<TargetClaim>,
 }
 
-impl Stake {
+impl TargetClaim {
     /// A target on which files of so many bytes are made where so many may be.
     #[must_use]
     pub fn of(target: &TargetDescription, needs: u64, space: u64) -> Self {
         Self {
-            seen: Seen::by_calls(target, Access::Buffered, space),
+            seen: TargetReport::by_calls(target, Access::Buffered, space),
             needs,
             space,
         }
     }
 }
 
-impl Party {
+impl Ranks {
     /// All ranks mean to do the same, on files of their own or shared as was asked for, with space
     /// for all; else none goes on. Returns how they differ where that is no mistake.
     ///
     /// # Errors
     /// When it is not so, or a rank cannot do it.
-    pub fn agree_on_stakes(
+    pub fn agree_on_claims(
         &self,
-        own: Result<Stakes, BenchError>,
+        own: Result<HostClaims, BenchError>,
     ) -> Result<Vec<String>, BenchError> {
         self.agree(own, |all| judged(&all, self))
     }
@@ -71,25 +71,25 @@ impl Party {
     }
 }
 
-fn judged(all: &[Stakes], party: &Party) -> Result<Vec<String>, BenchError> {
+fn judged(all: &[HostClaims], ranks: &Ranks) -> Result<Vec<String>, BenchError> {
     let first = &all[0];
     let is_like_first =
-        |it: &Stakes| it.plan == first.plan && it.places.len() == first.places.len();
+        |it: &HostClaims| it.plan == first.plan && it.places.len() == first.places.len();
     if let Some((rank, _)) = (0..).zip(all).find(|(_, it)| !is_like_first(it)) {
         return Err(BenchError::Usage(format!(
             "{}: its jobs come out otherwise than on {}: give all hosts the same job file, and \
              files of one size or none",
-            party.name(rank),
-            party.name(0)
+            ranks.name(rank),
+            ranks.name(0)
         )));
     }
     let mut differences = Vec::new();
     for at in 0..first.places.len() {
-        let seen: Vec<Seen> = all.iter().map(|it| it.places[at].seen.clone()).collect();
-        differences.extend(Ground::of(&seen, party)?.differences);
+        let seen: Vec<TargetReport> = all.iter().map(|it| it.places[at].seen.clone()).collect();
+        differences.extend(CommonTarget::of(&seen, ranks)?.differences);
     }
-    for (rank, stakes) in (0..).zip(all) {
-        for place in &stakes.places {
+    for (rank, claims) in (0..).zip(all) {
+        for place in &claims.places {
             let others = all.iter().flat_map(|it| &it.places);
             let sharing = others.filter(|it| it.seen.shares_space_with(&place.seen));
             let needs: u64 = sharing.map(|it| it.needs).sum();
@@ -97,7 +97,7 @@ fn judged(all: &[Stakes], party: &Party) -> Result<Vec<String>, BenchError> {
                 return Err(BenchError::Usage(format!(
                     "{}: the ranks that share {} make files of {} there, and {} may be taken: ask \
                      for less, or free some space",
-                    party.name(rank),
+                    ranks.name(rank),
                     place.seen.path(),
                     Bytes(needs),
                     Bytes(place.space)
@@ -116,33 +116,33 @@ mod tests {
 
     use super::*;
 
-    fn stakes(plan: u64, path: &str, needs: u64) -> Stakes {
+    fn claims(plan: u64, path: &str, needs: u64) -> HostClaims {
         let target = TargetDescription {
             kind: TargetKind::Directory,
             remote: true,
             ..TargetDescription::simulated(path, path, None)
         };
-        Stakes {
+        HostClaims {
             plan,
-            places: vec![Stake::of(&target, needs, 100)],
+            places: vec![TargetClaim::of(&target, needs, 100)],
         }
     }
 
-    fn judge(all: &[Stakes]) -> Result<Vec<String>, String> {
+    fn judge(all: &[HostClaims]) -> Result<Vec<String>, String> {
         let latency = Latency {
             least: Duration::ZERO,
             more: Duration::ZERO,
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
-        let party = Party::new(Box::new(fleet), false);
-        judged(all, &party).map_err(|error| error.to_string())
+        let ranks = Ranks::new(Box::new(fleet), false);
+        judged(all, &ranks).map_err(|error| error.to_string())
     }
 
     #[test]
     fn ranks_with_other_jobs_are_named() {
-        let same = [stakes(7, "/a", 50), stakes(7, "/a", 50)];
+        let same = [claims(7, "/a", 50), claims(7, "/a", 50)];
         assert_eq!(judge(&same), Ok(Vec::new()));
-        let error = judge(&[stakes(7, "/a", 1), stakes(8, "/a", 1)]).expect_err("another plan");
+        let error = judge(&[claims(7, "/a", 1), claims(8, "/a", 1)]).expect_err("another plan");
         assert!(
             error.starts_with("rank 1: its jobs come out otherwise than on rank 0"),
             "{error}"
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn files_of_all_ranks_must_fit_where_they_share_space() {
-        let error = judge(&[stakes(7, "/a", 60), stakes(7, "/a", 60)]).expect_err("120 of 100");
+        let error = judge(&[claims(7, "/a", 60), claims(7, "/a", 60)]).expect_err("120 of 100");
         assert!(
             error.starts_with(
                 "rank 0: the ranks that share /a make files of 120 B there, and 100 B may be taken"

@@ -5,7 +5,7 @@ use units::Duration;
 
 /// How a worker spent a trial, in shares of it, 0 to 1.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WorkersDay {
+pub struct WorkerCpuUse {
     /// At work, or waiting for a processor; waiting awake is no work.
     pub busy: f64,
     /// Waiting for a processor, where the kernel tells.
@@ -29,13 +29,13 @@ impl Since {
 
     /// How the thread spent the `elapsed` time since then, of which it was awake for nothing so
     /// long.
-    pub(super) fn spent(self, elapsed: Duration, awake_ns: u64) -> WorkersDay {
+    pub(super) fn spent(self, elapsed: Duration, awake_ns: u64) -> WorkerCpuUse {
         let now = Self::now();
         let used_ns = now.cpu_ns.saturating_sub(self.cpu_ns);
         let waits = now.wait_ns.zip(self.wait_ns);
         let waited_ns = waits.map_or(0, |(now, then)| now.saturating_sub(then));
         let share = |nanos: u64| (nanos as f64 / elapsed.as_nanos().max(1) as f64).min(1.0);
-        WorkersDay {
+        WorkerCpuUse {
             busy: share((used_ns + waited_ns).saturating_sub(awake_ns)),
             without_processor: share(waited_ns),
         }

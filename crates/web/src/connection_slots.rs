@@ -1,4 +1,4 @@
-//! Connections of a listener: so many and no more, none that is slow. Who finds no seat waits
+//! Connections of a listener: so many and no more, none that is slow. Who finds no slot waits
 //! outside, where it costs this process nothing.
 
 use std::io;
@@ -14,12 +14,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 
 /// Connections at a time.
-pub(crate) const SEATS: usize = 16;
+pub(crate) const CONNECTION_SLOTS: usize = 16;
 
-/// Seats for connections, and the descriptors that are kept for them: a measurement that counts
+/// Slots for connections, and the descriptors that are kept for them: a measurement that counts
 /// its descriptors before it begins finds them in use, whether or not somebody looks.
 #[derive(Clone, Debug)]
-pub(crate) struct Seats {
+pub(crate) struct ConnectionSlots {
     free: Arc<Semaphore>,
     kept: Arc<Mutex<Vec<OwnedFd>>>,
     listener: Arc<TcpListener>,
@@ -27,29 +27,29 @@ pub(crate) struct Seats {
 
 /// A connection's place; free again when it is dropped.
 #[derive(Debug)]
-pub(crate) struct ConnectionSeat {
-    seats: Seats,
+pub(crate) struct ConnectionSlot {
+    slots: ConnectionSlots,
     _permit: OwnedSemaphorePermit,
     is_taken: bool,
 }
 
-impl Seats {
+impl ConnectionSlots {
     /// # Errors
     /// When the process may not have so many descriptors.
     pub fn of(listener: &TcpListener) -> io::Result<Self> {
-        let kept = (0..SEATS).map(|_| listener.try_clone().map(OwnedFd::from));
+        let kept = (0..CONNECTION_SLOTS).map(|_| listener.try_clone().map(OwnedFd::from));
         Ok(Self {
             kept: Arc::new(Mutex::new(kept.collect::<io::Result<_>>()?)),
-            free: Arc::new(Semaphore::new(SEATS)),
+            free: Arc::new(Semaphore::new(CONNECTION_SLOTS)),
             listener: Arc::new(listener.try_clone()?),
         })
     }
 
-    /// A seat, as soon as there is one.
-    pub async fn seat(&self) -> Option<ConnectionSeat> {
+    /// A slot, as soon as there is one.
+    pub async fn slot(&self) -> Option<ConnectionSlot> {
         let permit = Arc::clone(&self.free).acquire_owned().await.ok()?;
-        Some(ConnectionSeat {
-            seats: self.clone(),
+        Some(ConnectionSlot {
+            slots: self.clone(),
             _permit: permit,
             is_taken: false,
         })
@@ -63,39 +63,39 @@ impl Seats {
     }
 }
 
-impl ConnectionSeat {
-    /// Whoever comes next, with this seat, until it reads nothing for so long.
+impl ConnectionSlot {
+    /// Whoever comes next, with this slot, until it reads nothing for so long.
     pub async fn take(
         mut self,
         listener: &tokio::net::TcpListener,
         patience: Duration,
-    ) -> io::Result<Seated> {
+    ) -> io::Result<SlottedStream> {
         let accepted = listener.accept().await;
         // The descriptor that was kept for it; if there was no other, it is free now.
-        self.seats.give_up_descriptor();
+        self.slots.give_up_descriptor();
         self.is_taken = true;
         let (stream, _) = match accepted {
             Err(error) if error.raw_os_error().is_some() => listener.accept().await?,
             accepted => accepted?,
         };
-        Ok(Seated {
+        Ok(SlottedStream {
             stream,
             patience,
             wait: None,
-            _seat: self,
+            _slot: self,
         })
     }
 }
 
-impl Drop for ConnectionSeat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         if !self.is_taken {
             return;
         }
         // Where the process has taken it for something else, there is nothing to keep.
-        if let Ok(kept) = self.seats.listener.try_clone() {
+        if let Ok(kept) = self.slots.listener.try_clone() {
             let mut all = self
-                .seats
+                .slots
                 .kept
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
@@ -104,17 +104,17 @@ impl Drop for ConnectionSeat {
     }
 }
 
-/// A connection on its seat.
+/// A connection in its slot.
 #[derive(Debug)]
-pub(crate) struct Seated {
+pub(crate) struct SlottedStream {
     stream: tokio::net::TcpStream,
     /// How long a write may wait for its reader.
     patience: Duration,
     wait: Option<Pin<Box<Sleep>>>,
-    _seat: ConnectionSeat,
+    _slot: ConnectionSlot,
 }
 
-impl Seated {
+impl SlottedStream {
     /// `polled`, unless its reader has taken nothing for too long.
     fn in_time<T>(
         &mut self,
@@ -132,7 +132,7 @@ impl Seated {
     }
 }
 
-impl AsyncRead for Seated {
+impl AsyncRead for SlottedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -142,7 +142,7 @@ impl AsyncRead for Seated {
     }
 }
 
-impl AsyncWrite for Seated {
+impl AsyncWrite for SlottedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

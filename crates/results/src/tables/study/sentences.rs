@@ -24,7 +24,7 @@ type Compared<'a> = (&'a StudyFigure, &'a StudyComparison);
 
 impl Study {
     /// What was found of each target against the first, if that can be used.
-    pub(super) fn said_of_targets(&self, rows: &[Row]) -> Vec<Option<Saying>> {
+    pub(super) fn sentence_of_targets(&self, rows: &[Row]) -> Vec<Option<Saying>> {
         let Some((base, others)) = self.cells.split_first() else {
             return Vec::new();
         };
@@ -42,7 +42,7 @@ impl Study {
     }
 
     /// What is said of the rows that have figures, at the first of them.
-    pub(super) fn said_of_levels(&self, rows: &[Row]) -> Vec<Option<Saying>> {
+    pub(super) fn sentence_of_levels(&self, rows: &[Row]) -> Vec<Option<Saying>> {
         let mut said = match self.cells.as_slice() {
             [cell] => readings(cell),
             _ => self.best_levels(),
