@@ -10,6 +10,7 @@
 mod bench;
 mod bench_build;
 mod files_table;
+mod house_words;
 mod layers;
 mod metrics;
 mod package;

@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: layers, banned calls, lengths, names of types and of targets, words for
-//! users, and documents that name what exists, every warning among them.
+//! `cargo xtask tidy`: layers, banned calls, lengths, names of types and of targets, words of
+//! names and for users, and documents that name what exists, every warning among them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::bench_build::check_first_build;
+use crate::house_words::house_words;
 use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
 use crate::metrics;
 use crate::readers::readers;
@@ -44,6 +45,7 @@ pub fn tidy() -> Result<()> {
     layers(&mut faults)?;
     documents(&sources, &mut faults)?;
     type_names(&sources, &mut faults);
+    house_words(&sources, &mut faults);
     target_names(&sources, &mut faults);
     warnings(&mut faults)?;
     words(&sources, &mut faults)?;
