@@ -33,25 +33,14 @@ fn await_stop(process: Pid) {
     }
 }
 
-fn trial(scratch: &Scratch, duration: &str) -> Vec<String> {
-    scratch.target();
-    let args = ["trial", "target", "--size", "4MiB", "--clients", "6"];
-    let rest = [
-        "--duration",
-        duration,
-        "--reserve",
-        "0",
-        "--json",
-        "run.json",
-    ];
-    args.iter()
-        .chain(&rest)
-        .map(|it| (*it).to_owned())
-        .collect()
-}
+/// A trial that something else ends, and that leaves the processors to others.
+const LONG: [&str; 4] = ["--duration", "100s", "--think", "10ms"];
 
-fn start(scratch: &Scratch, mut command: Command, duration: &str) -> Running {
-    command.args(trial(scratch, duration));
+fn start(scratch: &Scratch, mut command: Command, load: &[&str]) -> Running {
+    scratch.target();
+    command.args(["trial", "target", "--size", "4MiB", "--clients", "6"]);
+    command.args(["--reserve", "0", "--json", "run.json"]);
+    command.args(load);
     let mut running = Running::start(command);
     running.wait_for("random read 4 KiB");
     running
@@ -66,7 +55,7 @@ fn a_frozen_rank_shows_in_its_row() {
         return;
     };
     let command = launcher(&scratch, &MPICH, &["-n", "3", PROGRAM]);
-    let running = start(&scratch, command, "5s");
+    let running = start(&scratch, command, &["--duration", "5s"]);
     let rank = process_of(&scratch, 1);
     // It has begun when its first operation is done, which takes less than this.
     std::thread::sleep(FREEZE / 2);
@@ -114,7 +103,7 @@ fn a_killed_rank_is_named_and_what_was_measured_is_kept() {
     };
     let options = ["--enable-recovery", "-n", "3", PROGRAM];
     let command = launcher(&scratch, &OPEN_MPI, &options);
-    let running = start(&scratch, command, "60s");
+    let running = start(&scratch, command, &LONG);
     kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
     let ended = running.end();
     let silent = "rank 1 on ";
@@ -138,7 +127,7 @@ fn what_killed_ranks_left_is_cleaned() {
         return;
     };
     let command = launcher(&scratch, &MPICH, &["-n", "3", PROGRAM]);
-    let running = start(&scratch, command, "60s");
+    let running = start(&scratch, command, &LONG);
     kill_process(process_of(&scratch, 2), Signal::KILL).expect("a signal");
     let ended = running.end();
     assert_ne!(ended.code, Some(0), "{ended:?}");
@@ -165,7 +154,7 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     // Open MPI kills ranks a second after Ctrl-C, in which a busy machine does not end them in
     // order (docs/fleet.md, "When a rank dies"). It waits that long each time, twice.
     command.env("OMPI_MCA_odls_base_sigkill_timeout", "5");
-    let running = start(&scratch, command, "100s");
+    let running = start(&scratch, command, &LONG);
     running.signal(Signal::INT);
     let ended = running.end();
     check_code(library, &ended);
@@ -434,6 +423,7 @@ fn a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept() {
     command.args([
         "--time_based",
         "--runtime=60",
+        "--rate_iops=100",
         "--reserve",
         "0",
         "--json",

@@ -82,12 +82,12 @@ fn three_ranks_make_the_files_that_one_would_under_open_mpi() {
 
 /// In one directory of all ranks, and in directories of their own, each reads what a client of
 /// another rank made; whatever is read is compared with what that one must have written.
-fn check_files_of_others(test: &str, library: &Library) {
+fn check_files_of_others(test: &str, library: &Library, layouts: &[(&str, usize)]) {
     let Some(scratch) = with_shim(test, library) else {
         return;
     };
     let target = scratch.target();
-    for (layout, phases) in [("hard", 7), ("easy", 6), ("tree", 9)] {
+    for &(layout, phases) in layouts {
         let args = [
             "files",
             "target",
@@ -128,12 +128,14 @@ fn check_files_of_others(test: &str, library: &Library) {
 
 #[test]
 fn ranks_read_each_others_files_under_mpich() {
-    check_files_of_others("ranks_read_each_others_files_under_mpich", &MPICH);
+    let layouts = [("hard", 7), ("easy", 6)];
+    check_files_of_others("ranks_read_each_others_files_under_mpich", &MPICH, &layouts);
 }
 
 #[test]
 fn ranks_read_each_others_files_under_open_mpi() {
-    check_files_of_others("ranks_read_each_others_files_under_open_mpi", &OPEN_MPI);
+    let test = "ranks_read_each_others_files_under_open_mpi";
+    check_files_of_others(test, &OPEN_MPI, &[("tree", 9)]);
 }
 
 #[test]
@@ -234,30 +236,89 @@ fn check_walled(create: &Value) {
 
 /// Every client makes files for 60 ms, then all of all ranks go on to as many as the furthest made;
 /// what comes after finds exactly those.
-fn check_stonewall(test: &str, library: &Library) {
+fn check_stonewall(test: &str, library: &Library, layout: &str) {
     let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
         return;
     };
     let target = scratch.target();
-    for layout in ["easy", "hard"] {
+    let args = [
+        "files",
+        "target",
+        "--workload",
+        "metadata",
+        "--layout",
+        layout,
+        "--reorder",
+        "--stonewall",
+        "60ms",
+        "--files",
+        "600000",
+        "--clients",
+        "6",
+        "--passes",
+        "2",
+        "--state",
+        "as-is",
+        "--reserve",
+        "0",
+        "--quiet",
+        "--no-save",
+        "--json",
+        "run.json",
+    ];
+    let ended = finish(ranks(&scratch, library, 3, &args));
+    assert!(ended.error().is_empty(), "{layout}: {ended:?}");
+    scratch.assert_clean(&target);
+    let run = json(&scratch.path("run.json"));
+    let wall = notes(&run, "files-stonewall");
+    assert!(
+        wall.contains("when clients stopped after 60.0 ms"),
+        "{wall}"
+    );
+    let create = row(&run, "files", &["create"]);
+    check_walled(create);
+    for name in ["stat", "open", "rename", "remove"] {
+        let row = row(&run, "files", &[name]);
+        let items = readings(row, "items");
+        let made = readings(create, "items");
+        assert_eq!(items, made, "{layout}: {name} covers what exists");
+    }
+}
+
+#[test]
+fn ranks_go_on_to_what_the_furthest_made_under_mpich() {
+    let test = "ranks_go_on_to_what_the_furthest_made_under_mpich";
+    check_stonewall(test, &MPICH, "easy");
+}
+
+#[test]
+fn ranks_go_on_to_what_the_furthest_made_under_open_mpi() {
+    let test = "ranks_go_on_to_what_the_furthest_made_under_open_mpi";
+    check_stonewall(test, &OPEN_MPI, "hard");
+}
+
+/// What each rank wrote, to files of its own or to one of all, another rank reads, and every byte
+/// is compared; with a stonewall all write as much as the furthest.
+fn check_bandwidth(test: &str, library: &Library, (layout, transfer): (&str, u64)) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let target = scratch.target();
+    for wall in [None, Some("30ms")] {
         let args = [
             "files",
             "target",
             "--workload",
-            "metadata",
+            "bandwidth",
             "--layout",
             layout,
             "--reorder",
-            "--stonewall",
-            "60ms",
-            "--files",
-            "600000",
             "--clients",
             "6",
             "--passes",
             "2",
             "--state",
-            "as-is",
+            "as-is,cold",
             "--reserve",
             "0",
             "--quiet",
@@ -265,90 +326,27 @@ fn check_stonewall(test: &str, library: &Library) {
             "--json",
             "run.json",
         ];
+        let size = [
+            "--file-size",
+            if wall.is_some() { "256MiB" } else { "4MiB" },
+        ];
+        let wall: Vec<&str> = wall.iter().flat_map(|wall| ["--stonewall", wall]).collect();
+        let args = [&args[..], &size, &wall].concat();
         let ended = finish(ranks(&scratch, library, 3, &args));
         assert!(ended.error().is_empty(), "{layout}: {ended:?}");
         scratch.assert_clean(&target);
         let run = json(&scratch.path("run.json"));
-        let wall = notes(&run, "files-stonewall");
-        assert!(
-            wall.contains("when clients stopped after 60.0 ms"),
-            "{wall}"
-        );
-        let create = row(&run, "files", &["create"]);
-        check_walled(create);
-        for name in ["stat", "open", "rename", "remove"] {
-            let row = row(&run, "files", &[name]);
-            let items = readings(row, "items");
-            let made = readings(create, "items");
-            assert_eq!(items, made, "{layout}: {name} covers what exists");
-        }
-    }
-}
-
-#[test]
-fn ranks_go_on_to_what_the_furthest_made_under_mpich() {
-    let test = "ranks_go_on_to_what_the_furthest_made_under_mpich";
-    check_stonewall(test, &MPICH);
-}
-
-#[test]
-fn ranks_go_on_to_what_the_furthest_made_under_open_mpi() {
-    let test = "ranks_go_on_to_what_the_furthest_made_under_open_mpi";
-    check_stonewall(test, &OPEN_MPI);
-}
-
-/// What each rank wrote, to files of its own or to one of all, another rank reads, and every byte
-/// is compared; with a stonewall all write as much as the furthest.
-fn check_bandwidth(test: &str, library: &Library) {
-    let Some(scratch) = with_shim(test, library) else {
-        return;
-    };
-    let target = scratch.target();
-    for (layout, transfer) in [("easy", 2 << 20), ("hard", 47_008)] {
-        for wall in [None, Some("30ms")] {
-            let args = [
-                "files",
-                "target",
-                "--workload",
-                "bandwidth",
-                "--layout",
-                layout,
-                "--reorder",
-                "--clients",
-                "6",
-                "--passes",
-                "2",
-                "--state",
-                "as-is,cold",
-                "--reserve",
-                "0",
-                "--quiet",
-                "--no-save",
-                "--json",
-                "run.json",
-            ];
-            let size = [
-                "--file-size",
-                if wall.is_some() { "256MiB" } else { "4MiB" },
-            ];
-            let wall: Vec<&str> = wall.iter().flat_map(|wall| ["--stonewall", wall]).collect();
-            let args = [&args[..], &size, &wall].concat();
-            let ended = finish(ranks(&scratch, library, 3, &args));
-            assert!(ended.error().is_empty(), "{layout}: {ended:?}");
-            scratch.assert_clean(&target);
-            let run = json(&scratch.path("run.json"));
-            let moved = work(&run);
-            let names: Vec<&str> = moved.iter().map(|(name, _)| name.as_str()).collect();
-            assert_eq!(names, ["\"write\"", "\"read\""].repeat(2), "{layout}");
-            for pair in moved.chunks(2) {
-                let (written, read) = (&pair[0].1, &pair[1].1);
-                assert_eq!(written.len(), read.len());
-                for ((_, written), (_, read)) in written.iter().zip(read) {
-                    assert_eq!(written, read, "{layout}: all that was written is read");
-                    assert_eq!(written % (6 * transfer), 0, "{layout}: by each as much");
-                    let whole = (4_u64 << 20) / transfer * 6 * transfer;
-                    assert!(!wall.is_empty() || *written == whole, "{layout}: {written}");
-                }
+        let moved = work(&run);
+        let names: Vec<&str> = moved.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["\"write\"", "\"read\""].repeat(2), "{layout}");
+        for pair in moved.chunks(2) {
+            let (written, read) = (&pair[0].1, &pair[1].1);
+            assert_eq!(written.len(), read.len());
+            for ((_, written), (_, read)) in written.iter().zip(read) {
+                assert_eq!(written, read, "{layout}: all that was written is read");
+                assert_eq!(written % (6 * transfer), 0, "{layout}: by each as much");
+                let whole = (4_u64 << 20) / transfer * 6 * transfer;
+                assert!(!wall.is_empty() || *written == whole, "{layout}: {written}");
             }
         }
     }
@@ -357,11 +355,11 @@ fn check_bandwidth(test: &str, library: &Library) {
 #[test]
 fn ranks_read_back_each_others_transfers_under_mpich() {
     let test = "ranks_read_back_each_others_transfers_under_mpich";
-    check_bandwidth(test, &MPICH);
+    check_bandwidth(test, &MPICH, ("easy", 2 << 20));
 }
 
 #[test]
 fn ranks_read_back_each_others_transfers_under_open_mpi() {
     let test = "ranks_read_back_each_others_transfers_under_open_mpi";
-    check_bandwidth(test, &OPEN_MPI);
+    check_bandwidth(test, &OPEN_MPI, ("hard", 47_008));
 }

@@ -174,11 +174,11 @@ fn a_rank_that_ends_before_it_joins_the_others_ends_all() {
     let target = scratch.target();
     let script = "[ $PMI_RANK = 1 ] && export HOME=/; exec \"$0\" \"$@\"";
     let mut command = launcher(&scratch, &MPICH, &["-n", "3", "sh", "-c", script, PROGRAM]);
-    command.args(TRIAL).env("SEEKSTONE_MPI_TIMEOUT", "10s");
+    command.args(TRIAL).env("SEEKSTONE_MPI_TIMEOUT", "3s");
     let ended = finish(command);
     // The launcher ends with the code of a rank that it has killed.
     assert_ne!(ended.code, Some(0), "{ended:?}");
-    let expected = "has not started all ranks within 10.0 s";
+    let expected = "has not started all ranks within 3.00 s";
     assert!(ended.error().contains(expected), "{ended:?}");
     scratch.assert_clean(&target);
 }
