@@ -118,16 +118,18 @@ struct Album {
 }
 
 impl Album {
-    /// Take a picture.
+    /// Take a picture; what the page is then.
     #[track_caller]
-    fn add(&mut self, name: &str, scratch: &Scratch, (theme, width): (Theme, u32), url: &str) {
+    fn add(&mut self, name: &str, scratch: &Scratch, look: (Theme, u32), url: &str) -> String {
+        let (theme, width) = look;
         let file = scratch.path(&format!("page{}.png", self.pictures.len()));
         let mut command = browser(name, scratch, theme);
         command
+            .arg("--dump-dom")
             .arg(format!("--screenshot={}", file.display()))
             .arg(format!("--window-size={},1600", width.max(500)));
-        quiet_at(command, url);
         self.pictures.push((url.to_owned(), theme, width));
+        quiet_at(command, url)
     }
 
     /// On each somebody would see ink and no more than the page, and no two are alike.
@@ -196,12 +198,9 @@ fn the_archive_is_read_in_a_browser() {
         ("compare?run=1&run=2", "interval of the ratio"),
     ] {
         let url = format!("{url}{path}");
-        let mut command = browser(name, &scratch, Theme::Light);
-        command.arg("--dump-dom");
-        let dom = quiet_at(command, &url);
-        assert!(dom.contains(seen), "{url}: {dom}");
         for look in LOOKS {
-            album.add(name, &scratch, look, &url);
+            let dom = album.add(name, &scratch, look, &url);
+            assert!(dom.contains(seen), "{url}: {dom}");
         }
     }
     album.check(name, &scratch);

@@ -357,7 +357,7 @@ fn levels_below_the_time_of_one_client_are_told() {
 #[test]
 fn the_load_of_a_client_is_the_users() {
     let scratch = Scratch::new();
-    let common = ["sim:mm1", "--workload=transaction", "--seed=1"];
+    let common = ["sim:mm1", "-w=transaction", "--seed=1", "--budget=60s"];
     for (rate, truth) in [("100", 100.0), ("600/min", 10.0), ("1k/s", 1000.0)] {
         let run = measure(
             &scratch,
@@ -391,7 +391,7 @@ fn a_silent_trial_is_measured_for_longer() {
 fn a_workload_that_nothing_answers_leaves_the_others_theirs() {
     let scratch = Scratch::new();
     let mut args = vec!["rab", "sim:mmc?mean=15ms", "-w", "transaction,batch"];
-    args.extend(["--iops-per-client", "0.00001", "--seed", "1"]);
+    args.extend(["--iops-per-client", "0.00001", "--seed=1", "--budget=60s"]);
     args.extend(["--no-save", "--json", "-", "--quiet"]);
     let run = scratch.check(&args, 3, "\"rab-workloads\"").json();
     let found = workloads(&run);
