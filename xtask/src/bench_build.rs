@@ -84,7 +84,7 @@ fn cargo(arguments: &[&str]) -> Result<()> {
 }
 
 /// CPU time of all programs that this one has started and seen end, with those they started.
-fn children_seconds() -> f64 {
+pub fn children_seconds() -> f64 {
     let own = clock_gettime(ClockId::ProcessCPUTime);
     let own = own.tv_sec as f64 + own.tv_nsec as f64 * 1e-9;
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();

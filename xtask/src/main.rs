@@ -1,6 +1,7 @@
 //! Developer commands.
 //!
-//! `cargo xtask tidy` checks what no compiler does; `cargo xtask suite` runs all tests;
+//! `cargo xtask tidy` checks what no compiler does; `cargo xtask suite` runs all tests,
+//! `cargo xtask suite --slowest N` says which cost most;
 //! `cargo xtask bench` measures us beside fio, `cargo xtask bench build` the build;
 //! `cargo xtask tables` writes the tables of docs/devices.md anew, `cargo xtask schema` the
 //! JSON Schema, `cargo xtask metrics` docs/metrics.md; `cargo xtask files-table`
@@ -16,6 +17,7 @@ mod metrics;
 mod package;
 mod readers;
 mod schema;
+mod slowest;
 mod source;
 mod suite;
 mod tables;
@@ -33,6 +35,10 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["tidy"] => tidy::tidy(),
         ["suite"] => suite::suite(),
+        ["suite", "--slowest", count] => match count.parse() {
+            Ok(count) => slowest::slowest(count),
+            Err(_) => Err(anyhow::anyhow!("--slowest {count}: how many tests?")),
+        },
         ["tables"] => tables::tables(),
         ["schema"] => schema::schema(),
         ["metrics"] => metrics::metrics(),
@@ -42,8 +48,8 @@ fn main() -> ExitCode {
         ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
             eprintln!(
-                "usage: cargo xtask tidy | cargo xtask suite | cargo xtask tables | \
-                 cargo xtask schema | cargo xtask metrics | \
+                "usage: cargo xtask tidy | cargo xtask suite [--slowest N] | \
+                 cargo xtask tables | cargo xtask schema | cargo xtask metrics | \
                  cargo xtask bench [--tiny] [--rounds N] | \
                  cargo xtask bench build | \
                  cargo xtask files-table [--budget TIME] [--program PATH] | \

@@ -18,15 +18,18 @@ use crate::source::{root, sources};
 /// Features of the program that tests need, beyond those of every build.
 const FEATURES: [&str; 2] = ["--features", "seekstone/all"];
 /// Programs that take longest, in the order in which they begin.
-const LONGEST: [&str; 9] = [
+const LONGEST: [&str; 12] = [
+    "seekstone/fleet",
     "seekstone/measure",
     "seekstone/interface",
     "procedure/procedure",
-    "seekstone/fio",
     "seekstone/vintage",
     "seekstone/campaign",
-    "stats/stats",
     "sim/sim",
+    "seekstone/fio",
+    "stats/stats",
+    "validation/detection",
+    "validation/classic_and_modern",
     "report/report",
 ];
 /// Programs that measure real time, which nothing else may use meanwhile.
@@ -38,9 +41,9 @@ const SKIPPED: &str = "skipped:";
 
 /// A program of tests.
 #[derive(Clone, Debug)]
-struct TestProgram {
+pub struct TestProgram {
     /// Package and target.
-    name: String,
+    pub name: String,
     path: PathBuf,
     /// Where its package stands.
     folder: PathBuf,
@@ -104,7 +107,8 @@ fn cargo() -> Command {
     cargo
 }
 
-fn built() -> Result<Vec<TestProgram>> {
+/// Build all tests, as the suite runs them.
+pub fn built() -> Result<Vec<TestProgram>> {
     let mut cargo = cargo();
     cargo.args(["test", "--workspace", "--no-run", "--locked"]);
     cargo.args(FEATURES);
@@ -177,14 +181,22 @@ fn failing_examples() -> Result<Vec<String>> {
 
 impl TestProgram {
     fn run(&self, threads: usize) -> Result<Output> {
-        Command::new(&self.path)
+        let mut command = self.command();
+        command
             .arg("--show-output")
-            .current_dir(&self.folder)
-            .env("CARGO_MANIFEST_DIR", &self.folder)
             .env("RUST_TEST_THREADS", threads.to_string())
-            .env_remove("RUSTC_WORKSPACE_WRAPPER")
             .output()
             .with_context(|| self.path.display().to_string())
+    }
+
+    /// The program as Cargo would run it, with no arguments yet.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command
+            .current_dir(&self.folder)
+            .env("CARGO_MANIFEST_DIR", &self.folder)
+            .env_remove("RUSTC_WORKSPACE_WRAPPER");
+        command
     }
 }
 

@@ -101,7 +101,7 @@ pub(super) fn folded(what: &str, body: &str) -> String {
 }
 
 /// A word of a row; what a comparison shows is set as a sign.
-fn said_of(row: &Row, what: &str) -> String {
+fn note_of(row: &Row, what: &str) -> String {
     let word = escaped(row.word(what));
     match what == SHOWN && !word.is_empty() {
         true => {
@@ -172,7 +172,7 @@ pub(super) fn one(
             ));
         }
         text.extend(metrics.iter().map(|it| cell(row, it)));
-        text.extend(notes.iter().map(|it| said_of(row, it)));
+        text.extend(notes.iter().map(|it| note_of(row, it)));
         if has_trust {
             text.push_str(&format!("<td>{}</td>", trust(row)));
         }
