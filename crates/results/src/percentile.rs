@@ -13,11 +13,12 @@ pub struct Percentile {
 }
 
 /// The percentiles of every measurement, the lowest first.
-pub const PERCENTILES: [Percentile; 4] = [
+pub const PERCENTILES: [Percentile; 5] = [
     percentile(0.5, "p50", "p50"),
     percentile(0.95, "p95", "p95"),
     percentile(0.99, "p99", "p99"),
     percentile(0.999, "p99.9", "p999"),
+    percentile(0.9999, "p99.99", "p9999"),
 ];
 
 /// Transactions have this one, too: requirements for users speak of it.

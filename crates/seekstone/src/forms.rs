@@ -225,7 +225,7 @@ pub const FORMS: &[RunForm] = &[
     RunForm {
         name: "series",
         about: "One line per interval of each measurement of a check-up or trial: IOPS, p50 to \
-                p99.9 and foreign I/O",
+                p99.99 and foreign I/O",
         holds: ("latency over time", "`seekstone run` and `seekstone trial`"),
         writing: FormWriting::OfOne(report::csv_series, Several::Lines),
         ..FORM

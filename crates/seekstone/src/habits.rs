@@ -126,7 +126,7 @@ const HABITS: [(&[&str], &str, &str); 34] = [
     (
         &["--percentile_list"],
         "fio",
-        "none: p50, p95, p99 and p99.9 are always measured",
+        "none: p50, p95, p99, p99.9 and p99.99 are always measured",
     ),
     (
         &["--verify"],

@@ -19,7 +19,9 @@ use crate::window::{Channel, Window};
 
 pub use tail::Tail;
 
-/// Effective completions beyond a percentile from which an interval is published ...
+/// Completions beyond a percentile from which it is stated at all, ...
+const BEYOND_MIN: f64 = 1.0;
+/// ... effective ones from which an interval is published ...
 const EVIDENCE_MIN: f64 = 10.0;
 /// ... and from which it is firm. With 20, as few as 6 of 10 of the firm ones of some queues were
 /// right: what just passes may owe it to a variance that came out low.
@@ -67,8 +69,8 @@ impl PercentileEstimate {
     }
 }
 
-/// The percentiles `ps` (above 0 and below 1, others are left out) over the window of
-/// `evaluation`. Empty if the slots carry no bins.
+/// The percentiles `ps` (above 0 and below 1, others are left out, as are those beyond which the
+/// sample has nothing) over the window of `evaluation`. Empty if the slots carry no bins.
 #[must_use]
 pub fn percentiles(
     store: &SlotStore,
@@ -79,8 +81,11 @@ pub fn percentiles(
     let Some((window, pool)) = pooled(store, channel, evaluation) else {
         return Vec::new();
     };
+    // With not one completion beyond it, a percentile is the longest time.
+    let is_within = |p: f64| pool.total as f64 * (1.0 - p) >= BEYOND_MIN;
     let mut all: Vec<PercentileEstimate> = ps
         .iter()
+        .filter(|p| is_within(**p))
         .filter_map(|&p| interval(store, channel, evaluation, &window, &pool, p))
         .map(|found| {
             let estimate = Estimate {
