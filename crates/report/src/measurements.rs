@@ -158,7 +158,7 @@ fn kinds(table: &mut TextTable, measurement: &Measurement) {
 fn alone(page: &mut TextPage<'_>, measurement: &Measurement) {
     let times = &measurement.response;
     let mut parts: Vec<String> = Vec::new();
-    for one in &times.percentiles {
+    for one in times.percentiles.iter().filter(|it| !it.is_detail()) {
         let sign = if one.is_indicative { INDICATIVE } else { "" };
         if let Some(estimate) = one.estimate {
             let name = percentile_name(one.p);

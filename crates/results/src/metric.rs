@@ -301,9 +301,13 @@ impl KnownMetric {
         let metric = *self;
         let percentile = move |it: &PercentileEstimate| {
             let name = format!("{}-{}", metric.name, percentile_name(it.p));
-            Some(Figure {
+            let figure = Figure {
                 is_indicative: it.is_indicative,
                 ..metric.named(name, it.estimate?.scale(NS))
+            };
+            Some(match it.is_detail() {
+                true => figure.as_role(Role::Detail),
+                false => figure,
             })
         };
         let percentiles = times.percentiles.iter().filter_map(percentile);

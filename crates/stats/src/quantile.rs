@@ -26,6 +26,8 @@ const EVIDENCE_MIN: f64 = 10.0;
 /// ... and from which it is firm. With 20, as few as 6 of 10 of the firm ones of some queues were
 /// right: what just passes may owe it to a variance that came out low.
 const EVIDENCE_FIRM: f64 = 50.0;
+/// The rarest percentile that is of use to all, as the sample has it.
+const USUAL_MAX: f64 = 0.999;
 /// By so much of its upper half an interval is longer whose evidence is `EVIDENCE_FIRM` or less.
 const LONGER_AT_THE_BAR: f64 = 0.5;
 
@@ -60,6 +62,12 @@ impl PercentileEstimate {
             is_indicative: evidence < EVIDENCE_FIRM,
             evidence,
         }
+    }
+
+    /// Whether only those who ask for everything want to see it: so rare, and without an interval.
+    #[must_use]
+    pub fn is_detail(&self) -> bool {
+        self.p > USUAL_MAX && !self.has_interval()
     }
 
     /// Whether the sample bears an interval.

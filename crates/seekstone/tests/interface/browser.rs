@@ -195,7 +195,7 @@ fn the_archive_is_read_in_a_browser() {
             "",
             "aria-label=\"Filter runs\"><button id=\"compare\" type=\"submit\" disabled",
         ),
-        ("compare?run=1&run=2", "interval of the ratio"),
+        ("compare?run=1&run=2", "ratio and its interval"),
     ] {
         let url = format!("{url}{path}");
         for look in LOOKS {

@@ -229,7 +229,7 @@ fn a_row_of_a_check_up_has_a_goal_of_its_own() {
     scratch.check(
         &["runs", "export", "1", "--form", "markdown"],
         0,
-        "- PASS random",
+        "| PASS | random",
     );
     scratch.check(
         &["runs", "repeat", "1", "-q"],
