@@ -1,8 +1,8 @@
 //! What must be said beside a measurement before anybody believes it.
 
-use results::{Access, Measurement, Severity, Unit, Warning, WarningCode};
-use stats::{Finding, Verdict};
-use units::format_duration_ns;
+use results::{Access, Measurement, Severity, Unit, Warning, WarningCode, percentile_name};
+use stats::{Aim, EVIDENCE_FIRM, Finding, Verdict};
+use units::{exact_percent, format_duration_ns};
 use workload::ClientSpec;
 
 use crate::failures::short_operations;
@@ -50,6 +50,7 @@ pub fn doubts(
     // A trial that asks whether a limit is met ends when that is clear, precise or not.
     if trial.limit.is_none() && !(is_growing && is_unsettled) {
         warnings.extend(precision(trial, measurement));
+        warnings.extend(unreached_percentile(trial, measurement));
     }
     if trial.warm_up.is_none() {
         warnings.extend(warm_up(measurement, mean_whole_ns));
@@ -225,6 +226,8 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         // A trial without a goal was not asked to be precise, but must have a mean to speak of.
         Verdict::Timed { .. } => None,
         _ if !has_goal && measurement.verdict != Verdict::NotStationary => None,
+        // It says how far it came.
+        Verdict::Budget { is_citable: true } if wanted_percentile(trial).is_some() => None,
         Verdict::Budget { is_citable: true } => Some(
             Warning::note(
                 WarningCode::NotConverged,
@@ -277,6 +280,37 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
             .advise("Allow more time with --budget to narrow it."),
         ),
     }
+}
+
+/// The percentile that is to end a trial, and how precise it is to be.
+fn wanted_percentile(trial: &Trial) -> Option<(f64, f64)> {
+    let goal = trial.goal?;
+    match goal.aim {
+        Aim::Percentile(share) => Some((share, goal.precision)),
+        _ => None,
+    }
+}
+
+/// That the percentile which was to end the trial is not as precise as requested.
+fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
+    let (share, precision) = wanted_percentile(trial).filter(|_| !measurement.is_converged())?;
+    let mut percentiles = measurement.response.percentiles.iter();
+    let found = percentiles.find(|it| it.p == share)?;
+    let width = found.estimate.map(|it| it.relative_half_width());
+    let known = match width.filter(|it| it.is_finite()) {
+        Some(width) => format!("is known to {:.0} %", width * 100.0),
+        None => "has no interval yet".to_owned(),
+    };
+    let cause = format!(
+        "{}: ended before {} was as precise as requested ({}): it {known}, with {:.0} independent \
+         operations beyond it, and is firm from {EVIDENCE_FIRM:.0} on.",
+        measurement.title,
+        percentile_name(share),
+        exact_percent(precision),
+        found.evidence
+    );
+    let warning = Warning::note(WarningCode::NotConverged, cause);
+    Some(warning.advise("Allow more time with --budget."))
 }
 
 /// How far the latency moved, relative to its mean; beyond that a share means nothing.

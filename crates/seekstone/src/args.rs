@@ -60,9 +60,9 @@ pub use inspect::InspectArgs;
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::within;
 use parse::{
-    LevelArg, parse_budget, parse_duration, parse_interval, parse_level, parse_level_at,
-    parse_pattern, parse_precision, parse_processors, parse_rate, parse_share, parse_size,
-    parse_span, parse_target,
+    LevelArg, TrialPrecision, parse_budget, parse_duration, parse_interval, parse_level,
+    parse_level_at, parse_pattern, parse_precision, parse_processors, parse_rate, parse_share,
+    parse_size, parse_span, parse_target, parse_trial_precision,
 };
 pub use positioning::PositioningArgs;
 pub use profile_choice::{ProfileChoice, profile_names};
@@ -371,9 +371,12 @@ pub struct TrialArgs {
     /// counts from when each was due.
     #[arg(long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate)]
     pub rate: Option<Rate>,
-    /// Stop when mean and rate are this precise.
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
-    pub precision: f64,
+    /// Stop when mean and rate are this precise, or a percentile, as in 10%@p99.9.
+    #[arg(
+        long, value_name = "PERCENT[@pN]", default_value = "3%",
+        value_parser = parse_trial_precision
+    )]
+    pub precision: TrialPrecision,
     /// Run for this long, precise or not; a closed loop at least until its first operation
     /// completes.
     #[arg(

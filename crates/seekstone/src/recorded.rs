@@ -9,7 +9,7 @@ use results::{RunSetting, SettingOrigin, Setup};
 use units::{Bytes, Duration, Rate, exact_percent};
 
 use crate::args::FilePart;
-use crate::args::parse::LevelArg;
+use crate::args::parse::{LevelArg, TrialPrecision};
 use crate::exit::UsageError;
 use crate::forms::FORMS;
 
@@ -126,6 +126,7 @@ fn texts(matches: &ArgMatches, id: &str) -> Vec<String> {
         .or_else(|| exact(matches, id, |it: &Rate| it.to_exact_string()))
         .or_else(|| exact(matches, id, |it: &f64| exact_percent(*it)))
         .or_else(|| exact(matches, id, bool::to_string))
+        .or_else(|| exact(matches, id, TrialPrecision::to_string))
         .or_else(|| exact(matches, id, part))
         .or_else(|| exact(matches, id, level))
         .unwrap_or_else(|| {

@@ -9,7 +9,7 @@ use crate::findings::{Finding, findings};
 use crate::goal::{
     Aim, CITABLE_OF_NEARLY_CONSTANT, CITABLE_SAMPLES, Goal, GoalKind, NEARLY_CONSTANT, Verdict,
 };
-use crate::quantile::{PercentileEstimate, percentiles};
+use crate::quantile::{PercentileEstimate, is_reached, percentiles};
 use crate::store::SlotStore;
 use crate::variance::{
     LongRun, cautious_variance, group_means, interval_around, long_run_variance, mean,
@@ -66,6 +66,20 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// The same, which is not converged before the percentile that is aimed at is known.
+    fn held_to_percentile(self, store: &SlotStore, goal: &Goal, standing: &WindowQuality) -> Self {
+        match goal.aim {
+            Aim::Percentile(p) if self.is_converged && !is_reached(store, &self, goal, p) => Self {
+                verdict: Verdict::Budget {
+                    is_citable: standing.is_citable,
+                },
+                is_converged: false,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// The series behind the estimates, for functions of mean and rate such as a load curve.
     #[must_use]
     pub fn window(&self, store: &SlotStore) -> Option<Window> {
@@ -81,7 +95,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         return None;
     }
     let cut = match goal.aim {
-        Aim::TimeAndLoad | Aim::LoadAtTime(_) => {
+        Aim::TimeAndLoad | Aim::LoadAtTime(_) | Aim::Percentile(_) => {
             let whole = Window::new(store, channel, 0..store.len())?;
             let means = slot_means(store, channel);
             find_cut(store, &whole.response_influence, &means)
@@ -121,7 +135,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         }
         _ => spread,
     };
-    Some(Evaluation {
+    let found = Evaluation {
         channel,
         mean: Estimate {
             samples: spread.ess,
@@ -139,7 +153,8 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         findings: Vec::new(),
         duration_ns: window.duration_ns(),
         completions: window.completions,
-    })
+    };
+    Some(found.held_to_percentile(store, goal, &standing))
 }
 
 /// As [`evaluate`], with percentiles `ps` (0 to 1) and findings: for the end of a trial.
@@ -212,12 +227,11 @@ impl WindowEstimates {
     }
 
     /// The longest lag at which what is wanted was found correlated.
-    const fn lag(&self, aim: Aim) -> usize {
+    fn lag(&self, aim: Aim) -> usize {
         let (time, rate) = (self.of_mean.lag, self.of_rate.lag);
         match aim {
             Aim::Load => rate,
-            Aim::TimeAndLoad | Aim::LoadAtTime(_) if rate > time => rate,
-            Aim::TimeAndLoad | Aim::LoadAtTime(_) => time,
+            Aim::TimeAndLoad | Aim::LoadAtTime(_) | Aim::Percentile(_) => time.max(rate),
         }
     }
 }
@@ -294,15 +308,19 @@ impl WindowQuality {
         drift: &Drift,
     ) -> Self {
         let wanted_of_time = match goal.aim {
-            Aim::TimeAndLoad => Some(goal.precision),
+            Aim::TimeAndLoad | Aim::Percentile(_) => Some(goal.precision),
             Aim::LoadAtTime(precision) => Some(precision),
             Aim::Load => None,
         };
+        // How precise a percentile is stands apart from the mean and the load.
+        let of_percentile = matches!(goal.aim, Aim::Percentile(_));
         let is_time_precise = wanted_of_time.is_none_or(|precision| {
-            spread.mean.relative_half_width() <= precision && spread.ess >= goal.samples_min
+            let is_narrow = spread.mean.relative_half_width() <= precision;
+            (is_narrow || of_percentile) && spread.ess >= goal.samples_min
         });
         let is_moving = wanted_of_time.is_some_and(|precision| drift.spoils(precision));
-        let is_load_precise = spread.throughput.relative_half_width() <= goal.precision;
+        let is_load_precise =
+            of_percentile || spread.throughput.relative_half_width() <= goal.precision;
         let lags = goal.lag_factor as usize * (spread.lag(goal.aim) + 1);
         Self {
             is_resolved: window.slots.len() >= lags,

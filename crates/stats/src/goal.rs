@@ -34,12 +34,14 @@ pub enum Aim {
     /// The load alone. Near saturation the time has no precise mean within minutes, and the load
     /// that is carried hardly depends on it.
     Load,
+    /// This percentile of the time, 0 to 1: firm, and as precise as the goal says.
+    Percentile(f64),
 }
 
 /// When an estimate is good enough. Defaults: section 5 of the statistics notes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
-    /// Relative half-width wanted for mean response time and throughput: 0.03 is 3 %.
+    /// Relative half-width wanted for what is aimed at: 0.03 is 3 %.
     pub precision: f64,
     /// Effective independent samples wanted.
     pub samples_min: f64,

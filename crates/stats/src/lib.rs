@@ -70,8 +70,8 @@ pub use goal::{Aim, Goal, GoalKind, Verdict};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use modes::valley;
 pub use quantile::{
-    PercentileEstimate, Tail, chance_of_at_most, is_indicative, percentiles, quantile_interval,
-    share_within,
+    EVIDENCE_FIRM, PercentileEstimate, Tail, chance_of_at_most, is_indicative, percentiles,
+    quantile_interval, samples_for, share_within,
 };
 pub use repeats::{REPEATS_LOOKED_AT, RepeatsEnd, mean_of_repeats, repeats_mean};
 pub use slot::{Slot, SlotAccumulator, Tally};

@@ -12,7 +12,7 @@ use statrs::function::beta::beta_reg;
 use crate::bins::{BIN_COUNT, LogBins};
 use crate::estimate::{CONFIDENCE, Estimate};
 use crate::evaluation::Evaluation;
-use crate::goal::Verdict;
+use crate::goal::{Goal, Verdict};
 use crate::store::SlotStore;
 use crate::variance::{LongRun, cautious_variance, long_run_variance, student_t};
 use crate::window::{Channel, Window};
@@ -25,11 +25,13 @@ const BEYOND_MIN: f64 = 1.0;
 const EVIDENCE_MIN: f64 = 10.0;
 /// ... and from which it is firm. With 20, as few as 6 of 10 of the firm ones of some queues were
 /// right: what just passes may owe it to a variance that came out low.
-const EVIDENCE_FIRM: f64 = 50.0;
+pub const EVIDENCE_FIRM: f64 = 50.0;
 /// The rarest percentile that is of use to all, as the sample has it.
 const USUAL_MAX: f64 = 0.999;
 /// By so much of its upper half an interval is longer whose evidence is `EVIDENCE_FIRM` or less.
 const LONGER_AT_THE_BAR: f64 = 0.5;
+/// The normal distribution's quantile of a two-sided interval of 95 %.
+const NORMAL_975: f64 = 1.96;
 
 /// One percentile, with as much as the sample supports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,6 +107,31 @@ pub fn percentiles(
         .collect();
     in_order(&mut all);
     all
+}
+
+/// Whether the percentile `p` is firm, and its printed interval as narrow as `goal` says.
+pub(crate) fn is_reached(store: &SlotStore, evaluation: &Evaluation, goal: &Goal, p: f64) -> bool {
+    let Some((window, pool)) = pooled(store, evaluation.channel, evaluation) else {
+        return false;
+    };
+    let found = interval(store, evaluation.channel, evaluation, &window, &pool, p);
+    found.is_some_and(|found| {
+        let lags = goal.lag_factor as usize * (found.lag + 1);
+        let width = found.cautious(&pool, evaluation.ess).relative_half_width();
+        window.slots.len() >= lags
+            && found.evidence(evaluation.ess) >= EVIDENCE_FIRM
+            && width <= goal.precision
+    })
+}
+
+/// About how many independent operations it takes until the percentile `p` is firm and known to
+/// `precision`, a relative half-width, if times are exponential. Where they vary less it takes
+/// fewer, as far as they are enough to be firm; correlated times take more.
+#[must_use]
+pub fn samples_for(p: f64, precision: f64) -> f64 {
+    let beyond = 1.0 - p;
+    let of_width = NORMAL_975 * NORMAL_975 * p / (precision * beyond.ln()).powi(2);
+    of_width.max(EVIDENCE_FIRM) / beyond
 }
 
 /// No percentile is below a lower one: the ends of intervals, of which each has its own variance,
@@ -226,6 +253,8 @@ struct PercentileInterval {
     half_of_share: f64,
     /// The share at which that ends.
     above: f64,
+    /// The longest lag, in slots, at which the shares were found correlated.
+    lag: usize,
 }
 
 impl PercentileInterval {
@@ -292,6 +321,7 @@ fn interval(
         estimate,
         half_of_share,
         above,
+        lag: long_run.lag,
     })
 }
 

@@ -129,7 +129,7 @@ impl Visit {
             is_load_alone: plan.goal.aim == Aim::Load,
             precision: match plan.goal.aim {
                 Aim::LoadAtTime(of_time) => of_time,
-                Aim::TimeAndLoad | Aim::Load => plan.goal.precision,
+                Aim::TimeAndLoad | Aim::Load | Aim::Percentile(_) => plan.goal.precision,
             },
             elapsed,
             // Near saturation the time wanders; where it is not wanted, that is no drift.

@@ -1,10 +1,11 @@
 //! Parsers of single arguments; each says what it takes when it is given something else.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::ops::RangeBounds;
 
 use clap::builder::RangedI64ValueParser;
-use units::{Bytes, Duration, Rate, TargetName, UnnamedTarget};
+use units::{Bytes, Duration, Rate, TargetName, UnnamedTarget, exact_percent};
 
 use lab::workers::SLICE;
 
@@ -169,6 +170,43 @@ pub fn parse_precision(text: &str) -> Result<f64, String> {
     } else {
         Err("must be between 0.1% and 50%".into())
     }
+}
+
+/// How precise a trial has to be, and in what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialPrecision {
+    /// The relative half-width.
+    pub width: f64,
+    /// Of this percentile, 0 to 1; `None` for mean and rate.
+    pub percentile: Option<f64>,
+}
+
+impl fmt::Display for TrialPrecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&exact_percent(self.width))?;
+        match self.percentile {
+            Some(share) => write!(f, "@{}", results::percentile_name(share)),
+            None => Ok(()),
+        }
+    }
+}
+
+pub fn parse_trial_precision(text: &str) -> Result<TrialPrecision, String> {
+    let (width, name) = match text.split_once('@') {
+        Some((width, name)) => (width, Some(name.trim())),
+        None => (text, None),
+    };
+    let percentile = name.map(|name| {
+        let known = results::PERCENTILES.iter().find(|it| it.name == name);
+        known.map(|it| it.share).ok_or_else(|| {
+            let names = results::PERCENTILES.map(|it| it.name).join(", ");
+            format!("\"{name}\" must be one of {names}, as in 10%@p99")
+        })
+    });
+    Ok(TrialPrecision {
+        width: parse_precision(width)?,
+        percentile: percentile.transpose()?,
+    })
 }
 
 /// A think time with its law, as in `5s:constant`.

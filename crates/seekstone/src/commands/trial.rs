@@ -5,20 +5,24 @@ use kinds::depth::{closed_depth, open_depth};
 use kinds::single_load::{LoadQuestion, LoadRequest, measure_load};
 use kinds::stage::Show;
 use lab::bench::BenchRequest;
-use results::Setup;
-use stats::Goal;
-use units::{Duration, TargetName, format_count, format_counted, format_duration_ns};
+use results::{Setup, percentile_name};
+use stats::{Aim, Goal, samples_for};
+use units::{
+    Duration, Rate, TargetName, exact_percent, format_count, format_counted, format_duration_ns,
+};
 use verify::SECTOR_BYTES;
 use workload::{
     AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, OperationSize, Pacing, Partition,
     Pattern, Region, TargetId, WalkStart,
 };
 
+use crate::args::parse::TrialPrecision;
 use crate::args::{PartitionChoice, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
 use crate::commands::{trial_iolog, trial_targets};
 use crate::exit::UsageError;
+use crate::output;
 
 /// Test files are written in blocks of 2 to the power of this.
 const FILL_BLOCK_BITS: u32 = 20;
@@ -67,6 +71,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     };
     let depth = depth(args, bench.storage.driver);
     let (goal, duration_max) = ends(args, time);
+    announce(args, time);
     let request = LoadRequest {
         bench,
         spec: spec(&args.workload, pacing)?,
@@ -109,12 +114,49 @@ pub fn ends(args: &TrialArgs, budget: Duration) -> (Option<Goal>, Duration) {
     match args.duration {
         Some(duration) => (None, duration),
         None => {
-            let mut goal = Goal::result(args.precision);
+            let TrialPrecision { width, percentile } = args.precision;
+            let mut goal = Goal {
+                aim: percentile.map_or(Aim::TimeAndLoad, Aim::Percentile),
+                ..Goal::result(width)
+            };
             let floor = budget.as_nanos() / 10;
             goal.duration_min_ns = goal.duration_min_ns.min(floor);
             (Some(goal), budget)
         }
     }
+}
+
+/// Tell about how long it takes until a percentile is as precise as asked for.
+pub fn announce(args: &TrialArgs, budget: Duration) {
+    let asked = args.duration.is_none() && !args.common.quiet;
+    if let Some(share) = args.precision.percentile.filter(|_| asked) {
+        let rate = args.rate.map(Rate::per_second);
+        output::complain(&plan(share, args.precision, rate, budget));
+    }
+}
+
+/// That takes operations; the time is known where their rate is.
+fn plan(share: f64, precision: TrialPrecision, rate: Option<f64>, budget: Duration) -> String {
+    let operations = samples_for(share, precision.width);
+    let (seconds, budget) = (budget.as_secs_f64(), budget.to_exact_string());
+    let time = |seconds: f64| format_duration_ns(seconds * 1e9);
+    let takes = match rate {
+        Some(rate) if operations > rate * seconds => format!(
+            ", {} at the rate offered: --budget {budget} is too short",
+            time(operations / rate)
+        ),
+        Some(rate) => format!(", {} at the rate offered", time(operations / rate)),
+        None => format!(
+            "; --budget {budget} is enough from {} IOPS on",
+            format_count(operations / seconds)
+        ),
+    };
+    format!(
+        "{} to {}: about {} independent operations{takes} (correlated latencies take more)",
+        percentile_name(share),
+        exact_percent(precision.width),
+        format_count(operations),
+    )
 }
 
 /// Requests outstanding, as asked for or as the load takes.

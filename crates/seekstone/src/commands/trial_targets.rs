@@ -20,7 +20,7 @@ use units::{Bytes, Duration, TargetName, exact_percent, format_counted};
 use crate::args::{Reach, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::reached;
-use crate::commands::trial::{ends, title, warm_up_leaves};
+use crate::commands::trial::{announce, ends, title, warm_up_leaves};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -54,6 +54,9 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     check_goals(offered, &args.common.goals)?;
     let (goal, duration_max) = ends(args, budget);
     let goal = goal.filter(|_| !given.iter().any(WorkloadText::has_own_course));
+    if goal.is_some() {
+        announce(args, budget);
+    }
     let shape = TrialShape {
         title: title_of(args, &jobs),
         goal,

@@ -70,6 +70,10 @@ fn wrong_units_and_values_are_wrong_usage() {
             &["trial", "--precision", "0%"],
             "must be between 0.1% and 50%",
         ),
+        (
+            &["trial", "--precision", "10%@p98"],
+            "\"p98\" must be one of p50, p95, p99, p99.9, as in 10%@p99",
+        ),
         (&["trial", "--rate", "0/s"], "must be above zero"),
         (
             &["trial", "--rate", "2000000k/s"],

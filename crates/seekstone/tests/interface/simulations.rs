@@ -291,6 +291,49 @@ fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
     scratch.check(&wanted, 0, "stopped before the precision was reached");
 }
 
+/// Story: of 1760 trials none had a 99.9th percentile that could be quoted, and nothing asked for
+/// one: a trial ended when its mean was precise.
+#[test]
+fn a_percentile_ends_a_trial_when_it_is_precise() {
+    let scratch = Scratch::new();
+    let trial = ["trial", "sim:mm1?mean=100us", "--rate", "1000/s"];
+    let wanted = ["--precision", "10%@p99.9", "--budget", "30min"];
+    let precise = [&trial[..], &wanted, &["--seed", "1", "--no-save"]].concat();
+    let ended = scratch.check(&precise, 0, "converged");
+    let plan = "p99.9 to 10%: about 50,000 independent operations, 50.0 s at the rate offered \
+                (correlated latencies take more)";
+    assert!(ended.stderr.contains(plan), "{}", ended.stderr);
+    let json = scratch.check(&[&precise[..], &["--json", "-", "-q"]].concat(), 0, "");
+    assert!(!json.stderr.contains("p99.9 to 10%"), "{}", json.stderr);
+    let run = json.json();
+    let percentiles = &run["measurements"][0]["response"]["percentiles"];
+    let found = percentiles.as_array().and_then(|them| them.last());
+    let found = found.expect("percentiles");
+    assert_eq!(found["is_indicative"], false, "{found}");
+    let estimate = |end: &str| found["estimate"][end].as_f64().expect("a number");
+    let (value, low, high) = (estimate("value"), estimate("low"), estimate("high"));
+    assert!((high - low) / 2.0 <= 0.1 * value, "{found}");
+    // Of this queue a response is exponential, with a mean of 111 us.
+    let truth = 1000.0_f64.ln() * 1e5 / 0.9;
+    assert!((low..=high).contains(&truth), "{truth} {found}");
+}
+
+#[test]
+fn a_percentile_that_is_not_reached_says_so() {
+    let scratch = Scratch::new();
+    let trial = ["trial", "sim:mm1?mean=100us", "--seed", "1", "--no-save"];
+    let wanted = ["--precision", "10%@p99.9", "--budget", "5s"];
+    let brief = [&trial[..], &wanted].concat();
+    let offered = [&brief[..], &["--rate", "1000/s"]].concat();
+    let ended = scratch.check(&offered, 0, "stopped before the precision was reached");
+    let told = |text: &str| assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
+    told("ended before p99.9 was as precise as requested (10%)");
+    let short = "50.0 s at the rate offered: --budget 5s is too short";
+    assert!(ended.stderr.contains(short), "{}", ended.stderr);
+    let closed = "50,000 independent operations; --budget 5s is enough from 10,000 IOPS on";
+    scratch.check(&brief, 0, closed);
+}
+
 /// Arms that are dragged to and fro bend the curve of random walkers; without that the same disk
 /// carries much more before it is saturated.
 #[test]

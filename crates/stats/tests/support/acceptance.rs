@@ -1,6 +1,8 @@
 //! Runs the stopping rule on a process until it stops, and asks whether its intervals cover.
 
-use stats::{Channel, Goal, Slot, SlotAccumulator, SlotStore, evaluate, quantile_interval};
+use stats::{
+    Aim, Channel, Goal, Slot, SlotAccumulator, SlotStore, evaluate, percentiles, quantile_interval,
+};
 
 use super::closed_loop::ClosedLoop;
 use super::processes::{Process, Series};
@@ -103,6 +105,40 @@ pub fn run(process: &Process, precisions: &[f64], judge: Judge, replication: u64
         }
         if outcome.completions.iter().all(|&stop| stop > 0) {
             return outcome;
+        }
+    }
+    unreachable!("epochs do not end")
+}
+
+/// Runs one replication until the percentile `p`, to which the normal's `z` belongs, is known to
+/// `precision`: whether its interval, as it is printed, covers, and after how many completions.
+pub fn run_to_percentile(
+    process: &Process,
+    (p, z): (f64, f64),
+    precision: f64,
+    replication: u64,
+) -> (bool, u64) {
+    let goal = Goal {
+        aim: Aim::Percentile(p),
+        ..goal(precision)
+    };
+    let mut series = process.start(replication);
+    let mut accumulator = SlotAccumulator::new();
+    let mut store = SlotStore::with_grouping(25_000_000, 0, 1);
+    for epoch in 0.. {
+        let judge = Judge::MeansAndPercentiles;
+        store.push(next_slot(&mut series, &mut accumulator, epoch, judge));
+        if !store.look_due() {
+            continue;
+        }
+        let found = evaluate(&store, Channel::Response, &goal).expect("64 slots");
+        if found.is_converged {
+            let printed = percentiles(&store, Channel::Response, &found, &[p])[0];
+            let interval = printed.estimate.expect("a value");
+            assert!(!printed.is_indicative && interval.relative_half_width() <= precision);
+            let truth = process.quantile(p, z) * UNIT_NS;
+            let covers = interval.low - 1.0 <= truth && truth <= interval.high + 1.0;
+            return (covers, (epoch + 1) * PER_SLOT);
         }
     }
     unreachable!("epochs do not end")
