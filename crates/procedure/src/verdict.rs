@@ -8,7 +8,9 @@ mod reason;
 mod rules;
 mod trials;
 
+use results::environment::TargetKind;
 use results::{Row, Run, RunVerdict, Status, Table, Trust};
+use units::format_duration_ns;
 
 use reason::{blamed, bound, in_words};
 
@@ -19,6 +21,36 @@ struct Statement<'a> {
     text: Option<String>,
     /// Whether it quotes their figures, and so cannot be said of rows that are not sound.
     is_quoting: bool,
+    /// How long they were measured, where devices may change later.
+    brief: Option<Brief>,
+}
+
+/// A time so short that much of what storage does in minutes was not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Brief {
+    ns: u64,
+    /// What was measured for that long, behind the time: `at each load`.
+    of: &'static str,
+}
+
+impl Brief {
+    /// Of storage that is to be quoted a measurement is no shorter.
+    const BELOW_NS: u64 = 30_000_000_000;
+
+    /// `ns` on the target of `run`; `None` where they are long enough, or it is a model.
+    fn of(run: &Run, ns: u64, of: &'static str) -> Option<Self> {
+        let is_real = run.target.kind != TargetKind::Simulated;
+        (is_real && ns < Self::BELOW_NS).then_some(Self { ns, of })
+    }
+
+    fn in_words(self) -> String {
+        let seconds = self.ns as f64 / 1e9;
+        let time = match seconds < 1.0 {
+            true => format_duration_ns(self.ns as f64),
+            false => format!("{seconds:.0} s"),
+        };
+        format!(", over {time}{}", self.of)
+    }
 }
 
 /// What can be said of a kind of run.
@@ -54,7 +86,12 @@ impl<'a> Statement<'a> {
             rows,
             text,
             is_quoting: true,
+            brief: None,
         }
+    }
+
+    fn over(self, brief: Option<Brief>) -> Self {
+        Self { brief, ..self }
     }
 
     /// It holds of rows that are shaky, too.
@@ -87,7 +124,10 @@ pub fn verdict(run: &Run) -> RunVerdict {
         .take(answer.count)
         .collect();
     let texts: Vec<&str> = quoted.iter().filter_map(|it| it.text.as_deref()).collect();
-    let answered = sentence(&texts.join("; "), answer.begins_with_name);
+    let quoting = quoted.iter().filter(|it| it.is_quoting);
+    let briefest = quoting.filter_map(|it| it.brief).min();
+    let text = texts.join("; ") + &briefest.map_or_else(String::new, Brief::in_words);
+    let answered = sentence(&text, answer.begins_with_name);
     // Of storage that changed it is only what still holds.
     let answered = match (answered, run.change()) {
         (Some(answered), None) => Ok(answered),

@@ -45,6 +45,7 @@ fn statement<'a>(rows: Vec<&'a Row>, says: &Saying) -> Statement<'a> {
         rows,
         text: Some(says.text.clone()),
         is_quoting: !says.holds_if_shaky,
+        brief: None,
     }
 }
 

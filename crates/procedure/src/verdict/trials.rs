@@ -4,10 +4,10 @@ use results::{
     Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, known, percentile_name,
     with_unit,
 };
-use stats::Estimate;
+use stats::{Estimate, RESOLVABLE};
 use units::{format_count, format_counted, format_duration_ns};
 
-use super::{Candidates, Statement, rows_of};
+use super::{Brief, Candidates, Statement, rows_of};
 use crate::checkup::{carried_at, load_carried};
 
 /// Operations of at least this many bytes are told by their bandwidth.
@@ -27,19 +27,23 @@ pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     let trials = run.measurements.iter().zip(rows_of(tables, "measurements"));
     let trials = trials.filter(|(it, _)| !it.is_for_goal);
     let trials: Vec<(&Measurement, &Row)> = trials.collect();
+    let brief = |it: &Measurement, of| Brief::of(run, it.duration_ns, of);
     match run.curve() {
         _ if run.settings.command == "run" => {
-            let carried = run.curve().and_then(|curve| carried(curve, tables));
+            let carried = run.curve().and_then(|curve| carried(run, curve, tables));
             let count = if carried.is_some() { 1 } else { 2 };
-            let rows = check_up_rows(&trials);
+            let rows = check_up_rows(run, &trials);
             Candidates::of(carried.into_iter().chain(rows), count)
         }
         Some(curve) => Candidates::of(of_curve(run, curve, tables), 2),
         None if trials.len() == 1 => {
-            Candidates::of(trials.iter().map(|(it, row)| trial(it, row)), 1)
+            let texts = trials.iter();
+            let texts = texts.map(|(it, row)| trial(it, row).over(brief(it, "")));
+            Candidates::of(texts, 1)
         }
         None => {
-            let texts = trials.iter().map(|(it, row)| one_of_many(it, row));
+            let texts = trials.iter();
+            let texts = texts.map(|(it, row)| one_of_many(it, row).over(brief(it, " each")));
             Candidates::of(texts, FEW).beginning_with_name()
         }
     }
@@ -114,17 +118,22 @@ fn overload<'a>(row: &Measurement, marks: &'a Row, does: &str) -> Option<Stateme
 }
 
 /// The load that a check-up found at a level.
-fn carried<'a>(curve: &Curve, tables: &'a [Table]) -> Option<Statement<'a>> {
+fn carried<'a>(run: &Run, curve: &Curve, tables: &'a [Table]) -> Option<Statement<'a>> {
     let (level, _) = carried_at(curve)?;
     let text = load_carried(curve, "random 4 KiB reads/s");
-    Some(Statement::quoting(
-        level_row(curve, level.level_ns, tables),
-        text,
-    ))
+    let row = level_row(curve, level.level_ns, tables);
+    Some(Statement::quoting(row, text).over(brief_point(run, curve)))
+}
+
+/// The shortest of a curve's points that are cited.
+fn brief_point(run: &Run, curve: &Curve) -> Option<Brief> {
+    let shortest_ns = curve.resolution?.slowest_change_ns * RESOLVABLE;
+    Brief::of(run, shortest_ns, " at each load")
 }
 
 /// The rows of a check-up by what they are measured for.
 fn check_up_rows<'a>(
+    run: &Run,
     trials: &[(&Measurement, &'a Row)],
 ) -> impl Iterator<Item = Statement<'a>> + use<'a> {
     let place = |it: &Measurement| MAIN_ROWS.iter().position(|name| *name == it.name);
@@ -134,7 +143,7 @@ fn check_up_rows<'a>(
         let is_streaming = it.bandwidth.is_some_and(|bytes| is_large(it, &bytes));
         let figure = if is_streaming { rate(it) } else { latency(it) };
         let text = is_bounded(it).then(|| format!("{}: {figure}", it.title));
-        Statement::quoting(vec![row], text)
+        Statement::quoting(vec![row], text).over(Brief::of(run, it.duration_ns, " each"))
     });
     texts.collect::<Vec<_>>().into_iter()
 }
@@ -183,6 +192,7 @@ fn of_curve<'a>(run: &Run, curve: &Curve, tables: &'a [Table]) -> Vec<Statement<
         .into_iter()
         .chain(of_level)
         .chain([highest])
+        .map(|it| it.over(brief_point(run, curve)))
         .collect()
 }
 

@@ -1,9 +1,10 @@
 //! The verdict of a run: a rule for each kind, and the same words in every form.
 
 use report::{Style, check_up, csv_figures, html, markdown, openmetrics};
+use results::environment::TargetKind;
 use results::{
-    GoalVerdict, LimitVerdict, RowWarning, Run, RunVerdict, Severity, Study, Table, Trust, Unit,
-    Warning, WarningCode, json,
+    GoalVerdict, LimitVerdict, Resolution, RowWarning, Run, RunVerdict, Severity, Study, Table,
+    Trust, Unit, Warning, WarningCode, json,
 };
 use stats::{Estimate, Verdict};
 
@@ -284,6 +285,40 @@ fn every_form_has_the_verdict() {
     }
 }
 
+/// Story: a trial that was precise after 6 s told what a device "delivers" that changes in minutes.
+#[test]
+fn a_brief_measurement_of_real_storage_says_how_long_it_was() {
+    let said = |kind: &str, change: &dyn Fn(&mut Run)| {
+        let (_, mut run) = all_kinds()
+            .into_iter()
+            .find(|it| it.0 == kind)
+            .expect("a kind");
+        change(&mut run);
+        verdict(&judged(run)).sentence.clone()
+    };
+    let trial_of = |seconds: f64| {
+        said("trial", &|run| {
+            run.measurements[0].duration_ns = (seconds * 1e9) as u64;
+        })
+    };
+    let check = |sentence: String, end: &str| assert!(sentence.ends_with(end), "{sentence}");
+    check(trial_of(5.7), ", over 6 s.");
+    check(trial_of(0.4), ", over 400 ms.");
+    check(trial_of(30.0), "us.");
+    let curve_of = |seconds: u64| {
+        said("curve", &|run| {
+            let found = Resolution::of(1_000, seconds * 1_000_000_000);
+            run.curves[0].resolution = Some(found);
+        })
+    };
+    check(curve_of(12), "with 64 clients, over 12 s at each load.");
+    check(curve_of(30), "with 64 clients.");
+    for kind in ["trial", "curve", "run"] {
+        let of_model = said(kind, &|run| run.target.kind = TargetKind::Simulated);
+        assert!(!of_model.contains(", over "), "{of_model}");
+    }
+}
+
 #[test]
 fn a_figure_of_each_kind_is_in_its_sentence() {
     // Those of the kinds of studies are all alike.
@@ -306,14 +341,14 @@ fn a_figure_of_each_kind_is_in_its_sentence() {
     insta::assert_snapshot!(lines.join("\n"), @r"
     run, sound
       Reaches 87,300 (85,600 .. 89,000) random 4 KiB reads/s in a closed
-      loop at a mean latency of 100 us.
+      loop at a mean latency of 100 us, over 12 s at each load.
     trial, sound
       Delivers 2.41 GB/s (2.36 .. 2.46) with 1 client, mean latency 435
-      us (426 .. 444), p99 652 us.
+      us (426 .. 444), p99 652 us, over 6 s.
     curve, sound
       Reaches 87,300 (85,600 .. 89,000) IOPS in a closed loop at a mean
       latency of 100 us; saturates at 103,000 IOPS (102,000 .. 104,000) with 64
-      clients.
+      clients, over 12 s at each load.
     rab, sound
       Batch workloads average RABmark[r] 32,500 (31,900 .. 33,200).
     transactions, sound
