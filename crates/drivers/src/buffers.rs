@@ -25,6 +25,16 @@ pub const VARIETY_BYTES: usize = 4 << 20;
 /// What one stripe has at most for variety alone.
 const STRIPE_VARIETY_BYTES: usize = 1 << 20;
 
+/// The pages that memory for transfers lies in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BufferPages {
+    /// Huge ones for transfers of several pages, as far as the system has them.
+    #[default]
+    Huge,
+    /// Those of the processor alone, as another program's memory does that asks for nothing.
+    Small,
+}
+
 /// Why memory for transfers could not be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BufferError {
@@ -67,12 +77,27 @@ impl AlignedBuffer {
     /// When the system has no memory for it.
     pub fn huge(len: usize) -> Result<Self, BufferError> {
         let this = Self::mapped(len, HUGE_PAGE_BYTES)?;
-        // SAFETY: the range is the mapping made above. The advice changes no content, and a
-        // refusal leaves small pages.
-        unsafe {
-            libc::madvise(this.start.as_ptr().cast(), this.len, libc::MADV_HUGEPAGE);
-        }
+        this.advise(libc::MADV_HUGEPAGE);
         Ok(this)
+    }
+
+    /// Memory as of [`AlignedBuffer::zeroed`] that lies in no huge page, also where the system
+    /// gives them to who does not ask.
+    ///
+    /// # Errors
+    /// When the system has no memory for it.
+    pub fn in_small_pages(len: usize) -> Result<Self, BufferError> {
+        let this = Self::mapped(len, PAGE_BYTES)?;
+        this.advise(libc::MADV_NOHUGEPAGE);
+        Ok(this)
+    }
+
+    /// Say which pages are wanted; a system that refuses goes by its own settings.
+    fn advise(&self, advice: libc::c_int) {
+        // SAFETY: the range is the mapping of `self`, and the advice changes no content.
+        unsafe {
+            libc::madvise(self.start.as_ptr().cast(), self.len, advice);
+        }
     }
 
     /// Memory of `len` bytes that begins and ends at multiples of `unit`, a power of two.
@@ -182,16 +207,30 @@ impl BufferPool {
     /// # Errors
     /// When the system has no memory for them.
     pub fn new(count: usize, len: usize, variety: usize, seed: u64) -> Result<Self, BufferError> {
+        Self::in_pages(BufferPages::Huge, count, len, variety, seed)
+    }
+
+    /// The same in pages of that kind.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
+    pub fn in_pages(
+        pages: BufferPages,
+        count: usize,
+        len: usize,
+        variety: usize,
+        seed: u64,
+    ) -> Result<Self, BufferError> {
         let refused = BufferError::NoMemory { count, len };
         let count = count.max(1);
         let variety = (variety / count).min(STRIPE_VARIETY_BYTES);
         let stripe = len.max(1).max(variety).checked_next_multiple_of(PAGE_BYTES);
         let stripe = stripe.ok_or(refused.clone())?;
         let total = stripe.checked_mul(count).ok_or(refused.clone())?;
-        let memory = if len > PAGE_BYTES {
-            AlignedBuffer::huge(total)
-        } else {
-            AlignedBuffer::zeroed(total)
+        let memory = match pages {
+            BufferPages::Small => AlignedBuffer::in_small_pages(total),
+            BufferPages::Huge if len > PAGE_BYTES => AlignedBuffer::huge(total),
+            BufferPages::Huge => AlignedBuffer::zeroed(total),
         };
         let mut memory = memory.map_err(|_| refused)?;
         fill_incompressible(memory.as_mut_slice(), seed);
@@ -354,6 +393,14 @@ mod tests {
             4 << 20,
             "not rounded up for single pages"
         );
+    }
+
+    #[test]
+    fn no_huge_page_is_had_where_small_ones_are_wanted() {
+        let pool = BufferPool::in_pages(BufferPages::Small, 4, 1 << 20, 0, 1).unwrap();
+        assert_eq!(pool.memory().len(), 4 << 20);
+        let huge = pool.memory().huge_bytes();
+        assert!(huge.is_none_or(|it| it == 0), "{huge:?}");
     }
 
     /// Above 1 GiB nothing was registered at all.

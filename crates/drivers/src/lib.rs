@@ -46,7 +46,8 @@ mod work_tree;
 
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{
-    AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, VARIETY_BYTES, fill_incompressible,
+    AlignedBuffer, BufferError, BufferPages, BufferPool, PAGE_BYTES, VARIETY_BYTES,
+    fill_incompressible,
 };
 pub use compute::ComputeSettings;
 pub use content::ContentSource;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use engine::{Driver, DriverError};
 use units::Duration;
 
-use crate::buffers::{BufferPool, VARIETY_BYTES};
+use crate::buffers::{BufferPages, BufferPool, VARIETY_BYTES};
 use crate::compute::ComputeSettings;
 use crate::payload::Payload;
 use crate::table::TargetTable;
@@ -51,6 +51,8 @@ pub struct DriverOptions {
     /// Memory that the buffers have together at least, so that writes do not send the same bytes
     /// again and again. Reads need none.
     pub variety: usize,
+    /// The pages that they lie in.
+    pub pages: BufferPages,
     /// What is written, and whether it is checked when read.
     pub payload: Payload,
     /// How long before a deadline the driver stays awake. A sleeping thread wakes some 20 to 30 us
@@ -107,6 +109,7 @@ impl DriverOptions {
             depth,
             buffer_len,
             variety: VARIETY_BYTES,
+            pages: BufferPages::default(),
             payload: Payload::default(),
             awake: AWAKE_USUAL,
             compute: ComputeSettings::default(),
@@ -116,12 +119,12 @@ impl DriverOptions {
 
     /// Memory for the requests of a driver.
     pub(crate) fn buffers(&self) -> Result<BufferPool, DriverError> {
-        BufferPool::new(self.depth, self.buffer_len, self.variety, self.payload.run).map_err(
-            |error| DriverError::System {
-                operation: "getting memory",
-                reason: error.to_string(),
-            },
-        )
+        let (seed, len) = (self.payload.run, self.buffer_len);
+        let pool = BufferPool::in_pages(self.pages, self.depth, len, self.variety, seed);
+        pool.map_err(|error| DriverError::System {
+            operation: "getting memory",
+            reason: error.to_string(),
+        })
     }
 
     pub(crate) fn check(&self) -> Result<(), DriverError> {

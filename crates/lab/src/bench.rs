@@ -6,7 +6,8 @@ mod place;
 use std::path::{Path, PathBuf};
 
 use drivers::{
-    AccessMode, Caching, DirectoryOwner, DriverKind, FreeSpace, Notice, TargetError, free_space,
+    AccessMode, BufferPages, Caching, DirectoryOwner, DriverKind, FreeSpace, Notice, TargetError,
+    free_space,
 };
 use engine::OnError;
 use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
@@ -577,6 +578,7 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         seed,
         driver: DriverKind::Auto,
         batch: None,
+        pages: BufferPages::default(),
         notice: Notice::Interrupt,
         test_files: 1,
         on_error: OnError::Stop,

@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DirectoryOwner, DriverKind, Notice, Payload, Seal, Target, TargetError,
-    TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
-    probe_polling,
+    AccessMode, BufferPages, Caching, DirectoryOwner, DriverKind, Notice, Payload, Seal, Target,
+    TargetError, TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room,
+    free_space, probe_polling,
 };
 use engine::{Clock as _, Follower, OnError};
 use procedure::{Monitor, Preparation, Trial, TrialError, busy_worker, summarise};
@@ -39,8 +39,8 @@ pub(crate) use self::foreign::{Witness, judge};
 use self::misfit::{control_misfit, misfit, user_misfit};
 pub use self::own::driver_name;
 use self::own::{
-    circumstances, doubtful_clock, engine_fallback, generator, kernel_hop, other_driver,
-    split_operations,
+    circumstances, doubtful_clock, engine_fallback, generator, huge_pages, kernel_hop,
+    other_driver, split_operations,
 };
 pub(crate) use self::part::PartialTrial;
 use self::part::outcome_of;
@@ -75,6 +75,8 @@ pub struct StorageSettings {
     /// Requests handed to the kernel together at most; an eighth of a worker's depth where
     /// nobody says.
     pub batch: Option<usize>,
+    /// The pages that buffers lie in.
+    pub pages: BufferPages,
     /// Who notices that the device is done.
     pub notice: Notice,
     /// How many test files there are in a directory, one at least.
@@ -408,6 +410,8 @@ impl StorageLaboratory {
         measurement.counters = Some(counters);
         let split = split_operations(measurement, trial);
         measurement.warnings.extend(split);
+        let huge = huge_pages(measurement, trial);
+        measurement.warnings.extend(huge);
         if let Some(wrong) = self
             .payload
             .verification

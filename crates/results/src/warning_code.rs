@@ -197,6 +197,8 @@ warning_codes! {
         "several hosts measured together: who was done first and last, how well their clocks are \
          known, and how their targets differ";
     EngineFallback "engine-fallback" Row [Note] "the usual I/O engine could not be used";
+    HugePages "huge-pages" Run [Note]
+        "buffers of sequential I/O lie in huge pages, and those of other programs do not";
     Imported "imported" Run [Note] "the run comes from a log";
     LeftBehind "left-behind" Run [Doubt] "some of Seekstone's files could not be removed";
     MostlyShell "mostly-shell" Row [Doubt] "a command takes hardly longer than its start";

@@ -202,6 +202,9 @@ pub struct Reach {
     /// Most requests per io_uring submission [default: an eighth of a worker's depth].
     #[arg(long, value_name = "N", value_parser = within::<u16>(1..=4096))]
     pub batch: Option<u16>,
+    /// Pages that buffers of more than 4 KiB lie in. As fio's defaults: small.
+    #[arg(long, value_name = "PAGES", value_enum, default_value_t = PagesChoice::Huge)]
+    pub buffer_pages: PagesChoice,
     /// What to do when an operation fails. Failed operations never count in latency and throughput;
     /// they are listed by kind and error, with their own latencies.
     #[arg(long, value_enum, default_value_t = ErrorsChoice::Stop)]
@@ -247,6 +250,15 @@ pub enum DriverChoice {
     Uring,
     /// Blocking calls.
     Threads,
+}
+
+/// Pages of buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PagesChoice {
+    /// Huge pages, where the system has them.
+    Huge,
+    /// Small pages alone.
+    Small,
 }
 
 /// What to do when an operation fails.

@@ -1,12 +1,12 @@
 //! The program's own part in a measurement: what it had for it, and what became of its requests.
 
-use drivers::{DriverKind, Notice, UringSettings};
+use drivers::{DriverKind, Notice, PAGE_BYTES, UringSettings};
 use engine::{OnError, OwnWork};
 use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning, WarningCode};
 use sys::clocks_disagree;
 use units::{Bytes, Duration, format_counted, format_duration_ns};
-use workload::ClientSpec;
+use workload::{ClientSpec, Pattern};
 
 use procedure::{Circumstances, Trial};
 
@@ -15,6 +15,8 @@ use crate::workers::{WorkerCpuUse, WorkerResults};
 
 /// Device requests for each operation above which the kernel has split operations.
 const SPLIT_FACTOR: f64 = 1.05;
+/// From this share of huge pages on, buffers lie in them.
+const MOSTLY_HUGE: f64 = 0.5;
 /// The share of the median that reading the clock may take.
 const CLOCK_SHARE: f64 = 0.01;
 /// No clock source answers faster than some 10 to 60 ns, however short an operation is.
@@ -86,6 +88,29 @@ pub(super) fn generator(
         awake_ns: Some(own.awake_ns),
         polls: settings.notice == Notice::Poll,
     }
+}
+
+/// A note for who knows other figures of the same device: by default fio's buffers lie in small
+/// pages, each of which the kernel has to look up and may have to hand over by itself.
+pub(super) fn huge_pages(measurement: &Measurement, trial: &Trial) -> Option<Warning> {
+    let ClientSpec::Mix(mix) = &trial.spec else {
+        return None;
+    };
+    let is_sequential = matches!(mix.addresses.pattern, Pattern::Sequential { .. });
+    let share = measurement.generator.as_ref()?.huge_page_share?;
+    let is_huge = share >= MOSTLY_HUGE && trial.spec.len_max() as usize > PAGE_BYTES;
+    let is_told = measurement.access == Access::Direct && is_sequential && is_huge;
+    is_told.then(|| {
+        Warning::note(
+            WarningCode::HugePages,
+            format!(
+                "{}: buffers lie in huge pages; in small ones, fio's default, large requests take \
+                 more work, and may be several times slower.",
+                measurement.title
+            ),
+        )
+        .advise("To measure as fio does, use --buffer-pages small.")
+    })
 }
 
 /// A note when operations reached the device in pieces: the time of one is then that of several.
@@ -243,8 +268,9 @@ fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warn
     )
     .advise(match measurement.generator.as_ref() {
         Some(generator) if generator.huge_page_share.is_some_and(|share| share < 1.0) => {
-            "Seekstone got no huge pages for its buffers, and each small page is a piece of \
-             its own: see /sys/kernel/mm/transparent_hugepage/enabled, or use a smaller --block."
+            "Seekstone's buffers lie in small pages, and each is a piece of its own: unless \
+             --buffer-pages small was wanted, see /sys/kernel/mm/transparent_hugepage/enabled, \
+             or use a smaller --block."
         }
         _ => {
             "Look at max_sectors_kb and max_segments in /sys/block/*/queue, or use a smaller \

@@ -63,6 +63,7 @@ impl StorageLaboratory {
         })?;
         let mut options = DriverOptions::new(depth, buffer_len);
         options.variety = variety(trial, workers);
+        options.pages = self.settings.pages;
         options.payload = self.payload.clone();
         options.payload.contents = contents(trial, seed);
         if !is_verifiable(trial) {

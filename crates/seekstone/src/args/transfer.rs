@@ -5,7 +5,7 @@ use units::{Bytes, Duration, TargetName};
 
 use super::parse::within;
 use super::parse::{parse_budget, parse_precision, parse_size, parse_target};
-use super::{Common, DriverChoice, HangLimit, RankSharing};
+use super::{Common, DriverChoice, HangLimit, PagesChoice, RankSharing};
 
 /// `seekstone transfer`.
 #[derive(Args, Debug)]
@@ -73,6 +73,9 @@ pub struct TransferArgs {
     /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
+    /// Pages that buffers of more than 4 KiB lie in. As fio's defaults: small.
+    #[arg(long, value_name = "PAGES", value_enum, default_value_t = PagesChoice::Huge)]
+    pub buffer_pages: PagesChoice,
     /// How long the storage is waited for.
     #[command(flatten)]
     pub hang: HangLimit,

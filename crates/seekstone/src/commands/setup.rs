@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::{Archive, ArchiveError};
-use drivers::{Caching, DriverKind};
+use drivers::{BufferPages, Caching, DriverKind};
 use host::process::quoted;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
@@ -14,7 +14,7 @@ use procedure::{Levels, OnError};
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration, TargetName};
 
-use crate::args::{Common, CpuList, DriverChoice, ErrorsChoice, Reach};
+use crate::args::{Common, CpuList, DriverChoice, ErrorsChoice, PagesChoice, Reach};
 use crate::exit::UsageError;
 use crate::output;
 
@@ -64,6 +64,10 @@ pub fn reached(
         DriverChoice::Auto => DriverKind::Auto,
         DriverChoice::Uring => DriverKind::Uring,
         DriverChoice::Threads => DriverKind::Threads,
+    };
+    storage.pages = match reach.buffer_pages {
+        PagesChoice::Huge => BufferPages::Huge,
+        PagesChoice::Small => BufferPages::Small,
     };
     storage.on_error = match reach.errors {
         ErrorsChoice::Stop => OnError::Stop,

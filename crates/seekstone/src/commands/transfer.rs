@@ -41,6 +41,7 @@ pub fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>>
         overwrite: false,
         confirm: None,
         driver: args.driver,
+        buffer_pages: args.buffer_pages,
         batch: Some(1),
         workers: Some(1),
         cpus: None,
