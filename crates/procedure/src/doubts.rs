@@ -309,7 +309,7 @@ fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warn
         exact_percent(precision),
         found.evidence
     );
-    let warning = Warning::note(WarningCode::NotConverged, cause);
+    let warning = Warning::note(WarningCode::PercentileNotReached, cause);
     Some(warning.advise("Allow more time with --budget."))
 }
 

@@ -169,6 +169,8 @@ warning_codes! {
     NotFinished "not-finished" Row [Doubt] "users had not made all their transactions";
     NotPrecise "not-precise" Effort [Note] "rows of `files` have wider intervals than requested";
     NotSaturated "not-saturated" Row [Note] "the curve had not stopped growing";
+    PercentileNotReached "percentile-not-reached" Foremost [Note]
+        "the percentile that was to end a trial is not as precise as requested";
     RowsLeftOut "rows-left-out" Run [Note] "no time was left for rows of a check-up";
     SearchNotFinished "search-not-finished" Row [Doubt] "how many users meet a limit remains open";
     StonewallNotReached "stonewall-not-reached" Row [Doubt]
