@@ -4,9 +4,9 @@
 //! its long-run variance gives an interval of shares, which the pooled bins turn back into times
 //! (section 3, "Quantile"; Cornish-Fisher term for the skewness of a binomial).
 
+mod percentile;
 mod tail;
 
-use serde::{Deserialize, Serialize};
 use statrs::function::beta::beta_reg;
 
 use crate::bins::{BIN_COUNT, LogBins};
@@ -17,67 +17,19 @@ use crate::store::SlotStore;
 use crate::variance::{LongRun, cautious_variance, long_run_variance, student_t};
 use crate::window::{Channel, Window};
 
+pub use percentile::PercentileEstimate;
 pub use tail::Tail;
 
-/// Completions beyond a percentile from which it is stated at all, ...
+/// Completions beyond a percentile from which it is stated at all.
 const BEYOND_MIN: f64 = 1.0;
-/// ... effective ones from which an interval is published ...
-const EVIDENCE_MIN: f64 = 10.0;
-/// ... and from which it is firm. With 20, as few as 6 of 10 of the firm ones of some queues were
-/// right: what just passes may owe it to a variance that came out low.
+/// Effective completions beyond a percentile from which its interval is firm. With 20, as few as 6
+/// of 10 of the firm ones of some queues were right: what just passes may owe it to a variance that
+/// came out low.
 pub const EVIDENCE_FIRM: f64 = 50.0;
-/// The rarest percentile that is of use to all, as the sample has it.
-const USUAL_MAX: f64 = 0.999;
 /// By so much of its upper half an interval is longer whose evidence is `EVIDENCE_FIRM` or less.
 const LONGER_AT_THE_BAR: f64 = 0.5;
 /// The normal distribution's quantile of a two-sided interval of 95 %.
 const NORMAL_975: f64 = 1.96;
-
-/// One percentile, with as much as the sample supports.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PercentileEstimate {
-    /// The share of completions at or below, 0 to 1.
-    pub p: f64,
-    /// The time, ns. Its interval is unbounded when the evidence is below 10: the value is that of
-    /// the sample alone. `None` when nothing was measured.
-    pub estimate: Option<Estimate>,
-    /// Whether the evidence is below 50: the interval then covers less evenly.
-    pub is_indicative: bool,
-    /// Effective number of independent completions beyond the percentile: (1 - p) times those of
-    /// the percentile, or of the mean where these are fewer.
-    #[serde(with = "crate::undefined")]
-    pub evidence: f64,
-}
-
-impl PercentileEstimate {
-    /// The percentile `p` with as much of `estimate` as `evidence` bears.
-    #[must_use]
-    pub fn judged(p: f64, estimate: Estimate, evidence: f64) -> Self {
-        let estimate = if evidence >= EVIDENCE_MIN {
-            estimate
-        } else {
-            estimate.without_interval()
-        };
-        Self {
-            p,
-            estimate: Some(estimate),
-            is_indicative: evidence < EVIDENCE_FIRM,
-            evidence,
-        }
-    }
-
-    /// Whether only those who ask for everything want to see it: so rare, and without an interval.
-    #[must_use]
-    pub fn is_detail(&self) -> bool {
-        self.p > USUAL_MAX && !self.has_interval()
-    }
-
-    /// Whether the sample bears an interval.
-    #[must_use]
-    pub fn has_interval(&self) -> bool {
-        self.estimate.is_some() && self.evidence >= EVIDENCE_MIN
-    }
-}
 
 /// The percentiles `ps` (above 0 and below 1, others are left out, as are those beyond which the
 /// sample has nothing) over the window of `evaluation`. Empty if the slots carry no bins.
