@@ -97,6 +97,7 @@ pub const ALONE: &[(&str, &str)] = &[
     ("rusqlite", "archive"),
     ("io-uring", "drivers"),
     ("httparse", "network"),
+    ("rustls", "network"),
     ("libloading", "mpi"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),

@@ -5,6 +5,10 @@
     reason = "cargo shows what a test says only if it is printed"
 )]
 
+#[cfg(feature = "tls")]
+#[path = "../../network/tests/tls_front/mod.rs"]
+mod tls_front;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -15,6 +19,8 @@ use host::interrupt::Interrupt;
 use kinds::measure::{MeasureError, ReplicateContext, measuring};
 use results::Reading;
 use tempfile::TempDir;
+#[cfg(feature = "tls")]
+use tls_front::TlsFront;
 use units::Bytes;
 
 fn place() -> (TempDir, ReplicateContext) {
@@ -91,12 +97,14 @@ fn mistakes_in_settings_are_named() {
         assert!(message.contains(expected), "{message}");
     };
     check("http", "", "http needs url");
-    check(
-        "http",
-        "url = \"https://a/\"",
-        "encrypted connections are not measured",
-    );
-    check("http", "url = \"ftp://a/\"", "does not begin with http://");
+    if !cfg!(feature = "tls") {
+        let expected = "no encrypted connections (https): install a package, or build with";
+        check("http", "url = \"https://a/\"", expected);
+    }
+    let scheme = "does not begin with http:// or https://";
+    check("http", "url = \"ftp://a/\"", scheme);
+    let clear = "ca checks encrypted servers, and this one is at http://";
+    check("http", "url = \"http://a/\"\nca = \"a.pem\"", clear);
     let page = "url = \"http://a/\"\n";
     check(
         "http",
@@ -194,6 +202,25 @@ fn a_page_is_loaded_with_its_images() {
     assert!((reading(&readings, "connections") - 1.0).abs() < 1e-9);
     assert!(reading(&readings, "server CPU") >= 0.0 && reading(&readings, "client CPU") > 0.0);
     assert_eq!(std::fs::read_dir(directory.path()).expect("it").count(), 0);
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn an_encrypted_page_is_loaded_from_a_server_that_proves_who_it_is() {
+    let (_directory, place) = place();
+    let server = TlsFront::start(web_server());
+    let (named, ca) = (server.named(), server.ca.path().display());
+    let page = format!("url = \"https://{named}/page\"\npages = 7\n");
+    let known = format!("{page}ca = \"{ca}\"");
+    let readings = measured("http", &known, &place).expect("readings");
+    assert!((reading(&readings, "connections") - 1.0 / 21.0).abs() < 1e-9);
+    let error = measured("http", &page, &place).expect_err("an unknown authority");
+    let text = error.to_string();
+    let advice = "UnknownIssuer; name the file of its authority's certificate with ca";
+    assert!(
+        text.contains(advice) || text.contains("ca-certificates"),
+        "{text}"
+    );
 }
 
 #[test]

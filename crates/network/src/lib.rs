@@ -4,6 +4,7 @@
 //! Knows nothing about studies, readings or reports. Every time runs from the moment at which a
 //! client set out to connect; what failed is counted by its cause and never dropped.
 
+mod endpoint;
 pub mod faults;
 pub mod ftp;
 pub mod http;
@@ -13,10 +14,15 @@ pub mod patience;
 pub mod processor;
 pub mod socket;
 pub mod tcp;
+#[cfg_attr(not(feature = "tls"), path = "without/tls.rs")]
+mod tls;
+mod transport;
 pub mod url;
 pub mod wire;
 
+pub use endpoint::{Endpoint, EndpointError};
 pub use faults::FailureCounts;
+pub use tls::TLS_LEFT_OUT;
 
 /// Readers of what servers and the kernel send, for the fuzz targets.
 #[doc(hidden)]

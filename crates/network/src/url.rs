@@ -1,5 +1,6 @@
-//! Addresses as a user writes them: `http://HOST:PORT/PATH` and `ftp://HOST:PORT/PATH`.
+//! Addresses as a user writes them: `http://HOST:PORT/PATH`, `https://...` and `ftp://...`.
 
+use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 /// A protocol that is spoken here.
@@ -7,18 +8,21 @@ use std::net::{SocketAddr, ToSocketAddrs};
 pub enum Protocol {
     /// The web's.
     Http,
+    /// The web's, encrypted.
+    Https,
     /// File transfer.
     Ftp,
 }
 
 impl Protocol {
-    const ALL: [Protocol; 2] = [Protocol::Http, Protocol::Ftp];
+    const ALL: [Protocol; 3] = [Protocol::Http, Protocol::Https, Protocol::Ftp];
 
     /// As it begins an address.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Http => "http",
+            Protocol::Https => "https",
             Protocol::Ftp => "ftp",
         }
     }
@@ -26,6 +30,7 @@ impl Protocol {
     fn port(self) -> u16 {
         match self {
             Protocol::Http => 80,
+            Protocol::Https => 443,
             Protocol::Ftp => 21,
         }
     }
@@ -48,9 +53,12 @@ pub struct Url {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// It begins with nothing known.
-    #[error("`{0}` is not a server address: write http://HOST/PATH or ftp://HOST/PATH")]
+    #[error(
+        "`{0}` is not a server address: write http://HOST/PATH, https://HOST/PATH or \
+         ftp://HOST/PATH"
+    )]
     Protocol(String),
-    #[error("`{0}`: encrypted connections are not measured; let the server speak plain http")]
+    #[error("`{0}`: FTP is not measured encrypted; let the server speak plain FTP")]
     Encrypted(String),
     /// The part between the slashes.
     #[error("`{0}` names no server: write HOST, HOST:PORT or [ADDRESS]:PORT after the slashes")]
@@ -77,7 +85,7 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let fault = || UrlError::Protocol(text.into());
         let (name, rest) = text.split_once("://").ok_or_else(fault)?;
-        if name == "https" || name == "ftps" {
+        if name == "ftps" {
             return Err(UrlError::Encrypted(text.into()));
         }
         let named = |it: &Protocol| it.name() == name;
@@ -136,6 +144,13 @@ impl Url {
     }
 }
 
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let protocol = self.protocol.name();
+        write!(f, "{protocol}://{}{}", self.authority(), self.path)
+    }
+}
+
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, rest) = match authority.strip_prefix('[') {
         Some(inner) => inner.split_once(']')?,
@@ -173,6 +188,7 @@ mod tests {
         check("ftp://10.0.0.1/f", "10.0.0.1", 21, "/f");
         check("http://[::1]:81/", "::1", 81, "/");
         check("http://[::1]", "::1", 80, "/");
+        check("https://a/b", "a", 443, "/b");
     }
 
     #[test]
@@ -195,7 +211,7 @@ mod tests {
             assert!(matches!(fault, UrlError::Host(_)), "{text}: {fault}");
         }
         assert!(matches!(
-            Url::parse("https://a/"),
+            Url::parse("ftps://a/"),
             Err(UrlError::Encrypted(_))
         ));
         assert!(matches!(Url::parse("http://a/x y"), Err(UrlError::Path(_))));

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use network::Endpoint;
 use network::http::{PageOutcome, PagePlan, Reuse, Until, load, measure};
 use network::patience::Patience;
 use network::url::Url;
@@ -65,6 +66,10 @@ impl Server {
         }
     }
 
+    fn endpoint(&self) -> Endpoint {
+        Endpoint::of(&self.plan(0).page, None).unwrap()
+    }
+
     fn counted(&self) -> (usize, usize) {
         let count = |it: &AtomicUsize| it.load(Ordering::SeqCst);
         (count(&self.requests), count(&self.connections))
@@ -119,7 +124,7 @@ fn serve(stream: &TcpStream, way: Way, requests: &AtomicUsize) -> std::io::Resul
 }
 
 fn run(server: &Server, plan: &PagePlan) -> PageOutcome {
-    measure(plan, server.address, &|| false).unwrap()
+    measure(plan, &server.endpoint(), &|| false).unwrap()
 }
 
 #[track_caller]
@@ -256,7 +261,7 @@ fn somebody_who_wants_an_end_gets_it() {
     let server = Server::start(Way::Silent);
     let is_asked = AtomicBool::new(false);
     let is_stopped = || is_asked.swap(true, Ordering::SeqCst);
-    let outcome = measure(&server.plan(0), server.address, &is_stopped).unwrap();
+    let outcome = measure(&server.plan(0), &server.endpoint(), &is_stopped).unwrap();
     assert!(outcome.is_stopped);
 }
 
@@ -268,9 +273,14 @@ fn a_document_can_be_looked_at() {
         is_stopped: &|| false,
     };
     let page = server.plan(0).page;
-    assert_eq!(load(&page, &patience).unwrap(), b"onetwo");
+    assert_eq!(
+        load(&page, &server.endpoint(), &patience).unwrap(),
+        b"onetwo"
+    );
     let server = Server::start(Way::Well);
     let page = server.plan(0).page.beside("/missing");
-    let error = load(&page, &patience).unwrap_err().to_string();
+    let error = load(&page, &server.endpoint(), &patience)
+        .unwrap_err()
+        .to_string();
     assert!(error.ends_with("/missing: status 404, not 200"), "{error}");
 }

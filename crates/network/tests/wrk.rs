@@ -20,6 +20,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use network::Endpoint;
 use network::http::{PagePlan, Reuse, Until, measure};
 use network::processor::MeasuredProcess;
 use network::url::Url;
@@ -152,7 +153,8 @@ fn ours(address: SocketAddr) -> Load {
         until: Until::Span(SPAN),
         timeout: Duration::from_secs(10),
     };
-    let outcome = measure(&plan, address, &|| false).unwrap();
+    let endpoint = Endpoint::of(&plan.page, None).unwrap();
+    let outcome = measure(&plan, &endpoint, &|| false).unwrap();
     assert_eq!(outcome.faults.to_string(), "");
     Load {
         per_second: outcome.requests_counted as f64 / outcome.counted.as_secs_f64(),

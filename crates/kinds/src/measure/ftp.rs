@@ -159,7 +159,7 @@ impl Ftp {
         }
         let text = |name: &str| Ok::<_, SettingFault>(settings.text(name)?.unwrap_or_default());
         Ok(Self {
-            file: net::url(settings, Protocol::Ftp)?,
+            file: net::url(settings, &[Protocol::Ftp])?,
             direction: match size {
                 Some(size) if stores => FtpDirection::Store(size.0),
                 _ => FtpDirection::Retrieve,

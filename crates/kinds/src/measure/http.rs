@@ -1,8 +1,9 @@
 //! `http`: a page with what it shows within it, loaded by one client or by many.
 
-use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use network::Endpoint;
 use network::http::{self, PageOutcome, PagePlan, Reuse, Until, find_inlined};
 use network::name_space::run_in;
 use network::patience::Patience;
@@ -22,7 +23,7 @@ pub const KIND: Kind = Kind {
     name: "http",
     about: "a page of a web server with all that it shows within it",
     settings: &[
-        Setting::required("url", "http://HOST/PATH", "the page"),
+        Setting::required("url", "http://HOST/PATH or https://HOST/PATH", "the page"),
         Setting::or(
             "objects",
             "\"inlined\", \"none\" or LIST",
@@ -65,6 +66,7 @@ pub const KIND: Kind = Kind {
             "refused",
             "whether a request that fails ends the study, or is counted",
         ),
+        net::CA,
         net::TIMEOUT,
         net::SERVER,
         net::NAMESPACE,
@@ -117,6 +119,7 @@ pub struct Http {
     reuse: Reuse,
     until: Until,
     counts_failures: bool,
+    ca: Option<PathBuf>,
     timeout: Duration,
     server: Option<MeasuredProcess>,
     namespace: Option<String>,
@@ -134,7 +137,7 @@ impl Http {
             let found = settings.count(name, 1..=most)?;
             Ok::<_, SettingFault>(found.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
         };
-        let page = net::url(settings, Protocol::Http)?;
+        let page = net::url(settings, &[Protocol::Http, Protocol::Https])?;
         let time = settings.time("time")?;
         let until = match settings.count("pages", 1..=PAGES_MAX)? {
             Some(_) if settings.is_given("time") => {
@@ -146,6 +149,7 @@ impl Http {
         };
         Ok(Self {
             objects: objects(settings, &page)?,
+            ca: net::ca(settings, page.protocol)?,
             page,
             clients: count("clients", CLIENTS_MAX)?.unwrap_or(1),
             connections: count("connections", CONNECTIONS_MAX)?.unwrap_or(1),
@@ -161,11 +165,12 @@ impl Http {
 
     fn measure_here(&self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let failed = |error: &dyn std::error::Error| MeasureError::Failed(error.to_string());
-        let address = self.page.resolve().map_err(|error| failed(&error))?;
+        let endpoint = Endpoint::of(&self.page, self.ca.as_deref());
+        let endpoint = endpoint.map_err(|error| failed(&error))?;
         let is_stopped = || stop.is_raised().is_some();
         let plan = PagePlan {
             page: self.page.clone(),
-            objects: self.find_objects(&is_stopped)?,
+            objects: self.find_objects(&endpoint, &is_stopped)?,
             clients: self.clients,
             connections: self.connections,
             reuse: self.reuse,
@@ -173,17 +178,19 @@ impl Http {
             timeout: self.timeout,
         };
         let clock = ServerClock::start(self.server.as_ref())?;
-        let outcome = http::measure(&plan, address, &is_stopped).map_err(|error| failed(&error))?;
+        let outcome = http::measure(&plan, &endpoint, &is_stopped);
+        let outcome = outcome.map_err(|error| failed(&error))?;
         let server_cpu = clock.stop()?;
         if outcome.is_stopped {
             return Err(net::stopped(stop));
         }
-        self.refuse_faults(&outcome, address)?;
+        self.refuse_faults(&outcome, &endpoint)?;
         Ok(self.readings(&outcome, server_cpu))
     }
 
     fn find_objects(
         &self,
+        endpoint: &Endpoint,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<String>, MeasureError> {
         let paths = match &self.objects {
@@ -193,7 +200,7 @@ impl Http {
                     timeout: self.timeout,
                     is_stopped,
                 };
-                let document = http::load(&self.page, &patience);
+                let document = http::load(&self.page, endpoint, &patience);
                 let document = document.map_err(|error| MeasureError::Failed(error.to_string()))?;
                 find_inlined(&String::from_utf8_lossy(&document), &self.page)
             }
@@ -211,13 +218,13 @@ impl Http {
     fn refuse_faults(
         &self,
         outcome: &PageOutcome,
-        address: SocketAddr,
+        endpoint: &Endpoint,
     ) -> Result<(), MeasureError> {
         let faults = &outcome.faults;
         let is_nothing = outcome.requests == 0 || outcome.requests_counted == 0;
         if faults.total() == 0 && is_nothing {
             return Err(MeasureError::Failed(format!(
-                "{address}: no request was answered within the time: set a longer one"
+                "{endpoint}: no request was answered within the time: set a longer one"
             )));
         }
         if faults.total() == 0 || (self.counts_failures && !is_nothing) {
@@ -226,7 +233,7 @@ impl Http {
         let failed = faults.total();
         let all = failed + outcome.requests;
         Err(MeasureError::Failed(format!(
-            "{address}: {failed} of {all} requests failed: {faults}"
+            "{endpoint}: {failed} of {all} requests failed: {faults}"
         )))
     }
 

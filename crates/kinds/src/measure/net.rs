@@ -1,7 +1,9 @@
 //! What the measurements over a network have in common: settings, and the server's processor time.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use network::TLS_LEFT_OUT;
 use network::name_space::NameSpaceError;
 use network::processor::MeasuredProcess;
 use network::socket::SocketOptions;
@@ -27,6 +29,13 @@ pub const SERVER: Setting = Setting::optional(
     "NAME or NUMBER",
     "the server's processes on this machine by name, or one by number: their processor time is \
      counted",
+);
+/// The setting `ca`.
+pub const CA: Setting = Setting::optional(
+    "ca",
+    "FILE",
+    "certificates (PEM) of the authorities that an encrypted server is checked against; those of \
+     the system when not given",
 );
 /// The setting `timeout`.
 pub const TIMEOUT: Setting = Setting::or(
@@ -62,16 +71,35 @@ const WINDOW_MAX: Bytes = Bytes::from_mib(512);
 pub const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
 const MIB: f64 = 1_048_576.0;
 
-/// The address in the setting `url`.
-pub(super) fn url(settings: &Settings<'_>, protocol: Protocol) -> Result<Url, SettingFault> {
+/// The address in the setting `url`, in one of the `protocols`.
+pub(super) fn url(settings: &Settings<'_>, protocols: &[Protocol]) -> Result<Url, SettingFault> {
     let text = settings.text("url")?.unwrap_or_default();
     let fault = |message: String| SettingFault::at("url", format!("url: {message}"));
     let url = Url::parse(&text).map_err(|error| fault(error.to_string()))?;
-    if url.protocol == protocol {
-        return Ok(url);
+    if !protocols.contains(&url.protocol) {
+        let names = protocols.iter().map(|it| format!("{}://", it.name()));
+        let names = names.collect::<Vec<_>>().join(" or ");
+        return Err(fault(format!("`{text}` does not begin with {names}")));
     }
-    let name = protocol.name();
-    Err(fault(format!("`{text}` does not begin with {name}://")))
+    match TLS_LEFT_OUT {
+        Some(missing) if url.protocol == Protocol::Https => Err(fault(missing.to_string())),
+        _ => Ok(url),
+    }
+}
+
+/// The setting `ca`, for a server that is spoken to in `protocol`.
+pub(super) fn ca(
+    settings: &Settings<'_>,
+    protocol: Protocol,
+) -> Result<Option<PathBuf>, SettingFault> {
+    match settings.text("ca")? {
+        Some(_) if protocol != Protocol::Https => {
+            let name = protocol.name();
+            let why = format!("ca checks encrypted servers, and this one is at {name}://");
+            Err(SettingFault::at("ca", why))
+        }
+        file => Ok(file.map(PathBuf::from)),
+    }
 }
 
 /// The settings `window` and `congestion`.

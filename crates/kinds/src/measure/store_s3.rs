@@ -9,6 +9,7 @@ use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use network::Endpoint;
 use network::http::{Body, HttpServer};
 use network::patience::Patience;
 use network::url::Url;
@@ -68,7 +69,10 @@ impl S3Store {
                 key: variable(KEY)?,
                 secret: variable(SECRET)?,
             },
-            server: HttpServer::of(&url).map_err(|error| wrong(&error.to_string()))?,
+            server: HttpServer::new(
+                Endpoint::of(&url, None).map_err(|error| wrong(&error.to_string()))?,
+                &url,
+            ),
             prefix: format!("seekstone-{}-{seed:016x}/", std::process::id()),
             names: Mutex::default(),
         };

@@ -1,16 +1,19 @@
 //! One connection: where it is in the course of one request.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
+use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 
 use super::response::{Broken, Response};
+use crate::Endpoint;
 use crate::faults::cause_of;
 use crate::socket::{self, SocketOptions};
+use crate::transport::HttpTransport;
 
 /// What a connection is to do: an object, since when it was wanted.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +29,7 @@ pub struct ObjectRequest {
 /// A connection, or the place for one.
 #[derive(Debug, Default)]
 pub struct Connection {
-    stream: Option<TcpStream>,
+    stream: Option<Box<dyn HttpTransport>>,
     is_connected: bool,
     /// Whether it has carried an answer before.
     has_served: bool,
@@ -60,21 +63,23 @@ impl Connection {
     /// The socket, to be watched.
     #[must_use]
     pub fn socket(&self) -> Option<BorrowedFd<'_>> {
-        self.stream.as_ref().map(AsFd::as_fd)
+        self.stream.as_ref().map(|it| it.socket().as_fd())
     }
 
     /// Set out to connect; whether it will be there shows when it can be written.
     ///
     /// # Errors
     /// When the system refuses at once.
-    pub fn open(&mut self, address: &SocketAddr) -> Result<(), String> {
+    pub fn open(&mut self, endpoint: &Endpoint) -> Result<(), String> {
         let failed = |error: io::Error| format!("connect: {}", cause_of(&error));
+        let address = &endpoint.address;
         let made = socket::open(address, &SocketOptions::default()).map_err(failed)?;
         match rustix::net::connect(&made, address) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(errno) => return Err(failed(errno.into())),
         }
-        self.stream = Some(TcpStream::from(made));
+        let stream = endpoint.transport(TcpStream::from(made));
+        self.stream = Some(stream.map_err(failed)?);
         self.is_connected = false;
         self.has_served = false;
         Ok(())
@@ -95,16 +100,31 @@ impl Connection {
     /// Whether there is something to be written, or to be connected.
     #[must_use]
     pub fn wants_to_write(&self, request: &[u8]) -> bool {
-        !self.is_connected || self.sent < request.len()
+        let is_unsent = |it: &dyn HttpTransport| it.is_handshaking() || it.wants_write();
+        !self.is_connected
+            || self.sent < request.len()
+            || self.stream.as_deref().is_some_and(is_unsent)
     }
 
-    /// The connection can be written.
+    /// What must happen before it goes on. A handshake mostly waits for the server, and a socket
+    /// that can be written would not let anybody sleep meanwhile.
+    #[must_use]
+    pub fn awaited(&self, request: &[u8]) -> EventFlags {
+        let is_held = |it: &dyn HttpTransport| it.is_handshaking() && !it.wants_write();
+        let waits_for_server = self.is_connected && self.stream.as_deref().is_some_and(is_held);
+        match self.wants_to_write(request) && !waits_for_server {
+            true => EventFlags::IN | EventFlags::OUT,
+            false => EventFlags::IN,
+        }
+    }
+
+    /// The connection can be written, or its handshake goes on.
     pub fn write(&mut self, request: &[u8]) -> ResponseProgress {
         let Some(stream) = &mut self.stream else {
             return ResponseProgress::Waiting;
         };
         if !self.is_connected {
-            match sockopt::socket_error(&*stream) {
+            match sockopt::socket_error(stream.socket()) {
                 Ok(Ok(())) => self.is_connected = true,
                 Ok(Err(errno)) | Err(errno) => {
                     return ResponseProgress::Failed(format!(
@@ -112,6 +132,15 @@ impl Connection {
                         cause_of(&errno.into())
                     ));
                 }
+            }
+        }
+        match stream.shake_hands() {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return ResponseProgress::Waiting;
+            }
+            Err(error) => {
+                return ResponseProgress::Failed(format!("connect: {}", cause_of(&error)));
             }
         }
         while self.sent < request.len() {
@@ -123,7 +152,10 @@ impl Connection {
                 Err(error) => return self.broken("write", &error),
             }
         }
-        ResponseProgress::Waiting
+        match stream.flush() {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => self.broken("write", &error),
+            _ => ResponseProgress::Waiting,
+        }
     }
 
     /// Something came. `body` sees what belongs to the body.
@@ -171,9 +203,12 @@ impl Connection {
     }
 
     fn broken(&self, what: &str, error: &io::Error) -> ResponseProgress {
+        // Encrypted, an end without a farewell.
         let is_reset = matches!(
             error.kind(),
-            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+            io::ErrorKind::ConnectionReset
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::UnexpectedEof
         );
         if is_reset && self.response.bytes == 0 && self.has_served {
             return ResponseProgress::Stale;

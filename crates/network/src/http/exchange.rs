@@ -1,14 +1,15 @@
 //! Single requests with bodies, on connections that are kept for the next one.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::sync::{Mutex, PoisonError};
 
 use super::response::Response;
+use crate::Endpoint;
 use crate::faults::cause_of;
 use crate::patience::{Patience, WaitError};
 use crate::socket::{self, SocketOptions};
-use crate::url::{Url, UrlError};
+use crate::transport::HttpTransport;
+use crate::url::Url;
 
 /// Bytes moved at once.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -16,10 +17,10 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// A server that is asked now and then, by several threads at once.
 #[derive(Debug)]
 pub struct HttpServer {
-    address: SocketAddr,
+    endpoint: Endpoint,
     host: String,
     /// Connections that wait for the next request.
-    idle: Mutex<Vec<TcpStream>>,
+    idle: Mutex<Vec<Box<dyn HttpTransport>>>,
 }
 
 /// What is sent along.
@@ -32,15 +33,13 @@ pub struct Body<'a> {
 
 impl HttpServer {
     /// The server of an address; nothing is connected yet.
-    ///
-    /// # Errors
-    /// When there is no such server.
-    pub fn of(url: &Url) -> Result<Self, UrlError> {
-        Ok(Self {
-            address: url.resolve()?,
+    #[must_use]
+    pub fn new(endpoint: Endpoint, url: &Url) -> Self {
+        Self {
+            endpoint,
             host: url.authority(),
             idle: Mutex::default(),
-        })
+        }
     }
 
     /// Ask for `path`, and hand the body of the answer to `sink`, piece by piece, with its status.
@@ -58,44 +57,64 @@ impl HttpServer {
     ) -> Result<u16, String> {
         let mut stream = match self.idle_connection() {
             Some(stream) => stream,
-            None => socket::connect(&self.address, &SocketOptions::default(), patience)
+            None => self
+                .connect(patience)
                 .map_err(|wait_error| in_words("connect", &wait_error, patience))?,
         };
         let length = body.as_ref().map(|body| body.len);
         let length = length.map_or(String::new(), |it| format!("Content-Length: {it}\r\n"));
         let host = &self.host;
         let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{length}\r\n");
-        send(&mut stream, head.as_bytes(), patience)?;
+        send(&mut *stream, head.as_bytes(), patience)?;
         if let Some(mut body) = body {
-            send_body(&mut stream, &mut body, patience)?;
+            send_body(&mut *stream, &mut body, patience)?;
         }
-        let response = receive(&mut stream, patience, sink)?;
+        patience
+            .attempt(|| stream.flush())
+            .map_err(|wait_error| in_words("write", &wait_error, patience))?;
+        let response = receive(&mut *stream, patience, sink)?;
         if response.is_kept {
             self.lock().push(stream);
         }
         Ok(response.status)
     }
 
+    fn connect(&self, patience: &Patience<'_>) -> Result<Box<dyn HttpTransport>, WaitError> {
+        let Endpoint { address, .. } = &self.endpoint;
+        let connected = socket::connect(address, &SocketOptions::default(), patience)?;
+        let mut stream = self
+            .endpoint
+            .transport(connected)
+            .map_err(WaitError::Failed)?;
+        patience.attempt(|| stream.shake_hands())?;
+        Ok(stream)
+    }
+
     /// One that the server has not closed meanwhile.
-    fn idle_connection(&self) -> Option<TcpStream> {
+    fn idle_connection(&self) -> Option<Box<dyn HttpTransport>> {
         loop {
             let stream = self.lock().pop()?;
-            let is_quiet = stream.set_nonblocking(true).is_ok()
-                && stream
+            let socket = stream.socket();
+            let is_quiet = socket.set_nonblocking(true).is_ok()
+                && socket
                     .peek(&mut [0])
                     .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
-            if is_quiet && stream.set_nonblocking(false).is_ok() {
+            if is_quiet && socket.set_nonblocking(false).is_ok() {
                 return Some(stream);
             }
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<TcpStream>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn HttpTransport>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn send(stream: &mut TcpStream, bytes: &[u8], patience: &Patience<'_>) -> Result<(), String> {
+fn send(
+    stream: &mut dyn HttpTransport,
+    bytes: &[u8],
+    patience: &Patience<'_>,
+) -> Result<(), String> {
     let mut sent = 0;
     while sent < bytes.len() {
         sent += patience
@@ -106,7 +125,7 @@ fn send(stream: &mut TcpStream, bytes: &[u8], patience: &Patience<'_>) -> Result
 }
 
 fn send_body(
-    stream: &mut TcpStream,
+    stream: &mut dyn HttpTransport,
     body: &mut Body<'_>,
     patience: &Patience<'_>,
 ) -> Result<(), String> {
@@ -128,7 +147,7 @@ fn send_body(
 }
 
 fn receive(
-    stream: &mut TcpStream,
+    stream: &mut dyn HttpTransport,
     patience: &Patience<'_>,
     sink: &mut dyn FnMut(u16, &[u8]) -> io::Result<()>,
 ) -> Result<Response, String> {

@@ -3,8 +3,9 @@
 use std::io;
 
 use super::exchange::HttpServer;
+use crate::Endpoint;
 use crate::patience::Patience;
-use crate::url::{Url, UrlError};
+use crate::url::Url;
 
 /// A document above this is not read.
 const BODY_BYTES_MAX: usize = 16 << 20;
@@ -12,9 +13,6 @@ const BODY_BYTES_MAX: usize = 16 << 20;
 /// Why an object could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// No such server.
-    #[error(transparent)]
-    Url(#[from] UrlError),
     /// It answered with something else.
     #[error("{address}: status {status}, not 200")]
     Status {
@@ -33,12 +31,12 @@ pub enum LoadError {
     },
 }
 
-/// Load what is at `url`.
+/// Load what is at `url`, from its server.
 ///
 /// # Errors
 /// When it does not come whole, or with another status than 200.
-pub fn load(url: &Url, patience: &Patience<'_>) -> Result<Vec<u8>, LoadError> {
-    let address = format!("http://{}{}", url.authority(), url.path);
+pub fn load(url: &Url, endpoint: &Endpoint, patience: &Patience<'_>) -> Result<Vec<u8>, LoadError> {
+    let address = url.to_string();
     let mut body = Vec::new();
     let mut keep = |_: u16, piece: &[u8]| {
         body.extend_from_slice(piece);
@@ -47,8 +45,8 @@ pub fn load(url: &Url, patience: &Patience<'_>) -> Result<Vec<u8>, LoadError> {
         }
         Ok(())
     };
-    let asked = HttpServer::of(url)?.ask("GET", &url.path, None, patience, &mut keep);
-    match asked {
+    let server = HttpServer::new(endpoint.clone(), url);
+    match server.ask("GET", &url.path, None, patience, &mut keep) {
         Ok(200) => Ok(body),
         Ok(status) => Err(LoadError::Status { address, status }),
         Err(cause) => Err(LoadError::Failed { address, cause }),

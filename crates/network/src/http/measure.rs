@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -14,8 +13,8 @@ use rustix::time::{ClockId, clock_gettime};
 use super::clients::{Clients, PageEnd};
 use super::connection::{Connection, ObjectRequest, ResponseProgress};
 use super::plan::{PageOutcome, PagePlan, Reuse, Until};
-use crate::IsStopped;
 use crate::patience::SLICE;
+use crate::{Endpoint, IsStopped};
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -23,17 +22,17 @@ const EVENTS_MAX: usize = 256;
 /// After so many failures in a row the server is taken for gone.
 const FAULTS_IN_A_ROW_MAX: u64 = 1000;
 
-/// Load pages as planned from the server at `address`.
+/// Load pages as planned from the server at `endpoint`.
 ///
 /// # Errors
 /// When the system gives no means to wait for connections. What a server does wrong is counted
 /// in the outcome.
 pub fn measure(
     plan: &PagePlan,
-    address: SocketAddr,
+    endpoint: &Endpoint,
     is_stopped: IsStopped<'_>,
 ) -> io::Result<PageOutcome> {
-    let mut load = PageLoad::new(plan, address)?;
+    let mut load = PageLoad::new(plan, endpoint)?;
     for client in 0..plan.clients {
         load.begin_page(client);
     }
@@ -43,7 +42,7 @@ pub fn measure(
 
 struct PageLoad<'a> {
     plan: &'a PagePlan,
-    address: SocketAddr,
+    endpoint: &'a Endpoint,
     /// The text of the request for each object.
     requests: Vec<Vec<u8>>,
     epoll: OwnedFd,
@@ -62,13 +61,13 @@ struct PageLoad<'a> {
 }
 
 impl<'a> PageLoad<'a> {
-    fn new(plan: &'a PagePlan, address: SocketAddr) -> io::Result<Self> {
+    fn new(plan: &'a PagePlan, endpoint: &'a Endpoint) -> io::Result<Self> {
         let paths = std::iter::once(&plan.page.path).chain(&plan.objects);
         let begun = Instant::now();
         let count = plan.clients * plan.connections;
         Ok(Self {
             plan,
-            address,
+            endpoint,
             requests: paths.map(|path| request_text(plan, path)).collect(),
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             connections: std::iter::repeat_with(Connection::default)
@@ -136,12 +135,12 @@ impl<'a> PageLoad<'a> {
         };
         let request = &self.requests[task.object];
         let mut progress = ResponseProgress::Waiting;
-        let is_writing = connection.wants_to_write(request);
-        if is_writing && flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP) {
+        if connection.wants_to_write(request) {
+            let before = connection.awaited(request);
             progress = connection.write(request);
-            if matches!(progress, ResponseProgress::Waiting) && !connection.wants_to_write(request)
-            {
-                self.watch(index, EventFlags::IN);
+            let awaited = connection.awaited(request);
+            if matches!(progress, ResponseProgress::Waiting) && awaited != before {
+                self.watch(index, awaited);
             }
         }
         let is_readable = EventFlags::IN | EventFlags::ERR | EventFlags::HUP;
@@ -209,7 +208,7 @@ impl<'a> PageLoad<'a> {
             return;
         };
         if !connection.is_open() {
-            if let Err(cause) = connection.open(&self.address) {
+            if let Err(cause) = connection.open(self.endpoint) {
                 self.failed.push_back((index, cause));
                 return;
             }
