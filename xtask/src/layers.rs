@@ -98,6 +98,7 @@ pub const ALONE: &[(&str, &str)] = &[
     ("io-uring", "drivers"),
     ("httparse", "network"),
     ("rustls", "network"),
+    ("rusty-s3", "kinds"),
     ("libloading", "mpi"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),

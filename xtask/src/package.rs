@@ -238,7 +238,8 @@ fn debian(directory: &Path, stage: &Path, version: &str, libc: &str) -> Result<P
     let control = format!(
         "Package: seekstone\nVersion: {version}\nArchitecture: {architecture}\n\
          Maintainer: The Seekstone developers <seekstone@localhost>\n\
-         Installed-Size: {}\nDepends: libc6 (>= {libc}), libgcc-s1\nSuggests: chromium\n\
+         Installed-Size: {}\nDepends: libc6 (>= {libc}), libgcc-s1\n\
+         Recommends: ca-certificates\nSuggests: chromium\n\
          Section: utils\nPriority: optional\n\
          Description: storage benchmark with confidence intervals\n \
          Measures how much load a disk, a file system or a simulated device carries at\n \

@@ -5,15 +5,16 @@
     reason = "cargo shows what a test says only if it is printed"
 )]
 
+#[cfg(feature = "s3")]
+#[path = "network/bucket.rs"]
+mod bucket;
 #[cfg(feature = "tls")]
 #[path = "../../network/tests/tls_front/mod.rs"]
 mod tls_front;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use host::interrupt::Interrupt;
 use kinds::measure::{MeasureError, ReplicateContext, measuring};
@@ -103,8 +104,6 @@ fn mistakes_in_settings_are_named() {
     }
     let scheme = "does not begin with http:// or https://";
     check("http", "url = \"ftp://a/\"", scheme);
-    let clear = "ca checks encrypted servers, and this one is at http://";
-    check("http", "url = \"http://a/\"\nca = \"a.pem\"", clear);
     let page = "url = \"http://a/\"\n";
     check(
         "http",
@@ -160,6 +159,21 @@ fn mistakes_in_settings_are_named() {
     place.target = "sim:mm1".into();
     let error = measured("tcp", "", &place).expect_err("a model");
     assert!(matches!(error, MeasureError::Usage(_)), "{error}");
+}
+
+#[test]
+fn authorities_are_refused_where_nothing_is_encrypted() {
+    for (kind, settings) in [
+        ("http", "url = \"http://a/\""),
+        ("archive", ""),
+        ("retrieve", "store = \"s3://a/b\""),
+    ] {
+        let message = refused(kind, &format!("{settings}\nca = \"a.pem\""));
+        assert!(
+            message.contains("ca checks a server at https://"),
+            "{message}"
+        );
+    }
 }
 
 /// Story: each connection above the limit was a failed request, and the server was blamed.
@@ -266,101 +280,11 @@ fn a_stream_on_loopback_has_a_rate() {
     }
 }
 
-/// An S3 server in memory, ended when dropped.
-struct Moto {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Moto {
-    /// `None`, with a message, where it is not installed.
-    fn start() -> Option<Self> {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = free.local_addr().expect("an address");
-        drop(free);
-        let started = Command::new("moto_server")
-            .args(["-H", "127.0.0.1", "-p", &address.port().to_string()])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let child = match started {
-            Ok(child) => child,
-            Err(error) => {
-                eprintln!("skipped: a bucket of a real server: moto_server: {error}");
-                return None;
-            }
-        };
-        let mut server = Self { child, address };
-        let begun = Instant::now();
-        while TcpStream::connect(address).is_err() {
-            let ended = server.child.try_wait().expect("a child");
-            if ended.is_some() || begun.elapsed() > Duration::from_secs(60) {
-                eprintln!("skipped: a bucket of a real server: moto_server does not start");
-                return None;
-            }
-            thread::yield_now();
-        }
-        Some(server)
-    }
-
-    fn ask(&self, method: &str, path: &str) -> String {
-        let mut stream = TcpStream::connect(self.address).expect("the server");
-        let head = "HTTP/1.1\r\nHost: s3\r\nConnection: close\r\nContent-Length: 0";
-        let request = format!("{method} {path} {head}\r\n\r\n");
-        stream.write_all(request.as_bytes()).expect("a request");
-        std::io::read_to_string(stream).expect("an answer")
-    }
-}
-
-impl Drop for Moto {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The keys come from the environment, which belongs to a whole process: this test again, in one
-/// of its own.
+#[cfg(not(feature = "s3"))]
 #[test]
-fn files_are_put_into_a_bucket_and_got_back_and_removed() {
-    let Some(server) = Moto::start() else {
-        return;
-    };
-    assert!(server.ask("PUT", "/bkt").contains(" 200 "), "a bucket");
-    let program = std::env::current_exe().expect("our own program");
-    let ended = Command::new(program)
-        .args(["--exact", "case_bucket", "--ignored", "--nocapture"])
-        .env("AWS_ACCESS_KEY_ID", "test")
-        .env("AWS_SECRET_ACCESS_KEY", "test")
-        .env("STORE", format!("s3://{}/bkt", server.address))
-        .output();
-    let ended = ended.expect("a second process");
-    let said = String::from_utf8_lossy(&ended.stdout);
-    let complaint = String::from_utf8_lossy(&ended.stderr);
-    assert!(
-        ended.status.success() && said.contains("1 passed"),
-        "{said}{complaint}"
-    );
-    let listing = server.ask("GET", "/bkt?list-type=2");
-    assert!(
-        listing.contains(" 200 ") && !listing.contains("<Key>"),
-        "{listing}"
-    );
-}
-
-#[test]
-#[ignore = "reads its environment: run by another test"]
-fn case_bucket() {
+fn a_build_without_buckets_says_how_to_get_them() {
     let (_directory, place) = place();
-    let store = std::env::var("STORE").expect("an address");
-    let settings = format!("store = \"{store}\"\nfiles = 5\nsize = \"100KiB\"\nat-once = 2");
-    let put = measured("archive", &settings, &place).expect("readings");
-    assert!(reading(&put, "archive rate") > 0.0);
-    let got = measured("retrieve", &settings, &place).expect("readings");
-    assert!(reading(&got, "retrieve rate") > 0.0);
-    let missing = settings.replace("/bkt", "/nobody");
-    let error = measured("archive", &missing, &place)
-        .expect_err("no such bucket")
-        .to_string();
-    assert!(error.contains("status 404"), "{error}");
+    let error = measured("archive", "store = \"s3://a/b\"", &place).expect_err("none");
+    let expected = "this build has no S3 buckets: install a package, or build with";
+    assert!(error.to_string().contains(expected), "{error}");
 }

@@ -1,5 +1,6 @@
 //! `archive` and `retrieve`: many files into a store, and out of it again.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -10,6 +11,7 @@ use units::Bytes;
 use super::Stop;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::made::{Checker, MadeFiles, open_made};
+use super::net;
 use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records::{Gauge, Who};
 use super::settings::{SettingFault, Settings};
@@ -20,9 +22,10 @@ const FILES: Setting = Setting::or("files", "NUMBER", "100", "files that are mad
 const SIZE: Setting = Setting::or("size", "SIZE", "256KiB", "bytes of each");
 const STORE: Setting = Setting::optional(
     "store",
-    "PATH or s3://HOST:PORT/BUCKET",
+    "PATH or s3:https://HOST/BUCKET",
     "the directory or bucket that they are put into; a second directory in the target when not \
-     given. A bucket's keys are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+     given. A server in clear is s3://HOST:PORT/BUCKET. A bucket's keys are taken from \
+     AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 );
 const AT_ONCE: Setting = Setting::or("at-once", "NUMBER", "1", "files under way at the same time");
 
@@ -34,6 +37,7 @@ pub const ARCHIVE: Kind = Kind {
         FILES,
         SIZE,
         STORE,
+        net::CA,
         AT_ONCE,
         Setting::or(
             "cold",
@@ -69,6 +73,7 @@ pub const RETRIEVE: Kind = Kind {
         FILES,
         SIZE,
         STORE,
+        net::CA,
         AT_ONCE,
         Setting::or(
             "cold",
@@ -116,6 +121,7 @@ pub struct ArchiveMeasurement {
     files: u64,
     size: Bytes,
     store: Option<String>,
+    ca: Option<PathBuf>,
     at_once: u64,
     cold: bool,
 }
@@ -125,13 +131,15 @@ impl ArchiveMeasurement {
         direction: StoreDirection,
         settings: &Settings<'_>,
     ) -> Result<Self, SettingFault> {
+        let store = settings.text("store")?;
         Ok(Self {
             direction,
             files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
             size: settings
                 .size("size", Bytes(1)..=SIZE_MAX)?
                 .unwrap_or_default(),
-            store: settings.text("store")?,
+            ca: net::ca(settings, store.as_deref().unwrap_or_default())?,
+            store,
             at_once: settings.count("at-once", 1..=AT_ONCE_MAX)?.unwrap_or(1),
             cold: settings.flag("cold")?,
         })
@@ -194,14 +202,14 @@ impl ArchiveMeasurement {
 impl Measuring for ArchiveMeasurement {
     fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         place.directory(self.kind())?;
-        check_store(self.store.as_deref(), place)
+        check_store(self.store.as_deref(), self.ca.as_deref(), place)
     }
 
     fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let wanted = self.files.saturating_mul(self.size.0);
         let directory = place.work_directory(self.kind(), wanted.saturating_mul(2))?;
         let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
-        let store = open_store(self.store.as_deref(), place, wanted)?;
+        let store = open_store(self.store.as_deref(), self.ca.as_deref(), place, wanted)?;
         let got = |number: u64| format!("got{number:06}");
         let put = |number| {
             let mut file = files.open(number)?;

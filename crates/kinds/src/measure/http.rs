@@ -149,7 +149,7 @@ impl Http {
         };
         Ok(Self {
             objects: objects(settings, &page)?,
-            ca: net::ca(settings, page.protocol)?,
+            ca: net::ca(settings, &page.to_string())?,
             page,
             clients: count("clients", CLIENTS_MAX)?.unwrap_or(1),
             connections: count("connections", CONNECTIONS_MAX)?.unwrap_or(1),

@@ -21,10 +21,10 @@ mod mount_guard;
 pub mod net;
 pub mod place;
 pub mod records;
-mod s3_signature;
 pub mod settings;
 mod steps;
 pub mod store;
+#[cfg_attr(not(feature = "s3"), path = "without/store_s3.rs")]
 mod store_s3;
 pub mod streams;
 pub mod tcp;

@@ -87,19 +87,14 @@ pub(super) fn url(settings: &Settings<'_>, protocols: &[Protocol]) -> Result<Url
     }
 }
 
-/// The setting `ca`, for a server that is spoken to in `protocol`.
-pub(super) fn ca(
-    settings: &Settings<'_>,
-    protocol: Protocol,
-) -> Result<Option<PathBuf>, SettingFault> {
-    match settings.text("ca")? {
-        Some(_) if protocol != Protocol::Https => {
-            let name = protocol.name();
-            let why = format!("ca checks encrypted servers, and this one is at {name}://");
-            Err(SettingFault::at("ca", why))
-        }
-        file => Ok(file.map(PathBuf::from)),
+/// The setting `ca`, for a server at `address`.
+pub(super) fn ca(settings: &Settings<'_>, address: &str) -> Result<Option<PathBuf>, SettingFault> {
+    let file = settings.text("ca")?.map(PathBuf::from);
+    if file.is_some() && !address.contains("https://") {
+        let why = format!("ca checks a server at https://, and this is {address:?}");
+        return Err(SettingFault::at("ca", why));
     }
+    Ok(file)
 }
 
 /// The settings `window` and `congestion`.

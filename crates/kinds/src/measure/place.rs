@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use drivers::{DirectoryOwner, TargetError, WorkDirectory, check_room, free_space};
 use units::{Bytes, TargetName};
 
-use super::store_s3::S3_PREFIX;
+use super::store::S3_PREFIX;
 use super::{Stop, kind_named};
 use host::environment;
 use host::inspect::inspect;

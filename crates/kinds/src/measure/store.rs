@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use drivers::WorkDirectory;
@@ -10,7 +11,10 @@ use units::TargetName;
 
 use super::made::open_made;
 use super::place::{MeasureError, ReplicateContext};
-use super::store_s3::{S3_PREFIX, S3Store};
+use super::store_s3::open_bucket;
+
+/// How an address of a bucket begins.
+pub const S3_PREFIX: &str = "s3:";
 
 /// Bytes moved at once.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -59,9 +63,13 @@ pub trait Store: Send + Sync {
 ///
 /// # Errors
 /// When it cannot.
-pub fn check_store(named: Option<&str>, place: &ReplicateContext) -> Result<(), MeasureError> {
+pub fn check_store(
+    named: Option<&str>,
+    ca: Option<&Path>,
+    place: &ReplicateContext,
+) -> Result<(), MeasureError> {
     if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
-        return S3Store::open(named, place.seed).map(drop);
+        return open_bucket(named, ca, place.seed).map(drop);
     }
     store_place(named, place).directory("archive").map(drop)
 }
@@ -73,11 +81,12 @@ pub fn check_store(named: Option<&str>, place: &ReplicateContext) -> Result<(), 
 /// When it cannot be used.
 pub fn open_store(
     named: Option<&str>,
+    ca: Option<&Path>,
     place: &ReplicateContext,
     wanted: u64,
 ) -> Result<Box<dyn Store>, MeasureError> {
     if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
-        return Ok(Box::new(S3Store::open(named, place.seed)?));
+        return open_bucket(named, ca, place.seed);
     }
     let directory = store_place(named, place).work_directory("archive", wanted)?;
     Ok(Box::new(DirectoryStore::new(directory)))

@@ -1,115 +1,120 @@
-//! A bucket of an S3 server as a store: `s3://HOST:PORT/BUCKET`.
+//! A bucket of an S3 server as a store: `s3:https://HOST/BUCKET`, or `s3://HOST:PORT/BUCKET` in
+//! clear.
 //!
-//! Requests are signed for one hour each (AWS signature version 4, in the address) and sent over
-//! plain HTTP by our own client, which never tries again by itself: a failure is a failure.
+//! `rusty-s3` signs requests for one hour each (AWS signature version 4, in the address) and reads
+//! listings. Our own client sends them, and never tries again by itself: a failure is a failure.
 
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use network::Endpoint;
 use network::http::{Body, HttpServer};
 use network::patience::Patience;
-use network::url::Url;
+use network::url::{Protocol, Url};
+use rusty_s3::actions::ListObjectsV2;
+use rusty_s3::{Bucket, Credentials, S3Action, UrlStyle};
 
 use super::place::MeasureError;
-use super::s3_signature::Signer;
-use super::store::Store;
+use super::store::{S3_PREFIX, Store};
 
-/// How an address of a bucket begins.
-pub const S3_PREFIX: &str = "s3://";
-const KEY: &str = "AWS_ACCESS_KEY_ID";
-const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
+const FORM: &str = "write s3:https://HOST/BUCKET, or s3://HOST:PORT/BUCKET for a server in clear";
+const NO_KEYS: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
 const REGION: &str = "AWS_REGION";
 const REGION_DEFAULT: &str = "us-east-1";
 /// How long a signed request may be used.
-const SIGNED_FOR_SECONDS: u32 = 3600;
+const SIGNED_FOR: Duration = Duration::from_secs(3600);
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// What is repeated of a server's complaint.
 const REASON_BYTES: usize = 300;
 
 /// Objects of ours in a bucket, all beneath a name of this run's own.
-pub struct S3Store {
+struct S3Store {
     /// As the user wrote it.
     named: String,
-    bucket: String,
-    signer: Signer,
+    bucket: Bucket,
+    credentials: Credentials,
     server: HttpServer,
     prefix: String,
     names: Mutex<BTreeSet<String>>,
 }
 
-impl S3Store {
-    /// The bucket that `named` means; it is asked for what it holds beneath our name.
-    ///
-    /// # Errors
-    /// When the address is none, the keys are missing, or the server refuses.
-    pub fn open(named: &str, seed: u64) -> Result<Self, MeasureError> {
-        let wrong = |why: &str| MeasureError::Usage(format!("store = {named:?}: {why}"));
-        let rest = named.strip_prefix(S3_PREFIX).unwrap_or(named);
-        let (server, bucket) = rest
-            .split_once('/')
-            .map(|(server, bucket)| (server, bucket.trim_end_matches('/')))
-            .filter(|(_, bucket)| !bucket.is_empty() && !bucket.contains('/'))
-            .ok_or_else(|| wrong("write s3://HOST:PORT/BUCKET"))?;
-        let endpoint = format!("http://{server}/");
-        let url = Url::parse(&endpoint).map_err(|error| wrong(&error.to_string()))?;
-        let variable = |name: &str| {
-            let found = env::var(name).ok().filter(|it| !it.is_empty());
-            found.ok_or_else(|| wrong(&format!("set {KEY} and {SECRET}; {name} is not set")))
-        };
-        let store = Self {
-            named: named.to_owned(),
-            bucket: bucket.to_owned(),
-            signer: Signer {
-                host: url.authority(),
-                region: env::var(REGION).unwrap_or_else(|_| REGION_DEFAULT.into()),
-                key: variable(KEY)?,
-                secret: variable(SECRET)?,
-            },
-            server: HttpServer::new(
-                Endpoint::of(&url, None).map_err(|error| wrong(&error.to_string()))?,
-                &url,
-            ),
-            prefix: format!("seekstone-{}-{seed:016x}/", std::process::id()),
-            names: Mutex::default(),
-        };
-        match store.list()?.is_empty() {
-            true => Ok(store),
-            false => Err(wrong(
-                "it holds objects of this very name: use another seed",
-            )),
-        }
+/// The bucket that `named` means; it is asked for what it holds beneath our name. An encrypted
+/// server is checked against the authorities in `ca`, or the system's.
+///
+/// # Errors
+/// When the address is none, the keys are missing, or the server refuses.
+pub fn open_bucket(
+    named: &str,
+    ca: Option<&Path>,
+    seed: u64,
+) -> Result<Box<dyn Store>, MeasureError> {
+    let wrong = |why: &str| MeasureError::Usage(format!("store = {named:?}: {why}"));
+    let (url, name) = read_address(named).map_err(|why| wrong(&why))?;
+    let endpoint = Endpoint::of(&url, ca).map_err(|error| wrong(&error.to_string()))?;
+    let base = url.to_string().parse();
+    let base = base.map_err(|error| wrong(&format!("{error}; {FORM}")))?;
+    let region = env::var(REGION).unwrap_or_else(|_| REGION_DEFAULT.into());
+    let bucket = Bucket::new(base, UrlStyle::Path, name, region);
+    let store = S3Store {
+        named: named.to_owned(),
+        bucket: bucket.map_err(|error| wrong(&error.to_string()))?,
+        credentials: Credentials::from_env().ok_or_else(|| wrong(NO_KEYS))?,
+        server: HttpServer::new(endpoint, &url),
+        prefix: format!("seekstone-{}-{seed:016x}/", std::process::id()),
+        names: Mutex::default(),
+    };
+    match store.list()?.is_empty() {
+        true => Ok(Box::new(store)),
+        false => Err(wrong(
+            "it holds objects of this very name: use another seed",
+        )),
     }
+}
 
+/// The server and the name of the bucket.
+fn read_address(named: &str) -> Result<(Url, String), String> {
+    let rest = named.strip_prefix(S3_PREFIX).unwrap_or(named);
+    let clear = if rest.starts_with("//") { "http:" } else { "" };
+    let url = Url::parse(&format!("{clear}{rest}"));
+    let url = url.map_err(|error| format!("{error}; {FORM}"))?;
+    let bucket = url.path.trim_matches('/').to_owned();
+    if url.protocol == Protocol::Ftp || bucket.is_empty() || bucket.contains('/') {
+        return Err(FORM.to_owned());
+    }
+    let server = Url {
+        // As it is signed.
+        host: url.host.to_ascii_lowercase(),
+        ..url.beside("/")
+    };
+    Ok((server, bucket))
+}
+
+impl S3Store {
     fn names(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The path of an object of ours.
+    /// The name of an object of ours.
     fn object(&self, name: &str) -> String {
-        format!("/{}/{}{name}", self.bucket, self.prefix)
+        format!("{}{name}", self.prefix)
     }
 
     /// Ask, and expect a good status.
-    fn ask(
+    fn ask<'a, A: S3Action<'a>>(
         &self,
-        method: &str,
-        path: &str,
-        query: &[(&str, &str)],
+        action: &A,
         body: Option<Body<'_>>,
         sink: &mut dyn Write,
     ) -> Result<(), MeasureError> {
+        let method = A::METHOD.to_str();
         let failed =
             |cause: String| MeasureError::Failed(format!("{}: {method}: {cause}", self.named));
-        let now = jiff::Timestamp::now()
-            .strftime("%Y%m%dT%H%M%SZ")
-            .to_string();
-        let signed = self
-            .signer
-            .sign(method, path, query, &now, SIGNED_FOR_SECONDS);
+        let signed = action.sign(SIGNED_FOR);
+        let path = format!("{}?{}", signed.path(), signed.query().unwrap_or_default());
         let patience = Patience {
             timeout: TIMEOUT,
             is_stopped: &|| false,
@@ -123,7 +128,7 @@ impl S3Store {
             complaint.extend_from_slice(&piece[..piece.len().min(room)]);
             Ok(())
         };
-        let asked = self.server.ask(method, &signed, body, &patience, &mut keep);
+        let asked = self.server.ask(method, &path, body, &patience, &mut keep);
         match asked.map_err(failed)? {
             200..300 => Ok(()),
             status => {
@@ -135,8 +140,9 @@ impl S3Store {
     }
 
     fn delete(&self, name: &str) -> Result<(), MeasureError> {
-        let path = self.object(name);
-        self.ask("DELETE", &path, &[], None, &mut std::io::sink())
+        let object = self.object(name);
+        let action = self.bucket.delete_object(Some(&self.credentials), &object);
+        self.ask(&action, None, &mut std::io::sink())
     }
 
     /// What is put and has not been removed; the first failure.
@@ -150,13 +156,17 @@ impl S3Store {
 impl Store for S3Store {
     fn put(&self, name: &str, len: u64, content: &mut dyn Read) -> Result<(), MeasureError> {
         self.names().insert(name.to_owned());
+        let object = self.object(name);
+        let action = self.bucket.put_object(Some(&self.credentials), &object);
         let body = Some(Body { len, content });
-        self.ask("PUT", &self.object(name), &[], body, &mut std::io::sink())
+        self.ask(&action, body, &mut std::io::sink())
     }
 
     fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64, MeasureError> {
         let mut counted = Counted { sink, bytes: 0 };
-        self.ask("GET", &self.object(name), &[], None, &mut counted)?;
+        let object = self.object(name);
+        let action = self.bucket.get_object(Some(&self.credentials), &object);
+        self.ask(&action, None, &mut counted)?;
         Ok(counted.bytes)
     }
 
@@ -164,20 +174,21 @@ impl Store for S3Store {
         let mut names = Vec::new();
         let mut token: Option<String> = None;
         loop {
-            let mut query = vec![("list-type", "2"), ("prefix", self.prefix.as_str())];
-            if let Some(token) = &token {
-                query.push(("continuation-token", token));
+            let mut action = self.bucket.list_objects_v2(Some(&self.credentials));
+            action.with_prefix(self.prefix.as_str());
+            if let Some(token) = token {
+                action.with_continuation_token(token);
             }
             let mut page = Vec::new();
-            let path = format!("/{}", self.bucket);
-            self.ask("GET", &path, &query, None, &mut page)?;
-            let page = String::from_utf8_lossy(&page);
-            let keys = elements(&page, "Key");
-            let own = keys.filter_map(|key| key.split_once('/').map(|(_, name)| name.to_owned()));
-            names.extend(own);
-            token = elements(&page, "NextContinuationToken")
-                .next()
-                .map(str::to_owned);
+            self.ask(&action, None, &mut page)?;
+            let page = ListObjectsV2::parse_response(&String::from_utf8_lossy(&page));
+            let page = page.map_err(|error| {
+                MeasureError::Failed(format!("{}: no listing: {error}", self.named))
+            })?;
+            let keys = page.contents.iter().map(|it| it.key.as_str());
+            let own = keys.filter_map(|key| key.strip_prefix(&self.prefix));
+            names.extend(own.map(str::to_owned));
+            token = page.next_continuation_token;
             if token.is_none() {
                 names.sort();
                 return Ok(names);
@@ -233,28 +244,23 @@ impl Write for Counted<'_> {
     }
 }
 
-/// The texts of all elements of that name. Our names need no decoding.
-fn elements<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
-    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let start = rest.find(&open)? + open.len();
-        let end = start + rest[start..].find(&close)?;
-        let found = &rest[start..end];
-        rest = &rest[end..];
-        Some(found)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_from_a_listing() {
-        let text = "<A><Key>p/f1</Key><C><Key>p/f2</Key></C></A><NextContinuationToken>t</Ne";
-        assert_eq!(elements(text, "Key").collect::<Vec<_>>(), ["p/f1", "p/f2"]);
-        assert_eq!(elements(text, "NextContinuationToken").next(), None);
+    fn an_address_is_read() {
+        let check = |named: &str, server: &str, bucket: &str| {
+            let (url, name) = read_address(named).expect(named);
+            assert_eq!((url.to_string().as_str(), name.as_str()), (server, bucket));
+        };
+        check("s3://host:81/b", "http://host:81/", "b");
+        check("s3:http://host/b/", "http://host/", "b");
+        check(
+            "s3:https://S3.Example.com/b",
+            "https://s3.example.com/",
+            "b",
+        );
     }
 
     #[test]
@@ -265,9 +271,11 @@ mod tests {
             "s3://host/",
             "s3://host/a/b",
             "s3:///bucket",
+            "s3:ftp://host/bucket",
+            "s3:host/bucket",
         ] {
-            let error = S3Store::open(named, 1).err().expect(named).to_string();
-            assert!(error.contains(named), "{error}");
+            let error = open_bucket(named, None, 1).err().expect(named).to_string();
+            assert!(error.contains(named) && error.contains(FORM), "{error}");
         }
     }
 }
