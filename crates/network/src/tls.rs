@@ -122,6 +122,11 @@ impl HttpTransport for StreamOwned<ClientConnection, TcpStream> {
         self.conn.is_handshaking()
     }
 
+    /// The server's farewell, which came with its last bytes.
+    fn holds_back(&self) -> bool {
+        true
+    }
+
     fn shake_hands(&mut self) -> io::Result<()> {
         while self.conn.is_handshaking() {
             self.conn.complete_io(&mut self.sock).map_err(in_words)?;

@@ -14,6 +14,11 @@ pub(crate) trait HttpTransport: Debug + Read + Send + Write {
         false
     }
 
+    /// Whether what came may wait in here although a read did not fill its buffer.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
     /// Go on with the handshake to its end.
     ///
     /// # Errors

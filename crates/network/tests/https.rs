@@ -14,7 +14,7 @@ use network::http::{PageOutcome, PagePlan, Reuse, Until, load, measure};
 use network::patience::Patience;
 use network::url::Url;
 
-use tls_front::TlsFront;
+use tls_front::{Farewell, TlsFront};
 
 /// More than a record of TLS, and than what is read at once.
 const BODY_BYTES: usize = 100_001;
@@ -103,6 +103,26 @@ fn a_request_on_a_connection_that_was_closed_meanwhile_is_sent_once_more() {
     let outcome = run(&plan(&url, Reuse::Kept), Some(front.ca.path()));
     check_whole(&outcome);
     assert!(outcome.connects >= 9, "{outcome:?}");
+}
+
+/// Story: the farewell came with the last bytes, was not looked at, and the server waited for the
+/// client, which waited for the server until its time was out.
+#[test]
+fn a_body_that_ends_with_the_farewell_is_whole() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            let body = [b'x'; BODY_BYTES];
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            let _ = stream.write_all(&body);
+        }
+    });
+    let front = TlsFront::parting(address, Farewell::Said);
+    let url = format!("https://{}/page", front.named());
+    check_whole(&run(&plan(&url, Reuse::Cold), Some(front.ca.path())));
 }
 
 #[test]

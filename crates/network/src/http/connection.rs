@@ -173,6 +173,7 @@ impl Connection {
                 }
                 Err(error) => return self.broken("read", &error),
             };
+            let is_all = count < buffer.len() && !stream.holds_back();
             let taken = match self.response.take(&buffer[..count], &mut |_| ()) {
                 Ok(taken) => taken,
                 Err(broken) => return ResponseProgress::Failed(broken.to_string()),
@@ -183,7 +184,7 @@ impl Connection {
                 self.response.is_kept &= taken == count;
                 return ResponseProgress::Done;
             }
-            if count < buffer.len() {
+            if is_all {
                 return ResponseProgress::Waiting;
             }
         }

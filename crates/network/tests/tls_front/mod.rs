@@ -12,6 +12,16 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use tempfile::NamedTempFile;
 
+/// What is said when the server behind closes a connection.
+#[derive(Clone, Copy)]
+pub enum Farewell {
+    /// Nothing, as by many servers.
+    None,
+    /// TLS's own, and the client is to close.
+    #[allow(dead_code, reason = "only the tests of one crate ask for it")]
+    Said,
+}
+
 /// A server that proves to be `localhost`.
 pub struct TlsFront {
     pub address: SocketAddr,
@@ -22,6 +32,11 @@ pub struct TlsFront {
 impl TlsFront {
     /// Lives as long as the test program; hands on what it is sent to `behind`.
     pub fn start(behind: SocketAddr) -> Self {
+        Self::parting(behind, Farewell::None)
+    }
+
+    /// The same, with what it says at the end of a connection.
+    pub fn parting(behind: SocketAddr, farewell: Farewell) -> Self {
         let (config, ca) = certified("localhost");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -30,7 +45,7 @@ impl TlsFront {
                 let session = ServerConnection::new(Arc::clone(&config)).expect("a session");
                 let client = client.expect("a client");
                 // What a client does to its connection is no failure of the server.
-                thread::spawn(move || drop(relay(client, behind, session)));
+                thread::spawn(move || drop(relay(client, behind, session, farewell)));
             }
         });
         Self { address, ca }
@@ -61,10 +76,26 @@ fn certified(name: &str) -> (Arc<ServerConfig>, NamedTempFile) {
     (Arc::new(config.expect("a server")), file)
 }
 
+fn part(
+    client: &mut TcpStream,
+    mut session: ServerConnection,
+    farewell: Farewell,
+) -> io::Result<()> {
+    if let Farewell::Said = farewell {
+        session.send_close_notify();
+        while session.wants_write() {
+            session.write_tls(client)?;
+        }
+        while client.read(&mut [0; 4096])? > 0 {}
+    }
+    Ok(())
+}
+
 fn relay(
     mut client: TcpStream,
     behind: SocketAddr,
     mut session: ServerConnection,
+    farewell: Farewell,
 ) -> io::Result<()> {
     let mut behind = TcpStream::connect(behind)?;
     let mut buffer = vec![0; 16 << 10];
@@ -96,8 +127,7 @@ fn relay(
         if behind_spoke {
             let count = behind.read(&mut buffer)?;
             if count == 0 {
-                // Without a farewell, as many servers do.
-                return Ok(());
+                return part(&mut client, session, farewell);
             }
             session.writer().write_all(&buffer[..count])?;
         }
