@@ -138,6 +138,9 @@ fn check_whole(outcome: &PageOutcome, pages: u64, requests: u64) {
     assert_eq!(outcome.body_bytes, requests * 6);
     assert_eq!(outcome.page_times.len(), pages);
     assert_eq!(outcome.request_times.len(), requests);
+    assert_eq!(outcome.first_byte_times.len(), requests);
+    let (first, whole) = (&outcome.first_byte_times, &outcome.request_times);
+    assert!(first.mean() > 0.0 && first.mean() <= whole.mean());
 }
 
 #[test]

@@ -84,6 +84,10 @@ pub const KIND: Kind = Kind {
             "request time",
             "mean time of one request, with connecting where there was some",
         ),
+        (
+            FIRST_BYTE,
+            "mean time to the first byte of an answer, with connecting where there was some",
+        ),
         ("request rate", "answers with a good status per second"),
         ("byte rate", "bytes received per second, with heads"),
         (
@@ -105,6 +109,7 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Http::from_settings(settings)),
 };
 
+const FIRST_BYTE: &str = "time to first byte";
 const CLIENTS_MAX: u64 = 4096;
 const CONNECTIONS_MAX: u64 = 64;
 const PAGES_MAX: u64 = 1 << 40;
@@ -251,6 +256,9 @@ impl Http {
             mean,
             Better::Lower,
         ));
+        let first = outcome.first_byte_times.mean() / 1e9;
+        let first = Reading::new(FIRST_BYTE, Unit::Seconds, first, Better::Lower);
+        readings.push(first);
         let rate = outcome.requests_counted as f64 / outcome.counted.as_secs_f64();
         readings.push(Reading::new(
             "request rate",

@@ -34,6 +34,8 @@ pub struct Connection {
     /// Whether it has carried an answer before.
     has_served: bool,
     sent: usize,
+    /// When the first byte of the answer came.
+    pub first_byte: Option<Instant>,
     /// What it is doing.
     pub task: Option<ObjectRequest>,
     /// What came so far.
@@ -94,6 +96,7 @@ impl Connection {
     pub fn begin(&mut self, task: ObjectRequest) {
         self.task = Some(task);
         self.sent = 0;
+        self.first_byte = None;
         self.response.clear();
     }
 
@@ -174,6 +177,7 @@ impl Connection {
                 Err(error) => return self.broken("read", &error),
             };
             let is_all = count < buffer.len() && !stream.holds_back();
+            self.first_byte.get_or_insert_with(Instant::now);
             let taken = match self.response.take(&buffer[..count], &mut |_| ()) {
                 Ok(taken) => taken,
                 Err(broken) => return ResponseProgress::Failed(broken.to_string()),

@@ -250,6 +250,7 @@ impl<'a> PageLoad<'a> {
         let now = Instant::now();
         let connection = &mut self.connections[index];
         let status = connection.response.status;
+        let first_byte = connection.first_byte;
         let bytes = connection.response.bytes;
         let body_bytes = connection.response.body_bytes;
         if self.plan.reuse == Reuse::Cold || !connection.response.is_kept {
@@ -273,6 +274,8 @@ impl<'a> PageLoad<'a> {
             self.outcome.requests_counted += u64::from(is_counted);
             let time = nanos(now.duration_since(task.started));
             self.outcome.request_times.record(time);
+            let first = first_byte.map(|it| it.duration_since(task.started));
+            first.map(|it| self.outcome.first_byte_times.record(nanos(it)));
         } else {
             self.count_fault(&format!("status {status}"));
         }

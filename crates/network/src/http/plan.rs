@@ -61,6 +61,9 @@ pub struct PageOutcome {
     pub page_times: Histogram,
     /// Times of good requests, in nanoseconds; with the connecting where there was some.
     pub request_times: Histogram,
+    /// Times of good requests to the first byte of their answer, in nanoseconds, as
+    /// `request_times`.
+    pub first_byte_times: Histogram,
     /// Good requests.
     pub requests: u64,
     /// Good requests within `counted`.
