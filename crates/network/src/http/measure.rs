@@ -274,8 +274,10 @@ impl<'a> PageLoad<'a> {
             self.outcome.requests_counted += u64::from(is_counted);
             let time = nanos(now.duration_since(task.started));
             self.outcome.request_times.record(time);
-            let first = first_byte.map(|it| it.duration_since(task.started));
-            first.map(|it| self.outcome.first_byte_times.record(nanos(it)));
+            if let Some(came) = first_byte {
+                let time = nanos(came.duration_since(task.started));
+                self.outcome.first_byte_times.record(time);
+            }
         } else {
             self.count_fault(&format!("status {status}"));
         }
