@@ -76,7 +76,10 @@ impl StartAt {
             }
             Self::Moment(moment) => moment,
         };
-        let all = left_until(moment);
+        let all = match self {
+            Self::After(delay) => delay,
+            Self::Moment(moment) => left_until(moment),
+        };
         let title = format!(
             "waiting {} for {}",
             format_duration_ns(all.as_nanos() as f64),

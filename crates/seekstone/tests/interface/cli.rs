@@ -72,7 +72,7 @@ fn wrong_units_and_values_are_wrong_usage() {
         ),
         (
             &["trial", "--precision", "10%@p98"],
-            "\"p98\" must be one of p50, p95, p99, p99.9, as in 10%@p99",
+            "\"p98\" must be one of p50, p95, p99, p99.9, p99.99, as in 10%@p99",
         ),
         (&["trial", "--rate", "0/s"], "must be above zero"),
         (
