@@ -202,7 +202,7 @@ pub struct Reach {
     /// Most requests per io_uring submission [default: an eighth of a worker's depth].
     #[arg(long, value_name = "N", value_parser = within::<u16>(1..=4096))]
     pub batch: Option<u16>,
-    /// Pages that buffers of more than 4 KiB lie in. As fio's defaults: small.
+    /// Memory pages for buffers of more than 4 KiB; fio uses small ones by default.
     #[arg(long, value_name = "PAGES", value_enum, default_value_t = PagesChoice::Huge)]
     pub buffer_pages: PagesChoice,
     /// What to do when an operation fails. Failed operations never count in latency and throughput;

@@ -104,7 +104,7 @@ struct ReplayPlan<'a> {
     size: u64,
     /// What came of it, with the generator's own delay, nanoseconds.
     found: Option<(Replay, f64)>,
-    /// Time of what is told and was not measured now.
+    /// How long the replay took that was kept from before a kill; zero where it was measured now.
     replayed: Duration,
 }
 

@@ -73,7 +73,7 @@ pub struct TransferArgs {
     /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
-    /// Pages that buffers of more than 4 KiB lie in. As fio's defaults: small.
+    /// Memory pages for buffers of more than 4 KiB; fio uses small ones by default.
     #[arg(long, value_name = "PAGES", value_enum, default_value_t = PagesChoice::Huge)]
     pub buffer_pages: PagesChoice,
     /// How long the storage is waited for.
