@@ -108,7 +108,7 @@ impl Url {
 
     /// Another path of the same server.
     #[must_use]
-    pub fn beside(&self, path: &str) -> Self {
+    pub fn with_path(&self, path: &str) -> Self {
         Self {
             path: path.into(),
             ..self.clone()

@@ -223,7 +223,7 @@ fn what_fails_is_counted_by_its_cause() {
     let mut plan = server.plan(3);
     plan.objects[1] = "/missing".into();
     check_broken(&server, &plan, "10 x status 404", 30);
-    plan.page = plan.page.beside("/missing");
+    plan.page = plan.page.with_path("/missing");
     check_broken(&server, &plan, "10 x status 404", 0);
 
     let server = Server::start(Way::Short);
@@ -281,7 +281,7 @@ fn a_document_can_be_looked_at() {
         b"onetwo"
     );
     let server = Server::start(Way::Well);
-    let page = server.plan(0).page.beside("/missing");
+    let page = server.plan(0).page.with_path("/missing");
     let error = load(&page, &server.endpoint(), &patience)
         .unwrap_err()
         .to_string();

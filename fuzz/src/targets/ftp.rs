@@ -11,6 +11,6 @@ pub fn read(bytes: &[u8]) {
         rest = &rest[taken..];
     }
     if let Ok(url) = Url::parse(&String::from_utf8_lossy(bytes)) {
-        let _ = (url.authority(), url.beside("/x"));
+        let _ = (url.authority(), url.with_path("/x"));
     }
 }

@@ -88,7 +88,7 @@ fn read_address(named: &str) -> Result<(Url, String), String> {
     let server = Url {
         // As it is signed.
         host: url.host.to_ascii_lowercase(),
-        ..url.beside("/")
+        ..url.with_path("/")
     };
     Ok((server, bucket))
 }
