@@ -233,6 +233,7 @@ fn documents(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
         "ARCHITECTURE.md",
         "GLOSSARY.md",
         "CONTRIBUTING.md",
+        "docs/README.md",
         "docs/statistics.md",
         "docs/invariants.md",
         "docs/side-doors.md",
@@ -248,11 +249,11 @@ fn documents(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
     let main = sources
         .iter()
         .find(|source| source.path == Path::new("crates/seekstone/src/args.rs"));
-    let readme = read("README.md")?;
+    let index = read("docs/README.md")?;
     for command in commands_in(main.map_or("", |source| &source.text)) {
-        if !readme.contains(&format!("seekstone {command}")) {
+        if !index.contains(&format!("seekstone {command}")) {
             faults.push(format!(
-                "README.md does not name the command `seekstone {command}`"
+                "docs/README.md does not name the command `seekstone {command}`"
             ));
         }
     }

@@ -19,14 +19,14 @@ pub struct RunSummary {
     /// `complete` or `partial`.
     pub status: String,
     /// Whether a warning makes one of its numbers useless.
-    pub has_void_number: bool,
+    pub has_invalid_number: bool,
     /// How long it took, in seconds.
     pub elapsed_s: f64,
     /// What it found, in a few words.
     pub headline: String,
     /// Its verdict in a sentence; empty where an older program archived it, and it cannot be read.
     pub verdict: String,
-    /// Trust in the verdict: `sound`, `shaky` or `void`; empty where `verdict` is.
+    /// Trust in the verdict: `reliable`, `unstable` or `invalid`; empty where `verdict` is.
     pub trust: String,
     /// The outcome of its goals: `kept`, `exceeded` or `undecided`.
     pub goals: Option<String>,
@@ -37,7 +37,7 @@ impl RunSummary {
     pub(crate) const COLUMNS: &'static str = "id, started_at, command,
          CASE WHEN target LIKE '.%' AND target_path <> '' THEN target_path ELSE target END,
          host, status, elapsed_s, headline,
-         EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'void'),
+         EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'invalid'),
          coalesce(verdict, ''), coalesce(verdict_trust, ''), goals";
 
     pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -50,7 +50,7 @@ impl RunSummary {
             status: row.get(5)?,
             elapsed_s: row.get(6)?,
             headline: row.get(7)?,
-            has_void_number: row.get(8)?,
+            has_invalid_number: row.get(8)?,
             verdict: row.get(9)?,
             trust: row.get(10)?,
             goals: row.get(11)?,
@@ -66,7 +66,7 @@ impl From<RunSummary> for ListRow {
             command: summary.command,
             target: summary.target,
             status: summary.status,
-            has_void_number: summary.has_void_number,
+            has_invalid_number: summary.has_invalid_number,
             headline: summary.headline,
             verdict: summary.verdict,
             trust: summary.trust,

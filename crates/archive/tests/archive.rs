@@ -75,7 +75,7 @@ fn lists_begin_with_the_newest() {
     let ids: Vec<i64> = list.iter().map(|summary| summary.id).collect();
     assert_eq!(ids, [4, 3]);
     assert_eq!(list[0].status, "partial");
-    assert!(!list[0].has_void_number);
+    assert!(!list[0].has_invalid_number);
     assert_eq!(archive.list(usize::MAX).expect("readable").len(), 4);
     let summary: RunSummary = list[1].clone();
     let row = ListRow::from(summary);
@@ -96,12 +96,12 @@ fn a_list_tells_runs_with_a_void_number() {
     let (_directory, path) = place();
     let mut archive = open(&path);
     let mut run = sample::run();
-    let void = Warning::void(WarningCode::NoOperation, "nobody looked");
+    let void = Warning::invalid(WarningCode::NoOperation, "nobody looked");
     run.curves[0].warnings.push(void);
     archive.save(&mut run).expect("saved");
     let list = archive.list(1).expect("readable");
-    assert!(list[0].has_void_number);
-    assert!(ListRow::from(list[0].clone()).has_void_number);
+    assert!(list[0].has_invalid_number);
+    assert!(ListRow::from(list[0].clone()).has_invalid_number);
 }
 
 /// An archive of version 4 had no verdicts, nor had the documents in it.
@@ -429,7 +429,7 @@ fn users_can_ask_with_sql() {
         text(
             "SELECT printf('%s %s %.1f us', runs.id, file_system, value * 1e6)
              FROM runs JOIN figures ON run_id = runs.id
-             WHERE row = 'random-read' AND metric = 'latency' AND trust = 'sound'"
+             WHERE row = 'random-read' AND metric = 'latency' AND trust = 'reliable'"
         ),
         "1 ext4 47.1 us"
     );
@@ -443,7 +443,7 @@ fn users_can_ask_with_sql() {
     );
     assert_eq!(
         text("SELECT group_concat(scope || ' ' || severity, ', ') FROM warnings"),
-        "run note, run doubt, durable-write doubt, curve note"
+        "run info, run warning, durable-write warning, curve info"
     );
     assert_eq!(
         text("SELECT count(*) || '' FROM curve_points WHERE NOT scout"),

@@ -30,7 +30,7 @@ fn every_kind_has_its_figures_and_warnings_in_sql() {
     let connection = Connection::open(&path).expect("SQLite opens it");
     for (kind, mut run) in runs() {
         let advised = Warning::new(
-            Severity::Note,
+            Severity::Info,
             WarningCode::VirtualDisk,
             "a disk of a guest",
         );

@@ -123,7 +123,7 @@ impl<'a> RandomPlan<'a> {
                 "The last {} bytes are not a whole block and were left out.",
                 size.0 - cells.size
             );
-            let note = Warning::note(WarningCode::PartLeftOut, text);
+            let note = Warning::info(WarningCode::PartLeftOut, text);
             session.warnings.push(note);
         }
         let left_out = |warm_up| warm_up_left_out(warm_up, "round of a cell");
@@ -181,7 +181,7 @@ impl<'a> RandomPlan<'a> {
                  times do not hold that stall.",
                 trial.title, step.duration_max, step.round
             );
-            let doubt = Warning::doubt(WarningCode::NoAnswer, text);
+            let doubt = Warning::warn(WarningCode::NoAnswer, text);
             session.warnings.push(doubt);
             step.duration_max = (step.duration_max * 4).min(self.request.options.trial_max);
         }
@@ -254,7 +254,7 @@ fn allowed_shape(
          lost.",
         request.bench.target
     );
-    let note = Warning::note(WarningCode::WritesLeftOut, text);
+    let note = Warning::info(WarningCode::WritesLeftOut, text);
     session.warnings.push(note);
     Ok(shape)
 }

@@ -101,7 +101,7 @@ pub fn measure_load(
 
 /// That verification found nothing is a result, too.
 fn verified(read: Bytes) -> Warning {
-    Warning::note(
+    Warning::info(
         WarningCode::Verified,
         format!(
             "All that was written was read back ({read}) and is what was written last: nothing \
@@ -238,7 +238,7 @@ fn on_null(
         status,
         elapsed_ns: elapsed.as_nanos(),
         measurements: vec![measurement],
-        warnings: vec![Warning::note(
+        warnings: vec![Warning::info(
             WarningCode::NullTarget,
             "Nothing was read or written: the figures are Seekstone's own overhead.",
         )],
@@ -492,8 +492,8 @@ pub(crate) fn resolve_levels(setup: &mut Setup, status: &Status, curve: Option<&
 fn too_short(measurement: &Measurement) -> Option<Warning> {
     let is_short = measurement.verdict == Verdict::Timed { is_citable: false };
     (is_short && !measurement.is_all_failed()).then(|| {
-        Warning::doubt(
-            WarningCode::NotCitable,
+        Warning::warn(
+            WarningCode::TooFewSamples,
             format!(
                 "{}: only {} in the requested time; do not quote the number.",
                 measurement.title,

@@ -418,7 +418,7 @@ impl StorageLaboratory {
             .as_ref()
             .and_then(|log| log.first())
         {
-            measurement.warnings.push(Warning::void(
+            measurement.warnings.push(Warning::invalid(
                 WarningCode::WrongData,
                 format!(
                     "{}: {wrong}. The storage returned different data from what was written.",

@@ -308,7 +308,7 @@ impl CheckUp {
     #[must_use]
     pub fn doubts(&self) -> Option<Warning> {
         (!self.left_out.is_empty()).then(|| {
-            Warning::note(
+            Warning::info(
                 WarningCode::RowsLeftOut,
                 format!(
                     "not measured for lack of time: {}.",

@@ -133,10 +133,10 @@ const GROWTH_MIN: f64 = 1.05;
 const BEYOND_MIN: f64 = 10.0;
 /// What may make a scout's load wrong, which is never cited: more random arrivals than the storage
 /// answers fill all the room that there is, and among few of ours any I/O of others is much.
-const MAY_MISLEAD_SCOUTS: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::ForeignIo];
+const MAY_MISLEAD_SCOUTS: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::BackgroundIo];
 /// Doubts about the load of a point that is cited are the curve's: a thread of ours that had no
 /// time for more, and I/O of others.
-const KEPT_DOUBTS: [WarningCode; 2] = [BUSY_WORKER, WarningCode::ForeignIo];
+const KEPT_DOUBTS: [WarningCode; 2] = [BUSY_WORKER, WarningCode::BackgroundIo];
 /// What it takes to see that a level lies beyond a bracket, and to measure the end beyond.
 const TRIES_OF_MOVE: u32 = 2;
 /// Levels between the time of one client and the highest.
@@ -157,7 +157,7 @@ pub(crate) fn kept_of<'a>(
         // What failed is judged over all points.
         let is_of_all = warning.code == FAILED_OPERATIONS;
         let is_cited = KEPT_DOUBTS.contains(&warning.code) && !is_scout;
-        let is_void = warning.severity == Severity::Void && !is_about_load && !is_of_all;
+        let is_void = warning.severity == Severity::Invalid && !is_about_load && !is_of_all;
         is_void || is_cited
     })
 }

@@ -56,7 +56,7 @@ pub fn doubts(
         warnings.extend(warm_up(measurement, mean_whole_ns));
     }
     match own_limit(trial, measurement, mean_whole_ns, findings) {
-        Some(ours) if ours.severity == Severity::Void => warnings.push(ours),
+        Some(ours) if ours.severity == Severity::Invalid => warnings.push(ours),
         perhaps => warnings.extend(overload.or(perhaps)),
     }
     if is_kept_back(trial, measurement, mean_whole_ns) {
@@ -87,21 +87,21 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             if is_short && *share < WEIGHT_OF_EPISODES {
                 return None;
             }
-            (Severity::Note, WarningCode::RareEpisodes)
+            (Severity::Info, WarningCode::RareEpisodes)
         }
         Finding::Bimodal { weight, .. } => {
             // Arrivals that find the storage idle are a mode of their own, and no cache.
             if trial.offered().is_some() && weight.value > QUEUED_SHARE {
                 return None;
             }
-            (Severity::Note, WarningCode::TwoModes)
+            (Severity::Info, WarningCode::TwoModes)
         }
-        Finding::Oscillation { .. } => (Severity::Note, WarningCode::Oscillation),
+        Finding::Oscillation { .. } => (Severity::Info, WarningCode::Oscillation),
         Finding::Outlier { .. } | Finding::HeavyTail { .. } | Finding::HeavyServices => {
-            (Severity::Doubt, WarningCode::HeavyTail)
+            (Severity::Warning, WarningCode::HeavyTail)
         }
-        Finding::Drifting { .. } => (Severity::Doubt, WarningCode::Drift),
-        Finding::Swinging { .. } => (Severity::Doubt, WarningCode::Swing),
+        Finding::Drifting { .. } => (Severity::Warning, WarningCode::Drift),
+        Finding::Swinging { .. } => (Severity::Warning, WarningCode::Swing),
         Finding::Shifted {
             before_ns,
             after_ns,
@@ -120,7 +120,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             if *longest_ns < STALL_NS && !is_long {
                 return None;
             }
-            (Severity::Doubt, WarningCode::Stall)
+            (Severity::Warning, WarningCode::Stall)
         }
         Finding::Late { .. } => {
             // Without a schedule there is nothing to be late for but the issue itself, which shows
@@ -132,14 +132,14 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             if measurement.lateness.mean_ns < LATE_LEAST_NS {
                 return None;
             }
-            (Severity::Doubt, WarningCode::LateGenerator)
+            (Severity::Warning, WarningCode::LateGenerator)
         }
         Finding::Unaccounted { .. } => {
             let has_rates = matches!(&trial.spec, ClientSpec::Jobs(own) if own.has_rates());
             if trial.offered().is_some() || has_rates || !measurement.is_converged() {
                 return None;
             }
-            (Severity::Doubt, WarningCode::TimeUnaccounted)
+            (Severity::Warning, WarningCode::TimeUnaccounted)
         }
     };
     let cause = format!("{}: {finding}", measurement.title);
@@ -151,7 +151,7 @@ fn fitting(cause: String, finding: &Finding, trial: &Trial) -> String {
     match finding {
         // A model has neither a log nor other users.
         Finding::Stalled { .. } if trial.access == Access::Simulated => {
-            cause.replace(": look at the device's log and at other users", "")
+            cause.replace(" Check dmesg and other processes.", "")
         }
         // At a fixed rate, fewer clients offer no less.
         Finding::Late { .. } if trial.offered().is_some() => {
@@ -174,31 +174,30 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
     if !is_slower && is_early {
         let is_cut = measurement.verdict != Verdict::NotStationary && at_ns <= *warmup_ns;
         let (severity, advice) = if is_cut {
-            (Severity::Note, "that start was left out")
+            (Severity::Info, "The start was discarded.")
         } else {
             (
-                Severity::Doubt,
-                "measure longer, so that the start counts less",
+                Severity::Warning,
+                "Run longer, so that the start counts less.",
             )
         };
         return Warning::new(
             severity,
             WarningCode::WarmUp,
-            format!("{title}: warm-up: {finding}: {advice}"),
+            format!("{title}: warm-up, {finding}. {advice}"),
         );
     }
     if is_slower && writes {
-        return Warning::doubt(
+        return Warning::warn(
             WarningCode::WriteCliff,
-            format!("{title}: write cliff: {finding}: a cache or spare area is full"),
+            format!("{title}: write cliff, {finding}. A cache or spare area is full."),
         )
-        .advise("precondition the target with writes until it no longer changes");
+        .advise("Precondition the target with writes until latency is stable.");
     }
-    Warning::doubt(
+    Warning::warn(
         WarningCode::Step,
         format!(
-            "{title}: {finding}: find out what else happened then, and measure each level \
-                separately"
+            "{title}: {finding}. Find out what happened then, and measure each level separately."
         ),
     )
 }
@@ -207,15 +206,14 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
 fn cut_differs(measurement: &Measurement, finding: &Finding, is_slower: bool) -> Warning {
     let title = &measurement.title;
     if is_slower {
-        return Warning::doubt(
+        return Warning::warn(
             WarningCode::WarmUpDiffers,
             format!(
-                "{title}: it slowed down: {finding}. The value is the later one: precondition \
-                 the target, or measure for as long as you will use it"
+                "{title}: slowed down, {finding}. The result is the later level. Precondition the target, or run longer."
             ),
         );
     }
-    Warning::note(WarningCode::WarmUpDiffers, format!("{title}: {finding}"))
+    Warning::info(WarningCode::WarmUpDiffers, format!("{title}: {finding}"))
 }
 
 fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
@@ -229,52 +227,44 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         // It says how far it came.
         Verdict::Budget { is_citable: true } if wanted_percentile(trial).is_some() => None,
         Verdict::Budget { is_citable: true } => Some(
-            Warning::note(
+            Warning::info(
                 WarningCode::NotConverged,
-                format!(
-                    "{title}: ended before it was as precise as requested; the interval is valid \
-                     but wider."
-                ),
+                format!("{title}: stopped before it reached the requested precision."),
             )
             .advise("Allow more time with --budget."),
         ),
         Verdict::Short { is_citable: true } => Some(
-            Warning::note(
+            Warning::info(
                 WarningCode::TooShort,
-                format!(
-                    "{title}: too short to test for correlated results; nothing suggests them."
-                ),
+                format!("{title}: too short to test for autocorrelation."),
             )
             .advise("Allow more time with --budget."),
         ),
         Verdict::Budget { .. } | Verdict::Short { .. } => {
             let samples = measurement.response.mean.samples;
             Some(
-                Warning::doubt(
-                    WarningCode::NotCitable,
-                    format!(
-                        "{title}: ended with only {samples:.0} independent samples; do not quote \
-                         the number."
-                    ),
+                Warning::warn(
+                    WarningCode::TooFewSamples,
+                    format!("{title}: only {samples:.0} independent samples, too few to quote."),
                 )
                 .advise("Allow more time with --budget."),
             )
         }
         Verdict::NotStationary => Some(
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::NotStationary,
                 format!(
-                    "{title}: still changing at the end ({}), so there is no single value.",
+                    "{title}: never reached steady state ({}).",
                     moved(measurement.drift.total)
                 ),
             )
-            .advise("Allow more time."),
+            .advise("Run longer."),
         ),
         Verdict::Correlated => Some(
-            Warning::note(
+            Warning::info(
                 WarningCode::Correlated,
                 format!(
-                    "{title}: latency moved slowly during this trial; the interval allows for that."
+                    "{title}: latency drifted slowly, and the confidence interval accounts for it."
                 ),
             )
             .advise("Allow more time with --budget to narrow it."),
@@ -298,18 +288,17 @@ fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warn
     let found = percentiles.find(|it| it.p == share)?;
     let width = found.estimate.map(|it| it.relative_half_width());
     let known = match width.filter(|it| it.is_finite()) {
-        Some(width) => format!("is known to {:.0} %", width * 100.0),
+        Some(width) => format!("is known to {:.0} % only", width * 100.0),
         None => "has no interval yet".to_owned(),
     };
     let cause = format!(
-        "{}: ended before {} was as precise as requested ({}): it {known}, with {:.0} independent \
-         operations beyond it, and is firm from {EVIDENCE_FIRM:.0} on.",
+        "{}: {} {known}, and {} was requested. Of the {EVIDENCE_FIRM:.0} independent operations needed beyond it there were {:.0}.",
         measurement.title,
         percentile_name(share),
         exact_percent(precision),
         found.evidence
     );
-    let warning = Warning::note(WarningCode::PercentileNotReached, cause);
+    let warning = Warning::info(WarningCode::PercentileNotReached, cause);
     Some(warning.advise("Allow more time with --budget."))
 }
 
@@ -318,7 +307,8 @@ fn moved(total: f64) -> String {
     match total {
         total if total > 1.0 => "latency rose by more than its mean".to_owned(),
         total if total < -1.0 => "latency fell by more than its mean".to_owned(),
-        total => format!("{:+.1} % over the trial", total * 100.0),
+        total if total < 0.0 => format!("latency fell {:.1} %", total * -100.0),
+        total => format!("latency rose {:.1} %", total * 100.0),
     }
 }
 
@@ -327,12 +317,10 @@ fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
     let mean = measurement.response.mean;
     let is_outside = mean_whole_ns > mean.high && mean_whole_ns > WARM_UP_FACTOR * mean.value;
     (measurement.warmup_ns > 0 && is_outside).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::WarmUpDiffers,
             format!(
-                "{}: the first {} were left out as warm-up; with them the mean latency \
-                 would be {} instead of {}. If that was a stall, not warm-up, it should \
-                 count: measure longer.",
+                "{}: the first {} were discarded as warm-up. With them, mean latency would be {} instead of {}. If that was a stall, run longer.",
                 measurement.title,
                 format_duration_ns(measurement.warmup_ns as f64),
                 format_duration_ns(mean_whole_ns),
@@ -354,11 +342,10 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
     if waiting < LACKING_SHARE * lacking {
         return None;
     }
-    Some(Warning::doubt(
-        WarningCode::LoadNotCarried,
+    Some(Warning::warn(
+        WarningCode::LoadNotSustained,
         format!(
-            "{}: {} were offered and only {} completed: the storage is saturated, and latency \
-             grows for as long as the trial runs.",
+            "{}: {} were offered and only {} completed. The storage is saturated, and latency keeps growing.",
             measurement.title,
             Unit::PerSecond.format(offered),
             Unit::PerSecond.format(achieved.value)
@@ -375,11 +362,10 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         return None;
     }
     Some(
-        Warning::doubt(
+        Warning::warn(
             WarningCode::DepthNotReached,
             format!(
-                "{}: the device had {:.1} requests on average instead of {nominal:.0}: the \
-             rest waited in Seekstone.",
+                "{}: effective queue depth was {:.1}, not {nominal:.0}. The other requests waited in Seekstone.",
                 measurement.title, measurement.effective_depth
             ),
         )

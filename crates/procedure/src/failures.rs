@@ -20,11 +20,10 @@ pub const FAILED_OPERATIONS: WarningCode = WarningCode::FailedOperations;
 /// Transfers that ended early.
 pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
     (measurement.short > 0).then(|| {
-        Warning::void(
+        Warning::invalid(
             WarningCode::ShortOperations,
             format!(
-                "{}: {} moved fewer bytes than requested: the target has shrunk since the trial \
-                 started. Latency and throughput leave them out.",
+                "{}: {} moved fewer bytes than requested, because the target shrank during the trial. Latency and throughput exclude them.",
                 measurement.title,
                 format_counted(measurement.short, "operation")
             ),
@@ -102,7 +101,7 @@ impl Failures {
         let which = format!("{}{more}", first.join(", "));
         let (severity, text) = if sum.count == self.operations {
             let count = format_count(sum.count as f64);
-            (Severity::Void, all_failed(&count, &which, &took))
+            (Severity::Invalid, all_failed(&count, &which, &took))
         } else {
             self.some_failed(&sum, &failed, &which, &took)
         };
@@ -123,12 +122,11 @@ impl Failures {
         let (count, all) = (sum.count as f64, self.operations as f64);
         let surely = count - CHANCE * count.sqrt();
         let (severity, effect) = match self.completed {
-            0 => (Severity::Void, NOTHING_WHOLE),
+            0 => (Severity::Invalid, NOTHING_WHOLE),
             _ => effect(surely / all, failed),
         };
         let text = format!(
-            "{} of {} operations failed ({:.2} %): {which}. Latency and throughput leave them out; \
-             they {took}.{effect}",
+            "{} of {} operations failed ({:.2} %): {which}. Latency and throughput exclude them. They {took}.{effect}",
             format_count(count),
             format_count(all),
             count / all * 100.0,
@@ -138,10 +136,7 @@ impl Failures {
 }
 
 fn all_failed(count: &str, which: &str, took: &str) -> String {
-    format!(
-        "all {count} operations failed: {which}. None succeeded, so there is no latency; the \
-         failures {took}. Look for the cause in the system log."
-    )
+    format!("all {count} operations failed: {which}. The failures {took}. Check dmesg.")
 }
 
 fn named(error: &ErrorCount) -> String {
@@ -154,14 +149,14 @@ fn named(error: &ErrorCount) -> String {
 fn effect(share: f64, failed: &[&ErrorCount]) -> (Severity, &'static str) {
     let mut failed = failed.iter();
     if failed.any(|error| error.class == ErrorClass::Verification) {
-        let text = " The storage returned wrong data: do not use these numbers.";
-        return (Severity::Void, text);
+        let text = " The storage returned wrong data. Do not use these results.";
+        return (Severity::Invalid, text);
     }
     if share >= FAILED_MAX {
-        let text = " 1 % or more were never answered: no p99 of all operations exists.";
-        return (Severity::Void, text);
+        let text = " With 1 % or more failed there is no p99.";
+        return (Severity::Invalid, text);
     }
-    (Severity::Doubt, "")
+    (Severity::Warning, "")
 }
 
 #[cfg(test)]
@@ -202,20 +197,20 @@ mod tests {
         check(&[], None);
         check(&[failed("read", ErrorClass::Short, 9, 1e6)], None);
         let text = "reads: 999 of 100,000 operations failed (1.00 %): 999 read with \"a name\" \
-                    (I/O error). Latency and throughput leave them out; they took 1.00 ms on \
+                    (I/O error). Latency and throughput exclude them. They took 1.00 ms on \
                     average, 3.00 ms at most.";
-        check(&[io(999)], Some((Severity::Doubt, text)));
-        check(&[io(1050)], Some((Severity::Doubt, "(1.05 %)")));
-        check(&[io(1070)], Some((Severity::Void, "no p99 of all")));
+        check(&[io(999)], Some((Severity::Warning, text)));
+        check(&[io(1050)], Some((Severity::Warning, "(1.05 %)")));
+        check(&[io(1070)], Some((Severity::Invalid, "there is no p99")));
         let text = "reads: all 100,000 operations failed: 100,000 read with \"a name\" (I/O \
-                    error). None succeeded, so there is no latency; the failures took 1.00 ms on \
+                    error). The failures took 1.00 ms on \
                     average, 3.00 ms at most.";
-        check(&[io(100_000)], Some((Severity::Void, text)));
+        check(&[io(100_000)], Some((Severity::Invalid, text)));
         let wrong = failed("read", ErrorClass::Verification, 1, 1e6);
-        check(&[io(10), wrong], Some((Severity::Void, "wrong data")));
+        check(&[io(10), wrong], Some((Severity::Invalid, "wrong data")));
         let space = failed("write", ErrorClass::Space, 30, 5e6);
         let text = "30 write with \"a name\" (no space), 10 read with \"a name\" (I/O error). \
-                    Latency and throughput leave them out; they took 4.00 ms on average, 15.0 ms";
-        check(&[io(10), space], Some((Severity::Doubt, text)));
+                    Latency and throughput exclude them. They took 4.00 ms on average, 15.0 ms";
+        check(&[io(10), space], Some((Severity::Warning, text)));
     }
 }

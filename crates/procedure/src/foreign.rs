@@ -5,7 +5,7 @@
 //! system adds I/O of its own. Whatever could be ours is taken for ours, so that a quiet machine is
 //! never blamed; what is left was others'.
 
-use results::environment::{DeviceActivity, DeviceTime, ForeignIo};
+use results::environment::{BackgroundIo, DeviceActivity, DeviceTime};
 use results::{Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, format_count};
@@ -89,7 +89,7 @@ impl OwnDeviceWork {
 /// What of the work of `device` is not among our `own`; where it is not known which writes were
 /// ours, none is blamed on others.
 #[must_use]
-pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> ForeignIo {
+pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> BackgroundIo {
     let OwnDeviceWork { reads, writes } = own;
     let written = |own: OwnIo| {
         (
@@ -102,7 +102,7 @@ pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> ForeignIo {
     let requests = device.reads.saturating_sub(reads.requests) + written_requests;
     let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
     let of_bytes = share(bytes, device.read_bytes + device.written_bytes);
-    ForeignIo {
+    BackgroundIo {
         share: of_bytes.max(share(requests, device.reads + device.writes)),
         bytes,
         requests,
@@ -112,8 +112,8 @@ pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> ForeignIo {
 /// What a request took the device, where no more than a tenth of its work can have been others';
 /// `None` where it did nothing for long enough.
 #[must_use]
-pub fn device_time(device: &DeviceActivity, foreign: &ForeignIo) -> Option<DeviceTime> {
-    if foreign.share > ForeignIo::MARKED_SHARE {
+pub fn device_time(device: &DeviceActivity, foreign: &BackgroundIo) -> Option<DeviceTime> {
+    if foreign.share > BackgroundIo::MARKED_SHARE {
         return None;
     }
     let mean = |requests: u64, sum_ms: Option<u64>| {
@@ -134,11 +134,11 @@ pub fn device_time(device: &DeviceActivity, foreign: &ForeignIo) -> Option<Devic
 pub fn foreign_warning(
     title: &str,
     device: &DeviceActivity,
-    foreign: &ForeignIo,
+    foreign: &BackgroundIo,
     elapsed: Duration,
 ) -> Option<Warning> {
     let is_negligible = foreign.is_negligible(elapsed.as_secs_f64());
-    if foreign.share < ForeignIo::MARKED_SHARE || is_negligible {
+    if foreign.share < BackgroundIo::MARKED_SHARE || is_negligible {
         return None;
     }
     let all = (device.read_bytes + device.written_bytes).max(1);
@@ -156,22 +156,22 @@ pub fn foreign_warning(
     // The share of requests may be the larger one by far.
     let counted = match of_bytes < foreign.share * 0.95 {
         true => format!(
-            "requests to {}, and {:.0} % of the bytes,",
+            "requests on {}, and {:.0} % of the bytes,",
             device.name,
             of_bytes * 100.0
         ),
-        false => format!("I/O of {}", device.name),
+        false => format!("I/O on {}", device.name),
     };
     let text = format!(
-        "{title}: {:.0} % of the {counted} came from other processes: {}; stop them and repeat",
+        "{title}: {:.0} % of the {counted} came from other processes ({}). Stop them and rerun.",
         foreign.share * 100.0,
         what.join(", "),
     );
-    let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= VOID_BYTES_SHARE;
+    let is_void = foreign.share >= BackgroundIo::VOID_SHARE && of_bytes >= VOID_BYTES_SHARE;
     Some(if is_void {
-        Warning::void(WarningCode::ForeignIo, text)
+        Warning::invalid(WarningCode::BackgroundIo, text)
     } else {
-        Warning::doubt(WarningCode::ForeignIo, text)
+        Warning::warn(WarningCode::BackgroundIo, text)
     })
 }
 
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn one_request_is_no_plural() {
-        let foreign = ForeignIo {
+        let foreign = BackgroundIo {
             share: 0.9,
             requests: 1,
             bytes: 40 * MIB,
@@ -223,7 +223,7 @@ mod tests {
         );
         let text = found.expect("a warning").text();
         assert!(
-            text.contains("came from other processes: 1 request, 40 MiB; stop"),
+            text.contains("came from other processes (1 request, 40 MiB). Stop"),
             "{text}"
         );
     }
@@ -236,9 +236,9 @@ mod tests {
                 write_ms: Some(0),
                 ..device(requests, 100, 3, 0)
             };
-            let foreign = ForeignIo {
+            let foreign = BackgroundIo {
                 share: foreign_share,
-                ..ForeignIo::default()
+                ..BackgroundIo::default()
             };
             let found = device_time(&device, &foreign);
             let time = |mean: f64| DeviceTime {
@@ -266,7 +266,7 @@ mod tests {
             &all,
             own(7_270, 28),
             Some(OwnIo::default()),
-            Some(Severity::Void),
+            Some(Severity::Invalid),
         );
     }
 
@@ -277,7 +277,7 @@ mod tests {
             &device(25_600, 100, 0, 0),
             own(23_040, 90),
             nothing,
-            Some(Severity::Doubt),
+            Some(Severity::Warning),
         );
         check(&device(25_600, 100, 0, 0), own(24_320, 95), nothing, None);
         // Writes of others while we read, and small requests among large operations.
@@ -285,19 +285,19 @@ mod tests {
             &device(25_600, 100, 400, 400),
             own(25_600, 100),
             nothing,
-            Some(Severity::Void),
+            Some(Severity::Invalid),
         );
         check(
             &device(60_000, 110, 0, 0),
             own(100, 100),
             nothing,
-            Some(Severity::Void),
+            Some(Severity::Invalid),
         );
         check(
             &device(60_000, 1_005, 0, 0),
             own(100, 1_000 - 200),
             nothing,
-            Some(Severity::Doubt),
+            Some(Severity::Warning),
         );
     }
 
@@ -317,7 +317,7 @@ mod tests {
             &device(104_202, all, 0, 0),
             reads,
             nothing,
-            Some(Severity::Void),
+            Some(Severity::Invalid),
         );
         // Alone, each is two requests.
         check(&device(3_148, 1_574, 0, 0), reads, nothing, None);
@@ -340,7 +340,7 @@ mod tests {
         };
         let device = device(25_600, 100, 0, 0);
         assert_eq!(foreign_io(&device, rank).share, 0.5);
-        assert_eq!(foreign_io(&device, rank.and(rank)), ForeignIo::default());
+        assert_eq!(foreign_io(&device, rank.and(rank)), BackgroundIo::default());
         let unknown = OwnDeviceWork {
             writes: None,
             ..rank

@@ -93,22 +93,21 @@ pub(crate) fn own_limit(
         .max(SHARE_REPORTED);
     let is_ours = is_ours(room);
     let severity = if is_ours && room.share > bar {
-        Severity::Void
+        Severity::Invalid
     } else {
-        Severity::Doubt
+        Severity::Warning
     };
     let what = if is_ours {
-        "the storage was no slower with all of them, so the limit is Seekstone's"
+        "The limit is Seekstone's queue, not the storage"
     } else {
-        "storage that takes more at once would answer sooner"
+        "A deeper queue may be faster"
     };
     Some(
         Warning::new(
             severity,
             WarningCode::OwnLimit,
             format!(
-                "{}: {:.0} % of the latency was spent waiting for one of the {} requests that may \
-             be outstanding to end: {what}.",
+                "{}: {:.0} % of the latency was the wait for one of {} queue slots. {what}.",
                 measurement.title,
                 room.share * 100.0,
                 measurement.nominal_depth,
@@ -137,9 +136,9 @@ pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
     }
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let who = match measurement.workers {
-        1 => format!("the only worker was at work for {}", percent(busiest)),
+        1 => format!("the only worker was busy {} of the time", percent(busiest)),
         all => format!(
-            "the busiest of {all} workers was at work for {} (all of them for {} on average)",
+            "the busiest of {all} workers was busy {} of the time ({} on average)",
             percent(busiest),
             percent(mean)
         ),
@@ -147,19 +146,18 @@ pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
     let waited = generator.processor_wait.unwrap_or(0.0);
     let advice = if waited > busiest / 4.0 {
         format!(
-            "It waited for a CPU for {}: stop other programs.",
+            "It waited for a CPU {} of the time. Stop other programs.",
             percent(waited)
         )
     } else if mean < busiest / 2.0 {
-        "Clients are assigned to workers in turn: make their number a multiple of --workers.".into()
+        "Make the number of clients a multiple of --workers.".into()
     } else {
-        "Raise --workers, as long as there are CPUs for them.".into()
+        "Raise --workers if more CPUs are free.".into()
     };
-    Some(Warning::doubt(
+    Some(Warning::warn(
         BUSY_WORKER,
         format!(
-            "{}: {who} of the time: the load may be limited by Seekstone's threads, \
-             not by the storage. {advice}",
+            "{}: {who}. Seekstone's threads may be the limit, not the storage. {advice}",
             measurement.title
         ),
     ))
@@ -174,24 +172,22 @@ pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Op
         return None;
     }
     let severity = if share > STANDSTILL_VOID {
-        Severity::Void
+        Severity::Invalid
     } else {
-        Severity::Doubt
+        Severity::Warning
     };
     Some(
         Warning::new(
             severity,
             WarningCode::Standstill,
             format!(
-                "{}: Seekstone itself stood still for {total}, {:.0} % of the trial, and for \
-                 {longest} at a time: it was stopped, or got no CPU. Latencies include that time.",
+                "{}: Seekstone itself was paused for {total}, {:.0} % of the trial, up to {longest} at a time. Latencies include that time.",
                 measurement.title,
                 share * 100.0
             ),
         )
         .advise(
-            "Look for Ctrl-Z, a CPU quota, swapping, other programs, or a paused virtual machine, \
-             and measure again.",
+            "Look for Ctrl-Z, a CPU quota, swapping or a paused virtual machine, and rerun.",
         ),
     )
 }
@@ -238,11 +234,11 @@ pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
         .room
         .is_some_and(|room| is_ours(room) && room.share > SHARE_VOID)
     {
-        "They waited for a free slot in the queue: raise --depth."
+        "They waited for a free queue slot. Raise --depth."
     } else if measurement.lateness.mean_ns > response_ns / 2.0 {
-        "Seekstone could not issue them in time: reduce the load, or use more --workers."
+        "Seekstone could not issue them in time. Reduce the load, or use more --workers."
     } else {
-        "The storage stalled, or cannot carry this load: measure longer."
+        "The storage stalled, or cannot sustain this load. Run longer."
     }
 }
 
@@ -286,7 +282,7 @@ mod tests {
             16,
             1,
             (0.99, 0.99),
-            Some("the only worker was at work for 99 %"),
+            Some("the only worker was busy 99 % of the time"),
         );
         check(1, 1, (1.0, 1.0), None);
         check(4, 4, (1.0, 1.0), None);
@@ -294,7 +290,7 @@ mod tests {
             5,
             4,
             (0.97, 0.3),
-            Some("97 % (all of them for 30 % on average)"),
+            Some("97 % of the time (30 % on average)"),
         );
         check(64, 4, (0.97, 0.96), Some("Raise --workers"));
     }
@@ -325,9 +321,9 @@ mod tests {
             let left = storages_own(&[stalled(millis(2500))], known.standstill);
             assert_eq!(left.is_empty(), is_ours, "{own:?}");
         };
-        check((millis(2450), millis(2450)), Some(Severity::Doubt), true);
-        check((millis(3000), millis(90)), Some(Severity::Void), false);
-        check((millis(600), millis(30)), Some(Severity::Doubt), false);
+        check((millis(2450), millis(2450)), Some(Severity::Warning), true);
+        check((millis(3000), millis(90)), Some(Severity::Invalid), false);
+        check((millis(600), millis(30)), Some(Severity::Warning), false);
         check((millis(400), millis(30)), None, false);
         check((Duration::ZERO, Duration::ZERO), None, false);
     }

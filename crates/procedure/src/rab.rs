@@ -269,8 +269,8 @@ impl RabProcedure {
         let alone = service.no_load()?.service;
         let half = alone.relative_half_width();
         let severity = match alone.samples < CITABLE_SAMPLES {
-            true => Severity::Doubt,
-            false => Severity::Note,
+            true => Severity::Warning,
+            false => Severity::Info,
         };
         (half > self.options.precision).then(|| {
             Warning::new(

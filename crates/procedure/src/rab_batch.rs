@@ -196,37 +196,35 @@ impl BatchSets {
         let times: Vec<f64> = times.collect();
         warnings.extend(TwoKinds::of(&times).map(|it| it.warning(title)));
         warnings.extend(drift(&times).map(|change| {
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::Drift,
                 format!(
-                    "{title}: the service time changed by {:+.0} % from the earlier half of its \
-                     {count} sets of places to the later: the mean holds for that time only.",
+                    "{title}: service time changed by {:+.0} % between the first and the second half of {count} sets of places.",
                     100.0 * change
                 ),
             )
-            .advise("Precondition the target, or find out what else uses it.")
+            .advise("Precondition the target, or check for other users.")
         }));
         warnings.extend(match verdict {
             Verdict::Budget { is_citable: true } => Some(
-                Warning::note(
+                Warning::info(
                     WarningCode::NotConverged,
                     format!(
-                        "{title}: not as precise as requested after {count} sets of places; the \
-                         interval covers them."
+                        "{title}: did not reach the requested precision after {count} sets of places."
                     ),
                 )
                 .advise("Allow more time with --budget."),
             ),
             Verdict::Budget { .. } => Some(
-                Warning::doubt(
-                    WarningCode::NotCitable,
-                    format!("{title}: too few operations at {count} sets of places to quote."),
+                Warning::warn(
+                    WarningCode::TooFewSamples,
+                    format!("{title}: too few operations to quote, at {count} sets of places."),
                 )
                 .advise("Allow more time with --budget."),
             ),
-            Verdict::NotStationary => Some(Warning::doubt(
+            Verdict::NotStationary => Some(Warning::warn(
                 WarningCode::NotStationary,
-                format!("{title}: half of its {count} sets of places had not settled."),
+                format!("{title}: half of {count} sets of places never reached steady state."),
             )),
             _ => None,
         });

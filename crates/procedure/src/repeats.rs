@@ -81,17 +81,16 @@ impl TwoKinds {
     /// What that does to the mean time, in seconds, of `subject`.
     #[must_use]
     pub fn warning(&self, subject: &str) -> Warning {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::TwoModes,
             format!(
-                "{subject}: two kinds of run, {} and {} ({:.0} % of them): the mean is the time of \
-                 neither.",
+                "{subject}: run times are bimodal, {} and {} ({:.0} % of runs). The mean describes neither.",
                 format_duration_ns(1e9 * self.fast),
                 format_duration_ns(1e9 * self.slow),
                 100.0 * self.slow_share,
             ),
         )
-        .advise("Find out what differs between them, and measure each by itself.")
+        .advise("Find out what differs, and measure each case separately.")
     }
 }
 

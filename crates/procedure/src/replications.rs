@@ -21,7 +21,7 @@ const JUDGED_HERE: [WarningCode; 6] = [
     FAILED_OPERATIONS,
     WarningCode::TooShort,
     WarningCode::NotConverged,
-    WarningCode::NotCitable,
+    WarningCode::TooFewSamples,
     WarningCode::NotStationary,
     WarningCode::Correlated,
 ];
@@ -125,7 +125,7 @@ pub(crate) fn warnings_of(
     rounds.iter().chain(failed).for_each(|it| failures.add(it));
     if let Some(mut warning) = failures.warning(title) {
         if !failed.is_empty() {
-            warning.severity = Severity::Void;
+            warning.severity = Severity::Invalid;
         }
         warnings.push(warning);
     }

@@ -176,7 +176,7 @@ impl Requirement {
         rated.is_overloaded().then(|| {
             let (done, asked) = (Unit::PerSecond.format(rated.throughput.value), rate);
             let asked = Unit::PerSecond.format(asked);
-            format!("only {done} of {asked} completed: the storage does not carry this load")
+            format!("only {done} of {asked} completed, so the storage cannot sustain this load")
         })
     }
 
@@ -210,10 +210,10 @@ impl Requirement {
             true => low > far * self.bound,
             false => high < self.bound / far,
         };
-        let is_shaky = found.trust == Trust::Shaky;
+        let is_shaky = found.trust == Trust::Unstable;
         (is_missed && is_shaky).then(|| match is_overloaded {
-            true => "the storage does not carry the load that was offered".to_owned(),
-            false => "it had not settled, but the limit is far from all of it".to_owned(),
+            true => "the storage cannot sustain the offered load".to_owned(),
+            false => "the result is unstable, but far from the limit".to_owned(),
         })
     }
 
@@ -261,9 +261,9 @@ impl Requirement {
             let longest = Unit::Seconds.format(longest);
             let most = match most < 1.0 {
                 true => format!("{} % of all took {longest} at most", most * 100.0),
-                false => format!("the longest of all took {longest}"),
+                false => format!("the slowest took {longest}"),
             };
-            format!("few samples lie beyond the percentile, but {most}")
+            format!("few samples for this percentile, but {most}")
         })
     }
 
@@ -276,7 +276,9 @@ impl Requirement {
         match level.outcome {
             LevelOutcome::Exceeded { response } if response.low > level.level_ns as f64 => {
                 let least = Unit::Seconds.format(response.value / 1e9);
-                Some(format!("no load keeps the level: the least waits {least}"))
+                Some(format!(
+                    "no load meets the level, the lowest latency is {least}"
+                ))
             }
             _ => None,
         }
@@ -296,7 +298,7 @@ impl Requirement {
         let found = found.filter(|it| it.figure.metric.unit == self.unit);
         let (value, verdict, why) = match found {
             Some(it)
-                if it.trust != Trust::Void
+                if it.trust != Trust::Invalid
                     && let Some(why) = self.overload(run) =>
             {
                 (Some(it.figure.value), LimitVerdict::Exceeded, Some(why))
@@ -349,11 +351,11 @@ impl Requirement {
 /// What keeps a figure from proving that a goal is met, whatever its interval.
 fn doubt(figure: &Figure, trust: Trust) -> Option<String> {
     match trust {
-        Trust::Sound => {}
-        Trust::Shaky => return Some("it had not settled: measure longer".to_owned()),
-        Trust::Void => return Some("the figure is void: see the warnings".to_owned()),
+        Trust::Reliable => {}
+        Trust::Unstable => return Some("the result is unstable. Run longer".to_owned()),
+        Trust::Invalid => return Some("the result is invalid (see the warnings)".to_owned()),
     }
-    let few = "too few samples beyond the percentile to rely on (?): measure longer";
+    let few = "too few samples for this percentile. Run longer";
     is_weak(figure).then(|| few.to_owned())
 }
 
@@ -464,14 +466,14 @@ mod tests {
             );
         };
         use LimitVerdict::{Exceeded, Kept, Undecided};
-        check("p99 <= 2ms", 0.0010, 0.0020, Trust::Sound, Kept);
-        check("p99 <= 2ms", 0.0010, 0.0021, Trust::Sound, Undecided);
-        check("p99 <= 2ms", 0.0021, 0.0030, Trust::Sound, Exceeded);
-        check("p99 >= 2ms", 0.0021, 0.0030, Trust::Sound, Kept);
-        check("p99 >= 2ms", 0.0010, 0.0019, Trust::Sound, Exceeded);
-        check("p99 <= 2ms", 0.0010, 0.0011, Trust::Shaky, Undecided);
-        check("p99 <= 2ms", 0.0010, 0.0011, Trust::Void, Undecided);
-        check("p99 <= 2ms", 0.0, f64::INFINITY, Trust::Sound, Undecided);
+        check("p99 <= 2ms", 0.0010, 0.0020, Trust::Reliable, Kept);
+        check("p99 <= 2ms", 0.0010, 0.0021, Trust::Reliable, Undecided);
+        check("p99 <= 2ms", 0.0021, 0.0030, Trust::Reliable, Exceeded);
+        check("p99 >= 2ms", 0.0021, 0.0030, Trust::Reliable, Kept);
+        check("p99 >= 2ms", 0.0010, 0.0019, Trust::Reliable, Exceeded);
+        check("p99 <= 2ms", 0.0010, 0.0011, Trust::Unstable, Undecided);
+        check("p99 <= 2ms", 0.0010, 0.0011, Trust::Invalid, Undecided);
+        check("p99 <= 2ms", 0.0, f64::INFINITY, Trust::Reliable, Undecided);
     }
 
     /// Bug: a goal PASSed on a p99 that the report marks `?`.
@@ -486,8 +488,8 @@ mod tests {
             };
             let mut figure = Figure::new("latency-p99", Unit::Seconds, Better::Lower, value);
             figure.is_indicative = true;
-            assert_eq!(goal.verdict(&figure, Trust::Sound), expected);
-            assert!(doubt(&figure, Trust::Sound).is_some_and(|it| it.contains("too few")));
+            assert_eq!(goal.verdict(&figure, Trust::Reliable), expected);
+            assert!(doubt(&figure, Trust::Reliable).is_some_and(|it| it.contains("too few")));
         };
         check(0.0010, 0.0011, LimitVerdict::Undecided);
         check(0.0030, 0.0031, LimitVerdict::Exceeded);

@@ -32,7 +32,7 @@ const NONE_SEEN: f64 = 2.996;
 /// What more time would remove.
 const WANTS_TIME: [WarningCode; 4] = [
     WarningCode::NotConverged,
-    WarningCode::NotCitable,
+    WarningCode::TooFewSamples,
     WarningCode::TooShort,
     WarningCode::NotStationary,
 ];

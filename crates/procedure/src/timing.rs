@@ -166,7 +166,7 @@ pub fn summarise_command(
     warn_of_short_times(&mut warnings, median(&real), shell_s);
     if outliers.first() == Some(&1) {
         warnings.push(
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::FirstRunDiffers,
                 "The first counted run is far from the others: it filled caches.",
             )
@@ -199,7 +199,7 @@ fn counted_runs(runs: &[TimedRun]) -> impl Iterator<Item = &TimedRun> {
 
 fn drifted(change: f64) -> Warning {
     let word = if change > 0.0 { "longer" } else { "less" };
-    Warning::doubt(
+    Warning::warn(
         WarningCode::Drift,
         format!(
             "Its later runs took {:.0} % {word} than its earlier ones; the mean holds for the time \
@@ -224,7 +224,7 @@ fn mean(seconds: &[f64]) -> Option<Estimate> {
 
 fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Option<f64>) {
     if let Some(shell) = shell_s.filter(|shell| median_s < SHELL_SHARE * shell) {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::MostlyShell,
             format!(
                 "Half of its runs take less than {:.2} ms, and the shell alone takes about {:.2} \
@@ -235,7 +235,7 @@ fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Opti
         ).advise("Put the program after -- instead, to start it without a shell."));
     } else if median_s < SHORT_S {
         warnings.push(
-            Warning::note(
+            Warning::info(
                 WarningCode::MostlyStart,
                 "It takes less than 5 ms, much of which is the start of a process.",
             )
@@ -254,7 +254,7 @@ fn warn_of_exits(warnings: &mut Vec<Warning>, runs: &[TimedRun]) {
         }
     };
     if failed > 0 {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::FailedRuns,
             format!(
                 "{failed} of {} runs ended with a non-zero exit status, {what}.",

@@ -219,7 +219,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         .map_or(0.0, |rate| (users - 1.0) / rate);
     let lasted = counts.elapsed.as_secs_f64();
     if ramp >= lasted {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::RampNotOver,
             format!(
                 "{}: at the rate of --ramp the last of {} users would have started after {}, and \
@@ -232,7 +232,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         ).advise("Measure longer, or start them faster."));
     }
     if ramp < lasted && m.window.is_none() && m.clients > 1 {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::UsersNotTogether,
             format!(
                 "{}: the time from the first think time of the last user to the end of the first \
@@ -247,7 +247,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
     warnings.extend(too_few(m));
     // The laws are about a number that stays: what is measured while all users are at work.
     if m.window.is_some() && ramp < lasted && !laws.holds(users) {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::LawBroken,
             format!(
                 "{}: throughput times response and think time makes {} users, and there are {}: \
@@ -267,7 +267,7 @@ fn too_few(m: &Measurement) -> Option<Warning> {
     let is_known = m
         .warnings
         .iter()
-        .any(|it| it.code == WarningCode::NotCitable);
+        .any(|it| it.code == WarningCode::TooFewSamples);
     let is_citable = match m.verdict {
         Verdict::Budget { is_citable }
         | Verdict::Short { is_citable }
@@ -276,8 +276,8 @@ fn too_few(m: &Measurement) -> Option<Warning> {
     };
     (!is_citable && !is_known).then(|| {
         let samples = m.response.mean.samples;
-        Warning::doubt(
-            WarningCode::NotCitable,
+        Warning::warn(
+            WarningCode::TooFewSamples,
             format!(
                 "{}: {} of the steady part make only {samples:.0} independent samples; do not \
                  quote the mean or the rate.",
@@ -298,7 +298,7 @@ fn shared_processors(
     let total = total.filter(|_| spec.computes())?;
     let others = total.cpu_share? - total.cpu_own_share?;
     (others >= OTHERS_MAX).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::ProcessorsShared,
             format!(
                 "{}: other processes used {:.0} % of all CPUs, and the users' processor \
@@ -384,7 +384,7 @@ mod tests {
         };
         let few = Verdict::Short { is_citable: false };
         let warning = too_few(&of(few)).expect("a reason");
-        assert_eq!(warning.code, WarningCode::NotCitable);
+        assert_eq!(warning.code, WarningCode::TooFewSamples);
         assert_eq!(too_few(&of(Verdict::Short { is_citable: true })), None);
         let known = Measurement {
             warnings: vec![warning],

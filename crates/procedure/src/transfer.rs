@@ -331,7 +331,7 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
     let mut warnings = Vec::new();
     if !is_precise {
         warnings.push(
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::NotConverged,
                 format!(
                     "{title}: ended before it was as precise as requested; the interval is wider."
@@ -347,7 +347,7 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
     });
     if high - low > SHARE_SPREAD {
         warnings.push(
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::CacheChanges,
                 format!(
                     "{title}: the page cache served {:.0} % of one pass and {:.0} % of another: \
@@ -369,7 +369,7 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
 fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
     let seconds: Vec<f64> = passes.iter().map(|it| it.elapsed_ns as f64 / 1e9).collect();
     repeats::drift(&seconds).map(|change| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::Drift,
             format!(
                 "{title}: the later half of the passes took {:+.0} % time compared with the \

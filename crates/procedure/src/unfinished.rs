@@ -78,7 +78,7 @@ pub(crate) fn kept_back(
     let what = if unfinished.is_answered() {
         format!("were under way when the trial ended, and took {mean}{each}")
     } else {
-        format!("were due and not done when the trial ended, after {waited}{each}")
+        format!("were still outstanding at the end, after {waited}{each}")
     };
     let text = match count {
         1 => format!("1 operation {}", what.replacen("were", "was", 1)),
@@ -89,8 +89,8 @@ pub(crate) fn kept_back(
         _ => format!("{count} operations {what}"),
     };
     let place = match trial.offered() {
-        Some(_) => "counted in the percentiles and the longest alone",
-        None => "counted in the longest alone",
+        Some(_) => "They count in percentiles and maximum only",
+        None => "They count in the maximum only",
     };
     let least = if unfinished.is_answered() {
         ""
@@ -99,12 +99,12 @@ pub(crate) fn kept_back(
     };
     let effect = mean_with_unfinished(trial, measurement, mean_whole_ns).map(|with| {
         let with = format_duration_ns(with);
-        format!(": with {them} the mean latency is {least}{with}")
+        format!(". With {them}, mean latency is {least}{with}")
     });
-    Some(Warning::doubt(
+    Some(Warning::warn(
         WarningCode::KeptBack,
         format!(
-            "{}: {text}; {place}{}. {}",
+            "{}: {text}. {place}{}. {}",
             measurement.title,
             effect.unwrap_or_default(),
             who_kept_back(measurement)

@@ -106,9 +106,9 @@ impl<'a> Statement<'a> {
         let worst = self.rows.iter().map(|row| row.trust).max();
         self.text.is_some()
             && match worst {
-                None | Some(Trust::Sound) => true,
-                Some(Trust::Shaky) => !self.is_quoting,
-                Some(Trust::Void) => false,
+                None | Some(Trust::Reliable) => true,
+                Some(Trust::Unstable) => !self.is_quoting,
+                Some(Trust::Invalid) => false,
             }
     }
 }
@@ -123,10 +123,18 @@ pub fn verdict(run: &Run) -> RunVerdict {
         .filter(|it| it.is_quotable())
         .take(answer.count)
         .collect();
-    let texts: Vec<&str> = quoted.iter().filter_map(|it| it.text.as_deref()).collect();
+    let texts = quoted.iter().filter_map(|it| it.text.as_deref());
     let quoting = quoted.iter().filter(|it| it.is_quoting);
     let briefest = quoting.filter_map(|it| it.brief).min();
-    let text = texts.join("; ") + &briefest.map_or_else(String::new, Brief::in_words);
+    let text = match answer.begins_with_name {
+        true => texts.collect::<Vec<_>>().join("; "),
+        false => {
+            let sentences = texts.filter_map(|it| sentence(it, false));
+            sentences.collect::<Vec<_>>().join(" ")
+        }
+    };
+    let text = text.trim_end_matches('.').to_owned();
+    let text = text + &briefest.map_or_else(String::new, Brief::in_words);
     let answered = sentence(&text, answer.begins_with_name);
     // Of storage that changed it is only what still holds.
     let answered = match (answered, run.change()) {
@@ -140,18 +148,18 @@ pub fn verdict(run: &Run) -> RunVerdict {
     let worst = about.iter().map(|row| row.trust).max();
     let blamed = blamed(run, &about);
     let (sentence, trust) = match (answered, worst) {
-        (Ok(answered), _) => (answered, worst.unwrap_or(Trust::Sound)),
-        (Err(_), None) => (nothing_measured(run), Trust::Void),
+        (Ok(answered), _) => (answered, worst.unwrap_or(Trust::Reliable)),
+        (Err(_), None) => (nothing_measured(run), Trust::Invalid),
         (Err(still), Some(worst)) => {
             let why = in_words(run, &about, blamed.first().copied());
             let still = still.or_else(|| bound(run));
             let still = still.map_or_else(String::new, |it| format!(" {it}"));
             let sentence = format!("Cannot tell: {why}.{still}");
-            (sentence, worst.max(Trust::Shaky))
+            (sentence, worst.max(Trust::Unstable))
         }
     };
     let mut because = Vec::new();
-    for warning in blamed.iter().filter(|_| trust != Trust::Sound) {
+    for warning in blamed.iter().filter(|_| trust != Trust::Reliable) {
         if !because.contains(&warning.code) {
             because.push(warning.code.clone());
         }

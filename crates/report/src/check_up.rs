@@ -1,7 +1,7 @@
 //! The one screen of a check-up: what was measured, how sure it is, and what to make of it.
 
 use results::environment::TargetKind;
-use results::{Run, Status, TargetDescription};
+use results::{Run, TargetDescription};
 use units::{Bytes, format_duration_ns};
 
 use crate::curve;
@@ -49,6 +49,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     goals(&mut page, run);
     findings(&mut page, run);
     warnings::section(&mut page, run);
+    standing::answer(&mut page, run);
     page.finish()
 }
 
@@ -90,24 +91,12 @@ pub(crate) fn header(page: &mut TextPage<'_>, run: &Run) {
         page.heading(&title);
         page.line(Tone::Strong, &how);
     }
-    if let Status::Partial { reason } = &run.status {
-        let reason = reason.trim_end_matches('.');
-        let text = format!("{reason}. What had been measured by then is shown.");
-        page.item(Tone::Bad, "partial:", &text);
-    }
-    if let Some(change) = run.change() {
-        page.item(Tone::Bad, "changed:", change);
-    }
     for line in stands_on(run) {
         page.paragraph(Tone::Plain, &line);
     }
     if run.target.kind != TargetKind::Simulated && run.environment.is_known() {
         page.paragraph(Tone::Plain, &machine(run));
     }
-    if let Some(verdict) = &run.verdict {
-        page.paragraph(Tone::Strong, &verdict.sentence);
-    }
-    standing::line(page, run);
 }
 
 /// What the target stands on; of models beside storage, each of them.

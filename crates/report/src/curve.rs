@@ -1,7 +1,7 @@
 //! Response time against load: a chart with its levels, and the table of all points.
 
 use results::{Arrivals, Curve, CurveLevel, LevelOutcome, OpenTrial, Saturation};
-use stats::Channel;
+use stats::{Channel, Estimate};
 use units::{format_count, format_counted, format_interval_ns};
 
 use crate::charts::load::judged;
@@ -162,11 +162,10 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
 fn level(level: &CurveLevel, curve: &Curve) -> (String, String) {
     let arrivals = curve.arrivals;
     let least = curve.points.first().map_or(1, |point| point.clients);
-    let per_second = |load: f64| format!("{}/s", format_count(load));
     let text = match level.outcome {
-        LevelOutcome::Reached { load, .. } => figures(operations(load)),
+        LevelOutcome::Reached { load, .. } => figures(load),
         LevelOutcome::Between { low, high } => {
-            format!("between {} and {}", per_second(low), per_second(high))
+            format!("between {} and {}", format_count(low), format_count(high))
         }
         LevelOutcome::Exceeded { response } => {
             let who = match (arrivals, least) {
@@ -174,7 +173,7 @@ fn level(level: &CurveLevel, curve: &Curve) -> (String, String) {
                 (_, 1) => "one client waits".to_owned(),
                 _ => format!("{} wait", format_counted(least.into(), "client")),
             };
-            format!("no load: even {who} {}", time(response).0)
+            format!("none, even {who} {}", time(response).0)
         }
         LevelOutcome::NotReached {
             clients,
@@ -186,8 +185,8 @@ fn level(level: &CurveLevel, curve: &Curve) -> (String, String) {
                 (_, 1) => "1 client waits".to_owned(),
                 _ => format!("{} wait", format_counted(clients.into(), "client")),
             };
-            let most = operations(load).0;
-            format!("more than {most}: {who} only {}", time(response).0)
+            let most = format_count(load.value);
+            format!("more than {most}, where {who} only {}", time(response).0)
         }
     };
     (level_name(level.level_ns), text)
@@ -196,17 +195,17 @@ fn level(level: &CurveLevel, curve: &Curve) -> (String, String) {
 /// What random arrivals had to wait.
 fn open(open: &OpenTrial) -> (String, String) {
     let (value, interval) = time(open.response);
-    let text = format!("{}/s: {value}, {interval}", format_count(open.offered));
-    ("open".to_owned(), text.replace(' ', GLUE))
+    let text = format!("{} at {value} ({interval})", format_count(open.offered));
+    ("open loop".to_owned(), text.replace(' ', GLUE))
 }
 
 fn saturation(saturation: &Saturation) -> (String, String) {
-    let figures = figures(operations(saturation.load));
+    let figures = figures(saturation.load);
     let clients = format_counted(saturation.clients.into(), "client");
     let how = match (saturation.is_saturated, saturation.is_converged) {
         (true, true) => "",
-        (true, false) => ", not settled",
-        (false, _) => ", still growing",
+        (true, false) => ", wide interval",
+        (false, _) => ", not saturated",
     };
     let name = if saturation.is_saturated {
         "saturation"
@@ -216,9 +215,11 @@ fn saturation(saturation: &Saturation) -> (String, String) {
     (name.to_owned(), format!("{figures} with {clients}{how}"))
 }
 
-/// Value and interval in columns of their own, which wrapping does not tear apart.
-fn figures((value, interval): (String, String)) -> String {
-    let text = format!("{value:>11}  {interval}");
+/// Operations per second and their interval in columns of their own, which wrapping does not tear
+/// apart.
+fn figures(load: Estimate) -> String {
+    let (value, interval) = operations(load);
+    let text = format!("{:>9}  {interval}", value.trim_end_matches("/s"));
     text.replace(' ', GLUE)
 }
 

@@ -158,8 +158,8 @@ fn marked(p: f64, estimate: Estimate) -> String {
 
 const fn remarks(point: &CurvePoint) -> &'static str {
     match (point.is_scout, point.is_converged) {
-        (true, _) => "scout, not for citing",
-        (false, false) => "not settled",
+        (true, _) => "estimate",
+        (false, false) => "wide interval",
         (false, true) => "",
     }
 }

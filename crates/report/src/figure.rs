@@ -4,7 +4,10 @@ use crate::names::words;
 use crate::style::Tone;
 use results::{Access, Curve, LevelOutcome, Measurement, Run, Trust, Unit, Work};
 use stats::Estimate;
-use units::{format_duration_ns, format_interval_count, format_interval_ns, format_interval_rate};
+use units::{
+    format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    format_interval_rate,
+};
 
 /// Operations of at least this many bytes are about bandwidth, smaller ones about time.
 const STREAMING_BYTES: f64 = 65_536.0;
@@ -14,7 +17,7 @@ pub(crate) const INDICATIVE: &str = "?";
 
 /// What the sign means.
 pub(crate) fn indicative_legend() -> String {
-    format!("{INDICATIVE} too few samples beyond it to rely on")
+    format!("{INDICATIVE} based on too few samples")
 }
 
 /// What a measurement is about.
@@ -43,27 +46,27 @@ pub(crate) fn trust(measurement: &Measurement) -> Trust {
 /// The sign before a number.
 pub(crate) const fn mark(trust: Trust) -> &'static str {
     match trust {
-        Trust::Sound => "",
-        Trust::Shaky => "!",
-        Trust::Void => "x",
+        Trust::Reliable => "",
+        Trust::Unstable => "!",
+        Trust::Invalid => "x",
     }
 }
 
 /// The tone of a row.
 pub(crate) const fn tone_of(trust: Trust) -> Tone {
     match trust {
-        Trust::Sound => Tone::Plain,
-        Trust::Shaky => Tone::Doubtful,
-        Trust::Void => Tone::Bad,
+        Trust::Reliable => Tone::Plain,
+        Trust::Unstable => Tone::Doubtful,
+        Trust::Invalid => Tone::Bad,
     }
 }
 
 /// What the sign means.
 pub(crate) const fn legend(trust: Trust) -> &'static str {
     match trust {
-        Trust::Sound => "",
-        Trust::Shaky => "shaky: do not quote",
-        Trust::Void => "void: do not use",
+        Trust::Reliable => "",
+        Trust::Unstable => "unstable: do not quote",
+        Trust::Invalid => "invalid: do not use",
     }
 }
 
@@ -89,17 +92,38 @@ pub(crate) fn aspect(measurement: &Measurement) -> Aspect {
 }
 
 pub(crate) fn figure(measurement: &Measurement) -> FigureText {
-    let mean = measurement.response.mean;
-    if measurement.is_all_failed() {
-        let (value, interval) = operations(measurement.throughput);
-        return FigureText { value, interval };
-    }
+    let estimate = figure_estimate(measurement);
     let (value, interval) = match (aspect(measurement), measurement.bandwidth) {
-        (Aspect::Bandwidth, Some(bandwidth)) => rate(bandwidth),
-        (Aspect::Operations, _) => operations(measurement.throughput),
-        _ => time(mean),
+        _ if measurement.is_all_failed() => operations(estimate),
+        (Aspect::Bandwidth, Some(_)) => rate(estimate),
+        (Aspect::Operations, _) => operations(estimate),
+        _ => time(estimate),
     };
     FigureText { value, interval }
+}
+
+/// The same as a value with its interval: bytes or operations per second, or nanoseconds.
+pub(crate) fn figure_estimate(measurement: &Measurement) -> Estimate {
+    match (aspect(measurement), measurement.bandwidth) {
+        _ if measurement.is_all_failed() => measurement.throughput,
+        (Aspect::Bandwidth, Some(bandwidth)) => bandwidth,
+        (Aspect::Operations, _) => measurement.throughput,
+        _ => measurement.response.mean,
+    }
+}
+
+/// How far the interval reaches from its value, as in `± 2 %`; nothing where it has no end.
+pub(crate) fn within(it: Estimate, is_unicode: bool) -> String {
+    let farther = (it.high - it.value).max(it.value - it.low) / it.value;
+    if !farther.is_finite() {
+        return String::new();
+    }
+    let either_way = if is_unicode { "±" } else { "+-" };
+    // 2 % that the arithmetic made a little more is 2 %.
+    match (farther * 100.0 - 1e-6).ceil().max(1.0) {
+        percent if percent < 1000.0 => format!("{either_way} {percent:>2} %"),
+        _ => format!("x {}", format_count(farther + 1.0)),
+    }
 }
 
 /// A value in that unit and its interval; of an interval without an upper end, its lower one.
@@ -192,7 +216,7 @@ pub fn headline(run: &Run) -> String {
     let mut parts: Vec<String> = named
         .iter()
         .filter_map(|name| run.measurement(name))
-        .filter(|it| trust(it) != Trust::Void)
+        .filter(|it| trust(it) != Trust::Invalid)
         .take(2)
         .map(part)
         .collect();

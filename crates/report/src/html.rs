@@ -78,9 +78,13 @@ pub fn html(run: &Run) -> String {
     let mut drawn = PageCharts::default();
     let mut labels = Labels::default();
     let sections = [
-        HtmlSection::new("figures", "Figures", tables::all(run, &tables, &mut labels)),
-        HtmlSection::new("mind", "What to mind", facts::to_mind(run)),
-        HtmlSection::new("load", "Latency over load", grid("", &curves, &mut drawn)),
+        HtmlSection::new(
+            "load",
+            "Latency against load",
+            grid("", &curves, &mut drawn),
+        ),
+        HtmlSection::new("figures", "Results", tables::all(run, &tables, &mut labels)),
+        HtmlSection::new("warnings", "Warnings", facts::warnings(run)),
         HtmlSection::new(
             "nines",
             "Latency by percentile",
@@ -96,13 +100,9 @@ pub fn html(run: &Run) -> String {
             "Over time",
             sparklines::all(run) + &grid("", &over_time::plots(run), &mut drawn),
         ),
-        HtmlSection::new(
-            "environment",
-            "Where it was measured",
-            facts::environment(run),
-        ),
+        HtmlSection::new("system", "System", facts::environment(run)),
         HtmlSection::new("setup", "Settings", facts::setup(run)),
-        HtmlSection::new("repeat", "Measure it again", facts::repeat(run)),
+        HtmlSection::new("reproduce", "Reproduce", facts::repeat(run)),
     ];
     let held = format!(
         "<button type=\"button\" id=\"save\" hidden>Save as JSON</button>{RUN_BEGIN}{}{RUN_END}",

@@ -24,7 +24,7 @@ pub struct ListRow {
     /// `complete` or `partial`.
     pub status: String,
     /// Whether a warning makes one of its numbers useless.
-    pub has_void_number: bool,
+    pub has_invalid_number: bool,
     /// What it found, in a few words: [`crate::headline`].
     pub headline: String,
     /// Its verdict in a sentence.
@@ -41,9 +41,9 @@ impl ListRow {
     /// or `shaky`, `goal missed`.
     pub(crate) fn mark(&self) -> String {
         let status = Some(self.status.as_str()).filter(|it| *it != "complete");
-        let trust = match self.has_void_number {
-            true => Some("void"),
-            false => Some(self.trust.as_str()).filter(|it| !["", "sound"].contains(it)),
+        let trust = match self.has_invalid_number {
+            true => Some("invalid"),
+            false => Some(self.trust.as_str()).filter(|it| !["", "reliable"].contains(it)),
         };
         let is_missed = self.goals.as_deref() == Some(LimitVerdict::Exceeded.name());
         let missed = is_missed.then_some("goal missed");
@@ -103,7 +103,7 @@ fn table(rows: &[ListRow], result: impl Fn(&ListRow) -> String) -> Vec<String> {
 }
 
 /// The same as JSON over several lines: an array of objects with the keys `id`, `started_at`,
-/// `command`, `target`, `status`, `has_void_number`, `headline`, `verdict`, `trust`, and `goals`.
+/// `command`, `target`, `status`, `has_invalid_number`, `headline`, `verdict`, `trust`, and `goals`.
 ///
 /// # Panics
 /// Never: the rows hold text, integers and booleans.

@@ -391,9 +391,9 @@ fn rounded(depth: f64) -> f64 {
 fn verdict(m: &Measurement) -> String {
     if m.is_all_failed() {
         return match m.work {
-            Work::Operation => "void: every operation failed".into(),
-            Work::File => "void: no file was completed".into(),
-            Work::Transaction => "void: no transaction was completed".into(),
+            Work::Operation => "invalid: every operation failed".into(),
+            Work::File => "invalid: no file was completed".into(),
+            Work::Transaction => "invalid: no transaction was completed".into(),
         };
     }
     let Estimate { samples, .. } = m.response.mean;

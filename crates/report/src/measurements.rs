@@ -6,15 +6,18 @@ use results::{KindTimes, Measurement, Trust, Work, percentile_name};
 use units::{format_count, format_duration_ns};
 
 use crate::figure::{
-    INDICATIVE, cpu, figure, indicative_legend, legend, mark, percent, tone_of, trust,
+    INDICATIVE, cpu, figure_estimate, indicative_legend, legend, mark, percent, tone_of, trust,
+    within,
 };
 use crate::measurement::{not_looked_for, over_time, queue};
 use crate::page::TextPage;
-use crate::style::Tone;
+use crate::style::{Style, Tone};
 use crate::table::{Align, TextTable};
 
 /// IOPS, mean, p99 and the interval are shown at any width.
 const MEAN_WEIGHT: u8 = 5;
+/// The percentile that has a column.
+const TAIL: f64 = 0.99;
 /// Columns for a sign before a title.
 const SIGN: usize = 2;
 
@@ -27,7 +30,7 @@ pub(crate) fn section(page: &mut TextPage<'_>, measurements: &[Measurement]) {
         ("MB/s", Align::Right, 4),
         ("mean", Align::Right, MEAN_WEIGHT),
         ("p99", Align::Right, 7),
-        ("95 % CI", Align::Left, 6),
+        ("95 % CI", Align::Right, 6),
         ("CPU", Align::Right, 2),
         ("page cache", Align::Right, 1),
     ])
@@ -38,7 +41,7 @@ pub(crate) fn section(page: &mut TextPage<'_>, measurements: &[Measurement]) {
     for measurement in measurements {
         let trust = trust(measurement);
         used.insert(trust);
-        let cells = cells(measurement, page.style.all);
+        let cells = cells(measurement, page.style);
         is_indicative |= cells[4].ends_with(INDICATIVE);
         table.row(tone_of(trust), cells);
         if let [_] = measurements {
@@ -46,7 +49,7 @@ pub(crate) fn section(page: &mut TextPage<'_>, measurements: &[Measurement]) {
         }
     }
     page.flush_table(&table);
-    used.remove(&Trust::Sound);
+    used.remove(&Trust::Reliable);
     let mut legends: Vec<String> = used
         .into_iter()
         .map(|trust| format!("{} {}", mark(trust), legend(trust)))
@@ -63,20 +66,19 @@ pub(crate) fn section(page: &mut TextPage<'_>, measurements: &[Measurement]) {
     }
 }
 
-fn cells(measurement: &Measurement, all: bool) -> [String; 8] {
+fn cells(measurement: &Measurement, style: &Style) -> [String; 8] {
     let sign = mark(trust(measurement));
     let engine = measurement.unusual_engine();
     let engine = engine.map_or_else(String::new, |engine| format!(", {engine}"));
     let title = format!("{sign:SIGN$}{}{engine}", measurement.title);
     let iops = format_count(measurement.throughput.value);
-    let figure = figure(measurement);
-    let interval = with_unit(&figure.value, &figure.interval);
+    let interval = within(figure_estimate(measurement), style.unicode);
     if measurement.is_all_failed() {
         let [mb, mean, p99, cpu, cache] = [const { String::new() }; 5];
         return [title, iops, mb, mean, p99, interval, cpu, cache];
     }
     let mega = |rate: f64| format_count(rate / 1e6);
-    let detail = |text: String| if all { text } else { String::new() };
+    let detail = |text: String| if style.all { text } else { String::new() };
     let cache = measurement.page_cache_share.map(percent);
     [
         title,
@@ -85,24 +87,14 @@ fn cells(measurement: &Measurement, all: bool) -> [String; 8] {
             .bandwidth
             .map_or_else(String::new, |it| mega(it.value)),
         format_duration_ns(measurement.response.mean.value),
-        percentile_99(measurement),
+        tail(measurement),
         interval,
         detail(cpu(measurement)),
         detail(cache.unwrap_or_default()),
     ]
 }
 
-/// The interval of `1.24 ms` as `1.17 .. 1.31 ms`.
-fn with_unit(value: &str, interval: &str) -> String {
-    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || "-+.,".contains(c));
-    let is_number = |c: char| c.is_ascii_digit();
-    match interval.ends_with(is_number) && value.starts_with(is_number) {
-        true => format!("{interval}{unit}"),
-        false => interval.to_owned(),
-    }
-}
-
-/// The same of one kind of operation: of few samples too, where their correlation is known.
+/// The 99th percentile of one kind of operation: of few samples too, where their correlation is known.
 fn percentile_99_of(kind: &KindTimes) -> String {
     let percentiles = kind.response.iter().flat_map(|it| &it.percentiles);
     let mut known = percentiles.filter(|it| (it.p - 0.99).abs() < 1e-9);
@@ -113,15 +105,22 @@ fn percentile_99_of(kind: &KindTimes) -> String {
     value.unwrap_or_default()
 }
 
-/// The 99th percentile of the latency, with a sign where few operations lie beyond it.
-fn percentile_99(measurement: &Measurement) -> String {
-    let found = measurement.response.percentiles.iter();
-    let mut found = found.filter(|one| (one.p - 0.99).abs() < 1e-9);
-    let Some((one, estimate)) = found.next().and_then(|it| Some((it, it.estimate?))) else {
-        return String::new();
-    };
-    let sign = if one.is_indicative { INDICATIVE } else { "" };
-    format!("{}{sign}", format_duration_ns(estimate.value))
+/// The 99th percentile of the latency. Where few operations lie beyond it, the highest below that
+/// has enough, by its name; where none has, the 99th with a sign.
+fn tail(measurement: &Measurement) -> String {
+    let upto = measurement.response.percentiles.iter();
+    let upto = upto.filter(|it| it.p < TAIL + 1e-9);
+    let known = upto.filter_map(|it| Some((it, it.estimate?.value)));
+    let known: Vec<_> = known.collect();
+    let firm = known.iter().rfind(|(it, _)| !it.is_indicative);
+    match (firm, known.last()) {
+        (Some((it, value)), _) if it.p < TAIL - 1e-9 => {
+            format!("{} {}", percentile_name(it.p), format_duration_ns(*value))
+        }
+        (Some((_, value)), _) => format_duration_ns(*value),
+        (None, Some((_, value))) => format!("{}{INDICATIVE}", format_duration_ns(*value)),
+        (None, None) => String::new(),
+    }
 }
 
 /// Reads and writes apart: their shares of the rates, and their times over the whole trial.
@@ -189,22 +188,5 @@ fn unseen(page: &mut TextPage<'_>, measurements: &[Measurement]) {
             let text = format!("{}: not searched for: {}", row.title, not_looked_for(&seen));
             page.item(Tone::Quiet, "-", &text);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_carries_the_unit_of_its_value() {
-        assert_eq!(with_unit("1.24 ms", "1.17 .. 1.31"), "1.17 .. 1.31 ms");
-        assert_eq!(
-            with_unit("36,500/s", "35,400 .. 37,400"),
-            "35,400 .. 37,400/s"
-        );
-        assert_eq!(with_unit("1.24 ms", "at least 1.17"), "at least 1.17 ms");
-        assert_eq!(with_unit("1.24 ms", "unknown"), "unknown");
-        assert_eq!(with_unit("NaN", "1 .. 2"), "1 .. 2");
     }
 }

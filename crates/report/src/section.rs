@@ -226,11 +226,11 @@ fn laid(
     for line in lines {
         let cells = columns.iter().map(|it| it.cell(line, &signs));
         let rows = || line.iter().flatten();
-        let worst = rows().map(|row| row.trust).max().unwrap_or(Trust::Sound);
+        let worst = rows().map(|row| row.trust).max().unwrap_or(Trust::Reliable);
         let shown = rows().map(|row| Sense::of(row.word(SHOWN))).next();
         let tone = match (worst, shown) {
-            (Trust::Sound, Some(Sense::Better)) => Tone::Strong,
-            (Trust::Sound, Some(Sense::Worse)) => Tone::Bad,
+            (Trust::Reliable, Some(Sense::Better)) => Tone::Strong,
+            (Trust::Reliable, Some(Sense::Worse)) => Tone::Bad,
             (worst, _) => tone_of(worst),
         };
         grid.row(tone, cells.collect::<Vec<_>>());
@@ -284,7 +284,7 @@ fn with_factor(factor: &str, level: &str) -> String {
 fn signs(page: &mut TextPage<'_>, shown: &[&Table]) {
     let rows = || shown.iter().flat_map(|table| &table.rows);
     let mut used: BTreeSet<Trust> = rows().map(|row| row.trust).collect();
-    used.remove(&Trust::Sound);
+    used.remove(&Trust::Reliable);
     let legend = used
         .into_iter()
         .map(|it| format!("{} {}", mark(it), legend(it)));

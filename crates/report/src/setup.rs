@@ -18,7 +18,7 @@ pub fn setup(setup: &Setup, style: &Style) -> String {
             let mark = match setting.origin {
                 SettingOrigin::Given => "",
                 SettingOrigin::Default => "  (default)",
-                SettingOrigin::Resolved => "  (chosen by the program)",
+                SettingOrigin::Resolved => "  (auto)",
             };
             page.line(Tone::Plain, &format!("{name}  {}{mark}", shown(setting)));
         }

@@ -38,6 +38,11 @@ pub(crate) fn held(ratio: &Estimate) -> (String, String) {
     (value, format!("one-sided {each} % bounds {bounds}"))
 }
 
+/// The word for an outcome.
+pub(crate) const fn verdict_word(outcome: LimitVerdict) -> &'static str {
+    verdict(outcome).1
+}
+
 pub(crate) const fn verdict(verdict: LimitVerdict) -> (Tone, &'static str) {
     match verdict {
         LimitVerdict::Kept => (Tone::Strong, "PASS"),

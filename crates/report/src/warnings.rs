@@ -9,8 +9,8 @@ use crate::style::Tone;
 const SHOWN: usize = 3;
 /// What was found out about rows is shown besides, up to so many.
 const FINDINGS_SHOWN: usize = 6;
-/// The page has no more lines than this on account of warnings.
-const LINES: usize = 38;
+/// The page has no more lines than this on account of warnings; the answer comes below.
+const LINES: usize = 33;
 /// A longer page is a list that is scrolled through in any case.
 const LIST: usize = 60;
 /// So many are shown whatever room they take.
@@ -60,7 +60,7 @@ pub(crate) fn section(page: &mut TextPage<'_>, run: &Run) {
         let is_finding = warning.code.scope().is_finding();
         findings += usize::from(is_finding);
         // What voids a number is never left out.
-        let must = warning.severity == Severity::Void
+        let must = warning.severity == Severity::Invalid
             || index < ALWAYS
             || is_finding && findings <= FINDINGS_SHOWN;
         if !must && (is_full || index >= SHOWN) {
@@ -139,9 +139,9 @@ fn titled(run: &Run) -> Vec<(&Warning, String)> {
 
 pub(crate) fn item(page: &mut TextPage<'_>, warning: &Warning) {
     let (tone, mark) = match warning.severity {
-        Severity::Void => (Tone::Bad, "VOID "),
-        Severity::Doubt => (Tone::Doubtful, "doubt"),
-        Severity::Note => (Tone::Quiet, "note "),
+        Severity::Invalid => (Tone::Bad, "invalid"),
+        Severity::Warning => (Tone::Doubtful, "warning"),
+        Severity::Info => (Tone::Quiet, "info   "),
     };
     page.item(tone, mark, &warning.text());
 }

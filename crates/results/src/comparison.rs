@@ -87,7 +87,7 @@ impl Shown {
             Self::Differs => "differs",
             Self::Nothing => "",
             Self::NoInterval => "no interval",
-            Self::Untrusted(Trust::Void) => "void",
+            Self::Untrusted(Trust::Invalid) => "invalid",
             Self::Untrusted(_) => "not settled",
         }
     }
@@ -116,7 +116,7 @@ pub fn ratio_table(factors: &[&str], rows: impl IntoIterator<Item = RatioRow>) -
             Figure::new("new", it.unit, it.better, new),
             Figure::new("ratio", Unit::Ratio, it.better, ratio),
         ];
-        let row = Row::new(it.levels, figures, "ratio", Trust::Sound, &[]);
+        let row = Row::new(it.levels, figures, "ratio", Trust::Reliable, &[]);
         row.with_word("shown", it.shown)
     });
     let show = Show::default().around_one("ratio");

@@ -318,7 +318,7 @@ pub struct CountersDelta {
     pub steal_ns: Option<u64>,
     /// What of the device's work was not ours, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub foreign: Option<ForeignIo>,
+    pub foreign: Option<BackgroundIo>,
     /// What a request took the device, where nearly all of its work was ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_time: Option<DeviceTime>,
@@ -327,7 +327,7 @@ pub struct CountersDelta {
 /// Work of a device that this process cannot have caused. Others may have done more: what could be
 /// either counts as ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ForeignIo {
+pub struct BackgroundIo {
     /// Share of the device's bytes or of its requests, whichever is larger, 0 to 1.
     #[serde(with = "stats::undefined")]
     pub share: f64,
@@ -349,7 +349,7 @@ pub struct DeviceTime {
     pub write_mean_ns: Option<f64>,
 }
 
-impl ForeignIo {
+impl BackgroundIo {
     /// From this share on a measurement is marked ...
     pub const MARKED_SHARE: f64 = 0.1;
     /// ... and from this one on it says more about others than about the storage.

@@ -197,9 +197,9 @@ impl FileTest {
     #[must_use]
     pub fn trust(&self) -> Trust {
         let time = self.elapsed_seconds;
-        let trust = Trust::unless_void(&self.warnings);
+        let trust = Trust::unless_invalid(&self.warnings);
         match time.is_bounded() && time.low <= 0.0 && time.value > 0.0 {
-            true => trust.max(Trust::Shaky),
+            true => trust.max(Trust::Unstable),
             false => trust,
         }
     }

@@ -444,7 +444,7 @@ impl Measurement {
     #[must_use]
     pub fn is_overloaded(&self) -> bool {
         let mut warnings = self.warnings.iter();
-        warnings.any(|it| it.code == WarningCode::LoadNotCarried)
+        warnings.any(|it| it.code == WarningCode::LoadNotSustained)
     }
 
     /// Whether operations were asked for and every one of them failed.

@@ -97,7 +97,7 @@ impl Run {
             let trial = self.measurement(&it.row);
             let is_time = it.figure.metric.unit == Unit::Seconds;
             let is_meaningless = is_time && trial.is_some_and(Measurement::is_overloaded);
-            let is_usable = it.trust != Trust::Void && !is_meaningless;
+            let is_usable = it.trust != Trust::Invalid && !is_meaningless;
             is_known && is_usable && !self.is_of_one_host(&it.row)
         });
         let readings = usable.map(|it| {

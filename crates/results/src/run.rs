@@ -18,7 +18,7 @@ use crate::warning_code::WarningCode;
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
 /// wrong; a run of any other version is not read.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,8 +200,8 @@ impl Run {
 
     /// Whether a warning makes a number useless.
     #[must_use]
-    pub fn has_void_number(&self) -> bool {
+    pub fn has_invalid_number(&self) -> bool {
         self.all_warnings()
-            .any(|warning| warning.severity == Severity::Void)
+            .any(|warning| warning.severity == Severity::Invalid)
     }
 }

@@ -17,7 +17,7 @@ pub struct Saying {
     pub text: String,
     /// Whether it also holds of a row that is not to be quoted, since it has none of its figures.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub holds_if_shaky: bool,
+    pub holds_if_unstable: bool,
     /// Whether it begins with a name, which keeps its small letter.
     #[serde(default, skip_serializing_if = "is_false")]
     pub begins_with_name: bool,
@@ -29,7 +29,7 @@ impl Saying {
     pub fn quoting(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            holds_if_shaky: false,
+            holds_if_unstable: false,
             begins_with_name: false,
         }
     }
@@ -38,7 +38,7 @@ impl Saying {
     #[must_use]
     pub fn if_shaky(self) -> Self {
         Self {
-            holds_if_shaky: true,
+            holds_if_unstable: true,
             ..self
         }
     }
@@ -53,12 +53,13 @@ impl Saying {
     }
 }
 
-/// A sentence after a colon; abbreviations keep their capitals.
+/// A sentence after a colon; abbreviations and our name keep their capitals.
 #[must_use]
 pub fn in_a_sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
     let is_word = letters.clone().next().is_some_and(|it| it.is_lowercase());
+    let is_word = is_word && !text.starts_with("Seekstone");
     match first {
         Some(first) if is_word => format!("{}{}", first.to_lowercase(), letters.as_str()),
         _ => text.to_owned(),

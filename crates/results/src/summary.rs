@@ -80,7 +80,7 @@ impl Run {
         });
         Summary {
             verdict: self.verdict.as_ref().map(|it| it.sentence.clone()),
-            trust: trusts.max().unwrap_or(Trust::Sound),
+            trust: trusts.max().unwrap_or(Trust::Reliable),
             engine: self.engines(),
             foreign_io_share: foreign.reduce(f64::max),
             rows: Entries(rows.collect()),

@@ -59,11 +59,14 @@ pub struct Figure {
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
     /// The intervals can be trusted, however wide they are.
-    Sound,
+    #[serde(alias = "sound")]
+    Reliable,
     /// There is no good interval.
-    Shaky,
+    #[serde(alias = "shaky")]
+    Unstable,
     /// A warning says that the figures must not be used.
-    Void,
+    #[serde(alias = "void")]
+    Invalid,
 }
 
 /// What was found with one combination of levels.
@@ -142,63 +145,63 @@ impl Role {
 const SPOILING: [WarningCode; 4] = [
     WarningCode::KeptBack,
     WarningCode::LevelChanged,
-    WarningCode::ForeignIo,
+    WarningCode::BackgroundIo,
     WarningCode::LateGenerator,
 ];
 
 impl Trust {
     /// All of them, the best first.
-    pub const ALL: [Self; 3] = [Self::Sound, Self::Shaky, Self::Void];
+    pub const ALL: [Self; 3] = [Self::Reliable, Self::Unstable, Self::Invalid];
 
     /// The word of machine-readable forms.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Sound => "sound",
-            Self::Shaky => "shaky",
-            Self::Void => "void",
+            Self::Reliable => "reliable",
+            Self::Unstable => "unstable",
+            Self::Invalid => "invalid",
         }
     }
 
     /// Whether the figures may be used at all.
     #[must_use]
     pub const fn is_usable(self) -> bool {
-        matches!(self, Self::Sound)
+        matches!(self, Self::Reliable)
     }
 
     /// What the end of a trial and the warnings about it leave of its figures.
     #[must_use]
     pub fn of(verdict: &Verdict, warnings: &[Warning]) -> Self {
         match verdict {
-            _ if voids(warnings) => Self::Void,
-            _ if warnings.iter().any(|it| SPOILING.contains(&it.code)) => Self::Shaky,
+            _ if voids(warnings) => Self::Invalid,
+            _ if warnings.iter().any(|it| SPOILING.contains(&it.code)) => Self::Unstable,
             Verdict::Converged
             | Verdict::Timed { is_citable: true }
             | Verdict::Budget { is_citable: true }
             | Verdict::Short { is_citable: true }
-            | Verdict::Correlated => Self::Sound,
+            | Verdict::Correlated => Self::Reliable,
             Verdict::Budget { is_citable: false }
             | Verdict::Timed { is_citable: false }
             | Verdict::Short { is_citable: false }
-            | Verdict::NotStationary => Self::Shaky,
+            | Verdict::NotStationary => Self::Unstable,
         }
     }
 
     /// That of figures that are sound but for what voids them, or a level that did not last.
     #[must_use]
-    pub fn unless_void(warnings: &[Warning]) -> Self {
+    pub fn unless_invalid(warnings: &[Warning]) -> Self {
         let has_changed = |it: &Warning| it.code == WarningCode::LevelChanged;
         match voids(warnings) {
-            true => Self::Void,
-            false if warnings.iter().any(has_changed) => Self::Shaky,
-            false => Self::Sound,
+            true => Self::Invalid,
+            false if warnings.iter().any(has_changed) => Self::Unstable,
+            false => Self::Reliable,
         }
     }
 }
 
 fn voids(warnings: &[Warning]) -> bool {
     let mut severities = warnings.iter().map(|warning| warning.severity);
-    severities.any(|severity| severity == Severity::Void)
+    severities.any(|severity| severity == Severity::Invalid)
 }
 
 impl Figure {
@@ -509,7 +512,7 @@ mod tests {
     fn a_brief_name_has_what_tells_rows_apart() {
         let row = |levels: [&str; 3]| {
             let levels = levels.map(str::to_owned).to_vec();
-            Row::new(levels, [], "", Trust::Sound, &[])
+            Row::new(levels, [], "", Trust::Reliable, &[])
         };
         let names = |rows: &[[&str; 3]]| {
             let rows = rows.iter().map(|it| row(*it)).collect();
@@ -528,7 +531,7 @@ mod tests {
     fn a_row_is_named_by_its_levels() {
         let row = |levels: &[&str]| {
             let levels = levels.iter().map(|it| (*it).to_owned()).collect();
-            Row::new(levels, [], "", Trust::Sound, &[])
+            Row::new(levels, [], "", Trust::Reliable, &[])
         };
         let check = |factors: &[&str], levels: &[&str], name: &str| {
             let table = Table::new("table", factors, vec![row(levels)]);

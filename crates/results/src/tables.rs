@@ -39,7 +39,7 @@ impl Run {
         tables.retain(|table| !table.rows.is_empty());
         if self.has_no_usable_row() {
             let rows = tables.iter_mut().flat_map(|table| &mut table.rows);
-            rows.for_each(|row| row.trust = Trust::Void);
+            rows.for_each(|row| row.trust = Trust::Invalid);
         }
         tables
     }
@@ -47,7 +47,7 @@ impl Run {
     /// Whether what was measured makes every row useless, as a file of holes does.
     fn has_no_usable_row(&self) -> bool {
         let mut warnings = self.warnings.iter();
-        warnings.any(|it| it.severity == Severity::Void && OF_EVERY_ROW.contains(&it.code))
+        warnings.any(|it| it.severity == Severity::Invalid && OF_EVERY_ROW.contains(&it.code))
     }
 
     /// The same without steps, details, and trials that another table sums up.

@@ -16,20 +16,20 @@ const VERDICT: &str = "verdict";
 /// Doubts that may be why a row is not sound, or has no interval. What voids a row always is.
 const LOWERING: [WarningCode; 16] = [
     WarningCode::LevelChanged,
-    WarningCode::ForeignIo,
+    WarningCode::BackgroundIo,
     WarningCode::KeptBack,
     WarningCode::LateGenerator,
-    WarningCode::NotCitable,
+    WarningCode::TooFewSamples,
     WarningCode::NotStationary,
     WarningCode::NotConverged,
     WarningCode::NotFinished,
-    WarningCode::LevelNotSettled,
+    WarningCode::LevelUncertain,
     WarningCode::TwoModes,
     WarningCode::Drift,
     WarningCode::FailedRuns,
     WarningCode::SsdDrifting,
     WarningCode::SsdUndecided,
-    WarningCode::VoidReplicates,
+    WarningCode::InvalidRepeats,
     WarningCode::StudyNotPrecise,
 ];
 
@@ -79,9 +79,9 @@ impl Warning {
     #[must_use]
     pub fn lowers_trust(&self) -> bool {
         match self.severity {
-            Severity::Void => true,
-            Severity::Doubt => LOWERING.contains(&self.code),
-            Severity::Note => false,
+            Severity::Invalid => true,
+            Severity::Warning => LOWERING.contains(&self.code),
+            Severity::Info => false,
         }
     }
 }

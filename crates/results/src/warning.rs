@@ -11,11 +11,14 @@ use crate::warning_code::WarningCode;
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth knowing.
-    Note,
+    #[serde(alias = "note")]
+    Info,
     /// A number means something else than a reader might think.
-    Doubt,
+    #[serde(alias = "doubt")]
+    Warning,
     /// A number must not be used.
-    Void,
+    #[serde(alias = "void")]
+    Invalid,
 }
 
 impl Severity {
@@ -23,9 +26,9 @@ impl Severity {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Note => "note",
-            Self::Doubt => "doubt",
-            Self::Void => "void",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Invalid => "invalid",
         }
     }
 }
@@ -68,20 +71,20 @@ impl Warning {
 
     /// Something worth knowing.
     #[must_use]
-    pub fn note(code: WarningCode, cause: impl Into<String>) -> Self {
-        Self::new(Severity::Note, code, cause)
+    pub fn info(code: WarningCode, cause: impl Into<String>) -> Self {
+        Self::new(Severity::Info, code, cause)
     }
 
     /// Something that changes what a number means.
     #[must_use]
-    pub fn doubt(code: WarningCode, cause: impl Into<String>) -> Self {
-        Self::new(Severity::Doubt, code, cause)
+    pub fn warn(code: WarningCode, cause: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, cause)
     }
 
     /// Something that makes a number useless.
     #[must_use]
-    pub fn void(code: WarningCode, cause: impl Into<String>) -> Self {
-        Self::new(Severity::Void, code, cause)
+    pub fn invalid(code: WarningCode, cause: impl Into<String>) -> Self {
+        Self::new(Severity::Invalid, code, cause)
     }
 
     /// The same with what to do about it: a sentence of its own, or the end of the cause's, which

@@ -1,7 +1,7 @@
 //! Every kind of warning, in one list: its code, how much it may weigh, and what it tells.
 //!
 //! Whatever says, shows, keeps or counts warnings reads this list; docs/warnings.md is compared
-//! with it. A code never changes, since archived runs carry it.
+//! with it. A code that is renamed is still read, since archived runs carry it.
 
 use std::fmt;
 
@@ -35,6 +35,15 @@ impl WarningScope {
     }
 }
 
+/// Codes of schema 4 and before, with those of today.
+const RENAMED: [(&str, &str); 5] = [
+    ("foreign-io", "background-io"),
+    ("void-replicates", "invalid-repeats"),
+    ("not-citable", "too-few-samples"),
+    ("load-not-carried", "load-not-sustained"),
+    ("level-not-settled", "level-uncertain"),
+];
+
 /// Lines of `Variant "code" Scope [weights] "when it is said, or what happened";`.
 macro_rules! warning_codes {
     ($($name:ident $code:literal $scope:ident [$($weight:ident),+] $meaning:literal;)+) => {
@@ -65,7 +74,7 @@ macro_rules! warning_codes {
             pub const fn severities(&self) -> &'static [Severity] {
                 match self {
                     $(Self::$name => &[$(Severity::$weight,)+],)+
-                    Self::Other(_) => &[Severity::Note, Severity::Doubt, Severity::Void],
+                    Self::Other(_) => &[Severity::Info, Severity::Warning, Severity::Invalid],
                 }
             }
 
@@ -92,231 +101,231 @@ macro_rules! warning_codes {
 
 warning_codes! {
     // Judged from what was measured.
-    Correlated "correlated" Effort [Note]
+    Correlated "correlated" Effort [Info]
         "latency moved slowly during the trial, or by little; its interval is widened for that";
-    CurveDrift "curve-drift" Row [Doubt]
+    CurveDrift "curve-drift" Row [Warning]
         "response times moved while points of the curve were measured";
-    Drift "drift" Row [Doubt]
+    Drift "drift" Row [Warning]
         "response time drifted over the trial; for `transfer`, from pass to pass";
-    Hung "hung" Foremost [Doubt] "operations that the storage did not answer were given up";
-    HeavyTail "heavy-tail" Row [Doubt] "the mean depends on a few operations, or has no variance";
-    KeptBack "kept-back" Row [Doubt] "operations due but not completed would change the mean";
-    LateGenerator "late-generator" Row [Doubt] "Seekstone issued operations late";
-    LevelChanged "level-changed" Foremost [Doubt]
+    Hung "hung" Foremost [Warning] "operations that the storage did not answer were given up";
+    HeavyTail "heavy-tail" Row [Warning] "the mean depends on a few operations, or has no variance";
+    KeptBack "kept-back" Row [Warning] "operations due but not completed would change the mean";
+    LateGenerator "late-generator" Row [Warning] "Seekstone issued operations late";
+    LevelChanged "level-changed" Foremost [Warning]
         "the first rows of a check-up did not come out again at its end";
-    LevelsFall "levels-fall" Row [Doubt]
+    LevelsFall "levels-fall" Row [Warning]
         "a level of a curve carries surely less load than a shorter one";
-    LoadFalls "load-falls" Row [Note] "throughput fell as clients were added";
-    LoadNotCarried "load-not-carried" Row [Doubt]
+    LoadFalls "load-falls" Row [Info] "throughput fell as clients were added";
+    LoadNotSustained "load-not-sustained" Row [Warning]
         "the storage did not carry the offered load";
-    NotStationary "not-stationary" Row [Doubt] "still changing at the end of its time";
-    Oscillation "oscillation" Row [Note] "response times rise and fall periodically";
-    OwnShare "own-share" Row [Doubt] "over a tenth of a curve's latency is load-generator overhead";
-    RareEpisodes "rare-episodes" Row [Note] "a few slow episodes make up much of the mean";
-    Standstill "standstill" Foremost [Doubt, Void]
+    NotStationary "not-stationary" Row [Warning] "still changing at the end of its time";
+    Oscillation "oscillation" Row [Info] "response times rise and fall periodically";
+    OwnShare "own-share" Row [Warning] "over a tenth of a curve's latency is load-generator overhead";
+    RareEpisodes "rare-episodes" Row [Info] "a few slow episodes make up much of the mean";
+    Standstill "standstill" Foremost [Warning, Invalid]
         "Seekstone itself was stopped, or got no CPU";
-    Stall "stall" Row [Doubt] "nothing completed for a long time";
-    Step "step" Row [Doubt] "the latency changed abruptly";
-    Swing "swing" Row [Doubt] "the latency rose and fell slowly, fewer than four times";
-    TimeUnaccounted "time-unaccounted" Row [Doubt]
+    Stall "stall" Row [Warning] "nothing completed for a long time";
+    Step "step" Row [Warning] "the latency changed abruptly";
+    Swing "swing" Row [Warning] "the latency rose and fell slowly, fewer than four times";
+    TimeUnaccounted "time-unaccounted" Row [Warning]
         "throughput times response and think time is not the number of clients";
-    TwoModes "two-modes" Row [Note, Doubt] "times have two peaks";
-    WarmUp "warm-up" Row [Note, Doubt] "a slow start";
-    WarmUpDiffers "warm-up-differs" Row [Note, Doubt]
+    TwoModes "two-modes" Row [Info, Warning] "times have two peaks";
+    WarmUp "warm-up" Row [Info, Warning] "a slow start";
+    WarmUpDiffers "warm-up-differs" Row [Info, Warning]
         "the part left out at the start differs from the rest";
-    WriteCliff "write-cliff" Row [Doubt] "writes became slower abruptly";
-    BusyWorker "busy-worker" Row [Doubt] "a worker thread was busy for 95 % of the trial";
-    CacheChanges "cache-changes" Row [Doubt]
+    WriteCliff "write-cliff" Row [Warning] "writes became slower abruptly";
+    BusyWorker "busy-worker" Row [Warning] "a worker thread was busy for 95 % of the trial";
+    CacheChanges "cache-changes" Row [Warning]
         "the page cache answered more of one pass than of another";
-    FirstRunDiffers "first-run-differs" Row [Doubt]
+    FirstRunDiffers "first-run-differs" Row [Warning]
         "the first run of a command is far from the others";
-    ForeignIo "foreign-io" Foremost [Doubt, Void] "other processes did much of the device's I/O";
-    LogIncomplete "log-incomplete" Row [Doubt]
+    BackgroundIo "background-io" Foremost [Warning, Invalid] "other processes did much of the device's I/O";
+    LogIncomplete "log-incomplete" Row [Warning]
         "lines of fio's logs came faster than they could be written";
-    IologIncomplete "iolog-incomplete" Row [Doubt]
+    IologIncomplete "iolog-incomplete" Row [Warning]
         "`trial --iolog`: operations came faster than their lines could be written";
-    ReplayBehind "replay-behind" Row [Doubt]
+    ReplayBehind "replay-behind" Row [Warning]
         "a replay took 0.1 % longer than its trace, or 1 % of its requests were over 1 ms behind";
-    ReplayStarved "replay-starved" Row [Doubt]
+    ReplayStarved "replay-starved" Row [Warning]
         "requests came from the trace's file after they were due";
-    LawBroken "law-broken" Row [Doubt] "Little's law does not hold for the users";
-    NotFromDevice "not-from-device" Row [Doubt, Void]
+    LawBroken "law-broken" Row [Warning] "Little's law does not hold for the users";
+    NotFromDevice "not-from-device" Row [Warning, Invalid]
         "the device moved less than the direct I/O asked for";
-    OwnLimit "own-limit" Row [Doubt, Void]
+    OwnLimit "own-limit" Row [Warning, Invalid]
         "the queue was full at --depth, and the rest waited in Seekstone";
-    ProcessorsShared "processors-shared" Row [Doubt] "other processes used a quarter of the CPUs";
-    RoundsDiffer "rounds-differ" Row [Doubt]
+    ProcessorsShared "processors-shared" Row [Warning] "other processes used a quarter of the CPUs";
+    RoundsDiffer "rounds-differ" Row [Warning]
         "rounds of a cell differ by more than their noise";
-    SameDevice "same-device" Target [Doubt] "two compared file systems are on the same device";
-    SlowClock "slow-clock" Machine [Doubt] "reading the clock takes over 1 % of an operation";
-    PtsNotMet "pts-not-met" Row [Note] "an SSD is steady, and the letter of SSS PTS is not met";
-    PtsTooEarly "pts-too-early" Row [Doubt]
+    SameDevice "same-device" Target [Warning] "two compared file systems are on the same device";
+    SlowClock "slow-clock" Machine [Warning] "reading the clock takes over 1 % of an operation";
+    PtsNotMet "pts-not-met" Row [Info] "an SSD is steady, and the letter of SSS PTS is not met";
+    PtsTooEarly "pts-too-early" Row [Warning]
         "the letter of SSS PTS was met, and the trend does not bear it out";
-    SsdDrifting "ssd-drifting" Row [Doubt] "the rounds of an SSD test are still changing";
-    SsdPurgeUnproven "ssd-purge-unproven" Row [Doubt]
+    SsdDrifting "ssd-drifting" Row [Warning] "the rounds of an SSD test are still changing";
+    SsdPurgeUnproven "ssd-purge-unproven" Row [Warning]
         "blocks read back after a purge are not zero";
-    SplitOperations "split-operations" Row [Note]
+    SplitOperations "split-operations" Row [Info]
         "the kernel made several requests of each operation";
     // Too little time.
-    DepthNotReached "depth-not-reached" Row [Doubt]
+    DepthNotReached "depth-not-reached" Row [Warning]
         "the queue depth stayed below the one requested";
-    LevelNotSettled "level-not-settled" Effort [Doubt] "a level of a curve lies between two loads";
-    NoAnswer "no-answer" Row [Doubt]
+    LevelUncertain "level-uncertain" Effort [Warning] "a level of a curve lies between two loads";
+    NoAnswer "no-answer" Row [Warning]
         "nothing was done in a trial, which was measured again for longer";
-    NoOperation "no-operation" Row [Void] "nothing was done, and there was no time for more";
-    NotCitable "not-citable" Row [Doubt] "too few independent operations to quote the number";
-    NotConverged "not-converged" Effort [Note, Doubt] "the interval is wider than requested";
-    NotFinished "not-finished" Row [Doubt] "users had not made all their transactions";
-    NotPrecise "not-precise" Effort [Note] "rows of `files` have wider intervals than requested";
-    NotSaturated "not-saturated" Row [Note] "the curve had not stopped growing";
-    PercentileNotReached "percentile-not-reached" Foremost [Note]
+    NoOperation "no-operation" Row [Invalid] "nothing was done, and there was no time for more";
+    TooFewSamples "too-few-samples" Row [Warning] "too few independent operations to quote the number";
+    NotConverged "not-converged" Effort [Info, Warning] "the interval is wider than requested";
+    NotFinished "not-finished" Row [Warning] "users had not made all their transactions";
+    NotPrecise "not-precise" Effort [Info] "rows of `files` have wider intervals than requested";
+    NotSaturated "not-saturated" Row [Info] "the curve had not stopped growing";
+    PercentileNotReached "percentile-not-reached" Foremost [Info]
         "the percentile that was to end a trial is not as precise as requested";
-    RowsLeftOut "rows-left-out" Run [Note] "no time was left for rows of a check-up";
-    SearchNotFinished "search-not-finished" Row [Doubt] "how many users meet a limit remains open";
-    StonewallNotReached "stonewall-not-reached" Row [Doubt]
+    RowsLeftOut "rows-left-out" Run [Info] "no time was left for rows of a check-up";
+    SearchNotFinished "search-not-finished" Row [Warning] "how many users meet a limit remains open";
+    StonewallNotReached "stonewall-not-reached" Row [Warning]
         "a client of `files --stonewall` had no more to do before the time was up";
-    SsdUndecided "ssd-undecided" Row [Doubt]
+    SsdUndecided "ssd-undecided" Row [Warning]
         "the rounds of an SSD test do not tell whether it is steady";
-    StudyNotPrecise "study-not-precise" Effort [Doubt]
+    StudyNotPrecise "study-not-precise" Effort [Warning]
         "figures of a study have wider intervals than \
         requested";
-    TooShort "too-short" Effort [Note] "too short to tell whether results are correlated";
+    TooShort "too-short" Effort [Info] "too short to tell whether results are correlated";
     // Facts of a run.
-    Access "access" Target [Note, Doubt] "how the target had to be accessed";
-    LevelsTooLow "levels-too-low" Row [Doubt]
+    Access "access" Target [Info, Warning] "how the target had to be accessed";
+    LevelsTooLow "levels-too-low" Row [Warning]
         "no level of a curve lies above the time of one client";
-    Clock "clock" Machine [Void] "the CPU's counter and the system clock drifted apart";
-    ClosedLoad "closed-load" Run [Note] "what the two answers of `whatif` mean";
-    CoarseTimes "coarse-times" Run [Doubt] "a log prints so few digits that a rate may be off";
-    CurveCutShort "curve-cut-short" Row [Doubt]
+    Clock "clock" Machine [Invalid] "the CPU's counter and the system clock drifted apart";
+    ClosedLoad "closed-load" Run [Info] "what the two answers of `whatif` mean";
+    CoarseTimes "coarse-times" Run [Warning] "a log prints so few digits that a rate may be off";
+    CurveCutShort "curve-cut-short" Row [Warning]
         "every operation of a load failed, and the curve ends there";
-    DevicePartial "device-partial" Run [Doubt] "a simulated device was stopped early in `whatif`";
-    FailedOperations "failed-operations" Row [Doubt, Void] "operations failed and were counted";
-    FailedRuns "failed-runs" Row [Doubt] "runs of a command ended with an error";
-    FlushByKernelThread "flush-by-kernel-thread" Machine [Note]
+    DevicePartial "device-partial" Run [Warning] "a simulated device was stopped early in `whatif`";
+    FailedOperations "failed-operations" Row [Warning, Invalid] "operations failed and were counted";
+    FailedRuns "failed-runs" Row [Warning] "runs of a command ended with an error";
+    FlushByKernelThread "flush-by-kernel-thread" Machine [Info]
         "io_uring hands each flush to a thread of the kernel";
-    Hosts "hosts" Run [Note]
+    Hosts "hosts" Run [Info]
         "several hosts measured together: who was done first and last, how well their clocks are \
          known, and how their targets differ";
-    EngineFallback "engine-fallback" Row [Note] "the usual I/O engine could not be used";
-    HugePages "huge-pages" Run [Note]
+    EngineFallback "engine-fallback" Row [Info] "the usual I/O engine could not be used";
+    HugePages "huge-pages" Run [Info]
         "buffers of sequential I/O lie in huge pages, and those of other programs do not";
-    Imported "imported" Run [Note] "the run comes from a log";
-    LeftBehind "left-behind" Run [Doubt] "some of Seekstone's files could not be removed";
-    MostlyShell "mostly-shell" Row [Doubt] "a command takes hardly longer than its start";
-    MostlyStart "mostly-start" Row [Note] "a command takes hardly longer than its start";
-    NamesStayCached "names-stay-cached" Run [Note] "the cache of names was not dropped";
-    NoFigures "no-figures" Row [Void]
-        "every replicate of a combination of levels failed, or was void";
-    NoMemoryDisk "no-memory-disk" Run [Note] "there was no tmpfs to compare with";
-    NotChecked "not-checked" Run [Note] "blocks that are not checked, or not used";
-    PartLeftOut "part-left-out" Run [Note] "blocks that are not checked, or not used";
-    NullTarget "null-target" Target [Note] "nothing was read or written";
-    OtherDriver "other-driver" Run [Note] "a different I/O engine from the previous load's";
-    PartialRun "partial-run" Run [Note] "`whatif` fits a run that was stopped early";
-    RampNotOver "ramp-not-over" Row [Doubt] "not all users were active at once";
-    UsersNotTogether "users-not-together" Row [Doubt] "not all users were active at once";
-    ReplayChanged "replay-changed" Run [Doubt]
+    Imported "imported" Run [Info] "the run comes from a log";
+    LeftBehind "left-behind" Run [Warning] "some of Seekstone's files could not be removed";
+    MostlyShell "mostly-shell" Row [Warning] "a command takes hardly longer than its start";
+    MostlyStart "mostly-start" Row [Info] "a command takes hardly longer than its start";
+    NamesStayCached "names-stay-cached" Run [Info] "the cache of names was not dropped";
+    NoFigures "no-figures" Row [Invalid]
+        "every replicate of a combination of levels failed, or was invalid";
+    NoMemoryDisk "no-memory-disk" Run [Info] "there was no tmpfs to compare with";
+    NotChecked "not-checked" Run [Info] "blocks that are not checked, or not used";
+    PartLeftOut "part-left-out" Run [Info] "blocks that are not checked, or not used";
+    NullTarget "null-target" Target [Info] "nothing was read or written";
+    OtherDriver "other-driver" Run [Info] "a different I/O engine from the previous load's";
+    PartialRun "partial-run" Run [Info] "`whatif` fits a run that was stopped early";
+    RampNotOver "ramp-not-over" Row [Warning] "not all users were active at once";
+    UsersNotTogether "users-not-together" Row [Warning] "not all users were active at once";
+    ReplayChanged "replay-changed" Run [Warning]
         "requests of a trace were moved to fit the target, or left out";
-    ReplayReordered "replay-reordered" Run [Note] "times in a trace go backwards";
-    ReplaySeveralFiles "replay-several-files" Run [Note]
+    ReplayReordered "replay-reordered" Run [Info] "times in a trace go backwards";
+    ReplaySeveralFiles "replay-several-files" Run [Info]
         "files or devices of a trace are placed side by side on one target";
-    ReplayWholeSeconds "replay-whole-seconds" Run [Doubt]
+    ReplayWholeSeconds "replay-whole-seconds" Run [Warning]
         "times of a trace are whole seconds, and its requests were spread over each";
-    Resumed "resumed" Run [Note] "the run was killed and resumed, or archived as far as it got";
-    RivalModels "rival-models" Run [Note] "other models predict about as well";
-    ShortOperations "short-operations" Row [Void] "operations moved fewer bytes than requested";
-    SsdBlocksLeftOut "ssd-blocks-left-out" Run [Note]
+    Resumed "resumed" Run [Info] "the run was killed and resumed, or archived as far as it got";
+    RivalModels "rival-models" Run [Info] "other models predict about as well";
+    ShortOperations "short-operations" Row [Invalid] "operations moved fewer bytes than requested";
+    SsdBlocksLeftOut "ssd-blocks-left-out" Run [Info]
         "loads of blocks that direct I/O cannot move here";
-    SsdFailedOperations "ssd-failed-operations" Row [Void]
+    SsdFailedOperations "ssd-failed-operations" Row [Invalid]
         "operations of an SSD test failed, and were counted";
-    SsdNotPurged "ssd-not-purged" Run [Note] "earlier writes affect the first rounds";
-    SsdPartOfDevice "ssd-part-of-device" Run [Doubt]
+    SsdNotPurged "ssd-not-purged" Run [Info] "earlier writes affect the first rounds";
+    SsdPartOfDevice "ssd-part-of-device" Run [Warning]
         "the rest of the device was spare space for garbage collection";
-    SsdQuick "ssd-quick" Run [Note] "rounds are shorter than those of SSS PTS";
-    SsdThroughFileSystem "ssd-through-file-system" Run [Doubt]
+    SsdQuick "ssd-quick" Run [Info] "rounds are shorter than those of SSS PTS";
+    SsdThroughFileSystem "ssd-through-file-system" Run [Warning]
         "a file system lies between the test and the SSD";
-    StartedLate "started-late" Run [Doubt] "the time to start together had passed";
-    StateLeftOut "state-left-out" Run [Note] "what `files` could not measure here";
-    TestLeftOut "test-left-out" Run [Note] "what `files` could not measure here";
-    StillCached "still-cached" Row [Doubt] "files that should have been cold were in memory";
-    StudyJournal "study-journal" Run [Doubt]
+    StartedLate "started-late" Run [Warning] "the time to start together had passed";
+    StateLeftOut "state-left-out" Run [Info] "what `files` could not measure here";
+    TestLeftOut "test-left-out" Run [Info] "what `files` could not measure here";
+    StillCached "still-cached" Row [Warning] "files that should have been cold were in memory";
+    StudyJournal "study-journal" Run [Warning]
         "a study's journal could not be kept, or is from another machine";
-    StudyMachines "study-machines" Run [Doubt]
+    StudyMachines "study-machines" Run [Warning]
         "a study's journal could not be kept, or is from another machine";
-    StudyOfAModel "study-of-a-model" Run [Doubt] "the results are a model's, not a device's";
-    VoidReplicates "void-replicates" Row [Doubt, Void]
-        "replicates of a study are void; void where too few are left to show a difference";
-    Verified "verified" Foremost [Note] "`--verify` read everything back, and found no errors";
-    WarmUpLeftOut "warm-up-left-out" Run [Note] "what `--warm-up` left out";
-    WritesLeftOut "writes-left-out" Run [Note] "an existing target was only read";
-    WrongData "wrong-data" Row [Void] "the storage returned different data from what was written";
+    StudyOfAModel "study-of-a-model" Run [Warning] "the results are a model's, not a device's";
+    InvalidRepeats "invalid-repeats" Row [Warning, Invalid]
+        "replicates of a study are invalid; invalid where too few are left to show a difference";
+    Verified "verified" Foremost [Info] "`--verify` read everything back, and found no errors";
+    WarmUpLeftOut "warm-up-left-out" Run [Info] "what `--warm-up` left out";
+    WritesLeftOut "writes-left-out" Run [Info] "an existing target was only read";
+    WrongData "wrong-data" Row [Invalid] "the storage returned different data from what was written";
     // Known of the target and the machine.
-    Compression "compression" Target [Note] "what lies between a file and the device";
-    CopyOnWrite "copy-on-write" Target [Note] "what lies between a file and the device";
-    Encryption "encryption" Target [Note] "what lies between a file and the device";
-    Fuse "fuse" Target [Note] "what lies between a file and the device";
-    CacheShareUnknown "cache-share-unknown" Target [Note]
+    Compression "compression" Target [Info] "what lies between a file and the device";
+    CopyOnWrite "copy-on-write" Target [Info] "what lies between a file and the device";
+    Encryption "encryption" Target [Info] "what lies between a file and the device";
+    Fuse "fuse" Target [Info] "what lies between a file and the device";
+    CacheShareUnknown "cache-share-unknown" Target [Info]
         "nothing counts what the page cache answered";
-    Overlay "overlay" Target [Note] "what lies between a file and the device";
-    RemoteFileSystem "remote-file-system" Target [Note] "what lies between a file and the device";
-    CpuLimited "cpu-limited" Machine [Note] "what the machine has and gives";
-    CpuStolen "cpu-stolen" Machine [Note] "what the machine has and gives";
-    MemoryLimited "memory-limited" Machine [Note] "what the machine has and gives";
-    SingleCpu "single-cpu" Machine [Note] "what the machine has and gives";
-    DataJournalled "data-journalled" Target [Note] "what mount options do to writes";
-    NoJournal "no-journal" Target [Note] "what the file system does after files were removed";
-    DurabilityWeakened "durability-weakened" Target [Note] "what mount options do to writes";
-    SynchronousMount "synchronous-mount" Target [Note] "what mount options do to writes";
-    CouldNotLook "could-not-look" Target [Note, Doubt]
+    Overlay "overlay" Target [Info] "what lies between a file and the device";
+    RemoteFileSystem "remote-file-system" Target [Info] "what lies between a file and the device";
+    CpuLimited "cpu-limited" Machine [Info] "what the machine has and gives";
+    CpuStolen "cpu-stolen" Machine [Info] "what the machine has and gives";
+    MemoryLimited "memory-limited" Machine [Info] "what the machine has and gives";
+    SingleCpu "single-cpu" Machine [Info] "what the machine has and gives";
+    DataJournalled "data-journalled" Target [Info] "what mount options do to writes";
+    NoJournal "no-journal" Target [Info] "what the file system does after files were removed";
+    DurabilityWeakened "durability-weakened" Target [Info] "what mount options do to writes";
+    SynchronousMount "synchronous-mount" Target [Info] "what mount options do to writes";
+    CouldNotLook "could-not-look" Target [Info, Warning]
         "what could not be checked, so that silence about it means nothing";
-    DeviceInUse "device-in-use" Target [Note] "what others do on the device";
-    IoThrottled "io-throttled" Target [Note] "what others do on the device";
-    OtherIo "other-io" Target [Note] "what others do on the device";
-    SharedDevice "shared-device" Target [Note] "what others do on the device";
-    DeviceReadOnly "device-read-only" Target [Note] "only reads can be measured";
-    ReadOnly "read-only" Target [Note] "only reads can be measured";
-    LoopBuffered "loop-buffered" Target [Note] "what the device is";
-    MappedDevice "mapped-device" Target [Note] "what the device is";
-    ThinProvisioned "thin-provisioned" Target [Note] "what the device is";
-    VirtualDisk "virtual-disk" Target [Note] "what the device is";
-    VolatileWriteCache "volatile-write-cache" Target [Note] "what the device is";
-    MemoryBacked "memory-backed" Target [Note] "what the file or directory is";
-    FewHoles "few-holes" Target [Note] "what the file or directory is";
-    NearlyFull "nearly-full" Target [Note] "what the file or directory is";
-    SmallFile "small-file" Target [Note] "what the file or directory is";
-    SparseFile "sparse-file" Target [Note, Void] "what the file or directory is";
-    RaidChecking "raid-checking" Target [Note] "what a RAID is doing";
-    RaidDegraded "raid-degraded" Target [Note] "what a RAID is doing";
-    RaidRebuilding "raid-rebuilding" Target [Note] "what a RAID is doing";
-    RaidReplacing "raid-replacing" Target [Note] "what a RAID is doing";
+    DeviceInUse "device-in-use" Target [Info] "what others do on the device";
+    IoThrottled "io-throttled" Target [Info] "what others do on the device";
+    OtherIo "other-io" Target [Info] "what others do on the device";
+    SharedDevice "shared-device" Target [Info] "what others do on the device";
+    DeviceReadOnly "device-read-only" Target [Info] "only reads can be measured";
+    ReadOnly "read-only" Target [Info] "only reads can be measured";
+    LoopBuffered "loop-buffered" Target [Info] "what the device is";
+    MappedDevice "mapped-device" Target [Info] "what the device is";
+    ThinProvisioned "thin-provisioned" Target [Info] "what the device is";
+    VirtualDisk "virtual-disk" Target [Info] "what the device is";
+    VolatileWriteCache "volatile-write-cache" Target [Info] "what the device is";
+    MemoryBacked "memory-backed" Target [Info] "what the file or directory is";
+    FewHoles "few-holes" Target [Info] "what the file or directory is";
+    NearlyFull "nearly-full" Target [Info] "what the file or directory is";
+    SmallFile "small-file" Target [Info] "what the file or directory is";
+    SparseFile "sparse-file" Target [Info, Invalid] "what the file or directory is";
+    RaidChecking "raid-checking" Target [Info] "what a RAID is doing";
+    RaidDegraded "raid-degraded" Target [Info] "what a RAID is doing";
+    RaidRebuilding "raid-rebuilding" Target [Info] "what a RAID is doing";
+    RaidReplacing "raid-replacing" Target [Info] "what a RAID is doing";
     // Arithmetic of the documents.
-    CachedRange "cached-range" Run [Note, Doubt]
+    CachedRange "cached-range" Run [Info, Warning]
         "what a cache holds of the places a thread goes to";
-    IndependentSamples "independent-samples" Run [Note, Doubt]
+    IndependentSamples "independent-samples" Run [Info, Warning]
         "what a cache holds of the places a thread goes to";
-    RandomWalk "random-walk" Run [Note, Doubt] "what a cache holds of the places a thread goes to";
-    Contention "contention" Run [Doubt] "how many threads have a share of the file of their own";
-    Coverage "coverage" Run [Note, Doubt] "how many threads have a share of the file of their own";
-    DurationsDiffer "durations-differ" Run [Doubt] "what a workload asks for";
-    MixedTypes "mixed-types" Run [Doubt] "what a workload asks for";
-    LoadRange "load-range" Run [Note] "what a workload asks for";
-    Saturation "saturation" Run [Note, Doubt] "what a workload asks for";
-    ClassicCache "classic-cache" Run [Note] "what a log of the old programs does not say";
-    ClassicResponse "classic-response" Run [Note] "what a log of the old programs does not say";
-    ClassicClock "classic-clock" Run [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicCount "classic-count" Run [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicNoProfile "classic-no-profile" Run [Doubt]
+    RandomWalk "random-walk" Run [Info, Warning] "what a cache holds of the places a thread goes to";
+    Contention "contention" Run [Warning] "how many threads have a share of the file of their own";
+    Coverage "coverage" Run [Info, Warning] "how many threads have a share of the file of their own";
+    DurationsDiffer "durations-differ" Run [Warning] "what a workload asks for";
+    MixedTypes "mixed-types" Run [Warning] "what a workload asks for";
+    LoadRange "load-range" Run [Info] "what a workload asks for";
+    Saturation "saturation" Run [Info, Warning] "what a workload asks for";
+    ClassicCache "classic-cache" Run [Info] "what a log of the old programs does not say";
+    ClassicResponse "classic-response" Run [Info] "what a log of the old programs does not say";
+    ClassicClock "classic-clock" Run [Warning] "what in a log of DISKRAND does not fit together";
+    ClassicCount "classic-count" Run [Warning] "what in a log of DISKRAND does not fit together";
+    ClassicNoProfile "classic-no-profile" Run [Warning]
         "what in a log of DISKRAND does not fit together";
-    ClassicPercentile "classic-percentile" Run [Doubt]
+    ClassicPercentile "classic-percentile" Run [Warning]
         "what in a log of DISKRAND does not fit together";
-    ClassicRecords "classic-records" Run [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicShort "classic-short" Run [Doubt] "what in a log of DISKRAND does not fit together";
-    ClassicConvergence "classic-convergence" Run [Doubt]
+    ClassicRecords "classic-records" Run [Warning] "what in a log of DISKRAND does not fit together";
+    ClassicShort "classic-short" Run [Warning] "what in a log of DISKRAND does not fit together";
+    ClassicConvergence "classic-convergence" Run [Warning]
         "what a log of the RAID Performance Test says of itself, or says otherwise today";
-    ClassicInterval "classic-interval" Run [Doubt]
+    ClassicInterval "classic-interval" Run [Warning]
         "what a log of the RAID Performance Test says of itself, or says otherwise today";
-    ClassicWarning "classic-warning" Run [Doubt]
+    ClassicWarning "classic-warning" Run [Warning]
         "what a log of the RAID Performance Test says of itself, or says otherwise today";
 }
 
@@ -326,8 +335,10 @@ pub struct UnlistedCode(String);
 
 impl From<String> for WarningCode {
     fn from(code: String) -> Self {
+        let renamed = RENAMED.iter().find(|(old, _)| *old == code);
+        let name = renamed.map_or(code.as_str(), |(_, new)| new);
         let mut listed = Self::ALL.iter();
-        let listed = listed.find(|it| it.as_str() == code);
+        let listed = listed.find(|it| it.as_str() == name);
         listed.cloned().unwrap_or(Self::Other(UnlistedCode(code)))
     }
 }
@@ -389,7 +400,7 @@ mod tests {
         for code in WarningCode::ALL {
             assert_eq!(&WarningCode::from(code.to_string()), code);
         }
-        let text = r#"{"code":"bad-moon","severity":"void","text":"It rises."}"#;
+        let text = r#"{"code":"bad-moon","severity":"invalid","text":"It rises."}"#;
         let read: crate::Warning = serde_json::from_str(text).expect("a warning");
         assert_eq!(read.code.as_str(), "bad-moon");
         assert_eq!(read.code.meaning(), None);

@@ -9,7 +9,7 @@ pub use setup::{all_clients, reads, setup};
 pub use study::study;
 
 use results::environment::{
-    BlockDevice, CountersDelta, DeviceActivity, DeviceTime, FileSystem, ForeignIo, Pressure,
+    BackgroundIo, BlockDevice, CountersDelta, DeviceActivity, DeviceTime, FileSystem, Pressure,
     ProcessIo, RaidActivity, RaidState, TargetKind, Throttle,
 };
 use results::{
@@ -27,7 +27,7 @@ pub fn run() -> Run {
     Run {
         verdict: Some(RunVerdict {
             sentence: answer.into(),
-            trust: Trust::Sound,
+            trust: Trust::Reliable,
             because: Vec::new(),
             goals: None,
         }),
@@ -41,11 +41,11 @@ pub fn run() -> Run {
                 .into(),
         ],
         warnings: vec![
-            Warning::note(
+            Warning::info(
                 WarningCode::VirtualDisk,
                 "This is a virtual machine: its host may cache.",
             ),
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::NotFromDevice,
                 "Data written less than 20 s ago may have been answered by the host's cache",
             )
@@ -251,7 +251,7 @@ fn not_converged(durable: &mut Measurement) {
     }
     durable.response.mean = estimate(1.24e6, 0.06);
     durable.response.percentiles[2].is_indicative = true;
-    durable.warnings.push(Warning::doubt(
+    durable.warnings.push(Warning::warn(
         WarningCode::NotConverged,
         "durable write 4 KiB (fsync): ended before it was as precise as requested; the \
          interval is valid but wider. Give it more time.",
@@ -403,7 +403,7 @@ fn counters(kind: &SampleMeasurement, completions: u64) -> CountersDelta {
             ..DeviceActivity::default()
         }),
         steal_ns: Some(12_000_000),
-        foreign: Some(ForeignIo {
+        foreign: Some(BackgroundIo {
             share: 0.02,
             bytes: bytes / 50,
             requests: completions / 50,
@@ -457,7 +457,7 @@ pub fn curve() -> Curve {
             is_saturated: true,
             is_converged: true,
         }),
-        warnings: vec![Warning::note(
+        warnings: vec![Warning::info(
             WarningCode::ClosedLoad,
             "Points marked as scouts only showed the way and are never cited.",
         )],

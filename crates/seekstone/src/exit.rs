@@ -20,7 +20,7 @@ pub enum Exit {
     /// It was asked for wrongly.
     Usage,
     /// Done, but a number must not be used.
-    Void,
+    Invalid,
     /// Done, and a limit was exceeded, or a goal missed.
     Exceeded,
     /// Done, and whether a limit was exceeded, or a goal met, is open.
@@ -40,7 +40,7 @@ impl Exit {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Usage => 2,
-            Self::Void => 3,
+            Self::Invalid => 3,
             Self::Exceeded => 4,
             Self::Undecided => 5,
         }
@@ -50,7 +50,7 @@ impl Exit {
     pub fn of_run(run: &Run) -> Self {
         match run.status {
             Status::Partial { .. } => Self::Failed,
-            Status::Complete if run.has_void_number() => Self::Void,
+            Status::Complete if run.has_invalid_number() => Self::Invalid,
             Status::Complete => Self::of_limits(run),
         }
     }

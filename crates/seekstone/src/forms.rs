@@ -206,7 +206,7 @@ pub const FORMS: &[RunForm] = &[
     },
     RunForm {
         name: "points",
-        about: "One line per point of a load curve, with scouts marked",
+        about: "One line per point of a load curve, with estimates marked",
         holds: ("load curve", "`seekstone curve`, `run` and `rab`"),
         writing: FormWriting::OfOne(|run, _| report::csv_points(run), Several::Lines),
         ..FORM
@@ -225,7 +225,7 @@ pub const FORMS: &[RunForm] = &[
     RunForm {
         name: "series",
         about: "One line per interval of each measurement of a check-up or trial: IOPS, p50 to \
-                p99.99 and foreign I/O",
+                p99.99 and background I/O",
         holds: ("latency over time", "`seekstone run` and `seekstone trial`"),
         writing: FormWriting::OfOne(report::csv_series, Several::Lines),
         ..FORM

@@ -145,8 +145,7 @@ impl fmt::Display for Finding {
         match *self {
             Self::Rare { share, episodes } => write!(
                 f,
-                "{:.0} % of the mean comes from slow episodes ({episodes}): measure longer, or \
-                 quote the median instead",
+                "{:.0} % of the mean comes from slow episodes ({episodes}). Run longer, or use the median.",
                 share * 100.0
             ),
             Self::Bimodal {
@@ -155,8 +154,7 @@ impl fmt::Display for Finding {
             } => fmt_bimodal(f, fast, slow, &weight),
             Self::Oscillation { period_ns } => write!(
                 f,
-                "latency rises and falls every {}: look for a flush or a background \
-                 task of that period, and measure many periods",
+                "latency spikes every {}. Look for periodic flushes or jobs.",
                 format_duration_ns(period_ns as f64)
             ),
             Self::Drifting { total, bound } => fmt_drift(f, total, bound),
@@ -166,7 +164,7 @@ impl fmt::Display for Finding {
                 at_ns,
             } => write!(
                 f,
-                "latency went from {} to {} after {}",
+                "latency changed from {} to {} after {}",
                 format_duration_ns(before_ns),
                 format_duration_ns(after_ns),
                 format_duration_ns(at_ns as f64)
@@ -186,39 +184,40 @@ impl fmt::Display for Finding {
             } => fmt_cut(f, before_ns, after_ns, cut_ns),
             Self::Outlier {
                 longest_ns,
-                of_sum,
                 of_spread,
-            } => fmt_outlier(f, longest_ns, of_sum, of_spread),
-            Self::HeavyTail { exponent } => write!(
+                ..
+            } => write!(
                 f,
-                "a heavy tail (exponent {exponent:.1} of the longest 1 %, below 2): the interval \
-                 of the mean is too narrow; quote percentiles"
+                "one {} outlier accounts for {:.0} % of the variance. Run longer, or use \
+                 percentiles.",
+                format_duration_ns(longest_ns as f64),
+                of_spread * 100.0
             ),
+            Self::HeavyTail { .. } => {
+                f.write_str("a few very slow I/Os dominate the mean. Use percentiles instead.")
+            }
             Self::HeavyServices => f.write_str(HEAVY_SERVICES),
             Self::Late { share } => write!(
                 f,
-                "the generator was late by {:.0} % of the latency: use fewer clients, more \
-                 workers or a quieter machine",
+                "Seekstone issued operations late, by {:.0} % of the latency. Use fewer clients, more workers or a quieter machine.",
                 share * 100.0
             ),
             Self::Unaccounted { residual } => write!(
                 f,
-                "{:.1} % of the clients' time is neither response nor think time: the harness \
-                 loses it, so throughput is too low for this number of clients",
+                "{:.1} % of the clients' time is unaccounted for, so throughput reads too low.",
                 residual * 100.0
             ),
         }
     }
 }
 
-const HEAVY_SERVICES: &str = "service times have a heavy tail (exponent 3 or less), and the wait \
-     behind them has no variance: the interval of the mean is too narrow; quote percentiles";
+const HEAVY_SERVICES: &str =
+    "rare slow I/Os dominate the wait in the queue, and with it the mean. Use percentiles instead.";
 
 fn fmt_drift(f: &mut fmt::Formatter<'_>, total: f64, bound: f64) -> fmt::Result {
     write!(
         f,
-        "latency {} by about {:.1} % of its mean during the trial ({:.1} % at most): precondition \
-         the target, or measure longer",
+        "latency {} by about {:.1} % ({:.1} % at most). Precondition the target, or run longer.",
         if total < 0.0 { "fell" } else { "rose" },
         total.abs() * 100.0,
         bound * 100.0
@@ -227,61 +226,42 @@ fn fmt_drift(f: &mut fmt::Formatter<'_>, total: f64, bound: f64) -> fmt::Result 
 
 fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::Result {
     let longest = format_duration_ns(longest_ns as f64);
-    write!(f, "nothing completed for {longest}")?;
-    if count > 1 {
-        write!(f, ", the longest of {count} stalls")?;
+    match count {
+        0 | 1 => write!(f, "I/O stalled for {longest}")?,
+        _ => write!(f, "{count} I/O stalls, the longest of {longest}")?,
     }
-    f.write_str(": look at the device's log and at other users")
+    f.write_str(". Check dmesg and other processes.")
 }
 
 fn fmt_swing(f: &mut fmt::Formatter<'_>, low: f64, high: f64, period: Option<u64>) -> fmt::Result {
     let (low, high) = (format_duration_ns(low), format_duration_ns(high));
-    write!(f, "the level moved between {low} and {high}")?;
+    write!(f, "latency moved between {low} and {high}")?;
     if let Some(period) = period {
-        write!(
-            f,
-            ", back and forth in {}",
-            format_duration_ns(period as f64)
-        )?;
+        let period = format_duration_ns(period as f64);
+        write!(f, " with a period of {period}")?;
     }
-    f.write_str(": the mean depends on when it was measured; measure for many such swings")
+    f.write_str(". Run for many such periods.")
 }
 
 fn fmt_cut(f: &mut fmt::Formatter<'_>, before: f64, after: f64, cut_ns: u64) -> fmt::Result {
     write!(
         f,
-        "the first {} were left out as warm-up: {} there, {} after it",
+        "the first {} were discarded as warm-up (mean {} there, {} after it)",
         format_duration_ns(cut_ns as f64),
         format_duration_ns(before),
         format_duration_ns(after)
     )
 }
 
-fn fmt_outlier(f: &mut fmt::Formatter<'_>, longest: u64, sum: f64, spread: f64) -> fmt::Result {
-    write!(
-        f,
-        "one operation of {} makes up {:.1} % of the mean and {:.0} % of its spread: its \
-         interval depends on a few operations; measure longer, or quote percentiles",
-        format_duration_ns(longest as f64),
-        sum * 100.0,
-        spread * 100.0
-    )
-}
-
 fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estimate) -> fmt::Result {
-    let percent = |share: f64| format!("{:.1}", share * 100.0);
-    let ends = (percent(weight.low), percent(weight.high));
-    let interval = match ends {
-        (low, high) if low == high => String::new(),
-        (low, high) => format!(" ({low} to {high} %)"),
-    };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
     write!(
         f,
-        "two modes, {} and {}, the slow one with {} %{interval} of the completions: a cache or \
-         a mix of operations; the mean describes neither",
+        "latency is bimodal, {} near {} and {} near {}. The mean describes neither.",
+        percent(1.0 - weight.value),
         format_duration_ns(fast),
-        format_duration_ns(slow),
         percent(weight.value),
+        format_duration_ns(slow),
     )
 }
 

@@ -204,20 +204,16 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Converged => "converged",
-            Self::Budget { is_citable: true } => "stopped before the precision was reached",
-            Self::Budget { is_citable: false } => {
-                "stopped before the precision was reached, with too few samples to quote"
-            }
+            Self::Budget { is_citable: true } => "stopped before it reached the precision",
+            Self::Budget { is_citable: false } => "stopped early, with too few samples to quote",
             Self::Timed { is_citable: true } => "ran for the requested time",
             Self::Timed { is_citable: false } => {
                 "ran for the requested time, with too few samples to quote"
             }
-            Self::Short { is_citable: true } => "too short to test for correlation",
-            Self::Short { is_citable: false } => {
-                "too short to test for correlation, with too few samples to quote"
-            }
-            Self::NotStationary => "not stationary",
-            Self::Correlated => "correlated over most of the trial, its interval widened for that",
+            Self::Short { is_citable: true } => "too short to test for autocorrelation",
+            Self::Short { is_citable: false } => "too short, with too few samples to quote",
+            Self::NotStationary => "never reached steady state",
+            Self::Correlated => "latency drifted slowly, with a wider interval",
         })
     }
 }

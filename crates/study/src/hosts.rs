@@ -85,5 +85,5 @@ pub(crate) fn note(ranks: &Ranks) -> Warning {
         format_counted(ranks.machines().len() as u64, "host"),
         names.join(", ")
     );
-    Warning::note(WarningCode::Hosts, text)
+    Warning::info(WarningCode::Hosts, text)
 }

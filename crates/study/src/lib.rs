@@ -277,7 +277,7 @@ fn with_what_is_left(error: StudyRunError, warnings: &[Warning]) -> StudyRunErro
 }
 
 fn notes(cautions: &[Caution]) -> Vec<Warning> {
-    let notes = cautions.iter().map(|it| it.as_warning(Severity::Note));
+    let notes = cautions.iter().map(|it| it.as_warning(Severity::Info));
     notes.collect()
 }
 
@@ -335,7 +335,7 @@ fn without_figures(study: &Study) -> Option<Warning> {
         .map(|it| it.levels.join(", "))
         .collect();
     (!empty.is_empty()).then(|| {
-        Warning::void(
+        Warning::invalid(
             WarningCode::NoFigures,
             format!(
                 "{}: every replicate failed or was void, so there is nothing to compare.",
@@ -358,8 +358,8 @@ fn void_replicates(study: &Study) -> Option<Warning> {
         .collect();
     let needed = PAIRS_MIN as u32;
     let severity = match of_each().any(|(cell, usable)| usable < needed.min(cell.replicates)) {
-        true => Severity::Void,
-        false => Severity::Doubt,
+        true => Severity::Invalid,
+        false => Severity::Warning,
     };
     let text = format!(
         "replicates that count, the others being void: {}; a difference needs {needed} of each.",
@@ -368,7 +368,7 @@ fn void_replicates(study: &Study) -> Option<Warning> {
     let advice = "See why they are void, then repeat with more rounds.";
     of_each().any(|it| is_affected(&it)).then(|| Warning {
         severity,
-        ..Warning::doubt(WarningCode::VoidReplicates, text).advise(advice)
+        ..Warning::warn(WarningCode::InvalidRepeats, text).advise(advice)
     })
 }
 
@@ -397,7 +397,7 @@ fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
     let listed = found.into_iter().map(|(warning, count)| {
         Warning {
             // The figures that a replicate's warning voids are left out of the study.
-            severity: warning.severity.min(Severity::Doubt),
+            severity: warning.severity.min(Severity::Warning),
             ..warning.clone().of(format_args!("{count} of {all}"))
         }
     });
@@ -405,7 +405,7 @@ fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
 }
 
 fn not_precise(precision: f64) -> Warning {
-    Warning::doubt(
+    Warning::warn(
         WarningCode::StudyNotPrecise,
         format!(
             "Not every figure is within {} %: allow more replicates (max-replicates) or time.",

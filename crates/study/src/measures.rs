@@ -114,7 +114,7 @@ fn without_void(measured: Measured) -> Measured {
 
 /// Whether a replicate with those warnings has no figures that may be used.
 pub(crate) fn is_void(warnings: &[Warning]) -> bool {
-    warnings.iter().any(|it| it.severity == Severity::Void)
+    warnings.iter().any(|it| it.severity == Severity::Invalid)
 }
 
 /// The same, for the reader of study files.
@@ -139,14 +139,14 @@ mod tests {
             warnings: vec![warning],
         };
         let kept = |warning| without_void(measured(warning)).readings.len();
-        assert_eq!(kept(Warning::doubt(WarningCode::ForeignIo, "a third")), 1);
+        assert_eq!(kept(Warning::warn(WarningCode::BackgroundIo, "a third")), 1);
         assert_eq!(
-            kept(Warning::void(WarningCode::ForeignIo, "nine tenths")),
+            kept(Warning::invalid(WarningCode::BackgroundIo, "nine tenths")),
             0
         );
         assert_eq!(
-            without_void(measured(Warning::void(
-                WarningCode::ForeignIo,
+            without_void(measured(Warning::invalid(
+                WarningCode::BackgroundIo,
                 "nine tenths"
             )))
             .warnings

@@ -39,7 +39,7 @@ pub(super) fn no_chance(
              the interval has no width. Intervals"
         ),
     };
-    Some(Warning::doubt(
+    Some(Warning::warn(
         WarningCode::StudyOfAModel,
         format!(
             "These are results of a model, not of a device. {without} show what chance does \

@@ -69,7 +69,7 @@ impl SeenPlaces {
                 {
                     continue;
                 }
-                let note = caution.as_warning(results::Severity::Note);
+                let note = caution.as_warning(results::Severity::Info);
                 warnings.push(match at {
                     0 => note,
                     _ => note.of(&place.description.given),

@@ -162,7 +162,7 @@ impl<'a> StudySession<'a> {
                         known.machine, head.machine
                     );
                     self.warnings
-                        .push(Warning::doubt(WarningCode::StudyMachines, text));
+                        .push(Warning::warn(WarningCode::StudyMachines, text));
                 }
                 self.seed = known.seed;
                 self.inherited = count;

@@ -36,8 +36,8 @@ const ERROR: &str = "error";
 /// gone where there is time is a test of its own.
 const ABOUT_PRECISION: [&str; 8] = [
     "depth-not-reached",
-    "level-not-settled",
-    "not-citable",
+    "level-uncertain",
+    "too-few-samples",
     "not-converged",
     "not-finished",
     "not-saturated",

@@ -90,9 +90,9 @@ pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
 pub fn warnings(cautions: &[Caution]) -> Vec<Warning> {
     let of_caution = |caution: &Caution| {
         let severity = match caution.code {
-            WarningCode::SparseFile => Severity::Void,
-            WarningCode::CouldNotLook => Severity::Doubt,
-            _ => Severity::Note,
+            WarningCode::SparseFile => Severity::Invalid,
+            WarningCode::CouldNotLook => Severity::Warning,
+            _ => Severity::Info,
         };
         caution.as_warning(severity)
     };

@@ -34,7 +34,7 @@ pub(super) fn agreed(
     match (agreed, opened) {
         (Ok(differences), Some(mut opened)) => {
             let notes = differences.into_iter();
-            let notes = notes.map(|text| Warning::note(WarningCode::Hosts, text));
+            let notes = notes.map(|text| Warning::info(WarningCode::Hosts, text));
             opened.warnings.extend(notes);
             Ok(opened)
         }
@@ -227,7 +227,7 @@ impl PeerHosts {
             return Err(parted.err().unwrap_or(BenchError::Served));
         }
         let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
-        let warning = |text| Warning::doubt(WarningCode::LeftBehind, text);
+        let warning = |text| Warning::warn(WarningCode::LeftBehind, text);
         Ok(texts.into_iter().map(warning).collect())
     }
 
@@ -266,7 +266,7 @@ impl PeerHosts {
             self.ranks.name(fast.0),
             format_count(fast.1.calls_per_second()),
         );
-        Some(Warning::note(WarningCode::Hosts, text))
+        Some(Warning::info(WarningCode::Hosts, text))
     }
 }
 

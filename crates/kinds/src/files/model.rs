@@ -91,7 +91,7 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
     let note = (!names.is_empty()).then(|| {
         let text =
             format!("Left out, since a volume of {volume} does not hold the files: {names}.");
-        Warning::note(WarningCode::TestLeftOut, text)
+        Warning::info(WarningCode::TestLeftOut, text)
     });
     let work = FileWork::Decus {
         tests: kept,

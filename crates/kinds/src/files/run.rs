@@ -291,7 +291,7 @@ fn open(
     let mut warnings: Vec<Warning> = target
         .cautions
         .iter()
-        .map(|caution| caution.as_warning(results::Severity::Note))
+        .map(|caution| caution.as_warning(results::Severity::Info))
         .collect();
     warnings.extend(left_out);
     let mut subjects = vec![target];
@@ -363,7 +363,7 @@ fn states_of(
     }
     if !reasons.is_empty() {
         let text = format!("States left out: {}.", reasons.join("; "));
-        warnings.push(Warning::note(WarningCode::StateLeftOut, text));
+        warnings.push(Warning::info(WarningCode::StateLeftOut, text));
     }
     if let Some(device) = request.named_device()
         && states.contains(&FileState::Durable)
@@ -372,7 +372,7 @@ fn states_of(
             "TEST11 durable is left out: {} is only read, and nothing is written.",
             device.display()
         );
-        warnings.push(Warning::note(WarningCode::TestLeftOut, text));
+        warnings.push(Warning::info(WarningCode::TestLeftOut, text));
     }
     Ok(states)
 }
@@ -447,7 +447,7 @@ impl FilesSession<'_> {
                  are warmer than their name says.",
                 100.0 * self.kept
             );
-            doubts.push(Warning::doubt(WarningCode::StillCached, text));
+            doubts.push(Warning::warn(WarningCode::StillCached, text));
         }
         let is_11 = |cell: &FileCell| {
             matches!(cell.item, FileItem::Decus(DecusTest::Test11, _))
@@ -460,13 +460,13 @@ impl FilesSession<'_> {
             let text = "TEST11: all clients read the same bytes of the device, so all but the \
                         first find them in memory: ask for one client to see the device's own \
                         figure of merit.";
-            doubts.push(Warning::doubt(WarningCode::SameDevice, text));
+            doubts.push(Warning::warn(WarningCode::SameDevice, text));
         }
         let is_cold = self.played.keys().any(|cell| cell.state == FileState::Cold);
         if is_cold && target.cold == ColdReach::OwnPages {
             let text = "Cold means that the pages of the test's own files were dropped; names and \
                         inodes stayed in memory. As root, --drop-caches drops them, too.";
-            doubts.push(Warning::note(WarningCode::NamesStayCached, text));
+            doubts.push(Warning::info(WarningCode::NamesStayCached, text));
         }
         doubts.extend(self.not_reached());
         doubts.extend(self.verified());
@@ -484,7 +484,7 @@ impl FilesSession<'_> {
                 if wide == 1 { "is" } else { "are" },
                 self.overrun(),
             );
-            doubts.push(Warning::note(WarningCode::NotPrecise, text));
+            doubts.push(Warning::info(WarningCode::NotPrecise, text));
         }
         doubts
     }

@@ -152,7 +152,7 @@ impl FilesSession<'_> {
                  stonewall: it stopped nobody, or only the slower clients",
                 format_counted(walls.len() as u64, "pass"),
             );
-            Warning::doubt(WarningCode::StonewallNotReached, text)
+            Warning::warn(WarningCode::StonewallNotReached, text)
                 .advise(format!("ask for {option}, or an earlier --stonewall"))
         })
     }

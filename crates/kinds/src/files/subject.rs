@@ -240,7 +240,7 @@ fn left_behind(why: &TargetError) -> Warning {
         "{}; `seekstone clean` there removes what is left, once it can be removed",
         with_causes(why)
     );
-    Warning::doubt(WarningCode::LeftBehind, text)
+    Warning::warn(WarningCode::LeftBehind, text)
 }
 
 fn first_device(description: &TargetDescription) -> Option<String> {
@@ -320,13 +320,13 @@ pub fn open_memory(
     let Some(path) = place else {
         let text = "No memory disk (tmpfs) that could be written was found to compare with: name \
                     one with --memory DIR.";
-        return Ok(Err(Warning::note(WarningCode::NoMemoryDisk, text)));
+        return Ok(Err(Warning::info(WarningCode::NoMemoryDisk, text)));
     };
     let opened = open_memory_at(&path, request, clock);
     match opened {
         Ok(subject) => Ok(Ok(subject)),
         Err(error) if named.is_some() => Err(error),
-        Err(error) => Ok(Err(Warning::note(
+        Err(error) => Ok(Err(Warning::info(
             WarningCode::NoMemoryDisk,
             format!("No memory disk to compare with: {}", with_causes(&error)),
         ))),

@@ -68,7 +68,7 @@ impl FilesSession<'_> {
                  stale, misplaced, torn or flipped.",
                 Bytes(found.bytes())
             );
-            return Some(Warning::note(WarningCode::Verified, text));
+            return Some(Warning::info(WarningCode::Verified, text));
         }
         let listed: Vec<String> = found.sentences().take(LISTED_MAX).collect();
         let text = format!(
@@ -77,6 +77,6 @@ impl FilesSession<'_> {
             found.counts(),
             listed.join("; ")
         );
-        Some(Warning::void(WarningCode::WrongData, text))
+        Some(Warning::invalid(WarningCode::WrongData, text))
     }
 }

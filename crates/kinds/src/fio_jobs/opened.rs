@@ -452,7 +452,7 @@ impl FioBench {
     /// What opening found, and what could not be removed.
     pub(super) fn warnings(&mut self) -> Vec<Warning> {
         match self {
-            Self::Null(_) => vec![Warning::note(
+            Self::Null(_) => vec![Warning::info(
                 WarningCode::NullTarget,
                 "Nothing was read or written: the figures are Seekstone's own overhead.",
             )],
@@ -494,13 +494,13 @@ impl FioBench {
 /// What could not be removed.
 fn left_behind<T: ToString>(left: impl IntoIterator<Item = T>) -> Vec<Warning> {
     let left = left.into_iter();
-    left.map(|left| Warning::doubt(WarningCode::LeftBehind, left.to_string()))
+    left.map(|left| Warning::warn(WarningCode::LeftBehind, left.to_string()))
         .collect()
 }
 
 /// What opening found.
 fn notes_of(real: &StorageLaboratory) -> Vec<Warning> {
     let notes = real.notes().iter();
-    let doubt = |note: &String| Warning::new(Severity::Doubt, WarningCode::Access, note.clone());
+    let doubt = |note: &String| Warning::new(Severity::Warning, WarningCode::Access, note.clone());
     notes.map(doubt).chain(real.hung().cloned()).collect()
 }

@@ -149,7 +149,7 @@ impl<'a> PhaseReporter<'a> {
     pub(super) fn warning(&self) -> Option<Warning> {
         let left_out = self.left_out;
         (left_out > 0).then(|| {
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::LogIncomplete,
                 format!(
                     "{left_out} operations are in no log and no report on the way: they were done \

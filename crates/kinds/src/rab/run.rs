@@ -241,8 +241,8 @@ fn advice(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let warning = |advice: Advice, text: String| match advice.is_doubt {
-        true => Warning::doubt(advice.code.into(), text),
-        false => Warning::note(advice.code.into(), text),
+        true => Warning::warn(advice.code.into(), text),
+        false => Warning::info(advice.code.into(), text),
     };
     for (number, definition) in &request.workloads {
         let definition = definition.at_rate(request.iops_per_client);

@@ -450,7 +450,7 @@ fn after_silence(
     let (title, length) = (&trial.title, trial.duration_max);
     let duration_max = (plan.duration_max * SILENCE_GROWTH).min(left);
     if duration_max <= plan.duration_max {
-        procedure.warn(Warning::void(
+        procedure.warn(Warning::invalid(
             WarningCode::NoOperation,
             format!(
                 "{title}: not one operation was done in {length}, and no time is left for a longer \
@@ -460,7 +460,7 @@ fn after_silence(
                 else the storage does not answer."));
         return None;
     }
-    procedure.warn(Warning::doubt(
+    procedure.warn(Warning::warn(
         WarningCode::NoAnswer,
         format!(
             "{title}: not one operation was done in {length}. It was measured again for longer, \
@@ -477,7 +477,7 @@ fn after_silence(
 fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     let is_full = measurement.effective_depth >= DEPTH_FULL * f64::from(trial.depth);
     (trial.clients > trial.depth && is_full).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::OwnLimit,
             format!(
                 "{}: all of the {} requests that this program lets be outstanding were, and the \

@@ -88,7 +88,7 @@ fn behind(found: &Replay, own_ns: f64) -> Option<Warning> {
                   each was due. Slow the trace down (--scale 0.5x), or raise --depth"
             .to_owned(),
     };
-    Some(Warning::doubt(
+    Some(Warning::warn(
         WarningCode::ReplayBehind,
         format!(
             "The replay fell behind the trace, by {} at most ({:.1} % of the requests by more than \
@@ -103,7 +103,7 @@ fn behind(found: &Replay, own_ns: f64) -> Option<Warning> {
 fn changed(found: &Replay) -> Option<Warning> {
     let changed = found.moved + found.left_out;
     (changed > 0).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::ReplayChanged,
             format!(
                 "{:.1} % of the trace's requests were changed: {} moved to fit the target, {} left \
@@ -118,7 +118,7 @@ fn changed(found: &Replay) -> Option<Warning> {
 
 fn starved(seen: &ReplayCounts) -> Option<Warning> {
     (seen.held > 0).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::ReplayStarved,
             format!(
                 "{} came from the trace's file after they were due, by {} at most, and were issued \
@@ -134,7 +134,7 @@ fn starved(seen: &ReplayCounts) -> Option<Warning> {
 
 fn whole_seconds(notes: &Notes) -> Option<Warning> {
     notes.has_whole_seconds.then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::ReplayWholeSeconds,
             "The trace's stamps are whole seconds: requests of each second were spread evenly over \
              it. Bursts within a second are not replayed.",
@@ -144,7 +144,7 @@ fn whole_seconds(notes: &Notes) -> Option<Warning> {
 
 fn several_files(found: &Replay) -> Option<Warning> {
     (found.files > 1).then(|| {
-        Warning::note(
+        Warning::info(
             WarningCode::ReplaySeveralFiles,
             format!(
                 "The trace has {} files or devices: they lie side by side on the target, in the \
@@ -158,7 +158,7 @@ fn several_files(found: &Replay) -> Option<Warning> {
 
 fn reordered(notes: &Notes) -> Option<Warning> {
     (notes.reordered > 0).then(|| {
-        Warning::note(
+        Warning::info(
             WarningCode::ReplayReordered,
             format!(
                 "{} had an earlier time than the one before and were taken as simultaneous with \

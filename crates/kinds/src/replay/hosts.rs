@@ -128,5 +128,5 @@ pub(super) fn note(dealing: &Dealing, scan: &Scan, ranks: &Ranks) -> Warning {
              its own host wrote."
         ),
     };
-    Warning::note(WarningCode::Hosts, text)
+    Warning::info(WarningCode::Hosts, text)
 }

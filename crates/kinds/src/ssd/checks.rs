@@ -127,7 +127,7 @@ pub(super) fn cautions(
     let kind = target.kind;
     let has_device = !target.memory_backed;
     if matches!(kind, TargetKind::Directory | TargetKind::File) && has_device {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::SsdThroughFileSystem,
             format!(
                 "What is measured is a file system over {}: it places the blocks, and the rest of \
@@ -139,21 +139,21 @@ pub(super) fn cautions(
     }
     let is_part = facts.existing.is_some() && request.bench.size.is_some();
     if is_part && kind == TargetKind::BlockDevice {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::SsdPartOfDevice,
             "Only a part of the device is written: what was never written, or was discarded, is \
              spare for its cleaning, and makes it faster than it is when full.",
         ));
     }
     if request.options.time.is_quick() {
-        warnings.push(Warning::note(
+        warnings.push(Warning::info(
             WarningCode::SsdQuick,
             "Quick: rounds end on precision, and not after the time of the standard; its rule is \
              applied to shorter rounds than it is meant for.",
         ));
     }
     if request.purge.is_none() && kind == TargetKind::BlockDevice {
-        warnings.push(Warning::note(
+        warnings.push(Warning::info(
             WarningCode::SsdNotPurged,
             "Nothing was purged: earlier writes affect the first rounds.",
         ));

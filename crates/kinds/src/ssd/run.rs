@@ -115,7 +115,7 @@ impl<'a> SsdPlan<'a> {
             let text = format!(
                 "Blocks smaller than {unit} bytes were left out: direct I/O cannot move them here."
             );
-            warnings.push(Warning::note(WarningCode::SsdBlocksLeftOut, text));
+            warnings.push(Warning::info(WarningCode::SsdBlocksLeftOut, text));
         }
         let place = place_of(session, size);
         session.size = Bytes(size);
@@ -202,7 +202,7 @@ impl<'a> SsdPlan<'a> {
                 record.sampled - record.zero,
                 record.sampled
             );
-            let doubt = Warning::doubt(WarningCode::SsdPurgeUnproven, text);
+            let doubt = Warning::warn(WarningCode::SsdPurgeUnproven, text);
             session.warnings.push(doubt);
         }
         Ok(Some(record))

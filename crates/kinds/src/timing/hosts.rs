@@ -145,7 +145,7 @@ impl TimingRanks {
                 last.1.last_in,
                 format_counted(runs.into(), "run"),
             );
-            (runs > 0).then(|| Warning::note(WarningCode::Hosts, text))
+            (runs > 0).then(|| Warning::info(WarningCode::Hosts, text))
         };
         let commands = commands.iter().zip(self.times.iter().zip(&self.spread_s));
         commands.filter_map(note).collect()

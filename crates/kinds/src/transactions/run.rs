@@ -269,7 +269,7 @@ impl UsersPlan<'_> {
         let mut outcome = measure(session, &trial)?;
         let is_cut = trial.goal.is_none() && outcome.ending == Ending::Budget;
         if is_cut && load.profiles.iter().any(|it| it.transactions.is_some()) {
-            outcome.measurement.warnings.push(Warning::doubt(
+            outcome.measurement.warnings.push(Warning::warn(
                 WarningCode::NotFinished,
                 format!(
                     "{}: stopped by its time limit before all users had made their transactions.",

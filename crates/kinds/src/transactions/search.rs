@@ -160,7 +160,7 @@ fn open_ends(
         format!("Allow more time than {budget} with --budget, or begin nearer with --users.");
     if found.misses.is_none() && tried >= options.users_max {
         return Some(
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::SearchNotFinished,
                 format!(
                     "No number of users up to --users-max {} surely misses the limit: the maximum \
@@ -175,7 +175,7 @@ fn open_ends(
         let highest = finals().map(|step| step.users).max();
         let what = unclear("upper", highest);
         let text = format!("How many users are too many remains open: {what}. {advice}");
-        return Some(Warning::doubt(WarningCode::SearchNotFinished, text));
+        return Some(Warning::warn(WarningCode::SearchNotFinished, text));
     }
     let lowest = finals().map(|step| step.users).min();
     // Where one user misses the limit already, there is nothing below to find.
@@ -186,7 +186,7 @@ fn open_ends(
             "How many users are sure to meet the limit remains open: {what}. \
             {advice}"
         );
-        Warning::doubt(WarningCode::SearchNotFinished, text)
+        Warning::warn(WarningCode::SearchNotFinished, text)
     })
 }
 

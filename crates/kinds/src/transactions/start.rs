@@ -87,7 +87,7 @@ impl StartAt {
         );
         if all == Duration::ZERO && self != Self::NOW {
             let late = Timestamp::now().duration_since(moment).as_secs_f64() * 1e9;
-            return Ok(Some(Warning::doubt(
+            return Ok(Some(Warning::warn(
                 WarningCode::StartedLate,
                 format!(
                     "The instant of --synchronise, {}, was over by {} when everything was ready: \

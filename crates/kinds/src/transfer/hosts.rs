@@ -268,7 +268,7 @@ impl PeerStreams {
             return Err(parted.err().unwrap_or(BenchError::Served));
         }
         let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
-        let warning = |text| Warning::doubt(WarningCode::LeftBehind, text);
+        let warning = |text| Warning::warn(WarningCode::LeftBehind, text);
         Ok(texts.into_iter().map(warning).collect())
     }
 
@@ -285,7 +285,7 @@ impl PeerStreams {
             format_counted(u64::from(self.passes), "pass"),
             format_duration_ns(self.skew_ns as f64),
         );
-        (self.passes > 0).then(|| Warning::note(WarningCode::Hosts, text))
+        (self.passes > 0).then(|| Warning::info(WarningCode::Hosts, text))
     }
 }
 

@@ -209,13 +209,13 @@ fn warnings_of(
     let streams = &mut opened.streams;
     let mut warnings = streams.warnings(&opened.cautions);
     let differences = opened.differences.iter();
-    warnings.extend(differences.map(|text| Warning::note(WarningCode::Hosts, text)));
+    warnings.extend(differences.map(|text| Warning::info(WarningCode::Hosts, text)));
     let is_odd = request
         .blocks
         .iter()
         .any(|block| !u64::from(*block).is_multiple_of(drivers::BLOCK_BYTES as u64));
     if is_odd && check_word(request, !shape.writers.is_empty()) != "none" {
-        warnings.push(Warning::note(
+        warnings.push(Warning::info(
             WarningCode::NotChecked,
             "Blocks that are no multiple of 4 KiB are read without being checked.",
         ));
@@ -225,7 +225,7 @@ fn warnings_of(
         && shape.writers.is_empty()
         && request.bench.size.is_none()
     {
-        warnings.push(Warning::note(
+        warnings.push(Warning::info(
             WarningCode::PartLeftOut,
             format!(
                 "The last {} bytes are no whole block{} and were not read.",
@@ -366,7 +366,7 @@ fn series_of(
 ) -> TransferSeries {
     let is_precise = count.is_precise();
     // What varies within one pass of many is in the spread of the passes.
-    warnings.retain(|warning| warning.severity == Severity::Void || passes.len() == 1);
+    warnings.retain(|warning| warning.severity == Severity::Invalid || passes.len() == 1);
     warnings.extend(transfer_doubts(&plan.title, &passes, is_precise));
     let within = |place: usize| -> Option<Estimate> { passes[0].streams.get(place)?.within };
     let streams_known = passes

@@ -312,8 +312,8 @@ impl Bench {
         if let Some(real) = self.real() {
             warnings.extend(real.hung().cloned());
             let severity = match real.access() {
-                Access::Buffered => Severity::Doubt,
-                _ => Severity::Note,
+                Access::Buffered => Severity::Warning,
+                _ => Severity::Info,
             };
             warnings.extend(
                 real.notes()
@@ -336,7 +336,7 @@ impl Bench {
                 "{}; `seekstone clean` there removes what is left, once it can be removed",
                 left.join("; ")
             );
-            Warning::doubt(WarningCode::LeftBehind, text)
+            Warning::warn(WarningCode::LeftBehind, text)
         })
     }
 

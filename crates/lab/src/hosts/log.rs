@@ -48,7 +48,7 @@ impl HostsLog {
         self.last[last.rank as usize] += 1;
         self.skew_ns = self.skew_ns.max(last.after_ns - first.after_ns);
         self.trust = self.trust.or_worse(trust);
-        self.latest.push(Warning::note(WarningCode::Hosts, words));
+        self.latest.push(Warning::info(WarningCode::Hosts, words));
     }
 
     /// Loads are those of each host.
@@ -59,7 +59,7 @@ impl HostsLog {
     /// All of it, a note each.
     pub fn warnings(&self, ranks: &Ranks) -> Vec<Warning> {
         let differences = self.differences.iter().cloned();
-        let note = |text| Warning::note(WarningCode::Hosts, text);
+        let note = |text| Warning::info(WarningCode::Hosts, text);
         let mut warnings: Vec<Warning> = differences.map(note).collect();
         if self.has_each {
             let text = "Each rank ran the whole test on its own file: queue depth is per \

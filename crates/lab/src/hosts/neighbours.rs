@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use procedure::{OwnDeviceWork, Trial};
-use results::environment::ForeignIo;
+use results::environment::BackgroundIo;
 use results::{Measurement, Warning, WarningCode};
 use units::Duration;
 
@@ -65,7 +65,7 @@ pub(super) fn machine_notes(rows: &[RankRow], ranks: &Ranks) -> Vec<Warning> {
             .filter(|it| members.contains(&it.rank))
             .collect();
         let words = machine_words(&here, &ranks.host(members[0]).unwrap_or_default());
-        words.map(|text| Warning::note(WarningCode::Hosts, text))
+        words.map(|text| Warning::info(WarningCode::Hosts, text))
     };
     several.filter_map(note).collect()
 }
@@ -85,7 +85,7 @@ fn machine_words(rows: &[&RankRow], name: &str) -> Option<String> {
         let percent = cached / bytes as f64 * 100.0;
         parts.push(format!("{percent:.0} % of the bytes from the page cache"));
     }
-    let mut devices: BTreeMap<String, ForeignIo> = BTreeMap::new();
+    let mut devices: BTreeMap<String, BackgroundIo> = BTreeMap::new();
     for row in rows {
         let counters = row.measurement.counters.as_ref();
         if let (Some(device), Some(foreign)) = (row.device(), counters.and_then(|it| it.foreign)) {

@@ -4,7 +4,7 @@ use results::{Measurement, Severity, Warning, WarningCode};
 
 /// What of a host makes its own row void, and is no more true of the sum.
 const OF_HOSTS: [WarningCode; 3] = [
-    WarningCode::ForeignIo,
+    WarningCode::BackgroundIo,
     WarningCode::NotFromDevice,
     WarningCode::Standstill,
 ];
@@ -17,7 +17,7 @@ pub(super) fn void_hosts(sum: &Measurement, rows: &[Measurement]) -> Vec<Warning
     let found = OF_HOSTS.iter().filter_map(|code| {
         let of = |row: &Measurement| {
             let mut warnings = row.warnings.iter();
-            let found = warnings.find(|it| it.code == *code && it.severity == Severity::Void);
+            let found = warnings.find(|it| it.code == *code && it.severity == Severity::Invalid);
             found.cloned()
         };
         let void: Vec<(&Measurement, Warning)> = rows
@@ -34,8 +34,8 @@ pub(super) fn void_hosts(sum: &Measurement, rows: &[Measurement]) -> Vec<Warning
             first.cause
         );
         let severity = match done as f64 >= VOID_SHARE * all as f64 {
-            true => Severity::Void,
-            false => Severity::Doubt,
+            true => Severity::Invalid,
+            false => Severity::Warning,
         };
         Some(Warning::new(severity, code.clone(), cause).advise(first.advice.clone()))
     });
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_sum_is_void_where_void_hosts_did_half_of_it() {
         let check_of = |code: &WarningCode, (void, sound): (u64, u64), expected: &[Severity]| {
-            let why = Warning::void(code.clone(), "rank 1: it must not be used");
+            let why = Warning::invalid(code.clone(), "rank 1: it must not be used");
             let rows = [row(void, vec![why]), row(sound, Vec::new())];
             let found = void_hosts(&Measurement::empty(), &rows);
             let severities: Vec<Severity> = found.iter().map(|it| it.severity).collect();
@@ -73,10 +73,10 @@ mod tests {
                 check_of(code, (void, sound), expected);
             }
         };
-        check(60, 40, &[Severity::Void]);
-        check(50, 50, &[Severity::Void]);
-        check(40, 60, &[Severity::Doubt]);
-        let marked = Warning::doubt(WarningCode::ForeignIo, "rank 0: 20 % was foreign");
+        check(60, 40, &[Severity::Invalid]);
+        check(50, 50, &[Severity::Invalid]);
+        check(40, 60, &[Severity::Warning]);
+        let marked = Warning::warn(WarningCode::BackgroundIo, "rank 0: 20 % was foreign");
         let rows = [row(50, vec![marked]), row(50, Vec::new())];
         assert_eq!(void_hosts(&Measurement::empty(), &rows), []);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use drivers::Target;
 use procedure::Trial;
-use results::environment::ForeignIo;
+use results::environment::BackgroundIo;
 use results::{Access, Measurement, SystemSeries, Warning, WarningCode};
 use workload::{ClientSpec, JobSpec};
 
@@ -97,7 +97,7 @@ fn beneath_loop(measurement: &mut Measurement, trial: &Trial, (before, after): (
     };
     let reached = |own: f64| 1.0 - (1.0 - own) * (1.0 - share);
     measurement.page_cache_share = measurement.page_cache_share.map(reached);
-    if trial.access != Access::Direct || share < ForeignIo::MARKED_SHARE {
+    if trial.access != Access::Direct || share < BackgroundIo::MARKED_SHARE {
         return;
     }
     let text = format!(
@@ -107,8 +107,8 @@ fn beneath_loop(measurement: &mut Measurement, trial: &Trial, (before, after): (
         share * 100.0
     );
     let warning = match share {
-        it if it < ForeignIo::VOID_SHARE => Warning::doubt(WarningCode::NotFromDevice, text),
-        _ => Warning::void(WarningCode::NotFromDevice, text),
+        it if it < BackgroundIo::VOID_SHARE => Warning::warn(WarningCode::NotFromDevice, text),
+        _ => Warning::invalid(WarningCode::NotFromDevice, text),
     };
     let advice = "Attach it with `losetup --direct-io=on`.";
     measurement.warnings.push(warning.advise(advice));

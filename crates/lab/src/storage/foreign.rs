@@ -1,7 +1,7 @@
 //! Judges each trial on real storage by what its device did meanwhile: for others, or not at all.
 
 use procedure::{OwnDeviceWork, OwnIo, Splitting, Trial, device_time, foreign_io, foreign_warning};
-use results::environment::{CountersDelta, DeviceActivity, ForeignIo};
+use results::environment::{BackgroundIo, CountersDelta, DeviceActivity};
 use results::{Access, Interval, Measurement, Severity, Warning, WarningCode};
 use units::Duration;
 use workload::ClientSpec;
@@ -181,7 +181,7 @@ pub(crate) fn judge(processes: &mut [Witness<'_>], trial: &Trial, neighbours: Ne
         counters.device_time = time;
         measurement.warnings.extend(warning.map(|mut warning| {
             if neighbours == Neighbours::Known {
-                warning.severity = warning.severity.min(Severity::Doubt);
+                warning.severity = warning.severity.min(Severity::Warning);
             }
             warning
         }));
@@ -302,7 +302,7 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
     // Others read from the device as well, but nothing of a hole can come from there.
     let from_device = from_device.min(there as u64);
     let missing = 1.0 - counted.max(from_device) as f64 / asked.max(1) as f64;
-    if asked == 0 || missing < ForeignIo::MARKED_SHARE {
+    if asked == 0 || missing < BackgroundIo::MARKED_SHARE {
         return;
     }
     for Witness { measurement, .. } in processes {
@@ -317,8 +317,8 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
             device.name,
         );
         measurement.warnings.push(match missing {
-            it if it < ForeignIo::VOID_SHARE => Warning::doubt(WarningCode::NotFromDevice, text),
-            _ => Warning::void(WarningCode::NotFromDevice, text),
+            it if it < BackgroundIo::VOID_SHARE => Warning::warn(WarningCode::NotFromDevice, text),
+            _ => Warning::invalid(WarningCode::NotFromDevice, text),
         });
     }
 }

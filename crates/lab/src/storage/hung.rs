@@ -33,7 +33,7 @@ impl StorageLaboratory {
             true => "the requests are in io_uring, and no thread waits for them".to_owned(),
             false => hung.join("; "),
         };
-        let warning = Warning::doubt(
+        let warning = Warning::warn(
             WarningCode::Hung,
             format!(
                 "{title}: {operations} on {} given up, without an answer for {}: {hung}. Such an \

@@ -101,7 +101,7 @@ pub(super) fn huge_pages(measurement: &Measurement, trial: &Trial) -> Option<War
     let is_huge = share >= MOSTLY_HUGE && trial.spec.len_max() as usize > PAGE_BYTES;
     let is_told = measurement.access == Access::Direct && is_sequential && is_huge;
     is_told.then(|| {
-        Warning::note(
+        Warning::info(
             WarningCode::HugePages,
             format!(
                 "{}: buffers lie in huge pages; in small ones, fio's default, large requests take \
@@ -150,7 +150,7 @@ pub(super) fn other_driver(
 ) -> Option<Warning> {
     let (spec, before) = last?;
     (spec == trial.spec && before != driver).then(|| {
-        Warning::note(
+        Warning::info(
             WarningCode::OtherDriver,
             format!(
                 "{}: this load used {}, and the one before {}",
@@ -179,7 +179,7 @@ pub(super) fn engine_fallback(measurement: &Measurement) -> Option<Warning> {
     let because = generator.engine_because.as_deref()?;
     let engine = measurement.engine_in_words();
     Some(
-        Warning::note(
+        Warning::info(
             WarningCode::EngineFallback,
             format!("{}: measured by {engine}: {because}.", measurement.title),
         )
@@ -196,7 +196,7 @@ pub(super) fn kernel_hop(
     driver: DriverKind,
 ) -> Option<Warning> {
     (is_durable(&trial.spec) && driver == DriverKind::Uring).then(|| {
-        Warning::note(
+        Warning::info(
             WarningCode::FlushByKernelThread,
             format!(
                 "{}: io_uring runs each flush in a kernel thread, which adds about 5 to 10 \
@@ -218,7 +218,7 @@ pub(super) fn doubtful_clock(
     if clocks_disagree(apart_ns, elapsed) {
         let (apart, elapsed) = (apart_ns as f64, elapsed.as_nanos() as f64);
         return Some(
-            Warning::void(
+            Warning::invalid(
                 WarningCode::Clock,
                 format!(
                     "{title}: the CPU's counter and the system clock drifted {} apart in {}: no \
@@ -233,7 +233,7 @@ pub(super) fn doubtful_clock(
     let cost = 2.0 * read_cost_ns as f64;
     let median = measurement.service.percentile(0.5)?.value;
     is_slow(read_cost_ns, median).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::SlowClock,
             format!(
                 "{title}: reading the clock twice takes {}, more than 1 % of an operation of {}: \
@@ -258,7 +258,7 @@ fn factor(count: u64, bytes: u64, (requests, moved): (u64, u64)) -> Option<f64> 
 
 fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warning {
     let size = Bytes(measurement.bytes_all / measurement.completions_all.max(1));
-    Warning::note(
+    Warning::info(
         WarningCode::SplitOperations,
         format!(
             "{}: the kernel split each {size} operation into {factor:.2} requests to {}: the \

@@ -192,7 +192,7 @@ pub(crate) fn read_written(
 pub fn wrong_data(title: &str, findings: &Findings) -> Warning {
     let listed = findings.first().iter().take(LISTED_MAX);
     let listed: Vec<String> = listed.map(ToString::to_string).collect();
-    Warning::void(
+    Warning::invalid(
         WarningCode::WrongData,
         format!(
             "{title}: verification found {findings}: {}. The storage \

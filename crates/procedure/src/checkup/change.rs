@@ -13,7 +13,7 @@ use units::{Duration, format_interval_count, format_interval_rate};
 const SURELY: f64 = 1.5;
 
 /// What slows a row down that is not the storage's, and is said of it anyway.
-const DISTURBED: [WarningCode; 2] = [WarningCode::ForeignIo, WarningCode::LateGenerator];
+const DISTURBED: [WarningCode; 2] = [WarningCode::BackgroundIo, WarningCode::LateGenerator];
 
 /// Whether a row says how fast the storage was, and not how busy others were.
 pub(super) fn is_comparable(measurement: &Measurement) -> bool {
@@ -181,8 +181,7 @@ impl LevelChanges {
         let rows: Vec<String> = rows.collect();
         (!rows.is_empty()).then(|| {
             format!(
-                "This storage {} during the check-up: {}. What was measured before the change \
-                 does not hold after it.",
+                "This storage {} during the test: {}. Results from before do not apply after that.",
                 self.verb(),
                 rows.join("; ")
             )
@@ -198,7 +197,7 @@ impl LevelChanges {
                 LookedAt::Curve => "load curve, at one client".to_owned(),
                 LookedAt::End => at_end(&change.before.title),
             };
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::LevelChanged,
                 format!(
                     "{subject}: one of two levels of this storage, {}.",
@@ -206,8 +205,7 @@ impl LevelChanges {
                 ),
             )
             .advise(
-                "Find out which one lasts (burst credits, throttling, other users), and measure \
-                 longer: `seekstone trial --duration 10min`.",
+                "Find out which one lasts (burst credits, throttling, other users). Run `seekstone trial --duration 10min`.",
             )
         })
     }
@@ -278,9 +276,8 @@ mod tests {
         assert_eq!(
             slower.as_deref(),
             Some(
-                "This storage slowed down during the check-up: random read gave 1,000 IOPS (990 .. \
-                 1,010) until 50.0 s and 100 IOPS (98 .. 102) from 1 min 40 s on. What was \
-                 measured before the change does not hold after it."
+                "This storage slowed down during the test: random read gave 1,000 IOPS (990 .. \
+                 1,010) until 50.0 s and 100 IOPS (98 .. 102) from 1 min 40 s on. Results from before do not apply after that."
             )
         );
         let faster = change_of([(100.0, 0.01), (300.0, 0.05), (1000.0, 0.02)]).unwrap_or_default();
@@ -312,7 +309,7 @@ mod tests {
         let mut row = of_mean(Estimate::exact(1e5, 1000.0), 1000);
         assert!(is_comparable(&row));
         for code in DISTURBED {
-            row.warnings = vec![Warning::doubt(code.clone(), "others")];
+            row.warnings = vec![Warning::warn(code.clone(), "others")];
             assert!(!is_comparable(&row), "{code}");
         }
     }

@@ -94,18 +94,18 @@ pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
         Some(share) => format!("p{} latency", share * 100.0),
     };
     // Clients that wait for each other ask for more than arrivals by chance may.
-    let (reaches, arrivals) = match curve.arrivals {
-        Arrivals::Closed => ("Reaches", "in a closed loop"),
-        Arrivals::Open => ("Delivers", "of random arrivals"),
+    let arrivals = match curve.arrivals {
+        Arrivals::Closed => "",
+        Arrivals::Open => " of random arrivals",
     };
-    let closed = format!(
-        "{reaches} {} {unit} {arrivals} at a {time} of {}",
+    let sustained = format!(
+        "Sustains {} {unit}{arrivals} at {} {time}",
         count(load),
         format_duration_ns(level.level_ns as f64),
     );
     Some(match level.open {
-        None => closed,
-        Some(open) => format!("{closed}; {}", of_arrivals(&open, level.level_ns as f64)),
+        None => sustained,
+        Some(open) => format!("{sustained}. {}", of_arrivals(&open, level.level_ns as f64)),
     })
 }
 
@@ -113,18 +113,14 @@ pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
 fn of_arrivals(open: &OpenTrial, level_ns: f64) -> String {
     let response = open.response;
     let (value, ends) = format_interval_ns(response.value, response.low, response.high);
-    let arrivals = format!("{}/s of random arrivals", format_count(open.offered));
+    let arrivals = format!("Open loop: {} IOPS", format_count(open.offered));
     match response.relative_half_width() <= KNOWN {
-        true if open.is_within => format!("{arrivals} stay within it: {value} ({ends})"),
-        true => format!("{arrivals} take {value} ({ends})"),
-        false if response.high <= level_ns => format!("{arrivals} stay within it"),
+        true => format!("{arrivals} at {value} ({ends})"),
+        false if response.high <= level_ns => format!("{arrivals} within that latency"),
         false if response.low > level_ns => {
-            format!(
-                "{arrivals} take longer, at least {}",
-                format_duration_ns(response.low)
-            )
+            format!("{arrivals} at {} or more", format_duration_ns(response.low))
         }
-        false => format!("whether {arrivals} stay within it did not settle"),
+        false => format!("{arrivals} with a latency that varied too much to tell"),
     }
 }
 
@@ -133,22 +129,22 @@ fn saturation(curve: &Curve, one: Option<&Measurement>) -> Option<String> {
     let load = count(saturation.load);
     if !saturation.is_saturated {
         return Some(format!(
-            "With {} concurrent reads it did {load} per second and was not yet saturated.",
+            "Not yet saturated with {} concurrent reads, at {load} IOPS.",
             saturation.clients
         ));
     }
-    let reached = format!("It saturates at {load} random reads per second");
+    let reached = format!("Saturates at {load} random-read IOPS");
     let gain = one.map(|one| saturation.load.over(&one.throughput));
     Some(match gain {
         Some(gain) if gain.high < LOAD_GAIN => {
-            format!("{reached} with a single read: concurrent reads only wait longer.")
+            format!("{reached} with a single read. Concurrent reads only wait longer.")
         }
         Some(gain) if gain.low > LOAD_GAIN => format!(
-            "{reached}, {} times the rate of single reads; {}.",
+            "{reached}, {} times the rate of single reads. {}.",
             count(gain),
             enough(curve, &saturation),
         ),
-        _ => format!("{reached}; {}.", enough(curve, &saturation)),
+        _ => format!("{reached}. {}.", enough(curve, &saturation)),
     })
 }
 
@@ -158,12 +154,9 @@ fn enough(curve: &Curve, saturation: &Saturation) -> String {
     let fewer = finals(curve).filter(|point| point.load.low >= nearly);
     match fewer.map(|point| point.clients).min() {
         Some(clients) if clients < saturation.clients => {
-            format!("{clients} concurrent reads come within 5 % of it")
+            format!("{clients} concurrent reads come within 5 % of that")
         }
-        _ => format!(
-            "it was reached with {} concurrent reads",
-            saturation.clients
-        ),
+        _ => format!("It takes {} concurrent reads", saturation.clients),
     }
 }
 
@@ -182,8 +175,7 @@ fn durable(durable: &Measurement) -> Option<String> {
     let time = format!("{value} ({interval})");
     if mean.high < FLUSH_TOO_FAST_NS {
         return Some(format!(
-            "A write with fsync takes only {time}: flushes are answered from memory. Unless \
-             that memory is protected, a power cut can lose data that fsync reported durable."
+            "A write with fsync takes only {time}, so flushes are answered from memory. A power cut can lose that data unless the memory is protected."
         ));
     }
     // The row's own throughput has another interval, and the sentence gives the time as the reason.
@@ -202,8 +194,7 @@ fn sequential_against_random(
     let ratio = sequential.over(&random);
     (ratio.low > SEEK_RATIO).then(|| {
         format!(
-            "Sequential reads ({}) move {} times as much as single random 4 KiB reads ({}): \
-             larger blocks, read-ahead or more concurrent reads pay off here.",
+            "Sequential reads ({}) are {} times as fast as random 4 KiB reads at QD1 ({}).",
             rate(sequential),
             count(ratio),
             rate(random),
@@ -217,8 +208,7 @@ fn cache_gain(cached: Option<&Measurement>, device: Option<&Measurement>) -> Opt
     let ratio = fast.over(&slow);
     (cached.page_cache_share? > 0.9 && ratio.low > CACHE_GAIN).then(|| {
         format!(
-            "The page cache reads {} times as fast as the device ({} \
-             against {}): buffered tests measure memory.",
+            "The page cache reads {} times as fast as the device ({} against {}). Buffered tests measure memory.",
             count(ratio),
             rate(fast),
             rate(slow),
@@ -245,8 +235,7 @@ fn cpu_bound(curve: &Curve) -> Option<String> {
     let cores = point.cores_busy?;
     (cores > BUSY_CORES).then(|| {
         format!(
-            "At the highest load Seekstone kept {cores:.1} CPU cores busy: the CPU, \
-             not the storage, may be saturated. Try more --workers."
+            "At the highest load Seekstone used {cores:.1} CPU cores, which may be the limit. Try more --workers."
         )
     })
 }
@@ -352,14 +341,13 @@ mod tests {
         let points = vec![point(32, 45_500.0, false), point(64, 46_000.0, false)];
         let found = findings(&rows(Verdict::Converged), Some(&curve(true, points, true)));
         let expected = [
-            "Reaches 31,800 (31,000 .. 32,600) random 4 KiB reads/s in a closed loop at a",
-            "saturates at 46,000 (45,000 .. 47,000) random reads per second, 4.60 (4.46 .. 4.74) \
-             times the rate of single reads; 32 concurrent reads come within 5 %",
+            "Sustains 31,800 (31,000 .. 32,600) random 4 KiB reads/s at 500 us mean latency",
+            "Saturates at 46,000 (45,000 .. 47,000) random-read IOPS, 4.60 (4.46 .. 4.74) times the rate of single reads. 32 concurrent reads come within 5 %",
             "A write with fsync takes 200 us (196 .. 204), so one thread commits at most \
              5,000 (4,900 .. 5,100) times",
-            "Sequential reads (2.10 GB/s, 2.06 .. 2.14) move 51.2 (49.8 .. 52.7) times",
+            "Sequential reads (2.10 GB/s, 2.06 .. 2.14) are 51.2 (49.8 .. 52.7) times",
             "reads 10.0 (9.7 .. 10.3) times as fast as the device",
-            "kept 1.5 CPU cores busy",
+            "used 1.5 CPU cores",
         ];
         assert_eq!(found.len(), expected.len(), "{found:#?}");
         for (sentence, expected) in found.iter().zip(expected) {
@@ -394,7 +382,7 @@ mod tests {
         }
         let mut void = rows(Verdict::Converged);
         for row in &mut void {
-            row.warnings = vec![Warning::void(
+            row.warnings = vec![Warning::invalid(
                 WarningCode::WrongData,
                 "a block held other data",
             )];
@@ -419,10 +407,7 @@ mod tests {
         )];
         let found = findings(&one, Some(&curve)).join(" ");
         assert!(found.contains("4.60 (4.46 .. 4.74) times"), "{found}");
-        assert!(
-            found.contains("it was reached with 64 concurrent reads"),
-            "{found}"
-        );
+        assert!(found.contains("It takes 64 concurrent reads"), "{found}");
         let found = findings(&[], Some(&curve)).join(" ");
         assert!(!found.contains("times"), "{found}");
     }

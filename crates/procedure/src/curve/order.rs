@@ -75,18 +75,17 @@ fn contradiction(rising: &mut [&mut CurveLevel]) -> Option<Warning> {
         };
         if let Some((load, shorter)) = most.filter(|(load, _)| *high < *load) {
             return Some(
-                Warning::doubt(
+                Warning::warn(
                     WarningCode::LevelsFall,
                     format!(
-                        "{}/s at most at {}, and {}/s at least at {}: the storage changed between \
-                         these points, or does less beyond saturation.",
+                        "at most {} IOPS at {}, but at least {} IOPS at {}. The storage changed between these points, or slows down past saturation.",
                         format_count(*high),
                         format_duration_ns(time as f64),
                         format_count(load),
                         format_duration_ns(shorter as f64),
                     ),
                 )
-                .advise("Measure again, each level for longer."),
+                .advise("Rerun with more time for each level."),
             );
         }
         if most.is_none_or(|(load, _)| *low > load) {

@@ -221,19 +221,17 @@ impl LoadCurve {
         warnings.extend(self.own_share());
         if self.visits.iter().any(|visit| self.shows_drift(visit)) {
             warnings.push(
-                Warning::doubt(
+                Warning::warn(
                     WarningCode::CurveDrift,
-                    "latency drifted while the curve was measured: the storage is warming \
-                 up, throttling, or shared.",
+                    "Latency drifted while the curve was measured. The storage may be warming up, throttling or shared.",
                 )
-                .advise("Measure again when it has settled."),
+                .advise("Rerun when latency is stable."),
             );
         }
         if !self.is_saturated && !self.visits.is_empty() && !self.is_open() {
-            warnings.push(Warning::note(
+            warnings.push(Warning::info(
                 WarningCode::NotSaturated,
-                "throughput was still growing at the last doubling of the clients: the storage may \
-                 carry more than this.",
+                "Not saturated with the most clients. Peak IOPS may be higher.",
             ));
         }
         warnings
@@ -247,7 +245,7 @@ impl LoadCurve {
             match &level.outcome {
                 LevelOutcome::Between { low, high } if !self.is_close(*low, *high) => {
                     between.push(format!(
-                        "{name} lies between {} and {}/s",
+                        "{name} is reached between {} and {} IOPS",
                         format_count(*low),
                         format_count(*high)
                     ));
@@ -267,14 +265,14 @@ impl LoadCurve {
         }
         let causes = [
             (
-                "the level ",
+                "The level ",
                 between,
-                ": too little time, or too much noise, to narrow it down.",
+                ". There was too little time or too much noise to narrow it down.",
             ),
             (
-                "the latency stayed below ",
+                "Latency stayed below ",
                 below,
-                ", and there was no time for more.",
+                ", with no time for more clients.",
             ),
         ];
         let lines = causes
@@ -283,7 +281,7 @@ impl LoadCurve {
         lines
             .map(|(begin, levels, end)| {
                 let cause = format!("{begin}{}{end}", levels.join(", "));
-                Warning::doubt(WarningCode::LevelNotSettled, cause)
+                Warning::warn(WarningCode::LevelUncertain, cause)
                     .advise("Allow more time with --budget.")
             })
             .collect()
@@ -296,11 +294,10 @@ impl LoadCurve {
         };
         let one = self.best(1)?.time().value;
         (one >= max.as_nanos() as f64).then(|| {
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::LevelsTooLow,
                 format!(
-                    "a single client takes {}, so no level is below the highest, {max}: there \
-                     is no load at any level.",
+                    "A single client takes {}, more than the highest level of {max}.",
                     format_duration_ns(one)
                 ),
             )
@@ -335,13 +332,12 @@ impl LoadCurve {
         let share = |point: &CurvePoint| point.lateness_ns / point.response.value;
         let worst = cited.max_by(|a, b| share(a).total_cmp(&share(b)))?;
         (share(&worst) > OWN_SHARE_MAX).then(|| {
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::OwnShare,
                 format!(
-                    "{} {:.0} % of the latency, {} of {}, is load-generator overhead, not the \
-                     device: try more --workers.",
-                    self.load_of(&worst),
+                    "Seekstone itself caused {:.0} % of the latency {}, {} of {}. Try more --workers.",
                     share(&worst) * 100.0,
+                    self.load_of(&worst),
                     format_duration_ns(worst.lateness_ns),
                     format_duration_ns(worst.response.value),
                 ),
@@ -352,7 +348,7 @@ impl LoadCurve {
     /// The load of a point, in words.
     fn load_of(&self, point: &CurvePoint) -> String {
         match point.offered {
-            Some(rate) => format!("at {}/s", format_count(rate)),
+            Some(rate) => format!("at {} IOPS", format_count(rate)),
             None => format!("with {}", self.counted(point.clients)),
         }
     }
@@ -365,11 +361,10 @@ impl LoadCurve {
         let noise = sigma(&best.load).hypot(sigma(&last.load));
         let falls = last.clients > best.clients && fall > FALL_IS_SURE * noise;
         falls.then(|| {
-            Warning::note(
+            Warning::info(
                 WarningCode::LoadFalls,
                 format!(
-                    "the load fell from {:.0} to {:.0} operations per second as {} clients became \
-                     {}: past saturation the storage does less.",
+                    "IOPS fell from {:.0} to {:.0} when {} clients became {}. Past saturation the storage does less.",
                     best.load.value,
                     last.load.value,
                     self.clients_of(best.clients),
@@ -391,11 +386,10 @@ fn between(below: &Visit, above: &Visit) -> LevelOutcome {
 
 /// No load beyond one of which every operation failed is asked for.
 fn cut_short(failed: &Measurement) -> Warning {
-    Warning::doubt(
+    Warning::warn(
         WarningCode::CurveCutShort,
         format!(
-            "the search ended at a load where every operation failed: {}. Levels not \
-             reached by then are unknown.",
+            "The search stopped where every operation failed ({}). Higher levels are unknown.",
             failed.title
         ),
     )
@@ -404,8 +398,8 @@ fn cut_short(failed: &Measurement) -> Warning {
 /// A warm-up that the user asked for is named beside what it shortened: each `part` of it.
 #[must_use]
 pub fn warm_up_left_out(warm_up: Duration, part: &str) -> Warning {
-    Warning::note(
+    Warning::info(
         WarningCode::WarmUpLeftOut,
-        format!("the first {warm_up} of every {part} are left out, as set by --warm-up."),
+        format!("The first {warm_up} of every {part} are discarded, as set by --warm-up."),
     )
 }

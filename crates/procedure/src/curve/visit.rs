@@ -57,7 +57,7 @@ const LEVEL_MOVED: [WarningCode; 4] = [
 /// look as if at the 1 % level of [`stats::DriftVerdict`]; a warning stands at 0.1 %.
 fn has_moved(measurement: &Measurement) -> bool {
     let mut doubts = measurement.warnings.iter();
-    doubts.any(|doubt| doubt.severity > Severity::Note && LEVEL_MOVED.contains(&doubt.code))
+    doubts.any(|doubt| doubt.severity > Severity::Info && LEVEL_MOVED.contains(&doubt.code))
 }
 
 fn queue_law(measurement: &Measurement) -> Option<QueueLaw> {
@@ -134,7 +134,7 @@ impl Visit {
             elapsed,
             // Near saturation the time wanders; where it is not wanted, that is no drift.
             is_drifting: has_moved(measurement) && plan.goal.aim == Aim::TimeAndLoad,
-            is_void: kept_of(plan, measurement).any(|it| it.severity == Severity::Void),
+            is_void: kept_of(plan, measurement).any(|it| it.severity == Severity::Invalid),
         }
     }
 

@@ -207,7 +207,7 @@ fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
              time of the run only.",
             100.0 * change.abs()
         );
-        Warning::doubt(WarningCode::Drift, text)
+        Warning::warn(WarningCode::Drift, text)
     })
 }
 

@@ -164,7 +164,7 @@ fn ends<'a>(cells: &[&'a RandomCell]) -> Option<(&'a RandomCell, &'a RandomCell,
 fn is_usable(cell: &RandomCell) -> bool {
     let mean = cell.service.mean;
     let mut warnings = cell.warnings.iter();
-    let is_void = warnings.any(|it| it.severity == Severity::Void);
+    let is_void = warnings.any(|it| it.severity == Severity::Invalid);
     cell.is_citable && !is_void && cell.errors == 0 && mean.is_bounded() && mean.low > 0.0
 }
 

@@ -18,20 +18,18 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let shaky = which(|cell| !cell.is_citable && !cell.is_all_failed());
     if !shaky.is_empty() {
         let text = format!(
-            "Too few independent operations, or not settled: do not quote {}. Raise --budget, or \
-             measure fewer cells.",
+            "Do not quote {}, which had too few independent operations or no steady state. Raise --budget, or measure fewer cells.",
             named(&shaky)
         );
-        warnings.push(Warning::doubt(WarningCode::NotCitable, text));
+        warnings.push(Warning::warn(WarningCode::TooFewSamples, text));
     }
     let differing = which(|cell| !cell.rounds_agree);
     if !differing.is_empty() {
         let text = format!(
-            "The storage changed between rounds of {}. The intervals cover that; a longer \
-             --budget narrows them.",
+            "The storage changed between rounds of {}. The intervals account for it.",
             named(&differing)
         );
-        warnings.push(Warning::doubt(WarningCode::RoundsDiffer, text));
+        warnings.push(Warning::warn(WarningCode::RoundsDiffer, text));
     }
     let wide = which(|cell| cell.is_citable && cell.rounds_agree && !cell.is_precise);
     if !wide.is_empty() {
@@ -47,7 +45,7 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
                 "their intervals are"
             },
         );
-        warnings.push(Warning::doubt(WarningCode::NotConverged, text));
+        warnings.push(Warning::warn(WarningCode::NotConverged, text));
     }
     warnings
 }

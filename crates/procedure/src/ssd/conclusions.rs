@@ -127,14 +127,14 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     match phase.verdict() {
         DriftVerdict::Steady => {}
         DriftVerdict::Drifting => warnings.push(
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::SsdDrifting,
                 format!("{name}: the rounds are still changing; their figures hold only for now."),
             )
             .advise("Allow more rounds (--rounds, --budget)."),
         ),
         DriftVerdict::Undecided => warnings.push(
-            Warning::doubt(
+            Warning::warn(
                 WarningCode::SsdUndecided,
                 format!(
                     "{name}: it is not known to be steady: {}.",
@@ -149,7 +149,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     if errors > 0 {
         let errors = format_counted(errors, "operation");
         let text = format!("{name}: {errors} failed; no figure includes them.");
-        warnings.push(Warning::void(WarningCode::SsdFailedOperations, text));
+        warnings.push(Warning::invalid(WarningCode::SsdFailedOperations, text));
     }
     warnings
 }
@@ -175,7 +175,7 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
             off.abs() * 100.0,
             if off < 0.0 { "below" } else { "above" }
         );
-        return Some(Warning::doubt(WarningCode::PtsTooEarly, text));
+        return Some(Warning::warn(WarningCode::PtsTooEarly, text));
     }
     (phase.verdict() == DriftVerdict::Steady).then(|| {
         let text = format!(
@@ -185,7 +185,7 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
             window.range * 100.0,
             window.excursion.abs() * 100.0
         );
-        Warning::note(WarningCode::PtsNotMet, text)
+        Warning::info(WarningCode::PtsNotMet, text)
     })
 }
 

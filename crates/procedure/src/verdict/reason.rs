@@ -10,7 +10,7 @@ use units::format_duration_ns;
 
 /// What these do to a trial makes it slower than the storage is: what it did not exceed holds.
 const SLOWING: [WarningCode; 3] = [
-    WarningCode::ForeignIo,
+    WarningCode::BackgroundIo,
     WarningCode::LateGenerator,
     WarningCode::Standstill,
 ];
@@ -25,7 +25,7 @@ pub(super) fn blamed<'a>(run: &'a Run, rows: &[&Row]) -> Vec<&'a Warning> {
     let codes: Vec<&WarningCode> = marked.flat_map(|row| &row.warnings).collect();
     let is_of_rows = |scope: &str, it: &Warning| {
         // Rows that sum up others name no warnings.
-        let is_of_all = scope == "run" && it.severity == Severity::Void;
+        let is_of_all = scope == "run" && it.severity == Severity::Invalid;
         codes.is_empty() || codes.contains(&&it.code) || is_of_all
     };
     let lowering = run.scoped_warnings();
@@ -47,7 +47,7 @@ pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> S
     let mut trials = run.measurements.iter();
     let of_rows = |it: &&Measurement| rows.iter().any(|row| row.levels == [it.name.as_str()]);
     let why = match trials.find(of_rows).map(|it| it.verdict) {
-        Some(Verdict::NotStationary) => "latency was still changing at the end of the trial",
+        Some(Verdict::NotStationary) => "latency never reached steady state",
         Some(verdict) if !Trust::of(&verdict, &[]).is_usable() => {
             "too few independent operations were measured"
         }

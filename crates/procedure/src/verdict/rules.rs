@@ -44,7 +44,7 @@ fn statement<'a>(rows: Vec<&'a Row>, says: &Saying) -> Statement<'a> {
     Statement {
         rows,
         text: Some(says.text.clone()),
-        is_quoting: !says.holds_if_shaky,
+        is_quoting: !says.holds_if_unstable,
         brief: None,
     }
 }

@@ -82,21 +82,21 @@ fn is_bounded(row: &Measurement) -> bool {
 }
 
 fn trial<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
-    if let Some(overload) = overload(row, marks, "does") {
+    if let Some(overload) = overload(row, marks, "") {
         return overload;
     }
     let clients = format_counted(row.clients.into(), "client");
     let delivered = match row.offered {
-        Some(offered) => format!("{} IOPS as offered", format_count(offered)),
-        None => format!("{} with {clients}", rate(row)),
+        Some(offered) => format!("sustains the offered {} IOPS", format_count(offered)),
+        None => format!("delivers {} with {clients}", rate(row)),
     };
-    let text = format!("delivers {delivered}, {}", latency(row));
+    let text = format!("{delivered}, {}", latency(row));
     Statement::quoting(vec![marks], is_bounded(row).then_some(text))
 }
 
 /// The same of one of several rows, with its title.
 fn one_of_many<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
-    if let Some(overload) = overload(row, marks, &format!("{} does", row.title)) {
+    if let Some(overload) = overload(row, marks, &format!("{} ", row.title)) {
         return overload;
     }
     let text = format!("{}: {}, {}", row.title, rate(row), latency(row));
@@ -104,14 +104,14 @@ fn one_of_many<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
 }
 
 /// That less was done than was offered.
-fn overload<'a>(row: &Measurement, marks: &'a Row, does: &str) -> Option<Statement<'a>> {
+fn overload<'a>(row: &Measurement, marks: &'a Row, subject: &str) -> Option<Statement<'a>> {
     let offered = row.offered.filter(|_| row.is_overloaded())?;
     let done = match marks.trust.is_usable() {
-        true => format!(": {} completed", iops(row.throughput)),
+        true => format!(", only {}", iops(row.throughput)),
         false => String::new(),
     };
     let text = format!(
-        "{does} not keep up with {} IOPS offered{done}",
+        "{subject}cannot sustain {} IOPS{done}",
         format_count(offered)
     );
     Some(Statement::without_figures(vec![marks], Some(text)))
@@ -183,7 +183,7 @@ fn of_curve<'a>(run: &Run, curve: &Curve, tables: &'a [Table]) -> Vec<Statement<
             let clients = format_counted(it.clients.into(), "client");
             let verb = match it.is_saturated {
                 true => "saturates at",
-                false => "is not yet saturated at",
+                false => "not yet saturated at",
             };
             format!("{verb} {} with {clients}", iops(it.load))
         });
@@ -211,7 +211,7 @@ fn no_load_keeps(curve: &Curve) -> Option<(u64, String)> {
         return None;
     };
     let text = format!(
-        "no load keeps a {}: the least takes {}",
+        "no load meets a {}, since the lowest takes {}",
         time_of_level(curve, level.level_ns),
         format_duration_ns(response.value)
     );

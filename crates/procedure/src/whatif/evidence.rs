@@ -105,7 +105,9 @@ pub enum EvidenceError {
 /// When it is of another kind, or holds nothing that a model may be fitted to.
 pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceError> {
     let id = run.id.unwrap_or_default();
-    let void = run.all_warnings().find(|it| it.severity == Severity::Void);
+    let void = run
+        .all_warnings()
+        .find(|it| it.severity == Severity::Invalid);
     if let Some(warning) = void {
         let why = warning.text();
         return Err(EvidenceError::Void { id, why });

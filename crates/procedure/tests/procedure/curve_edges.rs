@@ -190,7 +190,7 @@ fn a_level_without_time_to_settle_it_comes_with_a_warning() {
                 LevelOutcome::Between { .. } => true,
                 LevelOutcome::NotReached { clients, .. } => clients < 80,
             };
-            let is_told = has_warning(&curve, "level-not-settled");
+            let is_told = has_warning(&curve, "level-uncertain");
             assert!(!is_open || is_told, "budget {budget_ms} ms: {level:?}");
         }
     }
@@ -278,7 +278,7 @@ fn a_load_that_bends_back_is_told_and_its_top_is_saturation() {
 #[test]
 fn what_may_mislead_a_scout_does_not_make_the_curve_void() {
     for (code, is_void) in [
-        (WarningCode::ForeignIo, false),
+        (WarningCode::BackgroundIo, false),
         (WarningCode::OwnLimit, false),
         (WarningCode::WrongData, true),
     ] {
@@ -287,7 +287,7 @@ fn what_may_mislead_a_scout_does_not_make_the_curve_void() {
             if is_first.replace(false) {
                 measurement
                     .warnings
-                    .push(Warning::void(code.clone(), "spoilt"));
+                    .push(Warning::invalid(code.clone(), "spoilt"));
             }
         };
         let pacing = thinking(Duration::from_millis(20));
@@ -310,19 +310,19 @@ fn what_others_did_during_a_point_that_is_cited_is_told() {
         let run = run_adjusted_curve("sim:mmc?mean=5ms", pacing, options(&[10], 16), 1, spoil);
         let mut warnings = run.curve.warnings.into_iter();
         warnings
-            .find(|it| it.code == WarningCode::ForeignIo)
+            .find(|it| it.code == WarningCode::BackgroundIo)
             .map(|it| it.severity)
     };
-    let doubt = |_| Some(Warning::doubt(WarningCode::ForeignIo, "30 % was foreign"));
-    assert_eq!(severity(doubt), Some(Severity::Doubt));
+    let doubt = |_| Some(Warning::warn(WarningCode::BackgroundIo, "30 % was foreign"));
+    assert_eq!(severity(doubt), Some(Severity::Warning));
     let worse = |count| {
         Some(if count % 2 == 0 {
-            Warning::doubt(WarningCode::ForeignIo, "30 % was foreign")
+            Warning::warn(WarningCode::BackgroundIo, "30 % was foreign")
         } else {
-            Warning::void(WarningCode::ForeignIo, "60 % was foreign")
+            Warning::invalid(WarningCode::BackgroundIo, "60 % was foreign")
         })
     };
-    assert_eq!(severity(worse), Some(Severity::Void));
+    assert_eq!(severity(worse), Some(Severity::Invalid));
     assert_eq!(severity(|_| None), None);
 }
 
@@ -333,13 +333,16 @@ fn the_highest_load_is_not_that_of_a_void_point() {
     let highest = |void_from: u32| {
         let spoil = |measurement: &mut Measurement| {
             if measurement.clients >= void_from {
-                let warning = Warning::void(WarningCode::ForeignIo, "60 % was foreign");
+                let warning = Warning::invalid(WarningCode::BackgroundIo, "60 % was foreign");
                 measurement.warnings.push(warning);
             }
         };
         let pacing = thinking(Duration::from_millis(20));
         let run = run_adjusted_curve("sim:mmc?mean=5ms", pacing, options(&[10], 256), 1, spoil);
-        assert_eq!(has_warning(&run.curve, "foreign-io"), void_from != u32::MAX);
+        assert_eq!(
+            has_warning(&run.curve, "background-io"),
+            void_from != u32::MAX
+        );
         run.curve.saturation.expect("something was measured")
     };
     let whole = highest(u32::MAX);
@@ -373,7 +376,7 @@ fn a_curve_ends_where_every_operation_fails() {
     assert!(failed > 0 && has_warning(&curve, "failed-operations"));
     assert!(has_warning(&curve, "curve-cut-short"));
     assert!(
-        !has_warning(&curve, "level-not-settled"),
+        !has_warning(&curve, "level-uncertain"),
         "{:?}",
         curve.warnings
     );
@@ -389,7 +392,7 @@ fn fail_all(measurement: &mut Measurement) {
     *measurement = Measurement {
         title: "reads, 8 at a time".into(),
         errors: vec![failed],
-        warnings: vec![Warning::void(
+        warnings: vec![Warning::invalid(
             WarningCode::FailedOperations,
             "all operations failed",
         )],

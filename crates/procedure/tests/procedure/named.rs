@@ -107,7 +107,7 @@ fn is_quiet(found: &Measurement) -> bool {
         | Verdict::Short { is_citable } => is_citable,
         Verdict::NotStationary | Verdict::Correlated => false,
     };
-    let is_doubt = |it: &results::Warning| it.severity != Severity::Note;
+    let is_doubt = |it: &results::Warning| it.severity != Severity::Info;
     is_citable && !found.warnings.iter().any(is_doubt)
 }
 
@@ -137,7 +137,7 @@ fn slow_swings_are_named_with_both_levels() {
         words.starts_with('5') && words.contains("us and 1."),
         "{said}"
     );
-    assert!(said.contains("back and forth in 2"), "{said}");
+    assert!(said.contains("with a period of 2"), "{said}");
     let steady = steady();
     let found: u64 = steady
         .iter()

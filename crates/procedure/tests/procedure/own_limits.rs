@@ -27,10 +27,10 @@ fn room_for_too_few_requests_makes_a_number_void() {
         assert!(found.response.mean.value > 5.1e6, "{rate}");
         assert_eq!(
             severity(&found, "own-limit"),
-            Some(Severity::Void),
+            Some(Severity::Invalid),
             "{rate}"
         );
-        assert_eq!(severity(&found, "load-not-carried"), None, "{rate}");
+        assert_eq!(severity(&found, "load-not-sustained"), None, "{rate}");
         let said: String = found.warnings.iter().map(|it| it.text()).collect();
         assert!(
             !said.contains("saturated") && !said.contains("storage stalled"),
@@ -49,8 +49,8 @@ fn a_queue_of_the_storage_is_its_own_wherever_it_waits() {
     let saturated = open("sim:mm1?mean=1ms", 1200.0, 64, 20.0);
     assert_eq!(severity(&saturated, "own-limit"), None);
     assert_eq!(
-        severity(&saturated, "load-not-carried"),
-        Some(Severity::Doubt)
+        severity(&saturated, "load-not-sustained"),
+        Some(Severity::Warning)
     );
 }
 
@@ -67,9 +67,13 @@ fn room_that_a_stall_fills_is_no_limit_of_ours() {
         let share = found.room.map_or(0.0, |room| room.share);
         assert!(share > 0.5, "{device}: {share}");
         assert_eq!(severity(&found, "own-limit"), None, "{device}");
-        assert_eq!(severity(&found, "stall"), Some(Severity::Doubt), "{device}");
+        assert_eq!(
+            severity(&found, "stall"),
+            Some(Severity::Warning),
+            "{device}"
+        );
     }
     // A short stall does not excuse a room that is too small all the time.
     let both = open("sim:delay?time=5ms&stall=200ms@20000", 60e3, 256, 4.0);
-    assert_eq!(severity(&both, "own-limit"), Some(Severity::Void));
+    assert_eq!(severity(&both, "own-limit"), Some(Severity::Invalid));
 }

@@ -1,6 +1,6 @@
 //! Percentiles of the latency and the rate over time, from the histogram of each interval.
 
-use results::environment::ForeignIo;
+use results::environment::BackgroundIo;
 use results::{Interval, Measurement, Unit, Work, percentile_name};
 use stats::Histogram;
 use units::format_duration_ns;
@@ -38,7 +38,7 @@ impl DrawnInterval {
     }
 
     pub fn is_disturbed(&self) -> bool {
-        self.foreign_share >= Some(ForeignIo::MARKED_SHARE)
+        self.foreign_share >= Some(BackgroundIo::MARKED_SHARE)
     }
 
     pub fn percentile(&self, p: f64) -> Option<f64> {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_others_did_is_marked_where_they_did_it() {
-        let quiet = ForeignIo::MARKED_SHARE / 2.0;
+        let quiet = BackgroundIo::MARKED_SHARE / 2.0;
         let shares = [Some(quiet), Some(0.4), Some(0.2), None, Some(0.9)];
         let plots = plots(&measured(shares), Vec::new());
         let ranges: Vec<String> = plots[0].guides.iter().map(|it| it.text.clone()).collect();

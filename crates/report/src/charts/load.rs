@@ -47,8 +47,8 @@ pub(crate) fn judged(curve: &Curve) -> Option<Plot> {
     let cited = series("", |it| !it.is_scout).line;
     let mut series = vec![
         series("measured", |it| !it.is_scout && it.is_converged),
-        series("scout", |it| it.is_scout),
-        series("not settled", |it| !it.is_scout && !it.is_converged),
+        series("estimate", |it| it.is_scout),
+        series("wide interval", |it| !it.is_scout && !it.is_converged),
     ];
     series.iter_mut().for_each(|it| it.line.clear());
     series[0].line = if cited.len() < 2 { all } else { cited };

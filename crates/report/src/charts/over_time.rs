@@ -1,6 +1,6 @@
 //! What came over time, interval by interval.
 
-use results::environment::ForeignIo;
+use results::environment::BackgroundIo;
 use results::{Figure, Measurement, Run, SystemSample, Unit, Work};
 use stats::mean_interval;
 use units::{format_count, format_counted, format_duration_ns};
@@ -121,7 +121,7 @@ fn foreign(measurement: Option<&Measurement>) -> String {
     let disturbing = measurement.and_then(|it| {
         let foreign = it.counters.as_ref()?.foreign?;
         let is_negligible = foreign.is_negligible(it.duration_ns as f64 / 1e9);
-        (foreign.share >= ForeignIo::MARKED_SHARE && !is_negligible).then_some(foreign.share)
+        (foreign.share >= BackgroundIo::MARKED_SHARE && !is_negligible).then_some(foreign.share)
     });
     disturbing.map_or_else(String::new, |share| {
         format!(" {:.0} % of the device's I/O was foreign.", share * 100.0)

@@ -74,7 +74,11 @@ pub fn archive_html(rows: &[ListRow], archive: &str) -> String {
 
 fn line(row: &ListRow) -> String {
     let id = row.id;
-    let class = if row.has_void_number { "void" } else { "shaky" };
+    let class = if row.has_invalid_number {
+        "invalid"
+    } else {
+        "unstable"
+    };
     let mark = match row.mark() {
         mark if mark.is_empty() => mark,
         mark => format!(" <span class=\"t {class}\">{}</span>", escaped(&mark)),

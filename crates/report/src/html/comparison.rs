@@ -101,9 +101,9 @@ pub fn gate_html(
     let judged = limits.iter().map(|limit| {
         let (_, mark) = verdicts::verdict(limit.verdict);
         let class = match limit.verdict {
-            LimitVerdict::Kept => "sound",
-            LimitVerdict::Exceeded => "void",
-            LimitVerdict::Undecided => "doubt",
+            LimitVerdict::Kept => "reliable",
+            LimitVerdict::Exceeded => "invalid",
+            LimitVerdict::Undecided => "warning",
         };
         let (rule, evidence) = (escaped(&limit.rule), escaped(&gate::evidence(limit)));
         format!("<p><span class=\"t {class}\">{mark}</span> <b>{rule}</b>: {evidence}</p>\n")

@@ -48,15 +48,15 @@ fn remarks(run: &Run) -> Vec<Remark<'_>> {
     found
 }
 
-/// What to mind; notes are folded where heavier things stand above them.
-pub(super) fn to_mind(run: &Run) -> String {
+/// The warnings; those that only inform are folded where heavier ones stand above them.
+pub(super) fn warnings(run: &Run) -> String {
     let remarks = remarks(run);
     let (heavy, notes): (Vec<&Remark<'_>>, Vec<&Remark<'_>>) = remarks
         .iter()
-        .partition(|it| it.warning.severity > Severity::Note);
+        .partition(|it| it.warning.severity > Severity::Info);
     let list = |remarks: &[&Remark<'_>]| {
         let items: Vec<String> = remarks.iter().map(|it| item(it)).collect();
-        format!("<ul class=\"mind\">\n{}</ul>\n", items.concat())
+        format!("<ul class=\"warnings\">\n{}</ul>\n", items.concat())
     };
     match (heavy.is_empty(), notes.is_empty()) {
         (true, true) => String::new(),
@@ -65,7 +65,7 @@ pub(super) fn to_mind(run: &Run) -> String {
         (false, false) => format!(
             "{}<details><summary>{}</summary>\n{}</details>\n",
             list(&heavy),
-            format_counted(notes.len() as u64, "note"),
+            format_counted(notes.len() as u64, "remark"),
             list(&notes)
         ),
     }
@@ -213,7 +213,7 @@ fn load(run: &Run) -> String {
             .map(|it| format!("I/O pressure {:.1} %", it.some_percent)),
         it.steal_share
             .map(|it| format!("steal {:.1} %", it * 100.0)),
-        standing::foreign(&run.measurements),
+        standing::background(&run.measurements),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join("; ")
@@ -233,7 +233,7 @@ pub(super) fn setup(run: &Run) -> String {
                 values => values.join(", "),
             };
             let mark = match it.origin {
-                SettingOrigin::Resolved => " (chosen by the program)",
+                SettingOrigin::Resolved => " (auto)",
                 SettingOrigin::Given | SettingOrigin::Default => "",
             };
             (it.name.as_str(), format!("{value}{mark}"))

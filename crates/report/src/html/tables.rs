@@ -258,7 +258,7 @@ fn trust(row: &Row) -> String {
         }
     }
     let mut text = format!("<span class=\"t {word}\">{word}</span>");
-    if row.trust != Trust::Sound && !codes.is_empty() {
+    if row.trust != Trust::Reliable && !codes.is_empty() {
         text.push_str(&format!("<small>{}</small>", escaped(&codes.join(", "))));
     }
     text
@@ -268,7 +268,7 @@ fn trust(row: &Row) -> String {
 fn legends(tables: &[Table]) -> String {
     let rows = || tables.iter().flat_map(|table| &table.rows);
     let mut notes = vec!["Small figures are 95 % confidence intervals.".to_owned()];
-    for trust in [Trust::Shaky, Trust::Void] {
+    for trust in [Trust::Unstable, Trust::Invalid] {
         if rows().any(|row| row.trust == trust) {
             let (name, meaning) = (trust.name(), legend(trust));
             let meaning = meaning

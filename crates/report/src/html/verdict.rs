@@ -62,14 +62,14 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
 /// The color of an outcome.
 const fn goal_class(outcome: LimitVerdict) -> &'static str {
     match outcome {
-        LimitVerdict::Kept => Trust::Sound.name(),
-        LimitVerdict::Undecided => Trust::Shaky.name(),
-        LimitVerdict::Exceeded => Trust::Void.name(),
+        LimitVerdict::Kept => Trust::Reliable.name(),
+        LimitVerdict::Undecided => Trust::Unstable.name(),
+        LimitVerdict::Exceeded => Trust::Invalid.name(),
     }
 }
 
 /// How far the verdict can be trusted, whether goals were met, how many rows can be trusted how
-/// far, and how many things there are to mind.
+/// far, and how many warnings there are.
 fn standing(run: &Run, tables: &[Table]) -> String {
     let counts = counts(run, tables).into_iter();
     let counts = counts.filter_map(|(trust, count)| {
@@ -88,15 +88,20 @@ fn standing(run: &Run, tables: &[Table]) -> String {
         std::iter::once(trust).chain(goals)
     });
     let mut parts: Vec<String> = verdict.chain(counts).collect();
-    for (severity, noun) in [(Severity::Void, "void"), (Severity::Doubt, "doubt")] {
+    for severity in [Severity::Invalid, Severity::Warning] {
         let of = run.all_warnings().filter(|it| it.severity == severity);
         let mut codes: Vec<&str> = of.map(|it| it.code.as_str()).collect();
         codes.sort_unstable();
         codes.dedup();
         if !codes.is_empty() {
-            let counted = format_counted(codes.len() as u64, "thing");
+            let class = severity.name();
+            let noun = match severity {
+                Severity::Invalid => "invalid result",
+                _ => "warning",
+            };
+            let counted = format_counted(codes.len() as u64, noun);
             parts.push(format!(
-                "<a class=\"t {noun}\" href=\"#mind\">{counted} to mind: {noun}</a>"
+                "<a class=\"t {class}\" href=\"#warnings\">{counted}</a>"
             ));
         }
     }

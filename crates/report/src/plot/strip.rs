@@ -157,8 +157,8 @@ impl Sense {
     /// The class of such a word on a page.
     pub const fn class(self) -> &'static str {
         match self {
-            Self::Better => "sound",
-            Self::Worse => "void",
+            Self::Better => "reliable",
+            Self::Worse => "invalid",
             Self::Neither => "",
         }
     }

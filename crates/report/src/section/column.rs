@@ -7,7 +7,7 @@ use results::{Better, Figure, Metric, Role, Row, Table, Unit};
 use stats::Estimate;
 use units::format_count;
 
-use crate::figure::{INDICATIVE, estimated, mark};
+use crate::figure::{INDICATIVE, estimated, mark, within};
 use crate::markdown::with_interval;
 use crate::names::words;
 use crate::page::TextPage;
@@ -239,8 +239,6 @@ pub(super) struct Signs {
     is_unicode: bool,
     /// What bars are drawn with.
     ink: &'static str,
-    /// Before how far an interval reaches.
-    either_way: &'static str,
 }
 
 impl Signs {
@@ -249,12 +247,10 @@ impl Signs {
             true => Self {
                 is_unicode: true,
                 ink: "▇",
-                either_way: "±",
             },
             false => Self {
                 is_unicode: false,
                 ink: "#",
-                either_way: "+-",
             },
         }
     }
@@ -305,7 +301,7 @@ impl GridColumn<'_> {
             Shows::Interval(metric) | Shows::RatioInterval(metric) | Shows::Share(metric) => {
                 let known = row.figure(metric).filter(|it| has_interval(it));
                 known.map_or_else(String::new, |it| match self.shows {
-                    Shows::Share(_) => share(it.value, signs),
+                    Shows::Share(_) => within(it.value, signs.is_unicode),
                     // An interval over decades says nothing.
                     Shows::RatioInterval(_) if !is_known(it.value) => "unknown".into(),
                     _ => estimated(it.metric.unit, it.value).1,
@@ -324,19 +320,6 @@ impl GridColumn<'_> {
                 .map_or_else(String::new, |it| strip(it.value, &axis, signs.is_unicode)),
             Shows::Word(what) => row.word(what).to_owned(),
         }
-    }
-}
-
-/// The farther end of an interval, as in `± 5 %`.
-fn share(it: Estimate, signs: &Signs) -> String {
-    let farther = (it.high - it.value).max(it.value - it.low) / it.value;
-    if !farther.is_finite() {
-        return String::new();
-    }
-    // 2 % that the arithmetic made a little more is 2 %.
-    match (farther * 100.0 - 1e-6).ceil() {
-        percent if percent < 1000.0 => format!("{} {percent:>2} %", signs.either_way),
-        _ => format!("x {}", format_count(farther + 1.0)),
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> Matrix<'a> {
                 .iter()
                 .map(|row| row.map_or_else(String::new, |it| self.cell(it)));
             let cells = iter::once(line.join(" ").trim_end().to_owned()).chain(cells);
-            let tone = tone_of(trust.unwrap_or(Trust::Sound));
+            let tone = tone_of(trust.unwrap_or(Trust::Reliable));
             grid.row(tone, cells.collect::<Vec<_>>());
         }
         page.paragraph(Tone::Plain, &capitalised(&corner));

@@ -246,14 +246,14 @@ fn a_doubt_about_several_rows_is_told_once() {
     let files = &mut run.files;
     for test in &mut files.tests {
         let text = format!("{}: later passes were 9 % slower.", test.name());
-        test.warnings = vec![results::Warning::doubt(WarningCode::Drift, text)];
+        test.warnings = vec![results::Warning::warn(WarningCode::Drift, text)];
     }
     let style = Style {
         width: 400,
         ..Style::default()
     };
     let text = run.screen(&style);
-    let said = "doubt TEST3 as-is: later passes were 9 % slower. (Also: TEST4 after SPACE2 as-is, \
+    let said = "warning TEST3 as-is: later passes were 9 % slower. (Also: TEST4 after SPACE2 as-is, \
                 TEST3 durable, TEST3 as-is at scale 100 and 1 more.)";
     assert!(text.contains(said), "{text}");
 }
@@ -385,7 +385,7 @@ fn several_states_fit_one_screen() {
     let style = Style::default();
     let text = run(7, 1.0).screen(&style);
     // 40 lines, and what was found out about a row, which is shown in any case.
-    let found = text.matches("doubt A doubt about one row").count();
+    let found = text.matches("warning A doubt about one row").count();
     assert!(text.lines().count() <= 40 + found && found == 1, "{text}");
     let mut lines = text.lines();
     let heading = lines.find(|line| line.trim_start().starts_with("test "));

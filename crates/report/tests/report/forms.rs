@@ -335,15 +335,15 @@ fn figures_that_must_not_be_used_give_no_verdict() {
     let base = sample::run();
     let mut new = base.clone();
     for measurement in &mut new.measurements {
-        let void = results::Warning::void(WarningCode::ForeignIo, "somebody else");
+        let void = results::Warning::invalid(WarningCode::BackgroundIo, "somebody else");
         measurement.warnings.push(void);
         measurement.throughput = measurement.throughput.scale(3.0);
     }
-    let void = |run: &Run| run.tables()[0].rows[0].trust == Trust::Void;
+    let void = |run: &Run| run.tables()[0].rows[0].trust == Trust::Invalid;
     assert!(void(&new) && !void(&base));
     let of_trials = compare(&base, &new);
     let mut of_trials = of_trials.iter().filter(|it| it.table == "measurements");
-    assert!(of_trials.all(|it| it.shown == Shown::Untrusted(Trust::Void)));
+    assert!(of_trials.all(|it| it.shown == Shown::Untrusted(Trust::Invalid)));
 }
 
 #[test]

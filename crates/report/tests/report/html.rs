@@ -171,7 +171,7 @@ fn the_verdict_comes_first() {
     let document = parsed(&page);
     let lead = text(all(&document, "header .lead")[0]);
     assert!(
-        lead.starts_with("Reaches 87,300 (85,600 – 89,000) random 4 KiB reads/s"),
+        lead.starts_with("Sustains 87,300 (85,600 – 89,000) random 4 KiB reads/s"),
         "{lead}"
     );
     let findings = text(all(&document, "header .findings")[0]);
@@ -322,26 +322,26 @@ fn a_curve_is_drawn_with_its_points_levels_and_highest_load() {
 fn what_to_mind_is_ordered_by_weight_and_told_once() {
     let (_, mut run, _) = kinds().swap_remove(1);
     run.warnings = vec![
-        Warning::note(WarningCode::SmallFile, "A note."),
-        Warning::void(WarningCode::WrongData, "Do not use it."),
+        Warning::info(WarningCode::SmallFile, "A note."),
+        Warning::invalid(WarningCode::WrongData, "Do not use it."),
     ];
     for measurement in &mut run.measurements {
         measurement.warnings = vec![
-            Warning::doubt(WarningCode::Stall, "One."),
-            Warning::doubt(WarningCode::Stall, "Two."),
+            Warning::warn(WarningCode::Stall, "One."),
+            Warning::warn(WarningCode::Stall, "Two."),
         ];
     }
     let page = html(&run);
     let document = parsed(&page);
-    let words = all(&document, "#mind > .mind > li > .t")
+    let words = all(&document, "#warnings > .warnings > li > .t")
         .into_iter()
         .map(text);
-    assert_eq!(words.collect::<Vec<String>>(), ["void", "doubt"]);
-    let folded = all(&document, "#mind > details > summary")
+    assert_eq!(words.collect::<Vec<String>>(), ["invalid", "warning"]);
+    let folded = all(&document, "#warnings > details > summary")
         .into_iter()
         .map(text);
-    assert_eq!(folded.collect::<Vec<String>>(), ["1 note"]);
-    let alike = text(all(&document, "#mind .mind details")[0]);
+    assert_eq!(folded.collect::<Vec<String>>(), ["1 remark"]);
+    let alike = text(all(&document, "#warnings .warnings details")[0]);
     assert_eq!(alike, "1 remark alikeTwo.");
 }
 
@@ -395,7 +395,7 @@ fn a_comparison_is_a_page_whose_ratios_are_those_of_the_comparison() {
     slower.measurements[0].response.mean = run.measurements[0].response.mean.scale(1.5);
     let page = comparison_html(&[run.clone(), slower]).expect("a comparison");
     let document = parsed(&page);
-    assert_eq!(text(all(&document, "#figures .t.void")[0]), "worse");
+    assert_eq!(text(all(&document, "#figures .t.invalid")[0]), "worse");
     assert!(text(all(&document, ".lead")[0]).contains("1 is worse"));
     comparison_html(&[run]).expect_err("one run");
 }

@@ -3,7 +3,7 @@
 use crate::found;
 use report::{Style, check_up, curve_table};
 
-const LEGEND: &str = "? too few samples beyond it to rely on";
+const LEGEND: &str = "? based on too few samples";
 
 fn wide() -> Style {
     Style {

@@ -170,26 +170,26 @@ fn an_interval_without_an_upper_end_is_null() {
 fn other_schemas_are_refused_in_a_sentence() {
     let refused = |schema: u32| {
         let text = format!("\"schema\": {schema}");
-        let text = json(&whole_run()).replacen("\"schema\": 4", &text, 1);
+        let text = json(&whole_run()).replacen("\"schema\": 5", &text, 1);
         from_json(&text).expect_err("another schema")
     };
-    let (older, newer) = (refused(1), refused(5));
+    let (older, newer) = (refused(1), refused(6));
     assert!(matches!(
         older,
-        JsonError::OlderSchema { found: 1, known: 4 }
+        JsonError::OlderSchema { found: 1, known: 5 }
     ));
     assert!(matches!(
         newer,
-        JsonError::NewerSchema { found: 5, known: 4 }
+        JsonError::NewerSchema { found: 6, known: 5 }
     ));
     assert_eq!(
         older.to_string(),
-        "the run has schema version 1, and this program reads 2 to 4: read it with the \
+        "the run has schema version 1, and this program reads 2 to 5: read it with the \
          version of Seekstone that wrote it, or measure again"
     );
     assert_eq!(
         newer.to_string(),
-        "the run has schema version 5, and this program reads 2 to 4: read it with the \
+        "the run has schema version 5, and this program reads 2 to 5: read it with the \
          version of Seekstone that wrote it, or a newer one"
     );
 }
@@ -308,7 +308,7 @@ fn a_summary_comes_first() {
     assert_eq!(read["iops"], of_run.throughput.value);
     let mean = read["mean_us"].as_f64().expect("a time");
     assert!((mean - of_run.response.mean.value / 1e3).abs() < 1e-6);
-    assert_eq!(read["trust"], "sound");
+    assert_eq!(read["trust"], "reliable");
     let error = read["error"].as_f64().expect("a share");
     assert!((error - of_run.response.mean.relative_half_width()).abs() < 1e-9);
     assert!(read.get("p99_trust").is_none(), "{read}");

@@ -34,8 +34,6 @@ fn levels_rabmarks_averages_and_modes() {
     rab of .                                                                   58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
-      Batch workloads average RABmark[r] 32,500 (31,900 .. 33,200).
-      Trust: both rows sound; up to 2 % foreign I/O
 
     Transaction: mean service time against IOPS
           1 ms ┤· · · · · · · · · · · · · · · · · · · · · · · · · · · · ├●┤ ·
@@ -45,15 +43,15 @@ fn levels_rabmarks_averages_and_modes() {
          40 us ┤· ·├●┤⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒●⠒⠒⠒⠊⠉⠉⠉⠉⠉⠉⠉⠉⠁ · · · · · · · · ·┊· ·
                └──┬─────────────┬────────────────┬──────────┬───────────┬─────
                  20k           30k              50k        70k        100k
-                IOPS  ● measured  ○ scout  ◐ not settled  ◆ level
+                IOPS  ● measured  ○ estimate  ◐ wide interval  ◆ level
                 ┊ highest 103,000/s, 64 clients
       IOPS, closed loop, at a mean service time of
-            40 us  no load: even one client waits 47.1 us
-           100 us     87,300/s  85,600 .. 89,000
-           250 us    101,000/s  97,000 .. 105,000
-             1 ms  between 101,000/s and 104,000/s
-            10 ms  more than 103,000/s: 128 clients wait only 1.25 ms
-       saturation    103,000/s  102,000 .. 104,000 with 64 clients
+            40 us  none, even one client waits 47.1 us
+           100 us     87,300  85,600 .. 89,000
+           250 us    101,000  97,000 .. 105,000
+             1 ms  between 101,000 and 104,000
+            10 ms  more than 103,000, where 128 clients wait only 1.25 ms
+       saturation    103,000  102,000 .. 104,000 with 64 clients
 
     All runs
       workload       RABmark r  95 % CI           RABmark s  runs
@@ -89,8 +87,11 @@ fn levels_rabmarks_averages_and_modes() {
       reduced  3 min 4 s  detected  btrfs raid1 of 2 members, 1 missing: degraded (sysfs)
 
     Warnings
-      doubt A doubt about one workload.
+      warning A doubt about one workload.
       1 more: --all shows everything
+
+      Batch workloads average RABmark[r] 32,500 (31,900 .. 33,200).
+      RELIABLE both results, up to 2 % background I/O
     ");
 }
 

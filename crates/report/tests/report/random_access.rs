@@ -38,9 +38,6 @@ fn reads_and_writes_stand_side_by_side() {
     random of .                                                                58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
-      Random 4 KiB reads within 256 MiB: mean service time 13.9 ms (12.8 .. 14.8); random 4 KiB
-      writes within 256 MiB: mean service time 14.6 ms (13.8 .. 15.8).
-      Trust: sound; 9 of 10 rows sound, 1 shaky; up to 2 % foreign I/O
 
     Service times
       span    block  depth    read 95 % CI      p99 IOPS    write 95 % CI      p99 IOPS
@@ -53,10 +50,14 @@ fn reads_and_writes_stand_side_by_side() {
       Number and text of each record were checked.
       The file was written from its first byte to its last at 812 MB/s (796 .. 828).
       While reads are measured the storage may still be busy with earlier writes.
-      ! shaky: do not quote; ? too few samples beyond it to rely on
+      ! unstable: do not quote; ? based on too few samples
 
     Warnings
-      doubt A doubt about one cell.
+      warning A doubt about one cell.
+
+      Random 4 KiB reads within 256 MiB: mean service time 13.9 ms (12.8 .. 14.8). Random 4 KiB
+      writes within 256 MiB: mean service time 14.6 ms (13.8 .. 15.8).
+      RELIABLE 9 of 10 results reliable, 1 unstable, up to 2 % background I/O
     ");
 }
 
@@ -67,8 +68,8 @@ fn what_is_said_of_several_cells_is_said_once() {
     for (cell, depth) in found.cells.iter_mut().zip([1, 2, 4]) {
         cell.depth = depth;
         let text = format!("read, depth {depth}: others were at work");
-        cell.warnings = vec![results::Warning::void(
-            results::WarningCode::ForeignIo,
+        cell.warnings = vec![results::Warning::invalid(
+            results::WarningCode::BackgroundIo,
             text,
         )];
     }

@@ -52,7 +52,7 @@ fn every_figure_of_version_3_is_kept() {
         let old: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(old["schema"], 3, "{name}");
         let new: Value = serde_json::from_str(&json(&read(&text))).expect("JSON");
-        assert_eq!(new["schema"], 4, "{name}");
+        assert_eq!(new["schema"], 5, "{name}");
         let new = figures(&new);
         for (figure, values) in figures(&old) {
             assert_eq!(new.get(&figure), Some(&values), "{name}: {figure}");

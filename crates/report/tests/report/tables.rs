@@ -9,7 +9,7 @@ fn row(id: i64, target: &str, status: &str) -> ListRow {
         command: "run".into(),
         target: target.into(),
         status: status.into(),
-        has_void_number: id == 9,
+        has_invalid_number: id == 9,
         headline: "random-read 47.1 us, durable-write 133 us".into(),
         ..ListRow::default()
     }
@@ -27,7 +27,7 @@ fn archived_runs_are_listed() {
     run  started            command  target     state    result
      12  2001-02-03 04:05Z  run      /srv/data           random-read 47.1 us, durable-write 133 us
      10  2001-02-03 04:05Z  run      .          partial  random-read 47.1 us, durable-write 133 us
-      9  2001-02-03 04:05Z  run      .          void     random-read 47.1 us, durable-write 133 us
+      9  2001-02-03 04:05Z  run      .          invalid  random-read 47.1 us, durable-write 133 us
     ");
     assert_eq!(run_list(&[], 80), "no runs are archived\n");
 }
@@ -44,7 +44,7 @@ fn results_that_do_not_fit_have_lines_of_their_own() {
     run  started            command  target     state
      12  2001-02-03 04:05Z  run      /srv/data
          random-read 47.1 us, durable-write 133 us
-      9  2001-02-03 04:05Z  run      .          partial, void
+      9  2001-02-03 04:05Z  run      .          partial, invalid
          random-read 47.1 us, durable-write 133 us
     "
     );

@@ -9,32 +9,34 @@ use crate::screen::{ASCII, empty};
 fn warnings_come_by_weight_and_once() {
     let mut run = empty();
     run.warnings
-        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
+        .push(Warning::warn(WarningCode::Stall, "a doubt"));
     for index in 0..5 {
-        run.warnings.push(Warning::note(
+        run.warnings.push(Warning::info(
             WarningCode::SmallFile,
             format!("note {index}"),
         ));
     }
     run.warnings
-        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
+        .push(Warning::warn(WarningCode::Stall, "a doubt"));
     run.warnings
-        .push(Warning::void(WarningCode::Clock, "a void"));
+        .push(Warning::invalid(WarningCode::Clock, "a void"));
     let warnings = |run: &Run, style: &Style| {
         let screen = check_up(run, style);
-        screen[screen.find("Warnings").expect("there are warnings")..].to_owned()
+        screen[screen.find("Warnings").expect("there are warnings")..]
+            .trim_end()
+            .to_owned()
     };
     insta::assert_snapshot!(warnings(&run, &ASCII), @r"
     Warnings
-      VOID  a void
-      doubt a doubt
-      note  note 0
+      invalid a void
+      warning a doubt
+      info    note 0
       4 more: --all shows everything
     ");
     run.id = Some(7);
-    assert!(warnings(&run, &ASCII).ends_with("4 more: --all shows everything\n"));
+    assert!(warnings(&run, &ASCII).ends_with("4 more: --all shows everything"));
     let all = warnings(&run, &Style { all: true, ..ASCII });
-    assert!(all.ends_with("note  note 4\n"), "{all}");
+    assert!(all.ends_with("info    note 4"), "{all}");
 }
 
 /// Bug: `two-modes` and `depth-not-reached` were among "2 more" behind what is true of any such
@@ -54,18 +56,18 @@ fn what_was_found_out_about_a_row_comes_before_what_is_true_of_the_machine() {
         WarningCode::RareEpisodes,
     ] {
         run.warnings
-            .push(Warning::note(code.clone(), code.as_str()));
+            .push(Warning::info(code.clone(), code.as_str()));
     }
     run.warnings
-        .push(Warning::doubt(WarningCode::Access, "a doubt"));
+        .push(Warning::warn(WarningCode::Access, "a doubt"));
     let screen = check_up(&run, &ASCII);
     insta::assert_snapshot!(&screen[screen.find("Warnings").expect("warnings")..], @r"
     Warnings
-      doubt a doubt
-      note  two-modes
-      note  split-operations
-      note  oscillation
-      note  rare-episodes
+      warning a doubt
+      info    two-modes
+      info    split-operations
+      info    oscillation
+      info    rare-episodes
       5 more: --all shows everything
     ");
     let all = check_up(&run, &Style { all: true, ..ASCII });
@@ -82,21 +84,23 @@ fn what_was_found_out_about_a_row_comes_before_what_is_true_of_the_machine() {
 
 /// A check-up of storage that changed says so before all else, and does not call its curve sound.
 #[test]
-fn storage_that_changed_is_the_first_line() {
+fn storage_that_changed_is_said_beside_the_answer() {
     let mut run = sample::run();
-    let doubt = || Warning::doubt(WarningCode::LevelChanged, "one of two levels");
+    let doubt = || Warning::warn(WarningCode::LevelChanged, "one of two levels");
     run.findings.insert(0, "This storage slowed down.".into());
-    assert!(!check_up(&run, &ASCII).contains("changed:"));
+    assert!(!check_up(&run, &ASCII).contains("CHANGED"));
     run.measurements[3].warnings.push(doubt());
     let curve = &mut run.curves[0];
     curve.warnings.push(doubt());
     let screen = check_up(&run, &ASCII);
-    let second = screen.lines().nth(1);
-    assert_eq!(second, Some("  changed: This storage slowed down."));
+    assert!(
+        screen.contains("  CHANGED This storage slowed down."),
+        "{screen}"
+    );
     for expected in [
-        "5 of 6 rows sound, 1 shaky; load curve shaky",
+        "5 of 6 results reliable, 1 unstable, load curve unstable",
         "\n! random read 4 KiB, QD1",
-        "doubt one of two levels",
+        "warning one of two levels",
         "Random reads: one client waits",
     ] {
         assert!(

@@ -106,7 +106,7 @@ fn found() -> WhatIf {
         ],
         device: None,
         device_rows: Vec::new(),
-        warnings: vec![Warning::note(
+        warnings: vec![Warning::info(
             WarningCode::PartialRun,
             "run 12 was stopped early.",
         )],
@@ -151,7 +151,7 @@ fn model_scores_and_predictions() {
       256 clients                      270 ms  at least 190   800/s  700 .. 920     extrapolated
 
     Warnings
-      note  run 12 was stopped early.
+      info    run 12 was stopped early.
     "#);
 }
 

@@ -68,7 +68,7 @@ pub fn random_access() -> RandomAccess {
         (cell.is_citable, cell.warnings) = (true, Vec::new());
         (cell.cpu_per_operation_ns, cell.page_cache_share) = (Some(9_800.0), Some(0.0));
     }
-    let doubt = Warning::doubt(WarningCode::Drift, "A doubt about one cell.");
+    let doubt = Warning::warn(WarningCode::Drift, "A doubt about one cell.");
     (found.cells[8].rounds_agree, found.cells[8].warnings) = (false, vec![doubt]);
     found.cells[9].is_citable = false;
     found.check = "record".into();

@@ -61,7 +61,7 @@ fn level(curve: &Curve, level: &CurveLevel) -> Row {
         figures.push(LATENCY_OPEN.of_ns(open.response));
     }
     let name = curve.level_name(level.level_ns);
-    let trust = trust.max(Trust::unless_void(&curve.warnings));
+    let trust = trust.max(Trust::unless_invalid(&curve.warnings));
     Row::new(vec![name], figures, "iops", trust, &curve.warnings)
 }
 
@@ -69,16 +69,16 @@ fn level(curve: &Curve, level: &CurveLevel) -> Row {
 /// load bounds it from below; where even one client waits longer, there is none.
 pub(super) fn load_of(outcome: &LevelOutcome) -> (Option<Estimate>, Trust) {
     match *outcome {
-        LevelOutcome::Reached { load, .. } => (Some(load), Trust::Sound),
+        LevelOutcome::Reached { load, .. } => (Some(load), Trust::Reliable),
         LevelOutcome::Between { low, high } => {
             let value = Estimate::exact(f64::NAN, 0.0);
-            (Some(Estimate { low, high, ..value }), Trust::Sound)
+            (Some(Estimate { low, high, ..value }), Trust::Reliable)
         }
         LevelOutcome::NotReached { load, .. } => {
             let high = f64::INFINITY;
-            (Some(Estimate { high, ..load }), Trust::Sound)
+            (Some(Estimate { high, ..load }), Trust::Reliable)
         }
-        LevelOutcome::Exceeded { .. } => (None, Trust::Sound),
+        LevelOutcome::Exceeded { .. } => (None, Trust::Reliable),
     }
 }
 
@@ -86,11 +86,11 @@ fn saturated(curve: &Curve, found: &Saturation) -> Row {
     let clients = CLIENTS.exact(found.clients);
     let figures = [IOPS.of(found.load), clients];
     let settled = if found.is_converged {
-        Trust::Sound
+        Trust::Reliable
     } else {
-        Trust::Shaky
+        Trust::Unstable
     };
-    let trust = settled.max(Trust::unless_void(&curve.warnings));
+    let trust = settled.max(Trust::unless_invalid(&curve.warnings));
     Row::new(Vec::new(), figures, "iops", trust, &curve.warnings)
 }
 
@@ -129,9 +129,9 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         Channel::Service => "service-time",
     };
     let trust = if point.is_converged {
-        Trust::Sound
+        Trust::Reliable
     } else {
-        Trust::Shaky
+        Trust::Unstable
     };
     Row::new(vec![source], figures, headline, trust, &[])
 }

@@ -189,7 +189,7 @@ impl FileTests {
             false => "file",
         };
         let ratio = GROWTH.of(grown.ratio);
-        let row = Row::new(vec![grown.name()], [ratio], "growth", Trust::Sound, &[]);
+        let row = Row::new(vec![grown.name()], [ratio], "growth", Trust::Reliable, &[]);
         row.with_word("each", each)
     }
 
@@ -273,7 +273,7 @@ fn of_call(test: &FileTest, call: &FileCallTimes) -> Row {
     figures.extend(call.p99_ns.map(|ns| P99_TIME.bare_ns(ns as f64)));
     figures.push(LONGEST_TIME.bare_ns(call.max_ns as f64));
     let levels = [levels(test), vec![call.kind.clone()]].concat();
-    Row::new(levels, figures, "", Trust::Sound, &[])
+    Row::new(levels, figures, "", Trust::Reliable, &[])
 }
 
 /// What was done when the time was up: without the wear-out, in which some wait for others.
@@ -305,7 +305,7 @@ fn of_host(host: &FileHost) -> Row {
     let used = host.processors_used;
     figures.extend(used.map(|it| PROCESSORS.bare(it)));
     let levels = vec![host.rank.to_string()];
-    let row = Row::new(levels, figures, "", Trust::Sound, &[]);
+    let row = Row::new(levels, figures, "", Trust::Reliable, &[]);
     row.with_word("host", &host.host)
 }
 

@@ -65,7 +65,7 @@ impl Measurement {
         let trust = Trust::of(&self.verdict, &self.warnings);
         match self.has_interval() {
             true => trust,
-            false => trust.max(Trust::Shaky),
+            false => trust.max(Trust::Unstable),
         }
     }
 

@@ -210,7 +210,7 @@ impl Rab {
                 true => "detected",
                 false => "given",
             };
-            Row::new(levels, from, "from", Trust::Sound, &[])
+            Row::new(levels, from, "from", Trust::Reliable, &[])
                 .with_word("known", known)
                 .with_word("why", &change.text)
         });
@@ -223,7 +223,7 @@ impl Rab {
     /// As far as the worst of some workloads can be used.
     fn worst(&self, is_of: impl Fn(&RabWorkload) -> bool) -> Trust {
         let of_row = self.workloads.iter().filter(|it| is_of(it));
-        of_row.map(trust_of).max().unwrap_or(Trust::Sound)
+        of_row.map(trust_of).max().unwrap_or(Trust::Reliable)
     }
 }
 
@@ -252,7 +252,7 @@ fn say(tables: &mut [Table]) {
         if groups.contains(&row.levels[0].as_str()) || !has_runs {
             let sentence =
                 mark_of(row).map(|it| format!("{} workloads average {it}", row.levels[0]));
-            is_quoted |= sentence.is_some() && row.trust == Trust::Sound;
+            is_quoted |= sentence.is_some() && row.trust == Trust::Reliable;
             row.says = sentence.map(Saying::quoting);
         }
     }
@@ -325,13 +325,13 @@ fn trust_of(it: &RabWorkload) -> Trust {
     let of_curve = it.curve.as_ref();
     let of_curve = of_curve.map(|curve| {
         let mut warnings = curve.warnings.iter();
-        let trust = Trust::unless_void(&curve.warnings);
-        match warnings.any(|it| it.code == WarningCode::LevelNotSettled) {
-            true => trust.max(Trust::Shaky),
+        let trust = Trust::unless_invalid(&curve.warnings);
+        match warnings.any(|it| it.code == WarningCode::LevelUncertain) {
+            true => trust.max(Trust::Unstable),
             false => trust,
         }
     });
-    let trust = Trust::unless_void(&it.warnings);
+    let trust = Trust::unless_invalid(&it.warnings);
     [of_load, of_curve]
         .into_iter()
         .flatten()
@@ -369,7 +369,7 @@ fn level(workload: &RabWorkload, level: &RabLevel) -> Row {
 fn outcome(outcome: &LevelOutcome) -> String {
     match *outcome {
         LevelOutcome::Reached { .. } => String::new(),
-        LevelOutcome::Between { .. } => "not settled".to_owned(),
+        LevelOutcome::Between { .. } => "wide interval".to_owned(),
         LevelOutcome::Exceeded { response } => {
             format!("one client takes {}", format_duration_ns(response.value))
         }

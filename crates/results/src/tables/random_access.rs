@@ -35,7 +35,7 @@ impl RandomAccess {
                 levels,
                 [THROUGHPUT.of(rate)],
                 "throughput",
-                Trust::Sound,
+                Trust::Reliable,
                 &[],
             )
         });
@@ -176,11 +176,11 @@ fn row(cell: &RandomCell) -> Row {
     figures.extend(cpu.map(|it| CPU_PER_IO.bare(it)));
     figures.extend(cell.page_cache_share.map(|it| PAGE_CACHE_SHARE.bare(it)));
     let settled = if cell.is_citable {
-        Trust::Sound
+        Trust::Reliable
     } else {
-        Trust::Shaky
+        Trust::Unstable
     };
-    let trust = settled.max(Trust::unless_void(&cell.warnings));
+    let trust = settled.max(Trust::unless_invalid(&cell.warnings));
     let rounds = cell.rounds.iter().zip(1..).map(|(mean, number)| {
         let reading = ("service-time".to_owned(), Unit::Seconds, mean.value / 1e9);
         Replicate::new(number, true, [reading])

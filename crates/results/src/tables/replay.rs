@@ -45,7 +45,7 @@ impl Replay {
             figures.extend(self.stretch().map(|it| STRETCH.bare(it)));
             figures.extend(of_schedule(&behind));
         }
-        let row = Row::new(vec![pace], figures, "elapsed", Trust::Sound, &[]);
+        let row = Row::new(vec![pace], figures, "elapsed", Trust::Reliable, &[]);
         let columns = ["elapsed", "stretch", "behind", "behind-p50", "behind-p99"];
         let columns = [
             &columns[..],
@@ -103,6 +103,6 @@ fn of_host(host: &ReplayHost) -> Row {
     let figures = figures.into_iter().chain(behind);
     let figures = figures.map(|it| it.as_role(Role::Column));
     let levels = vec![host.rank.to_string()];
-    let row = Row::new(levels, figures, "requests", Trust::Sound, &[]);
+    let row = Row::new(levels, figures, "requests", Trust::Reliable, &[]);
     row.with_word("host", &host.host)
 }

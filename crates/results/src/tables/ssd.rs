@@ -155,10 +155,10 @@ impl SsdTests {
 /// Only what is steady can be quoted.
 fn trust(phase: &SsdPhase) -> Trust {
     let settled = match phase.verdict() {
-        DriftVerdict::Steady => Trust::Sound,
-        DriftVerdict::Drifting | DriftVerdict::Undecided => Trust::Shaky,
+        DriftVerdict::Steady => Trust::Reliable,
+        DriftVerdict::Drifting | DriftVerdict::Undecided => Trust::Unstable,
     };
-    settled.max(Trust::unless_void(&phase.warnings))
+    settled.max(Trust::unless_invalid(&phase.warnings))
 }
 
 /// The figure that is followed.
@@ -303,8 +303,8 @@ fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
     figures.extend(trend.map(|it| TREND.of(interval(it))));
     let levels = vec![phase.name.clone(), round.number.to_string()];
     let settled = match round.trend.map(|it| it.verdict) {
-        Some(DriftVerdict::Steady) => Trust::Sound,
-        _ => Trust::Shaky,
+        Some(DriftVerdict::Steady) => Trust::Reliable,
+        _ => Trust::Unstable,
     };
     let pts = match &round.pts {
         Some(window) if window.is_met => "met",

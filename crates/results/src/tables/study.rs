@@ -92,7 +92,11 @@ impl Study {
         let headline = cell.figures.first().map_or("", |it| it.reading.as_str());
         // Without a single figure every replicate failed, or was void.
         let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
-        let trust = if is_known { Trust::Sound } else { Trust::Void };
+        let trust = if is_known {
+            Trust::Reliable
+        } else {
+            Trust::Invalid
+        };
         let mut warnings: Vec<WarningCode> = Vec::new();
         for warning in self.of_cell(cell).flat_map(|it| &it.warnings) {
             if !warnings.contains(&warning.code) {
@@ -209,9 +213,9 @@ fn together(each: &[Option<Saying>]) -> Option<Saying> {
     let each = || each.iter().flatten();
     let texts: Vec<&str> = each().map(|it| it.text.as_str()).collect();
     let all = Saying::quoting(texts.join(". ")).of_name();
-    let holds_if_shaky = each().all(|it| it.holds_if_shaky);
+    let holds_if_unstable = each().all(|it| it.holds_if_unstable);
     (texts.len() > 1).then_some(Saying {
-        holds_if_shaky,
+        holds_if_unstable,
         ..all
     })
 }

@@ -161,8 +161,8 @@ impl Timing {
 fn trust(command: &TimedCommand) -> Trust {
     let mut codes = command.warnings.iter().map(|it| &it.code);
     match codes.any(|code| NO_ONE_MEAN.contains(code)) {
-        true => Trust::unless_void(&command.warnings).max(Trust::Shaky),
-        false => Trust::unless_void(&command.warnings),
+        true => Trust::unless_invalid(&command.warnings).max(Trust::Unstable),
+        false => Trust::unless_invalid(&command.warnings),
     }
 }
 
@@ -208,12 +208,12 @@ fn of_comparison(found: &CommandComparison) -> Row {
         PAIRS.exact(found.pairs).as_role(Role::Column),
     ];
     let (trust, verdict) = match found.verdict {
-        TimingVerdict::Slower => (Trust::Sound, "slower"),
-        TimingVerdict::Faster => (Trust::Sound, "faster"),
-        TimingVerdict::Equivalent => (Trust::Sound, "equivalent"),
-        TimingVerdict::NotShown => (Trust::Sound, "no difference shown"),
-        TimingVerdict::TooFew => (Trust::Sound, "too few rounds"),
-        TimingVerdict::RunsFailed => (Trust::Shaky, "runs failed"),
+        TimingVerdict::Slower => (Trust::Reliable, "slower"),
+        TimingVerdict::Faster => (Trust::Reliable, "faster"),
+        TimingVerdict::Equivalent => (Trust::Reliable, "equivalent"),
+        TimingVerdict::NotShown => (Trust::Reliable, "no difference shown"),
+        TimingVerdict::TooFew => (Trust::Reliable, "too few rounds"),
+        TimingVerdict::RunsFailed => (Trust::Unstable, "runs failed"),
     };
     let levels = vec![found.name.clone(), found.reference.clone()];
     Row::new(levels, figures, "ratio", trust, &[]).with_word("verdict", verdict)
@@ -228,7 +228,7 @@ fn of_host(host: &TimingHost) -> Row {
     let counts = counts.into_iter().map(|it| it.as_role(Role::Column));
     let figures = std::iter::once(ELAPSED.bare(host.real_s)).chain(counts);
     let levels = vec![host.command.clone(), host.rank.to_string()];
-    Row::new(levels, figures, "elapsed", Trust::Sound, &[]).with_word("host", &host.host)
+    Row::new(levels, figures, "elapsed", Trust::Reliable, &[]).with_word("host", &host.host)
 }
 
 fn sentence(found: &CommandComparison, margin: f64) -> String {

@@ -145,7 +145,7 @@ impl Transactions {
 /// All users of a load, and of several profiles each of them.
 fn of_users(load: &TransactionLoad, trials: &[Measurement]) -> Vec<Row> {
     let trial = trials.iter().find(|it| it.name == load.measurement);
-    let trust = trial.map_or(Trust::Sound, |it| it.trust());
+    let trust = trial.map_or(Trust::Reliable, |it| it.trust());
     let warnings = trial.map_or(&[][..], |it| &it.warnings);
     let row = |it: &UserTimes, steady| row((load, trust, warnings), it, steady);
     let all = row(&load.all, Some(load.per_second_steady));
@@ -192,7 +192,7 @@ fn of_machine(load: &TransactionLoad, ramp: Option<f64>) -> Vec<Row> {
         let figures = figures.into_iter().map(|it| it.as_role(Role::Detail));
         let figures = figures.filter(|it| it.value.value.is_finite());
         let levels = vec![load.users.to_string(), part.to_owned()];
-        Row::new(levels, figures, "", Trust::Sound, &[])
+        Row::new(levels, figures, "", Trust::Reliable, &[])
     };
     let users = USERS.exact(load.users);
     let whole = Estimate::exact(load.per_second_whole, 1.0);
@@ -281,8 +281,8 @@ fn of_search(search: &UserSearchResult) -> Table {
     figures.extend(misses.map(|it| MISSES.exact(it)));
     let is_open = most.is_none_or(|most| meets == 0.0 && most > 0.0);
     let trust = match is_open {
-        true => Trust::Shaky,
-        false => Trust::Sound,
+        true => Trust::Unstable,
+        false => Trust::Reliable,
     };
     let levels = vec![format!("{share} % within {limit}")];
     let counted = |users: u32| format_counted(users.into(), "user");
@@ -351,7 +351,7 @@ fn of_step(search: &UserSearchResult, step: &UserSearchStep, number: u32) -> Row
     let figures = std::iter::once(percentile).chain(within);
     let levels = vec![number.to_string(), step.users.to_string()];
     let length = if step.is_final { "full" } else { "scout" };
-    Row::new(levels, figures, "within-limit", Trust::Sound, &[])
+    Row::new(levels, figures, "within-limit", Trust::Reliable, &[])
         .with_word("length", length)
         .with_word("limit", step.outcome.name())
 }
@@ -361,7 +361,7 @@ fn of_standard(standard: &StandardTable) -> Table {
     let rows = standard.rows.iter().map(|row| {
         let levels = vec![row.machine.clone(), row.tasks.clone()];
         let cells = standard.columns.iter().skip(2).zip(&row.cells);
-        let empty = Row::new(levels, [], "", Trust::Sound, &[]);
+        let empty = Row::new(levels, [], "", Trust::Reliable, &[]);
         cells.fold(empty, |row, (column, cell)| row.with_word(column, cell))
     });
     let faulty = standard.rows.iter().filter(|row| !row.fault.is_empty());

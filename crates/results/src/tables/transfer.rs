@@ -196,7 +196,7 @@ const fn operation(kind: TransferKind) -> &'static str {
 }
 
 fn trust(series: &TransferSeries) -> Trust {
-    Trust::unless_void(&series.warnings)
+    Trust::unless_invalid(&series.warnings)
 }
 
 fn of_series(series: &TransferSeries) -> Row {
@@ -320,7 +320,7 @@ fn of_comparison(found: &AloneTogether) -> Row {
     ];
     let stream = found.stream.map_or("all".to_owned(), |it| it.to_string());
     let levels = vec![stream, Bytes(found.block_bytes).to_string()];
-    Row::new(levels, figures, "ratio", Trust::Sound, &[])
+    Row::new(levels, figures, "ratio", Trust::Reliable, &[])
 }
 
 fn of_host(host: &TransferHost) -> Row {
@@ -335,7 +335,7 @@ fn of_host(host: &TransferHost) -> Row {
     let figures = figures.into_iter().chain(used);
     let figures = figures.map(|it| it.as_role(Role::Column));
     let levels = vec![host.rank.to_string()];
-    let row = Row::new(levels, figures, "throughput", Trust::Sound, &[]);
+    let row = Row::new(levels, figures, "throughput", Trust::Reliable, &[]);
     row.with_word("host", &host.host)
 }
 

@@ -20,7 +20,7 @@ use super::{Common, RankSharing};
   seekstone compare latest --baseline main --update --fail 'p99 > +10%'
 `seekstone study measurements trial` lists what --set can set.
 
-Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is void.")]
+Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is invalid.")]
 pub struct CompareArgs {
     /// What to compare. Targets (directories, files, devices, `sim:NAME`) are compared with the
     /// first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,

@@ -72,7 +72,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         refuse_unlike(name, &differences)?;
     }
     let ratios = set_ratios(&base, &new);
-    let is_void = exit_of(&limits, &new) == Exit::Void;
+    let is_void = exit_of(&limits, &new) == Exit::Invalid;
     if !base.is_empty() && ratios.is_empty() && limits.is_empty() && !is_void {
         let text =
             "no figure is in all of the runs: compare runs of one command with the same rows";
@@ -217,7 +217,7 @@ fn write(output: &Output, args: &CompareArgs, text: &str) -> anyhow::Result<()> 
 const fn in_a_word(exit: Exit, limits: &[GateLimit]) -> &'static str {
     match exit {
         _ if limits.is_empty() => "no-limits",
-        Exit::Void => "void",
+        Exit::Invalid => "invalid",
         Exit::Exceeded => "fail",
         Exit::Undecided => "undecided",
         _ => "pass",
@@ -228,7 +228,7 @@ const fn in_a_word(exit: Exit, limits: &[GateLimit]) -> &'static str {
 fn exit_of(limits: &[GateLimit], new: &[Run]) -> Exit {
     let has = |verdict| limits.iter().any(|it| it.verdict == verdict);
     match () {
-        () if !limits.is_empty() && new.iter().any(Run::has_void_number) => Exit::Void,
+        () if !limits.is_empty() && new.iter().any(Run::has_invalid_number) => Exit::Invalid,
         () if has(LimitVerdict::Exceeded) => Exit::Exceeded,
         () if has(LimitVerdict::Undecided) => Exit::Undecided,
         () => Exit::Done,
@@ -238,7 +238,7 @@ fn exit_of(limits: &[GateLimit], new: &[Run]) -> Exit {
 /// New runs join the baseline unless they exceed a limit, or must not be used: what got worse is no
 /// measure for what comes next.
 fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyhow::Result<()> {
-    if matches!(exit, Exit::Exceeded | Exit::Void) {
+    if matches!(exit, Exit::Exceeded | Exit::Invalid) {
         return output::print(&format!("\nBaseline {name} is unchanged.")).map(drop);
     }
     let ids: Option<Vec<i64>> = new.iter().map(|run| run.id).collect();

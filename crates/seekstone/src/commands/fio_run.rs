@@ -160,7 +160,7 @@ fn measure<'a>(
 fn unreported(run: &Run) -> Vec<String> {
     let all = run.scoped_warnings().map(|(_, warning)| warning);
     let lines = all.filter_map(|it| match it.severity {
-        Severity::Void => Some(format!("void: {}", it.text())),
+        Severity::Invalid => Some(format!("invalid: {}", it.text())),
         _ if it.code == WarningCode::EngineFallback => Some(format!("note: {}", it.text())),
         _ => None,
     });

@@ -80,7 +80,7 @@ pub fn save_all(
     let before = earlier(archive, &runs[0])?;
     let mut ids = Vec::new();
     for run in &mut runs {
-        run.warnings.push(Warning::note(
+        run.warnings.push(Warning::info(
             WarningCode::Imported,
             format!(
                 "Imported from {}: machine, storage and seed are not in a log, and are not known.",

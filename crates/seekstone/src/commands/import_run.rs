@@ -58,5 +58,5 @@ fn origin(run: &Run, file: &Path) -> Warning {
         run.environment.host_name,
         run.environment.started_at
     );
-    Warning::note(IMPORTED, text)
+    Warning::info(IMPORTED, text)
 }

@@ -299,5 +299,5 @@ fn in_words(error: &anyhow::Error) -> MeasureError {
 fn warnings(run: &Run) -> Vec<Warning> {
     let all = run.scoped_warnings();
     let found = all.into_iter().map(|(_, warning)| warning.clone());
-    found.filter(|it| it.severity > Severity::Note).collect()
+    found.filter(|it| it.severity > Severity::Info).collect()
 }

@@ -45,7 +45,7 @@ pub fn measure(
 
 fn missing(left_out: u64) -> Option<Warning> {
     (left_out > 0).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::IologIncomplete,
             format!(
                 "{} are missing from the I/O log: its disk could not keep up.",

@@ -188,7 +188,7 @@ pub fn take_journal(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
                 "the rest was measured later, by another process"
             },
         );
-        run.warnings.push(Warning::note(
+        run.warnings.push(Warning::info(
             WarningCode::Resumed,
             format!("This run started at {begun} and was killed after {of}: {what}."),
         ));

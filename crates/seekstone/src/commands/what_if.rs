@@ -76,7 +76,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
         found.device = Some(device.to_string());
         found.device_rows = rows;
         if stopped {
-            found.warnings.push(Warning::doubt(
+            found.warnings.push(Warning::warn(
                 WarningCode::DevicePartial,
                 "The simulated device was stopped before every number of clients was done.",
             ));
@@ -92,7 +92,7 @@ fn closed_and_open(analysis: &Analysis) -> Warning {
         0.0 => "starts the next operation as soon as its last one is done",
         _ => "thinks after its last operation is done",
     };
-    Warning::note(
+    Warning::info(
         WarningCode::ClosedLoad,
         format!(
             "a closed load comes from that many {name}, each of which {think}, so no more than \
@@ -181,7 +181,7 @@ fn found(runs: &[Run], analysis: &Analysis) -> WhatIf {
         Status::Complete => None,
     });
     let rivals = (!analysis.rivals.is_empty()).then(|| {
-        Warning::note(
+        Warning::info(
             WarningCode::RivalModels,
             format!(
                 "other models predict about as well ({}): within the measured range that makes no \
@@ -191,7 +191,7 @@ fn found(runs: &[Run], analysis: &Analysis) -> WhatIf {
         )
     });
     let warnings = partial.map(|(id, reason)| {
-        Warning::note(
+        Warning::info(
             WarningCode::PartialRun,
             format!("run {id} was stopped early ({reason}): what it had measured is fitted."),
         )

@@ -329,7 +329,7 @@ fn a_target_that_always_fails_voids_the_comparison() {
     let more = ["--set", "duration=200ms", "-q", "--no-save", "--json", "-"];
     let ended = Scratch::new().check(&[&args[..], &more].concat(), 3, "");
     let run = ended.json();
-    assert_eq!(run["summary"]["trust"], "void", "{}", run["summary"]);
+    assert_eq!(run["summary"]["trust"], "invalid", "{}", run["summary"]);
     assert!(on_one_line(&ended.stdout).contains("there is nothing to compare"));
 }
 

@@ -99,7 +99,7 @@ fn a_trial_goes_on_and_keeps_failures_apart() {
     assert_eq!(done + failed, 20_000.0);
     assert_eq!(number(&trial["kinds"][0]["count"]), done);
     assert_eq!(number(&trial["response"]["mean"]["value"]), 5e6);
-    assert_eq!(severity(&trial["warnings"]), "doubt");
+    assert_eq!(severity(&trial["warnings"]), "warning");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_trial_of_which_more_than_1_percent_fails_is_void() {
     let trial = &run["measurements"][0];
     assert_share(&trial["errors"], 0.02, 20_000.0);
     assert_eq!(trial["errors"][0]["class"], "space");
-    assert_eq!(severity(&trial["warnings"]), "void");
+    assert_eq!(severity(&trial["warnings"]), "invalid");
 }
 
 /// Operations of 5 ms, one after the other, all of which fail: none was seen to be done, so by the
@@ -140,7 +140,7 @@ fn a_trial_in_which_everything_fails_is_a_void_measurement() {
     assert_eq!(number(&errors[0]["response_mean_ns"]), 5e6);
     let warnings = trial["warnings"].as_array().expect("warnings");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert_eq!(severity(&trial["warnings"]), "void");
+    assert_eq!(severity(&trial["warnings"]), "invalid");
 }
 
 /// It is printed, archived and shown again as any other measurement.
@@ -167,7 +167,7 @@ fn a_trial_in_which_everything_fails_is_archived() {
 fn a_curve_in_which_everything_fails_keeps_its_first_load() {
     let target = "sim:delay?time=5ms&error=EIO@100%";
     let run = counted(3, &["curve", target, "--budget", "20s"]);
-    assert_eq!(severity(&run["measurements"][0]["warnings"]), "void");
+    assert_eq!(severity(&run["measurements"][0]["warnings"]), "invalid");
     assert!(run["curves"][0].is_null(), "{}", run["curves"][0]);
 }
 
@@ -188,7 +188,7 @@ fn a_check_up_in_which_everything_fails_is_a_run_of_void_rows() {
     for row in rows {
         assert_none_done(&row["throughput"]);
         assert_eq!(row["errors"][0]["class"], "io", "{row}");
-        assert_eq!(severity(&row["warnings"]), "void");
+        assert_eq!(severity(&row["warnings"]), "invalid");
     }
     assert!(run["curves"][0].is_null(), "{}", run["curves"][0]);
 }
@@ -210,11 +210,11 @@ fn random_access_in_which_everything_fails_has_void_cells() {
         assert!(figure(cell, "errors") > 100.0, "{cell}");
         assert_none_done(tables::estimate(cell, "iops").expect("a rate"));
         assert!(tables::estimate(cell, "service-time").is_none(), "{cell}");
-        assert_eq!(cell["trust"], "void");
+        assert_eq!(cell["trust"], "invalid");
         assert_eq!(tables::word(cell, "state"), "all failed");
     }
     for cell in ["read 4 KiB within 1 MiB", "write 4 KiB within 1 MiB"] {
-        assert_eq!(tables::severity(&run, cell, "failed-operations"), "void");
+        assert_eq!(tables::severity(&run, cell, "failed-operations"), "invalid");
     }
     let rounds = run["measurements"].as_array().expect("rounds");
     assert_eq!(rounds.len(), 8, "two rounds of each, and none beyond");
@@ -246,10 +246,10 @@ fn random_access_of_which_some_cells_fail_keeps_the_others() {
         figure(rest, "operations"),
     );
     let severity = |cell| tables::severity(&run, cell, "failed-operations");
-    assert_eq!(severity("read 4 KiB within 64 MiB"), "doubt");
+    assert_eq!(severity("read 4 KiB within 64 MiB"), "warning");
     assert_eq!(figure(lost, "operations"), 0.0);
     assert_none_done(tables::estimate(lost, "iops").expect("a rate"));
-    assert_eq!(severity("read 4 KiB within 64 KiB"), "void");
+    assert_eq!(severity("read 4 KiB within 64 KiB"), "invalid");
     let findings = run["findings"].as_array().expect("findings");
     assert!(findings.is_empty(), "nothing to compare: {findings:?}");
 }
@@ -261,7 +261,7 @@ fn transactions_in_which_everything_fails_are_a_void_load() {
     let trial = &run["measurements"][0];
     assert_none_done(&trial["throughput"]);
     assert_eq!(number(&trial["errors"][0]["response_mean_ns"]), 5e6);
-    assert_eq!(severity(&trial["warnings"]), "void");
+    assert_eq!(severity(&trial["warnings"]), "invalid");
     let load = row(&run, "transactions", &["2", "all"]);
     assert_eq!(figure(load, "transactions"), 0.0);
     assert_eq!(
@@ -298,7 +298,7 @@ fn a_search_for_users_ends_where_everything_fails() {
     let run = counted(3, &[&["transactions", BROKEN], &search[..]].concat());
     let loads = rows(&run, "transactions");
     assert_eq!(loads.len(), 1, "{loads:?}");
-    assert_eq!(severity(&run["measurements"][0]["warnings"]), "void");
+    assert_eq!(severity(&run["measurements"][0]["warnings"]), "invalid");
 }
 
 /// All seven are there, the batch ones and those with a curve.
@@ -317,7 +317,7 @@ fn rab_in_which_everything_fails_is_a_run_of_void_workloads() {
     for load in loads {
         assert_none_done(&load["throughput"]);
         assert_eq!(load["errors"][0]["class"], "io", "{load}");
-        assert_eq!(severity(&load["warnings"]), "void");
+        assert_eq!(severity(&load["warnings"]), "invalid");
     }
 }
 
@@ -352,10 +352,10 @@ fn rab_of_which_some_workloads_fail_keeps_the_others() {
     let load = |at: usize| &run["measurements"][at];
     assert_eq!(figure(lost, "operations"), 0.0);
     assert_none_done(&load(0)["throughput"]);
-    assert_eq!(severity(&load(0)["warnings"]), "void");
+    assert_eq!(severity(&load(0)["warnings"]), "invalid");
     assert!(figure(rest, "operations") > 1000.0, "{rest}");
     assert!(figure(rest, "rabmark-r") > 0.0, "{rest}");
-    assert_eq!(severity(&load(1)["warnings"]), "doubt");
+    assert_eq!(severity(&load(1)["warnings"]), "warning");
 }
 
 /// What is archived of each kind is shown again, and nothing is printed as a number that is none.
@@ -414,7 +414,7 @@ fn a_curve_goes_on_and_lists_what_failed_at_any_point() {
     let curve = &run["curves"][0];
     let failed = number(&curve["errors"][0]["count"]);
     assert!(failed > 100.0, "{failed}");
-    assert_eq!(severity(&curve["warnings"]), "doubt");
+    assert_eq!(severity(&curve["warnings"]), "warning");
     assert_eq!(
         curve["levels"][0]["outcome"], "reached",
         "{}",
@@ -456,7 +456,7 @@ fn workloads_of_rab_go_on() {
     assert_eq!((curves.len(), loads.len()), (3, 4));
     for of_either in curves.iter().chain(loads) {
         let warnings = &of_either["warnings"];
-        assert_eq!(severity(warnings), "doubt", "{}", of_either["title"]);
+        assert_eq!(severity(warnings), "warning", "{}", of_either["title"]);
     }
 }
 
@@ -490,7 +490,7 @@ fn a_device_that_lost_some_blocks_is_measured() {
     );
     let done = number(&trial["completions_all"]);
     assert_share(errors, 1.0 / 512.0, done + number(&errors[0]["count"]));
-    assert_eq!(severity(&trial["warnings"]), "doubt");
+    assert_eq!(severity(&trial["warnings"]), "warning");
 }
 
 /// A device of 16 MiB whose last 2 MiB have no space beneath them: reads find zeros there, and one
@@ -525,7 +525,7 @@ fn writes_that_a_device_has_no_space_for_are_counted() {
     let done = number(&writes.expect("writes")["count"]);
     let failed = number(&errors[0]["count"]);
     assert_share(&trial["errors"], 1.0 / 8.0, done + failed);
-    assert_eq!(severity(&trial["warnings"]), "void");
+    assert_eq!(severity(&trial["warnings"]), "invalid");
 }
 
 /// The test file of 32 MiB lies on a device that has space for 20: its hole can be measured

@@ -65,7 +65,7 @@ fn a_models_times_are_found() {
         assert!((mean / truth - 1.0).abs() < 1e-3, "seed 7: {cell}");
         assert!((figure(cell, "iops") / 1e3 - 1.0).abs() < 1e-2, "{cell}");
         assert_eq!(cell["replicates"].as_array().map(Vec::len), Some(2));
-        assert_eq!(cell["trust"], "sound");
+        assert_eq!(cell["trust"], "reliable");
         assert_eq!(tables::word(cell, "state"), "", "{cell}");
     }
     // Every cell is as precise as was asked for.

@@ -17,7 +17,7 @@ const FLASH: &str = "sim:nvme?channels=2&dies=2&content=fresh&write-buffer=64KiB
 const NAMES: [&str; 11] = [
     "stall",
     "kept-back",
-    "load-not-carried",
+    "load-not-sustained",
     "rare-episodes",
     "drift",
     "curve-drift",
@@ -159,7 +159,7 @@ mod trial {
         let args = ["--rate", "1100/s", "--duration", "60s"];
         let over = trial("sim:mm1?mean=1ms", &args);
         assert!(
-            names(&over["warnings"]).contains("load-not-carried"),
+            names(&over["warnings"]).contains("load-not-sustained"),
             "{over}"
         );
     }

@@ -205,7 +205,7 @@ impl Ended {
     /// It measured, and printed this. A busy machine voids rows of real storage, rightly.
     #[track_caller]
     pub fn check_measured(&self, args: &[&str], expected: &str) {
-        let says_so = [&self.stdout, &self.stderr].map(|it| it.contains("void"));
+        let says_so = [&self.stdout, &self.stderr].map(|it| it.contains("invalid"));
         let is_void = self.code == Some(3) && says_so.contains(&true);
         self.check(args, if is_void { 3 } else { 0 }, expected);
     }

@@ -136,7 +136,7 @@ fn what_is_read_from_holes_is_void() {
     // Nor does a script, a goal or a comparison get its figures.
     let json = [&args[..], &["--json", "-"]].concat();
     let summary = scratch.check(&json, 3, "sparse-file").json()["summary"].take();
-    assert_eq!(summary["trust"], "void", "{summary}");
+    assert_eq!(summary["trust"], "invalid", "{summary}");
     let goal = [&args[..], &["--goal", "iops >= 1"]].concat();
     scratch.check(&goal, 3, "UNDECIDED");
     // Without a hole it says nothing of the kind.
@@ -180,7 +180,7 @@ fn what_the_page_cache_beneath_a_loop_device_answers_is_void() {
     assert_eq!(code, Some(3), "{measurement}");
     assert!(share(&measurement) > Some(0.5), "{measurement}");
     let warning = says(&measurement).expect("a warning");
-    assert_eq!(warning["severity"], "void", "{warning}");
+    assert_eq!(warning["severity"], "invalid", "{warning}");
     let text = warning["text"].as_str().expect("a text");
     assert!(text.contains("the disk beneath the loop device"), "{text}");
     let (_, measurement) = run(&direct);

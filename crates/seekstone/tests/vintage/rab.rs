@@ -534,7 +534,7 @@ fn what_the_manual_warns_of_is_told() {
     let run = measure(&scratch, &[&args[..], &["--seed", "1"]].concat());
     let warnings = list(&run["warnings"]);
     for code in ["cached-range", "random-walk", "durations-differ"] {
-        let is_told = |it: &&Value| it["code"] == code && it["severity"] == "doubt";
+        let is_told = |it: &&Value| it["code"] == code && it["severity"] == "warning";
         assert!(
             warnings.iter().any(|it| is_told(&it)),
             "{code}: {warnings:?}"

@@ -210,7 +210,7 @@ fn beyond_capacity_the_response_time_grows_as_long_as_one_measures() {
                 .map(|warning| warning.code.as_str())
                 .collect();
             assert!(
-                codes.contains(&"load-not-carried"),
+                codes.contains(&"load-not-sustained"),
                 "depth {depth}: {codes:?}"
             );
             assert!(!measurement.is_converged(), "depth {depth}");
@@ -259,7 +259,7 @@ fn times_without_a_variance_mislead_nobody() {
         let (mut told, mut silent_and_wrong) = (0, 0);
         for seed in 1..=60 {
             let found = bench.measure(seed);
-            let is_doubt = |it: &results::Warning| it.severity == results::Severity::Doubt;
+            let is_doubt = |it: &results::Warning| it.severity == results::Severity::Warning;
             told += u32::from(found.warnings.iter().any(is_doubt));
             let is_wrong = !found.response.mean.contains(MS);
             let is_silent = !found.warnings.iter().any(is_doubt);
@@ -283,7 +283,7 @@ fn silent_and_wrong(stall: f64, every: f64, seconds: f64, seeds: u64) -> (u32, u
     let (mut right, mut told, mut silent) = (0, 0, 0);
     for seed in 1..=seeds {
         let found = bench.measure(seed);
-        let is_doubt = |it: &results::Warning| it.severity == results::Severity::Doubt;
+        let is_doubt = |it: &results::Warning| it.severity == results::Severity::Warning;
         let is_told = found.warnings.iter().any(is_doubt);
         let is_right = found.response.mean.contains(truth);
         right += u32::from(is_right);

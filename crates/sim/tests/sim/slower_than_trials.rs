@@ -196,7 +196,7 @@ fn rare_stalls() -> Vec<Process> {
 /// A sign before the value, a doubt, or a note on rare episodes or oscillation.
 fn is_warned(found: &Measurement) -> bool {
     let speaks = |warning: &results::Warning| {
-        warning.severity != Severity::Note
+        warning.severity != Severity::Info
             || matches!(
                 warning.code,
                 WarningCode::RareEpisodes | WarningCode::Oscillation

@@ -250,10 +250,10 @@ fn users_who_never_are_there_together_are_no_load_of_that_many() {
         measure_seeded(vec![one], 4, "sim:mm1?mean=1ms", (100, 1), ramp)
     };
     let apart = of(Some(4.0));
-    assert_eq!(apart.warnings, ["users-not-together", "not-citable"]);
+    assert_eq!(apart.warnings, ["users-not-together", "too-few-samples"]);
     assert!(apart.load.per_second_steady.high.is_infinite());
     let together = of(None);
-    assert_eq!(together.warnings, ["not-citable"]);
+    assert_eq!(together.warnings, ["too-few-samples"]);
     // Exact mean value analysis of the two stations.
     let (rate, response) = mean_values(&[0.001, 0.02], 0.0, 4);
     assert_near(together.load.per_second_steady.value, rate, 0.05, "rate");

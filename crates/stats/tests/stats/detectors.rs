@@ -303,5 +303,5 @@ fn lateness_is_told_with_advice() {
     }
     let found = fully(&store).findings;
     let all: Vec<String> = found.iter().map(ToString::to_string).collect();
-    assert!(all.join("\n").contains("late by 20 %"), "{all:?}");
+    assert!(all.join("\n").contains("late, by 20 %"), "{all:?}");
 }

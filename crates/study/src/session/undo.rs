@@ -60,7 +60,7 @@ impl StudySession<'_> {
             path.display()
         );
         self.warnings
-            .push(Warning::doubt(WarningCode::LeftBehind, text));
+            .push(Warning::warn(WarningCode::LeftBehind, text));
     }
 
     /// Run a set-up. What undoes it is noted first: it is run even if the set-up fails midway.
@@ -141,7 +141,7 @@ impl StudySession<'_> {
                 with_causes(&error)
             );
             self.warnings
-                .push(Warning::doubt(WarningCode::LeftBehind, text));
+                .push(Warning::warn(WarningCode::LeftBehind, text));
         }
         let scratch = self.scratch.take();
         let path = scratch.as_ref().map(|it| it.path().to_owned());
@@ -150,13 +150,13 @@ impl StudySession<'_> {
         } else if let Some(Err(error)) = self.journal.as_mut().map(|it| it.scratch(None)) {
             let text = with_causes(&error);
             self.warnings
-                .push(Warning::doubt(WarningCode::StudyJournal, text));
+                .push(Warning::warn(WarningCode::StudyJournal, text));
         }
         let now = environment::capture().started_at;
         if let Some(Err(error)) = self.journal.as_mut().map(|it| it.ended(&now)) {
             let text = with_causes(&error);
             self.warnings
-                .push(Warning::doubt(WarningCode::StudyJournal, text));
+                .push(Warning::warn(WarningCode::StudyJournal, text));
         }
         let earlier = self.replicates[..self.inherited].iter();
         let earlier: u64 = earlier.map(|replicate| replicate.elapsed_ns).sum();

@@ -257,13 +257,13 @@ fn level(calculation: &Calculation, sums: &Sums, points: &[CurvePoint]) -> Curve
 
 fn warnings(entries: &[&LogEntry]) -> Vec<Warning> {
     let mut warnings = vec![
-        Warning::doubt(
+        Warning::warn(
             WarningCode::ClassicInterval,
             "The intervals of this imported log are too narrow: they come from the rule of 1995, \
              which takes I/Os for independent; those of the load are of a mere count.",
         )
         .advise("Measure again with `seekstone rab` for intervals that hold."),
-        Warning::note(
+        Warning::info(
             WarningCode::ClassicResponse,
             "The response times of this imported log are service times: they do not count how long \
              an I/O waited after it was due.",
@@ -278,7 +278,7 @@ fn warnings(entries: &[&LogEntry]) -> Vec<Warning> {
     if !failures.is_empty() {
         let threads: BTreeSet<u32> = failures.iter().map(|(threads, _)| *threads).collect();
         let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::ClassicConvergence,
             format!(
                 "The log says that means did not converge with {} threads.",
@@ -287,7 +287,7 @@ fn warnings(entries: &[&LogEntry]) -> Vec<Warning> {
         ));
     }
     warnings.extend(others.iter().map(|(threads, text)| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::ClassicWarning,
             format!("The log says, of {threads} threads: {text}."),
         )

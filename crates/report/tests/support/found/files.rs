@@ -40,7 +40,7 @@ pub fn files() -> FileTests {
         ),
     ];
     tests[1].is_precise = false;
-    tests[1].warnings = vec![Warning::doubt(WarningCode::Drift, "A doubt about one row.")];
+    tests[1].warnings = vec![Warning::warn(WarningCode::Drift, "A doubt about one row.")];
     FileTests {
         workload: "decus".into(),
         clients: 1,

@@ -134,7 +134,7 @@ fn transaction() -> RabWorkload {
         measurement: None,
         rabmark_r: Some(mark(6_420.0, false)),
         rabmark_s: Some(mark(284.0, false)),
-        warnings: vec![Warning::doubt(
+        warnings: vec![Warning::warn(
             WarningCode::Drift,
             "A doubt about one workload.",
         )],

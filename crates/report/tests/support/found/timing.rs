@@ -68,7 +68,7 @@ fn command(name: &str, typed: &str, seconds: &[f64]) -> TimedCommand {
         system_s: Some(estimate(0.05 * mean, 0.2)),
         outliers: if is_slow { vec![5] } else { Vec::new() },
         warnings: if is_slow {
-            vec![Warning::note(
+            vec![Warning::info(
                 WarningCode::MostlyStart,
                 "An invented doubt.",
             )]

@@ -85,7 +85,7 @@ fn series(title: &str, kind: TransferKind, streams: &[u32], rate: f64) -> Transf
             .map(|_| estimate(rate / streams.len() as f64, 0.01))
             .collect(),
         is_precise: count > 1,
-        warnings: vec![Warning::doubt(
+        warnings: vec![Warning::warn(
             WarningCode::Drift,
             "A doubt about one series.",
         )],

@@ -116,7 +116,7 @@ impl Study {
             levels.map(str::to_owned).to_vec(),
             figures,
             "",
-            Trust::Sound,
+            Trust::Reliable,
             &[],
         )
     }
@@ -140,7 +140,7 @@ impl Study {
         ]);
         let meaning = Meaning::of(it, better);
         let levels = levels.map(Clone::clone).to_vec();
-        let row = Row::new(levels, figures, name, Trust::Sound, &[]);
+        let row = Row::new(levels, figures, name, Trust::Reliable, &[]);
         let row = row.with_word("shown", meaning.word());
         match it.is_stated {
             true => row,

@@ -152,14 +152,14 @@ fn nanos(seconds: f64) -> u64 {
 fn doubts(job: &LoggedJob, mode: TransferMode) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if mode == TransferMode::Buffered {
-        warnings.push(Warning::note(
+        warnings.push(Warning::info(
             WarningCode::ClassicCache,
             "The log does not say how much of what was read came from the page cache.",
         ));
     }
     let off = job.passes.iter().map(uncertainty).fold(0.0, f64::max);
     if off > COARSE {
-        warnings.push(Warning::doubt(
+        warnings.push(Warning::warn(
             WarningCode::CoarseTimes,
             format!(
                 "The log prints few digits of seconds and size: the rate of its least known pass \

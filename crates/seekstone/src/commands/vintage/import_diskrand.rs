@@ -115,13 +115,13 @@ fn run_of_write(written: &WriteRun, title: &str) -> Option<Run> {
 fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if log.sessions.iter().all(|session| !is_model(session)) {
-        warnings.push(Warning::note(
+        warnings.push(Warning::info(
             WarningCode::ClassicCache,
             "The log does not say how much of what was read came from the page cache.",
         ));
     }
     let found = doubts(log).into_iter();
-    warnings.extend(found.map(|doubt| Warning::doubt(doubt.code, doubt.text)));
+    warnings.extend(found.map(|doubt| Warning::warn(doubt.code, doubt.text)));
     warnings
 }
 
@@ -292,7 +292,7 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
 /// Users who start within one second cannot be placed in it.
 fn too_short(elapsed: Duration) -> Option<Warning> {
     (elapsed < LASTS_MIN).then(|| {
-        Warning::doubt(
+        Warning::warn(
             WarningCode::ClassicShort,
             format!(
                 "The clock of the log shows whole seconds, and its transactions take {} in all: \
