@@ -5,9 +5,9 @@ use results::Reading;
 use units::TargetName;
 
 use super::Stop;
-use super::kind::{Made, Measured, Measuring};
+use super::kind::{Made, Measured, Measuring, Setting};
 use super::place::{MeasureError, ReplicateContext};
-use super::settings::{SettingFault, Settings};
+use super::settings::Settings;
 
 /// On which storage a setting says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,27 +37,22 @@ struct FittedSettings {
 /// A measurement that refuses settings which say nothing on what it measures.
 ///
 /// # Errors
-/// That of `made`, or a setting's value is not of its form.
+/// That of `made`.
 pub(super) fn fitted(made: Made, settings: &Settings<'_>) -> Made {
     Ok(Box::new(FittedSettings {
         measuring: made?,
-        given: bound(settings)?,
+        given: bound(settings),
     }))
 }
 
-fn bound(settings: &Settings<'_>) -> Result<Vec<(&'static str, Applies)>, SettingFault> {
-    let mut bound = Vec::new();
-    for setting in settings.all_given() {
-        let is_bound = match setting.applies {
-            Applies::ToAll => false,
-            Applies::ToFiles(_) | Applies::ToModels => true,
-            Applies::ToFilesWhenOn(_) => settings.flag(setting.name)?,
-        };
-        if is_bound {
-            bound.push((setting.name, setting.applies));
-        }
-    }
-    Ok(bound)
+fn bound(settings: &Settings<'_>) -> Vec<(&'static str, Applies)> {
+    let is_bound = |setting: &&Setting| match setting.applies {
+        Applies::ToAll => false,
+        Applies::ToFiles(_) | Applies::ToModels => true,
+        Applies::ToFilesWhenOn(_) => settings.value(setting.name),
+    };
+    let bound = settings.all_given().filter(is_bound);
+    bound.map(|it| (it.name, it.applies)).collect()
 }
 
 impl FittedSettings {

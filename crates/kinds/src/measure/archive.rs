@@ -9,6 +9,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
+use super::form::Form;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::made::{Checker, MadeFiles, open_made};
 use super::net;
@@ -18,16 +19,27 @@ use super::settings::{SettingFault, Settings};
 use super::store::{check_store, open_store, pump};
 use host::together::{no_thread, together};
 
-const FILES: Setting = Setting::or("files", "NUMBER", "100", "files that are made for it");
-const SIZE: Setting = Setting::or("size", "SIZE", "256KiB", "bytes of each");
+const FILES: Setting = Setting::or(
+    "files",
+    Form::Count(1, 1_000_000),
+    "100",
+    "files that are made for it",
+);
+const SIZE: Setting = Setting::or("size", SIZES, "256KiB", "bytes of each");
+const SIZES: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 10));
 const STORE: Setting = Setting::optional(
     "store",
-    "PATH or s3:https://HOST/BUCKET",
+    Form::Path("PATH or s3:https://HOST/BUCKET"),
     "the directory or bucket that they are put into; a second directory in the target when not \
      given. A server in clear is s3://HOST:PORT/BUCKET. A bucket's keys are taken from \
      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 );
-const AT_ONCE: Setting = Setting::or("at-once", "NUMBER", "1", "files under way at the same time");
+const AT_ONCE: Setting = Setting::or(
+    "at-once",
+    Form::Count(1, 256),
+    "1",
+    "files under way at the same time",
+);
 
 /// The kind that puts.
 pub const ARCHIVE: Kind = Kind {
@@ -39,10 +51,9 @@ pub const ARCHIVE: Kind = Kind {
         STORE,
         net::CA,
         AT_ONCE,
-        Setting::or(
+        Setting::flag(
             "cold",
-            "true or false",
-            "true",
+            true,
             "whether the files are dropped from the page cache before they are put",
         ),
     ],
@@ -75,10 +86,9 @@ pub const RETRIEVE: Kind = Kind {
         STORE,
         net::CA,
         AT_ONCE,
-        Setting::or(
+        Setting::flag(
             "cold",
-            "true or false",
-            "true",
+            true,
             "whether the store's contents are dropped from this machine's memory before the get",
         ),
     ],
@@ -100,10 +110,6 @@ pub const RETRIEVE: Kind = Kind {
         ))
     },
 };
-
-const FILES_MAX: u64 = 1_000_000;
-const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
-const AT_ONCE_MAX: u64 = 256;
 
 /// Which way files go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,17 +137,15 @@ impl ArchiveMeasurement {
         direction: StoreDirection,
         settings: &Settings<'_>,
     ) -> Result<Self, SettingFault> {
-        let store = settings.text("store")?;
+        let store: Option<String> = settings.optional("store");
         Ok(Self {
             direction,
-            files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
-            size: settings
-                .size("size", Bytes(1)..=SIZE_MAX)?
-                .unwrap_or_default(),
+            files: settings.value("files"),
+            size: settings.value("size"),
             ca: net::ca(settings, store.as_deref().unwrap_or_default())?,
             store,
-            at_once: settings.count("at-once", 1..=AT_ONCE_MAX)?.unwrap_or(1),
-            cold: settings.flag("cold")?,
+            at_once: settings.value("at-once"),
+            cold: settings.value("cold"),
         })
     }
 

@@ -11,9 +11,10 @@ use results::{Better, Reading, Unit};
 use units::Duration;
 
 use super::Stop;
+use super::form::{ANY_TIME, Form, TextOrList};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, ReplicateContext};
-use super::settings::{SettingFault, Settings, TextOrList};
+use super::settings::{SettingFault, Settings};
 use host::process::{
     DROP_CACHES, FinishedCommand, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
 };
@@ -28,32 +29,30 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::required(
             COMMAND,
-            "TEXT or LIST",
+            Form::TextOrList("TEXT or LIST"),
             "what is run: a text by `sh -c`, a list of a program and its arguments without a \
              shell; it finds the variables of scripts, such as SEEKSTONE_PLACE",
         ),
-        Setting::or(
+        Setting::flag(
             "warm",
-            "true or false",
-            "false",
+            false,
             "run it once before, unmeasured, so that every run finds the same caches (the rule of \
              the second run)",
         ),
-        Setting::or(
+        Setting::flag(
             "cold",
-            "true or false",
-            "false",
+            false,
             "drop the system's page cache before the run; root only",
         ),
         Setting::or(
             "time-limit",
-            "TIME",
+            ANY_TIME,
             "1h",
             "stop it and fail after this time",
         ),
         Setting::optional(
             "directory",
-            "PATH",
+            Form::Path("PATH"),
             "where it runs; the target when not given",
         ),
     ],
@@ -118,12 +117,11 @@ fn without_variables(words: Vec<String>) -> Result<Vec<String>, SettingFault> {
 
 impl CommandMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let words = match settings.text_or_list(COMMAND)? {
-            Some(TextOrList::List(words)) => without_variables(words)?,
-            Some(TextOrList::Text(script)) => vec!["/bin/sh".into(), "-c".into(), script],
-            None => unreachable!("a required setting was seen to be there"),
+        let words = match settings.value(COMMAND) {
+            TextOrList::List(words) => without_variables(words)?,
+            TextOrList::Text(script) => vec!["/bin/sh".into(), "-c".into(), script],
         };
-        let caches = match (settings.flag("warm")?, settings.flag("cold")?) {
+        let caches = match (settings.value("warm"), settings.value("cold")) {
             (true, true) => {
                 let why = "warm and cold exclude each other: choose one";
                 return Err(SettingFault::at("cold", why));
@@ -135,10 +133,8 @@ impl CommandMeasurement {
         Ok(Self {
             words,
             caches,
-            time_limit: settings
-                .time("time-limit")?
-                .unwrap_or(Duration::from_secs(3600)),
-            directory: settings.text("directory")?.map(PathBuf::from),
+            time_limit: settings.value("time-limit"),
+            directory: settings.optional("directory"),
         })
     }
 

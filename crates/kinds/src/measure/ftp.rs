@@ -15,6 +15,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
+use super::form::Form;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, ReplicateContext};
@@ -26,47 +27,46 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::required(
             "url",
-            "ftp://HOST/PATH",
+            Form::Text("ftp://HOST/PATH"),
             "the file; one that is stored must not be there yet, and is removed afterwards",
         ),
         Setting::or(
             "direction",
-            "\"retrieve\" or \"store\"",
+            Form::Words(&["retrieve", "store"]),
             "retrieve",
             "which way it goes",
         ),
-        Setting::or("size", "SIZE", "16MiB", "bytes of a file that is stored"),
+        Setting::or("size", net::SIZE, "16MiB", "bytes of a file that is stored"),
         Setting::or(
             "transfers",
-            "NUMBER",
+            Form::Count(1, 64),
             "1",
             "how many go on at once, each over a connection of its own; several that are stored \
              have the names PATH-1, PATH-2, ...",
         ),
-        Setting::or("user", "NAME", "anonymous", "as whom"),
+        Setting::or("user", Form::Text("NAME"), "anonymous", "as whom"),
         Setting::or(
             "password",
-            "TEXT",
+            Form::Text("TEXT"),
             "seekstone@",
             "sent when the server asks for it",
         ),
         Setting::or(
             "local",
-            "\"file\" or \"nowhere\"",
+            Form::Words(&["file", "nowhere"]),
             "file",
             "where a retrieved file goes: into the target directory, or nowhere",
         ),
         Setting::or(
             "extent",
-            "SIZE",
+            Form::Size(Bytes(0), Bytes::from_gib(16)),
             "0",
             "space for the local file is allocated in pieces of this size; 0 leaves it to the \
              file system",
         ),
-        Setting::or(
+        Setting::flag(
             "synced",
-            "true or false",
-            "false",
+            false,
             "whether the local file is forced to the storage before the transfer counts as done",
         ),
         net::WINDOW,
@@ -102,8 +102,6 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Ftp::from_settings(settings)),
 };
 
-const EXTENT_MAX: Bytes = Bytes::from_gib(16);
-const TRANSFERS_MAX: u64 = 64;
 /// What is reckoned with for a file whose size only the server knows.
 const ROOM_BYTES: u64 = 64 << 20;
 
@@ -127,8 +125,7 @@ pub struct Ftp {
 
 impl Ftp {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let size = settings.size("size", Bytes(1)..=net::SIZE_MAX)?;
-        let stores = settings.choice("direction", &[("retrieve", false), ("store", true)])?;
+        let stores = settings.choice("direction", &[("retrieve", false), ("store", true)]);
         for name in ["local", "extent", "synced"] {
             if stores && settings.is_given(name) {
                 let why = format!("{name} is for direction = \"retrieve\" only: leave it out");
@@ -141,12 +138,9 @@ impl Ftp {
             return Err(SettingFault::at("congestion", why));
         }
         let has_local_file =
-            settings.choice("local", &[("file", true), ("nowhere", false)])? && !stores;
-        let extent = settings
-            .size("extent", Bytes(0)..=EXTENT_MAX)?
-            .unwrap_or_default()
-            .0;
-        let is_durable = settings.flag("synced")?;
+            settings.choice("local", &[("file", true), ("nowhere", false)]) && !stores;
+        let extent = settings.value::<Bytes>("extent").0;
+        let is_durable: bool = settings.value("synced");
         for (name, is_wanted) in [("extent", extent > 0), ("synced", is_durable)] {
             if is_wanted && !has_local_file {
                 let why =
@@ -157,24 +151,23 @@ impl Ftp {
                 ));
             }
         }
-        let text = |name: &str| Ok::<_, SettingFault>(settings.text(name)?.unwrap_or_default());
         Ok(Self {
             file: net::url(settings, &[Protocol::Ftp])?,
-            direction: match size {
-                Some(size) if stores => FtpDirection::Store(size.0),
-                _ => FtpDirection::Retrieve,
+            direction: match stores {
+                true => FtpDirection::Store(settings.value::<Bytes>("size").0),
+                false => FtpDirection::Retrieve,
             },
-            transfers: settings.count("transfers", 1..=TRANSFERS_MAX)?.unwrap_or(1),
-            user: text("user")?,
-            password: text("password")?,
+            transfers: settings.value("transfers"),
+            user: settings.value("user"),
+            password: settings.value("password"),
             has_local_file,
             extent,
             is_durable,
-            socket: net::socket(settings)?,
-            buffer: net::buffer(settings)?,
-            timeout: net::timeout(settings)?,
-            server: net::server(settings)?,
-            namespace: settings.given("namespace")?,
+            socket: net::socket(settings),
+            buffer: net::buffer(settings),
+            timeout: net::timeout(settings),
+            server: net::server(settings),
+            namespace: settings.optional("namespace"),
         })
     }
 

@@ -13,56 +13,57 @@ use results::{Better, Reading, Unit};
 use stats::Histogram;
 
 use super::Stop;
+use super::form::{ANY_TIME, Form, TextOrList};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate};
 use super::place::{MeasureError, ReplicateContext};
-use super::settings::{SettingFault, Settings, TextOrList};
+use super::settings::{SettingFault, Settings};
 use host::limits::check_budget;
 
 pub const KIND: Kind = Kind {
     name: "http",
     about: "a page of a web server with all that it shows within it",
     settings: &[
-        Setting::required("url", "http://HOST/PATH or https://HOST/PATH", "the page"),
+        Setting::required("url", URL, "the page"),
         Setting::or(
             "objects",
-            "\"inlined\", \"none\" or LIST",
+            Form::TextOrList("\"inlined\", \"none\" or LIST"),
             "inlined",
             "what is loaded after the page: the images, scripts, style sheets and frames that it \
              names, nothing, or these paths on the same server",
         ),
         Setting::or(
             "clients",
-            "N",
+            Form::Count(1, 4096),
             "1",
             "clients that load the page at the same time, again and again, without a pause",
         ),
         Setting::or(
             "connections",
-            "N",
+            Form::Count(1, 64),
             "1",
             "connections that one client has at most",
         ),
         Setting::or(
             "reuse",
-            "\"cold\" or \"kept\"",
+            Form::Words(&["cold", "kept"]),
             "kept",
             "a new connection for each request, or connections that stay open",
         ),
         Setting::optional(
             "pages",
-            "N",
+            Form::Count(1, 1 << 40),
             "pages in one replicate, of all clients together",
         ),
         Setting::or(
             "time",
-            "TIME",
+            ANY_TIME,
             "1s",
             "how long pages are begun, when pages is not given; those under way are finished",
         ),
         Setting::or(
             "failures",
-            "\"refused\" or \"counted\"",
+            Form::Words(&["refused", "counted"]),
             "refused",
             "whether a request that fails ends the study, or is counted",
         ),
@@ -110,9 +111,7 @@ pub const KIND: Kind = Kind {
 };
 
 const FIRST_BYTE: &str = "time to first byte";
-const CLIENTS_MAX: u64 = 4096;
-const CONNECTIONS_MAX: u64 = 64;
-const PAGES_MAX: u64 = 1 << 40;
+const URL: Form = Form::Text("http://HOST/PATH or https://HOST/PATH");
 
 /// A page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,33 +137,27 @@ enum Objects {
 
 impl Http {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let count = |name: &str, most: u64| {
-            let found = settings.count(name, 1..=most)?;
-            Ok::<_, SettingFault>(found.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
-        };
         let page = net::url(settings, &[Protocol::Http, Protocol::Https])?;
-        let time = settings.time("time")?;
-        let until = match settings.count("pages", 1..=PAGES_MAX)? {
+        let until = match settings.optional("pages") {
             Some(_) if settings.is_given("time") => {
                 let why = "time and pages exclude each other: choose one";
                 return Err(SettingFault::at("time", why));
             }
             Some(pages) => Until::Pages(pages),
-            None => Until::Span(time.unwrap_or_default().to_std()),
+            None => Until::Span(settings.value::<units::Duration>("time").to_std()),
         };
         Ok(Self {
             objects: objects(settings, &page)?,
             ca: net::ca(settings, &page.to_string())?,
             page,
-            clients: count("clients", CLIENTS_MAX)?.unwrap_or(1),
-            connections: count("connections", CONNECTIONS_MAX)?.unwrap_or(1),
-            reuse: settings.choice("reuse", &[("cold", Reuse::Cold), ("kept", Reuse::Kept)])?,
+            clients: settings.value::<u64>("clients") as usize,
+            connections: settings.value::<u64>("connections") as usize,
+            reuse: settings.choice("reuse", &[("cold", Reuse::Cold), ("kept", Reuse::Kept)]),
             until,
-            counts_failures: settings
-                .choice("failures", &[("refused", false), ("counted", true)])?,
-            timeout: net::timeout(settings)?,
-            server: net::server(settings)?,
-            namespace: settings.given("namespace")?,
+            counts_failures: settings.choice("failures", &[("refused", false), ("counted", true)]),
+            timeout: net::timeout(settings),
+            server: net::server(settings),
+            namespace: settings.optional("namespace"),
         })
     }
 
@@ -322,7 +315,7 @@ fn times_of(pages: &Histogram) -> Vec<Reading> {
 
 fn objects(settings: &Settings<'_>, page: &Url) -> Result<Objects, SettingFault> {
     let fault = |message: String| SettingFault::at("objects", format!("objects: {message}"));
-    match settings.text_or_list("objects")? {
+    match settings.optional("objects") {
         None => Ok(Objects::Inlined),
         Some(TextOrList::Text(text)) => match text.as_str() {
             "inlined" => Ok(Objects::Inlined),

@@ -8,6 +8,7 @@ use units::TargetName;
 
 use super::Stop;
 use super::applies::Applies;
+use super::form::Form;
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 
@@ -88,8 +89,8 @@ pub struct Kind {
 pub struct Setting {
     /// The key in the study file.
     pub name: &'static str,
-    /// What a value looks like, such as `SIZE`.
-    pub form: &'static str,
+    /// What a value looks like.
+    pub form: Form,
     /// What holds when it is not given.
     pub default: Default,
     /// What it does.
@@ -112,10 +113,8 @@ pub enum Default {
 impl Setting {
     /// Whether its value is a path of this machine, or a list of them.
     #[must_use]
-    pub fn names_paths(&self) -> bool {
-        ["PATH", "LIST of PATHs"]
-            .iter()
-            .any(|form| self.form.starts_with(form))
+    pub const fn names_paths(&self) -> bool {
+        matches!(self.form, Form::Path(_) | Form::Paths)
     }
 
     /// The same, of that storage alone.
@@ -126,13 +125,13 @@ impl Setting {
 
     /// A setting that must be given.
     #[must_use]
-    pub const fn required(name: &'static str, form: &'static str, meaning: &'static str) -> Self {
+    pub const fn required(name: &'static str, form: Form, meaning: &'static str) -> Self {
         Self::new(name, form, Default::Required, meaning)
     }
 
     /// A setting that may be left out.
     #[must_use]
-    pub const fn optional(name: &'static str, form: &'static str, meaning: &'static str) -> Self {
+    pub const fn optional(name: &'static str, form: Form, meaning: &'static str) -> Self {
         Self::new(name, form, Default::Nothing, meaning)
     }
 
@@ -140,19 +139,25 @@ impl Setting {
     #[must_use]
     pub const fn or(
         name: &'static str,
-        form: &'static str,
+        form: Form,
         value: &'static str,
         meaning: &'static str,
     ) -> Self {
         Self::new(name, form, Default::Is(value), meaning)
     }
 
-    const fn new(
-        name: &'static str,
-        form: &'static str,
-        default: Default,
-        meaning: &'static str,
-    ) -> Self {
+    /// One that is true or false.
+    #[must_use]
+    pub const fn flag(name: &'static str, is_on: bool, meaning: &'static str) -> Self {
+        Self::or(
+            name,
+            Form::Flag,
+            if is_on { "true" } else { "false" },
+            meaning,
+        )
+    }
+
+    const fn new(name: &'static str, form: Form, default: Default, meaning: &'static str) -> Self {
         Self {
             name,
             form,

@@ -12,6 +12,7 @@ pub mod cache;
 pub mod command;
 pub mod copy;
 pub mod fill;
+pub mod form;
 pub mod ftp;
 pub mod http;
 pub mod kind;
@@ -31,6 +32,7 @@ pub mod tcp;
 pub mod wal;
 
 pub use applies::Applies;
+pub use form::Form;
 use host::interrupt::Interrupt;
 pub use kind::{Default, Kind, Measured, Measuring, Setting};
 pub use place::{MeasureError, ReplicateContext, measured_paths};

@@ -12,6 +12,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
+use super::form::{ANY_TIME, Form};
 use super::kind::Setting;
 use super::place::{MeasureError, ReplicateContext, go_on, no_model};
 use super::settings::{SettingFault, Settings};
@@ -19,61 +20,58 @@ use super::settings::{SettingFault, Settings};
 /// The setting `namespace`.
 pub const NAMESPACE: Setting = Setting::optional(
     "namespace",
-    "NAME",
+    Form::Text("NAME"),
     "the network namespace from which it is measured, as `ip netns list` names it; the one that \
      the program runs in when not given",
 );
 /// The setting `server`.
 pub const SERVER: Setting = Setting::optional(
     "server",
-    "NAME or NUMBER",
+    Form::Text("NAME or NUMBER"),
     "the server's processes on this machine by name, or one by number: their processor time is \
      counted",
 );
 /// The setting `ca`.
 pub const CA: Setting = Setting::optional(
     "ca",
-    "FILE",
+    Form::Text("FILE"),
     "certificates (PEM) of the authorities that an encrypted server is checked against; those of \
      the system when not given",
 );
 /// The setting `timeout`.
 pub const TIMEOUT: Setting = Setting::or(
     "timeout",
-    "TIME",
+    ANY_TIME,
     "30s",
     "fail after the other side is silent for this long",
 );
 /// The setting `window`.
 pub const WINDOW: Setting = Setting::optional(
     "window",
-    "SIZE",
+    Form::Size(Bytes::from_kib(2), Bytes::from_mib(512)),
     "receive window in bytes; the system's choice when not given",
 );
 /// The setting `congestion`.
 pub const CONGESTION: Setting = Setting::optional(
     "congestion",
-    "NAME",
+    Form::Text("NAME"),
     "how a sender adapts to the link, such as \"reno\"; the system's default when not given",
 );
 /// The setting `buffer`.
 pub const BUFFER: Setting = Setting::or(
     "buffer",
-    "SIZE",
+    Form::Size(Bytes(1), Bytes::from_mib(64)),
     "64KiB",
     "bytes handed to the system at once",
 );
 
-const BUFFER_MAX: Bytes = Bytes::from_mib(64);
-const WINDOW_MIN: Bytes = Bytes::from_kib(2);
-const WINDOW_MAX: Bytes = Bytes::from_mib(512);
-/// The most bytes that one transfer moves.
-pub const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
+/// Bytes that one transfer moves.
+pub const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
 const MIB: f64 = 1_048_576.0;
 
 /// The address in the setting `url`, in one of the `protocols`.
 pub(super) fn url(settings: &Settings<'_>, protocols: &[Protocol]) -> Result<Url, SettingFault> {
-    let text = settings.text("url")?.unwrap_or_default();
+    let text: String = settings.value("url");
     let fault = |message: String| SettingFault::at("url", format!("url: {message}"));
     let url = Url::parse(&text).map_err(|error| fault(error.to_string()))?;
     if !protocols.contains(&url.protocol) {
@@ -89,7 +87,7 @@ pub(super) fn url(settings: &Settings<'_>, protocols: &[Protocol]) -> Result<Url
 
 /// The setting `ca`, for a server at `address`.
 pub(super) fn ca(settings: &Settings<'_>, address: &str) -> Result<Option<PathBuf>, SettingFault> {
-    let file = settings.text("ca")?.map(PathBuf::from);
+    let file: Option<PathBuf> = settings.optional("ca");
     if file.is_some() && !address.contains("https://") {
         let why = format!("ca checks a server at https://, and this is {address:?}");
         return Err(SettingFault::at("ca", why));
@@ -98,12 +96,12 @@ pub(super) fn ca(settings: &Settings<'_>, address: &str) -> Result<Option<PathBu
 }
 
 /// The settings `window` and `congestion`.
-pub(super) fn socket(settings: &Settings<'_>) -> Result<SocketOptions, SettingFault> {
-    let window = settings.size("window", WINDOW_MIN..=WINDOW_MAX)?;
-    Ok(SocketOptions {
+pub(super) fn socket(settings: &Settings<'_>) -> SocketOptions {
+    let window: Option<Bytes> = settings.optional("window");
+    SocketOptions {
         window: window.and_then(|it| u32::try_from(it.0).ok()),
-        congestion: settings.text("congestion")?,
-    })
+        congestion: settings.optional("congestion"),
+    }
 }
 
 /// Options of a socket that the system does not take are told before anything is set up.
@@ -113,22 +111,19 @@ pub(super) fn check_socket(options: &SocketOptions) -> Result<(), MeasureError> 
 }
 
 /// The setting `buffer`.
-pub(super) fn buffer(settings: &Settings<'_>) -> Result<usize, SettingFault> {
-    let size = settings.size("buffer", Bytes(1)..=BUFFER_MAX)?;
-    Ok(size.map_or(0, |it| usize::try_from(it.0).unwrap_or(usize::MAX)))
+pub(super) fn buffer(settings: &Settings<'_>) -> usize {
+    settings.value::<Bytes>("buffer").0 as usize
 }
 
 /// The setting `timeout`.
-pub(super) fn timeout(settings: &Settings<'_>) -> Result<Duration, SettingFault> {
-    let timeout = settings.time("timeout")?;
-    Ok(timeout.map_or(Duration::from_secs(30), units::Duration::to_std))
+pub(super) fn timeout(settings: &Settings<'_>) -> Duration {
+    settings.value::<units::Duration>("timeout").to_std()
 }
 
 /// The setting `server`.
-pub(super) fn server(settings: &Settings<'_>) -> Result<Option<MeasuredProcess>, SettingFault> {
-    Ok(settings
-        .given("server")?
-        .map(|text| MeasuredProcess::of(&text)))
+pub(super) fn server(settings: &Settings<'_>) -> Option<MeasuredProcess> {
+    let text: Option<String> = settings.optional("server");
+    text.map(|text| MeasuredProcess::of(&text))
 }
 
 /// A model has no network.

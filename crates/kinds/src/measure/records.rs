@@ -16,8 +16,9 @@ use rustix::io::Errno;
 use units::{Bytes, Duration};
 
 use super::Stop;
+use super::form::Form;
 use super::place::{MeasureError, go_on};
-use super::settings::{SettingFault, Settings};
+use super::settings::Settings;
 use super::steps::{IoAction, IoStep, sequence, write_action};
 use host::counters::{process_cpu_ns, thread_cpu_ns};
 
@@ -405,11 +406,11 @@ fn look(step: IoStep, stop: &Stop) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// The setting `synced` of kinds that write.
-///
-/// # Errors
-/// When it has no such value.
-pub fn synced(settings: &Settings<'_>) -> Result<Synced, SettingFault> {
+/// The form of the setting `synced` of kinds that write.
+pub const SYNCED: Form = Form::Words(&["no", "end", "each"]);
+
+/// What the setting `synced` asks for.
+pub fn synced(settings: &Settings<'_>) -> Synced {
     let choices = [
         ("no", Synced::No),
         ("end", Synced::AtEnd),

@@ -1,10 +1,10 @@
 //! Reads the settings of a measurement from a table. Every mistake names what is allowed.
 
-use std::ops::RangeInclusive;
-
+use drivers::Caching;
 use toml::{Table, Value};
-use units::{Bytes, Duration, did_you_mean, nearest, parse_percent};
+use units::{Bytes, did_you_mean, nearest};
 
+use super::form::{OfForm, SettingValue, typed};
 use super::kind::{Default, Kind, Setting};
 
 /// What is wrong with the settings of a measurement.
@@ -36,37 +36,20 @@ impl SettingFault {
     }
 }
 
-/// A value that is either.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TextOrList {
-    Text(String),
-    /// Texts, at least one of them, the first not empty.
-    List(Vec<String>),
-}
-
-impl TextOrList {
-    /// The texts, a single one as a list of itself.
-    #[must_use]
-    pub fn all(self) -> Vec<String> {
-        match self {
-            Self::Text(text) => vec![text],
-            Self::List(texts) => texts,
-        }
-    }
-}
-
-/// The settings of one measurement.
-#[derive(Clone, Copy, Debug)]
+/// The settings of one measurement, each of its form.
+#[derive(Clone, Debug)]
 pub struct Settings<'a> {
     kind: &'a Kind,
     table: &'a Table,
+    values: Vec<(&'static Setting, SettingValue)>,
 }
 
 impl<'a> Settings<'a> {
-    /// The settings in `table` for that kind.
+    /// The settings in `table` for that kind, with the defaults of the others.
     ///
     /// # Errors
-    /// When it has no such setting, or one that must be given is missing.
+    /// When it has no such setting, one that must be given is missing, or a value is not of its
+    /// setting's form.
     pub fn of(kind: &'a Kind, table: &'a Table) -> Result<Self, SettingFault> {
         for key in table.keys() {
             if !kind.settings.iter().any(|setting| setting.name == key) {
@@ -89,14 +72,35 @@ impl<'a> Settings<'a> {
             );
             return Err(SettingFault { key: None, message });
         }
-        Ok(Self { kind, table })
+        let mut this = Self {
+            kind,
+            table,
+            values: Vec::new(),
+        };
+        for setting in kind.settings {
+            let Some(value) = this.raw(setting) else {
+                continue;
+            };
+            let name = setting.name;
+            let read = setting.form.read(&value);
+            let read = read.map_err(|why| SettingFault::at(name, format!("{name}{why}")))?;
+            this.values.push((setting, read));
+        }
+        Ok(this)
     }
 
     /// What was given, in the order in which the kind lists it.
-    pub(super) fn all_given(&self) -> impl Iterator<Item = &'a Setting> {
-        let table = self.table;
+    pub(super) fn all_given(&self) -> impl Iterator<Item = &'static Setting> {
         let all = self.kind.settings.iter();
-        all.filter(|it| table.contains_key(it.name))
+        all.filter(|it| self.is_given(it.name))
+    }
+
+    /// Every setting that has a value, as it would be typed.
+    #[must_use]
+    pub fn all_typed(&self) -> Vec<(String, String)> {
+        let all = self.kind.settings.iter();
+        let typed = all.filter_map(|it| Some((it.name.to_owned(), typed(&self.raw(it)?)?)));
+        typed.collect()
     }
 
     /// Whether the setting was given.
@@ -105,73 +109,35 @@ impl<'a> Settings<'a> {
         self.table.contains_key(name)
     }
 
-    /// A text.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn text(&self, name: &str) -> Result<Option<String>, SettingFault> {
-        match self.table.get(name) {
-            None => Ok(self.default(name).map(str::to_owned)),
-            Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.clone())),
-            Some(other) => Err(self.wrong(name, other, "a text that is not empty")),
-        }
+    /// The value of a setting that has a default, or must be given.
+    pub(crate) fn value<T: OfForm>(&self, name: &str) -> T {
+        let found = self.optional(name);
+        found.expect("a setting that is always there, asked for as what it is")
     }
 
-    /// A text or a number, as it would be typed: a name that may look like a number.
-    ///
-    /// # Errors
-    /// When it is neither, or empty.
-    pub fn given(&self, name: &str) -> Result<Option<String>, SettingFault> {
-        match self.typed(name)? {
-            Some(typed) if typed.is_empty() => Err(SettingFault::at(
-                name,
-                format!("{name} = \"\": it is {}", self.setting(name).form),
-            )),
-            typed => Ok(typed),
-        }
+    /// The value of a setting, if it has one.
+    pub(crate) fn optional<T: OfForm>(&self, name: &str) -> Option<T> {
+        let mut all = self.values.iter();
+        let (_, value) = all.find(|(setting, _)| setting.name == name)?;
+        let value = T::of(value);
+        Some(value.expect("a setting is asked for as what it is"))
     }
 
-    /// One of the `choices`.
-    ///
-    /// # Errors
-    /// When it is none of them.
-    pub fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<T, SettingFault> {
-        let typed = self.typed(name)?.unwrap_or_default();
-        if let Some((_, found)) = choices.iter().find(|(choice, _)| *choice == typed) {
-            return Ok(*found);
-        }
-        let names: Vec<String> = choices.iter().map(|(it, _)| format!("{it:?}")).collect();
-        let message = format!("{name} = {typed:?}: it is one of {}", names.join(", "));
-        Err(SettingFault::at(name, message))
-    }
-
-    /// True or false; false when nothing is said.
-    ///
-    /// # Errors
-    /// When it is neither.
-    pub fn flag(&self, name: &str) -> Result<bool, SettingFault> {
-        match self.typed(name)?.as_deref() {
-            None | Some("false" | "no") => Ok(false),
-            Some("true" | "yes") => Ok(true),
-            Some(other) => Err(SettingFault::at(
-                name,
-                format!("{name} = {other:?}: it is true or false"),
-            )),
-        }
+    /// What the word of a setting stands for.
+    pub(crate) fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> T {
+        let word: String = self.value(name);
+        let found = choices.iter().find(|(choice, _)| *choice == word);
+        found
+            .expect("each word of a setting stands for something")
+            .1
     }
 
     /// Bytes of a record, and of a file, which holds one at least.
     ///
     /// # Errors
-    /// When one is no size up to its most, or the record is the larger.
-    pub fn record_and_size(
-        &self,
-        record_max: Bytes,
-        size_max: Bytes,
-    ) -> Result<(Bytes, Bytes), SettingFault> {
-        let record = self.size("record", Bytes(1)..=record_max)?;
-        let size = self.size("size", Bytes(1)..=size_max)?;
-        let (record, size) = (record.unwrap_or_default(), size.unwrap_or_default());
+    /// When the record is the larger.
+    pub fn record_and_size(&self) -> Result<(Bytes, Bytes), SettingFault> {
+        let (record, size): (Bytes, Bytes) = (self.value("record"), self.value("size"));
         if record > size {
             let why = format!("record = {record} is more than a whole file of {size}");
             return Err(SettingFault::at("record", why));
@@ -179,140 +145,20 @@ impl<'a> Settings<'a> {
         Ok((record, size))
     }
 
-    /// A whole number in `range`.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn count(
-        &self,
-        name: &str,
-        range: RangeInclusive<u64>,
-    ) -> Result<Option<u64>, SettingFault> {
-        let Some(typed) = self.typed(name)? else {
-            return Ok(None);
-        };
-        let found = typed.replace(['_', ','], "").parse().ok();
-        let found = found.filter(|number| range.contains(number));
-        found.map(Some).ok_or_else(|| {
-            let (low, high) = (range.start(), range.end());
-            SettingFault::at(
-                name,
-                format!("{name} = {typed:?}: it is a whole number from {low} to {high}"),
-            )
-        })
-    }
-
-    /// A number of bytes in `range`.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn size(
-        &self,
-        name: &str,
-        range: RangeInclusive<Bytes>,
-    ) -> Result<Option<Bytes>, SettingFault> {
-        let Some(typed) = self.typed(name)? else {
-            return Ok(None);
-        };
-        let (low, high) = (*range.start(), *range.end());
-        let found: Bytes = typed
-            .parse()
-            .map_err(|error| SettingFault::at(name, format!("{name}: {error}")))?;
-        if range.contains(&found) {
-            return Ok(Some(found));
-        }
-        let message = format!("{name} = {typed:?}: it is a size from {low} to {high}");
-        Err(SettingFault::at(name, message))
-    }
-
-    /// A span of time above zero.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn time(&self, name: &str) -> Result<Option<Duration>, SettingFault> {
-        let Some(typed) = self.typed(name)? else {
-            return Ok(None);
-        };
-        let found: Duration = typed
-            .parse()
-            .map_err(|error| SettingFault::at(name, format!("{name}: {error}")))?;
-        if found > Duration::ZERO {
-            return Ok(Some(found));
-        }
-        Err(SettingFault::at(
-            name,
-            format!("{name} = {typed:?}: it is a time above zero"),
-        ))
-    }
-
-    /// A share, typed as a percentage.
-    ///
-    /// # Errors
-    /// When it is none, or above 100 %.
-    pub fn percent(&self, name: &str) -> Result<Option<f64>, SettingFault> {
-        let Some(typed) = self.typed(name)? else {
-            return Ok(None);
-        };
-        let found = parse_percent(&typed)
-            .map_err(|error| SettingFault::at(name, format!("{name}: {error}")))?;
-        if found <= 1.0 {
-            return Ok(Some(found));
-        }
-        Err(SettingFault::at(
-            name,
-            format!("{name} = {typed:?}: it is a percentage from 0% to 100%"),
-        ))
-    }
-
-    /// A text, or a list of texts; nothing when it was not given.
-    ///
-    /// # Errors
-    /// When it is neither.
-    pub fn text_or_list(&self, name: &str) -> Result<Option<TextOrList>, SettingFault> {
-        let Some(value) = self.table.get(name) else {
-            return Ok(None);
-        };
-        let Value::Array(items) = value else {
-            return Ok(self.text(name)?.map(TextOrList::Text));
-        };
-        let words: Option<Vec<String>> = items
-            .iter()
-            .map(|item| item.as_str().map(str::to_owned))
-            .collect();
-        let words = words.filter(|words| words.first().is_some_and(|it| !it.is_empty()));
-        let words = words.ok_or_else(|| self.wrong(name, value, "a text, or a list of texts"))?;
-        Ok(Some(TextOrList::List(words)))
-    }
-
-    /// The value as it would be typed: a level of a factor may be a number or a text.
-    fn typed(&self, name: &str) -> Result<Option<String>, SettingFault> {
-        match self.table.get(name) {
-            None => Ok(self.default(name).map(str::to_owned)),
-            Some(Value::String(text)) => Ok(Some(text.trim().to_owned())),
-            Some(Value::Integer(number)) => Ok(Some(number.to_string())),
-            Some(Value::Float(number)) => Ok(Some(number.to_string())),
-            Some(Value::Boolean(flag)) => Ok(Some(flag.to_string())),
-            Some(other) => {
-                let form = self.setting(name).form;
-                Err(self.wrong(name, other, form))
-            }
+    /// Whether the page cache takes part, by the setting `direct`.
+    #[must_use]
+    pub fn caching(&self) -> Caching {
+        match self.value("direct") {
+            true => Caching::Direct,
+            false => Caching::Buffered,
         }
     }
 
-    fn wrong(&self, name: &str, value: &Value, expected: &str) -> SettingFault {
-        let message = format!("{name} = {value} of {}: it is {expected}", self.kind.name);
-        SettingFault::at(name, message)
-    }
-
-    fn default(&self, name: &str) -> Option<&'static str> {
-        match self.setting(name).default {
-            Default::Is(value) => Some(value),
+    fn raw(&self, setting: &Setting) -> Option<Value> {
+        let default = match setting.default {
+            Default::Is(value) => Some(Value::from(value)),
             Default::Required | Default::Nothing => None,
-        }
-    }
-
-    fn setting(&self, name: &str) -> &'static Setting {
-        let found = self.kind.settings.iter().find(|it| it.name == name);
-        found.expect("only settings that the kind lists are asked for")
+        };
+        self.table.get(setting.name).cloned().or(default)
     }
 }

@@ -7,6 +7,7 @@ use results::{Better, Reading};
 use units::Bytes;
 
 use super::Stop;
+use super::form::Form;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, ReplicateContext};
@@ -18,22 +19,22 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::or(
             "address",
-            "ADDRESS",
+            Form::Text("ADDRESS"),
             "127.0.0.1",
             "the receiver's own address, by which the sender reaches it",
         ),
         Setting::optional(
             "receiver",
-            "NAME",
+            Form::Text("NAME"),
             "the network namespace of the receiver; the one that the program runs in when not \
              given",
         ),
         Setting::optional(
             "sender",
-            "NAME",
+            Form::Text("NAME"),
             "the network namespace of the sender; the one that the program runs in when not given",
         ),
-        Setting::or("size", "SIZE", "16MiB", "bytes sent"),
+        Setting::or("size", net::SIZE, "16MiB", "bytes sent"),
         net::WINDOW,
         net::CONGESTION,
         net::BUFFER,
@@ -65,7 +66,7 @@ pub struct Tcp {
 
 impl Tcp {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let address = settings.text("address")?.unwrap_or_default();
+        let address: String = settings.value("address");
         let receiver: IpAddr = address.parse().map_err(|_| {
             let why = format!("address = {address:?}: write it in numbers, such as 10.90.0.2");
             SettingFault::at("address", why)
@@ -74,16 +75,15 @@ impl Tcp {
             let why = format!("address = {address:?}: no host has it; write the receiver's own");
             return Err(SettingFault::at("address", why));
         }
-        let size = settings.size("size", Bytes(1)..=net::SIZE_MAX)?;
         Ok(Self {
             plan: StreamPlan {
                 receiver,
-                receiver_space: settings.given("receiver")?,
-                sender_space: settings.given("sender")?,
-                bytes: size.unwrap_or_default().0,
-                buffer: net::buffer(settings)?,
-                socket: net::socket(settings)?,
-                timeout: net::timeout(settings)?,
+                receiver_space: settings.optional("receiver"),
+                sender_space: settings.optional("sender"),
+                bytes: settings.value::<Bytes>("size").0,
+                buffer: net::buffer(settings),
+                socket: net::socket(settings),
+                timeout: net::timeout(settings),
             },
         })
     }

@@ -7,6 +7,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::filled::FilledModel;
+use crate::measure::form::Form;
 use crate::measure::kind::{Kind, Measuring, Setting, made};
 use crate::measure::made::MadeFiles;
 use crate::measure::place::{MeasureError, ReplicateContext, go_on};
@@ -19,19 +20,18 @@ pub const KIND: Kind = Kind {
     name: "positioning",
     about: "files opened in a random order, each once, until their first record is read",
     settings: &[
-        Setting::or("files", "NUMBER", "91", "files that are made and opened"),
+        Setting::or("files", FILES, "91", "files that are made and opened"),
         Setting::or(
             "size",
-            "SIZE",
+            SIZE,
             "1MiB",
             "bytes of each; on a model all of them fill it",
         )
         .applying(FILLED),
-        Setting::or("record", "SIZE", "4KiB", "bytes of the first record"),
-        Setting::or(
+        Setting::or("record", RECORD, "4KiB", "bytes of the first record"),
+        Setting::flag(
             "cold",
-            "true or false",
-            "true",
+            true,
             "whether the files are dropped from the page cache before; names and inodes stay in \
              memory",
         )
@@ -51,9 +51,9 @@ pub const KIND: Kind = Kind {
 };
 
 const FILLED: Applies = Applies::ToFiles("the files fill a model, which has no page cache");
-const FILES_MAX: u64 = 1_000_000;
-const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
-const RECORD_MAX: Bytes = Bytes::from_mib(64);
+const FILES: Form = Form::Count(1, 1_000_000);
+const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 10));
+const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(64));
 
 /// Files opened in a random order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,12 +66,12 @@ pub struct PositioningMeasurement {
 
 impl PositioningMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
+        let (record, size) = settings.record_and_size()?;
         Ok(Self {
-            files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1) as u32,
+            files: settings.value::<u64>("files") as u32,
             size,
             record,
-            cold: settings.flag("cold")?,
+            cold: settings.value("cold"),
         })
     }
 

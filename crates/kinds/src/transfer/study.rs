@@ -12,10 +12,11 @@ use sys::drop_cached;
 use units::{Bytes, Duration};
 
 use super::run::{Sharing, TransferRequest, measure_transfer};
+use crate::measure::form::Form;
 use crate::measure::kind::{Kind, Measuring, Setting, made};
 use crate::measure::place::{MeasureError, ReplicateContext};
 use crate::measure::records::{
-    Named, RecordPattern, Synced, make_room, read_records, synced, write_records,
+    Named, RecordPattern, SYNCED, Synced, make_room, read_records, synced, write_records,
 };
 use crate::measure::settings::{SettingFault, Settings};
 use crate::measure::{Applies, Stop};
@@ -29,34 +30,26 @@ pub const KIND: Kind = Kind {
     name: "transfer",
     about: "one file written and read from its first byte to its last",
     settings: &[
-        Setting::or("record", "SIZE", "64KiB", "bytes of one write or read"),
-        Setting::or("size", "SIZE", "64MiB", "bytes of the file"),
-        Setting::or(
+        Setting::or("record", RECORD, "64KiB", "bytes of one write or read"),
+        Setting::or("size", SIZE, "64MiB", "bytes of the file"),
+        Setting::flag(
             "preallocated",
-            "true or false",
-            "false",
+            false,
             "whether space for the whole file is allocated before it is written",
         )
         .applying(NO_CACHE),
-        Setting::or(
-            "direct",
-            "true or false",
-            "false",
-            "whether the page cache is bypassed",
-        )
-        .applying(NO_CACHE),
+        Setting::flag("direct", false, "whether the page cache is bypassed").applying(NO_CACHE),
         Setting::or(
             "synced",
-            "\"no\", \"end\" or \"each\"",
+            SYNCED,
             "end",
             "whether written data are forced to the storage: never, once at the end, or with each \
              record; within the time of the writing",
         )
         .applying(NO_CACHE),
-        Setting::or(
+        Setting::flag(
             "cold",
-            "true or false",
-            "true",
+            true,
             "whether the file is dropped from the page cache before it is read",
         )
         .applying(NO_CACHE),
@@ -77,8 +70,8 @@ pub const KIND: Kind = Kind {
 };
 
 const NO_CACHE: Applies = Applies::ToFiles("a model has no page cache and no file system");
-const RECORD_MAX: Bytes = Bytes::from_gib(1);
-const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
+const RECORD: Form = Form::Size(Bytes(1), Bytes::from_gib(1));
+const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
 
 /// A file written and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,19 +86,14 @@ pub struct TransferMeasurement {
 
 impl TransferMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
-        let direct = settings.flag("direct")?;
+        let (record, size) = settings.record_and_size()?;
         Ok(Self {
             record,
             size,
-            preallocated: settings.flag("preallocated")?,
-            caching: if direct {
-                Caching::Direct
-            } else {
-                Caching::Buffered
-            },
-            synced: synced(settings)?,
-            cold: settings.flag("cold")?,
+            preallocated: settings.value("preallocated"),
+            caching: settings.caching(),
+            synced: synced(settings),
+            cold: settings.value("cold"),
         })
     }
 

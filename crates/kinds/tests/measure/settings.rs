@@ -40,7 +40,7 @@ fn mistakes_name_what_is_allowed() {
     check(
         "command",
         "command = [1, 2]",
-        "command: command = [1, 2] of command: it is a text, or a list of texts",
+        "command: command = [1, 2]: it is a text, or a list of texts",
     );
     check(
         "command",

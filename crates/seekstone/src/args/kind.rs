@@ -3,8 +3,9 @@
 use std::any::TypeId;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _};
-use kinds::measure::{Default, KINDS, Kind, Setting, kind_named};
+use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, ValueHint};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use kinds::measure::{Default, Form, KINDS, Kind, Setting, kind_named};
 use units::{Bytes, Duration, Rate, TargetName};
 use workload::Gap;
 
@@ -12,11 +13,6 @@ use super::groups::grouped;
 use super::parse::within;
 use super::parse::{LevelArg, parse_budget, parse_precision, parse_target};
 use super::{Command, Common, FilePart, Seekstone};
-
-/// How true-or-false settings describe their values.
-const FLAG_FORM: &str = "true or false";
-/// How settings that take several values describe them.
-const LIST_FORM: &str = "LIST";
 
 /// A kind of measurement with its settings, and how often it is measured.
 #[derive(Debug)]
@@ -150,36 +146,32 @@ fn parsed(name: &str, matches: &ArgMatches) -> Option<Result<KindArgs, clap::Err
 
 /// Whether a setting takes several values at once.
 pub fn is_list(setting: &Setting) -> bool {
-    setting.form.starts_with(LIST_FORM)
+    matches!(setting.form, Form::Paths)
 }
 
 fn option(setting: &'static Setting) -> Arg {
     let arg = Arg::new(setting.name)
         .long(setting.name)
-        .value_name(form(setting))
+        .value_name(setting.form.value_name())
         .help(capitalised(setting.meaning))
         .action(ArgAction::Append)
         .required(setting.default == Default::Required);
     let arg = match setting.form {
-        FLAG_FORM => arg
+        Form::Flag => arg
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
-        _ if is_list(setting) => arg,
+        Form::Words(words) => {
+            let words = || words.iter().map(CompletionCandidate::new).collect();
+            arg.value_delimiter(',').add(ArgValueCandidates::new(words))
+        }
+        Form::Path(_) => arg.value_delimiter(',').value_hint(ValueHint::AnyPath),
+        Form::Paths => arg.value_hint(ValueHint::AnyPath),
         _ => arg.value_delimiter(','),
     };
     match setting.default {
         Default::Is(value) => arg.default_value(value),
         Default::Required | Default::Nothing => arg,
-    }
-}
-
-/// What its values look like: of a few words these, as in `yes|no`.
-fn form(setting: &Setting) -> String {
-    let words: Vec<&str> = setting.form.split('"').skip(1).step_by(2).collect();
-    match words.as_slice() {
-        [] => setting.form.to_owned(),
-        words => words.join("|"),
     }
 }
 
@@ -197,7 +189,7 @@ fn readings(kind: &Kind) -> String {
     let readings = kind.readings.iter();
     lines.extend(readings.map(|(name, meaning)| format!("  {name:width$}  {meaning}")));
     let example = kind.settings.iter().find_map(|it| match it.default {
-        Default::Is(value) if it.form == "SIZE" => Some((it.name, value)),
+        Default::Is(value) if matches!(it.form, Form::Size(..)) => Some((it.name, value)),
         _ => None,
     });
     if let Some((name, value)) = example {

@@ -16,6 +16,7 @@ use units::{Bytes, TargetName};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
+use super::form::{ANY_TIME, Form};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::TAPE_STOPS;
 use super::place::{MeasureError, ReplicateContext};
@@ -34,77 +35,69 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::optional(
             "source",
-            "PATH or sim:NAME",
+            Form::Path("PATH or sim:NAME"),
             "a directory, or an image (a file or block device), that is saved; it is only read. \
              When not given, files are made. Where the stream goes to a model, the model that the \
              files are on",
         ),
         Setting::or(
             "files",
-            "NUMBER",
+            Form::Count(1, 1_000_000),
             "100",
             "files that are made, or are on a model",
         ),
-        Setting::or("size", "SIZE", "64KiB", "bytes of each"),
+        Setting::or("size", SIZE, "64KiB", "bytes of each"),
         Setting::optional(
             "to",
-            "PATH or sim:NAME",
+            Form::Path("PATH or sim:NAME"),
             "the directory, or model, that gets the stream; the target when not given",
         ),
-        Setting::or("block", "SIZE", "32KiB", "bytes of a block of the stream"),
-        Setting::or(
-            "crc",
-            "true or false",
-            "true",
-            "whether each block carries a CRC",
-        ),
+        Setting::or("block", BLOCK, "32KiB", "bytes of a block of the stream"),
+        Setting::flag("crc", true, "whether each block carries a CRC"),
         Setting::or(
             "group",
-            "NUMBER",
+            Form::Count(0, GROUP_MAX as u64),
             "10",
             "blocks that one block of redundancy follows; 0 for none",
         ),
-        Setting::or(
+        Setting::flag(
             "verify",
-            "true or false",
-            "true",
+            true,
             "whether the stream is read, checked, and compared with the source afterwards",
         ),
-        Setting::or(
+        Setting::flag(
             "restore",
-            "true or false",
-            "true",
+            true,
             "whether it is restored afterwards; between models it is not",
         )
         .applying(NO_RESTORE),
-        Setting::or(
+        Setting::flag(
             "cold",
-            "true or false",
-            "true",
+            true,
             "whether source and stream are dropped from the page cache before each pass",
         )
         .applying(NO_CONTENT),
         Setting::optional(
             "buffers",
-            "NUMBER",
+            Form::Count(1, 1 << 20),
             "between models: blocks that are read before they are written; 2 when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "processor",
-            "TIME",
+            ANY_TIME,
             "between models: processor time for a MiB, saved or verified; none when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "crc-processor",
-            "TIME",
+            ANY_TIME,
             "between models: processor time for a MiB that crc = true adds; none when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "reads-per-file",
-            "NUMBER",
+            Form::Count(0, 1000),
             "between models: reads at random places before each file; none when not given",
         )
         .applying(Applies::ToModels),
@@ -143,10 +136,8 @@ pub const KIND: Kind = Kind {
 /// The processor's share of the time.
 const PROCESSOR_BUSY: (&str, &str) = ("processor busy", "between models: CPU utilisation");
 const NO_RESTORE: Applies = Applies::ToFilesWhenOn(NO_CONTENT_WHY);
-const FILES_MAX: u64 = 1_000_000;
-const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
-const BUFFERS_MAX: u64 = 1 << 20;
-const READS_MAX: u64 = 1000;
+const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 10));
+const BLOCK: Form = Form::Size(Bytes(BLOCK_BYTES_MIN as u64), Bytes(BLOCK_BYTES_MAX as u64));
 
 /// A tree or an image that is saved and restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,28 +160,24 @@ impl Backup {
         let made = ["files", "size"]
             .into_iter()
             .find(|name| settings.is_given(name));
-        let source = settings.text("source")?.map(TargetName::from);
+        let source: Option<TargetName> = settings.optional("source");
         let is_path = source.as_ref().is_some_and(|it| !it.is_model());
         if let Some(name) = made.filter(|_| is_path) {
             let why = format!("{name} applies to files that are made: leave it out with source");
             return Err(SettingFault::at(name, why));
         }
-        let blocks = Bytes(u64::from(BLOCK_BYTES_MIN))..=Bytes(u64::from(BLOCK_BYTES_MAX));
-        let group = settings.count("group", 0..=u64::from(GROUP_MAX))?;
         Ok(Self {
             source,
-            files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
-            size: settings
-                .size("size", Bytes(1)..=SIZE_MAX)?
-                .unwrap_or_default(),
-            to: settings.text("to")?.map(TargetName::from),
-            block: settings.size("block", blocks)?.unwrap_or_default(),
-            is_checked: settings.flag("crc")?,
-            group: group.unwrap_or(0) as u16,
-            verify: settings.flag("verify")?,
-            restore: settings.flag("restore")?,
-            cold: settings.flag("cold")?,
-            work: work(settings)?,
+            files: settings.value("files"),
+            size: settings.value("size"),
+            to: settings.optional("to"),
+            block: settings.value("block"),
+            is_checked: settings.value("crc"),
+            group: settings.value::<u64>("group") as u16,
+            verify: settings.value("verify"),
+            restore: settings.value("restore"),
+            cold: settings.value("cold"),
+            work: work(settings),
         })
     }
 
@@ -257,14 +244,13 @@ impl Backup {
     }
 }
 
-fn work(settings: &Settings<'_>) -> Result<ModelWork, SettingFault> {
-    let reads_per_file = settings.count("reads-per-file", 0..=READS_MAX)?;
-    Ok(ModelWork {
-        buffers: settings.count("buffers", 1..=BUFFERS_MAX)?.unwrap_or(2),
-        processor: settings.time("processor")?.unwrap_or_default(),
-        crc_processor: settings.time("crc-processor")?.unwrap_or_default(),
-        reads_per_file: reads_per_file.unwrap_or(0),
-    })
+fn work(settings: &Settings<'_>) -> ModelWork {
+    ModelWork {
+        buffers: settings.optional("buffers").unwrap_or(2),
+        processor: settings.optional("processor").unwrap_or_default(),
+        crc_processor: settings.optional("crc-processor").unwrap_or_default(),
+        reads_per_file: settings.optional("reads-per-file").unwrap_or(0),
+    }
 }
 
 impl Measuring for Backup {

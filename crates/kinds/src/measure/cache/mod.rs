@@ -14,6 +14,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::applies::Applies;
+use super::form::Form;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records;
@@ -29,29 +30,28 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::or(
             "working-set",
-            "SIZE",
+            Form::Size(Bytes(1), SIZE_MAX),
             "16MiB",
             "bytes of the file that is read",
         ),
         Setting::or(
             "buffer",
-            "SIZE",
+            Form::Size(Bytes(0), SIZE_MAX),
             "0",
             "memory of the program's own, in which the records read last are kept",
         ),
-        Setting::or("record", "SIZE", "4KiB", "bytes of one read"),
-        Setting::or("reads", "NUMBER", "10000", "reads that are counted"),
-        Setting::or("warm-up", "NUMBER", "0", "reads before them that are not"),
+        Setting::or("record", RECORD, "4KiB", "bytes of one read"),
+        Setting::or("reads", READS, "10000", "reads that are counted"),
+        Setting::or("warm-up", WARM_UP, "0", "reads before them that are not"),
         Setting::or(
             "popularity",
-            "\"uniform\" or \"zipf:THETA\"",
+            Form::Pattern(&["uniform", "zipf:THETA"]),
             "uniform",
             "how reads are distributed over records",
         ),
-        Setting::or(
+        Setting::flag(
             "direct",
-            "true or false",
-            "false",
+            false,
             "whether the page cache is bypassed, so that only the buffer answers",
         )
         .applying(Applies::ToFiles(
@@ -80,8 +80,9 @@ pub const KIND: Kind = Kind {
 };
 
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
-const RECORD_MAX: Bytes = Bytes::from_mib(64);
-const READS_MAX: u64 = 1 << 40;
+const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(64));
+const READS: Form = Form::Count(1, 1 << 40);
+const WARM_UP: Form = Form::Count(0, 1 << 40);
 /// The largest exponent of Zipf's law: above it, almost all reads go to one record.
 const THETA_MAX: f64 = 10.0;
 
@@ -105,31 +106,20 @@ enum Popularity {
 
 impl Cache {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let record = settings
-            .size("record", Bytes(1)..=RECORD_MAX)?
-            .unwrap_or_default();
-        let working_set = settings
-            .size("working-set", Bytes(1)..=SIZE_MAX)?
-            .unwrap_or_default();
+        let (record, working_set): (Bytes, Bytes) =
+            (settings.value("record"), settings.value("working-set"));
         if record > working_set {
             let why = format!("record = {record} is more than the working set of {working_set}");
             return Err(SettingFault::at("record", why));
         }
-        let direct = settings.flag("direct")?;
         Ok(Self {
             working_set: record * (working_set / record),
-            buffer: settings
-                .size("buffer", Bytes(0)..=SIZE_MAX)?
-                .unwrap_or_default(),
+            buffer: settings.value("buffer"),
             record,
-            reads: settings.count("reads", 1..=READS_MAX)?.unwrap_or(1),
-            warm_up: settings.count("warm-up", 0..=READS_MAX)?.unwrap_or(0),
+            reads: settings.value("reads"),
+            warm_up: settings.value("warm-up"),
             popularity: popularity(settings)?,
-            caching: if direct {
-                Caching::Direct
-            } else {
-                Caching::Buffered
-            },
+            caching: settings.caching(),
         })
     }
 
@@ -213,7 +203,7 @@ impl Measuring for Cache {
 }
 
 fn popularity(settings: &Settings<'_>) -> Result<Popularity, SettingFault> {
-    let typed = settings.text("popularity")?.unwrap_or_default();
+    let typed: String = settings.value("popularity");
     if typed == "uniform" {
         return Ok(Popularity::Uniform);
     }

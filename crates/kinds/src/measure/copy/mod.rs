@@ -10,12 +10,13 @@ use units::{Bytes, Duration, TargetName};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
+use super::form::{ANY_TIME, Form};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{
     ModelPair, ModelTarget, TAPE_STOPS, open_part, refuse_larger, refuse_read_only,
 };
 use super::place::{MeasureError, ReplicateContext};
-use super::records::{Spent, Synced, synced};
+use super::records::{SYNCED, Spent, Synced, synced};
 use super::settings::{SettingFault, Settings};
 use super::steps::{Carrier, IoAction, IoStep, IoSteps, Passage, sequence, write_action};
 pub(super) use files::cool;
@@ -27,64 +28,63 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::or(
             "record",
-            "SIZE",
+            RECORD,
             "64KiB",
             "bytes read and written at a time; between models, written",
         ),
         Setting::or(
             "size",
-            "SIZE",
+            SIZE,
             "64MiB",
             "bytes of the file that is made to be copied",
         ),
         Setting::optional(
             "source",
-            "PATH or sim:NAME",
+            Form::Path("PATH or sim:NAME"),
             "a file of yours that is copied instead; it is only read. Where the target is a model, \
              the model that is copied from",
         ),
         Setting::optional(
             "extent",
-            "SIZE",
+            SIZE,
             "space allocated for the copy whenever its extent is full; when not given, the file \
              system decides",
         ),
         Setting::or(
             "synced",
-            "\"no\", \"end\" or \"each\"",
+            SYNCED,
             "end",
             "whether the copy is forced to the storage: never, once at the end, or with each \
              record; within the time",
         ),
-        Setting::or(
+        Setting::flag(
             "cold",
-            "true or false",
-            "true",
+            true,
             "whether the file is dropped from the page cache before it is copied",
         )
         .applying(NO_CONTENT),
         Setting::optional(
             "source-record",
-            "SIZE",
+            RECORD,
             "between models: bytes read at a time; record when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "buffers",
-            "NUMBER",
+            Form::Count(1, 1 << 20),
             "between models: reads that are asked for before they are written; 1 when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "default-extent",
-            "SIZE",
+            SIZE,
             "between models: space that the file system allocates at a time when extent is not \
              given; for all at once, and in no time, when neither is",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "extend-time",
-            "TIME",
+            ANY_TIME,
             "between models: what each allocation takes; nothing when not given",
         )
         .applying(Applies::ToModels),
@@ -117,9 +117,8 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Copy::from_settings(settings)),
 };
 
-const RECORD_MAX: Bytes = Bytes::from_mib(256);
-const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
-const BUFFERS_MAX: u64 = 1 << 20;
+const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(256));
+const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
 
 /// A file that is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,27 +141,23 @@ pub struct Copy {
 
 impl Copy {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let source = settings.text("source")?.map(TargetName::from);
+        let source: Option<TargetName> = settings.optional("source");
         if source.as_ref().is_some_and(|it| !it.is_model()) && settings.is_given("size") {
             let why = "size is that of the file that is made: leave it out with source";
             return Err(SettingFault::at("size", why));
         }
-        let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
-        let record = record.unwrap_or_default();
-        let size = settings.size("size", Bytes(1)..=SIZE_MAX)?;
-        let extent = settings.size("extent", Bytes(1)..=SIZE_MAX)?;
-        let default_extent = settings.size("default-extent", Bytes(1)..=SIZE_MAX)?;
-        let source_record = settings.size("source-record", Bytes(1)..=RECORD_MAX)?;
+        let record = settings.value("record");
+        let extent = settings.optional("extent");
         Ok(Self {
-            size: size.unwrap_or_default(),
+            size: settings.value("size"),
             source,
-            source_record: source_record.unwrap_or(record),
-            buffers: settings.count("buffers", 1..=BUFFERS_MAX)?.unwrap_or(1),
+            source_record: settings.optional("source-record").unwrap_or(record),
+            buffers: settings.optional("buffers").unwrap_or(1),
             record,
-            extent: extent.or(default_extent),
-            extend_time: settings.time("extend-time")?.unwrap_or_default(),
-            synced: synced(settings)?,
-            cold: settings.flag("cold")?,
+            extent: extent.or_else(|| settings.optional("default-extent")),
+            extend_time: settings.optional("extend-time").unwrap_or_default(),
+            synced: synced(settings),
+            cold: settings.value("cold"),
         })
     }
 

@@ -15,6 +15,7 @@ use units::{Bytes, TargetName};
 
 use super::Stop;
 use super::applies::NO_CONTENT;
+use super::form::Form;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_read_only};
 use super::mount_guard::refuse_mount;
@@ -29,25 +30,25 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::required(
             "target",
-            "PATH or sim:NAME",
+            Form::Path("PATH or sim:NAME"),
             "the mount point that is filled: an empty file system on a local device, which holds \
              no directory of the system's or yours. Or a model",
         ),
         Setting::required(
             "fill",
-            "\"to the last byte\"",
+            Form::Words(&["to the last byte"]),
             "your consent, in these words",
         ),
-        Setting::or("record", "SIZE", "1MiB", "bytes of one write"),
+        Setting::or("record", RECORD, "1MiB", "bytes of one write"),
         Setting::or(
             "file",
-            "SIZE",
+            Form::Size(RECORD_MIN, Bytes::from_gib(1 << 10)),
             "128MiB",
             "bytes of a file; files are written until no byte fits, and each is synced at its end",
         ),
         Setting::or(
             "compressible",
-            "PERCENT",
+            Form::Percent,
             "0%",
             "share of every 4 KiB written that is zero, the rest being random; what a model \
              compresses is in its name, as in sim:dlt2000?compression=1.2",
@@ -75,11 +76,8 @@ pub const KIND: Kind = Kind {
     make: |settings| made(FillMeasurement::from_settings(settings)),
 };
 
-/// What the user types.
-const CONSENT: &str = "to the last byte";
 const RECORD_MIN: Bytes = Bytes::from_kib(4);
-const RECORD_MAX: Bytes = Bytes::from_mib(64);
-const FILE_MAX: Bytes = Bytes::from_gib(1 << 10);
+const RECORD: Form = Form::Size(RECORD_MIN, Bytes::from_mib(64));
 /// The rate is told for each of so many parts of the free space.
 const PARTS: u64 = 100;
 
@@ -94,21 +92,20 @@ pub struct FillMeasurement {
 
 impl FillMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        settings.choice("fill", &[(CONSENT, ())])?;
-        let record = settings
-            .size("record", RECORD_MIN..=RECORD_MAX)?
-            .unwrap_or_default();
+        let (record, file): (Bytes, Bytes) = (settings.value("record"), settings.value("file"));
         if !record.is_multiple_of(RECORD_MIN) {
             let why = format!("record = {record}: it is a multiple of {RECORD_MIN}");
             return Err(SettingFault::at("record", why));
         }
+        if record > file {
+            let why = format!("file = {file}: it is no smaller than record = {record}");
+            return Err(SettingFault::at("file", why));
+        }
         Ok(Self {
-            target: settings.text("target")?.unwrap_or_default().into(),
+            target: settings.value("target"),
             record,
-            file: settings
-                .size("file", record..=FILE_MAX)?
-                .unwrap_or_default(),
-            compressible: settings.percent("compressible")?.unwrap_or_default(),
+            file,
+            compressible: settings.value("compressible"),
         })
     }
 

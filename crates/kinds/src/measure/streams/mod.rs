@@ -11,6 +11,7 @@ use units::{Bytes, Duration};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
+use super::form::{Form, TextOrList};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
@@ -22,31 +23,30 @@ pub const KIND: Kind = Kind {
     name: "streams",
     about: "several files written or read at once: each, all together, and how fairly",
     settings: &[
-        Setting::or("streams", "NUMBER", "4", "files at once"),
+        Setting::or("streams", STREAMS, "4", "files at once"),
         Setting::or(
             "operation",
-            "\"read\" or \"write\"",
+            Form::Words(&["read", "write"]),
             "read",
             "what is done to them; written files are synced at their end, within the time",
         ),
-        Setting::or("record", "SIZE", "64KiB", "bytes of one write or read"),
-        Setting::or("size", "SIZE", "16MiB", "bytes of each file"),
+        Setting::or("record", RECORD, "64KiB", "bytes of one write or read"),
+        Setting::or("size", SIZE, "16MiB", "bytes of each file"),
         Setting::optional(
             "directories",
-            "LIST of PATHs",
+            Form::Paths,
             "where the files lie, dealt out in turn; the target when not given",
         )
         .applying(NO_CONTENT),
-        Setting::or(
+        Setting::flag(
             "cold",
-            "true or false",
-            "true",
+            true,
             "whether the files are dropped from the page cache before they are read",
         )
         .applying(NO_CONTENT),
         Setting::optional(
             "apart",
-            "SIZE",
+            SIZE,
             "on a model: bytes from the beginning of a stream to that of the next, such as those \
              of a drive; size when not given",
         )
@@ -73,9 +73,9 @@ pub const KIND: Kind = Kind {
     make: |settings| made(StreamsMeasurement::from_settings(settings)),
 };
 
-const STREAMS_MAX: u64 = 256;
-const RECORD_MAX: Bytes = Bytes::from_mib(64);
-const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
+const STREAMS: Form = Form::Count(1, 256);
+const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(64));
+const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
 
 /// Several files at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,19 +92,17 @@ pub struct StreamsMeasurement {
 
 impl StreamsMeasurement {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let (record, size) = settings.record_and_size(RECORD_MAX, SIZE_MAX)?;
+        let (record, size) = settings.record_and_size()?;
         let operations = [("read", TransferKind::Read), ("write", TransferKind::Write)];
-        let directories = settings.text_or_list("directories")?;
+        let directories: Option<TextOrList> = settings.optional("directories");
         Ok(Self {
-            streams: settings.count("streams", 1..=STREAMS_MAX)?.unwrap_or(1),
-            operation: settings.choice("operation", &operations)?,
+            streams: settings.value("streams"),
+            operation: settings.choice("operation", &operations),
             record,
             size,
-            directories: directories
-                .map(super::settings::TextOrList::all)
-                .unwrap_or_default(),
-            cold: settings.flag("cold")?,
-            apart: settings.size("apart", Bytes(1)..=SIZE_MAX)?,
+            directories: directories.map(TextOrList::all).unwrap_or_default(),
+            cold: settings.value("cold"),
+            apart: settings.optional("apart"),
         })
     }
 

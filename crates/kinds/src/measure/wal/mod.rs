@@ -20,6 +20,7 @@ use units::{Bytes, Duration};
 use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 
 use super::Stop;
+use super::form::Form;
 use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
@@ -30,45 +31,44 @@ pub const KIND: Kind = Kind {
     name: "wal",
     about: "a write-ahead log: records that sessions append and wait for until they are durable",
     settings: &[
-        Setting::or("record", "SIZE", "4KiB", "bytes of a record"),
+        Setting::or("record", RECORD, "4KiB", "bytes of a record"),
         Setting::or(
             "writers",
-            "NUMBER",
+            WRITERS,
             "1",
             "sessions that write, each one record at a time",
         ),
         Setting::or(
             "group",
-            "NUMBER",
+            WRITERS,
             "64",
             "most records made durable together (group commit)",
         ),
         Setting::or(
             "sync",
-            "\"fdatasync\", \"fsync\", \"dsync\" or \"linked\"",
+            Form::Words(&["fdatasync", "fsync", "dsync", "linked"]),
             "fdatasync",
             "how an append is made durable: a call after the write, a write as with O_DSYNC, or an \
              fsync that io_uring links to the write",
         ),
         Setting::optional(
             "think",
-            "TIME",
+            THINK,
             "mean time from a commit to the session's next record, negative exponential; none when \
              not given",
         ),
         Setting::or(
             "size",
-            "SIZE",
+            SIZE,
             "64MiB",
             "bytes of the log, which is used again and again",
         ),
-        Setting::or(
+        Setting::flag(
             "direct",
-            "true or false",
-            "false",
+            false,
             "whether the page cache is bypassed; appends are then whole blocks of 4 KiB",
         ),
-        Setting::or("time", "TIME", "2s", "how long each replicate takes"),
+        Setting::or("time", TIME, "2s", "how long each replicate takes"),
     ],
     readings: &[
         ("commits", "records made durable per second"),
@@ -90,13 +90,12 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Wal::from_settings(settings)),
 };
 
-const RECORD_MAX: Bytes = Bytes::from_mib(16);
-const WRITERS_MAX: u64 = 100_000;
-const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
+const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(16));
+const WRITERS: Form = Form::Count(1, 100_000);
+const SIZE: Form = Form::Size(Bytes::from_mib(4), Bytes::from_gib(1 << 10));
 const APPEND_MAX: u64 = 1 << 30;
-const TIMES: std::ops::RangeInclusive<Duration> =
-    Duration::from_millis(100)..=Duration::from_secs(3600);
-const THINKS: std::ops::RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(3600);
+const TIME: Form = Form::Time(Duration::from_millis(100), Duration::from_secs(3600));
+const THINK: Form = Form::Time(Duration::from_nanos(1), Duration::from_secs(3600));
 /// Direct I/O moves whole blocks.
 const DIRECT_UNIT: u32 = drivers::BLOCK_BYTES as u32;
 /// Percentiles that are given.
@@ -114,8 +113,6 @@ pub struct Wal {
 
 impl Wal {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
-        let record = record.unwrap_or_default().0 as u32;
         let (driver, durability) = settings.choice(
             "sync",
             &[
@@ -124,33 +121,19 @@ impl Wal {
                 ("dsync", (DriverKind::Threads, Durability::Through)),
                 ("linked", (DriverKind::Uring, Durability::Synced)),
             ],
-        )?;
-        let (caching, unit) = match settings.flag("direct")? {
-            true => (Caching::Direct, DIRECT_UNIT),
-            false => (Caching::Buffered, 1),
-        };
-        let count = |name, most| {
-            settings
-                .count(name, 1..=most)
-                .map(|it| it.unwrap_or(1) as u32)
-        };
-        let think = settings.time("think")?.unwrap_or_default();
-        let time = settings.time("time")?.unwrap_or_default();
-        for (name, given, allowed) in [("think", think, THINKS), ("time", time, TIMES)] {
-            if !allowed.contains(&given) {
-                let (least, most) = (allowed.start(), allowed.end());
-                let why = format!("{name} = {given}: it is between {least} and {most}");
-                return Err(SettingFault::at(name, why));
-            }
-        }
-        let size = settings.size("size", Bytes::from_mib(4)..=SIZE_MAX)?;
+        );
+        let caching = settings.caching();
+        let think = settings.optional("think").unwrap_or_default();
         let spec = LogSpec {
             target: MAIN_DIRECT,
-            len: size.unwrap_or_default().0,
-            record,
-            unit,
-            writers: count("writers", WRITERS_MAX)?,
-            group: count("group", WRITERS_MAX)?,
+            len: settings.value::<Bytes>("size").0,
+            record: settings.value::<Bytes>("record").0 as u32,
+            unit: match caching {
+                Caching::Direct => DIRECT_UNIT,
+                Caching::Buffered => 1,
+            },
+            writers: settings.value::<u64>("writers") as u32,
+            group: settings.value::<u64>("group") as u32,
             durability,
             think: Gap::new(GapShape::Exponential, think),
         };
@@ -164,16 +147,12 @@ impl Wal {
             );
             return Err(SettingFault::at("group", why));
         }
-        let typed = KIND.settings.iter().filter_map(|it| {
-            let value = settings.given(it.name).ok()??;
-            Some((it.name.to_owned(), value))
-        });
         Ok(Self {
             spec,
             driver,
             caching,
-            time,
-            typed: typed.collect(),
+            time: settings.value("time"),
+            typed: settings.all_typed(),
         })
     }
 
