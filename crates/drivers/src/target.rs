@@ -121,7 +121,11 @@ impl Target {
             signature_confirmed: None,
         };
         let file = reopen(&self.file, &self.path, &options)?;
-        Self::opened(file, &self.path, self.kind, self.access, caching)
+        let opened = Self::opened(file, &self.path, self.kind, self.access, caching)?;
+        Ok(Self {
+            unseen: self.unseen.clone(),
+            ..opened
+        })
     }
 
     /// Whether nobody else can mount or claim the device while this target is open.

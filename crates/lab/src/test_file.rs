@@ -6,7 +6,7 @@ use units::{Bytes, Duration};
 use workload::{ClientSpec, TargetId};
 
 use crate::bench::{Bench, BenchError};
-use crate::laboratory::{Glimpse, LaboratoryError};
+use crate::laboratory::{Glimpse, Laboratory, LaboratoryError};
 use host::interrupt::Interrupt;
 
 /// The test file that a directory gets when no size is given.
@@ -86,6 +86,25 @@ pub fn fill_test_file(
     })
 }
 
+/// Write over the first `size` bytes, or a little less, of what the user named; returns how many.
+///
+/// # Errors
+/// When the storage fails, or somebody stopped it.
+pub fn write_over(
+    laboratory: &mut dyn Laboratory,
+    size: Bytes,
+    access: Access,
+    interrupt: &Interrupt,
+) -> Result<Bytes, BenchError> {
+    write_all(
+        laboratory,
+        &trial_of(size, access)?,
+        interrupt,
+        &mut |_, _| {},
+    )?;
+    whole_size(size)
+}
+
 /// Run the pass that writes all of a test file on that one.
 fn fill_one(
     bench: &mut Bench,
@@ -98,12 +117,24 @@ fn fill_one(
     if let ClientSpec::Mix(mix) = &mut trial.spec {
         mix.addresses.region.target = target;
     }
-    let measured = bench
-        .laboratory_that_leaves()
-        .measure(&trial, &mut |glimpse| {
-            show(&trial.title, glimpse);
-            interrupt.is_raised().is_none()
-        });
+    write_all(
+        &mut *bench.laboratory_that_leaves(),
+        &trial,
+        interrupt,
+        show,
+    )
+}
+
+fn write_all(
+    laboratory: &mut dyn Laboratory,
+    trial: &Trial,
+    interrupt: &Interrupt,
+    show: &mut dyn FnMut(&str, &Glimpse),
+) -> Result<Measurement, BenchError> {
+    let measured = laboratory.measure(trial, &mut |glimpse| {
+        show(&trial.title, glimpse);
+        interrupt.is_raised().is_none()
+    });
     let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
     match outcome.ending {
         Ending::Finished => Ok(outcome.measurement),

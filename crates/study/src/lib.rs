@@ -26,7 +26,7 @@ use units::{Bytes, Duration, format_counted};
 
 use host::environment;
 use host::interrupt::Interrupt;
-use kinds::measure::MeasureError;
+use kinds::measure::{MeasureError, WritePermission};
 use lab::bench::BenchError;
 use lab::cells::Killed;
 use lab::hosts::Ranks;
@@ -75,6 +75,8 @@ pub struct StudyRequest<'a> {
     pub journal: Option<PathBuf>,
     /// Room that stays free; the program's choice when absent.
     pub reserve: Option<Bytes>,
+    /// What may be done to files and devices: nothing, but by a command whose user says so.
+    pub permission: WritePermission,
     /// Changes of the first factor's levels that must not be.
     pub limits: &'a [Limit],
     /// What the run records of all this.

@@ -1,11 +1,13 @@
 //! Settings that say something on one kind of storage alone: each tells so itself, and one place
 //! refuses it elsewhere.
 
+use std::path::Path;
+
 use results::Reading;
 use units::TargetName;
 
 use super::Stop;
-use super::kind::{Made, Measured, Measuring, Setting};
+use super::kind::{Kind, Made, Measured, Measuring, Setting};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::Settings;
 
@@ -19,6 +21,8 @@ pub enum Applies {
     /// The same of a step that models have none of: they may be told to leave it out.
     ToFilesWhenOn(&'static str),
     ToModels,
+    /// On a model, a file or a device, several parts of which are used.
+    ToParts,
 }
 
 /// Why most settings of files say nothing on a model.
@@ -29,6 +33,7 @@ pub(super) const NO_CONTENT: Applies = Applies::ToFiles(NO_CONTENT_WHY);
 /// A measurement, with what must be known of the settings that it was given.
 #[derive(Debug)]
 struct FittedSettings {
+    kind: &'static Kind,
     measuring: Box<dyn Measuring>,
     /// Given settings that do not apply to all storage.
     given: Vec<(&'static str, Applies)>,
@@ -40,6 +45,7 @@ struct FittedSettings {
 /// That of `made`.
 pub(super) fn fitted(made: Made, settings: &Settings<'_>) -> Made {
     Ok(Box::new(FittedSettings {
+        kind: settings.kind(),
         measuring: made?,
         given: bound(settings),
     }))
@@ -48,7 +54,7 @@ pub(super) fn fitted(made: Made, settings: &Settings<'_>) -> Made {
 fn bound(settings: &Settings<'_>) -> Vec<(&'static str, Applies)> {
     let is_bound = |setting: &&Setting| match setting.applies {
         Applies::ToAll => false,
-        Applies::ToFiles(_) | Applies::ToModels => true,
+        Applies::ToFiles(_) | Applies::ToModels | Applies::ToParts => true,
         Applies::ToFilesWhenOn(_) => settings.value(setting.name),
     };
     let bound = settings.all_given().filter(is_bound);
@@ -58,11 +64,16 @@ fn bound(settings: &Settings<'_>) -> Vec<(&'static str, Applies)> {
 impl FittedSettings {
     fn fit(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         let target = self.measuring.target(place);
+        let targets = &self.kind.targets;
+        targets.check(self.kind.name, &target, &place.permission)?;
         let is_model = target.is_model();
         let refused = self.given.iter().find_map(|(name, applies)| match applies {
             Applies::ToFiles(why) | Applies::ToFilesWhenOn(why) if is_model => {
                 Some(format!("{target}: {why}: leave {name} out"))
             }
+            Applies::ToParts if target.path().is_some_and(Path::is_dir) => Some(format!(
+                "{target}: {name} is for parts of a file, a device or a model: leave it out"
+            )),
             Applies::ToModels if !is_model => Some(format!(
                 "{target}: {name} is for models, as sim:NAME: leave it out"
             )),

@@ -17,6 +17,7 @@ use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records::{Gauge, Who};
 use super::settings::{SettingFault, Settings};
 use super::store::{check_store, open_store, pump};
+use super::targets::Targets;
 use host::together::{no_thread, together};
 
 const FILES: Setting = Setting::or(
@@ -33,6 +34,10 @@ const STORE: Setting = Setting::optional(
     "the directory or bucket that they are put into; a second directory in the target when not \
      given. A server in clear is s3://HOST:PORT/BUCKET. A bucket's keys are taken from \
      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+);
+const TARGETS: Targets = Targets::directories(
+    "makes its files in a directory",
+    "moves files, and a model has none",
 );
 const AT_ONCE: Setting = Setting::or(
     "at-once",
@@ -66,6 +71,7 @@ pub const ARCHIVE: Kind = Kind {
             "mean time of one file, until it is kept for good; with each of them",
         ),
     ],
+    targets: TARGETS,
     in_place: None,
     is_command: false,
     make: |settings| {
@@ -101,6 +107,7 @@ pub const RETRIEVE: Kind = Kind {
             "mean time of one file, until it is written; with each of them",
         ),
     ],
+    targets: TARGETS,
     in_place: None,
     is_command: false,
     make: |settings| {
@@ -205,7 +212,6 @@ impl ArchiveMeasurement {
 
 impl Measuring for ArchiveMeasurement {
     fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
-        place.directory(self.kind())?;
         check_store(self.store.as_deref(), self.ca.as_deref(), place)
     }
 

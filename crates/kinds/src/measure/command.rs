@@ -8,13 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use results::{Better, Reading, Unit};
-use units::Duration;
+use units::{Duration, TargetName};
 
 use super::Stop;
 use super::form::{ANY_TIME, Form, TextOrList};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
+use super::targets::Targets;
 use host::process::{
     DROP_CACHES, FinishedCommand, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
 };
@@ -74,6 +75,10 @@ pub const KIND: Kind = Kind {
             "share of the bytes read that no storage gave; 0 where it read ahead more",
         ),
     ],
+    targets: Targets::directories(
+        "runs a program in a directory",
+        "runs a program, and none runs on a model",
+    ),
     in_place: Some("directory"),
     is_command: false,
     make: |settings| made(CommandMeasurement::from_settings(settings)),
@@ -203,6 +208,14 @@ fn of_reads(reads: Reads) -> [Reading; 4] {
 }
 
 impl Measuring for CommandMeasurement {
+    fn target(&self, place: &ReplicateContext) -> TargetName {
+        let named = self.directory.as_ref();
+        named.map_or_else(
+            || place.target.clone(),
+            |it| it.display().to_string().into(),
+        )
+    }
+
     fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         self.directory(place)?;
         if self.caches == Caches::Cold {

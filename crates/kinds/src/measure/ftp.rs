@@ -20,6 +20,7 @@ use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
+use super::targets::Targets;
 
 pub const KIND: Kind = Kind {
     name: "ftp",
@@ -97,6 +98,10 @@ pub const KIND: Kind = Kind {
             "how often space was allocated for the local file, when extent is given",
         ),
     ],
+    targets: Targets::directories(
+        "writes what it retrieves to a file of its own in a directory",
+        net::NO_NETWORK,
+    ),
     in_place: None,
     is_command: false,
     make: |settings| made(Ftp::from_settings(settings)),
@@ -272,12 +277,8 @@ fn transfer_all(
 }
 
 impl Measuring for Ftp {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
-        net::check_socket(&self.socket)?;
-        match self.has_local_file {
-            true => place.directory(KIND.name).map(drop),
-            false => net::refuse_model(KIND.name, place),
-        }
+    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
+        net::check_socket(&self.socket)
     }
 
     fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {

@@ -105,6 +105,7 @@ pub const KIND: Kind = Kind {
             "requests without a good answer, when they are counted",
         ),
     ],
+    targets: net::not_used("the server at `url` is measured"),
     in_place: None,
     is_command: false,
     make: |settings| made(Http::from_settings(settings)),
@@ -283,8 +284,7 @@ impl Http {
 }
 
 impl Measuring for Http {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
-        net::refuse_model(KIND.name, place)?;
+    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
         let files = self.clients.saturating_mul(self.connections) as u64;
         check_budget(files, 0).map_err(|error| {
             let Self {

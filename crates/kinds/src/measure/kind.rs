@@ -11,6 +11,7 @@ use super::applies::Applies;
 use super::form::Form;
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
+use super::targets::Targets;
 
 /// What one replicate gave.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,8 +32,10 @@ pub trait Measuring: fmt::Debug + Send + Sync {
     /// Say whether it can be measured at that place, before anything is done there.
     ///
     /// # Errors
-    /// When the place does not exist, or is of the wrong kind.
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError>;
+    /// When its settings do not fit the place.
+    fn check(&self, _place: &ReplicateContext) -> Result<(), MeasureError> {
+        Ok(())
+    }
 
     /// Measure one replicate.
     ///
@@ -76,6 +79,8 @@ pub struct Kind {
     pub settings: &'static [Setting],
     /// What one replicate gives: names, as readings carry them, and meanings.
     pub readings: &'static [(&'static str, &'static str)],
+    /// What it does with each sort of target.
+    pub targets: Targets,
     /// The setting that names what is measured in place of the study's target, if there is one.
     pub in_place: Option<&'static str>,
     /// Whether it has a command of its own; the others are measured by studies.

@@ -28,6 +28,7 @@ pub mod store;
 #[cfg_attr(not(feature = "s3"), path = "without/store_s3.rs")]
 mod store_s3;
 pub mod streams;
+pub mod targets;
 pub mod tcp;
 pub mod wal;
 
@@ -37,6 +38,7 @@ use host::interrupt::Interrupt;
 pub use kind::{Default, Kind, Measured, Measuring, Setting};
 pub use place::{MeasureError, ReplicateContext, measured_paths};
 pub use settings::{SettingFault, Settings};
+pub use targets::{TargetUse, Targets, WritePermission};
 
 /// Raised when a measurement is to end: it removes what it made, and gives no reading.
 pub type Stop = Interrupt;

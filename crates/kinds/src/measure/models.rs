@@ -225,6 +225,7 @@ impl Carrier for ModelPair {
             spent: spent_until(this.now),
             calls: Some(passed.calls),
             others: this.tape_stops().into_iter().collect(),
+            warnings: Vec::new(),
         })
     }
 }

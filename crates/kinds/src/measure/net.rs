@@ -14,8 +14,9 @@ use units::Bytes;
 use super::Stop;
 use super::form::{ANY_TIME, Form};
 use super::kind::Setting;
-use super::place::{MeasureError, ReplicateContext, go_on, no_model};
+use super::place::{MeasureError, go_on};
 use super::settings::{SettingFault, Settings};
+use super::targets::{TargetUse, Targets};
 
 /// The setting `namespace`.
 pub const NAMESPACE: Setting = Setting::optional(
@@ -67,7 +68,18 @@ pub const BUFFER: Setting = Setting::or(
 
 /// Bytes that one transfer moves.
 pub const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
+/// Why no model is measured.
+pub(super) const NO_NETWORK: &str = "is measured over a network, and a model has none";
 const MIB: f64 = 1_048_576.0;
+
+/// Where the target takes no part, since `what` is measured.
+pub(super) const fn not_used(what: &'static str) -> Targets {
+    Targets {
+        directory: TargetUse::Elsewhere(what),
+        named: TargetUse::Elsewhere(what),
+        model: TargetUse::Refused(NO_NETWORK),
+    }
+}
 
 /// The address in the setting `url`, in one of the `protocols`.
 pub(super) fn url(settings: &Settings<'_>, protocols: &[Protocol]) -> Result<Url, SettingFault> {
@@ -124,12 +136,6 @@ pub(super) fn timeout(settings: &Settings<'_>) -> Duration {
 pub(super) fn server(settings: &Settings<'_>) -> Option<MeasuredProcess> {
     let text: Option<String> = settings.optional("server");
     text.map(|text| MeasuredProcess::of(&text))
-}
-
-/// A model has no network.
-pub(super) fn refuse_model(kind: &str, place: &ReplicateContext) -> Result<(), MeasureError> {
-    let model = place.target.model();
-    model.map_or(Ok(()), |name| Err(no_model(kind, name)))
 }
 
 /// Looks at the server's processor time before and after.

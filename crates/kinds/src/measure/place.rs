@@ -7,19 +7,22 @@ use drivers::{DirectoryOwner, TargetError, WorkDirectory, check_room, free_space
 use units::{Bytes, TargetName};
 
 use super::store::S3_PREFIX;
+use super::targets::WritePermission;
 use super::{Stop, kind_named};
 use host::environment;
 use host::inspect::inspect;
 use lab::bench::BenchError;
 
 /// Where one replicate is measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ReplicateContext {
     pub target: TargetName,
     /// What is random in this replicate.
     pub seed: u64,
     /// Room that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
     pub reserve: Option<Bytes>,
+    /// What may be done to a file or device that it names.
+    pub permission: WritePermission,
     /// What a command that is measured finds in its environment besides this program's.
     pub variables: Vec<(String, String)>,
 }
@@ -99,6 +102,7 @@ impl ReplicateContext {
             target: target.into(),
             seed,
             reserve: None,
+            permission: WritePermission::default(),
             variables: Vec::new(),
         }
     }
@@ -114,9 +118,6 @@ impl ReplicateContext {
     /// # Errors
     /// When it is anything else.
     pub fn directory(&self, kind: &str) -> Result<&Path, MeasureError> {
-        if let Some(model) = self.target.model() {
-            return Err(no_model(kind, model));
-        }
         let path = Path::new(&self.target);
         match path.metadata() {
             Ok(found) if found.is_dir() => Ok(path),
@@ -148,13 +149,6 @@ impl ReplicateContext {
         let (description, _) = inspect(path).ok()?;
         Some(description.devices.first()?.name.clone())
     }
-}
-
-/// What is measured in a directory alone has no figures of a model.
-pub(super) fn no_model(kind: &str, model: &str) -> MeasureError {
-    MeasureError::Usage(format!(
-        "{model}: {kind} is not measured on a model; name a directory"
-    ))
 }
 
 /// What the marker of a work directory says of a measurement.

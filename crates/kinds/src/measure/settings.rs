@@ -39,7 +39,7 @@ impl SettingFault {
 /// The settings of one measurement, each of its form.
 #[derive(Clone, Debug)]
 pub struct Settings<'a> {
-    kind: &'a Kind,
+    kind: &'static Kind,
     table: &'a Table,
     values: Vec<(&'static Setting, SettingValue)>,
 }
@@ -50,7 +50,7 @@ impl<'a> Settings<'a> {
     /// # Errors
     /// When it has no such setting, one that must be given is missing, or a value is not of its
     /// setting's form.
-    pub fn of(kind: &'a Kind, table: &'a Table) -> Result<Self, SettingFault> {
+    pub fn of(kind: &'static Kind, table: &'a Table) -> Result<Self, SettingFault> {
         for key in table.keys() {
             if !kind.settings.iter().any(|setting| setting.name == key) {
                 let names: Vec<&str> = kind.settings.iter().map(|it| it.name).collect();
@@ -87,6 +87,10 @@ impl<'a> Settings<'a> {
             this.values.push((setting, read));
         }
         Ok(this)
+    }
+
+    pub(super) const fn kind(&self) -> &'static Kind {
+        self.kind
     }
 
     /// What was given, in the order in which the kind lists it.

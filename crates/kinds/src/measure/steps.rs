@@ -1,7 +1,7 @@
 //! What a program asks of storage, step by step, and who carries it out: plain calls on files in
 //! the thread that asks, or devices of models in one virtual time.
 
-use results::Reading;
+use results::{Reading, Warning};
 use units::Bytes;
 
 use super::Stop;
@@ -99,6 +99,8 @@ pub struct Carried {
     pub calls: Option<u64>,
     /// What else this storage tells.
     pub others: Vec<Reading>,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<Warning>,
 }
 
 /// Two places, and the way from one to the other.

@@ -53,6 +53,7 @@ pub const KIND: Kind = Kind {
         ("sender CPU", "processor time of the sender for a MiB"),
         ("receiver CPU", "processor time of the receiver for a MiB"),
     ],
+    targets: net::not_used("the stream from sender to receiver is measured"),
     in_place: None,
     is_command: false,
     make: |settings| made(Tcp::from_settings(settings)),
@@ -90,9 +91,8 @@ impl Tcp {
 }
 
 impl Measuring for Tcp {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
-        net::check_socket(&self.plan.socket)?;
-        net::refuse_model(KIND.name, place)
+    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
+        net::check_socket(&self.plan.socket)
     }
 
     fn measure(&self, _: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {

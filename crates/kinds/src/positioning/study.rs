@@ -13,7 +13,7 @@ use crate::measure::made::MadeFiles;
 use crate::measure::place::{MeasureError, ReplicateContext, go_on};
 use crate::measure::records::wrong_data;
 use crate::measure::settings::{SettingFault, Settings};
-use crate::measure::{Applies, Stop};
+use crate::measure::{Applies, Stop, TargetUse, Targets};
 
 /// What studies know of it.
 pub const KIND: Kind = Kind {
@@ -45,6 +45,9 @@ pub const KIND: Kind = Kind {
         ("median time", "median time of a file"),
         ("longest time", "that of the slowest file"),
     ],
+    targets: Targets::and(TargetUse::Refused(
+        "opens many files, which it makes in a directory",
+    )),
     in_place: None,
     is_command: false,
     make: |settings| made(PositioningMeasurement::from_settings(settings)),
@@ -112,15 +115,7 @@ impl PositioningMeasurement {
 }
 
 impl Measuring for PositioningMeasurement {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
-        match place.target.model() {
-            Some(_) => Ok(()),
-            None => place.directory(KIND.name).map(drop),
-        }
-    }
-
     fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
         let seconds = match place.target.model() {
             Some(name) => self.on_model(name, place.seed),
             None => self.on_files(place, stop),

@@ -19,7 +19,7 @@ use crate::measure::records::{
     Named, RecordPattern, SYNCED, Synced, make_room, read_records, synced, write_records,
 };
 use crate::measure::settings::{SettingFault, Settings};
-use crate::measure::{Applies, Stop};
+use crate::measure::{Applies, Stop, TargetUse, Targets};
 use host::counters::{Counters, page_cache_share};
 use host::inspect::FetchAccount;
 use lab::bench::{BenchRequest, default_settings};
@@ -64,6 +64,7 @@ pub const KIND: Kind = Kind {
             "share of the bytes read that came from memory",
         ),
     ],
+    targets: Targets::and(TargetUse::Read),
     in_place: None,
     is_command: false,
     make: |settings| made(TransferMeasurement::from_settings(settings)),

@@ -160,6 +160,6 @@ fn a_model_runs_no_commands() {
     assert!(matches!(error, MeasureError::Usage(_)));
     assert_eq!(
         error.to_string(),
-        "sim:md1: command is not measured on a model; name a directory"
+        "sim:md1: command runs a program, and none runs on a model; name a directory"
     );
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{assert_empty, measured, place, reading, refused, try_measured};
+use crate::support::{assert_empty, measured, place, reading, try_measured};
 
 #[test]
 fn a_copy_is_timed_counted_and_compared() {
@@ -52,11 +52,17 @@ fn a_file_of_the_users_is_copied_and_stays_as_it_was() {
     assert_eq!(fs::read(&path).expect("a file"), content);
     let entries = fs::read_dir(directory.path()).expect("a directory").count();
     assert_eq!(entries, 1, "only the user's file is left");
-    let both = format!("source = {:?}\nsize = \"1MiB\"", path.display());
-    let why = refused("copy", &both);
-    assert_eq!(
-        why,
-        "size: size is that of the file that is made: leave it out with source"
+    let sized = |size: &str| format!("source = {:?}\nsize = {size:?}", path.display());
+    let readings = measured("copy", &sized("50000"), &place);
+    let (time, rate) = (
+        reading(&readings, "copy time"),
+        reading(&readings, "copy rate"),
+    );
+    assert!((time * rate - 50_000.0).abs() < 1.0, "{readings:?}");
+    let told = try_measured("copy", &sized("1MiB"), &place).expect_err("a shorter file");
+    assert!(
+        told.to_string().ends_with("precious holds 97.7 KiB"),
+        "{told}"
     );
     let nothing = try_measured("copy", "source = \"/no/such/file\"", &place);
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use kinds::measure::{Default, KINDS, Kind};
+use kinds::measure::{Default, KINDS, Kind, TargetUse};
 
 const DOCUMENT: &str = include_str!("../../../../docs/measurements.md");
 
@@ -24,6 +24,36 @@ fn tables(kind: &Kind) -> String {
         writeln!(text, "| {name} | {meaning} |").expect("a text");
     }
     text
+}
+
+/// What each kind does with each sort of target.
+fn targets() -> String {
+    let mut text =
+        String::from("| kind | directory | file or device | model |\n|---|---|---|---|\n");
+    for kind in KINDS {
+        let of = kind.targets;
+        let [directory, named, model] = [of.directory, of.named, of.model].map(words);
+        writeln!(text, "| {} | {directory} | {named} | {model} |", kind.name).expect("a text");
+    }
+    text
+}
+
+fn words(of: TargetUse) -> String {
+    match of {
+        TargetUse::OwnFiles => "yes".into(),
+        TargetUse::Read => "read".into(),
+        TargetUse::Overwritten => "with `--overwrite`".into(),
+        TargetUse::ReadOrOverwritten => "read, or written with `--overwrite`".into(),
+        TargetUse::Elsewhere(what) => format!("not used: {what}"),
+        TargetUse::Refused(why) => format!("no: {why}"),
+    }
+}
+
+#[test]
+fn the_targets_of_every_kind_are_documented() {
+    let expected = targets();
+    let is_there = DOCUMENT.contains(&format!("\n{expected}\n"));
+    assert!(is_there, "docs/measurements.md lacks:\n{expected}");
 }
 
 /// The part of the document about a kind.

@@ -307,7 +307,7 @@ fn what_models_cannot_do_is_refused() {
             "source = \"sim:mm1\"",
             "a model is saved to a model",
         ),
-        ("streams", "apart = \"1GB\"", "apart is for models"),
+        ("streams", "apart = \"1GB\"", "apart is for parts of"),
     ] {
         let told = try_measured(kind, settings, &place).expect_err(settings);
         assert!(told.to_string().contains(expected), "{told}");

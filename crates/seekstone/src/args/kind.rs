@@ -5,7 +5,7 @@ use std::any::TypeId;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
-use kinds::measure::{Default, Form, KINDS, Kind, Setting, kind_named};
+use kinds::measure::{Default, Form, KINDS, Kind, Setting, WritePermission, kind_named};
 use units::{Bytes, Duration, Rate, TargetName};
 use workload::Gap;
 
@@ -21,8 +21,26 @@ pub struct KindArgs {
     pub kind: &'static Kind,
     /// What was given: each setting with its values; several are levels that are compared.
     pub settings: Vec<(&'static Setting, Vec<String>)>,
+    /// What may be done to a file or device.
+    pub permission: WritePermission,
     /// How often, and what every measuring command takes.
     pub rules: KindRules,
+}
+
+/// Of kinds that write to files and devices.
+#[derive(Args, Debug)]
+struct PermissionArgs {
+    /// Allow writing to the named file or device. All data on it may be lost.
+    #[arg(long, help_heading = "Options of every kind")]
+    overwrite: bool,
+    /// Repeat the device's name, to destroy a file system or other known content on it.
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        requires = "overwrite",
+        help_heading = "Options of every kind"
+    )]
+    confirm: Option<String>,
 }
 
 /// What every command of a kind takes.
@@ -122,7 +140,14 @@ fn measured_kinds() -> impl Iterator<Item = &'static Kind> {
 fn command(kind: &'static Kind) -> clap::Command {
     let options = kind.settings.iter().map(option);
     let command = clap::Command::new(kind.name).args(options);
+    let command = match kind.targets.are_overwritten() {
+        true => PermissionArgs::augment_args(command),
+        false => command,
+    };
     KindRules::augment_args(command)
+        .mut_arg("target", |arg| {
+            arg.help(capitalised(&kind.targets.in_words()))
+        })
         .about(capitalised(kind.about).trim_end_matches('.').to_owned())
         .after_help(readings(kind))
 }
@@ -137,10 +162,22 @@ fn parsed(name: &str, matches: &ArgMatches) -> Option<Result<KindArgs, clap::Err
         let is_default = matches!(setting.default, Default::Is(value) if values == [value]);
         (is_given || !is_default).then_some((setting, values))
     };
-    Some(KindRules::from_arg_matches(matches).map(|rules| KindArgs {
-        kind,
-        settings: kind.settings.iter().filter_map(values).collect(),
-        rules,
+    let permission = match kind.targets.are_overwritten() {
+        true => PermissionArgs::from_arg_matches(matches).map(|it| WritePermission {
+            overwrite: it.overwrite,
+            confirmed: it.confirm,
+            ..WritePermission::default()
+        }),
+        false => Ok(WritePermission::default()),
+    };
+    let rules = KindRules::from_arg_matches(matches);
+    Some(permission.and_then(|permission| {
+        Ok(KindArgs {
+            kind,
+            settings: kind.settings.iter().filter_map(values).collect(),
+            permission,
+            rules: rules?,
+        })
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use kinds::measure::WritePermission;
 use procedure::study::StudyOverrides;
 use procedure::whole_name;
 use results::Setup;
@@ -129,6 +130,7 @@ pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Stu
         common: &args.common,
         beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
+        permission: WritePermission::default(),
         again: "repeat the command with --resume to continue".into(),
     })
 }

@@ -44,6 +44,7 @@ pub fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<StudyI
         common: &rules.common,
         beginning: beginning(rules.resume, rules.restart),
         reserve: rules.reserve,
+        permission: args.permission.clone(),
         again: "repeat the command with --resume to continue".into(),
     })
 }

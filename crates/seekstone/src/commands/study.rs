@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use drivers::{ReadFileError, open_regular_file};
-use kinds::measure::{Default as SettingDefault, KINDS, Kind};
+use kinds::measure::{Default as SettingDefault, KINDS, Kind, TargetUse, WritePermission};
 use lab::bench::directory_of;
 use lab::hosts::Ranks;
 use lab::simulated::{definition_text, keep_texts};
@@ -210,6 +210,7 @@ pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<Study
         common: &args.common,
         beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
+        permission: WritePermission::default(),
         again: format!("`seekstone study {name} --resume`, with the same options, continues it"),
     })
 }
@@ -239,6 +240,8 @@ pub struct StudyInvocation<'a> {
     pub beginning: Beginning,
     /// Room that stays free.
     pub reserve: Option<Bytes>,
+    /// What may be done to a file or device.
+    pub permission: WritePermission,
     /// How an interrupted one goes on, in words.
     pub again: String,
 }
@@ -300,6 +303,7 @@ fn measure<'a>(
         beginning: asked.beginning,
         journal,
         reserve: asked.reserve,
+        permission: asked.permission,
         limits: asked.limits,
         setup,
         ranks,
@@ -507,6 +511,9 @@ fn described(kind: &Kind) -> String {
         };
         lines.push(format!("  {} = {}{default}", setting.name, setting.form));
         lines.push(format!("      {}", setting.meaning));
+    }
+    if kind.targets.directory == TargetUse::OwnFiles {
+        lines.push(format!("  measures {}", kind.targets.in_words()));
     }
     lines.push("  gives:".into());
     let readings = kind.readings.iter();

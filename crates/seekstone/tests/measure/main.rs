@@ -9,6 +9,7 @@ mod files;
 mod files_broken;
 mod files_stonewall;
 mod fill;
+mod kinds_on_targets;
 mod levels;
 mod lying_file;
 mod network;

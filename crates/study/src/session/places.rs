@@ -69,6 +69,7 @@ impl StudySession<'_> {
                 .into(),
             seed,
             reserve: self.request.reserve,
+            permission: self.request.permission.clone(),
             variables: Vec::new(),
         }
     }

@@ -22,6 +22,7 @@ use super::models::TAPE_STOPS;
 use super::place::{MeasureError, ReplicateContext};
 use super::records::Flow;
 use super::settings::{SettingFault, Settings};
+use super::targets::{TargetUse, Targets};
 use backup_stream::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, StreamLayout};
 use files::FilePasses;
 use models::{ModelPasses, ModelSource, ModelWork};
@@ -128,6 +129,9 @@ pub const KIND: Kind = Kind {
         ),
         TAPE_STOPS,
     ],
+    targets: Targets::and(TargetUse::Refused(
+        "writes its stream to a file of its own in a directory",
+    )),
     in_place: None,
     is_command: true,
     make: |settings| made(Backup::from_settings(settings)),

@@ -19,6 +19,7 @@ use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records;
 use super::settings::{SettingFault, Settings};
+use super::targets::{TargetUse, Targets};
 use buffer::RecordCache;
 use lab::bench::BenchError;
 use lab::simulated::open_model;
@@ -32,7 +33,7 @@ pub const KIND: Kind = Kind {
             "working-set",
             Form::Size(Bytes(1), SIZE_MAX),
             "16MiB",
-            "bytes of the file that is read",
+            "bytes that are read: of a file that is made, or the first of what is named",
         ),
         Setting::or(
             "buffer",
@@ -74,6 +75,7 @@ pub const KIND: Kind = Kind {
             "reads per second; without bound where all come from the buffer of a model",
         ),
     ],
+    targets: Targets::and(TargetUse::Read),
     in_place: None,
     is_command: true,
     make: |settings| made(Cache::from_settings(settings)),
@@ -133,6 +135,7 @@ impl Cache {
                 let spec = open_model(name).map_err(BenchError::from)?;
                 Box::new(ModelReads::new(self, &spec, place)?)
             }
+            None if place.is_named() => Box::new(FileReads::named(self, place)?),
             None => Box::new(FileReads::make(self, place, stop)?),
         })
     }
@@ -174,8 +177,8 @@ impl Cache {
 
 impl Measuring for Cache {
     fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
-        if !place.target.is_model() {
-            place.directory(KIND.name)?;
+        if place.is_named() {
+            FileReads::named(self, place)?;
         }
         let needed = self.buffer.0.min(self.working_set.0);
         let fits = host::limits::check_budget(0, needed);

@@ -2,10 +2,9 @@
 //! of its host.
 
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
 use std::time::Instant;
 
-use drivers::{Caching, Target, WorkDirectory};
+use drivers::{AccessMode, Caching, Target, WorkDirectory};
 use engine::{Clock as _, Driver as _};
 use rustix::fs::Advice;
 use sim::{SimDriver, SimSpec};
@@ -43,13 +42,12 @@ pub trait RecordReads {
     fn finish(self: Box<Self>) -> Result<(), MeasureError>;
 }
 
-/// A file of our own.
+/// A file of our own, or what the user named.
 pub struct FileReads {
     target: Target,
-    path: PathBuf,
-    directory: WorkDirectory,
-    pattern: RecordPattern,
-    caching: Caching,
+    /// What a file of our own lies in, and what was written to it.
+    made: Option<(WorkDirectory, RecordPattern)>,
+    record: Bytes,
     opened: Instant,
 }
 
@@ -73,8 +71,27 @@ impl FileReads {
         let mut pattern = RecordPattern::new(cache.record, place.seed)?;
         let synced = Synced::AtEnd;
         write_records(named, &mut pattern, 0, cache.working_set, synced, stop)?;
-        cool(named)?;
         let target = directory.open_target("set", cache.caching)?;
+        Self::cold(cache, target, Some((directory, pattern)))
+    }
+
+    /// What the user named, of which nothing is in memory.
+    ///
+    /// # Errors
+    /// When it is too small, records do not fit it, or the system refuses.
+    pub fn named(cache: &Cache, place: &ReplicateContext) -> Result<Self, MeasureError> {
+        let how = (AccessMode::ReadOnly, cache.caching);
+        let target = place.open_named(KIND.name, how, cache.working_set)?;
+        Self::cold(cache, target, None)
+    }
+
+    fn cold(
+        cache: &Cache,
+        target: Target,
+        made: Option<(WorkDirectory, RecordPattern)>,
+    ) -> Result<Self, MeasureError> {
+        let (file, path) = (target.file(), target.path());
+        cool(Named { file, path })?;
         let unit = Bytes(u64::from(target.alignment().offset));
         if !cache.record.is_multiple_of(unit) {
             return Err(MeasureError::Usage(format!(
@@ -84,14 +101,12 @@ impl FileReads {
             )));
         }
         // What nobody asked for must not come into memory.
-        rustix::fs::fadvise(target.file(), 0, None, Advice::Random)
-            .map_err(|error| MeasureError::io("advise", &path)(error.into()))?;
+        rustix::fs::fadvise(file, 0, None, Advice::Random)
+            .map_err(|error| MeasureError::io("advise", path)(error.into()))?;
         Ok(Self {
             target,
-            path,
-            directory,
-            pattern,
-            caching: cache.caching,
+            made,
+            record: cache.record,
             opened: Instant::now(),
         })
     }
@@ -101,9 +116,9 @@ impl RecordReads for FileReads {
     /// The page cache is looked into before. A read that must not wait (`RWF_NOWAIT`) would not
     /// tell: it starts the device, and finds what a fast one has brought.
     fn read(&mut self, number: u64, record: &mut [u8]) -> Result<bool, MeasureError> {
-        let (file, path) = (self.target.file(), &self.path);
-        let at = number * self.pattern.record_len().0;
-        let share = match self.caching {
+        let (file, path) = (self.target.file(), self.target.path());
+        let at = number * self.record.0;
+        let share = match self.target.caching() {
             Caching::Buffered => resident_share(file, at, record.len() as u64)
                 .map_err(MeasureError::io("look into the page cache for", path))?,
             Caching::Direct => 0.0,
@@ -114,7 +129,11 @@ impl RecordReads for FileReads {
     }
 
     fn refuse_other(&self, number: u64, record: &[u8]) -> Result<(), MeasureError> {
-        self.pattern.refuse_other(&self.path, number, record)
+        let path = self.target.path();
+        let made = self.made.as_ref();
+        made.map_or(Ok(()), |(_, pattern)| {
+            pattern.refuse_other(path, number, record)
+        })
     }
 
     fn elapsed(&self) -> Duration {
@@ -124,7 +143,10 @@ impl RecordReads for FileReads {
     fn finish(self: Box<Self>) -> Result<(), MeasureError> {
         let this = *self;
         drop(this.target);
-        Ok(this.directory.remove()?)
+        match this.made {
+            Some((directory, _)) => Ok(directory.remove()?),
+            None => Ok(()),
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 //! compared, outside of the time.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
 use std::path::{Path, PathBuf};
 
-use drivers::WorkDirectory;
+use drivers::{AccessMode, Caching, Target, TargetOptions, WorkDirectory};
 use host::counters::{Counters, CountersDelta};
 use results::{Better, Reading, Unit};
 use sys::{count_extents, drop_cached};
@@ -18,6 +18,7 @@ use crate::measure::records::{
     Gauge, Named, RecordPattern, Spent, Synced, Who, buffer, make_room, sync, write_records,
 };
 use crate::measure::steps::{Carried, Carrier, IoAction, Passage};
+use crate::measure::targets::unseen_uses;
 
 /// How often the page cache is told to forget a file, some pages of which are just in use ...
 const COOL_TRIES: u32 = 100;
@@ -26,14 +27,22 @@ const COOL_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 const SOURCE: &str = "source";
 const COPY: &str = "copy";
 
-/// A file, and a copy of it that is made and removed.
+/// A file or device, and where it is copied to.
 pub struct FileCarrier {
     source: File,
     source_path: PathBuf,
     size: Bytes,
     copy: File,
     copy_path: PathBuf,
-    directory: WorkDirectory,
+    place: CopyPlace,
+}
+
+/// Where a copy lies.
+enum CopyPlace {
+    /// In a file that is made and removed.
+    Made(WorkDirectory),
+    /// Over what the user named, which keeps its length; holds the claim to a device.
+    Named(Target),
 }
 
 impl FileCarrier {
@@ -42,7 +51,11 @@ impl FileCarrier {
     /// # Errors
     /// When the storage fails, or somebody stopped it.
     pub fn open(copy: &Copy, place: &ReplicateContext, stop: &Stop) -> Result<Self, MeasureError> {
-        let named = copy.source.as_ref().map(open_source).transpose()?;
+        if place.is_named() {
+            return Self::over(copy, place);
+        }
+        let named = copy.source.as_ref().map(|it| open_source(copy, it));
+        let named = named.transpose()?;
         let size = named.as_ref().map_or(copy.size, |(_, size)| *size);
         let files = if named.is_some() { 1 } else { 2 };
         let extent = copy.extent.unwrap_or_default();
@@ -52,20 +65,50 @@ impl FileCarrier {
             (Some((file, _)), Some(path)) => (file, PathBuf::from(path)),
             _ => (make_source(&directory, size, place.seed, stop)?, made),
         };
-        if copy.cold {
-            cool(Named {
-                file: &source,
-                path: &source_path,
-            })?;
-        }
-        Ok(Self {
+        let this = Self {
             source,
             source_path,
             size,
             copy: directory.create_copy(COPY)?,
             copy_path: directory.path().join(COPY),
-            directory,
-        })
+            place: CopyPlace::Made(directory),
+        };
+        this.cooled(copy)
+    }
+
+    /// Open what the user named, to be copied over what the user named.
+    ///
+    /// # Errors
+    /// When there is no source, either must not be used that way, or the system refuses.
+    pub fn over(copy: &Copy, place: &ReplicateContext) -> Result<Self, MeasureError> {
+        let wrong = |why: &str| MeasureError::Usage(format!("{}: {why}", place.target));
+        let missing = "a file or device gets its copy from another: name it with source";
+        let path = copy.source.as_ref().ok_or_else(|| wrong(missing))?;
+        if copy.extent.is_some() {
+            return Err(wrong(
+                "extent is of copies that are made in a directory: leave it out",
+            ));
+        }
+        let (source, size) = open_source(copy, path)?;
+        let how = (AccessMode::Overwrite, Caching::Buffered);
+        let target = place.open_named(KIND.name, how, size)?;
+        let opened = target.file().try_clone();
+        let this = Self {
+            source,
+            source_path: path.into(),
+            size,
+            copy: opened.map_err(MeasureError::io("open", target.path()))?,
+            copy_path: target.path().into(),
+            place: CopyPlace::Named(target),
+        };
+        this.cooled(copy)
+    }
+
+    fn cooled(self, copy: &Copy) -> Result<Self, MeasureError> {
+        if copy.cold {
+            cool(self.from())?;
+        }
+        Ok(self)
     }
 
     /// Bytes that are copied.
@@ -134,21 +177,37 @@ impl FileCarrier {
 
 impl Carrier for FileCarrier {
     fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried, MeasureError> {
-        let device = ReplicateContext::device(self.directory.path());
+        let device = ReplicateContext::device(&self.copy_path);
         let before = Counters::take(device.as_deref());
         let spent = self.pass(passage, stop)?;
         let done = before.delta(&Counters::take(device.as_deref()));
-        let extents = count_extents(&self.copy);
-        let extents = extents.map_err(MeasureError::io("count the extents of", &self.copy_path))?;
         compare(self.from(), self.to(), self.size, stop)?;
         let this = *self;
-        drop(this.copy);
-        this.directory.remove()?;
+        let warnings = match &this.place {
+            CopyPlace::Made(_) => Vec::new(),
+            CopyPlace::Named(target) => unseen_uses(target),
+        };
+        let extents = match this.place {
+            CopyPlace::Made(directory) => {
+                let path = &this.copy_path;
+                let extents = count_extents(&this.copy)
+                    .map_err(MeasureError::io("count the extents of", path))?;
+                refuse_length(&this.copy, path, this.size)?;
+                drop(this.copy);
+                directory.remove()?;
+                extents
+            }
+            CopyPlace::Named(target) => {
+                drop((this.copy, target));
+                None
+            }
+        };
         let calls = done.process_io.as_ref();
         Ok(Carried {
             spent,
             calls: calls.map(|io| io.read_calls + io.write_calls),
             others: others(extents, &done),
+            warnings,
         })
     }
 }
@@ -183,8 +242,8 @@ fn make_source(
     Ok(file)
 }
 
-/// The user's file that is copied, and how many bytes it has.
-pub fn open_source(source: &TargetName) -> Result<(File, Bytes), MeasureError> {
+/// What of the user's is copied, and how many bytes of it.
+pub fn open_source(copy: &Copy, source: &TargetName) -> Result<(File, Bytes), MeasureError> {
     let name = source.as_str();
     if source.is_model() {
         return Err(MeasureError::Usage(format!(
@@ -194,23 +253,25 @@ pub fn open_source(source: &TargetName) -> Result<(File, Bytes), MeasureError> {
     let path = Path::new(source);
     // Looked at before it is opened: a pipe would wait for its writer.
     let found = path.metadata().map_err(MeasureError::io("open", path))?;
-    if found.is_file() && found.len() > 0 {
-        let file = File::open(path).map_err(MeasureError::io("open", path))?;
-        return Ok((file, Bytes(found.len())));
+    if !found.file_type().is_block_device() && (!found.is_file() || found.len() == 0) {
+        return Err(MeasureError::Usage(format!(
+            "source = {name:?}: name a device, or a file that is not empty"
+        )));
     }
-    Err(MeasureError::Usage(format!(
-        "source = {name:?}: name a file that is not empty"
-    )))
+    let options = TargetOptions {
+        caching: Caching::Buffered,
+        ..TargetOptions::default()
+    };
+    let target = Target::open(path, &options)?;
+    let file = target.file().try_clone();
+    let file = file.map_err(MeasureError::io("open", path))?;
+    Ok((file, copy.bytes_of(source, Bytes(target.size()))?))
 }
 
 /// Read both again, the copy from the storage, and compare.
 fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(), MeasureError> {
     const PIECE: u64 = 1 << 20;
     cool(to)?;
-    let found = to
-        .file
-        .metadata()
-        .map_err(MeasureError::io("look at", to.path))?;
     let (mut first, mut second) = (vec![0; PIECE as usize], vec![0; PIECE as usize]);
     let mut at = 0;
     while at < size.0 {
@@ -225,7 +286,7 @@ fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(
         }
         at += len as u64;
     }
-    if at >= size.0 && found.len() == size.0 {
+    if at >= size.0 {
         return Ok(());
     }
     Err(MeasureError::Failed(format!(
@@ -233,6 +294,20 @@ fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(
          file changed meanwhile",
         to.path.display(),
         from.path.display()
+    )))
+}
+
+/// A copy that was made is as long as what was copied.
+fn refuse_length(copy: &File, path: &Path, size: Bytes) -> Result<(), MeasureError> {
+    let found = copy.metadata();
+    let found = found.map_err(MeasureError::io("look at", path))?.len();
+    if found == size.0 {
+        return Ok(());
+    }
+    Err(MeasureError::Failed(format!(
+        "the copy {} has {found} bytes, not {}: do not trust this storage",
+        path.display(),
+        size.0
     )))
 }
 

@@ -11,7 +11,7 @@ use units::{Bytes, Duration, TargetName};
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::form::{ANY_TIME, Form};
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{
     ModelPair, ModelTarget, TAPE_STOPS, open_part, refuse_larger, refuse_read_only,
 };
@@ -19,6 +19,7 @@ use super::place::{MeasureError, ReplicateContext};
 use super::records::{SYNCED, Spent, Synced, synced};
 use super::settings::{SettingFault, Settings};
 use super::steps::{Carrier, IoAction, IoStep, IoSteps, Passage, sequence, write_action};
+use super::targets::{TargetUse, Targets};
 pub(super) use files::cool;
 use files::{FileCarrier, open_source};
 
@@ -36,13 +37,14 @@ pub const KIND: Kind = Kind {
             "size",
             SIZE,
             "64MiB",
-            "bytes of the file that is made to be copied",
+            "bytes that are copied: of a file that is made, or the first of source, all of which is \
+             copied when not given",
         ),
         Setting::optional(
             "source",
             Form::Path("PATH or sim:NAME"),
-            "a file of yours that is copied instead; it is only read. Where the target is a model, \
-             the model that is copied from",
+            "a file or device of yours that is copied instead; it is only read. Where the target is \
+             a model, the model that is copied from",
         ),
         Setting::optional(
             "extent",
@@ -112,6 +114,7 @@ pub const KIND: Kind = Kind {
         ),
         TAPE_STOPS,
     ],
+    targets: Targets::and(TargetUse::Overwritten),
     in_place: None,
     is_command: true,
     make: |settings| made(Copy::from_settings(settings)),
@@ -124,6 +127,8 @@ const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {
     size: Bytes,
+    /// Whether all of a source of the user's is copied, whatever it holds.
+    is_whole: bool,
     source: Option<TargetName>,
     /// Bytes of one read.
     source_record: Bytes,
@@ -141,16 +146,12 @@ pub struct Copy {
 
 impl Copy {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let source: Option<TargetName> = settings.optional("source");
-        if source.as_ref().is_some_and(|it| !it.is_model()) && settings.is_given("size") {
-            let why = "size is that of the file that is made: leave it out with source";
-            return Err(SettingFault::at("size", why));
-        }
         let record = settings.value("record");
         let extent = settings.optional("extent");
         Ok(Self {
             size: settings.value("size"),
-            source,
+            is_whole: !settings.is_given("size"),
+            source: settings.optional("source"),
             source_record: settings.optional("source-record").unwrap_or(record),
             buffers: settings.optional("buffers").unwrap_or(1),
             record,
@@ -159,6 +160,18 @@ impl Copy {
             synced: synced(settings),
             cold: settings.value("cold"),
         })
+    }
+
+    /// How much of a source of the user's is copied.
+    fn bytes_of(&self, source: &TargetName, held: Bytes) -> Result<Bytes, MeasureError> {
+        match self.is_whole {
+            true => Ok(held),
+            false if self.size <= held => Ok(self.size),
+            false => Err(MeasureError::Usage(format!(
+                "size = {}: {source} holds {held}",
+                self.size
+            ))),
+        }
     }
 
     /// The models of a copy to this one, if the file fits on both.
@@ -233,15 +246,19 @@ impl Measuring for Copy {
     fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         match place.target.model() {
             Some(target) => self.models(target).map(drop),
+            None if place.is_named() => FileCarrier::over(self, place).map(drop),
             None => {
-                place.directory(KIND.name)?;
                 let source = self.source.as_ref();
-                source.map_or(Ok(()), |source| open_source(source).map(drop))
+                source.map_or(Ok(()), |source| open_source(self, source).map(drop))
             }
         }
     }
 
     fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        Ok(self.measured(place, stop)?.readings)
+    }
+
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
         self.check(place)?;
         let (size, carrier) = self.carrier(place, stop)?;
         let carried = carrier.carry(self.passage(size), stop)?;
@@ -262,6 +279,9 @@ impl Measuring for Copy {
         readings.extend(calls.map(|calls| count("calls", calls, Better::Lower)));
         readings.push(count("allocations", allocations as u64, Better::Neither));
         readings.extend(carried.others);
-        Ok(readings)
+        Ok(Measured {
+            readings,
+            warnings: carried.warnings,
+        })
     }
 }

@@ -22,6 +22,7 @@ use super::mount_guard::refuse_mount;
 use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records::{Flow, Spent};
 use super::settings::{SettingFault, Settings};
+use super::targets::{TargetUse, Targets};
 use vessel::{FileVessel, FillRecords, ModelVessel, Vessel};
 
 pub const KIND: Kind = Kind {
@@ -71,6 +72,9 @@ pub const KIND: Kind = Kind {
         ),
         TAPE_STOPS,
     ],
+    targets: Targets::and(TargetUse::Refused(
+        "fills a file system, which is mounted at a directory",
+    )),
     in_place: Some("target"),
     is_command: false,
     make: |settings| made(FillMeasurement::from_settings(settings)),

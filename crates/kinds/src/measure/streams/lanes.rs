@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use drivers::{AlignedBuffer, Caching, Target, WorkDirectory};
 use host::together::{no_thread, together};
-use results::{Reading, TransferKind};
+use results::{Reading, TransferKind, Warning};
 use sim::{Answer, SimSpec};
 use units::{Bytes, Duration};
 
@@ -20,6 +20,7 @@ use crate::measure::records::{
     write_records,
 };
 use crate::measure::steps::{IoAction, IoStep, IoSteps};
+use crate::measure::targets::unseen_uses;
 
 /// What streams came to.
 pub struct Streamed {
@@ -27,6 +28,8 @@ pub struct Streamed {
     pub elapsed: Vec<Duration>,
     /// What else this storage tells.
     pub others: Vec<Reading>,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<Warning>,
 }
 
 /// Storage on which several streams go on at once.
@@ -38,9 +41,11 @@ pub trait Lanes {
     fn run(self: Box<Self>, streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed, MeasureError>;
 }
 
-/// A file for each stream.
+/// A file for each stream, or a part of one that the user named.
 pub struct FileLanes {
     directories: Vec<WorkDirectory>,
+    /// Keeps its claim to a device.
+    named: Option<Target>,
     lanes: Vec<FileLane>,
     /// Bytes of all of them.
     bytes: u64,
@@ -48,7 +53,11 @@ pub struct FileLanes {
 
 struct FileLane {
     target: Target,
+    /// Its first byte in the target.
+    start: u64,
     pattern: RecordPattern,
+    /// Whether what is read is what was written there.
+    is_known: bool,
     memory: AlignedBuffer,
 }
 
@@ -70,10 +79,53 @@ impl FileLanes {
         let lanes = lanes.collect::<Result<_, _>>()?;
         Ok(Self {
             directories,
+            named: None,
             lanes,
             bytes: streams.streams * streams.size.0,
         })
     }
+
+    /// Parts of what the user named, which is read, or written over.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn within(
+        streams: &StreamsMeasurement,
+        named: Target,
+        seed: u64,
+    ) -> Result<Self, MeasureError> {
+        if streams.operation == TransferKind::Read && streams.cold {
+            cool(Named {
+                file: named.file(),
+                path: named.path(),
+            })?;
+        }
+        let lanes = (0..streams.streams).map(|number| {
+            Ok::<_, MeasureError>(FileLane {
+                target: named.open_again(Caching::Buffered)?,
+                start: number * streams.apart().0,
+                pattern: pattern_of(streams, number, seed)?,
+                is_known: false,
+                memory: buffer(streams.record.0 as usize)?,
+            })
+        });
+        let lanes = lanes.collect::<Result<_, _>>()?;
+        Ok(Self {
+            directories: Vec::new(),
+            named: Some(named),
+            lanes,
+            bytes: streams.streams * streams.size.0,
+        })
+    }
+}
+
+/// No two streams write the same.
+fn pattern_of(
+    streams: &StreamsMeasurement,
+    number: u64,
+    seed: u64,
+) -> Result<RecordPattern, MeasureError> {
+    RecordPattern::new(streams.record, seed ^ number.rotate_left(48))
 }
 
 impl Lanes for FileLanes {
@@ -89,12 +141,14 @@ impl Lanes for FileLanes {
         let elapsed = ends.collect::<Result<_, _>>()?;
         let others = all.flow(this.bytes).cpu_reading("streams");
         drop(this.lanes);
+        let warnings = this.named.as_ref().map(unseen_uses);
         for directory in this.directories {
             directory.remove()?;
         }
         Ok(Streamed {
             elapsed,
             others: others.into_iter().collect(),
+            warnings: warnings.unwrap_or_default(),
         })
     }
 }
@@ -110,7 +164,7 @@ impl FileLane {
         let name = format!("stream{number:03}");
         let file = directory.create_file(&name)?;
         let path = directory.path().join(&name);
-        let mut pattern = RecordPattern::new(streams.record, seed ^ number.rotate_left(48))?;
+        let mut pattern = pattern_of(streams, number, seed)?;
         if streams.operation == TransferKind::Read {
             let to = Named {
                 file: &file,
@@ -125,7 +179,9 @@ impl FileLane {
         let target = directory.open_target(&name, Caching::Buffered)?;
         Ok(Self {
             target,
+            start: 0,
             pattern,
+            is_known: true,
             memory: buffer(streams.record.0 as usize)?,
         })
     }
@@ -140,10 +196,15 @@ impl FileLane {
         let begun = Instant::now();
         for step in steps {
             go_on(stop)?;
+            let step = IoStep {
+                offset: self.start + step.offset,
+                ..step
+            };
             match step.action {
                 IoAction::Read => {
                     let record = &mut self.memory.as_mut_slice()[..step.len as usize];
-                    read_record(named, record, Some(&self.pattern), step)?;
+                    let written = self.is_known.then_some(&self.pattern);
+                    read_record(named, record, written, step)?;
                 }
                 IoAction::Write | IoAction::WriteSynced => {
                     write_record(named, &mut self.pattern, 0, step)?;
@@ -214,6 +275,7 @@ impl Lanes for ModelLanes {
         Ok(Streamed {
             elapsed: elapsed.into_iter().flatten().collect(),
             others: tape_stops(&[&*this.part.device]).into_iter().collect(),
+            warnings: Vec::new(),
         })
     }
 }

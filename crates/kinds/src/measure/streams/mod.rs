@@ -5,6 +5,7 @@ mod lanes;
 
 use std::iter::once;
 
+use drivers::{AccessMode, Caching, Target};
 use results::{Better, Reading, TransferKind, Unit};
 use sim::SimSpec;
 use units::{Bytes, Duration};
@@ -12,11 +13,12 @@ use units::{Bytes, Duration};
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::form::{Form, TextOrList};
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use super::steps::{IoAction, IoStep, IoSteps, sequence};
+use super::targets::{TargetUse, Targets};
 use lanes::{FileLanes, Lanes, ModelLanes};
 
 pub const KIND: Kind = Kind {
@@ -47,10 +49,10 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "apart",
             SIZE,
-            "on a model: bytes from the beginning of a stream to that of the next, such as those \
-             of a drive; size when not given",
+            "on a model, a file or a device: bytes from the beginning of a stream to that of the \
+             next, such as those of a drive; size when not given",
         )
-        .applying(Applies::ToModels),
+        .applying(Applies::ToParts),
     ],
     readings: &[
         (
@@ -68,6 +70,7 @@ pub const KIND: Kind = Kind {
         ("streams CPU", "processor time for a MiB, of all streams"),
         TAPE_STOPS,
     ],
+    targets: Targets::and(TargetUse::ReadOrOverwritten),
     in_place: Some("directories"),
     is_command: true,
     make: |settings| made(StreamsMeasurement::from_settings(settings)),
@@ -135,6 +138,12 @@ impl StreamsMeasurement {
         if self.operation == TransferKind::Write {
             refuse_read_only(&spec)?;
         }
+        refuse_larger("all streams", self.span()?.0, &spec)?;
+        Ok(spec)
+    }
+
+    /// Bytes from the beginning of the first stream to the end of the last, on one target.
+    fn span(&self) -> Result<Bytes, MeasureError> {
         let apart = self.apart();
         if apart < self.size {
             return Err(MeasureError::Usage(format!(
@@ -143,8 +152,25 @@ impl StreamsMeasurement {
             )));
         }
         let last = (self.streams - 1).saturating_mul(apart.0);
-        refuse_larger("all streams", last.saturating_add(self.size.0), &spec)?;
-        Ok(spec)
+        Ok(Bytes(last.saturating_add(self.size.0)))
+    }
+
+    /// The file or device that the user named, whose parts are the streams.
+    fn named(&self, place: &ReplicateContext) -> Result<Target, MeasureError> {
+        let access = match self.operation {
+            TransferKind::Write => AccessMode::Overwrite,
+            TransferKind::Read if place.permission.overwrite => {
+                return Err(MeasureError::Usage(
+                    "--overwrite applies to --operation write: leave it out".into(),
+                ));
+            }
+            TransferKind::Read => AccessMode::ReadOnly,
+        };
+        place.open_named(KIND.name, (access, Caching::Buffered), self.span()?)
+    }
+
+    fn is_named(&self, place: &ReplicateContext) -> bool {
+        self.directories.is_empty() && place.is_named()
     }
 
     fn apart(&self) -> Bytes {
@@ -155,6 +181,10 @@ impl StreamsMeasurement {
         if let Some(name) = place.target.model() {
             let spec = self.model(name)?;
             return Ok(Box::new(ModelLanes::new(&spec, self.apart(), place.seed)));
+        }
+        if self.is_named(place) {
+            let target = self.named(place)?;
+            return Ok(Box::new(FileLanes::within(self, target, place.seed)?));
         }
         let places = self.places(place);
         let each = self.streams.div_ceil(places.len() as u64) * self.size.0;
@@ -173,6 +203,7 @@ impl Measuring for StreamsMeasurement {
     fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
         match place.target.model() {
             Some(name) => self.model(name).map(drop),
+            None if self.is_named(place) => self.named(place).map(drop),
             None => self
                 .places(place)
                 .iter()
@@ -181,6 +212,10 @@ impl Measuring for StreamsMeasurement {
     }
 
     fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        Ok(self.measured(place, stop)?.readings)
+    }
+
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
         self.check(place)?;
         let lanes = self.lanes(place, stop)?;
         let steps = (0..self.streams).map(|_| self.steps());
@@ -190,7 +225,10 @@ impl Measuring for StreamsMeasurement {
         let each = streamed.elapsed.iter().map(|&it| rate(self.size.0, it));
         let mut readings = readings(rate(self.streams * self.size.0, longest), each.collect());
         readings.extend(streamed.others);
-        Ok(readings)
+        Ok(Measured {
+            readings,
+            warnings: streamed.warnings,
+        })
     }
 }
 

@@ -9,10 +9,11 @@ mod log;
 use std::sync::Arc;
 
 use drivers::{Caching, DriverKind};
+use engine::OnError;
 use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, default_settings, open_bench};
 use lab::laboratory::Outcome;
 use lab::storage::StorageSettings;
-use lab::test_file::{make_test_file, stop_of, stopped};
+use lab::test_file::{make_test_file, stop_of, stopped, write_over};
 use procedure::{MAIN_DIRECT, Preparation, Trial};
 use results::{Access, Better, Measurement, Reading, Setup, Unit, percentile_name};
 use stats::Channel;
@@ -25,6 +26,7 @@ use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
+use super::targets::{ERRORS, TargetUse, Targets, on_error};
 use log::LogSpec;
 
 pub const KIND: Kind = Kind {
@@ -69,6 +71,7 @@ pub const KIND: Kind = Kind {
             "whether the page cache is bypassed; appends are then whole blocks of 4 KiB",
         ),
         Setting::or("time", TIME, "2s", "how long each replicate takes"),
+        ERRORS,
     ],
     readings: &[
         ("commits", "records made durable per second"),
@@ -85,6 +88,7 @@ pub const KIND: Kind = Kind {
             "bytes that the device wrote for each byte of a record, where it counts them",
         ),
     ],
+    targets: Targets::and(TargetUse::Overwritten),
     in_place: None,
     is_command: true,
     make: |settings| made(Wal::from_settings(settings)),
@@ -108,6 +112,7 @@ pub struct Wal {
     driver: DriverKind,
     caching: Caching,
     time: Duration,
+    on_error: OnError,
     typed: Vec<(String, String)>,
 }
 
@@ -152,6 +157,7 @@ impl Wal {
             driver,
             caching,
             time: settings.value("time"),
+            on_error: on_error(settings),
             typed: settings.all_typed(),
         })
     }
@@ -163,12 +169,13 @@ impl Wal {
             purpose: KIND.name.into(),
             size: Some(Bytes(self.spec.len)),
             reserve: place.shared_reserve(),
-            overwrite: false,
-            confirmed: None,
+            overwrite: place.permission.overwrite,
+            confirmed: place.permission.confirmed.clone(),
             storage: StorageSettings {
                 driver: self.driver,
                 workers: 1,
                 caching: self.caching,
+                on_error: self.on_error,
                 ..default_settings(place.seed)
             },
             setup: Setup::new(KIND.name, place.seed),
@@ -219,6 +226,9 @@ impl Wal {
             size = make_test_file(bench, size, facts.access, stop, &mut |_, _| {})?;
         }
         if let Bench::Real(real) = bench {
+            if !facts.makes_files {
+                size = write_over(&mut ***real, size, facts.access, stop)?;
+            }
             real.settle_main()?;
         }
         let trial = self.trial(size, facts.access);
@@ -271,7 +281,8 @@ impl Measuring for Wal {
                 refuse_read_only(&spec)?;
                 refuse_larger("the log", self.spec.len, &spec)
             }
-            None => place.directory(KIND.name).map(drop),
+            None if place.is_named() => place.refuse_unpermitted(KIND.name),
+            None => Ok(()),
         }
     }
 
@@ -287,6 +298,9 @@ impl Measuring for Wal {
             Err(error) => return Err(opened.bench.abandon(error).into()),
         };
         let mut warnings = outcome.measurement.warnings.clone();
+        if place.is_named() {
+            warnings.extend(opened.bench.warnings(&[]));
+        }
         warnings.extend(opened.bench.clean_up());
         Ok(Measured {
             readings: self.readings(&outcome.measurement),

@@ -1,0 +1,247 @@
+//! Which targets a kind measures, and what it does with them. One place refuses the others.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use drivers::{AccessMode, Caching, Target, TargetOptions};
+use engine::OnError;
+use results::{Warning, WarningCode};
+use units::{Bytes, TargetName};
+
+use super::form::Form;
+use super::kind::Setting;
+use super::place::{MeasureError, ReplicateContext};
+use super::settings::Settings;
+
+/// What a kind does with each sort of target.
+#[derive(Clone, Copy, Debug)]
+pub struct Targets {
+    pub directory: TargetUse,
+    /// A file or a block device that the user names.
+    pub named: TargetUse,
+    pub model: TargetUse,
+}
+
+/// What a kind does with a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetUse {
+    /// It makes files of its own there, and removes them; a model stands for them.
+    OwnFiles,
+    /// It reads what is there.
+    Read,
+    /// It writes over what is there, once that is permitted.
+    Overwritten,
+    /// The one or the other, as its settings say.
+    ReadOrOverwritten,
+    /// It measures something else: this.
+    Elsewhere(&'static str),
+    /// It cannot be measured, for this reason.
+    Refused(&'static str),
+}
+
+/// What may be done to a file or device that the user named.
+#[derive(Clone, Debug, Default)]
+pub struct WritePermission {
+    /// Whether what is there may be lost.
+    pub overwrite: bool,
+    /// The name of the device whose known content may be lost, as typed by the user.
+    pub confirmed: Option<String>,
+    /// What was opened to be written over, from the first replicate to the last: nobody mounts it
+    /// between them, and what an earlier one wrote needs no consent.
+    pub held: Arc<OnceLock<Target>>,
+}
+
+/// What happens when an operation fails, for kinds that are measured in a laboratory.
+pub(super) const ERRORS: Setting = Setting::or(
+    "errors",
+    Form::Words(&["stop", "count"]),
+    "stop",
+    "what to do when an operation fails: stop, or count it and go on",
+);
+
+/// What the setting [`ERRORS`] asks for.
+pub(super) fn on_error(settings: &Settings<'_>) -> OnError {
+    let choices = [("stop", OnError::Stop), ("count", OnError::Count)];
+    settings.choice("errors", &choices)
+}
+
+impl Targets {
+    /// Files of its own in a directory, a model, and what the user names.
+    #[must_use]
+    pub const fn and(named: TargetUse) -> Self {
+        Self {
+            directory: TargetUse::OwnFiles,
+            named,
+            model: TargetUse::OwnFiles,
+        }
+    }
+
+    /// Where only directories hold what is measured.
+    #[must_use]
+    pub const fn directories(named: &'static str, model: &'static str) -> Self {
+        Self {
+            directory: TargetUse::OwnFiles,
+            named: TargetUse::Refused(named),
+            model: TargetUse::Refused(model),
+        }
+    }
+
+    /// Whether something is measured that the user permits to be written over.
+    #[must_use]
+    pub const fn are_overwritten(&self) -> bool {
+        matches!(
+            self.named,
+            TargetUse::Overwritten | TargetUse::ReadOrOverwritten
+        )
+    }
+
+    /// What is measured, in words.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let named = match self.named {
+            TargetUse::Overwritten => "a file or device (with --overwrite)",
+            TargetUse::ReadOrOverwritten => "a file or device (written with --overwrite)",
+            _ => "a file or device",
+        };
+        let all = [
+            (self.directory, "a directory"),
+            (self.named, named),
+            (self.model, "`sim:NAME`"),
+        ];
+        let taken = all.into_iter().filter(|(it, _)| it.is_measured());
+        let mut words: Vec<&str> = taken.map(|(_, words)| words).collect();
+        let last = words.pop().unwrap_or("nothing");
+        match words.as_slice() {
+            [] => last.into(),
+            [first] => format!("{first} or {last}"),
+            others => format!("{}, or {last}", others.join(", ")),
+        }
+    }
+
+    /// Refuse a target that a kind does not measure, and a permission that it has no use for.
+    ///
+    /// # Errors
+    /// In one sentence, which says what it measures; or nothing is there.
+    pub(super) fn check(
+        &self,
+        kind: &str,
+        target: &TargetName,
+        permission: &WritePermission,
+    ) -> Result<(), MeasureError> {
+        let sort = TargetSort::of(target)?;
+        let found = match sort {
+            TargetSort::Directory => self.directory,
+            TargetSort::Named => self.named,
+            TargetSort::Model => self.model,
+        };
+        let wrong = match found {
+            TargetUse::Refused(why) => format!("{kind} {why}; name {}", self.in_words()),
+            _ if permission.overwrite && sort != TargetSort::Named => {
+                "--overwrite applies to an existing file or device; leave it out".into()
+            }
+            _ => return Ok(()),
+        };
+        Err(MeasureError::Usage(format!("{target}: {wrong}")))
+    }
+}
+
+/// What a target is, as far as kinds of measurements differ in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TargetSort {
+    Directory,
+    Named,
+    Model,
+}
+
+impl TargetSort {
+    fn of(target: &TargetName) -> Result<Self, MeasureError> {
+        if target.is_model() {
+            return Ok(Self::Model);
+        }
+        let path = Path::new(target);
+        let found = path.metadata().map_err(MeasureError::io("look at", path))?;
+        Ok(match found.is_dir() {
+            true => Self::Directory,
+            false => Self::Named,
+        })
+    }
+}
+
+impl TargetUse {
+    const fn is_measured(self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
+}
+
+/// Uses of a file that is written over which could not be looked at.
+pub(super) fn unseen_uses(target: &Target) -> Vec<Warning> {
+    let path = target.path().display();
+    let text = |what| format!("{path} may be in use: {what}.");
+    let unseen = target.unseen().iter();
+    unseen
+        .map(|what| Warning::warn(WarningCode::Access, text(what)))
+        .collect()
+}
+
+impl ReplicateContext {
+    /// Whether the target is a file or device that the user named, and no directory.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        TargetSort::of(&self.target).is_ok_and(|it| it == TargetSort::Named)
+    }
+
+    /// Refuse to write to a file or device where that is not permitted.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn refuse_unpermitted(&self, kind: &str) -> Result<(), MeasureError> {
+        if self.permission.overwrite {
+            return Ok(());
+        }
+        Err(MeasureError::Usage(format!(
+            "{}: {kind} would overwrite what is there: only `seekstone {kind}` does, with \
+             --overwrite, and all data on it may be lost",
+            self.target
+        )))
+    }
+
+    /// Open the file or device that the user named, of which `len` bytes are used.
+    ///
+    /// # Errors
+    /// When it is too small, must not be used that way, or the system refuses.
+    pub fn open_named(
+        &self,
+        kind: &str,
+        (access, caching): (AccessMode, Caching),
+        len: Bytes,
+    ) -> Result<Target, MeasureError> {
+        if access == AccessMode::Overwrite {
+            self.refuse_unpermitted(kind)?;
+        }
+        let options = TargetOptions {
+            access,
+            caching,
+            signature_confirmed: self.permission.confirmed.clone(),
+        };
+        let path = Path::new(&self.target);
+        let target = match (access, self.permission.held.get()) {
+            (AccessMode::ReadOnly, _) => Target::open(path, &options)?,
+            (AccessMode::Overwrite, Some(held)) => held.open_again(caching)?,
+            (AccessMode::Overwrite, None) => {
+                let target = Target::open(path, &options)?;
+                let again = target.open_again(caching)?;
+                // Replicates come one after the other.
+                let _ = self.permission.held.set(target);
+                again
+            }
+        };
+        if target.size() >= len.0 {
+            return Ok(target);
+        }
+        Err(MeasureError::Usage(format!(
+            "{} holds {}, and {kind} uses {len} of it: set a smaller size",
+            self.target,
+            Bytes(target.size())
+        )))
+    }
+}
