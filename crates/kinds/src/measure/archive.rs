@@ -9,7 +9,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
-use super::form::Form;
+use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::made::{Checker, MadeFiles, open_made};
 use super::net;
@@ -22,15 +22,15 @@ use host::together::{no_thread, together};
 
 const FILES: Setting = Setting::or(
     "files",
-    Form::Count(1, 1_000_000),
+    ValueForm::Count(1, 1_000_000),
     "100",
     "files that are made for it",
 );
 const SIZE: Setting = Setting::or("size", SIZES, "256KiB", "bytes of each");
-const SIZES: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 10));
+const SIZES: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 10));
 const STORE: Setting = Setting::optional(
     "store",
-    Form::Path("PATH or s3:https://HOST/BUCKET"),
+    ValueForm::Path("PATH or s3:https://HOST/BUCKET"),
     "the directory or bucket that they are put into; a second directory in the target when not \
      given. A server in clear is s3://HOST:PORT/BUCKET. A bucket's keys are taken from \
      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
@@ -41,7 +41,7 @@ const TARGETS: Targets = Targets::directories(
 );
 const AT_ONCE: Setting = Setting::or(
     "at-once",
-    Form::Count(1, 256),
+    ValueForm::Count(1, 256),
     "1",
     "files under way at the same time",
 );

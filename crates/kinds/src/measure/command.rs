@@ -11,7 +11,7 @@ use results::{Better, Reading, Unit};
 use units::{Duration, TargetName};
 
 use super::Stop;
-use super::form::{ANY_TIME, Form, TextOrList};
+use super::form::{ANY_TIME, TextOrList, ValueForm};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
@@ -30,7 +30,7 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::required(
             COMMAND,
-            Form::TextOrList("TEXT or LIST"),
+            ValueForm::TextOrList("TEXT or LIST"),
             "what is run: a text by `sh -c`, a list of a program and its arguments without a \
              shell; it finds the variables of scripts, such as SEEKSTONE_PLACE",
         ),
@@ -53,7 +53,7 @@ pub const KIND: Kind = Kind {
         ),
         Setting::optional(
             "directory",
-            Form::Path("PATH"),
+            ValueForm::Path("PATH"),
             "where it runs; the target when not given",
         ),
     ],

@@ -8,7 +8,7 @@ use units::{Bytes, Duration, TargetName, parse_percent};
 
 /// What a value looks like, with the least and the most that it may be.
 #[derive(Clone, Copy, Debug)]
-pub enum Form {
+pub enum ValueForm {
     Size(Bytes, Bytes),
     Time(Duration, Duration),
     Count(u64, u64),
@@ -31,7 +31,8 @@ pub enum Form {
 }
 
 /// Any time but none.
-pub const ANY_TIME: Form = Form::Time(Duration::from_nanos(1), Duration::from_nanos(u64::MAX));
+pub const ANY_TIME: ValueForm =
+    ValueForm::Time(Duration::from_nanos(1), Duration::from_nanos(u64::MAX));
 
 /// A value of a setting that is of the setting's form.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ pub(crate) enum SettingValue {
     List(Vec<String>),
 }
 
-impl Form {
+impl ValueForm {
     /// What a command line calls its values, such as `SIZE` or `yes|no`.
     #[must_use]
     pub fn value_name(&self) -> String {
@@ -58,7 +59,7 @@ impl Form {
         }
     }
 
-    /// Read a value; `None` for one of another type.
+    /// Read a value, which may be a number where a text is meant.
     ///
     /// # Errors
     /// What is wrong with it, as it was typed.
@@ -81,8 +82,8 @@ impl Form {
                 let found: Duration = typed.parse().map_err(|error| format!(": {error}"))?;
                 let is_within = (least..=most).contains(&found);
                 let found = is_within.then_some(SettingValue::Time(found));
-                found.ok_or_else(|| match self {
-                    any if any.takes_any_time() => wrong("a time above zero".into()),
+                found.ok_or_else(|| match most.as_nanos() {
+                    u64::MAX => wrong("a time above zero".into()),
                     _ => between("a time", &least, &most),
                 })
             }
@@ -106,8 +107,12 @@ impl Form {
                 let words: Vec<String> = words.iter().map(|it| format!("{it:?}")).collect();
                 Err(wrong(format!("one of {}", words.join(", "))))
             }
+            Self::Words(_) | Self::Pattern(_) if !typed.is_empty() => Ok(SettingValue::Text(typed)),
             _ if typed.is_empty() => Err(wrong(self.to_string())),
-            _ => Ok(SettingValue::Text(typed)),
+            // A password may end with a blank.
+            _ => Ok(SettingValue::Text(
+                value.as_str().map_or(typed, str::to_owned),
+            )),
         }
     }
 
@@ -126,14 +131,10 @@ impl Form {
         let texts = texts.map(SettingValue::List);
         texts.ok_or_else(|| format!(" = {value}: it is {expected}"))
     }
-
-    fn takes_any_time(&self) -> bool {
-        matches!(self, Self::Time(_, most) if most.as_nanos() == u64::MAX)
-    }
 }
 
 /// As documents have it.
-impl fmt::Display for Form {
+impl fmt::Display for ValueForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Size(..) => "SIZE",

@@ -15,7 +15,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
-use super::form::Form;
+use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, ReplicateContext};
@@ -28,39 +28,39 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::required(
             "url",
-            Form::Text("ftp://HOST/PATH"),
+            ValueForm::Text("ftp://HOST/PATH"),
             "the file; one that is stored must not be there yet, and is removed afterwards",
         ),
         Setting::or(
             "direction",
-            Form::Words(&["retrieve", "store"]),
+            ValueForm::Words(&["retrieve", "store"]),
             "retrieve",
             "which way it goes",
         ),
         Setting::or("size", net::SIZE, "16MiB", "bytes of a file that is stored"),
         Setting::or(
             "transfers",
-            Form::Count(1, 64),
+            ValueForm::Count(1, 64),
             "1",
             "how many go on at once, each over a connection of its own; several that are stored \
              have the names PATH-1, PATH-2, ...",
         ),
-        Setting::or("user", Form::Text("NAME"), "anonymous", "as whom"),
+        Setting::or("user", ValueForm::Text("NAME"), "anonymous", "as whom"),
         Setting::or(
             "password",
-            Form::Text("TEXT"),
+            ValueForm::Text("TEXT"),
             "seekstone@",
             "sent when the server asks for it",
         ),
         Setting::or(
             "local",
-            Form::Words(&["file", "nowhere"]),
+            ValueForm::Words(&["file", "nowhere"]),
             "file",
             "where a retrieved file goes: into the target directory, or nowhere",
         ),
         Setting::or(
             "extent",
-            Form::Size(Bytes(0), Bytes::from_gib(16)),
+            ValueForm::Size(Bytes(0), Bytes::from_gib(16)),
             "0",
             "space for the local file is allocated in pieces of this size; 0 leaves it to the \
              file system",

@@ -13,7 +13,7 @@ use results::{Better, Reading, Unit};
 use stats::Histogram;
 
 use super::Stop;
-use super::form::{ANY_TIME, Form, TextOrList};
+use super::form::{ANY_TIME, TextOrList, ValueForm};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate};
 use super::place::{MeasureError, ReplicateContext};
@@ -27,32 +27,32 @@ pub const KIND: Kind = Kind {
         Setting::required("url", URL, "the page"),
         Setting::or(
             "objects",
-            Form::TextOrList("\"inlined\", \"none\" or LIST"),
+            ValueForm::TextOrList("\"inlined\", \"none\" or LIST"),
             "inlined",
             "what is loaded after the page: the images, scripts, style sheets and frames that it \
              names, nothing, or these paths on the same server",
         ),
         Setting::or(
             "clients",
-            Form::Count(1, 4096),
+            ValueForm::Count(1, 4096),
             "1",
             "clients that load the page at the same time, again and again, without a pause",
         ),
         Setting::or(
             "connections",
-            Form::Count(1, 64),
+            ValueForm::Count(1, 64),
             "1",
             "connections that one client has at most",
         ),
         Setting::or(
             "reuse",
-            Form::Words(&["cold", "kept"]),
+            ValueForm::Words(&["cold", "kept"]),
             "kept",
             "a new connection for each request, or connections that stay open",
         ),
         Setting::optional(
             "pages",
-            Form::Count(1, 1 << 40),
+            ValueForm::Count(1, 1 << 40),
             "pages in one replicate, of all clients together",
         ),
         Setting::or(
@@ -63,7 +63,7 @@ pub const KIND: Kind = Kind {
         ),
         Setting::or(
             "failures",
-            Form::Words(&["refused", "counted"]),
+            ValueForm::Words(&["refused", "counted"]),
             "refused",
             "whether a request that fails ends the study, or is counted",
         ),
@@ -112,7 +112,7 @@ pub const KIND: Kind = Kind {
 };
 
 const FIRST_BYTE: &str = "time to first byte";
-const URL: Form = Form::Text("http://HOST/PATH or https://HOST/PATH");
+const URL: ValueForm = ValueForm::Text("http://HOST/PATH or https://HOST/PATH");
 
 /// A page.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use units::TargetName;
 
 use super::Stop;
 use super::applies::Applies;
-use super::form::Form;
+use super::form::ValueForm;
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use super::targets::Targets;
@@ -95,7 +95,7 @@ pub struct Setting {
     /// The key in the study file.
     pub name: &'static str,
     /// What a value looks like.
-    pub form: Form,
+    pub form: ValueForm,
     /// What holds when it is not given.
     pub default: Default,
     /// What it does.
@@ -119,7 +119,7 @@ impl Setting {
     /// Whether its value is a path of this machine, or a list of them.
     #[must_use]
     pub const fn names_paths(&self) -> bool {
-        matches!(self.form, Form::Path(_) | Form::Paths)
+        matches!(self.form, ValueForm::Path(_) | ValueForm::Paths)
     }
 
     /// The same, of that storage alone.
@@ -130,13 +130,13 @@ impl Setting {
 
     /// A setting that must be given.
     #[must_use]
-    pub const fn required(name: &'static str, form: Form, meaning: &'static str) -> Self {
+    pub const fn required(name: &'static str, form: ValueForm, meaning: &'static str) -> Self {
         Self::new(name, form, Default::Required, meaning)
     }
 
     /// A setting that may be left out.
     #[must_use]
-    pub const fn optional(name: &'static str, form: Form, meaning: &'static str) -> Self {
+    pub const fn optional(name: &'static str, form: ValueForm, meaning: &'static str) -> Self {
         Self::new(name, form, Default::Nothing, meaning)
     }
 
@@ -144,7 +144,7 @@ impl Setting {
     #[must_use]
     pub const fn or(
         name: &'static str,
-        form: Form,
+        form: ValueForm,
         value: &'static str,
         meaning: &'static str,
     ) -> Self {
@@ -156,13 +156,18 @@ impl Setting {
     pub const fn flag(name: &'static str, is_on: bool, meaning: &'static str) -> Self {
         Self::or(
             name,
-            Form::Flag,
+            ValueForm::Flag,
             if is_on { "true" } else { "false" },
             meaning,
         )
     }
 
-    const fn new(name: &'static str, form: Form, default: Default, meaning: &'static str) -> Self {
+    const fn new(
+        name: &'static str,
+        form: ValueForm,
+        default: Default,
+        meaning: &'static str,
+    ) -> Self {
         Self {
             name,
             form,

@@ -33,7 +33,7 @@ pub mod tcp;
 pub mod wal;
 
 pub use applies::Applies;
-pub use form::Form;
+pub use form::ValueForm;
 use host::interrupt::Interrupt;
 pub use kind::{Default, Kind, Measured, Measuring, Setting};
 pub use place::{MeasureError, ReplicateContext, measured_paths};

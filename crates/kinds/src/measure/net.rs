@@ -12,7 +12,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
-use super::form::{ANY_TIME, Form};
+use super::form::{ANY_TIME, ValueForm};
 use super::kind::Setting;
 use super::place::{MeasureError, go_on};
 use super::settings::{SettingFault, Settings};
@@ -21,21 +21,21 @@ use super::targets::{TargetUse, Targets};
 /// The setting `namespace`.
 pub const NAMESPACE: Setting = Setting::optional(
     "namespace",
-    Form::Text("NAME"),
+    ValueForm::Text("NAME"),
     "the network namespace from which it is measured, as `ip netns list` names it; the one that \
      the program runs in when not given",
 );
 /// The setting `server`.
 pub const SERVER: Setting = Setting::optional(
     "server",
-    Form::Text("NAME or NUMBER"),
+    ValueForm::Text("NAME or NUMBER"),
     "the server's processes on this machine by name, or one by number: their processor time is \
      counted",
 );
 /// The setting `ca`.
 pub const CA: Setting = Setting::optional(
     "ca",
-    Form::Text("FILE"),
+    ValueForm::Text("FILE"),
     "certificates (PEM) of the authorities that an encrypted server is checked against; those of \
      the system when not given",
 );
@@ -49,25 +49,25 @@ pub const TIMEOUT: Setting = Setting::or(
 /// The setting `window`.
 pub const WINDOW: Setting = Setting::optional(
     "window",
-    Form::Size(Bytes::from_kib(2), Bytes::from_mib(512)),
+    ValueForm::Size(Bytes::from_kib(2), Bytes::from_mib(512)),
     "receive window in bytes; the system's choice when not given",
 );
 /// The setting `congestion`.
 pub const CONGESTION: Setting = Setting::optional(
     "congestion",
-    Form::Text("NAME"),
+    ValueForm::Text("NAME"),
     "how a sender adapts to the link, such as \"reno\"; the system's default when not given",
 );
 /// The setting `buffer`.
 pub const BUFFER: Setting = Setting::or(
     "buffer",
-    Form::Size(Bytes(1), Bytes::from_mib(64)),
+    ValueForm::Size(Bytes(1), Bytes::from_mib(64)),
     "64KiB",
     "bytes handed to the system at once",
 );
 
 /// Bytes that one transfer moves.
-pub const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
+pub const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 20));
 /// Why no model is measured.
 pub(super) const NO_NETWORK: &str = "is measured over a network, and a model has none";
 const MIB: f64 = 1_048_576.0;

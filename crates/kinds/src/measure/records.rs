@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use units::{Bytes, Duration};
 
 use super::Stop;
-use super::form::Form;
+use super::form::ValueForm;
 use super::place::{MeasureError, go_on};
 use super::settings::Settings;
 use super::steps::{IoAction, IoStep, sequence, write_action};
@@ -407,7 +407,7 @@ fn look(step: IoStep, stop: &Stop) -> Result<(), MeasureError> {
 }
 
 /// The form of the setting `synced` of kinds that write.
-pub const SYNCED: Form = Form::Words(&["no", "end", "each"]);
+pub const SYNCED: ValueForm = ValueForm::Words(&["no", "end", "each"]);
 
 /// What the setting `synced` asks for.
 pub fn synced(settings: &Settings<'_>) -> Synced {

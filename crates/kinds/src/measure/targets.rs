@@ -8,7 +8,7 @@ use engine::OnError;
 use results::{Warning, WarningCode};
 use units::{Bytes, TargetName};
 
-use super::form::Form;
+use super::form::ValueForm;
 use super::kind::Setting;
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::Settings;
@@ -54,7 +54,7 @@ pub struct WritePermission {
 /// What happens when an operation fails, for kinds that are measured in a laboratory.
 pub(super) const ERRORS: Setting = Setting::or(
     "errors",
-    Form::Words(&["stop", "count"]),
+    ValueForm::Words(&["stop", "count"]),
     "stop",
     "what to do when an operation fails: stop, or count it and go on",
 );

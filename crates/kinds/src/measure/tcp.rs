@@ -7,7 +7,7 @@ use results::{Better, Reading};
 use units::Bytes;
 
 use super::Stop;
-use super::form::Form;
+use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, ReplicateContext};
@@ -19,19 +19,19 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::or(
             "address",
-            Form::Text("ADDRESS"),
+            ValueForm::Text("ADDRESS"),
             "127.0.0.1",
             "the receiver's own address, by which the sender reaches it",
         ),
         Setting::optional(
             "receiver",
-            Form::Text("NAME"),
+            ValueForm::Text("NAME"),
             "the network namespace of the receiver; the one that the program runs in when not \
              given",
         ),
         Setting::optional(
             "sender",
-            Form::Text("NAME"),
+            ValueForm::Text("NAME"),
             "the network namespace of the sender; the one that the program runs in when not given",
         ),
         Setting::or("size", net::SIZE, "16MiB", "bytes sent"),

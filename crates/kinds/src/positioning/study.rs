@@ -7,7 +7,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::filled::FilledModel;
-use crate::measure::form::Form;
+use crate::measure::form::ValueForm;
 use crate::measure::kind::{Kind, Measuring, Setting, made};
 use crate::measure::made::MadeFiles;
 use crate::measure::place::{MeasureError, ReplicateContext, go_on};
@@ -54,9 +54,9 @@ pub const KIND: Kind = Kind {
 };
 
 const FILLED: Applies = Applies::ToFiles("the files fill a model, which has no page cache");
-const FILES: Form = Form::Count(1, 1_000_000);
-const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 10));
-const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(64));
+const FILES: ValueForm = ValueForm::Count(1, 1_000_000);
+const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 10));
+const RECORD: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_mib(64));
 
 /// Files opened in a random order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use sys::drop_cached;
 use units::{Bytes, Duration};
 
 use super::run::{Sharing, TransferRequest, measure_transfer};
-use crate::measure::form::Form;
+use crate::measure::form::ValueForm;
 use crate::measure::kind::{Kind, Measuring, Setting, made};
 use crate::measure::place::{MeasureError, ReplicateContext};
 use crate::measure::records::{
@@ -71,8 +71,8 @@ pub const KIND: Kind = Kind {
 };
 
 const NO_CACHE: Applies = Applies::ToFiles("a model has no page cache and no file system");
-const RECORD: Form = Form::Size(Bytes(1), Bytes::from_gib(1));
-const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
+const RECORD: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1));
+const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 20));
 
 /// A file written and read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::any::TypeId;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
-use kinds::measure::{Default, Form, KINDS, Kind, Setting, WritePermission, kind_named};
+use kinds::measure::{Default, KINDS, Kind, Setting, ValueForm, WritePermission, kind_named};
 use units::{Bytes, Duration, Rate, TargetName};
 use workload::Gap;
 
@@ -183,7 +183,7 @@ fn parsed(name: &str, matches: &ArgMatches) -> Option<Result<KindArgs, clap::Err
 
 /// Whether a setting takes several values at once.
 pub fn is_list(setting: &Setting) -> bool {
-    matches!(setting.form, Form::Paths)
+    matches!(setting.form, ValueForm::Paths)
 }
 
 fn option(setting: &'static Setting) -> Arg {
@@ -194,16 +194,16 @@ fn option(setting: &'static Setting) -> Arg {
         .action(ArgAction::Append)
         .required(setting.default == Default::Required);
     let arg = match setting.form {
-        Form::Flag => arg
+        ValueForm::Flag => arg
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
-        Form::Words(words) => {
+        ValueForm::Words(words) => {
             let words = || words.iter().map(CompletionCandidate::new).collect();
             arg.value_delimiter(',').add(ArgValueCandidates::new(words))
         }
-        Form::Path(_) => arg.value_delimiter(',').value_hint(ValueHint::AnyPath),
-        Form::Paths => arg.value_hint(ValueHint::AnyPath),
+        ValueForm::Path(_) => arg.value_delimiter(',').value_hint(ValueHint::AnyPath),
+        ValueForm::Paths => arg.value_hint(ValueHint::AnyPath),
         _ => arg.value_delimiter(','),
     };
     match setting.default {
@@ -226,7 +226,7 @@ fn readings(kind: &Kind) -> String {
     let readings = kind.readings.iter();
     lines.extend(readings.map(|(name, meaning)| format!("  {name:width$}  {meaning}")));
     let example = kind.settings.iter().find_map(|it| match it.default {
-        Default::Is(value) if matches!(it.form, Form::Size(..)) => Some((it.name, value)),
+        Default::Is(value) if matches!(it.form, ValueForm::Size(..)) => Some((it.name, value)),
         _ => None,
     });
     if let Some((name, value)) = example {

@@ -372,6 +372,7 @@ fn a_shell_offers_runs_models_and_what_comes_with_the_program() {
     check("seekstone devices show fire", &["fireball"]);
     check("seekstone trial . --pat", &["--pattern"]);
     check("seekstone trial . --pattern ", &["uniform", "zipf:"]);
+    check("seekstone wal --sync f", &["fdatasync", "fsync"]);
     assert_eq!(offered(&scratch, "seekstone runs show 3"), [""]);
 }
 

@@ -1,6 +1,8 @@
 //! What each kind does with each sort of target is what it does: every cell of the table is run, on
 //! a model and, where this machine lets us, on a loop device.
 
+use std::io::Write as _;
+
 use kinds::measure::{
     KINDS, Kind, MeasureError, Measured, ReplicateContext, TargetUse, WritePermission, measuring,
 };
@@ -73,7 +75,7 @@ impl Cell<'_> {
             ..
         } = *self;
         let name = kind.name;
-        println!("{name:12} {target:24} {found:?}");
+        let _ = writeln!(std::io::stderr(), "{name:12} {target:24} {found:?}");
         let device = target.strip_prefix("/dev/").map(str::to_owned);
         let nothing = WritePermission::default;
         let permission = WritePermission {

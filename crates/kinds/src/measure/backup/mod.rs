@@ -16,7 +16,7 @@ use units::{Bytes, TargetName};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
-use super::form::{ANY_TIME, Form};
+use super::form::{ANY_TIME, ValueForm};
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::TAPE_STOPS;
 use super::place::{MeasureError, ReplicateContext};
@@ -36,28 +36,28 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::optional(
             "source",
-            Form::Path("PATH or sim:NAME"),
+            ValueForm::Path("PATH or sim:NAME"),
             "a directory, or an image (a file or block device), that is saved; it is only read. \
              When not given, files are made. Where the stream goes to a model, the model that the \
              files are on",
         ),
         Setting::or(
             "files",
-            Form::Count(1, 1_000_000),
+            ValueForm::Count(1, 1_000_000),
             "100",
             "files that are made, or are on a model",
         ),
         Setting::or("size", SIZE, "64KiB", "bytes of each"),
         Setting::optional(
             "to",
-            Form::Path("PATH or sim:NAME"),
+            ValueForm::Path("PATH or sim:NAME"),
             "the directory, or model, that gets the stream; the target when not given",
         ),
         Setting::or("block", BLOCK, "32KiB", "bytes of a block of the stream"),
         Setting::flag("crc", true, "whether each block carries a CRC"),
         Setting::or(
             "group",
-            Form::Count(0, GROUP_MAX as u64),
+            ValueForm::Count(0, GROUP_MAX as u64),
             "10",
             "blocks that one block of redundancy follows; 0 for none",
         ),
@@ -80,7 +80,7 @@ pub const KIND: Kind = Kind {
         .applying(NO_CONTENT),
         Setting::optional(
             "buffers",
-            Form::Count(1, 1 << 20),
+            ValueForm::Count(1, 1 << 20),
             "between models: blocks that are read before they are written; 2 when not given",
         )
         .applying(Applies::ToModels),
@@ -98,7 +98,7 @@ pub const KIND: Kind = Kind {
         .applying(Applies::ToModels),
         Setting::optional(
             "reads-per-file",
-            Form::Count(0, 1000),
+            ValueForm::Count(0, 1000),
             "between models: reads at random places before each file; none when not given",
         )
         .applying(Applies::ToModels),
@@ -140,8 +140,9 @@ pub const KIND: Kind = Kind {
 /// The processor's share of the time.
 const PROCESSOR_BUSY: (&str, &str) = ("processor busy", "between models: CPU utilisation");
 const NO_RESTORE: Applies = Applies::ToFilesWhenOn(NO_CONTENT_WHY);
-const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 10));
-const BLOCK: Form = Form::Size(Bytes(BLOCK_BYTES_MIN as u64), Bytes(BLOCK_BYTES_MAX as u64));
+const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 10));
+const BLOCK: ValueForm =
+    ValueForm::Size(Bytes(BLOCK_BYTES_MIN as u64), Bytes(BLOCK_BYTES_MAX as u64));
 
 /// A tree or an image that is saved and restored.
 #[derive(Clone, Debug, PartialEq, Eq)]

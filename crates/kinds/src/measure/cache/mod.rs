@@ -14,7 +14,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::applies::Applies;
-use super::form::Form;
+use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records;
@@ -31,13 +31,13 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::or(
             "working-set",
-            Form::Size(Bytes(1), SIZE_MAX),
+            ValueForm::Size(Bytes(1), SIZE_MAX),
             "16MiB",
             "bytes that are read: of a file that is made, or the first of what is named",
         ),
         Setting::or(
             "buffer",
-            Form::Size(Bytes(0), SIZE_MAX),
+            ValueForm::Size(Bytes(0), SIZE_MAX),
             "0",
             "memory of the program's own, in which the records read last are kept",
         ),
@@ -46,7 +46,7 @@ pub const KIND: Kind = Kind {
         Setting::or("warm-up", WARM_UP, "0", "reads before them that are not"),
         Setting::or(
             "popularity",
-            Form::Pattern(&["uniform", "zipf:THETA"]),
+            ValueForm::Pattern(&["uniform", "zipf:THETA"]),
             "uniform",
             "how reads are distributed over records",
         ),
@@ -82,9 +82,9 @@ pub const KIND: Kind = Kind {
 };
 
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
-const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(64));
-const READS: Form = Form::Count(1, 1 << 40);
-const WARM_UP: Form = Form::Count(0, 1 << 40);
+const RECORD: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_mib(64));
+const READS: ValueForm = ValueForm::Count(1, 1 << 40);
+const WARM_UP: ValueForm = ValueForm::Count(0, 1 << 40);
 /// The largest exponent of Zipf's law: above it, almost all reads go to one record.
 const THETA_MAX: f64 = 10.0;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, Target, TargetOptions, WorkDirectory};
 use host::counters::{Counters, CountersDelta};
-use results::{Better, Reading, Unit};
+use results::{Better, Reading, Unit, Warning};
 use sys::{count_extents, drop_cached};
 use units::{Bytes, TargetName};
 
@@ -34,15 +34,9 @@ pub struct FileCarrier {
     size: Bytes,
     copy: File,
     copy_path: PathBuf,
-    place: CopyPlace,
-}
-
-/// Where a copy lies.
-enum CopyPlace {
-    /// In a file that is made and removed.
-    Made(WorkDirectory),
-    /// Over what the user named, which keeps its length; holds the claim to a device.
-    Named(Target),
+    /// Where the copy is made and removed; nothing where it goes over what the user named.
+    directory: Option<WorkDirectory>,
+    warnings: Vec<Warning>,
 }
 
 impl FileCarrier {
@@ -71,7 +65,8 @@ impl FileCarrier {
             size,
             copy: directory.create_copy(COPY)?,
             copy_path: directory.path().join(COPY),
-            place: CopyPlace::Made(directory),
+            directory: Some(directory),
+            warnings: Vec::new(),
         };
         this.cooled(copy)
     }
@@ -99,7 +94,8 @@ impl FileCarrier {
             size,
             copy: opened.map_err(MeasureError::io("open", target.path()))?,
             copy_path: target.path().into(),
-            place: CopyPlace::Named(target),
+            directory: None,
+            warnings: unseen_uses(&target),
         };
         this.cooled(copy)
     }
@@ -183,31 +179,21 @@ impl Carrier for FileCarrier {
         let done = before.delta(&Counters::take(device.as_deref()));
         compare(self.from(), self.to(), self.size, stop)?;
         let this = *self;
-        let warnings = match &this.place {
-            CopyPlace::Made(_) => Vec::new(),
-            CopyPlace::Named(target) => unseen_uses(target),
-        };
-        let extents = match this.place {
-            CopyPlace::Made(directory) => {
-                let path = &this.copy_path;
-                let extents = count_extents(&this.copy)
-                    .map_err(MeasureError::io("count the extents of", path))?;
-                refuse_length(&this.copy, path, this.size)?;
-                drop(this.copy);
-                directory.remove()?;
-                extents
-            }
-            CopyPlace::Named(target) => {
-                drop((this.copy, target));
-                None
-            }
-        };
+        let mut extents = None;
+        if let Some(directory) = this.directory {
+            let path = &this.copy_path;
+            let counted = count_extents(&this.copy);
+            extents = counted.map_err(MeasureError::io("count the extents of", path))?;
+            refuse_length(&this.copy, path, this.size)?;
+            drop(this.copy);
+            directory.remove()?;
+        }
         let calls = done.process_io.as_ref();
         Ok(Carried {
             spent,
             calls: calls.map(|io| io.read_calls + io.write_calls),
             others: others(extents, &done),
-            warnings,
+            warnings: this.warnings,
         })
     }
 }

@@ -10,7 +10,7 @@ use units::{Bytes, Duration, TargetName};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
-use super::form::{ANY_TIME, Form};
+use super::form::{ANY_TIME, ValueForm};
 use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{
     ModelPair, ModelTarget, TAPE_STOPS, open_part, refuse_larger, refuse_read_only,
@@ -37,14 +37,14 @@ pub const KIND: Kind = Kind {
             "size",
             SIZE,
             "64MiB",
-            "bytes that are copied: of a file that is made, or the first of source, all of which is \
-             copied when not given",
+            "bytes that are copied: of a file that is made, or the first of source, all of which \
+             is copied when not given",
         ),
         Setting::optional(
             "source",
-            Form::Path("PATH or sim:NAME"),
-            "a file or device of yours that is copied instead; it is only read. Where the target is \
-             a model, the model that is copied from",
+            ValueForm::Path("PATH or sim:NAME"),
+            "a file or device of yours that is copied instead; it is only read. Where the target \
+             is a model, the model that is copied from",
         ),
         Setting::optional(
             "extent",
@@ -73,7 +73,7 @@ pub const KIND: Kind = Kind {
         .applying(Applies::ToModels),
         Setting::optional(
             "buffers",
-            Form::Count(1, 1 << 20),
+            ValueForm::Count(1, 1 << 20),
             "between models: reads that are asked for before they are written; 1 when not given",
         )
         .applying(Applies::ToModels),
@@ -120,8 +120,8 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Copy::from_settings(settings)),
 };
 
-const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(256));
-const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
+const RECORD: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_mib(256));
+const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 20));
 
 /// A file that is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use units::{Bytes, TargetName};
 
 use super::Stop;
 use super::applies::NO_CONTENT;
-use super::form::Form;
+use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_read_only};
 use super::mount_guard::refuse_mount;
@@ -31,25 +31,25 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::required(
             "target",
-            Form::Path("PATH or sim:NAME"),
+            ValueForm::Path("PATH or sim:NAME"),
             "the mount point that is filled: an empty file system on a local device, which holds \
              no directory of the system's or yours. Or a model",
         ),
         Setting::required(
             "fill",
-            Form::Words(&["to the last byte"]),
+            ValueForm::Words(&["to the last byte"]),
             "your consent, in these words",
         ),
         Setting::or("record", RECORD, "1MiB", "bytes of one write"),
         Setting::or(
             "file",
-            Form::Size(RECORD_MIN, Bytes::from_gib(1 << 10)),
+            ValueForm::Size(RECORD_MIN, Bytes::from_gib(1 << 10)),
             "128MiB",
             "bytes of a file; files are written until no byte fits, and each is synced at its end",
         ),
         Setting::or(
             "compressible",
-            Form::Percent,
+            ValueForm::Percent,
             "0%",
             "share of every 4 KiB written that is zero, the rest being random; what a model \
              compresses is in its name, as in sim:dlt2000?compression=1.2",
@@ -81,7 +81,7 @@ pub const KIND: Kind = Kind {
 };
 
 const RECORD_MIN: Bytes = Bytes::from_kib(4);
-const RECORD: Form = Form::Size(RECORD_MIN, Bytes::from_mib(64));
+const RECORD: ValueForm = ValueForm::Size(RECORD_MIN, Bytes::from_mib(64));
 /// The rate is told for each of so many parts of the free space.
 const PARTS: u64 = 100;
 

@@ -44,8 +44,7 @@ pub trait Lanes {
 /// A file for each stream, or a part of one that the user named.
 pub struct FileLanes {
     directories: Vec<WorkDirectory>,
-    /// Keeps its claim to a device.
-    named: Option<Target>,
+    warnings: Vec<Warning>,
     lanes: Vec<FileLane>,
     /// Bytes of all of them.
     bytes: u64,
@@ -79,7 +78,7 @@ impl FileLanes {
         let lanes = lanes.collect::<Result<_, _>>()?;
         Ok(Self {
             directories,
-            named: None,
+            warnings: Vec::new(),
             lanes,
             bytes: streams.streams * streams.size.0,
         })
@@ -91,7 +90,7 @@ impl FileLanes {
     /// When the system refuses.
     pub fn within(
         streams: &StreamsMeasurement,
-        named: Target,
+        named: &Target,
         seed: u64,
     ) -> Result<Self, MeasureError> {
         if streams.operation == TransferKind::Read && streams.cold {
@@ -112,7 +111,7 @@ impl FileLanes {
         let lanes = lanes.collect::<Result<_, _>>()?;
         Ok(Self {
             directories: Vec::new(),
-            named: Some(named),
+            warnings: unseen_uses(named),
             lanes,
             bytes: streams.streams * streams.size.0,
         })
@@ -141,14 +140,13 @@ impl Lanes for FileLanes {
         let elapsed = ends.collect::<Result<_, _>>()?;
         let others = all.flow(this.bytes).cpu_reading("streams");
         drop(this.lanes);
-        let warnings = this.named.as_ref().map(unseen_uses);
         for directory in this.directories {
             directory.remove()?;
         }
         Ok(Streamed {
             elapsed,
             others: others.into_iter().collect(),
-            warnings: warnings.unwrap_or_default(),
+            warnings: this.warnings,
         })
     }
 }

@@ -12,7 +12,7 @@ use units::{Bytes, Duration};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
-use super::form::{Form, TextOrList};
+use super::form::{TextOrList, ValueForm};
 use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
@@ -28,7 +28,7 @@ pub const KIND: Kind = Kind {
         Setting::or("streams", STREAMS, "4", "files at once"),
         Setting::or(
             "operation",
-            Form::Words(&["read", "write"]),
+            ValueForm::Words(&["read", "write"]),
             "read",
             "what is done to them; written files are synced at their end, within the time",
         ),
@@ -36,7 +36,7 @@ pub const KIND: Kind = Kind {
         Setting::or("size", SIZE, "16MiB", "bytes of each file"),
         Setting::optional(
             "directories",
-            Form::Paths,
+            ValueForm::Paths,
             "where the files lie, dealt out in turn; the target when not given",
         )
         .applying(NO_CONTENT),
@@ -76,9 +76,9 @@ pub const KIND: Kind = Kind {
     make: |settings| made(StreamsMeasurement::from_settings(settings)),
 };
 
-const STREAMS: Form = Form::Count(1, 256);
-const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(64));
-const SIZE: Form = Form::Size(Bytes(1), Bytes::from_gib(1 << 20));
+const STREAMS: ValueForm = ValueForm::Count(1, 256);
+const RECORD: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_mib(64));
+const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 20));
 
 /// Several files at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl StreamsMeasurement {
         }
         if self.is_named(place) {
             let target = self.named(place)?;
-            return Ok(Box::new(FileLanes::within(self, target, place.seed)?));
+            return Ok(Box::new(FileLanes::within(self, &target, place.seed)?));
         }
         let places = self.places(place);
         let each = self.streams.div_ceil(places.len() as u64) * self.size.0;

@@ -21,7 +21,7 @@ use units::{Bytes, Duration};
 use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 
 use super::Stop;
-use super::form::Form;
+use super::form::ValueForm;
 use super::kind::{Kind, Measured, Measuring, Setting, made};
 use super::models::{open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
@@ -48,7 +48,7 @@ pub const KIND: Kind = Kind {
         ),
         Setting::or(
             "sync",
-            Form::Words(&["fdatasync", "fsync", "dsync", "linked"]),
+            ValueForm::Words(&["fdatasync", "fsync", "dsync", "linked"]),
             "fdatasync",
             "how an append is made durable: a call after the write, a write as with O_DSYNC, or an \
              fsync that io_uring links to the write",
@@ -94,12 +94,12 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Wal::from_settings(settings)),
 };
 
-const RECORD: Form = Form::Size(Bytes(1), Bytes::from_mib(16));
-const WRITERS: Form = Form::Count(1, 100_000);
-const SIZE: Form = Form::Size(Bytes::from_mib(4), Bytes::from_gib(1 << 10));
+const RECORD: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_mib(16));
+const WRITERS: ValueForm = ValueForm::Count(1, 100_000);
+const SIZE: ValueForm = ValueForm::Size(Bytes::from_mib(4), Bytes::from_gib(1 << 10));
 const APPEND_MAX: u64 = 1 << 30;
-const TIME: Form = Form::Time(Duration::from_millis(100), Duration::from_secs(3600));
-const THINK: Form = Form::Time(Duration::from_nanos(1), Duration::from_secs(3600));
+const TIME: ValueForm = ValueForm::Time(Duration::from_millis(100), Duration::from_secs(3600));
+const THINK: ValueForm = ValueForm::Time(Duration::from_nanos(1), Duration::from_secs(3600));
 /// Direct I/O moves whole blocks.
 const DIRECT_UNIT: u32 = drivers::BLOCK_BYTES as u32;
 /// Percentiles that are given.
