@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use crate::source::{Source, root};
 
 /// Phrases, each with what to write.
-const BANNED: [(&str, &str); 27] = [
+const BANNED: [(&str, &str); 44] = [
     ("is about", "applies to, measures"),
     ("are about", "apply to"),
     ("told", "reported, given, split"),
@@ -34,6 +34,23 @@ const BANNED: [(&str, &str); 27] = [
     ("passed by", "bypassed"),
     ("not to be trusted", "do not trust"),
     ("by so much", "by that share, by 5 %"),
+    ("foreign", "background I/O, of other processes"),
+    ("shaky", "unstable"),
+    ("sound", "reliable"),
+    ("void", "invalid"),
+    ("doubt", "warning"),
+    ("doubts", "warnings"),
+    ("in doubt", "uncertain"),
+    ("to mind", "warnings"),
+    ("scout", "estimate"),
+    ("scouts", "estimates"),
+    ("settled", "stable, reached steady state"),
+    ("in play", "working set"),
+    ("cite", "quote"),
+    ("cited", "measured"),
+    ("citing", "quoting"),
+    ("surely", "name the evidence, or leave it out"),
+    ("measure again", "rerun"),
 ];
 /// Crates whose texts no user reads, or that keep the words of old documents.
 const EXEMPT: [&str; 3] = ["sample", "vintage", "xtask"];

@@ -209,7 +209,8 @@ fn cut_differs(measurement: &Measurement, finding: &Finding, is_slower: bool) ->
         return Warning::warn(
             WarningCode::WarmUpDiffers,
             format!(
-                "{title}: slowed down, {finding}. The result is the later level. Precondition the target, or run longer."
+                "{title}: slowed down, {finding}. The result is the later level. Precondition the \
+                 target, or run longer."
             ),
         );
     }
@@ -292,7 +293,8 @@ fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warn
         None => "has no interval yet".to_owned(),
     };
     let cause = format!(
-        "{}: {} {known}, and {} was requested. Of the {EVIDENCE_FIRM:.0} independent operations needed beyond it there were {:.0}.",
+        "{}: {} {known}, and {} was requested. Of the {EVIDENCE_FIRM:.0} independent operations \
+         needed beyond it there were {:.0}.",
         measurement.title,
         percentile_name(share),
         exact_percent(precision),
@@ -320,7 +322,8 @@ fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
         Warning::warn(
             WarningCode::WarmUpDiffers,
             format!(
-                "{}: the first {} were discarded as warm-up. With them, mean latency would be {} instead of {}. If that was a stall, run longer.",
+                "{}: the first {} were discarded as warm-up. With them, mean latency would be {} \
+                 instead of {}. If that was a stall, run longer.",
                 measurement.title,
                 format_duration_ns(measurement.warmup_ns as f64),
                 format_duration_ns(mean_whole_ns),
@@ -345,7 +348,8 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
     Some(Warning::warn(
         WarningCode::LoadNotSustained,
         format!(
-            "{}: {} were offered and only {} completed. The storage is saturated, and latency keeps growing.",
+            "{}: {} were offered and only {} completed. The storage is saturated, and latency \
+             keeps growing.",
             measurement.title,
             Unit::PerSecond.format(offered),
             Unit::PerSecond.format(achieved.value)
@@ -365,7 +369,8 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Warning::warn(
             WarningCode::DepthNotReached,
             format!(
-                "{}: effective queue depth was {:.1}, not {nominal:.0}. The other requests waited in Seekstone.",
+                "{}: effective queue depth was {:.1}, not {nominal:.0}. The other requests waited \
+                 in Seekstone.",
                 measurement.title, measurement.effective_depth
             ),
         )

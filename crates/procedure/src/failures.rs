@@ -23,7 +23,8 @@ pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
         Warning::invalid(
             WarningCode::ShortOperations,
             format!(
-                "{}: {} moved fewer bytes than requested, because the target shrank during the trial. Latency and throughput exclude them.",
+                "{}: {} moved fewer bytes than requested, because the target shrank during the \
+                 trial. Latency and throughput exclude them.",
                 measurement.title,
                 format_counted(measurement.short, "operation")
             ),
@@ -126,7 +127,8 @@ impl Failures {
             _ => effect(surely / all, failed),
         };
         let text = format!(
-            "{} of {} operations failed ({:.2} %): {which}. Latency and throughput exclude them. They {took}.{effect}",
+            "{} of {} operations failed ({:.2} %): {which}. Latency and throughput exclude them. \
+             They {took}.{effect}",
             format_count(count),
             format_count(all),
             count / all * 100.0,

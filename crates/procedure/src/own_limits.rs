@@ -181,14 +181,13 @@ pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Op
             severity,
             WarningCode::Standstill,
             format!(
-                "{}: Seekstone itself was paused for {total}, {:.0} % of the trial, up to {longest} at a time. Latencies include that time.",
+                "{}: Seekstone itself was paused for {total}, {:.0} % of the trial, up to \
+                 {longest} at a time. Latencies include that time.",
                 measurement.title,
                 share * 100.0
             ),
         )
-        .advise(
-            "Look for Ctrl-Z, a CPU quota, swapping or a paused virtual machine, and rerun.",
-        ),
+        .advise("Look for Ctrl-Z, a CPU quota, swapping or a paused virtual machine, and rerun."),
     )
 }
 

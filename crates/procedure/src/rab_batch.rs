@@ -199,7 +199,8 @@ impl BatchSets {
             Warning::warn(
                 WarningCode::Drift,
                 format!(
-                    "{title}: service time changed by {:+.0} % between the first and the second half of {count} sets of places.",
+                    "{title}: service time changed by {:+.0} % between the first and the second \
+                     half of {count} sets of places.",
                     100.0 * change
                 ),
             )
@@ -210,7 +211,8 @@ impl BatchSets {
                 Warning::info(
                     WarningCode::NotConverged,
                     format!(
-                        "{title}: did not reach the requested precision after {count} sets of places."
+                        "{title}: did not reach the requested precision after {count} sets of \
+                         places."
                     ),
                 )
                 .advise("Allow more time with --budget."),

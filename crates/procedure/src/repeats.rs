@@ -84,7 +84,8 @@ impl TwoKinds {
         Warning::warn(
             WarningCode::TwoModes,
             format!(
-                "{subject}: run times are bimodal, {} and {} ({:.0} % of runs). The mean describes neither.",
+                "{subject}: run times are bimodal, {} and {} ({:.0} % of runs). The mean \
+                 describes neither.",
                 format_duration_ns(1e9 * self.fast),
                 format_duration_ns(1e9 * self.slow),
                 100.0 * self.slow_share,

@@ -307,7 +307,7 @@ fn shared_processors(
                 others * 100.0
             ),
         )
-        .advise("Stop them, and measure again.")
+        .advise("Stop them and rerun.")
     })
 }
 

@@ -118,7 +118,10 @@ fn chart(curve: &Curve, [columns, rows]: [usize; 2], style: &Style) -> Vec<Strin
 /// What the points that are cited were too short for, where the shortest is.
 fn unseen(page: &mut TextPage<'_>, curve: &Curve) {
     if let Some(seen) = curve.resolution.filter(|_| page.style.all) {
-        let text = format!("cited points: not searched for: {}", not_looked_for(&seen));
+        let text = format!(
+            "shortest measured point: not searched for: {}",
+            not_looked_for(&seen)
+        );
         page.item(Tone::Quiet, "-", &text);
     }
 }

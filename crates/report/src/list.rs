@@ -103,7 +103,8 @@ fn table(rows: &[ListRow], result: impl Fn(&ListRow) -> String) -> Vec<String> {
 }
 
 /// The same as JSON over several lines: an array of objects with the keys `id`, `started_at`,
-/// `command`, `target`, `status`, `has_invalid_number`, `headline`, `verdict`, `trust`, and `goals`.
+/// `command`, `target`, `status`, `has_invalid_number`, `headline`, `verdict`, `trust`, and
+/// `goals`.
 ///
 /// # Panics
 /// Never: the rows hold text, integers and booleans.

@@ -94,7 +94,8 @@ fn cells(measurement: &Measurement, style: &Style) -> [String; 8] {
     ]
 }
 
-/// The 99th percentile of one kind of operation: of few samples too, where their correlation is known.
+/// The 99th percentile of one kind of operation: of few samples too, where their correlation is
+/// known.
 fn percentile_99_of(kind: &KindTimes) -> String {
     let percentiles = kind.response.iter().flat_map(|it| &it.percentiles);
     let mut known = percentiles.filter(|it| (it.p - 0.99).abs() < 1e-9);

@@ -6,7 +6,8 @@ use units::printable;
 
 /// Columns before the text of a section.
 const INDENT: usize = 2;
-/// Lines up to which a screen has room for what explains its figures, before its warnings and its answer.
+/// Lines up to which a screen has room for what explains its figures, before its warnings and its
+/// answer.
 const EXPLAINED: usize = 30;
 /// Columns of the label of a fact.
 const LABEL: usize = 18;

@@ -88,7 +88,7 @@ impl Shown {
             Self::Nothing => "",
             Self::NoInterval => "no interval",
             Self::Untrusted(Trust::Invalid) => "invalid",
-            Self::Untrusted(_) => "not settled",
+            Self::Untrusted(_) => "unstable",
         }
     }
 }

@@ -14,7 +14,7 @@ pub enum JsonError {
     /// Written by an older program.
     #[error(
         "the run has schema version {found}, and this program reads 2 to {known}: read it \
-         with the version of Seekstone that wrote it, or measure again"
+         with the version of Seekstone that wrote it, or rerun"
     )]
     OlderSchema {
         /// Version of the text.

@@ -154,8 +154,8 @@ metrics! {
     RAMP = "ramp" PerSecond Neither [] "users that start in a second";
     SHARE = "share" Share Neither [] "share of the transactions that the limit is for";
     LIMIT = "limit" Seconds Neither [] "response time that is the limit";
-    MEETS = "meets" Count Neither [] "users that surely meet the limit";
-    MISSES = "misses" Count Neither [] "users that surely miss the limit";
+    MEETS = "meets" Count Neither [] "users that clearly meet the limit";
+    MISSES = "misses" Count Neither [] "users that clearly miss the limit";
     WITHIN_LIMIT = "within-limit" Share Higher [] "share of the transactions within the limit";
     PASSES = "passes" Count Neither [] "passes that count";
     ITEMS = "items" Count Neither [] "files, or blocks of a file, of a pass";

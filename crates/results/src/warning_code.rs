@@ -114,13 +114,14 @@ warning_codes! {
     LevelChanged "level-changed" Foremost [Warning]
         "the first rows of a check-up did not come out again at its end";
     LevelsFall "levels-fall" Row [Warning]
-        "a level of a curve carries surely less load than a shorter one";
+        "a level of a curve carries clearly less load than a shorter one";
     LoadFalls "load-falls" Row [Info] "throughput fell as clients were added";
     LoadNotSustained "load-not-sustained" Row [Warning]
-        "the storage did not carry the offered load";
+        "the storage did not sustain the offered load";
     NotStationary "not-stationary" Row [Warning] "still changing at the end of its time";
     Oscillation "oscillation" Row [Info] "response times rise and fall periodically";
-    OwnShare "own-share" Row [Warning] "over a tenth of a curve's latency is load-generator overhead";
+    OwnShare "own-share" Row [Warning]
+        "over a tenth of a curve's latency is load-generator overhead";
     RareEpisodes "rare-episodes" Row [Info] "a few slow episodes make up much of the mean";
     Standstill "standstill" Foremost [Warning, Invalid]
         "Seekstone itself was stopped, or got no CPU";
@@ -139,7 +140,8 @@ warning_codes! {
         "the page cache answered more of one pass than of another";
     FirstRunDiffers "first-run-differs" Row [Warning]
         "the first run of a command is far from the others";
-    BackgroundIo "background-io" Foremost [Warning, Invalid] "other processes did much of the device's I/O";
+    BackgroundIo "background-io" Foremost [Warning, Invalid]
+        "other processes did much of the device's I/O";
     LogIncomplete "log-incomplete" Row [Warning]
         "lines of fio's logs came faster than they could be written";
     IologIncomplete "iolog-incomplete" Row [Warning]
@@ -173,7 +175,8 @@ warning_codes! {
     NoAnswer "no-answer" Row [Warning]
         "nothing was done in a trial, which was measured again for longer";
     NoOperation "no-operation" Row [Invalid] "nothing was done, and there was no time for more";
-    TooFewSamples "too-few-samples" Row [Warning] "too few independent operations to quote the number";
+    TooFewSamples "too-few-samples" Row [Warning]
+        "too few independent operations to quote the number";
     NotConverged "not-converged" Effort [Info, Warning] "the interval is wider than requested";
     NotFinished "not-finished" Row [Warning] "users had not made all their transactions";
     NotPrecise "not-precise" Effort [Info] "rows of `files` have wider intervals than requested";
@@ -181,7 +184,8 @@ warning_codes! {
     PercentileNotReached "percentile-not-reached" Foremost [Info]
         "the percentile that was to end a trial is not as precise as requested";
     RowsLeftOut "rows-left-out" Run [Info] "no time was left for rows of a check-up";
-    SearchNotFinished "search-not-finished" Row [Warning] "how many users meet a limit remains open";
+    SearchNotFinished "search-not-finished" Row [Warning]
+        "how many users meet a limit remains open";
     StonewallNotReached "stonewall-not-reached" Row [Warning]
         "a client of `files --stonewall` had no more to do before the time was up";
     SsdUndecided "ssd-undecided" Row [Warning]
@@ -200,7 +204,8 @@ warning_codes! {
     CurveCutShort "curve-cut-short" Row [Warning]
         "every operation of a load failed, and the curve ends there";
     DevicePartial "device-partial" Run [Warning] "a simulated device was stopped early in `whatif`";
-    FailedOperations "failed-operations" Row [Warning, Invalid] "operations failed and were counted";
+    FailedOperations "failed-operations" Row [Warning, Invalid]
+        "operations failed and were counted";
     FailedRuns "failed-runs" Row [Warning] "runs of a command ended with an error";
     FlushByKernelThread "flush-by-kernel-thread" Machine [Info]
         "io_uring hands each flush to a thread of the kernel";
@@ -259,7 +264,8 @@ warning_codes! {
     Verified "verified" Foremost [Info] "`--verify` read everything back, and found no errors";
     WarmUpLeftOut "warm-up-left-out" Run [Info] "what `--warm-up` left out";
     WritesLeftOut "writes-left-out" Run [Info] "an existing target was only read";
-    WrongData "wrong-data" Row [Invalid] "the storage returned different data from what was written";
+    WrongData "wrong-data" Row [Invalid]
+        "the storage returned different data from what was written";
     // Known of the target and the machine.
     Compression "compression" Target [Info] "what lies between a file and the device";
     CopyOnWrite "copy-on-write" Target [Info] "what lies between a file and the device";
@@ -304,9 +310,11 @@ warning_codes! {
         "what a cache holds of the places a thread goes to";
     IndependentSamples "independent-samples" Run [Info, Warning]
         "what a cache holds of the places a thread goes to";
-    RandomWalk "random-walk" Run [Info, Warning] "what a cache holds of the places a thread goes to";
+    RandomWalk "random-walk" Run [Info, Warning]
+        "what a cache holds of the places a thread goes to";
     Contention "contention" Run [Warning] "how many threads have a share of the file of their own";
-    Coverage "coverage" Run [Info, Warning] "how many threads have a share of the file of their own";
+    Coverage "coverage" Run [Info, Warning]
+        "how many threads have a share of the file of their own";
     DurationsDiffer "durations-differ" Run [Warning] "what a workload asks for";
     MixedTypes "mixed-types" Run [Warning] "what a workload asks for";
     LoadRange "load-range" Run [Info] "what a workload asks for";
@@ -319,7 +327,8 @@ warning_codes! {
         "what in a log of DISKRAND does not fit together";
     ClassicPercentile "classic-percentile" Run [Warning]
         "what in a log of DISKRAND does not fit together";
-    ClassicRecords "classic-records" Run [Warning] "what in a log of DISKRAND does not fit together";
+    ClassicRecords "classic-records" Run [Warning]
+        "what in a log of DISKRAND does not fit together";
     ClassicShort "classic-short" Run [Warning] "what in a log of DISKRAND does not fit together";
     ClassicConvergence "classic-convergence" Run [Warning]
         "what a log of the RAID Performance Test says of itself, or says otherwise today";

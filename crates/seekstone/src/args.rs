@@ -397,7 +397,7 @@ pub struct TrialArgs {
     )]
     pub duration: Option<Duration>,
     /// Always leave this much of the start out; counts towards --duration and --budget [default: at
-    /// most 1 s or a twentieth, if the storage had not settled].
+    /// most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Stop after this long in any case; if not given, models of slow storage take longer.
@@ -473,7 +473,7 @@ pub struct CurveArgs {
     )]
     pub budget: Duration,
     /// Always leave this much of the start of every point out; counts towards --budget [default: at
-    /// most 1 s or a twentieth, if the storage had not settled].
+    /// most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// What the clients do.

@@ -145,7 +145,8 @@ impl fmt::Display for Finding {
         match *self {
             Self::Rare { share, episodes } => write!(
                 f,
-                "{:.0} % of the mean comes from slow episodes ({episodes}). Run longer, or use the median.",
+                "{:.0} % of the mean comes from slow episodes ({episodes}). Run longer, or use \
+                 the median.",
                 share * 100.0
             ),
             Self::Bimodal {
@@ -199,7 +200,8 @@ impl fmt::Display for Finding {
             Self::HeavyServices => f.write_str(HEAVY_SERVICES),
             Self::Late { share } => write!(
                 f,
-                "Seekstone issued operations late, by {:.0} % of the latency. Use fewer clients, more workers or a quieter machine.",
+                "Seekstone issued operations late, by {:.0} % of the latency. Use fewer clients, \
+                 more workers or a quieter machine.",
                 share * 100.0
             ),
             Self::Unaccounted { residual } => write!(

@@ -340,7 +340,7 @@ fn without_figures(study: &Study) -> Option<Warning> {
         Warning::invalid(
             WarningCode::NoFigures,
             format!(
-                "{}: every replicate failed or was void, so there is nothing to compare.",
+                "{}: every replicate failed or was invalid, so there is nothing to compare.",
                 empty.join(" and ")
             ),
         )
@@ -364,10 +364,10 @@ fn void_replicates(study: &Study) -> Option<Warning> {
         false => Severity::Warning,
     };
     let text = format!(
-        "replicates that count, the others being void: {}; a difference needs {needed} of each.",
+        "valid replicates: {}. A difference needs {needed} of each.",
         listed.join("; ")
     );
-    let advice = "See why they are void, then repeat with more rounds.";
+    let advice = "See why they are invalid, then rerun with more rounds.";
     of_each().any(|it| is_affected(&it)).then(|| Warning {
         severity,
         ..Warning::warn(WarningCode::InvalidRepeats, text).advise(advice)

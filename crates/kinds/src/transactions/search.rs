@@ -163,8 +163,8 @@ fn open_ends(
             Warning::warn(
                 WarningCode::SearchNotFinished,
                 format!(
-                    "No number of users up to --users-max {} surely misses the limit: the maximum \
-                 remains open.",
+                    "No number of users up to --users-max {} clearly misses the limit, so the \
+                     maximum is not known.",
                     options.users_max
                 ),
             )

@@ -96,7 +96,7 @@ fn machine_words(rows: &[&RankRow], name: &str) -> Option<String> {
     let foreign = devices.iter();
     parts.extend(foreign.map(|(device, it)| {
         let percent = it.share * 100.0;
-        format!("{percent:.0} % of the I/O of {device} foreign")
+        format!("{percent:.0} % of the I/O on {device} from other processes")
     }));
     Some(format!(
         "{} ranks on {name}: {}.",

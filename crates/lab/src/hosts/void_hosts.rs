@@ -27,7 +27,7 @@ pub(super) fn void_hosts(sum: &Measurement, rows: &[Measurement]) -> Vec<Warning
         let done: u64 = void.iter().map(|(row, _)| row.completions_all).sum();
         let (_, first) = void.first()?;
         let cause = format!(
-            "{}: void on {} of {} ranks; {}",
+            "{}: invalid on {} of {} ranks. {}",
             sum.title,
             void.len(),
             rows.len(),

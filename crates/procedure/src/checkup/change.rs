@@ -205,7 +205,8 @@ impl LevelChanges {
                 ),
             )
             .advise(
-                "Find out which one lasts (burst credits, throttling, other users). Run `seekstone trial --duration 10min`.",
+                "Find out which one lasts (burst credits, throttling, other users). Run \
+                 `seekstone trial --duration 10min`.",
             )
         })
     }

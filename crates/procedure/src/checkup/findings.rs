@@ -175,7 +175,8 @@ fn durable(durable: &Measurement) -> Option<String> {
     let time = format!("{value} ({interval})");
     if mean.high < FLUSH_TOO_FAST_NS {
         return Some(format!(
-            "A write with fsync takes only {time}, so flushes are answered from memory. A power cut can lose that data unless the memory is protected."
+            "A write with fsync takes only {time}, so flushes are answered from memory. A power \
+             cut can lose that data unless the memory is protected."
         ));
     }
     // The row's own throughput has another interval, and the sentence gives the time as the reason.
@@ -208,7 +209,8 @@ fn cache_gain(cached: Option<&Measurement>, device: Option<&Measurement>) -> Opt
     let ratio = fast.over(&slow);
     (cached.page_cache_share? > 0.9 && ratio.low > CACHE_GAIN).then(|| {
         format!(
-            "The page cache reads {} times as fast as the device ({} against {}). Buffered tests measure memory.",
+            "The page cache reads {} times as fast as the device ({} against {}). Buffered tests \
+             measure memory.",
             count(ratio),
             rate(fast),
             rate(slow),
@@ -235,7 +237,8 @@ fn cpu_bound(curve: &Curve) -> Option<String> {
     let cores = point.cores_busy?;
     (cores > BUSY_CORES).then(|| {
         format!(
-            "At the highest load Seekstone used {cores:.1} CPU cores, which may be the limit. Try more --workers."
+            "At the highest load Seekstone used {cores:.1} CPU cores, which may be the limit. Try \
+             more --workers."
         )
     })
 }
@@ -342,7 +345,8 @@ mod tests {
         let found = findings(&rows(Verdict::Converged), Some(&curve(true, points, true)));
         let expected = [
             "Sustains 31,800 (31,000 .. 32,600) random 4 KiB reads/s at 500 us mean latency",
-            "Saturates at 46,000 (45,000 .. 47,000) random-read IOPS, 4.60 (4.46 .. 4.74) times the rate of single reads. 32 concurrent reads come within 5 %",
+            "Saturates at 46,000 (45,000 .. 47,000) random-read IOPS, 4.60 (4.46 .. 4.74) times \
+             the rate of single reads. 32 concurrent reads come within 5 %",
             "A write with fsync takes 200 us (196 .. 204), so one thread commits at most \
              5,000 (4,900 .. 5,100) times",
             "Sequential reads (2.10 GB/s, 2.06 .. 2.14) are 51.2 (49.8 .. 52.7) times",

@@ -78,7 +78,8 @@ fn contradiction(rising: &mut [&mut CurveLevel]) -> Option<Warning> {
                 Warning::warn(
                     WarningCode::LevelsFall,
                     format!(
-                        "at most {} IOPS at {}, but at least {} IOPS at {}. The storage changed between these points, or slows down past saturation.",
+                        "at most {} IOPS at {}, but at least {} IOPS at {}. The storage changed \
+                         between these points, or slows down past saturation.",
                         format_count(*high),
                         format_duration_ns(time as f64),
                         format_count(load),

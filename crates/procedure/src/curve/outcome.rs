@@ -223,7 +223,8 @@ impl LoadCurve {
             warnings.push(
                 Warning::warn(
                     WarningCode::CurveDrift,
-                    "Latency drifted while the curve was measured. The storage may be warming up, throttling or shared.",
+                    "Latency drifted while the curve was measured. The storage may be warming up, \
+                     throttling or shared.",
                 )
                 .advise("Rerun when latency is stable."),
             );
@@ -335,7 +336,8 @@ impl LoadCurve {
             Warning::warn(
                 WarningCode::OwnShare,
                 format!(
-                    "Seekstone itself caused {:.0} % of the latency {}, {} of {}. Try more --workers.",
+                    "Seekstone itself caused {:.0} % of the latency {}, {} of {}. Try more \
+                     --workers.",
                     share(&worst) * 100.0,
                     self.load_of(&worst),
                     format_duration_ns(worst.lateness_ns),
@@ -364,7 +366,8 @@ impl LoadCurve {
             Warning::info(
                 WarningCode::LoadFalls,
                 format!(
-                    "IOPS fell from {:.0} to {:.0} when {} clients became {}. Past saturation the storage does less.",
+                    "IOPS fell from {:.0} to {:.0} when {} clients became {}. Past saturation the \
+                     storage does less.",
                     best.load.value,
                     last.load.value,
                     self.clients_of(best.clients),

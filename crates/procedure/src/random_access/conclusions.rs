@@ -89,7 +89,7 @@ fn step(cells: &[&RandomCell], begin: usize, place: usize, rise: Estimate) -> St
         "These numbers do not show what ends there".to_owned()
     };
     format!(
-        "{} take {} within {low} and {} within {high}, surely longer: {}. {cache}.",
+        "{} take {} within {low} and {} within {high}, clearly longer: {}. {cache}.",
         plural(below.kind),
         time(below),
         time(above),

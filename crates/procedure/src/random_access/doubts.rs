@@ -18,7 +18,8 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let shaky = which(|cell| !cell.is_citable && !cell.is_all_failed());
     if !shaky.is_empty() {
         let text = format!(
-            "Do not quote {}, which had too few independent operations or no steady state. Raise --budget, or measure fewer cells.",
+            "Do not quote {}, which had too few independent operations or no steady state. Raise \
+             --budget, or measure fewer cells.",
             named(&shaky)
         );
         warnings.push(Warning::warn(WarningCode::TooFewSamples, text));

@@ -59,8 +59,7 @@ pub enum EvidenceError {
     /// Nothing that is a result.
     #[error(
         "run {id} holds {found} points that were measured for its result and are known to 30 %, \
-         and {wanted} are needed; scouts do not count: measure it again with more \
-         --budget"
+         and {wanted} are needed; estimates do not count. Rerun with more --budget"
     )]
     ScoutsOnly {
         /// Its number.

@@ -56,7 +56,7 @@ impl DrawnInterval {
         let times: String = times.collect();
         let foreign = self.foreign_share.filter(|_| self.is_disturbed());
         let foreign = foreign.map_or_else(String::new, |share| {
-            format!(", {:.0} % of the I/O foreign", share * 100.0)
+            format!(", {:.0} % background I/O", share * 100.0)
         });
         let (from, to) = (self.from, self.to);
         format!("{from:.1} – {to:.1} s: {rate}{times}{foreign}")
@@ -136,9 +136,10 @@ fn foreign(drawn: &[DrawnInterval]) -> impl Iterator<Item = Guide> {
         Guide {
             of: Guided::Across,
             at: Extent { value, low, high },
-            label: if at == 0 { "foreign I/O" } else { "" }.into(),
+            label: if at == 0 { "background I/O" } else { "" }.into(),
             text: format!(
-                "{low:.1} – {high:.1} s: up to {most:.0} % of the device's I/O was foreign"
+                "{low:.1} – {high:.1} s: up to {most:.0} % of the device's I/O came from other \
+                 processes"
             ),
             found: None,
         }

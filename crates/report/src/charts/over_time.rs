@@ -124,7 +124,10 @@ fn foreign(measurement: Option<&Measurement>) -> String {
         (foreign.share >= BackgroundIo::MARKED_SHARE && !is_negligible).then_some(foreign.share)
     });
     disturbing.map_or_else(String::new, |share| {
-        format!(" {:.0} % of the device's I/O was foreign.", share * 100.0)
+        format!(
+            " {:.0} % of the device's I/O came from other processes.",
+            share * 100.0
+        )
     })
 }
 

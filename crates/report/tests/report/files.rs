@@ -253,7 +253,8 @@ fn a_doubt_about_several_rows_is_told_once() {
         ..Style::default()
     };
     let text = run.screen(&style);
-    let said = "warning TEST3 as-is: later passes were 9 % slower. (Also: TEST4 after SPACE2 as-is, \
+    let said = "warning TEST3 as-is: later passes were 9 % slower. (Also: TEST4 after SPACE2 \
+        as-is, \
                 TEST3 durable, TEST3 as-is at scale 100 and 1 more.)";
     assert!(text.contains(said), "{text}");
 }

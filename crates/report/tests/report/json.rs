@@ -185,7 +185,7 @@ fn other_schemas_are_refused_in_a_sentence() {
     assert_eq!(
         older.to_string(),
         "the run has schema version 1, and this program reads 2 to 5: read it with the \
-         version of Seekstone that wrote it, or measure again"
+         version of Seekstone that wrote it, or rerun"
     );
     assert_eq!(
         newer.to_string(),

@@ -68,7 +68,8 @@ fn spoiled(kind: &str, run: &Run) -> Vec<(String, Run)> {
     vec![
         with("unstable", &|run| {
             warn(run, &|| {
-                let cause = "a trial: 69 % of the I/O on vda came from other processes (12 requests). Stop them and rerun.";
+                let cause = "a trial: 69 % of the I/O on vda came from other processes (12 \
+                    requests). Stop them and rerun.";
                 Warning::warn(WarningCode::BackgroundIo, cause)
             });
             for it in &mut run.measurements {
@@ -399,7 +400,8 @@ fn where_nothing_can_be_quoted_the_warning_says_why() {
     check(
         WarningCode::LateGenerator,
         "Seekstone issued operations late, by 22 % of the latency. Use fewer clients",
-        "Cannot tell: Seekstone issued operations late, by 22 % of the latency. p99 latency is at most \
+        "Cannot tell: Seekstone issued operations late, by 22 % of the latency. p99 latency is at \
+         most \
          679 us.",
     );
     check(

@@ -82,7 +82,7 @@ pub struct RabArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Always leave this much of the start of every curve point and batch workload out; counts
-    /// towards --budget [default: at most 1 s or a twentieth, if the storage had not settled].
+    /// towards --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Time for one run through all workloads, after the test file is written; if not given, models

@@ -70,7 +70,7 @@ pub struct RandomArgs {
     #[arg(long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level)]
     pub max_time: Duration,
     /// Always leave this much of the start of every round of a cell out; counts towards --max-time
-    /// and --budget [default: at most 1 s or a twentieth, if the storage had not settled].
+    /// and --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Time for all cells, after the file is filled; if not given, models of slow storage take

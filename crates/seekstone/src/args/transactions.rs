@@ -120,7 +120,7 @@ pub struct TransactionsArgs {
     pub duration: Option<Duration>,
     /// Always leave this much of the start of every load out; counts towards --duration and
     /// --budget. The time until all users are active is left out in any case [default: at most 1 s
-    /// or a twentieth, if the storage had not settled].
+    /// or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "standard")]
     pub warm_up: Option<Duration>,
     /// Stop after this long in any case [default: 5min; with --standard 1h for each row].
