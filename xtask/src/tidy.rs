@@ -280,19 +280,23 @@ fn paths_named_in(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The names of the variants of `enum Command`, as typed on the command line.
+/// The names of the variants of `enum Command` and `enum MeasureCommand`, as typed on the command
+/// line.
 fn commands_in(args: &str) -> Vec<String> {
-    let Some(body) = args.split("pub enum Command {").nth(1) else {
-        return Vec::new();
-    };
-    let body = body.split("\n}").next().unwrap_or(body);
+    let heads = ["pub enum Command {", "pub enum MeasureCommand {"].into_iter();
+    let bodies = heads.filter_map(|head| args.split(head).nth(1)?.split("\n}").next());
+    bodies.flat_map(variants_in).collect()
+}
+
+fn variants_in(body: &str) -> Vec<String> {
     let lines = body.lines().map(str::trim);
-    // What is skipped stands for commands that are data.
+    // What is skipped stands for commands that are data, and what is flattened for those of another
+    // enumeration.
     lines
         .clone()
         .zip(lines.skip(1))
         .filter(|(before, line)| {
-            !before.contains("command(skip)") && line.starts_with(char::is_uppercase)
+            !before.starts_with("#[command(") && line.starts_with(char::is_uppercase)
         })
         .filter_map(|(_, line)| line.split(['(', ',', ' ']).next())
         .map(str::to_lowercase)
@@ -323,7 +327,8 @@ mod tests {
 
     #[test]
     fn commands_are_read_off_the_definition() {
-        let text = "pub enum Command {\n    /// Doc.\n    Run(RunArgs),\n    Man,\n}\n";
-        assert_eq!(commands_in(text), ["run", "man"]);
+        let text = "pub enum Command {\n    #[command(flatten)]\n    Measure(MeasureCommand),\n    \
+                    /// Doc.\n    Man,\n}\npub enum MeasureCommand {\n    Run(RunArgs),\n}\n";
+        assert_eq!(commands_in(text), ["man", "run"]);
     }
 }

@@ -115,28 +115,13 @@ pub struct Seekstone {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check up a directory, file or device: the main figures.
-    Run(RunArgs),
-    /// Measure one load with fixed settings.
-    Trial(TrialArgs),
-    /// Measure latency against load, and the load at given latencies.
-    Curve(CurveArgs),
-    /// Measure the seven RPT workloads of 1995 and their RABmarks.
-    Rab(RabArgs),
-    /// Measure random I/O against span, block size and depth.
-    Random(Box<RandomArgs>),
-    /// Bring an SSD to steady state, and measure it there.
-    Ssd(Box<SsdArgs>),
-    /// Replay a recorded trace: fio's iolog, blktrace, CSV.
-    Replay(Box<ReplayArgs>),
+    /// Those that measure, and archive a run.
+    #[command(flatten)]
+    Measure(MeasureCommand),
     /// Time opening files in random order, on a simulated device.
     Positioning(PositioningArgs),
-    /// Measure transactions: rate, latency, users carried.
-    Transactions(Box<TransactionsArgs>),
     /// The RAID Performance Test of 1995, with its own files.
     Rpt(Box<RptArgs>),
-    /// Measure the transfer rate of a file, pass by pass.
-    Transfer(Box<TransferArgs>),
     /// The disk data transfer rate test of 1997.
     Diskmbps(DiskMbpsArgs),
     /// The disk and transaction random access test of 1997.
@@ -145,16 +130,8 @@ pub enum Command {
     Together(TogetherArgs),
     /// One control thread of the RAID Performance Test.
     Transact(Box<TransactArgs>),
-    /// Compare targets or archived runs; fail a build on a limit.
-    Compare(Box<CompareArgs>),
     /// Make links to call these four programs by name.
     Classic(ClassicArgs),
-    /// Measure the effect of factors, from a study file.
-    Study(Box<StudyArgs>),
-    /// Measure file operations: DECUS tests, metadata, bandwidth.
-    Files(Box<FilesArgs>),
-    /// Run fio's job files, and print what fio prints.
-    Fio(Box<FioArgs>),
     /// Describe a target, and what on it would mislead you.
     Inspect(InspectArgs),
     /// Read back what a `--verify-state` run wrote.
@@ -163,8 +140,6 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Fit a model to archived runs, and predict other loads.
     Whatif(WhatIfArgs),
-    /// Time commands, and compare several in interleaved rounds.
-    Time(Box<TimeArgs>),
     /// Make a network link of known delay and rate.
     Wire(WireArgs),
     /// List, show, compare, export and delete archived runs.
@@ -179,9 +154,42 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page of the program or of a command.
     Man(ManArgs),
+}
+
+/// The commands that measure, and archive a run.
+#[derive(Debug, Subcommand)]
+pub enum MeasureCommand {
+    /// Check up a directory, file or device: the main figures.
+    Run(Box<RunArgs>),
+    /// Measure one load with fixed settings.
+    Trial(Box<TrialArgs>),
+    /// Measure latency against load, and the load at given latencies.
+    Curve(Box<CurveArgs>),
+    /// Measure random I/O against span, block size and depth.
+    Random(Box<RandomArgs>),
+    /// Measure the seven RPT workloads of 1995 and their RABmarks.
+    Rab(Box<RabArgs>),
+    /// Bring an SSD to steady state, and measure it there.
+    Ssd(Box<SsdArgs>),
+    /// Measure transactions: rate, latency, users carried.
+    Transactions(Box<TransactionsArgs>),
+    /// Measure the transfer rate of a file, pass by pass.
+    Transfer(Box<TransferArgs>),
+    /// Measure file operations: DECUS tests, metadata, bandwidth.
+    Files(Box<FilesArgs>),
+    /// Run fio's job files, and print what fio prints.
+    Fio(Box<FioArgs>),
+    /// Replay a recorded trace: fio's iolog, blktrace, CSV.
+    Replay(Box<ReplayArgs>),
+    /// Time commands, and compare several in interleaved rounds.
+    Time(Box<TimeArgs>),
+    /// Compare targets or archived runs; fail a build on a limit.
+    Compare(Box<CompareArgs>),
+    /// Measure the effect of factors, from a study file.
+    Study(Box<StudyArgs>),
     /// A kind of measurement whose settings are data.
     #[command(skip)]
-    Kind(KindArgs),
+    Kind(Box<KindArgs>),
 }
 
 /// How to access the storage, and what may be done to it.

@@ -26,7 +26,6 @@ mod written;
 use std::process::ExitCode;
 
 use args::{ClassicCommand, Command, Seekstone};
-use commands::drive::{drive, ready};
 use commands::vintage::names;
 use exit::Exit;
 use host::hung::{hung_threads, kept_by};
@@ -87,38 +86,18 @@ fn seekstone() -> ExitCode {
 
 /// Carry a command out, whose settings stand in `setup`.
 fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
-    if let Some(ranks) = commands::fleet::ranks_of(command) {
-        return drive(commands::fleet::agreed(ranks, ready(command, setup))?);
-    }
     written::check_command(command)?;
     match command {
-        Command::Trial(args) if args.as_fio => commands::trial_targets::print_as_fio(args),
-        Command::Run(_)
-        | Command::Trial(_)
-        | Command::Curve(_)
-        | Command::Random(_)
-        | Command::Ssd(_)
-        | Command::Replay(_)
-        | Command::Transfer(_)
-        | Command::Transactions(_)
-        | Command::Files(_)
-        | Command::Time(_) => drive(ready(command, setup)?),
-        Command::Rab(args) => match &args.print_workload {
-            Some(name) => commands::rab::print_workload(name),
-            None => drive(ready(command, setup)?),
-        },
+        Command::Measure(command) => command.perform(setup),
         Command::Positioning(args) => commands::positioning::positioning(args),
         Command::Rpt(args) => commands::vintage::rpt::rpt(args),
         Command::Diskmbps(args) => commands::vintage::diskmbps::diskmbps(args),
         Command::Diskrand(args) => commands::vintage::diskrand::diskrand(args),
         Command::Together(args) => commands::vintage::together::together(args),
         Command::Transact(args) => commands::vintage::transact::transact(args),
-        Command::Compare(args) => commands::compare::compare(args, setup),
         Command::Classic(args) => match &args.command {
             ClassicCommand::Install { directory } => names::install(directory),
         },
-        Command::Study(args) => commands::study::study(args, setup),
-        Command::Fio(args) => commands::fio::fio(args, setup),
         Command::Inspect(args) => commands::inspect::inspect(args),
         Command::Verify(args) => commands::verify::verify(args),
         Command::Devices(args) => commands::devices::devices(args),
@@ -130,6 +109,5 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Fleet(args) => commands::fleet::fleet(args),
         Command::Completions(args) => commands::generate::completions(args),
         Command::Man(args) => commands::generate::man(args),
-        Command::Kind(args) => commands::kind::kind(args, setup),
     }
 }

@@ -6,9 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use units::{TargetName, listed_name};
 
-use crate::args::{
-    Command, Common, DevicesCommand, FioArgs, Force, RunsArgs, RunsCommand, TimeArgs, WhatIfArgs,
-};
+use crate::args::{Command, Common, DevicesCommand, Force, RunsArgs, RunsCommand, WhatIfArgs};
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
@@ -79,42 +77,12 @@ impl<'a> CommandFiles<'a> {
     }
 }
 
-/// Look at the files of a command. A study looks when it knows what it measures.
+/// Look at the files of a command that does not measure.
 ///
 /// # Errors
 /// When one of them would go over a file that the command uses, or cannot be written.
 pub fn check_command(command: &Command) -> anyhow::Result<()> {
     check(&match command {
-        Command::Run(args) => CommandFiles::of(&args.common, [&args.target]),
-        Command::Trial(args) => {
-            let files = CommandFiles::of(&args.common, args.others.iter().chain([&args.target]));
-            let files = files.and("--iolog", args.iolog.as_ref());
-            files.and_used(args.verify_state.iter().chain(&args.workload_file).cloned())
-        }
-        Command::Curve(args) => {
-            let files = CommandFiles::of(&args.common, args.others.iter().chain([&args.target]));
-            files.and_used(args.workload_file.clone())
-        }
-        Command::Rab(args) => {
-            let workloads = args.workload.iter().map(PathBuf::from);
-            CommandFiles::of(&args.common, [&args.target]).and_used(workloads)
-        }
-        Command::Random(args) => CommandFiles::of(&args.common, [&args.target]),
-        Command::Ssd(args) => CommandFiles::of(&args.common, [&args.target]),
-        Command::Replay(args) => {
-            CommandFiles::of(&args.common, [&args.target]).and_used([args.trace.clone()])
-        }
-        Command::Transactions(args) => {
-            CommandFiles::of(&args.common, [&args.target]).and_used(args.profiles.clone())
-        }
-        Command::Transfer(args) => {
-            CommandFiles::of(&args.common, args.beside.iter().chain([&args.target]))
-        }
-        Command::Files(args) => {
-            CommandFiles::of(&args.common, [&args.target]).and_used(args.device.clone())
-        }
-        Command::Time(args) => of_time(args),
-        Command::Fio(args) => of_fio(args),
         Command::Positioning(args) => CommandFiles::only("--svg", args.svg.as_ref(), &args.force)
             .and("--json", args.json.as_ref())
             .and_used([used_path(&args.target)]),
@@ -135,10 +103,8 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             Some(files) => files,
             None => return Ok(()),
         },
-        // These look later, name their files themselves, or write to the terminal alone.
-        Command::Compare(_)
-        | Command::Study(_)
-        | Command::Kind(_)
+        // These look on their way, name their files themselves, or write to the terminal alone.
+        Command::Measure(_)
         | Command::Rpt(_)
         | Command::Diskmbps(_)
         | Command::Diskrand(_)
@@ -182,18 +148,6 @@ fn of_whatif(args: &WhatIfArgs) -> CommandFiles<'_> {
     CommandFiles::only("--json", args.json.as_ref(), &args.force)
         .and_archive(args.archive.as_ref())
         .and_used(args.device.iter().map(used_path))
-}
-
-fn of_time(args: &TimeArgs) -> CommandFiles<'_> {
-    let program = args.program.first().map(PathBuf::from);
-    CommandFiles::of(&args.common, []).and_used(program.into_iter().chain(args.input.clone()))
-}
-
-/// The files that a job names are looked at when it is carried out.
-pub fn of_fio(args: &FioArgs) -> CommandFiles<'_> {
-    let files = CommandFiles::of(&args.common, []).and("--output", args.output.as_ref());
-    let files = files.and_used(args.verify_state.clone());
-    files.and_used(args.files.clone())
 }
 
 /// Look at files: none that is written may be one of those used, the archive, or another of them.

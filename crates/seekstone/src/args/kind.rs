@@ -12,7 +12,7 @@ use workload::Gap;
 use super::groups::grouped;
 use super::parse::within;
 use super::parse::{LevelArg, parse_budget, parse_precision, parse_target};
-use super::{Command, Common, FilePart, Seekstone};
+use super::{Command, Common, FilePart, MeasureCommand, Seekstone};
 
 /// A kind of measurement with its settings, and how often it is measured.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ pub fn typed(matches: &ArgMatches) -> Result<Seekstone, clap::Error> {
     let color = matches.get_one("color").copied();
     Ok(Seekstone {
         color: color.unwrap_or_default(),
-        command: Command::Kind(kind?),
+        command: Command::Measure(MeasureCommand::Kind(Box::new(kind?))),
     })
 }
 

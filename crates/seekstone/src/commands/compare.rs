@@ -8,11 +8,15 @@ use procedure::whole_name;
 use results::Setup;
 use units::{Duration, TargetName, exact_percent, format_counted, format_duration_ns};
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, RunSet};
 use crate::commands::compare_runs;
+use crate::commands::drive::Ready;
 use crate::commands::measures::{COMMANDS, command, is_known, options};
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::offers;
-use crate::commands::study::{StudyFile, StudyInvocation, beginning, conduct};
+use crate::commands::study::{
+    ONE_HOST_RESTARTS, ONE_HOST_RESUMES, StudyFile, StudyInvocation, beginning, ready_study,
+};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::recorded::name;
@@ -23,19 +27,43 @@ const COMMAND: &str = "command";
 /// Longer names of targets are cut in front.
 const NAME_CHARS: usize = 40;
 
-/// Compare targets.
-///
-/// # Errors
-/// When nothing could be measured.
-pub fn compare(args: &CompareArgs, mut setup: Setup) -> anyhow::Result<Exit> {
-    if let Some(sets) = compare_runs::sets(args)? {
-        return compare_runs::compare_runs(args, &sets, &setup);
+impl MeasuringCommand for CompareArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, &self.target, self.sharing)
+            .looks_later()
+            .for_hosts(!names_runs(self))
+            .alone(self.resume, ONE_HOST_RESUMES)
+            .alone(self.restart, ONE_HOST_RESTARTS)
+            .drawn(None)
     }
-    let asked = asked(args, &mut setup)?;
-    if let (false, Some(plan)) = (args.common.quiet, plan(args)) {
-        output::complain(&plan);
+
+    fn instead(&self, setup: &mut Setup) -> anyhow::Result<Option<Exit>> {
+        let runs = compare_runs::sets(self)?;
+        runs.map(|runs| compare_runs::compare_runs(self, &runs, setup))
+            .transpose()
     }
-    conduct(asked, setup)
+
+    fn study(&self, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'_>> {
+        asked(self, setup)
+    }
+
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let asked = self.study(&mut setup)?;
+        let is_shown = !self.common.quiet && self.common.ranks.is_none();
+        if let Some(plan) = plan(self).filter(|_| is_shown) {
+            output::complain(&plan);
+        }
+        ready_study(asked, setup)
+    }
+}
+
+/// Whether archived runs are compared, which measures nothing.
+pub fn names_runs(args: &CompareArgs) -> bool {
+    args.baseline.is_some()
+        || args
+            .target
+            .iter()
+            .any(|it| it.as_str().parse::<RunSet>().is_ok())
 }
 
 /// What is measured unless another command is named.
@@ -97,10 +125,7 @@ fn longest(args: &CompareArgs) -> Option<Duration> {
 }
 
 /// The study that a comparison of targets is.
-///
-/// # Errors
-/// When options do not go together.
-pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
+fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     if args.target.len() < 2 {
         let text = format!(
             "{} has nothing to compare with: name two or more targets",

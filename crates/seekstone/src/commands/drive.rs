@@ -16,18 +16,14 @@ use lab::run_journal::RunJournal;
 use procedure::{Requirement, verdict};
 use results::{Run, Setup, Warning, WarningCode};
 
-use crate::args::{Command, Common};
+use crate::args::Common;
 use crate::commands::clean::offer_removal;
 use crate::commands::finish::{Delivery, deliver};
 use crate::commands::fleet::agreed;
 use crate::commands::live::LivePage;
-use crate::commands::offers;
 use crate::commands::setup::open_archive;
-use crate::commands::{
-    compare, curve, files, fio, rab, random, replay, run, ssd, study, time, transactions, transfer,
-    trial, unfinished,
-};
-use crate::exit::{Exit, UsageError};
+use crate::commands::unfinished;
+use crate::exit::Exit;
 use crate::progress::Progress;
 
 /// Files that a run may have open at once, with some to spare.
@@ -137,31 +133,6 @@ impl StageObserver<'_> {
     /// Take it away from the terminal.
     pub fn finish(self) {
         self.progress.finish();
-    }
-}
-
-/// The measurement that a command asks for.
-///
-/// # Errors
-/// When its options do not go together, or the command measures in another way, or not at all.
-pub fn ready(command: &Command, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
-    offers::check(command)?;
-    match command {
-        Command::Run(args) => run::ready(args, setup),
-        Command::Trial(args) => trial::ready(args, setup),
-        Command::Curve(args) => curve::ready(args, setup),
-        Command::Rab(args) => rab::ready(args, setup),
-        Command::Random(args) => random::ready(args, setup),
-        Command::Replay(args) => replay::ready(args, setup),
-        Command::Ssd(args) => ssd::ready(args, setup),
-        Command::Transfer(args) => transfer::ready(args, setup),
-        Command::Transactions(args) => transactions::ready(args, setup),
-        Command::Files(args) => files::ready(args, setup),
-        Command::Time(args) => time::ready(args, setup),
-        Command::Fio(args) => fio::ready(args, setup),
-        Command::Compare(args) => study::ready(compare::asked(args, &mut setup)?, setup),
-        Command::Study(args) => study::ready(study::asked(args, &mut setup)?, setup),
-        _ => Err(UsageError(format!("`{}` produces no run", setup.command)).into()),
     }
 }
 

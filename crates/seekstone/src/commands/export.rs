@@ -3,7 +3,7 @@
 use results::Run;
 use units::Duration;
 
-use crate::args::{Command, definition, typed};
+use crate::args::{Command, MeasureCommand, definition, typed};
 use crate::commands::trial_targets::as_fio;
 use crate::exit::UsageError;
 use crate::forms::{RunForm, form_named, form_of_ending};
@@ -61,7 +61,7 @@ pub fn job_file(run: &Run) -> Option<String> {
     }
     let (_, matches) = again(definition(), setup, &[]).ok()?;
     match typed(&matches).ok()?.command {
-        Command::Trial(args) => as_fio(&args, &mut setup.clone()).ok(),
+        Command::Measure(MeasureCommand::Trial(args)) => as_fio(&args, &mut setup.clone()).ok(),
         _ => None,
     }
 }

@@ -13,8 +13,9 @@ use units::{Bytes, TargetName};
 use verify::SECTOR_BYTES;
 use workload::{BLOCK_BYTES, DecusTest, DirectoryUse, Spacing};
 
-use crate::args::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoice};
+use crate::args::{FilesArgs, LayoutChoice, RankSharing, SpaceChoice, StateChoice, WorkloadChoice};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
 use crate::exit::UsageError;
 
@@ -42,11 +43,24 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 /// In the place of a directory: no memory disk.
 pub const NO_MEMORY: &str = "none";
 
+impl MeasuringCommand for FilesArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        let is_compared = |memory: &PathBuf| memory.as_path() != Path::new(NO_MEMORY);
+        let has_memory = self.memory.as_ref().is_some_and(is_compared);
+        CommandOutline::of(&self.common, [&self.target], RankSharing { shared: false })
+            .alone(has_memory, "--memory compares one host with its memory")
+            .alone(self.device.is_some(), "--device works on one host")
+            .dealt("--clients", "client", Some(self.clients))
+            .reads(self.device.clone())
+    }
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        ready(self, setup)
+    }
+}
+
 /// Measure programs that use files.
-///
-/// # Errors
-/// When options do not go together, or the target is not there.
-pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
+fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     if !args.target.is_model() {
         // What is not there, or out of reach, is no file that only some tests could read.
         inspected(&args.target)?;

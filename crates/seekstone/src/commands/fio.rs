@@ -15,8 +15,9 @@ use results::Setup;
 use units::TargetName;
 
 use crate::args::FioArgs;
-use crate::commands::drive::{Ready, drive};
+use crate::commands::drive::Ready;
 use crate::commands::fio_run::ready_for;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -27,12 +28,30 @@ const LISTED_MAX: usize = 40;
 /// Options that both have; fio's always has its value behind a sign of equality.
 const OURS: [&str; 1] = ["overwrite"];
 
-/// Check, show, or carry out jobs.
-///
-/// # Errors
-/// When a file cannot be read, or something in it is a mistake.
-pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
-    let files = read(args, &mut setup)?;
+impl MeasuringCommand for FioArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        let read = self.verify_state.iter().chain(&self.files);
+        CommandOutline::of(&self.common, [], self.sharing)
+            .for_hosts(!self.measures_nothing())
+            .writes("--output", self.output.as_ref())
+            .reads(read.cloned())
+            .rows([])
+    }
+
+    fn instead(&self, setup: &mut Setup) -> anyhow::Result<Option<Exit>> {
+        self.measures_nothing()
+            .then(|| show(self, setup))
+            .transpose()
+    }
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        ready(self, setup)
+    }
+}
+
+/// Check jobs, or show them as options.
+fn show(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Exit> {
+    let files = read(args, setup)?;
     if args.showcmd {
         let shown = files
             .iter()
@@ -41,28 +60,19 @@ pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
         output::print(&shown.collect::<Vec<_>>().join("\n"))?;
     }
     let mut found = resolved(&files, &args.sections);
-    if args.check {
-        found.faults.extend(too_many_files(&found.jobs, &setup));
-        output::print(check(&files, &found).trim_end())?;
-        return Ok(match found.faults.is_empty() {
-            true => Exit::Done,
-            false => Exit::Usage,
-        });
-    }
-    if args.showcmd {
+    if !args.check {
         return refuse(&found.faults).map(|()| Exit::Done);
     }
-    refuse(&found.faults)?;
-    refuse_writes(args, &found.jobs)?;
-    refuse(&missing(&found.jobs))?;
-    drive(ready_for(args, files, found.jobs, setup)?)
+    found.faults.extend(too_many_files(&found.jobs, setup));
+    output::print(check(&files, &found).trim_end())?;
+    Ok(match found.faults.is_empty() {
+        true => Exit::Done,
+        false => Exit::Usage,
+    })
 }
 
 /// Jobs to be carried out, whatever else was asked of them before.
-///
-/// # Errors
-/// When a file cannot be read, or something in it is a mistake.
-pub fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let files = read(args, &mut setup)?;
     let found = resolved(&files, &args.sections);
     refuse(&found.faults)?;

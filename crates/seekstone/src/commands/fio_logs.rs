@@ -8,9 +8,10 @@ use fio::{Job, log_files};
 use kinds::fio_jobs::LogTo;
 
 use crate::args::FioArgs;
+use crate::commands::measuring::MeasuringCommand as _;
 use crate::exit::UsageError;
 use crate::output::{self, Filling, Output};
-use crate::written::{check, of_fio};
+use crate::written::check;
 
 /// Files that are open at once, at most.
 const FILES_MAX: usize = 512;
@@ -50,7 +51,7 @@ impl LogFiles {
             );
             return Err(UsageError(text).into());
         }
-        let mut files = of_fio(args);
+        let mut files = args.outline().files;
         for job in jobs {
             let names = job.files.names.iter();
             files = files.and_used(names.map(std::path::PathBuf::from));

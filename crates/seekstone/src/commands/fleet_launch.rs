@@ -5,8 +5,9 @@ use std::path::{Component, Path};
 use fleet::{Launch, LaunchError, Mpi, Pods, SlurmBatch};
 use units::TargetName;
 
-use crate::args::{self, LaunchArgs, ManifestArgs, MpiChoice, Seekstone, SlurmArgs};
-use crate::commands::fleet::{ON_MANY_HOSTS, check_options, fleet_targets};
+use crate::args::{
+    self, Command, LaunchArgs, ManifestArgs, MeasureCommand, MpiChoice, Seekstone, SlurmArgs,
+};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -71,14 +72,20 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<TargetName>), UsageError> {
         let first = first.trim_start_matches("error: ");
         UsageError(format!("what follows --: {first}"))
     })?;
-    let (targets, _) = fleet_targets(&command).ok_or_else(|| {
+    let outline = match &command {
+        Command::Measure(command) => Some(command.measuring().outline()),
+        _ => None,
+    };
+    let outline = outline.filter(|it| it.is_for_hosts).ok_or_else(|| {
         UsageError(format!(
-            "what follows --: use {ON_MANY_HOSTS}; other commands measure on one host"
+            "what follows --: use {}; other commands measure on one host",
+            MeasureCommand::choice()
         ))
     })?;
     let ranks = launch.ranks();
     let ranks = ranks.map_err(|error| UsageError(error.to_string()))?;
-    check_options(&command, ranks)?;
+    outline.check_ranks(ranks)?;
+    let targets = outline.targets.into_iter().cloned().collect();
     Ok((launch, targets))
 }
 

@@ -6,29 +6,36 @@ use results::Setup;
 use study::Measures as _;
 use toml::{Table, Value};
 
-use crate::args::{KindArgs, is_list};
+use crate::args::{KindArgs, RankSharing, is_list};
 use crate::commands::measures::Everything;
-use crate::commands::study::{StudyFile, StudyInvocation, beginning, conduct};
-use crate::exit::{Exit, UsageError};
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
+use crate::commands::offers::check_goals;
+use crate::commands::study::{StudyFile, StudyInvocation, beginning};
+use crate::exit::UsageError;
 
 /// Rounds at most, where a precision is wanted.
 const ROUNDS_MAX: u32 = 200;
 
-/// Measure it.
-///
-/// # Errors
-/// When a setting is wrong, or nothing could be measured.
-pub fn kind(args: &KindArgs, mut setup: Setup) -> anyhow::Result<Exit> {
-    conduct(asked(args, &mut setup)?, setup)
+impl MeasuringCommand for KindArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(
+            &self.rules.common,
+            [&self.rules.target],
+            RankSharing { shared: false },
+        )
+        .looks_later()
+        .for_hosts(false)
+    }
+
+    fn study(&self, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'_>> {
+        asked(self, setup)
+    }
 }
 
 /// The study that the command is.
-///
-/// # Errors
-/// When a setting is wrong.
-pub fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
+fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     check(args)?;
-    check_goals(args)?;
+    check_goals(args.kind.name, &args.rules.common.goals)?;
     let rules = &args.rules;
     let source = format!("seekstone {}", args.kind.name);
     Ok(StudyInvocation {
@@ -74,24 +81,6 @@ fn check(args: &KindArgs) -> Result<(), UsageError> {
             Some(key) => UsageError(format!("--{key}: {}", mistake.message)),
             None => UsageError(mistake.message),
         })
-}
-
-/// A goal is on a figure that the kind gives.
-fn check_goals(args: &KindArgs) -> Result<(), UsageError> {
-    let known: Vec<&str> = args.kind.readings.iter().map(|(name, _)| *name).collect();
-    for goal in &args.rules.common.goals {
-        let figure = goal.figure();
-        let metric = figure.rsplit_once('.').map_or(figure, |(_, metric)| metric);
-        if !known.contains(&metric) {
-            return Err(UsageError(format!(
-                "--goal {:?}: {} gives no {metric}. It gives {}",
-                goal.text(),
-                args.kind.name,
-                known.join(", ")
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Settings that are the same in all replicates, and those with several values.

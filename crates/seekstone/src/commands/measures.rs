@@ -10,8 +10,8 @@ use results::{Run, RunSetting, SettingOrigin, Setup, Severity, Status, Warning};
 use study::{Measures, OwnMeasurements};
 use units::{TargetName, did_you_mean, nearest};
 
-use crate::args::{self, Command};
-use crate::commands::drive::{Onlooking, Ready, ready};
+use crate::args::{self, Command, MeasureCommand};
+use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::fleet;
 use crate::exit::Exit;
 use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
@@ -103,7 +103,7 @@ impl Measures for Everything {
             Some(name) => describe_model(name).map(drop).map_err(BenchError::from)?,
             None => inspected(&place.target).map(drop)?,
         }
-        ready(&command, setup).map(drop).map_err(|it| in_words(&it))
+        command.ready(setup).map(drop).map_err(|it| in_words(&it))
     }
 
     fn measure(
@@ -118,7 +118,7 @@ impl Measures for Everything {
         }
         let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
         match &self.ranks {
-            None => measured(ready(&command, setup), stop),
+            None => measured(command.ready(setup), stop),
             Some(ranks) => measured_by_all(ranks, command, setup, stop),
         }
     }
@@ -167,12 +167,12 @@ fn measured(ready: anyhow::Result<Ready<'_>>, stop: &Stop) -> Result<Measured, M
 /// The same as one run of all hosts, whose figures rank 0 tells the others.
 fn measured_by_all(
     ranks: &Ranks,
-    mut command: Command,
+    mut command: MeasureCommand,
     setup: Setup,
     stop: &Stop,
 ) -> Result<Measured, MeasureError> {
-    fleet::join_ranks(&mut command, ranks);
-    let own = measured(fleet::agreed(ranks, ready(&command, setup)), stop);
+    command.common_mut().ranks = Some(ranks.clone());
+    let own = measured(fleet::agreed(ranks, command.ready(setup)), stop);
     if !ranks.leads() && ranks.is_broken() {
         return own;
     }
@@ -246,7 +246,7 @@ fn parsed(
     kind: &str,
     given: &toml::Table,
     place: &ReplicateContext,
-) -> Result<(Command, Setup), String> {
+) -> Result<(MeasureCommand, Setup), String> {
     let definition = command(kind).ok_or_else(|| format!("{kind} is not a command"))?;
     let mut asked = Setup::new(kind, place.seed);
     let mut set = |name: &str, values: Vec<String>| {
@@ -274,7 +274,10 @@ fn parsed(
     let (definition, matches) =
         again(args::definition(), &asked, &alone).map_err(|error| error.0)?;
     let command = args::typed(&matches).map_err(|error| error.to_string())?;
-    Ok((command.command, setup(&definition, &matches)))
+    match command.command {
+        Command::Measure(command) => Ok((command, setup(&definition, &matches))),
+        _ => Err(format!("{kind} does not measure")),
+    }
 }
 
 /// The values as they would be typed.

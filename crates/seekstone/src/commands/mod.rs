@@ -26,6 +26,7 @@ pub mod kind;
 #[cfg_attr(not(feature = "web"), path = "../without/live.rs")]
 pub mod live;
 pub mod measures;
+pub mod measuring;
 mod offers;
 pub mod positioning;
 pub mod rab;

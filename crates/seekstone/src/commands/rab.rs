@@ -1,6 +1,6 @@
 //! `seekstone rab`: the workloads of the RAID Performance Test.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use drivers::{Caching, ReadFileError, read_regular_file};
@@ -15,6 +15,7 @@ use crate::args::parse::same_percentile;
 use crate::args::{RAB_BUDGET, RabArgs};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
 use crate::exit::{Exit, UsageError};
 use crate::onlooker::Onlooker;
@@ -31,67 +32,77 @@ pub fn print_workload(name: &str) -> anyhow::Result<Exit> {
     output::print(text_of(name)?.trim_end())
 }
 
-/// Measure the workloads.
-///
-/// # Errors
-/// When options do not go together, or a workload cannot be read.
-pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
-    let workloads = workloads(&args.workload, &mut setup)?;
-    if args.levels.is_empty() && args.response_min >= args.response_max {
-        return Err(UsageError(format!(
-            "--response-min {} must be below --response-max {}",
-            args.response_min, args.response_max
-        ))
-        .into());
+impl MeasuringCommand for RabArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, [&self.target], self.sharing)
+            .for_hosts(self.print_workload.is_none())
+            .reads(self.workload.iter().map(PathBuf::from))
+            .drawn(None)
     }
-    if args.duration.is_some() && !args.mode.is_endless() {
-        return Err(UsageError(
-            "--for applies to modes that run until stopped: add --mode continuous, or use \
+
+    fn instead(&self, _setup: &mut Setup) -> anyhow::Result<Option<Exit>> {
+        let name = self.print_workload.as_ref();
+        name.map(|it| print_workload(it)).transpose()
+    }
+
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let workloads = workloads(&self.workload, &mut setup)?;
+        if self.levels.is_empty() && self.response_min >= self.response_max {
+            return Err(UsageError(format!(
+                "--response-min {} must be below --response-max {}",
+                self.response_min, self.response_max
+            ))
+            .into());
+        }
+        if self.duration.is_some() && !self.mode.is_endless() {
+            return Err(UsageError(
+                "--for applies to modes that run until stopped: add --mode continuous, or use \
                 --runs"
-                .into(),
-        )
-        .into());
-    }
-    let mut bench = bench_request(
-        &args.target,
-        "RABmarks",
-        args.size,
-        Caching::Direct,
-        &args.reach,
-        (&args.common, setup),
-    )?;
-    let (levels, percentile) = same_percentile(&args.levels)?;
-    let rate = args.iops_per_client.map(|rate| rate.per_second());
-    let highest = levels.iter().max().copied();
-    let target = [&args.target];
-    let budget = budget_for(&workloads, rate).fit(args.budget, target, &mut bench.setup);
-    let request = RabRequest {
-        bench,
-        workloads,
-        options: RabOptions {
-            levels,
-            percentile,
-            response_min: args.response_min,
-            response_max: highest.unwrap_or(args.response_max),
-            precision: args.precision,
-            clients_max: args.clients_max,
-            warm_up: args.warm_up,
+                    .into(),
+            )
+            .into());
+        }
+        let mut bench = bench_request(
+            &self.target,
+            "RABmarks",
+            self.size,
+            Caching::Direct,
+            &self.reach,
+            (&self.common, setup),
+        )?;
+        let (levels, percentile) = same_percentile(&self.levels)?;
+        let rate = self.iops_per_client.map(|rate| rate.per_second());
+        let highest = levels.iter().max().copied();
+        let target = [&self.target];
+        let budget = budget_for(&workloads, rate).fit(self.budget, target, &mut bench.setup);
+        let request = RabRequest {
+            bench,
+            workloads,
+            options: RabOptions {
+                levels,
+                percentile,
+                response_min: self.response_min,
+                response_max: highest.unwrap_or(self.response_max),
+                precision: self.precision,
+                clients_max: self.clients_max,
+                warm_up: self.warm_up,
+                budget,
+            },
+            iops_per_client: rate,
             budget,
-        },
-        iops_per_client: rate,
-        budget,
-        runs: args.runs,
-        duration: args.duration,
-        mode: args.mode,
-    };
-    Ok(Ready {
-        common: &args.common,
-        goals: args.common.goals.clone(),
-        places: directory_of(&args.target).into_iter().collect(),
-        setup: request.bench.setup.clone(),
-        cells: Some(request.bench.cells.clone()),
-        measure: Box::new(move |looking| on_screen(args, &request, looking)),
-    })
+            runs: self.runs,
+            duration: self.duration,
+            mode: self.mode,
+        };
+        Ok(Ready {
+            common: &self.common,
+            goals: self.common.goals.clone(),
+            places: directory_of(&self.target).into_iter().collect(),
+            setup: request.bench.setup.clone(),
+            cells: Some(request.bench.cells.clone()),
+            measure: Box::new(move |looking| on_screen(self, &request, looking)),
+        })
+    }
 }
 
 /// Operations per second of each client that the default budget is made for.

@@ -1,6 +1,5 @@
 //! `seekstone random`: service times of random access.
 
-use drivers::Caching;
 use kinds::random_access::{RandomRequest, measure_random};
 use kinds::stage::Show;
 use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
@@ -10,54 +9,54 @@ use workload::Durability;
 
 use crate::args::{CELL_TIME, FilePart, RANDOM_BUDGET, RandomArgs};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
+use crate::commands::trial::caching;
 use crate::exit::UsageError;
 
 /// The longest operation.
 const BLOCK_MAX: Bytes = Bytes::from_gib(1);
 
-/// Measure random access.
-///
-/// # Errors
-/// When options do not go together.
-pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    check(args)?;
-    let caching = if args.buffered {
-        Caching::Buffered
-    } else {
-        Caching::Direct
-    };
-    let mut bench = bench_request(
-        &args.target,
-        "random access",
-        args.size,
-        caching,
-        &args.reach,
-        (&args.common, setup),
-    )?;
-    let target = [&args.target];
-    let options = RandomOptions {
-        rounds: args.rounds,
-        precision: args.precision,
-        trial_max: CELL_TIME.fit(args.max_time, target, &mut bench.setup),
-        warm_up: args.warm_up,
-        budget: RANDOM_BUDGET.fit(args.budget, target, &mut bench.setup),
-        durability: if args.durable {
-            Durability::Synced
-        } else {
-            Durability::Volatile
-        },
-        seed: bench.storage.seed,
-    };
-    let request = RandomRequest {
-        bench,
-        shape: shape(args),
-        writes_are_asked: args.writes || args.durable,
-        options,
-    };
-    let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| measure_random(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &bench, measure))
+impl MeasuringCommand for RandomArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, [&self.target], self.sharing)
+    }
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        check(self)?;
+        let mut bench = bench_request(
+            &self.target,
+            "random access",
+            self.size,
+            caching(self.buffered),
+            &self.reach,
+            (&self.common, setup),
+        )?;
+        let target = [&self.target];
+        let options = RandomOptions {
+            rounds: self.rounds,
+            precision: self.precision,
+            trial_max: CELL_TIME.fit(self.max_time, target, &mut bench.setup),
+            warm_up: self.warm_up,
+            budget: RANDOM_BUDGET.fit(self.budget, target, &mut bench.setup),
+            durability: if self.durable {
+                Durability::Synced
+            } else {
+                Durability::Volatile
+            },
+            seed: bench.storage.seed,
+        };
+        let request = RandomRequest {
+            bench,
+            shape: shape(self),
+            writes_are_asked: self.writes || self.durable,
+            options,
+        };
+        let bench = request.bench.clone();
+        let measure =
+            move |interrupt: &_, show: Show<'_>| measure_random(&request, interrupt, show);
+        Ok(Ready::new(&self.common, &bench, measure))
+    }
 }
 
 fn check(args: &RandomArgs) -> Result<(), UsageError> {

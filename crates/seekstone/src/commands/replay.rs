@@ -1,48 +1,50 @@
 //! `seekstone replay`: a recorded trace on another storage.
 
-use drivers::Caching;
 use kinds::replay::{ReplayRequest, TraceFile, measure_replay};
 use kinds::stage::Show;
 use results::{ReplayPace, Setup};
 
 use crate::args::{DEPTH_FAST, ReplayArgs, TraceFormat};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
+use crate::commands::trial::caching;
 
-/// Replay a trace.
-///
-/// # Errors
-/// When options do not go together, or the trace is none.
-pub fn ready(args: &ReplayArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    let caching = match args.buffered {
-        true => Caching::Buffered,
-        false => Caching::Direct,
-    };
-    let bench = bench_request(
-        &args.target,
-        "replay",
-        args.size,
-        caching,
-        &args.reach,
-        (&args.common, setup),
-    )?;
-    let format = args.format.map(TraceFormat::format);
-    let request = ReplayRequest {
-        bench,
-        trace: TraceFile::find(&args.trace, format, args.devices.clone())?,
-        pace: match args.as_fast_as_possible {
-            true => ReplayPace::Fast {
-                depth: args.depth.unwrap_or(DEPTH_FAST),
+impl MeasuringCommand for ReplayArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, [&self.target], self.sharing)
+            .dealt("--depth", "request", self.depth_known())
+            .reads([self.trace.clone()])
+    }
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let bench = bench_request(
+            &self.target,
+            "replay",
+            self.size,
+            caching(self.buffered),
+            &self.reach,
+            (&self.common, setup),
+        )?;
+        let format = self.format.map(TraceFormat::format);
+        let request = ReplayRequest {
+            bench,
+            trace: TraceFile::find(&self.trace, format, self.devices.clone())?,
+            pace: match self.as_fast_as_possible {
+                true => ReplayPace::Fast {
+                    depth: self.depth.unwrap_or(DEPTH_FAST),
+                },
+                false => ReplayPace::Recorded {
+                    scale: self.scale.0,
+                },
             },
-            false => ReplayPace::Recorded {
-                scale: args.scale.0,
-            },
-        },
-        depth: args.depth,
-        fit: args.fit.fit(),
-        duration: args.duration,
-    };
-    let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| measure_replay(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &bench, measure))
+            depth: self.depth,
+            fit: self.fit.fit(),
+            duration: self.duration,
+        };
+        let bench = request.bench.clone();
+        let measure =
+            move |interrupt: &_, show: Show<'_>| measure_replay(&request, interrupt, show);
+        Ok(Ready::new(&self.common, &bench, measure))
+    }
 }

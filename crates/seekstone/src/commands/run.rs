@@ -10,44 +10,49 @@ use results::Setup;
 use crate::args::parse::same_percentile;
 use crate::args::{RUN_BUDGET, RunArgs, Seekstone};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::{bench_request, levels};
 use crate::exit::UsageError;
 use crate::habits::{is_job_file, on_job_file};
 
-/// Check a target up.
-///
-/// # Errors
-/// When options do not go together.
-pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    if is_job_file(&args.target) {
-        let definition = Seekstone::command();
-        return Err(UsageError(on_job_file(&args.target, &definition)).into());
+impl MeasuringCommand for RunArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, [&self.target], self.sharing)
+            .rows([])
+            .drawn(None)
     }
-    let (asked, percentile) = same_percentile(&args.levels)?;
-    let levels = levels(asked, &setup);
-    let mut bench = bench_request(
-        &args.target,
-        "check-up",
-        args.size,
-        Caching::Direct,
-        &args.reach,
-        (&args.common, setup),
-    )?;
-    let request = CheckUpRequest {
-        budget: RUN_BUDGET.fit(args.budget, [&args.target], &mut bench.setup),
-        bench,
-        levels,
-        percentile,
-        clients_max: args.clients_max,
-        goals: goals(args),
-    };
-    let goals = request.goals.clone();
-    let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| check_up(&request, interrupt, show);
-    Ok(Ready {
-        goals,
-        ..Ready::new(&args.common, &bench, measure)
-    })
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        if is_job_file(&self.target) {
+            let definition = Seekstone::command();
+            return Err(UsageError(on_job_file(&self.target, &definition)).into());
+        }
+        let (asked, percentile) = same_percentile(&self.levels)?;
+        let levels = levels(asked, &setup);
+        let mut bench = bench_request(
+            &self.target,
+            "check-up",
+            self.size,
+            Caching::Direct,
+            &self.reach,
+            (&self.common, setup),
+        )?;
+        let request = CheckUpRequest {
+            budget: RUN_BUDGET.fit(self.budget, [&self.target], &mut bench.setup),
+            bench,
+            levels,
+            percentile,
+            clients_max: self.clients_max,
+            goals: goals(self),
+        };
+        let goals = request.goals.clone();
+        let bench = request.bench.clone();
+        let measure = move |interrupt: &_, show: Show<'_>| check_up(&request, interrupt, show);
+        Ok(Ready {
+            goals,
+            ..Ready::new(&self.common, &bench, measure)
+        })
+    }
 }
 
 /// The goals that were typed, and those of the profiles; what two profiles ask for, once.

@@ -9,6 +9,7 @@ use units::Duration;
 
 use crate::args::{PurgeChoice, SsdArgs};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
 use crate::exit::UsageError;
 
@@ -23,39 +24,44 @@ const PRECISION_QUICK: f64 = 0.05;
 /// Shorter rounds hold no second of anything.
 const ROUND_MIN: Duration = Duration::from_millis(100);
 
-/// Measure the steady state of an SSD.
-///
-/// # Errors
-/// When options do not go together.
-pub fn ready(args: &SsdArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    let mut tests: Vec<SsdTest> = Vec::new();
-    for test in args.tests.iter().map(|it| it.test()) {
-        if tests.contains(&test) {
-            return Err(UsageError(format!("--test: {} is given twice", test.name())).into());
-        }
-        tests.push(test);
+impl MeasuringCommand for SsdArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, [&self.target], self.sharing).alone(
+            self.purge != PurgeChoice::None,
+            "--purge discards on one host",
+        )
     }
-    let options = options(args, &tests)?;
-    let purge = purge(args)?;
-    let bench = bench_request(
-        &args.target,
-        "steady state of an SSD",
-        args.size,
-        Caching::Direct,
-        &args.reach,
-        (&args.common, setup),
-    )?;
-    let request = SsdRequest {
-        bench,
-        tests,
-        depth: args.depth,
-        options,
-        precondition: args.precondition,
-        purge,
-    };
-    let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| measure_ssd(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &bench, measure))
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let mut tests: Vec<SsdTest> = Vec::new();
+        for test in self.tests.iter().map(|it| it.test()) {
+            if tests.contains(&test) {
+                return Err(UsageError(format!("--test: {} is given twice", test.name())).into());
+            }
+            tests.push(test);
+        }
+        let options = options(self, &tests)?;
+        let purge = purge(self)?;
+        let bench = bench_request(
+            &self.target,
+            "steady state of an SSD",
+            self.size,
+            Caching::Direct,
+            &self.reach,
+            (&self.common, setup),
+        )?;
+        let request = SsdRequest {
+            bench,
+            tests,
+            depth: self.depth,
+            options,
+            precondition: self.precondition,
+            purge,
+        };
+        let bench = request.bench.clone();
+        let measure = move |interrupt: &_, show: Show<'_>| measure_ssd(&request, interrupt, show);
+        Ok(Ready::new(&self.common, &bench, measure))
+    }
 }
 
 fn options(args: &SsdArgs, tests: &[SsdTest]) -> Result<SsdOptions, UsageError> {

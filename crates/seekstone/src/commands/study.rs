@@ -18,9 +18,10 @@ use study::{Beginning, StudyRequest, mentions_scratch, missing, run_study, study
 use units::{Bytes, TargetName, format_counted};
 
 use crate::args::{Common, StudyArgs, StudyCommand};
-use crate::commands::drive::{Onlooking, Ready, drive};
+use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::measures::{COMMANDS, Everything, command, options};
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -29,20 +30,16 @@ use crate::recorded::{is_flag, name as recorded_name};
 use crate::studies::SHIPPED;
 use crate::written::{CommandFiles, check as check_files};
 
-/// Run a study, or say what there is.
-///
-/// # Errors
-/// When the study cannot be read, or nothing could be measured.
-pub fn study(args: &StudyArgs, setup: Setup) -> anyhow::Result<Exit> {
-    match &args.command {
-        Some(StudyCommand::List) => list(),
-        Some(StudyCommand::Show { name }) => {
+/// Say what there is.
+fn show(command: &StudyCommand) -> anyhow::Result<Exit> {
+    match command {
+        StudyCommand::List => list(),
+        StudyCommand::Show { name } => {
             let file = shipped(name).ok_or_else(|| unknown(name))?;
             output::print(file.text.trim_end())
         }
-        Some(StudyCommand::Check { study }) => check(study),
-        Some(StudyCommand::Measurements { kind }) => measurements(kind.as_deref()),
-        None => run(args, setup),
+        StudyCommand::Check { study } => check(study),
+        StudyCommand::Measurements { kind } => measurements(kind.as_deref()),
     }
 }
 
@@ -74,6 +71,10 @@ pub const STUDY_JOURNAL: &str = ".study-";
 
 /// Stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
+
+/// Of what several hosts measure together nothing is kept before the end.
+pub const ONE_HOST_RESUMES: &str = "--resume goes on with what one host measured";
+pub const ONE_HOST_RESTARTS: &str = "--restart goes on with what one host measured";
 
 /// A file, standard input, or a study that comes with the program.
 fn open(name: &str) -> anyhow::Result<StudyFile> {
@@ -176,15 +177,29 @@ fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition,
     read.map_err(|error| UsageError(error.to_string()))
 }
 
-fn run(args: &StudyArgs, mut setup: Setup) -> anyhow::Result<Exit> {
-    conduct(asked(args, &mut setup)?, setup)
+impl MeasuringCommand for StudyArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        let from_input = "study -: a launcher gives standard input to one rank only: name a file";
+        let is_from_input = self.study.as_deref() == Some(STANDARD_INPUT);
+        CommandOutline::of(&self.common, &self.target, self.sharing)
+            .looks_later()
+            .for_hosts(self.command.is_none())
+            .refused_if(is_from_input.then(|| from_input.into()))
+            .alone(self.resume, ONE_HOST_RESUMES)
+            .alone(self.restart, ONE_HOST_RESTARTS)
+    }
+
+    fn instead(&self, _setup: &mut Setup) -> anyhow::Result<Option<Exit>> {
+        self.command.as_ref().map(show).transpose()
+    }
+
+    fn study(&self, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'_>> {
+        asked(self, setup)
+    }
 }
 
 /// The study that the arguments ask for.
-///
-/// # Errors
-/// When its file cannot be read.
-pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
+fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     let name = args.study.as_deref().unwrap_or_default();
     let file = recorded(name, setup)?;
     let only = args.only.iter().map(|(name, levels)| {
@@ -246,19 +261,11 @@ pub struct StudyInvocation<'a> {
     pub again: String,
 }
 
-/// Measure a study and deliver its run.
-///
-/// # Errors
-/// When it cannot be read, or nothing could be measured.
-pub fn conduct(asked: StudyInvocation<'_>, setup: Setup) -> anyhow::Result<Exit> {
-    drive(ready(asked, setup)?)
-}
-
 /// A study that was read, ready to be measured.
 ///
 /// # Errors
 /// When it cannot be read, or would be written over.
-pub fn ready(asked: StudyInvocation<'_>, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+pub fn ready_study(asked: StudyInvocation<'_>, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let common = asked.common;
     let definition = read(&asked.file, &asked.overrides)?;
     match &common.ranks {

@@ -1,5 +1,7 @@
 //! `seekstone time`: commands side by side.
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use host::process::quoted;
@@ -9,21 +11,49 @@ use procedure::{ROUNDS_MIN, RoundsRule};
 use results::Setup;
 use units::format_counted;
 
-use crate::args::TimeArgs;
+use crate::args::{RankSharing, TimeArgs};
 use crate::commands::drive::{Onlooking, Ready};
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
 use crate::exit::UsageError;
 
 /// The most rounds of commands whose times do not become precise.
 const ROUNDS_MAX: u32 = 10_000;
+/// Commands that start ranks.
+const OTHER_LAUNCHERS: [&str; 5] = ["mpirun", "mpiexec", "mpiexec.hydra", "prterun", "srun"];
+
 /// Columns of a command's name in tables, where it is its own name.
 const NAME_COLUMNS: usize = 28;
 
+impl MeasuringCommand for TimeArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        let program = self.program.first().map(PathBuf::from);
+        CommandOutline::of(&self.common, [], RankSharing { shared: false })
+            .refused_if(other_launcher(self))
+            .reads(program.into_iter().chain(self.input.clone()))
+    }
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        ready(self, setup)
+    }
+}
+
+/// Each rank starts the command: one that is a launcher would start ranks of its own on each.
+fn other_launcher(args: &TimeArgs) -> Option<String> {
+    let commands = args.commands.iter().chain(args.program.first());
+    let mut started = commands.filter_map(|it| it.split_whitespace().next());
+    let launcher = started.find(|it| {
+        let name = Path::new(it).file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| OTHER_LAUNCHERS.contains(&name))
+    })?;
+    Some(format!(
+        "{launcher} would start ranks of its own on every host: name the command that it starts, \
+         or time it without a launcher"
+    ))
+}
+
 /// Time commands.
-///
-/// # Errors
-/// When options do not go together.
-pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let commands = commands(args)?;
     let warm_ups = args.warm_ups.unwrap_or(u32::from(!args.cold));
     setup.resolve("warm-ups", [warm_ups.to_string()]);

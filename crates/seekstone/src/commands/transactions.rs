@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use drivers::{Caching, ReadFileError, read_regular_file};
+use drivers::{ReadFileError, read_regular_file};
 use kinds::stage::Show;
 use kinds::transactions::{
     Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
@@ -21,8 +21,9 @@ use workload::{
 
 use crate::args::{LoadFactorChoice, TransactionsArgs};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
-use crate::commands::trial::warm_up_ends;
+use crate::commands::trial::{caching, warm_up_ends};
 use crate::exit::UsageError;
 use crate::output;
 
@@ -38,77 +39,78 @@ const ANNOUNCED: Duration = Duration::from_secs(60);
 /// Think times that a trial must last at least to have seen its users at work.
 const THINKS_MIN: f64 = 3.0;
 
-/// Measure users.
-///
-/// # Errors
-/// When options do not go together, or a file of profiles cannot be read.
-pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
-    let of_model = || cpu_unit(&args.target, &setup);
-    let unit = args.cpu_unit.or_else(of_model);
-    let unit = unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS));
-    setup.resolve("cpu-unit", [unit.to_exact_string()]);
-    let standard = args
-        .standard
-        .as_ref()
-        .and_then(|section| StandardTest::find(section, unit, args.transactions));
-    let (option, time) = match args.duration {
-        Some(duration) => ("--duration", duration),
-        None => ("--budget", budget(args)),
-    };
-    warm_up_ends(args.warm_up, option, time)?;
-    let profiles = profiles(args, unit, &mut setup)?;
-    let users = users(args, &profiles)?;
-    if standard.is_none() {
-        setup.resolve("users", [users.to_string()]);
+impl MeasuringCommand for TransactionsArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        let by_clock = "--synchronise starts users by one host's clock: leave it out, all ranks \
+                        start at the same instant anyway";
+        CommandOutline::of(&self.common, [&self.target], self.sharing)
+            .refused_if(self.synchronise.map(|_| by_clock.into()))
+            .reads(self.profiles.clone())
     }
-    setup.resolve("budget", [budget(args).to_exact_string()]);
-    let caching = if args.buffered || standard.is_some() {
-        Caching::Buffered
-    } else {
-        Caching::Direct
-    };
-    let question = match &standard {
-        Some(test) => standard_loads(test, args),
-        None => question(args, profiles, users),
-    };
-    if let Some(ranks) = &args.common.ranks {
-        a_user_for_each(&question, ranks.share().ranks)?;
-    }
-    let bench = bench_request(
-        &args.target,
-        "transactions",
-        args.size.or(standard.as_ref().map(|_| STANDARD_FILE)),
-        caching,
-        &args.reach,
-        (&args.common, setup),
-    )?;
-    let request = TransactionsRequest {
-        bench,
-        question,
-        ramp: match args.ramp {
-            _ if args.synchronise.is_some() => Ramp::Synchronised,
-            Some(rate) => Ramp::PerSecond(rate.per_second()),
-            // The document starts its tasks together.
-            None if standard.is_some() => Ramp::Synchronised,
-            None => Ramp::WithinASecond,
-        },
-        depth: args.depth,
-        budget: budget(args),
-        warm_up: args.warm_up,
-        start_at: args.synchronise,
-        sample_every: args.interval,
-    };
-    let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| {
-        if let Some(test) = &standard {
-            announce(test, args);
+
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let of_model = || cpu_unit(&self.target, &setup);
+        let unit = self.cpu_unit.or_else(of_model);
+        let unit = unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS));
+        setup.resolve("cpu-unit", [unit.to_exact_string()]);
+        let standard = self
+            .standard
+            .as_ref()
+            .and_then(|section| StandardTest::find(section, unit, self.transactions));
+        let (option, time) = match self.duration {
+            Some(duration) => ("--duration", duration),
+            None => ("--budget", budget(self)),
+        };
+        warm_up_ends(self.warm_up, option, time)?;
+        let profiles = profiles(self, unit, &mut setup)?;
+        let users = users(self, &profiles)?;
+        if standard.is_none() {
+            setup.resolve("users", [users.to_string()]);
         }
-        let mut measured = measure_transactions(&request, interrupt, show)?;
-        let found = &mut measured.found;
-        found.standard = standard.as_ref().map(|it| it.table(&found.loads));
-        Ok::<Run, BenchError>(measured.into_run())
-    };
-    Ok(Ready::new(&args.common, &bench, measure))
+        setup.resolve("budget", [budget(self).to_exact_string()]);
+        let question = match &standard {
+            Some(test) => standard_loads(test, self),
+            None => question(self, profiles, users),
+        };
+        if let Some(ranks) = &self.common.ranks {
+            a_user_for_each(&question, ranks.share().ranks)?;
+        }
+        let bench = bench_request(
+            &self.target,
+            "transactions",
+            self.size.or(standard.as_ref().map(|_| STANDARD_FILE)),
+            caching(self.buffered || standard.is_some()),
+            &self.reach,
+            (&self.common, setup),
+        )?;
+        let request = TransactionsRequest {
+            bench,
+            question,
+            ramp: match self.ramp {
+                _ if self.synchronise.is_some() => Ramp::Synchronised,
+                Some(rate) => Ramp::PerSecond(rate.per_second()),
+                // The document starts its tasks together.
+                None if standard.is_some() => Ramp::Synchronised,
+                None => Ramp::WithinASecond,
+            },
+            depth: self.depth,
+            budget: budget(self),
+            warm_up: self.warm_up,
+            start_at: self.synchronise,
+            sample_every: self.interval,
+        };
+        let bench = request.bench.clone();
+        let measure = move |interrupt: &_, show: Show<'_>| {
+            if let Some(test) = &standard {
+                announce(test, self);
+            }
+            let mut measured = measure_transactions(&request, interrupt, show)?;
+            let found = &mut measured.found;
+            found.standard = standard.as_ref().map(|it| it.table(&found.loads));
+            Ok::<Run, BenchError>(measured.into_run())
+        };
+        Ok(Ready::new(&self.common, &bench, measure))
+    }
 }
 
 /// A rank without a user would measure nothing.

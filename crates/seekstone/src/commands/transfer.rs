@@ -5,12 +5,13 @@ use kinds::stage::Show;
 use kinds::transfer::{Sharing, TransferRequest, measure_transfer};
 use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;
-use procedure::RoundsRule;
+use procedure::{OfferedRow, RoundsRule};
 use results::{Setup, TransferMode};
 use units::Bytes;
 
 use crate::args::{CheckChoice, ErrorsChoice, ModeChoice, Reach, TransferArgs};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
 use crate::exit::UsageError;
 
@@ -19,11 +20,30 @@ const BLOCK_MAX: u64 = 1 << 30;
 /// The most passes of a series that does not become precise.
 const PASSES_MAX: u32 = 1000;
 
+impl MeasuringCommand for TransferArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        let targets = self.beside.iter().chain([&self.target]);
+        let is_small = self.mode == Some(ModeChoice::SmallFile);
+        let outline = CommandOutline::of(&self.common, targets, self.sharing)
+            .alone(
+                self.beside.is_some(),
+                "--beside compares two targets of one host",
+            )
+            .alone(is_small, "--mode small-file looks for one host's memory")
+            .dealt("--streams", "stream", Some(self.streams));
+        match has_two_series(self) {
+            true => outline.rows(["write", "read"].map(|it| OfferedRow::Named(it.into()))),
+            false => outline,
+        }
+    }
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        ready(self, setup)
+    }
+}
+
 /// Measure transfer rates.
-///
-/// # Errors
-/// When options do not go together.
-pub fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     check_together(args)?;
     let mode = mode(args);
     if mode == TransferMode::Direct {
@@ -130,4 +150,13 @@ fn blocks(asked: &[Bytes]) -> Result<Vec<u32>, UsageError> {
         blocks.push(len);
     }
     Ok(blocks)
+}
+
+/// Whether a transfer is one write and reads of one kind, whose rows are `write` and `read`.
+fn has_two_series(args: &TransferArgs) -> bool {
+    let [_] = args.blocks.as_slice() else {
+        return false;
+    };
+    let is_growing = matches!(args.mode, Some(ModeChoice::SmallFile));
+    !args.compare_alone && !is_growing
 }

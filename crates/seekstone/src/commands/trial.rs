@@ -1,5 +1,7 @@
 //! `seekstone trial`: one load with fixed settings.
 
+use std::path::PathBuf;
+
 use drivers::{Caching, DriverKind, Notice};
 use kinds::depth::{closed_depth, open_depth};
 use kinds::single_load::{LoadQuestion, LoadRequest, measure_load};
@@ -19,9 +21,11 @@ use workload::{
 use crate::args::parse::TrialPrecision;
 use crate::args::{PartitionChoice, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
+use crate::commands::trial_targets::print_as_fio;
 use crate::commands::{trial_iolog, trial_targets};
-use crate::exit::UsageError;
+use crate::exit::{Exit, UsageError};
 use crate::output;
 
 /// Test files are written in blocks of 2 to the power of this.
@@ -29,15 +33,52 @@ const FILL_BLOCK_BITS: u32 = 20;
 /// Shares are drawn as whole parts of this.
 const MIX_PARTS: f64 = 10_000.0;
 
+impl MeasuringCommand for TrialArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        let targets = self.others.iter().chain([&self.target]);
+        let read = self.verify_state.iter().chain(&self.workload_file);
+        let undrawn = "a trial is drawn over time: add --interval 1s";
+        CommandOutline::of(&self.common, targets, self.workload.sharing)
+            .alone(
+                self.interval.is_some(),
+                "--interval lists what one host did",
+            )
+            .refused_if(one_target(&self.others, self.workload_file.as_ref()))
+            .alone(self.iolog.is_some(), "--iolog logs what one host did")
+            .dealt("--depth", "request", self.depth)
+            .alone(self.verify, "--verify reads back on one host")
+            .dealt("--clients", "client", Some(self.clients))
+            .writes("--iolog", self.iolog.as_ref())
+            .reads(read.cloned())
+            .rows([])
+            .drawn(self.interval.is_none().then_some(undrawn))
+    }
+
+    fn instead(&self, _setup: &mut Setup) -> anyhow::Result<Option<Exit>> {
+        self.as_fio.then(|| print_as_fio(self)).transpose()
+    }
+
+    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+        ready(self, setup)
+    }
+}
+
+/// Workloads side by side are dealt to the workers of one host.
+pub fn one_target(others: &[TargetName], workload: Option<&PathBuf>) -> Option<String> {
+    let is_one = others.is_empty() && workload.is_none();
+    (!is_one).then(|| {
+        "several ranks measure one target with one workload: name one target, or start it without \
+         a launcher"
+            .into()
+    })
+}
+
 /// Measure one load.
-///
-/// # Errors
-/// When options do not go together.
-pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
+fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     if !args.others.is_empty() || args.workload_file.is_some() {
         return trial_targets::ready(args, setup);
     }
-    let caching = caching(&args.workload);
+    let caching = caching(args.workload.buffered);
     let mut bench = bench_request(
         &args.target,
         "trial",
@@ -212,11 +253,10 @@ pub fn warm_up_ends(
 }
 
 /// Whether the page cache takes part.
-pub fn caching(args: &WorkloadArgs) -> Caching {
-    if args.buffered {
-        Caching::Buffered
-    } else {
-        Caching::Direct
+pub const fn caching(is_buffered: bool) -> Caching {
+    match is_buffered {
+        true => Caching::Buffered,
+        false => Caching::Direct,
     }
 }
 

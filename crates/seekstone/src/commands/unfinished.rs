@@ -13,12 +13,11 @@ use results::{Run, SettingOrigin, Setup, Warning, WarningCode};
 use study::{Beginning, KilledStudy};
 use units::format_counted;
 
-use crate::args::{Command, ResumeArgs};
-use crate::commands::drive::{ready, resume_alone, resume_run};
+use crate::args::{Command, MeasureCommand, ResumeArgs};
+use crate::commands::drive::{resume_alone, resume_run};
 use crate::commands::repeat::{Recorded, commanded};
 use crate::commands::setup::archive_option;
-use crate::commands::study::{StudyInvocation, study_journals};
-use crate::commands::{compare, kind, study as study_command};
+use crate::commands::study::{StudyInvocation, ready_study, study_journals};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::written;
@@ -278,19 +277,22 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     };
     let path = Some(archive.to_string_lossy().into_owned());
     let (command, setup) = commanded(&recorded, path, &args.again)?;
-    written::check_command(&command)?;
+    let Command::Measure(command) = &command else {
+        return Err(UsageError(format!("`{}` produces no run", setup.command)).into());
+    };
+    written::check(&command.measuring().outline().files)?;
     let how = if args.keep {
         Resume::No
     } else {
         Resume::Measuring
     };
     match left_over {
-        KilledRun::Run(journal) => resume_run(ready(&command, setup)?, journal, how),
+        KilledRun::Run(journal) => resume_run(command.ready(setup)?, journal, how),
         KilledRun::Study(study) => {
             refuse_elsewhere(&study)?;
             // The study opens its journal itself.
             drop(study);
-            resume_study(&command, setup, how)
+            resume_study(command, setup, how)
         }
     }
 }
@@ -322,19 +324,11 @@ fn refuse_elsewhere(study: &KilledStudy) -> Result<(), UsageError> {
     }
 }
 
-fn resume_study(command: &Command, mut setup: Setup, how: Resume) -> anyhow::Result<Exit> {
-    let asked = match command {
-        Command::Study(args) => study_command::asked(args, &mut setup)?,
-        Command::Compare(args) => compare::asked(args, &mut setup)?,
-        Command::Kind(args) => kind::asked(args, &mut setup)?,
-        _ => return Err(UsageError(format!("`{}` is not a study", setup.command)).into()),
-    };
+fn resume_study(command: &MeasureCommand, mut setup: Setup, how: Resume) -> anyhow::Result<Exit> {
+    let asked = command.measuring().study(&mut setup)?;
     let beginning = match how {
         Resume::Measuring => Beginning::Resume,
         Resume::No => Beginning::Keep,
     };
-    resume_alone(study_command::ready(
-        StudyInvocation { beginning, ..asked },
-        setup,
-    )?)
+    resume_alone(ready_study(StudyInvocation { beginning, ..asked }, setup)?)
 }
