@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use units::Duration;
+use units::{Duration, TargetName};
 
 use super::{Common, RankSharing, Reach};
 use crate::output::Output;
@@ -81,6 +81,9 @@ pub struct FioArgs {
     /// fio's own options.
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<String>,
+    /// Where the jobs work that are a replicate of a study.
+    #[arg(skip)]
+    pub place: Option<TargetName>,
 }
 
 /// What is printed.

@@ -11,7 +11,7 @@ use units::{Duration, TargetName, exact_percent, format_counted, format_duration
 use crate::args::{CompareArgs, RunSet};
 use crate::commands::compare_runs;
 use crate::commands::drive::Ready;
-use crate::commands::measures::{COMMANDS, command, is_known, options};
+use crate::commands::measures::{command, commands, is_known, options};
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::offers;
 use crate::commands::study::{
@@ -137,7 +137,7 @@ fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<StudyIn
         return Err(UsageError(format!(
             "--measure {}: use {}, or one of `seekstone study measurements` except {COMMAND}",
             args.measure,
-            COMMANDS.join(", ")
+            commands().join(", ")
         ))
         .into());
     }

@@ -76,6 +76,9 @@ fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let files = read(args, &mut setup)?;
     let found = resolved(&files, &args.sections);
     refuse(&found.faults)?;
+    if let Some(place) = &args.place {
+        refuse(&elsewhere(&found.jobs, place))?;
+    }
     refuse_writes(args, &found.jobs)?;
     refuse(&missing(&found.jobs))?;
     ready_for(args, files, found.jobs, setup)
@@ -284,7 +287,45 @@ fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
     }
     // As in fio, its jobs come first, and those of the first file run beside them.
     files.insert(0, typed);
+    if let Some(place) = &args.place {
+        let mut around = JobFileContext::beside(Path::new(""), setup);
+        let defaults = fio::read_command_line(&[option_of(place)], &mut around);
+        let used = files.iter_mut().filter(|file| !file.sections.is_empty());
+        used.for_each(|file| file.begin_with(&defaults.sections[0]));
+    }
     Ok(files)
+}
+
+/// The option that has jobs work there.
+fn option_of(place: &TargetName) -> String {
+    match place.path() {
+        Some(path) if path.is_dir() => format!("--directory={}", escaped(place)),
+        Some(_) => format!("--filename={}", escaped(place)),
+        None => format!("--filename={place}"),
+    }
+}
+
+/// A name, of which a colon is part.
+fn escaped(place: &TargetName) -> String {
+    place.as_str().replace(':', "\\:")
+}
+
+/// What has a job work elsewhere than where a study measures.
+fn elsewhere(jobs: &[Job], place: &TargetName) -> Vec<Fault> {
+    let option = option_of(place);
+    let is_directory = option.starts_with("--directory");
+    let moves = |name: &str| name == "directory" || (name == "filename" && !is_directory);
+    let fault = |job: &Job| {
+        // The first is of the study.
+        let mut given = job.given.iter().filter(|it| moves(it.option.name)).skip(1);
+        let given = given.next()?;
+        let text = format!(
+            "[{}] {}: a study says where jobs work, here {place}; leave it out",
+            job.name, given.option.name
+        );
+        Some(Fault::new(&given.place, text))
+    };
+    jobs.iter().filter_map(fault).collect()
 }
 
 /// The text that the run recorded, or that of the file, recorded now.

@@ -1,7 +1,7 @@
 //! Commands as measurements of a study: every option is a setting, every column a reading. On
 //! several hosts each of them is one run of all.
 
-use kinds::measure::{MeasureError, Measured, ReplicateContext, Stop};
+use kinds::measure::{MeasureError, Measured, ReplicateContext, Stop, kind_named};
 use lab::bench::{BenchError, inspected};
 use lab::hosts::Ranks;
 use lab::simulated::describe_model;
@@ -16,27 +16,32 @@ use crate::commands::fleet;
 use crate::exit::Exit;
 use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
 
-/// Commands that measure one target. `transfer` is among a study's own measurements, and so is what
-/// `time` does.
-pub const COMMANDS: [&str; 7] = [
-    "run",
-    "trial",
-    "curve",
-    "random",
-    "rab",
-    "transactions",
-    "files",
-];
+/// Commands that are studies themselves.
+const STUDIES: [&str; 2] = ["compare", "study"];
 
 /// What each replicate has of its own.
-const OF_REPLICATE: [&str; 7] = [
+const OF_REPLICATE: [&str; 8] = [
     "target",
+    "directory",
     "others",
     "workload_file",
     "seed",
     "reserve",
     "goals",
     "profiles",
+];
+/// What a command shows, in place of measuring or beside it.
+const SHOWN: [&str; 10] = [
+    "check",
+    "showcmd",
+    "output",
+    "output_format",
+    "append_terse",
+    "minimal",
+    "status_interval",
+    "eta",
+    "eta_newline",
+    "show_output",
 ];
 /// Stands for the target where only settings are looked at.
 const ANY_TARGET: &str = ".";
@@ -138,10 +143,17 @@ impl Everything {
             None => Ok(()),
             Some(_) => Err(MeasureError::Usage(format!(
                 "{kind} measures on one host: on several use {}",
-                COMMANDS.join(", ")
+                commands().join(", ")
             ))),
         }
     }
+}
+
+/// Commands that measure one target, but for those whose name is that of a measurement of studies.
+pub fn commands() -> Vec<String> {
+    let mut names = MeasureCommand::names();
+    names.retain(|it| !STUDIES.contains(&it.as_str()) && kind_named(it).is_none());
+    names
 }
 
 /// What a command measures that is ready.
@@ -194,7 +206,7 @@ pub fn is_known(kind: &str) -> bool {
 
 /// The command of that name, if it is a measurement of a study.
 pub fn command(kind: &str) -> Option<clap::Command> {
-    let is_measured = COMMANDS.contains(&kind);
+    let is_measured = commands().iter().any(|it| it == kind);
     let definition = is_measured.then(args::definition)?;
     definition.find_subcommand(kind).cloned()
 }
@@ -203,7 +215,8 @@ pub fn command(kind: &str) -> Option<clap::Command> {
 pub fn options(definition: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
     definition.get_arguments().filter(|arg| {
         let id = arg.get_id().as_str();
-        !is_of_invocation(arg) && !PERMISSIONS.contains(&id) && !OF_REPLICATE.contains(&id)
+        let excluded = PERMISSIONS.iter().chain(&OF_REPLICATE).chain(&SHOWN);
+        !is_of_invocation(arg) && !excluded.into_iter().any(|it| *it == id)
     })
 }
 
@@ -230,7 +243,7 @@ fn with_commands(kind: &str, mistake: SettingMistake) -> SettingMistake {
     if OwnMeasurements.outline(kind).is_some() {
         return mistake;
     }
-    let message = format!("{}, {}", mistake.message, COMMANDS.join(", "));
+    let message = format!("{}, {}", mistake.message, commands().join(", "));
     SettingMistake { message, ..mistake }
 }
 
@@ -265,19 +278,26 @@ fn parsed(
             _ => set(key, values),
         }
     }
-    set("target", vec![place.target.to_string()]);
+    let has = |wanted: &str| definition.get_arguments().any(|arg| name(arg) == wanted);
+    let mut places = ["target", "directory"].into_iter().filter(|it| has(it));
+    if let Some(option) = places.next() {
+        set(option, vec![place.target.to_string()]);
+    }
     set("seed", vec![place.seed.to_string()]);
-    if let Some(reserve) = place.reserve {
+    if let Some(reserve) = place.reserve.filter(|_| has("reserve")) {
         set("reserve", vec![reserve.to_exact_string()]);
     }
     let alone = [("no-save", None), ("quiet", None)];
     let (definition, matches) =
         again(args::definition(), &asked, &alone).map_err(|error| error.0)?;
     let command = args::typed(&matches).map_err(|error| error.to_string())?;
-    match command.command {
-        Command::Measure(command) => Ok((command, setup(&definition, &matches))),
-        _ => Err(format!("{kind} does not measure")),
+    let Command::Measure(mut command) = command.command else {
+        return Err(format!("{kind} does not measure"));
+    };
+    if let MeasureCommand::Fio(args) = &mut command {
+        args.place = Some(place.target.clone());
     }
+    Ok((command, setup(&definition, &matches)))
 }
 
 /// The values as they would be typed.

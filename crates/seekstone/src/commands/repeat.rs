@@ -105,7 +105,11 @@ fn check_host(run: &Recorded<'_>) -> Result<(), String> {
         return Ok(());
     }
     let command = run.setup.command.as_str();
-    if RUN_PROGRAMS.contains(&command) {
+    let measured = run.setup.value("measure").unwrap_or_default();
+    if [command, measured]
+        .iter()
+        .any(|it| RUN_PROGRAMS.contains(it))
+    {
         return Err(format!(
             "it was measured on {there}, and would start the programs that it names here: look at \
              them with `runs show --all`, and use `seekstone {command}`"

@@ -20,7 +20,7 @@ use units::{Bytes, TargetName, format_counted};
 use crate::args::{Common, StudyArgs, StudyCommand};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
-use crate::commands::measures::{COMMANDS, Everything, command, options};
+use crate::commands::measures::{Everything, command, commands, options};
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
 use crate::exit::{Exit, UsageError};
@@ -463,14 +463,16 @@ fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
     let kinds = KINDS;
     let is_chosen = |name: &str| kind.is_none_or(|kind| kind == name);
     let own = kinds.iter().filter(|known| is_chosen(known.name));
-    let commands = COMMANDS.iter().filter(|name| is_chosen(name));
-    let commands = commands.filter_map(|name| command(name));
+    let known = commands();
+    let chosen = known.iter().filter(|name| is_chosen(name));
+    let commands = chosen.filter_map(|name| command(name));
     let texts: Vec<String> = own
         .map(described)
         .chain(commands.map(|it| described_command(&it)))
         .collect();
     if texts.is_empty() {
-        let names = kinds.iter().map(|kind| kind.name).chain(COMMANDS);
+        let names = kinds.iter().map(|kind| kind.name);
+        let names = names.chain(known.iter().map(String::as_str));
         let names: Vec<&str> = names.collect();
         let kind = kind.unwrap_or_default();
         let text = format!("there is no measurement {kind:?}: use {}", names.join(", "));
@@ -503,7 +505,7 @@ fn described_command(definition: &clap::Command) -> String {
         lines.push(format!("      {}", about(arg.get_help())));
     }
     lines.push(format!(
-        "  gives the columns of its tables: `seekstone {name} TARGET --csv -` names them"
+        "  gives the columns of its tables: `seekstone {name} ... --csv -` names them"
     ));
     lines.join("\n")
 }
