@@ -100,7 +100,7 @@ impl StudyLimit {
         let needed = self.rounds_needed.map(|it| it + missing);
         let advice = match (self.verdict, needed) {
             (LimitVerdict::Undecided, Some(rounds)) if rounds > self.rounds + missing => {
-                format!("; about {rounds} rounds would tell (--rounds {rounds})")
+                format!("; about {rounds} rounds would tell (--repeat {rounds})")
             }
             (LimitVerdict::Undecided, Some(_)) => "; a few more rounds may tell".into(),
             (LimitVerdict::Undecided, None) if self.ratio.is_some() => {

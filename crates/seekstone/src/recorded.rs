@@ -76,6 +76,11 @@ pub fn name(arg: &Arg) -> &str {
     arg.get_long().unwrap_or(arg.get_id().as_str())
 }
 
+/// Whether it is called so, or was by an earlier version.
+pub fn is_called(arg: &Arg, wanted: &str) -> bool {
+    name(arg) == wanted || arg.get_all_aliases().unwrap_or_default().contains(&wanted)
+}
+
 pub fn is_flag(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
 }
@@ -165,7 +170,7 @@ pub fn again(
     for setting in given(setup) {
         let Some(arg) = command
             .get_arguments()
-            .find(|arg| name(arg) == setting.name)
+            .find(|arg| is_called(arg, &setting.name))
         else {
             let text = format!("--{} does not exist any more", setting.name);
             return Err(UsageError(text));
@@ -221,7 +226,8 @@ fn given(setup: &Setup) -> impl Iterator<Item = &RunSetting> {
 
 /// What was not given has the value that it had.
 fn with_default(arg: Arg, setup: &Setup) -> Arg {
-    match setup.setting(name(&arg)) {
+    let mut settings = setup.settings.iter();
+    match settings.find(|it| is_called(&arg, &it.name)) {
         Some(setting) if setting.origin != SettingOrigin::Given && !is_flag(&arg) => {
             arg.default_values(setting.values.clone())
         }
@@ -275,9 +281,9 @@ mod tests {
             "rab sim:mm1 --workload batch,video --mode continuous --for 10s",
             "transactions sim:mm1 --think 5s:constant --cpu 0.5units --synchronise",
             "transactions sim:mm1 --find-users --limit 20ms --percentile 99",
-            "transfer sim:mm1 --block 4KiB,64KiB --passes 3",
+            "transfer sim:mm1 --block 4KiB,64KiB --repeat 3",
             "files sim:rt11 --tests 1,4A --space 2,8",
-            "time --runs 5 true false",
+            "time --repeat 5 true false",
             "time --name one -- ls -l --all",
             "copy . --record 4KiB,64KiB --cold=false --budget 10s",
             "study disk-io --set size=1MiB --only block=1KiB,4KiB",
@@ -285,6 +291,25 @@ mod tests {
             let setup = of(line);
             let (definition, matches) =
                 again(definition(), &setup, &[]).unwrap_or_else(|it| panic!("{line}: {it}"));
+            assert_eq!(super::setup(&definition, &matches), setup, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_setting_that_had_another_name_is_found() {
+        for (line, old) in [
+            ("time --repeat 5 true", "runs"),
+            ("transfer sim:mm1 --repeat 3", "passes"),
+            ("random sim:mm1", "rounds"),
+            ("study disk-io --repeat 2", "replicates"),
+        ] {
+            let setup = of(line);
+            let mut recorded = setup.clone();
+            let mut settings = recorded.settings.iter_mut();
+            let repeat = settings.find(|it| it.name == "repeat");
+            repeat.expect("how often").name = old.into();
+            let (definition, matches) =
+                again(definition(), &recorded, &[]).unwrap_or_else(|it| panic!("{line}: {it}"));
             assert_eq!(super::setup(&definition, &matches), setup, "{line}");
         }
     }

@@ -131,7 +131,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
                 WarningCode::SsdDrifting,
                 format!("{name}: the rounds are still changing; their figures hold only for now."),
             )
-            .advise("Allow more rounds (--rounds, --budget)."),
+            .advise("Allow more rounds (--repeat, --budget)."),
         ),
         DriftVerdict::Undecided => warnings.push(
             Warning::warn(
@@ -141,7 +141,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
                     undecided(phase, found)
                 ),
             )
-            .advise("Allow more rounds (--rounds, --budget)."),
+            .advise("Allow more rounds (--repeat, --budget)."),
         ),
     }
     warnings.extend(misled(phase, found));

@@ -32,10 +32,10 @@ const LEVELS: &str = "IOPS by service time, from when a request is sent, as the 
                       defines it; IOPS by latency, from when it was due.";
 /// What intervals cover, where batch clients were begun at several sets of places.
 const COVERED: &str = "Batch clients began at new random places for each of the sets, and the \
-                       interval covers that choice; the variation between runs takes --runs.";
+                       interval covers that choice; the variation between runs takes --repeat.";
 /// The same where there are none.
 const COVERED_OF_ONE_SET: &str = "Intervals cover the variation within a run; that between runs \
-                                  takes --runs.";
+                                  takes --repeat.";
 const OVER_RUNS: &str = "These intervals cover the variation from run to run.";
 const ONE_RUN: &str = "Of one run in one of the modes the interval does not include the variation \
                        from run to run.";

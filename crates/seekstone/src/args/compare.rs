@@ -35,7 +35,8 @@ pub struct CompareArgs {
     pub set: Vec<(String, String)>,
     /// Rounds; each measures every target once, in random order.
     #[arg(
-        long, value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
+        long = "repeat", visible_alias = "rounds",
+        value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
         value_parser = within::<u32>(1..=10_000)
     )]
     pub rounds: u32,

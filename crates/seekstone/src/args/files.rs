@@ -116,7 +116,8 @@ pub struct FilesArgs {
     pub memory: Option<PathBuf>,
     /// Exactly this many passes of each test, after one that does not count.
     #[arg(
-        long, value_name = "N", conflicts_with = "precision",
+        long = "repeat", visible_alias = "passes",
+        value_name = "N", conflicts_with = "precision",
         value_parser = within::<u32>(1..=10_000)
     )]
     pub passes: Option<u32>,

@@ -51,7 +51,8 @@ pub struct KindRules {
     pub target: TargetName,
     /// Exactly this many replicates of each combination of settings, precise or not.
     #[arg(
-        long, value_name = "N", value_parser = within::<u32>(1..=10_000),
+        long = "repeat", visible_alias = "replicates",
+        value_name = "N", value_parser = within::<u32>(1..=10_000),
         help_heading = "Options of every kind"
     )]
     pub replicates: Option<u32>,

@@ -17,7 +17,7 @@ each. Every round starts with the device at rest, so rounds are independent: the
 of the mean comes from them.\n\n\
 Examples:\n  \
 seekstone positioning sim:dlt2000 --published --seed 1    91 files on a tape, as in 1995\n  \
-seekstone positioning sim:dlt2000 --files 500 --rounds 20\n  \
+seekstone positioning sim:dlt2000 --files 500 --repeat 20\n  \
 seekstone positioning sim:cdrom8 --files 1000 --bin 50ms --svg cd.svg"
 )]
 pub struct PositioningArgs {
@@ -34,7 +34,10 @@ pub struct PositioningArgs {
     #[arg(long, value_name = "BYTES", default_value = "32KiB", value_parser = parse_size)]
     pub record: Bytes,
     /// Rounds; each opens all files once.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = within::<u32>(1..=100_000))]
+    #[arg(
+        long = "repeat", visible_alias = "rounds",
+        value_name = "N", default_value_t = 200, value_parser = within::<u32>(1..=100_000)
+    )]
     pub rounds: u32,
     /// Bin width of the histogram [default: a round number giving at most a dozen bins].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]

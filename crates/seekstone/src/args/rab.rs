@@ -67,7 +67,10 @@ pub struct RabArgs {
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
     /// Runs through all workloads, in normal mode.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=10_000))]
+    #[arg(
+        long = "repeat", visible_alias = "runs",
+        value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=10_000)
+    )]
     pub runs: u32,
     /// RAID mode to stamp results with: normal, continuous, reduced, repair, rebuild, exchange. All
     /// but normal run until stopped. A degraded, rebuilding or replacing btrfs, md or ZFS RAID is

@@ -63,8 +63,11 @@ pub struct RandomArgs {
     /// Precision of the mean service time of each cell.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Rounds of every cell; imprecise cells get more while time is left.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = within::<u32>(1..=100))]
+    /// At least this many rounds of every cell; imprecise cells get more while time is left.
+    #[arg(
+        long = "repeat", visible_alias = "rounds",
+        value_name = "N", default_value_t = 4, value_parser = within::<u32>(1..=100)
+    )]
     pub rounds: u32,
     /// Longest time of a cell in one round.
     #[arg(long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level)]

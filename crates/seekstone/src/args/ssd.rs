@@ -46,8 +46,11 @@ pub struct SsdArgs {
     /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
     #[arg(long, value_name = "PERCENT", value_parser = parse_precision, requires = "quick")]
     pub precision: Option<f64>,
-    /// Most rounds of a test [default: 25; for wsat, as many as --budget allows].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=100_000))]
+    /// At most this many rounds of a test [default: 25; for wsat, as many as --budget allows].
+    #[arg(
+        long = "repeat", visible_alias = "rounds",
+        value_name = "N", value_parser = within::<u32>(1..=100_000)
+    )]
     pub rounds: Option<u32>,
     /// Largest change over the last half of the rounds that still counts as steady.
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision)]

@@ -15,7 +15,7 @@ use super::{Common, RankSharing};
   seekstone study show disk-io > mine.toml          one of them, to edit
   seekstone study mine.toml                         run it
   seekstone study mine.toml --resume                go on where it was interrupted
-  seekstone study disk-io --target /mnt --replicates 2 --set size=1MiB
+  seekstone study disk-io --target /mnt --repeat 2 --set size=1MiB
   seekstone runs export 12 --form markdown          the note of an archived study
 docs/study.md explains how to write a study.")]
 pub struct StudyArgs {
@@ -42,7 +42,10 @@ pub struct StudyArgs {
     pub only: Vec<(String, String)>,
     /// Exactly this many replicates of each combination; the study's precision goal is then
     /// ignored.
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=10_000))]
+    #[arg(
+        long = "repeat", visible_alias = "replicates",
+        value_name = "N", value_parser = within::<u32>(1..=10_000)
+    )]
     pub replicates: Option<u32>,
     /// Continue until every figure is this precise, up to the study's max-replicates.
     #[arg(long, value_name = "PERCENT", value_parser = parse_precision)]

@@ -17,7 +17,7 @@ strings, each run by a shell:\n\n  \
 seekstone time -- cp -r src copy\n  \
 seekstone time 'gzip -k -f data' 'zstd -k -f data'\n  \
 seekstone time --prepare 'rm -rf copy' 'cp -r src copy' 'rsync -a src/ copy'\n  \
-seekstone time --cold --runs 10 'grep -r word src'\n\n\
+seekstone time --cold --repeat 10 'grep -r word src'\n\n\
 Each round runs every command once, in random order; every second round reverses the \
 order. Commands are compared within rounds, so a machine that changes speed favours none. A \
 difference is claimed only from five rounds on, and when its whole interval exceeds --margin.",
@@ -37,7 +37,8 @@ pub struct TimeArgs {
     pub program: Vec<String>,
     /// Exactly this many rounds [default: until precise].
     #[arg(
-        long, short = 'r', value_name = "N", conflicts_with_all = ["precision", "budget"],
+        long = "repeat", visible_alias = "runs",
+        short = 'r', value_name = "N", conflicts_with_all = ["precision", "budget"],
         value_parser = within::<u32>(1..=100_000)
     )]
     pub runs: Option<u32>,

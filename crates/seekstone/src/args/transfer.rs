@@ -16,7 +16,7 @@ The interval of a rate comes from the variation between passes, that of a single
 the variation within it. Pass lines show both.\n\n\
 Examples:\n  \
 seekstone transfer                                until 2 % precise, with direct I/O\n  \
-seekstone transfer /data --size 4GiB --passes 6 --mode cold\n  \
+seekstone transfer /data --size 4GiB --repeat 6 --mode cold\n  \
 seekstone transfer /data --block 4KiB --block 64KiB --block 1MiB\n  \
 seekstone transfer big.iso --mode buffered\n  \
 seekstone transfer /data --streams 3 --compare-alone\n  \
@@ -39,7 +39,8 @@ pub struct TransferArgs {
     pub size: Option<Bytes>,
     /// Exactly this many read passes.
     #[arg(
-        long, value_name = "N", conflicts_with = "precision",
+        long = "repeat", visible_alias = "passes",
+        value_name = "N", conflicts_with = "precision",
         value_parser = within::<u32>(1..=10_000)
     )]
     pub passes: Option<u32>,

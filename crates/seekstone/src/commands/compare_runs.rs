@@ -18,7 +18,7 @@ use crate::output::{self, Output};
 
 /// Options that say how targets are measured.
 const OF_TARGETS: [&str; 9] = [
-    "measure", "set", "rounds", "figures", "margin", "budget", "reserve", "seed", "goal",
+    "measure", "set", "repeat", "figures", "margin", "budget", "reserve", "seed", "goal",
 ];
 
 /// The runs that the arguments name, if they name runs; targets otherwise.

@@ -14,7 +14,7 @@ use crate::args::{self, Command, MeasureCommand};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::fleet;
 use crate::exit::Exit;
-use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
+use crate::recorded::{PERMISSIONS, again, is_called, is_flag, is_of_invocation, name, setup};
 
 /// Commands that are studies themselves.
 const STUDIES: [&str; 2] = ["compare", "study"];
@@ -84,7 +84,12 @@ impl Measures for Everything {
         let parsed = parsed(kind, given, &ReplicateContext::new(ANY_TARGET, 0));
         parsed.map(drop).map_err(|message| {
             let mut keys = given.keys();
-            let key = keys.find(|key| names_option(&message, key)).cloned();
+            let is_meant = |key: &&String| {
+                let mut known = options(&definition);
+                let arg = known.find(|arg| is_called(arg, key));
+                arg.is_some_and(|arg| names_option(&message, name(arg)))
+            };
+            let key = keys.find(is_meant).cloned();
             SettingMistake { key, message }
         })
     }
@@ -221,9 +226,11 @@ pub fn options(definition: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
 }
 
 fn settings(definition: &clap::Command) -> Vec<String> {
-    options(definition)
-        .map(|arg| name(arg).to_owned())
-        .collect()
+    let names = options(definition).flat_map(|arg| {
+        let earlier = arg.get_all_aliases().unwrap_or_default();
+        [name(arg)].into_iter().chain(earlier)
+    });
+    names.map(str::to_owned).collect()
 }
 
 fn unknown(kind: &str, key: &str, known: &[String]) -> String {
@@ -270,7 +277,7 @@ fn parsed(
         });
     };
     for (key, value) in given {
-        let arg = options(&definition).find(|arg| name(arg) == key);
+        let arg = options(&definition).find(|arg| is_called(arg, key));
         let values = texts(value);
         match arg.is_some_and(is_flag) {
             true if values == ["false"] => {}

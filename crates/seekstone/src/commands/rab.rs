@@ -57,7 +57,7 @@ impl MeasuringCommand for RabArgs {
         if self.duration.is_some() && !self.mode.is_endless() {
             return Err(UsageError(
                 "--for applies to modes that run until stopped: add --mode continuous, or use \
-                --runs"
+                --repeat"
                     .into(),
             )
             .into());

@@ -146,7 +146,7 @@ fn one_run_a_side_cannot_tell() {
     scratch.check(
         &["compare", &one, &other, "--rounds", "9"],
         2,
-        "--rounds applies to targets",
+        "--repeat applies to targets",
     );
     scratch.check(
         &["compare", &one, "/no/such/run.json"],

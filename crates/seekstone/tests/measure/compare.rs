@@ -161,7 +161,7 @@ fn a_limit_is_kept_exceeded_or_undecided() {
 #[test]
 fn too_few_rounds_never_pass_or_fail() {
     let few = [SLOWER, "--rounds", "4", "--fail", "mean > +1%"];
-    compare(&few, 5, "about 5 rounds would tell (--rounds 5)");
+    compare(&few, 5, "about 5 rounds would tell (--repeat 5)");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn options_that_contradict_each_other_are_wrong_usage() {
                 &["--level", "5ms", "--response-min", "1ms"],
                 "'--level <TIME[@pN]>' cannot be used with '--response-min",
             ),
-            (&["--for", "3s"], "add --mode continuous, or use --runs"),
+            (&["--for", "3s"], "add --mode continuous, or use --repeat"),
             (&["--overwrite"], "applies to an existing file or device"),
         ],
     );
