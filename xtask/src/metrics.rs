@@ -14,8 +14,8 @@ What each figure is a figure of, by the name that JSON, CSV and every other form
 are in seconds, rates per second, shares from 0 to 1. `--goal`, `--fail` and `--figures` take the
 metrics of the commands in the last column; the others are details. A command with % after its
 name also has the percentiles PERCENTILES of the time, as in `latency-p99`, for
-which `p99` is short. Kinds that studies alone measure have readings of their own: `seekstone
-study measurements` lists them.
+which `p99` is short. What studies of `transfer` and `positioning` give is marked as such: the
+commands of these names measure otherwise.
 
 | metric | unit | better | what it is | goals of |
 | --- | --- | --- | --- | --- |

@@ -11,7 +11,7 @@ mod interval;
 mod json;
 pub mod live;
 mod measurement;
-mod metric;
+pub mod metric;
 mod mode;
 mod named;
 mod note;

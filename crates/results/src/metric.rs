@@ -6,7 +6,7 @@ use stats::{Estimate, PercentileEstimate};
 
 use crate::measurement::Times;
 use crate::percentile::PERCENTILES;
-use crate::reading::{Better, Unit};
+use crate::reading::{Better, Reading, Unit};
 use crate::table::{Figure, Role, percentile_name};
 
 /// Nanoseconds in a second.
@@ -15,13 +15,13 @@ const NS: f64 = 1e-9;
 /// A metric as it is known before anything is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownMetric {
-    /// Stable name in kebab case, in the field's words.
+    /// Stable name in the field's words, in kebab case but for those of studies.
     pub name: &'static str,
     /// Times are in seconds, rates per second, shares from 0 to 1.
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// Measurements whose goals may be on it; none where only their details have it.
+    /// Commands and kinds whose goals may be on it; none where only their details have it.
     pub goals: &'static [&'static str],
     /// Those whose goals may be on its percentiles, too, as in `latency-p99`.
     pub percentiles: &'static [&'static str],
@@ -32,7 +32,9 @@ pub struct KnownMetric {
 macro_rules! metrics {
     ($($id:ident = $name:literal $unit:ident $better:ident
        [$($goal:literal)*] $([$($percentile:literal)*])? $meaning:literal;)*) => {
-        $(pub(crate) const $id: KnownMetric = KnownMetric {
+        $(
+            #[doc = $meaning]
+            pub const $id: KnownMetric = KnownMetric {
             name: $name,
             unit: Unit::$unit,
             better: Better::$better,
@@ -52,14 +54,17 @@ metrics! {
     THROUGHPUT = "throughput" BytesPerSecond Higher
         ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files"] "bytes moved per second";
     LATENCY = "latency" Seconds Lower
-        ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer"]
+        ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal"]
         ["run" "trial" "ssd" "replay" "transactions" "fio"]
         "mean response time, from when an operation was due to its end; of a transaction, from the \
          end of the think time";
+    LATENCY_P50 = "latency-p50" Seconds Lower ["wal"] "median response time";
+    LATENCY_P95 = "latency-p95" Seconds Lower ["wal"]
+        "time that 95 % of the operations took at most";
     LATENCY_P90 = "latency-p90" Seconds Lower ["transactions"]
         "time that 90 % of the transactions took at most";
-    LATENCY_P99 = "latency-p99" Seconds Lower ["transfer"]
-        "time that 99 % of the blocks took at most";
+    LATENCY_P99 = "latency-p99" Seconds Lower ["transfer" "wal"]
+        "time that 99 % of the operations took at most";
     LATENCY_P999 = "latency-p99.9" Seconds Lower []
         "time that 99.9 % of the operations took at most";
     LATENCY_MIN = "latency-min" Seconds Lower [] "shortest response time";
@@ -189,6 +194,9 @@ metrics! {
     P_VALUE = "p-value" Share Neither [] "chance of such a difference where there is none";
     PAIRS = "pairs" Count Neither [] "rounds in which both commands ran";
     MEMORY = "memory" Bytes Neither [] "most memory of a run";
+    STORAGE_READ = "bytes-read" Bytes Neither [] "bytes that a run read from storage";
+    STORAGE_WRITTEN = "bytes-written" Bytes Neither [] "bytes that a run wrote to storage";
+    EXIT_STATUS = "exit-status" Count Neither [] "exit status of a run";
     SHELL = "shell" Seconds Lower [] "time that the shell itself takes";
     RUNS = "runs" Count Neither [] "runs that count";
     VALUES = "values" Count Neither [] "replicates whose value is in the bin";
@@ -227,6 +235,143 @@ metrics! {
     BEGUN = "begun" Seconds Neither [] "start since that of the run";
     GOALS_MET = "goals-met" Count Higher [] "1 where the goals are met, 0 where one is missed";
     MODE_FROM = "from" Seconds Neither [] "start of the mode since that of the run";
+
+    // Those of studies alone, as their tables name them.
+    ARCHIVE_RATE = "archive rate" BytesPerSecond Higher ["archive"] "bytes put per second";
+    ARCHIVE_CPU = "archive CPU" SecondsPerMib Lower ["archive"] "processor time for a MiB put";
+    FILES_PUT = "files put" PerSecond Higher ["archive"] "files put per second";
+    TIME_TO_PUT = "time to put" Seconds Lower ["archive"]
+        "mean time of one file, until it is kept for good; with each of them";
+    RETRIEVE_RATE = "retrieve rate" BytesPerSecond Higher ["retrieve"] "bytes got per second";
+    RETRIEVE_CPU = "retrieve CPU" SecondsPerMib Lower ["retrieve"] "processor time for a MiB got";
+    FILES_GOT = "files got" PerSecond Higher ["retrieve"] "files got per second";
+    TIME_TO_GET = "time to get" Seconds Lower ["retrieve"]
+        "mean time of one file, until it is written; with each of them";
+    SAVE_RATE = "save rate" BytesPerSecond Higher ["backup"]
+        "bytes of the source saved per second, until the stream is synced";
+    SAVE_CPU = "save CPU" SecondsPerMib Lower ["backup"] "processor time for a MiB saved";
+    VERIFY_RATE = "verify rate" BytesPerSecond Higher ["backup"]
+        "bytes of the source verified per second";
+    VERIFY_CPU = "verify CPU" SecondsPerMib Lower ["backup"] "processor time for a MiB verified";
+    RESTORE_RATE = "restore rate" BytesPerSecond Higher ["backup"]
+        "bytes restored per second, until the files are synced";
+    RESTORE_CPU = "restore CPU" SecondsPerMib Lower ["backup"] "processor time for a MiB restored";
+    BACKUP_RATE = "backup rate" BytesPerSecond Higher ["backup"]
+        "bytes of the source per second of saving and, if that is asked for, verifying";
+    PROCESSOR_BUSY = "processor busy" Share Lower ["backup"] "between models: CPU utilisation";
+    REPAIRED = "repaired" Count Lower ["backup"] "blocks that redundancy made up for";
+    STREAM_SIZE = "stream size" Bytes Lower ["backup"] "bytes of the stream";
+    OVERHEAD = "overhead" Share Lower ["backup"]
+        "what the stream has beyond the source, as a share of the source";
+    TAPE_STOPS = "tape stops" Count Neither ["backup" "copy" "fill" "streams"]
+        "how often a simulated tape stopped streaming and backed up";
+    HITS = "hits" Share Higher ["cache"] "hit ratio: share of reads answered from memory";
+    BUFFER_HITS = "buffer hits" Share Higher ["cache"]
+        "share answered by the program's own buffer";
+    PAGE_CACHE_HITS = "page cache hits" Share Higher ["cache"]
+        "share answered by the system's page cache";
+    READ_TIME = "read time" Seconds Lower ["cache"]
+        "mean time of a read, those from memory included";
+    READS_PER_SECOND = "read rate" PerSecond Higher ["cache"]
+        "reads per second; without bound where all come from the buffer of a model";
+    REAL = "real" Seconds Lower ["command"] "time from its start to its end";
+    USER = "user" Seconds Lower ["command"] "processor time in programs";
+    SYSTEM = "system" Seconds Lower ["command"] "processor time in the kernel";
+    READ_CALLS = "reads" Count Neither ["command"]
+        "its calls that read, of files and of all else that has a descriptor";
+    BYTES_READ = "bytes read" Bytes Neither ["command"] "what they gave";
+    FROM_STORAGE = "from storage" Bytes Lower ["command"]
+        "bytes read from storage for them, mapped pages included";
+    FROM_CACHE = "from the cache" Share Higher ["command"]
+        "share of the bytes read that no storage gave; 0 where it read ahead more";
+    COPY_TIME = "copy time" Seconds Lower ["copy"]
+        "from the first read to the end of the last write, or sync";
+    COPY_RATE = "copy rate" BytesPerSecond Higher ["copy"] "bytes copied per second";
+    COPY_CPU = "copy CPU" SecondsPerMib Lower ["copy"] "processor time for a MiB copied";
+    COPY_CALLS = "calls" Count Lower ["copy"] "reads and writes that this program asked for";
+    COPY_ALLOCATIONS = "allocations" Count Neither ["copy"]
+        "how often space was allocated for the copy";
+    EXTENTS = "extents" Count Lower ["copy"]
+        "pieces in which the copy lies, where the file system tells";
+    COPY_DEVICE_READS = "device reads" Count Neither ["copy"]
+        "reads that the device completed meanwhile, whoever asked for them";
+    COPY_DEVICE_WRITES = "device writes" Count Neither ["copy"]
+        "writes that the device completed meanwhile, whoever asked for them";
+    CAPACITY = "capacity" Bytes Higher ["fill"] "bytes that fitted into the files";
+    FILL_TIME = "fill time" Seconds Neither ["fill"] "from the first write to the last sync";
+    FILL_RATE = "fill rate" BytesPerSecond Higher ["fill"]
+        "bytes written per second; with the rate of each hundredth of the free space, or of each \
+         record if that is more";
+    FILL_CPU = "fill CPU" SecondsPerMib Lower ["fill"] "processor time for a MiB written";
+    FILES_WRITTEN = "files" Count Neither ["fill"]
+        "files that were written, the last one cut short";
+    LEFT = "left" Bytes Lower ["fill"]
+        "bytes that the file system still called free when it was full";
+    FTP_RATE = "rate" BytesPerSecond Higher ["ftp"]
+        "bytes per second of all transfers, from asking for the file to its end";
+    RATE_EACH = "rate each" BytesPerSecond Higher ["ftp"]
+        "bytes per second of one transfer, on average";
+    FTP_TIME = "time" Seconds Lower ["ftp"] "from connecting to the end of everything";
+    FTP_ROUND_TRIP = "round trip" Seconds Neither ["ftp"]
+        "round-trip time of connecting, with small packets on an idle link";
+    CLIENT_CPU_PER_MIB = "client CPU" SecondsPerMib Lower ["ftp"]
+        "processor time of this program for a MiB";
+    SERVER_CPU_PER_MIB = "server CPU" SecondsPerMib Lower ["ftp"]
+        "processor time of the server for a MiB, when server is given";
+    FTP_ALLOCATIONS = "allocations" Count Neither ["ftp"]
+        "how often space was allocated for the local file, when extent is given";
+    PAGE_TIME = "page time" Seconds Lower ["http"]
+        "mean time of a whole page, from the start of its first request";
+    PAGE_TIME_P95 = "page time 95 %" Seconds Lower ["http"]
+        "p95 of the time of a whole page; absent for few pages";
+    REQUEST_TIME = "request time" Seconds Lower ["http"]
+        "mean time of one request, with connecting where there was some";
+    TIME_TO_FIRST_BYTE = "time to first byte" Seconds Lower ["http"]
+        "mean time to the first byte of an answer, with connecting where there was some";
+    REQUEST_RATE = "request rate" PerSecond Higher ["http"]
+        "answers with a good status per second";
+    BYTE_RATE = "byte rate" BytesPerSecond Higher ["http"] "bytes received per second, with heads";
+    CLIENT_CPU = "client CPU" Seconds Lower ["http"]
+        "processor time of this program for one request";
+    SERVER_CPU = "server CPU" Seconds Lower ["http"]
+        "processor time of the server for one request, when server is given";
+    CONNECTIONS = "connections" Ratio Neither ["http"] "connections made for one request";
+    FAILED_REQUESTS = "failed requests" Count Lower ["http"]
+        "requests without a good answer, when they are counted";
+    POSITIONING_MEAN = "mean time" Seconds Lower ["study positioning"]
+        "from the opening to the first record; with the time of each file";
+    POSITIONING_MEDIAN = "median time" Seconds Lower ["study positioning"] "median time of a file";
+    POSITIONING_LONGEST = "longest time" Seconds Lower ["study positioning"]
+        "that of the slowest file";
+    TOTAL_RATE = "total rate" BytesPerSecond Higher ["streams"]
+        "bytes of all streams over the time until the last one is done";
+    STREAM_RATE = "stream rate" BytesPerSecond Higher ["streams"]
+        "the mean of the streams' own rates; with each of them";
+    FAIRNESS = "fairness" Share Higher ["streams"]
+        "1 when all streams are equally fast, 1/N when one of N has all (R. Jain, 1984)";
+    STREAMS_CPU = "streams CPU" SecondsPerMib Lower ["streams"]
+        "processor time for a MiB, of all streams";
+    TCP_RATE = "rate" BytesPerSecond Higher ["tcp"]
+        "bytes per second, from connecting to the last byte at the receiver";
+    IDLE_ROUND_TRIP = "idle round trip" Seconds Neither ["tcp"]
+        "round-trip time of connecting, with small packets on an idle link";
+    TCP_ROUND_TRIP = "round trip" Seconds Neither ["tcp"]
+        "what the sender saw of it, on average";
+    SENDER_CPU = "sender CPU" SecondsPerMib Lower ["tcp"] "processor time of the sender for a MiB";
+    RECEIVER_CPU = "receiver CPU" SecondsPerMib Lower ["tcp"]
+        "processor time of the receiver for a MiB";
+    WRITE_RATE = "write rate" BytesPerSecond Higher ["study transfer"] "bytes per second written";
+    WRITE_CPU = "write CPU" SecondsPerMib Lower ["study transfer"]
+        "processor time for a MiB written";
+    READ_RATE = "read rate" BytesPerSecond Higher ["study transfer"] "bytes per second read";
+    READ_CPU = "read CPU" SecondsPerMib Lower ["study transfer"] "processor time for a MiB read";
+    FROM_PAGE_CACHE = "from page cache" Share Neither ["study transfer"]
+        "share of the bytes read that came from memory";
+    COMMITS = "commits" PerSecond Higher ["wal"] "records made durable per second";
+    RECORDS_PER_APPEND = "records per append" Count Neither ["wal"]
+        "mean number made durable together";
+    DEVICE_BYTES_PER_BYTE = "device bytes per byte" Ratio Neither ["wal"]
+        "bytes that the device wrote for each byte of a record, where it counts them";
 }
 
 /// The names of what goals of a command may be on, with units; none of a command without goals.
@@ -292,8 +437,8 @@ impl KnownMetric {
 
     /// What one repetition gave.
     #[must_use]
-    pub fn reading(&self, value: f64) -> (String, Unit, f64) {
-        (self.name.to_owned(), self.unit, value)
+    pub fn reading(&self, value: f64) -> Reading {
+        Reading::new(self.name, self.unit, value, self.better)
     }
 
     /// The mean and the percentiles of a time.

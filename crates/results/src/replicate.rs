@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::reading::Unit;
+use crate::reading::{Reading, Unit};
 
 /// One repetition behind a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,17 +61,20 @@ fn each_known_or_not<'de, D: Deserializer<'de>>(
 impl Replicate {
     /// A repetition that gave these readings.
     #[must_use]
-    pub fn new(
-        number: u32,
-        counts: bool,
-        readings: impl IntoIterator<Item = (String, Unit, f64)>,
-    ) -> Self {
-        Self {
+    pub fn new(number: u32, counts: bool, readings: impl IntoIterator<Item = Reading>) -> Self {
+        let mut this = Self {
             number,
             counts,
-            readings: readings.into_iter().collect(),
+            readings: Vec::new(),
             samples: Vec::new(),
             turn: None,
+        };
+        for it in readings {
+            if !it.parts.is_empty() {
+                this.samples.push((it.name.clone(), it.parts));
+            }
+            this.readings.push((it.name, it.unit, it.value));
         }
+        this
     }
 }

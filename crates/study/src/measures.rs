@@ -60,7 +60,7 @@ impl Measures for OwnMeasurements {
     fn outline(&self, kind: &str) -> Option<KindOutline> {
         let kind = kind_named(kind)?;
         let settings = kind.settings.iter().map(|it| it.name.to_owned());
-        let readings = kind.readings.iter().map(|(name, _)| (*name).to_owned());
+        let readings = kind.readings.iter().map(|it| it.name.to_owned());
         Some(KindOutline {
             settings: settings.collect(),
             readings: Some(readings.collect()),

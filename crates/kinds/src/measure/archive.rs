@@ -5,7 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{
+    ARCHIVE_CPU, ARCHIVE_RATE, FILES_GOT, FILES_PUT, RETRIEVE_CPU, RETRIEVE_RATE, TIME_TO_GET,
+    TIME_TO_PUT,
+};
 use units::Bytes;
 
 use super::Stop;
@@ -62,15 +66,7 @@ pub const ARCHIVE: Kind = Kind {
             "whether the files are dropped from the page cache before they are put",
         ),
     ],
-    readings: &[
-        ("archive rate", "bytes put per second"),
-        ("archive CPU", "processor time for a MiB put"),
-        ("files put", "files put per second"),
-        (
-            "time to put",
-            "mean time of one file, until it is kept for good; with each of them",
-        ),
-    ],
+    readings: &[ARCHIVE_RATE, ARCHIVE_CPU, FILES_PUT, TIME_TO_PUT],
     targets: TARGETS,
     in_place: None,
     is_command: false,
@@ -98,15 +94,7 @@ pub const RETRIEVE: Kind = Kind {
             "whether the store's contents are dropped from this machine's memory before the get",
         ),
     ],
-    readings: &[
-        ("retrieve rate", "bytes got per second"),
-        ("retrieve CPU", "processor time for a MiB got"),
-        ("files got", "files got per second"),
-        (
-            "time to get",
-            "mean time of one file, until it is written; with each of them",
-        ),
-    ],
+    readings: &[RETRIEVE_RATE, RETRIEVE_CPU, FILES_GOT, TIME_TO_GET],
     targets: TARGETS,
     in_place: None,
     is_command: false,
@@ -193,20 +181,13 @@ impl ArchiveMeasurement {
         let flow = gauge.flow(self.files * self.size.0);
         let seconds = seconds.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        let (done, time) = match self.direction {
-            StoreDirection::Put => ("files put", "time to put"),
-            StoreDirection::Get => ("files got", "time to get"),
+        let (of_flow, done, time) = match self.direction {
+            StoreDirection::Put => ([ARCHIVE_RATE, ARCHIVE_CPU], FILES_PUT, TIME_TO_PUT),
+            StoreDirection::Get => ([RETRIEVE_RATE, RETRIEVE_CPU], FILES_GOT, TIME_TO_GET),
         };
         let per_second = self.files as f64 / flow.elapsed.as_secs_f64().max(1e-9);
-        let mut readings = flow.readings(self.kind()).collect::<Vec<_>>();
-        readings.push(Reading::new(
-            done,
-            Unit::PerSecond,
-            per_second,
-            Better::Higher,
-        ));
-        readings.push(Reading::new(time, Unit::Seconds, mean, Better::Lower).of(seconds));
-        Ok(readings)
+        let others = [done.reading(per_second), time.reading(mean).of(seconds)];
+        Ok(flow.readings(of_flow).chain(others).collect())
     }
 }
 

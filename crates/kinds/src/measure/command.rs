@@ -7,7 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{BYTES_READ, FROM_CACHE, FROM_STORAGE, READ_CALLS, REAL, SYSTEM, USER};
 use units::{Duration, TargetName};
 
 use super::Stop;
@@ -58,22 +59,13 @@ pub const KIND: Kind = Kind {
         ),
     ],
     readings: &[
-        ("real", "time from its start to its end"),
-        ("user", "processor time in programs"),
-        ("system", "processor time in the kernel"),
-        (
-            "reads",
-            "its calls that read, of files and of all else that has a descriptor",
-        ),
-        ("bytes read", "what they gave"),
-        (
-            "from storage",
-            "bytes read from storage for them, mapped pages included",
-        ),
-        (
-            "from the cache",
-            "share of the bytes read that no storage gave; 0 where it read ahead more",
-        ),
+        REAL,
+        USER,
+        SYSTEM,
+        READ_CALLS,
+        BYTES_READ,
+        FROM_STORAGE,
+        FROM_CACHE,
     ],
     targets: Targets::directories(
         "runs a program in a directory",
@@ -198,12 +190,11 @@ fn of_reads(reads: Reads) -> [Reading; 4] {
     } else {
         0.0
     };
-    let reading = |name: &str, unit, value| Reading::new(name, unit, value, Better::Neither);
     [
-        reading("reads", Unit::Count, reads.calls as f64),
-        reading("bytes read", Unit::Bytes, all),
-        Reading::new("from storage", Unit::Bytes, stored, Better::Lower),
-        Reading::new("from the cache", Unit::Share, cached, Better::Higher),
+        READ_CALLS.reading(reads.calls as f64),
+        BYTES_READ.reading(all),
+        FROM_STORAGE.reading(stored),
+        FROM_CACHE.reading(cached),
     ]
 }
 
@@ -238,13 +229,10 @@ impl Measuring for CommandMeasurement {
         let FinishedCommand {
             elapsed, reaped, ..
         } = self.run(place, stop)?;
-        let seconds = |name: &str, span: Duration| {
-            Reading::new(name, Unit::Seconds, span.as_secs_f64(), Better::Lower)
-        };
         let mut readings = vec![
-            seconds("real", elapsed),
-            seconds("user", reaped.user),
-            seconds("system", reaped.system),
+            REAL.reading(elapsed.as_secs_f64()),
+            USER.reading(reaped.user.as_secs_f64()),
+            SYSTEM.reading(reaped.system.as_secs_f64()),
         ];
         readings.extend(reaped.reads.into_iter().flat_map(of_reads));
         Ok(readings)

@@ -11,13 +11,17 @@ use network::name_space::run_in;
 use network::processor::MeasuredProcess;
 use network::socket::SocketOptions;
 use network::url::{Protocol, Url};
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{
+    CLIENT_CPU_PER_MIB, FTP_ALLOCATIONS, FTP_RATE, FTP_ROUND_TRIP, FTP_TIME, RATE_EACH,
+    SERVER_CPU_PER_MIB,
+};
 use units::Bytes;
 
 use super::Stop;
 use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::net::{self, ServerClock, byte_rate, cpu_per_mib, seconds};
+use super::net::{self, ServerClock, byte_rate, cpu_per_mib};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use super::targets::Targets;
@@ -78,25 +82,13 @@ pub const KIND: Kind = Kind {
         net::NAMESPACE,
     ],
     readings: &[
-        (
-            "rate",
-            "bytes per second of all transfers, from asking for the file to its end",
-        ),
-        ("rate each", "bytes per second of one transfer, on average"),
-        ("time", "from connecting to the end of everything"),
-        (
-            "round trip",
-            "round-trip time of connecting, with small packets on an idle link",
-        ),
-        ("client CPU", "processor time of this program for a MiB"),
-        (
-            "server CPU",
-            "processor time of the server for a MiB, when server is given",
-        ),
-        (
-            "allocations",
-            "how often space was allocated for the local file, when extent is given",
-        ),
+        FTP_RATE,
+        RATE_EACH,
+        FTP_TIME,
+        FTP_ROUND_TRIP,
+        CLIENT_CPU_PER_MIB,
+        SERVER_CPU_PER_MIB,
+        FTP_ALLOCATIONS,
     ],
     targets: Targets::directories(
         "writes what it retrieves to a file of its own in a directory",
@@ -196,21 +188,16 @@ impl Ftp {
         let round_trip = outcomes.iter().map(|it| it.round_trip).sum::<Duration>();
         let client_cpu = outcomes.iter().map(|it| it.client_cpu).sum();
         let mut readings = vec![
-            byte_rate("rate", bytes, slowest(|it| it.transfer)),
-            Reading::new("rate each", Unit::BytesPerSecond, each, Better::Higher),
-            seconds("time", slowest(|it| it.elapsed), Better::Lower),
-            seconds("round trip", round_trip.div_f64(count), Better::Neither),
-            cpu_per_mib("client CPU", client_cpu, bytes),
+            byte_rate(FTP_RATE, bytes, slowest(|it| it.transfer)),
+            RATE_EACH.reading(each),
+            FTP_TIME.reading(slowest(|it| it.elapsed).as_secs_f64()),
+            FTP_ROUND_TRIP.reading(round_trip.div_f64(count).as_secs_f64()),
+            cpu_per_mib(CLIENT_CPU_PER_MIB, client_cpu, bytes),
         ];
-        readings.extend(server_cpu.map(|cpu| cpu_per_mib("server CPU", cpu, bytes)));
+        readings.extend(server_cpu.map(|cpu| cpu_per_mib(SERVER_CPU_PER_MIB, cpu, bytes)));
         if self.extent > 0 {
             let count = outcomes.iter().map(|it| it.allocations).sum::<u64>() as f64;
-            readings.push(Reading::new(
-                "allocations",
-                Unit::Count,
-                count,
-                Better::Neither,
-            ));
+            readings.push(FTP_ALLOCATIONS.reading(count));
         }
         readings
     }

@@ -9,7 +9,11 @@ use network::name_space::run_in;
 use network::patience::Patience;
 use network::processor::MeasuredProcess;
 use network::url::{Protocol, Url};
-use results::{Better, Reading, Unit};
+use results::metric::{
+    BYTE_RATE, CLIENT_CPU, CONNECTIONS, FAILED_REQUESTS, PAGE_TIME, PAGE_TIME_P95, REQUEST_RATE,
+    REQUEST_TIME, SERVER_CPU, TIME_TO_FIRST_BYTE,
+};
+use results::{KnownMetric, Reading};
 use stats::Histogram;
 
 use super::Stop;
@@ -73,37 +77,16 @@ pub const KIND: Kind = Kind {
         net::NAMESPACE,
     ],
     readings: &[
-        (
-            "page time",
-            "mean time of a whole page, from the start of its first request",
-        ),
-        (
-            "page time 95 %",
-            "p95 of the time of a whole page; absent for few pages",
-        ),
-        (
-            "request time",
-            "mean time of one request, with connecting where there was some",
-        ),
-        (
-            FIRST_BYTE,
-            "mean time to the first byte of an answer, with connecting where there was some",
-        ),
-        ("request rate", "answers with a good status per second"),
-        ("byte rate", "bytes received per second, with heads"),
-        (
-            "client CPU",
-            "processor time of this program for one request",
-        ),
-        (
-            "server CPU",
-            "processor time of the server for one request, when server is given",
-        ),
-        ("connections", "connections made for one request"),
-        (
-            "failed requests",
-            "requests without a good answer, when they are counted",
-        ),
+        PAGE_TIME,
+        PAGE_TIME_P95,
+        REQUEST_TIME,
+        TIME_TO_FIRST_BYTE,
+        REQUEST_RATE,
+        BYTE_RATE,
+        CLIENT_CPU,
+        SERVER_CPU,
+        CONNECTIONS,
+        FAILED_REQUESTS,
     ],
     targets: net::not_used("the server at `url` is measured"),
     in_place: None,
@@ -111,7 +94,6 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Http::from_settings(settings)),
 };
 
-const FIRST_BYTE: &str = "time to first byte";
 const URL: ValueForm = ValueForm::Text("http://HOST/PATH or https://HOST/PATH");
 
 /// A page.
@@ -238,46 +220,22 @@ impl Http {
 
     fn readings(&self, outcome: &PageOutcome, server_cpu: Option<Duration>) -> Vec<Reading> {
         let requests = outcome.requests as f64;
-        let per_request = |name: &str, cpu: Duration| {
-            let value = cpu.as_secs_f64() / requests;
-            Reading::new(name, Unit::Seconds, value, Better::Lower)
-        };
+        let per_request =
+            |metric: KnownMetric, cpu: Duration| metric.reading(cpu.as_secs_f64() / requests);
         let mut readings = times_of(&outcome.page_times);
-        let mean = outcome.request_times.mean() / 1e9;
-        readings.push(Reading::new(
-            "request time",
-            Unit::Seconds,
-            mean,
-            Better::Lower,
-        ));
-        let first = outcome.first_byte_times.mean() / 1e9;
-        let first = Reading::new(FIRST_BYTE, Unit::Seconds, first, Better::Lower);
-        readings.push(first);
+        let first_byte = outcome.first_byte_times.mean() / 1e9;
         let rate = outcome.requests_counted as f64 / outcome.counted.as_secs_f64();
-        readings.push(Reading::new(
-            "request rate",
-            Unit::PerSecond,
-            rate,
-            Better::Higher,
-        ));
-        readings.push(byte_rate(
-            "byte rate",
-            outcome.bytes_counted,
-            outcome.counted,
-        ));
-        readings.push(per_request("client CPU", outcome.client_cpu));
-        readings.extend(server_cpu.map(|cpu| per_request("server CPU", cpu)));
-        let connects = outcome.connects as f64 / requests;
-        readings.push(Reading::new(
-            "connections",
-            Unit::Ratio,
-            connects,
-            Better::Neither,
-        ));
+        readings.extend([
+            REQUEST_TIME.reading(outcome.request_times.mean() / 1e9),
+            TIME_TO_FIRST_BYTE.reading(first_byte),
+            REQUEST_RATE.reading(rate),
+            byte_rate(BYTE_RATE, outcome.bytes_counted, outcome.counted),
+            per_request(CLIENT_CPU, outcome.client_cpu),
+        ]);
+        readings.extend(server_cpu.map(|cpu| per_request(SERVER_CPU, cpu)));
+        readings.push(CONNECTIONS.reading(outcome.connects as f64 / requests));
         if self.counts_failures {
-            let failed = outcome.faults.total() as f64;
-            let name = "failed requests";
-            readings.push(Reading::new(name, Unit::Count, failed, Better::Lower));
+            readings.push(FAILED_REQUESTS.reading(outcome.faults.total() as f64));
         }
         readings
     }
@@ -306,10 +264,9 @@ impl Measuring for Http {
 
 /// Nothing when no page came whole; few pages have no percentile.
 fn times_of(pages: &Histogram) -> Vec<Reading> {
-    let reading = |name: &str, ns: f64| Reading::new(name, Unit::Seconds, ns / 1e9, Better::Lower);
-    let mean = (!pages.is_empty()).then(|| reading("page time", pages.mean()));
+    let mean = (!pages.is_empty()).then(|| PAGE_TIME.reading(pages.mean() / 1e9));
     let high = pages.quantile(0.95);
-    let high = high.map(|high| reading("page time 95 %", high as f64));
+    let high = high.map(|high| PAGE_TIME_P95.reading(high as f64 / 1e9));
     mean.into_iter().chain(high).collect()
 }
 

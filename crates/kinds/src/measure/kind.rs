@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use results::{Reading, Warning};
+use results::{KnownMetric, Reading, Warning};
 use units::TargetName;
 
 use super::Stop;
@@ -77,8 +77,8 @@ pub struct Kind {
     pub about: &'static str,
     /// What can be set.
     pub settings: &'static [Setting],
-    /// What one replicate gives: names, as readings carry them, and meanings.
-    pub readings: &'static [(&'static str, &'static str)],
+    /// What one replicate gives.
+    pub readings: &'static [KnownMetric],
     /// What it does with each sort of target.
     pub targets: Targets,
     /// The setting that names what is measured in place of the study's target, if there is one.

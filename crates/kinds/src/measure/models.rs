@@ -1,7 +1,8 @@
 //! Models that take part in a measurement: several of them in one virtual time, each a device by
 //! itself.
 
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::TAPE_STOPS;
 use sim::{Action, Answer, Between, Command, CommandSource, Device, SimSpec, Transport};
 use units::{Duration, Instant};
 use workload::{ClientId, Durability, Errno};
@@ -262,17 +263,5 @@ pub fn device_action(action: IoAction) -> Option<Action> {
 pub fn tape_stops(devices: &[&dyn Device]) -> Option<Reading> {
     let stops = devices.iter().filter_map(|device| device.tape_stops());
     let stops = stops.reduce(|sum, stops| sum + stops)?;
-    let stops = stops as f64;
-    Some(Reading::new(
-        TAPE_STOPS.0,
-        Unit::Count,
-        stops,
-        Better::Neither,
-    ))
+    Some(TAPE_STOPS.reading(stops as f64))
 }
-
-/// The reading of [`tape_stops`], for lists of readings.
-pub const TAPE_STOPS: (&str, &str) = (
-    "tape stops",
-    "how often a simulated tape stopped streaming and backed up",
-);

@@ -8,7 +8,7 @@ use network::name_space::NameSpaceError;
 use network::processor::MeasuredProcess;
 use network::socket::SocketOptions;
 use network::url::{Protocol, Url};
-use results::{Better, Reading, Unit};
+use results::{KnownMetric, Reading};
 use units::Bytes;
 
 use super::Stop;
@@ -175,19 +175,12 @@ fn used(server: &MeasuredProcess) -> Result<Duration, MeasureError> {
 }
 
 /// Processor time per MiB moved.
-pub(super) fn cpu_per_mib(name: &str, cpu: Duration, bytes: u64) -> Reading {
-    let value = cpu.as_secs_f64() / (bytes as f64 / MIB);
-    Reading::new(name, Unit::SecondsPerMib, value, Better::Lower)
+pub(super) fn cpu_per_mib(metric: KnownMetric, cpu: Duration, bytes: u64) -> Reading {
+    metric.reading(cpu.as_secs_f64() / (bytes as f64 / MIB))
 }
 
-pub(super) fn byte_rate(name: &str, bytes: u64, span: Duration) -> Reading {
-    let value = bytes as f64 / span.as_secs_f64();
-    Reading::new(name, Unit::BytesPerSecond, value, Better::Higher)
-}
-
-/// A time.
-pub(super) fn seconds(name: &str, span: Duration, better: Better) -> Reading {
-    Reading::new(name, Unit::Seconds, span.as_secs_f64(), better)
+pub(super) fn byte_rate(metric: KnownMetric, bytes: u64, span: Duration) -> Reading {
+    metric.reading(bytes as f64 / span.as_secs_f64())
 }
 
 /// A namespace that cannot be entered is a mistake of the file's.

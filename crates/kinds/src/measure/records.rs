@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use drivers::{AlignedBuffer, BLOCK_BYTES, STAMP_BYTES, Seal, fill_incompressible, stamp};
-use results::{Better, Reading, Unit};
+use results::{KnownMetric, Reading};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use units::{Bytes, Duration};
@@ -182,31 +182,16 @@ impl Flow {
         self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// The rate of what is called `name`.
-    #[must_use]
-    pub fn rate_reading(&self, name: &str) -> Reading {
-        let name = format!("{name} rate");
-        Reading::new(name, Unit::BytesPerSecond, self.rate(), Better::Higher)
-    }
-
     /// Processor time for a MiB of it, if it is known.
     #[must_use]
-    pub fn cpu_reading(&self, name: &str) -> Option<Reading> {
+    pub fn cpu_reading(&self, metric: KnownMetric) -> Option<Reading> {
         let per_mib = self.cpu?.as_secs_f64() / (self.bytes as f64 / MIB).max(1e-9);
-        let name = format!("{name} CPU");
-        Some(Reading::new(
-            name,
-            Unit::SecondsPerMib,
-            per_mib,
-            Better::Lower,
-        ))
+        Some(metric.reading(per_mib))
     }
 
-    /// Both.
-    pub fn readings(&self, name: &str) -> impl Iterator<Item = Reading> {
-        [Some(self.rate_reading(name)), self.cpu_reading(name)]
-            .into_iter()
-            .flatten()
+    /// Its rate, and that.
+    pub fn readings(&self, [rate, cpu]: [KnownMetric; 2]) -> impl Iterator<Item = Reading> {
+        std::iter::once(rate.reading(self.rate())).chain(self.cpu_reading(cpu))
     }
 }
 

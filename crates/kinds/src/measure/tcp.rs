@@ -3,13 +3,14 @@
 use std::net::IpAddr;
 
 use network::tcp::{StreamPlan, send_stream};
-use results::{Better, Reading};
+use results::Reading;
+use results::metric::{IDLE_ROUND_TRIP, RECEIVER_CPU, SENDER_CPU, TCP_RATE, TCP_ROUND_TRIP};
 use units::Bytes;
 
 use super::Stop;
 use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::net::{self, byte_rate, cpu_per_mib, seconds};
+use super::net::{self, byte_rate, cpu_per_mib};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 
@@ -41,17 +42,11 @@ pub const KIND: Kind = Kind {
         net::TIMEOUT,
     ],
     readings: &[
-        (
-            "rate",
-            "bytes per second, from connecting to the last byte at the receiver",
-        ),
-        (
-            "idle round trip",
-            "round-trip time of connecting, with small packets on an idle link",
-        ),
-        ("round trip", "what the sender saw of it, on average"),
-        ("sender CPU", "processor time of the sender for a MiB"),
-        ("receiver CPU", "processor time of the receiver for a MiB"),
+        TCP_RATE,
+        IDLE_ROUND_TRIP,
+        TCP_ROUND_TRIP,
+        SENDER_CPU,
+        RECEIVER_CPU,
     ],
     targets: net::not_used("the stream from sender to receiver is measured"),
     in_place: None,
@@ -106,11 +101,11 @@ impl Measuring for Tcp {
             return Err(MeasureError::Failed(fault));
         }
         Ok(vec![
-            byte_rate("rate", outcome.bytes, outcome.elapsed),
-            seconds("idle round trip", outcome.idle_round_trip, Better::Neither),
-            seconds("round trip", outcome.round_trip, Better::Neither),
-            cpu_per_mib("sender CPU", outcome.sender_cpu, outcome.bytes),
-            cpu_per_mib("receiver CPU", outcome.receiver_cpu, outcome.bytes),
+            byte_rate(TCP_RATE, outcome.bytes, outcome.elapsed),
+            IDLE_ROUND_TRIP.reading(outcome.idle_round_trip.as_secs_f64()),
+            TCP_ROUND_TRIP.reading(outcome.round_trip.as_secs_f64()),
+            cpu_per_mib(SENDER_CPU, outcome.sender_cpu, outcome.bytes),
+            cpu_per_mib(RECEIVER_CPU, outcome.receiver_cpu, outcome.bytes),
         ])
     }
 }

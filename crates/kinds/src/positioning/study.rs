@@ -3,7 +3,8 @@
 use std::os::unix::fs::FileExt as _;
 
 use procedure::positioning_order;
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{POSITIONING_LONGEST, POSITIONING_MEAN, POSITIONING_MEDIAN};
 use units::Bytes;
 
 use super::filled::FilledModel;
@@ -37,14 +38,7 @@ pub const KIND: Kind = Kind {
         )
         .applying(FILLED),
     ],
-    readings: &[
-        (
-            "mean time",
-            "from the opening to the first record; with the time of each file",
-        ),
-        ("median time", "median time of a file"),
-        ("longest time", "that of the slowest file"),
-    ],
+    readings: &[POSITIONING_MEAN, POSITIONING_MEDIAN, POSITIONING_LONGEST],
     targets: Targets::and(TargetUse::Refused(
         "opens many files, which it makes in a directory",
     )),
@@ -135,11 +129,10 @@ fn readings(seconds: Vec<f64>) -> Vec<Reading> {
         _ => sorted.get(middle).copied().unwrap_or(f64::NAN),
     };
     let longest = sorted.last().copied().unwrap_or(f64::NAN);
-    let of = |name: &str, value: f64| Reading::new(name, Unit::Seconds, value, Better::Lower);
     vec![
-        of("mean time", mean).of(seconds),
-        of("median time", median),
-        of("longest time", longest),
+        POSITIONING_MEAN.reading(mean).of(seconds),
+        POSITIONING_MEDIAN.reading(median),
+        POSITIONING_LONGEST.reading(longest),
     ]
 }
 

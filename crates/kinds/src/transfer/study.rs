@@ -7,7 +7,8 @@ use std::path::Path;
 
 use drivers::{AccessMode, Caching, Target, TargetFileType, TargetOptions};
 use procedure::RoundsRule;
-use results::{Better, Reading, Setup, TransferMode, Unit};
+use results::metric::{FROM_PAGE_CACHE, READ_CPU, READ_RATE, WRITE_CPU, WRITE_RATE};
+use results::{Reading, Setup, TransferMode};
 use sys::drop_cached;
 use units::{Bytes, Duration};
 
@@ -54,16 +55,7 @@ pub const KIND: Kind = Kind {
         )
         .applying(NO_CACHE),
     ],
-    readings: &[
-        ("write rate", "bytes per second written"),
-        ("write CPU", "processor time for a MiB written"),
-        ("read rate", "bytes per second read"),
-        ("read CPU", "processor time for a MiB read"),
-        (
-            "from page cache",
-            "share of the bytes read that came from memory",
-        ),
-    ],
+    readings: &[WRITE_RATE, WRITE_CPU, READ_RATE, READ_CPU, FROM_PAGE_CACHE],
     targets: Targets::and(TargetUse::Read),
     in_place: None,
     is_command: false,
@@ -125,7 +117,9 @@ impl TransferMeasurement {
             path: target.path(),
         };
         let written = write_records(to, &mut pattern, 0, self.size, self.synced, stop)?;
-        let mut readings = written.readings("write").collect::<Vec<_>>();
+        let mut readings = written
+            .readings([WRITE_RATE, WRITE_CPU])
+            .collect::<Vec<_>>();
         readings.extend(self.read(&target, Some(&pattern), stop)?);
         drop(target);
         directory.remove()?;
@@ -184,11 +178,10 @@ impl TransferMeasurement {
         let before = Counters::take(None);
         let read = read_records(from, self.record, self.size, written, stop)?;
         let done = before.delta(&Counters::take(None));
-        let mut readings = read.readings("read").collect::<Vec<_>>();
+        let mut readings = read.readings([READ_RATE, READ_CPU]).collect::<Vec<_>>();
         let account = FetchAccount::of(target.path());
         if let Some(share) = page_cache_share(read.bytes, &done, &account) {
-            let name = "from page cache";
-            readings.push(Reading::new(name, Unit::Share, share, Better::Neither));
+            readings.push(FROM_PAGE_CACHE.reading(share));
         }
         Ok(readings)
     }
@@ -202,14 +195,11 @@ impl TransferMeasurement {
         // The first table has a row for each operation.
         let rows = run.tables.first().map_or(&[][..], |it| &it.rows);
         let readings = rows.iter().filter_map(|row| {
-            let name = format!("{} rate", row.levels[0]);
-            let rate = row.headline()?.value.value;
-            Some(Reading::new(
-                name,
-                Unit::BytesPerSecond,
-                rate,
-                Better::Higher,
-            ))
+            let metric = match row.levels[0].as_str() {
+                "write" => WRITE_RATE,
+                _ => READ_RATE,
+            };
+            Some(metric.reading(row.headline()?.value.value))
         });
         Ok(readings.collect())
     }

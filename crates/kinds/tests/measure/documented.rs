@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use kinds::measure::{Default, KINDS, Kind, TargetUse};
+use results::metrics_of;
 
 const DOCUMENT: &str = include_str!("../../../../docs/measurements.md");
 
@@ -19,9 +20,10 @@ fn tables(kind: &Kind) -> String {
         let (name, form, meaning) = (setting.name, setting.form, setting.meaning);
         writeln!(text, "| `{name}` | {form} | {default} | {meaning} |").expect("a text");
     }
-    text.push_str("\n| reading | what it is |\n|---|---|\n");
-    for (name, meaning) in kind.readings {
-        writeln!(text, "| {name} | {meaning} |").expect("a text");
+    text.push_str("\n| reading | unit | what it is |\n|---|---|---|\n");
+    for reading in kind.readings {
+        let (name, unit, meaning) = (reading.name, reading.unit.name(), reading.meaning);
+        writeln!(text, "| {name} | {unit} | {meaning} |").expect("a text");
     }
     text
 }
@@ -81,6 +83,23 @@ fn every_kind_is_documented_as_it_is() {
         lacks.is_empty(),
         "docs/measurements.md lacks, or has otherwise:\n{lacks}"
     );
+}
+
+#[test]
+fn goals_may_be_on_what_a_kind_gives() {
+    for kind in KINDS {
+        // Commands of these names measure otherwise.
+        let of_study = format!("study {}", kind.name);
+        let name = match kind.name {
+            "positioning" | "transfer" => of_study.as_str(),
+            other => other,
+        };
+        let given = kind.readings.iter().map(|it| (it.name.to_owned(), it.unit));
+        let (mut given, mut known) = (given.collect::<Vec<_>>(), metrics_of(name));
+        given.sort_by(|one, other| one.0.cmp(&other.0));
+        known.sort_by(|one, other| one.0.cmp(&other.0));
+        assert_eq!(given, known, "{name}");
+    }
 }
 
 #[test]

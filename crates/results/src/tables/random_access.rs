@@ -182,8 +182,7 @@ fn row(cell: &RandomCell) -> Row {
     };
     let trust = settled.max(Trust::unless_invalid(&cell.warnings));
     let rounds = cell.rounds.iter().zip(1..).map(|(mean, number)| {
-        let reading = ("service-time".to_owned(), Unit::Seconds, mean.value / 1e9);
-        Replicate::new(number, true, [reading])
+        Replicate::new(number, true, [SERVICE_TIME.reading(mean.value / 1e9)])
     });
     let headline = match cell.is_all_failed() {
         true => "iops",

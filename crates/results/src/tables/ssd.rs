@@ -4,7 +4,6 @@ use stats::{DriftVerdict, Estimate};
 use units::{Bytes, format_duration_ns};
 
 use crate::metric::*;
-use crate::reading::Unit;
 use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
@@ -271,10 +270,7 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
     figures.push(ERRORS.count(cell.errors));
     let rounds = cell.rounds.iter().map(|round| {
         let latency = round.latency_ns.value / 1e9;
-        let readings = [
-            ("iops".to_owned(), Unit::PerSecond, round.iops.value),
-            ("latency".to_owned(), Unit::Seconds, latency),
-        ];
+        let readings = [IOPS.reading(round.iops.value), LATENCY.reading(latency)];
         Replicate::new(round.number, true, readings)
     });
     Row::new(

@@ -222,18 +222,13 @@ fn together(each: &[Option<Saying>]) -> Option<Saying> {
 
 /// What a warning voids has no readings.
 fn replicate(it: &StudyReplicate) -> Replicate {
-    let readings = it.readings.iter();
-    let readings = readings.map(|it| (it.name.clone(), it.unit, it.value));
-    let parts = it.readings.iter().filter(|it| !it.parts.is_empty());
-    let samples = parts.map(|it| (it.name.clone(), it.parts.clone()));
     let turn = ReplicateTurn {
         place: it.number,
         started_at: it.started_at.clone(),
         elapsed_ns: it.elapsed_ns,
     };
     Replicate {
-        samples: samples.collect(),
         turn: Some(turn),
-        ..Replicate::new(it.round, !it.readings.is_empty(), readings)
+        ..Replicate::new(it.round, !it.readings.is_empty(), it.readings.clone())
     }
 }

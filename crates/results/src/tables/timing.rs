@@ -185,16 +185,12 @@ fn outliers(command: &TimedCommand) -> String {
 
 fn replicate(run: &TimedRun) -> Replicate {
     let mut readings = vec![
-        ("elapsed".to_owned(), Unit::Seconds, run.real_s),
-        ("cpu-user".to_owned(), Unit::Seconds, run.user_s),
-        ("cpu-system".to_owned(), Unit::Seconds, run.system_s),
-        ("bytes-read".to_owned(), Unit::Bytes, run.read_bytes as f64),
-        (
-            "bytes-written".to_owned(),
-            Unit::Bytes,
-            run.written_bytes as f64,
-        ),
-        ("exit-status".to_owned(), Unit::Count, f64::from(run.exit)),
+        ELAPSED.reading(run.real_s),
+        CPU_USER.reading(run.user_s),
+        CPU_SYSTEM.reading(run.system_s),
+        STORAGE_READ.reading(run.read_bytes as f64),
+        STORAGE_WRITTEN.reading(run.written_bytes as f64),
+        EXIT_STATUS.reading(f64::from(run.exit)),
     ];
     let memory = run.memory_bytes.map(|bytes| bytes as f64);
     readings.extend(memory.map(|it| MEMORY.reading(it)));

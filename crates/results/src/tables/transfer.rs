@@ -4,7 +4,7 @@ use stats::{Estimate, is_indicative};
 use units::{Bytes, format_counted};
 
 use crate::metric::*;
-use crate::reading::Unit;
+use crate::reading::{Reading, Unit};
 use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
@@ -303,11 +303,10 @@ fn replicate(pass: &TransferPass) -> Replicate {
     readings.extend(device.map(|it| DEVICE_THROUGHPUT.reading(it)));
     let streams = pass.streams.iter().filter(|_| pass.streams.len() > 1);
     readings.extend(streams.flat_map(|it| {
-        let of = |what: &str| format!("{what}-stream-{}", it.stream);
-        [
-            (of("throughput"), Unit::BytesPerSecond, it.rate),
-            (of("bytes"), Unit::Bytes, it.bytes as f64),
-        ]
+        [THROUGHPUT.reading(it.rate), BYTES.reading(it.bytes as f64)].map(|of_all| Reading {
+            name: format!("{}-stream-{}", of_all.name, it.stream),
+            ..of_all
+        })
     }));
     Replicate::new(pass.number, true, readings)
 }

@@ -222,10 +222,13 @@ fn capitalised(text: &str) -> String {
 /// What it gives, and how levels are compared.
 fn readings(kind: &Kind) -> String {
     let mut lines = vec!["Gives:".to_owned()];
-    let width = kind.readings.iter().map(|(name, _)| name.len()).max();
-    let width = width.unwrap_or(0);
-    let readings = kind.readings.iter();
-    lines.extend(readings.map(|(name, meaning)| format!("  {name:width$}  {meaning}")));
+    let readings = || kind.readings.iter();
+    let name_width = readings().map(|it| it.name.len()).max().unwrap_or(0);
+    let unit_width = readings().map(|it| it.unit.name().len()).max().unwrap_or(0);
+    lines.extend(readings().map(|it| {
+        let (name, unit, meaning) = (it.name, it.unit.name(), it.meaning);
+        format!("  {name:name_width$}  {unit:unit_width$}  {meaning}")
+    }));
     let example = kind.settings.iter().find_map(|it| match it.default {
         Default::Is(value) if matches!(it.form, ValueForm::Size(..)) => Some((it.name, value)),
         _ => None,

@@ -2,6 +2,7 @@
 //! have several values.
 
 use procedure::study::StudyOverrides;
+use procedure::{OfferedFigures, OfferedRow};
 use results::Setup;
 use study::Measures as _;
 use toml::{Table, Value};
@@ -9,7 +10,6 @@ use toml::{Table, Value};
 use crate::args::{KindArgs, RankSharing, is_list};
 use crate::commands::measures::Everything;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::offers::check_goals;
 use crate::commands::study::{StudyFile, StudyInvocation, beginning};
 use crate::exit::UsageError;
 
@@ -35,8 +35,9 @@ impl MeasuringCommand for KindArgs {
 /// The study that the command is.
 fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     check(args)?;
-    check_goals(args.kind.name, &args.rules.common.goals)?;
     let rules = &args.rules;
+    let offer = OfferedFigures::default().and(OfferedRow::Any, args.kind.name);
+    offer.check(&rules.common.goals).map_err(UsageError)?;
     let source = format!("seekstone {}", args.kind.name);
     Ok(StudyInvocation {
         file: StudyFile::made(&source, || definition(args), setup),

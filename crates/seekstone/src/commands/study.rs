@@ -526,6 +526,7 @@ fn described(kind: &Kind) -> String {
     }
     lines.push("  gives:".into());
     let readings = kind.readings.iter();
-    lines.extend(readings.map(|(name, meaning)| format!("    {name}: {meaning}")));
+    lines
+        .extend(readings.map(|it| format!("    {} ({}): {}", it.name, it.unit.name(), it.meaning)));
     lines.join("\n")
 }

@@ -89,6 +89,7 @@ fn goals_are_on_the_figures_of_the_kind() {
     check(
         "iops >= 3",
         2,
-        "wal gives no iops. It gives commits, latency, ",
+        "this command gives no iops. It gives latency, latency-p50, ",
     );
+    check("commits >= 5ms", 2, "this command gives no commits");
 }

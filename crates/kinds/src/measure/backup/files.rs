@@ -5,7 +5,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use drivers::WorkDirectory;
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{REPAIRED, RESTORE_CPU, RESTORE_RATE};
 use units::Duration;
 
 use super::passes::{Passes, Saved};
@@ -113,9 +114,8 @@ impl Passes for FilePasses {
         let restored = stream::restore(self.stream(), &target, stop)?;
         restored.compare(&self.items, stop)?;
         target.remove()?;
-        let repaired = restored.repaired as f64;
-        let repaired = Reading::new("repaired", Unit::Count, repaired, Better::Lower);
-        let flow = restored.flow.readings("restore");
+        let repaired = REPAIRED.reading(restored.repaired as f64);
+        let flow = restored.flow.readings([RESTORE_RATE, RESTORE_CPU]);
         Ok(flow.chain([repaired]).collect())
     }
 

@@ -11,14 +11,17 @@ mod stream;
 
 use std::path::Path;
 
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{
+    BACKUP_RATE, OVERHEAD, PROCESSOR_BUSY, REPAIRED, RESTORE_CPU, RESTORE_RATE, SAVE_CPU,
+    SAVE_RATE, STREAM_SIZE, TAPE_STOPS, VERIFY_CPU, VERIFY_RATE,
+};
 use units::{Bytes, TargetName};
 
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
 use super::form::{ANY_TIME, ValueForm};
 use super::kind::{Kind, Measuring, Setting, made};
-use super::models::TAPE_STOPS;
 use super::place::{MeasureError, ReplicateContext};
 use super::records::Flow;
 use super::settings::{SettingFault, Settings};
@@ -104,29 +107,17 @@ pub const KIND: Kind = Kind {
         .applying(Applies::ToModels),
     ],
     readings: &[
-        (
-            "save rate",
-            "bytes of the source saved per second, until the stream is synced",
-        ),
-        ("save CPU", "processor time for a MiB saved"),
-        ("verify rate", "bytes of the source verified per second"),
-        ("verify CPU", "processor time for a MiB verified"),
-        (
-            "restore rate",
-            "bytes restored per second, until the files are synced",
-        ),
-        ("restore CPU", "processor time for a MiB restored"),
-        (
-            "backup rate",
-            "bytes of the source per second of saving and, if that is asked for, verifying",
-        ),
+        SAVE_RATE,
+        SAVE_CPU,
+        VERIFY_RATE,
+        VERIFY_CPU,
+        RESTORE_RATE,
+        RESTORE_CPU,
+        BACKUP_RATE,
         PROCESSOR_BUSY,
-        ("repaired", "blocks that redundancy made up for"),
-        ("stream size", "bytes of the stream"),
-        (
-            "overhead",
-            "what the stream has beyond the source, as a share of the source",
-        ),
+        REPAIRED,
+        STREAM_SIZE,
+        OVERHEAD,
         TAPE_STOPS,
     ],
     targets: Targets::and(TargetUse::Refused(
@@ -137,8 +128,6 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Backup::from_settings(settings)),
 };
 
-/// The processor's share of the time.
-const PROCESSOR_BUSY: (&str, &str) = ("processor busy", "between models: CPU utilisation");
 const NO_RESTORE: Applies = Applies::ToFilesWhenOn(NO_CONTENT_WHY);
 const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 10));
 const BLOCK: ValueForm =
@@ -274,10 +263,10 @@ impl Measuring for Backup {
         let mut passes = self.passes(place, stop)?;
         let saved = passes.save(stop)?;
         let mut elapsed = saved.elapsed;
-        let mut readings: Vec<Reading> = saved.readings("save").collect();
+        let mut readings: Vec<Reading> = saved.readings([SAVE_RATE, SAVE_CPU]).collect();
         if self.verify {
             let verified = passes.verify(stop)?;
-            readings.extend(verified.readings("verify"));
+            readings.extend(verified.readings([VERIFY_RATE, VERIFY_CPU]));
             elapsed += verified.elapsed;
         }
         let bytes = passes.bytes();
@@ -286,10 +275,10 @@ impl Measuring for Backup {
             elapsed,
             cpu: None,
         };
-        readings.push(backup.rate_reading("backup"));
+        readings.push(BACKUP_RATE.reading(backup.rate()));
         readings.extend(passes.processor_time().map(|work| {
             let busy = work.as_secs_f64() / elapsed.as_secs_f64().max(1e-9);
-            Reading::new(PROCESSOR_BUSY.0, Unit::Share, busy, Better::Lower)
+            PROCESSOR_BUSY.reading(busy)
         }));
         if self.restore {
             readings.extend(passes.restore(stop)?);
@@ -298,8 +287,8 @@ impl Measuring for Backup {
         let stream_bytes = saved.stream_bytes as f64;
         let overhead = stream_bytes / (bytes as f64).max(1.0) - 1.0;
         readings.extend([
-            Reading::new("stream size", Unit::Bytes, stream_bytes, Better::Lower),
-            Reading::new("overhead", Unit::Share, overhead, Better::Lower),
+            STREAM_SIZE.reading(stream_bytes),
+            OVERHEAD.reading(overhead),
         ]);
         readings.extend(saved.others);
         Ok(readings)

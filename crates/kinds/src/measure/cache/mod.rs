@@ -9,7 +9,8 @@ mod reads;
 
 use drivers::Caching;
 use random::{LawError, Permutation, Purpose, Stream, Zipf};
-use results::{Better, Reading, Unit};
+use results::metric::{BUFFER_HITS, HITS, PAGE_CACHE_HITS, READ_TIME, READS_PER_SECOND};
+use results::{KnownMetric, Reading};
 use units::Bytes;
 
 use super::Stop;
@@ -60,20 +61,11 @@ pub const KIND: Kind = Kind {
         )),
     ],
     readings: &[
-        ("hits", "hit ratio: share of reads answered from memory"),
-        ("buffer hits", "share answered by the program's own buffer"),
-        (
-            "page cache hits",
-            "share answered by the system's page cache",
-        ),
-        (
-            "read time",
-            "mean time of a read, those from memory included",
-        ),
-        (
-            "read rate",
-            "reads per second; without bound where all come from the buffer of a model",
-        ),
+        HITS,
+        BUFFER_HITS,
+        PAGE_CACHE_HITS,
+        READ_TIME,
+        READS_PER_SECOND,
     ],
     targets: Targets::and(TargetUse::Read),
     in_place: None,
@@ -156,21 +148,15 @@ impl Cache {
     }
 
     fn readings(&self, counts: Counts, elapsed: f64) -> Vec<Reading> {
-        let share = |name: &str, count: u64| {
-            Reading::new(
-                name,
-                Unit::Share,
-                count as f64 / self.reads as f64,
-                Better::Higher,
-            )
-        };
+        let share =
+            |metric: KnownMetric, count: u64| metric.reading(count as f64 / self.reads as f64);
         let each = elapsed / self.reads as f64;
         vec![
-            share("hits", counts.buffer + counts.page_cache),
-            share("buffer hits", counts.buffer),
-            share("page cache hits", counts.page_cache),
-            Reading::new("read time", Unit::Seconds, each, Better::Lower),
-            Reading::new("read rate", Unit::PerSecond, 1.0 / each, Better::Higher),
+            share(HITS, counts.buffer + counts.page_cache),
+            share(BUFFER_HITS, counts.buffer),
+            share(PAGE_CACHE_HITS, counts.page_cache),
+            READ_TIME.reading(each),
+            READS_PER_SECOND.reading(1.0 / each),
         ]
     }
 }

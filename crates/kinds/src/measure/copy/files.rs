@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, Target, TargetOptions, WorkDirectory};
 use host::counters::{Counters, CountersDelta};
-use results::{Better, Reading, Unit, Warning};
+use results::metric::{COPY_DEVICE_READS, COPY_DEVICE_WRITES, EXTENTS};
+use results::{Reading, Warning};
 use sys::{count_extents, drop_cached};
 use units::{Bytes, TargetName};
 
@@ -199,14 +200,11 @@ impl Carrier for FileCarrier {
 }
 
 fn others(extents: Option<u64>, done: &CountersDelta) -> Vec<Reading> {
-    let count = |name: &str, value: u64, better: Better| {
-        Reading::new(name, Unit::Count, value as f64, better)
-    };
-    let extents = extents.map(|extents| count("extents", extents, Better::Lower));
+    let extents = extents.map(|extents| EXTENTS.reading(extents as f64));
     let mut others: Vec<Reading> = extents.into_iter().collect();
     if let Some(device) = &done.device {
-        others.push(count("device reads", device.reads, Better::Neither));
-        others.push(count("device writes", device.writes, Better::Neither));
+        others.push(COPY_DEVICE_READS.reading(device.reads as f64));
+        others.push(COPY_DEVICE_WRITES.reading(device.writes as f64));
     }
     others
 }

@@ -4,7 +4,11 @@
 
 mod files;
 
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{
+    COPY_ALLOCATIONS, COPY_CALLS, COPY_CPU, COPY_DEVICE_READS, COPY_DEVICE_WRITES, COPY_RATE,
+    COPY_TIME, EXTENTS, TAPE_STOPS,
+};
 use sim::SimSpec;
 use units::{Bytes, Duration, TargetName};
 
@@ -12,9 +16,7 @@ use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::form::{ANY_TIME, ValueForm};
 use super::kind::{Kind, Measured, Measuring, Setting, made};
-use super::models::{
-    ModelPair, ModelTarget, TAPE_STOPS, open_part, refuse_larger, refuse_read_only,
-};
+use super::models::{ModelPair, ModelTarget, open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
 use super::records::{SYNCED, Spent, Synced, synced};
 use super::settings::{SettingFault, Settings};
@@ -92,26 +94,14 @@ pub const KIND: Kind = Kind {
         .applying(Applies::ToModels),
     ],
     readings: &[
-        (
-            "copy time",
-            "from the first read to the end of the last write, or sync",
-        ),
-        ("copy rate", "bytes copied per second"),
-        ("copy CPU", "processor time for a MiB copied"),
-        ("calls", "reads and writes that this program asked for"),
-        ("allocations", "how often space was allocated for the copy"),
-        (
-            "extents",
-            "pieces in which the copy lies, where the file system tells",
-        ),
-        (
-            "device reads",
-            "reads that the device completed meanwhile, whoever asked for them",
-        ),
-        (
-            "device writes",
-            "writes that the device completed meanwhile, whoever asked for them",
-        ),
+        COPY_TIME,
+        COPY_RATE,
+        COPY_CPU,
+        COPY_CALLS,
+        COPY_ALLOCATIONS,
+        EXTENTS,
+        COPY_DEVICE_READS,
+        COPY_DEVICE_WRITES,
         TAPE_STOPS,
     ],
     targets: Targets::and(TargetUse::Overwritten),
@@ -265,19 +255,11 @@ impl Measuring for Copy {
         let flow = carried.spent.flow(Spent::default(), size.0);
         let allocations = self.writes(size).filter(|step| step.space > 0).count();
         let seconds = flow.elapsed.as_secs_f64();
-        let count = |name: &str, value: u64, better: Better| {
-            Reading::new(name, Unit::Count, value as f64, better)
-        };
-        let mut readings = vec![Reading::new(
-            "copy time",
-            Unit::Seconds,
-            seconds,
-            Better::Lower,
-        )];
-        readings.extend(flow.readings("copy"));
+        let mut readings = vec![COPY_TIME.reading(seconds)];
+        readings.extend(flow.readings([COPY_RATE, COPY_CPU]));
         let calls = carried.calls;
-        readings.extend(calls.map(|calls| count("calls", calls, Better::Lower)));
-        readings.push(count("allocations", allocations as u64, Better::Neither));
+        readings.extend(calls.map(|calls| COPY_CALLS.reading(calls as f64)));
+        readings.push(COPY_ALLOCATIONS.reading(allocations as f64));
         readings.extend(carried.others);
         Ok(Measured {
             readings,

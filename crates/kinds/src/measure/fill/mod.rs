@@ -9,7 +9,8 @@ mod vessel;
 
 use std::path::Path;
 
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::{CAPACITY, FILES_WRITTEN, FILL_CPU, FILL_RATE, FILL_TIME, LEFT, TAPE_STOPS};
 use sim::SimSpec;
 use units::{Bytes, TargetName};
 
@@ -17,7 +18,7 @@ use super::Stop;
 use super::applies::NO_CONTENT;
 use super::form::ValueForm;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::models::{TAPE_STOPS, open_part, refuse_read_only};
+use super::models::{open_part, refuse_read_only};
 use super::mount_guard::refuse_mount;
 use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records::{Flow, Spent};
@@ -57,19 +58,12 @@ pub const KIND: Kind = Kind {
         .applying(NO_CONTENT),
     ],
     readings: &[
-        ("capacity", "bytes that fitted into the files"),
-        ("fill time", "from the first write to the last sync"),
-        (
-            "fill rate",
-            "bytes written per second; with the rate of each hundredth of the free space, or of \
-             each record if that is more",
-        ),
-        ("fill CPU", "processor time for a MiB written"),
-        ("files", "files that were written, the last one cut short"),
-        (
-            "left",
-            "bytes that the file system still called free when it was full",
-        ),
+        CAPACITY,
+        FILL_TIME,
+        FILL_RATE,
+        FILL_CPU,
+        FILES_WRITTEN,
+        LEFT,
         TAPE_STOPS,
     ],
     targets: Targets::and(TargetUse::Refused(
@@ -231,12 +225,11 @@ impl FillProgress {
 fn readings(flow: &Flow, rates: Vec<f64>, files: u64) -> Vec<Reading> {
     let seconds = flow.elapsed.as_secs_f64();
     let mut readings = vec![
-        Reading::new("capacity", Unit::Bytes, flow.bytes as f64, Better::Higher),
-        Reading::new("fill time", Unit::Seconds, seconds, Better::Neither),
-        flow.rate_reading("fill").of(rates),
+        CAPACITY.reading(flow.bytes as f64),
+        FILL_TIME.reading(seconds),
+        FILL_RATE.reading(flow.rate()).of(rates),
     ];
-    readings.extend(flow.cpu_reading("fill"));
-    let files = files as f64;
-    readings.push(Reading::new("files", Unit::Count, files, Better::Neither));
+    readings.extend(flow.cpu_reading(FILL_CPU));
+    readings.push(FILES_WRITTEN.reading(files as f64));
     readings
 }

@@ -11,7 +11,8 @@ use drivers::{
     AlignedBuffer, BLOCK_BYTES, STAMP_BYTES, Seal, TargetError, WorkDirectory, fill_incompressible,
     free_space, stamp,
 };
-use results::{Better, Reading, Unit};
+use results::Reading;
+use results::metric::LEFT;
 use sim::SimSpec;
 use units::{Bytes, Instant};
 
@@ -139,7 +140,7 @@ impl Vessel for FileVessel {
         self.present = None;
         let left = self.free()? as f64;
         self.directory.remove()?;
-        Ok(vec![Reading::new("left", Unit::Bytes, left, Better::Lower)])
+        Ok(vec![LEFT.reading(left)])
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use drivers::{AlignedBuffer, Caching, Target, WorkDirectory};
 use host::together::{no_thread, together};
+use results::metric::STREAMS_CPU;
 use results::{Reading, TransferKind, Warning};
 use sim::{Answer, SimSpec};
 use units::{Bytes, Duration};
@@ -138,7 +139,7 @@ impl Lanes for FileLanes {
         let died = || MeasureError::Failed("a stream's thread has died: our mistake".into());
         let ends = ends.into_iter().map(|end| end.map_err(|_| died())?);
         let elapsed = ends.collect::<Result<_, _>>()?;
-        let others = all.flow(this.bytes).cpu_reading("streams");
+        let others = all.flow(this.bytes).cpu_reading(STREAMS_CPU);
         drop(this.lanes);
         for directory in this.directories {
             directory.remove()?;

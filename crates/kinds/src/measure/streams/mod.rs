@@ -6,7 +6,8 @@ mod lanes;
 use std::iter::once;
 
 use drivers::{AccessMode, Caching, Target};
-use results::{Better, Reading, TransferKind, Unit};
+use results::metric::{FAIRNESS, STREAM_RATE, STREAMS_CPU, TAPE_STOPS, TOTAL_RATE};
+use results::{Reading, TransferKind};
 use sim::SimSpec;
 use units::{Bytes, Duration};
 
@@ -14,7 +15,7 @@ use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::form::{TextOrList, ValueForm};
 use super::kind::{Kind, Measured, Measuring, Setting, made};
-use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
+use super::models::{open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use super::steps::{IoAction, IoStep, IoSteps, sequence};
@@ -54,22 +55,7 @@ pub const KIND: Kind = Kind {
         )
         .applying(Applies::ToParts),
     ],
-    readings: &[
-        (
-            "total rate",
-            "bytes of all streams over the time until the last one is done",
-        ),
-        (
-            "stream rate",
-            "the mean of the streams' own rates; with each of them",
-        ),
-        (
-            "fairness",
-            "1 when all streams are equally fast, 1/N when one of N has all (R. Jain, 1984)",
-        ),
-        ("streams CPU", "processor time for a MiB, of all streams"),
-        TAPE_STOPS,
-    ],
+    readings: &[TOTAL_RATE, STREAM_RATE, FAIRNESS, STREAMS_CPU, TAPE_STOPS],
     targets: Targets::and(TargetUse::ReadOrOverwritten),
     in_place: Some("directories"),
     is_command: true,
@@ -235,12 +221,10 @@ impl Measuring for StreamsMeasurement {
 fn readings(total: f64, rates: Vec<f64>) -> Vec<Reading> {
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let fairness = fairness(&rates);
-    let rate =
-        |name: &str, value: f64| Reading::new(name, Unit::BytesPerSecond, value, Better::Higher);
     vec![
-        rate("total rate", total),
-        rate("stream rate", mean).of(rates),
-        Reading::new("fairness", Unit::Share, fairness, Better::Higher),
+        TOTAL_RATE.reading(total),
+        STREAM_RATE.reading(mean).of(rates),
+        FAIRNESS.reading(fairness),
     ]
 }
 

@@ -15,7 +15,11 @@ use lab::laboratory::Outcome;
 use lab::storage::StorageSettings;
 use lab::test_file::{make_test_file, stop_of, stopped, write_over};
 use procedure::{MAIN_DIRECT, Preparation, Trial};
-use results::{Access, Better, Measurement, Reading, Setup, Unit, percentile_name};
+use results::metric::{
+    COMMITS, DEVICE_BYTES_PER_BYTE, LATENCY, LATENCY_P50, LATENCY_P95, LATENCY_P99,
+    RECORDS_PER_APPEND,
+};
+use results::{Access, KnownMetric, Measurement, Reading, Setup};
 use stats::Channel;
 use units::{Bytes, Duration};
 use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
@@ -74,19 +78,13 @@ pub const KIND: Kind = Kind {
         ERRORS,
     ],
     readings: &[
-        ("commits", "records made durable per second"),
-        (
-            "latency",
-            "mean time from a record that is ready to its commit",
-        ),
-        ("latency-p50", "median time of a commit"),
-        ("latency-p95", "19 of 20 took no longer"),
-        ("latency-p99", "99 of 100 took no longer"),
-        ("records per append", "mean number made durable together"),
-        (
-            "device bytes per byte",
-            "bytes that the device wrote for each byte of a record, where it counts them",
-        ),
+        COMMITS,
+        LATENCY,
+        LATENCY_P50,
+        LATENCY_P95,
+        LATENCY_P99,
+        RECORDS_PER_APPEND,
+        DEVICE_BYTES_PER_BYTE,
     ],
     targets: Targets::and(TargetUse::Overwritten),
     in_place: None,
@@ -103,7 +101,8 @@ const THINK: ValueForm = ValueForm::Time(Duration::from_nanos(1), Duration::from
 /// Direct I/O moves whole blocks.
 const DIRECT_UNIT: u32 = drivers::BLOCK_BYTES as u32;
 /// Percentiles that are given.
-const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
+const PERCENTILES: [(f64, KnownMetric); 3] =
+    [(0.5, LATENCY_P50), (0.95, LATENCY_P95), (0.99, LATENCY_P99)];
 
 /// A write-ahead log.
 #[derive(Clone, Debug)]
@@ -244,30 +243,24 @@ impl Wal {
 
     fn readings(&self, found: &Measurement) -> Vec<Reading> {
         let committed = (found.completions_all * u64::from(self.spec.record)) as f64;
-        let seconds =
-            |name: String, ns: f64| Reading::new(name, Unit::Seconds, ns / 1e9, Better::Lower);
-        let commits = found.throughput.value;
         let mut readings = vec![
-            Reading::new("commits", Unit::PerSecond, commits, Better::Higher),
-            seconds("latency".into(), found.response.mean.value),
+            COMMITS.reading(found.throughput.value),
+            LATENCY.reading(found.response.mean.value / 1e9),
         ];
-        let percentiles = found.response.percentiles.iter();
-        let percentiles = percentiles.filter(|it| PERCENTILES.contains(&it.p));
-        readings.extend(percentiles.filter_map(|it| {
-            let name = format!("latency-{}", percentile_name(it.p));
-            Some(seconds(name, it.estimate?.value))
+        readings.extend(PERCENTILES.iter().filter_map(|(p, metric)| {
+            let mut percentiles = found.response.percentiles.iter();
+            let ns = percentiles.find(|it| it.p == *p)?.estimate?.value;
+            Some(metric.reading(ns / 1e9))
         }));
         let appends = found.kinds.iter().find(|it| it.kind == "write");
         if let Some(appends) = appends.filter(|it| it.count > 0) {
             let each = found.completions_all as f64 / appends.count as f64;
-            let name = "records per append";
-            readings.push(Reading::new(name, Unit::Count, each, Better::Neither));
+            readings.push(RECORDS_PER_APPEND.reading(each));
         }
         let device = found.counters.as_ref().and_then(|it| it.device.as_ref());
         if let Some(device) = device.filter(|_| committed > 0.0) {
             let each = device.written_bytes as f64 / committed;
-            let name = "device bytes per byte";
-            readings.push(Reading::new(name, Unit::Ratio, each, Better::Neither));
+            readings.push(DEVICE_BYTES_PER_BYTE.reading(each));
         }
         readings
     }
