@@ -5,7 +5,8 @@
 //! Of a table `| key | type | meaning |` each key is a property. `?` behind a type, or "or null",
 //! allows null; numbers may be null anywhere. A meaning that ends in `: *Name*`, or is that alone,
 //! refers to the section of that name. A key is required unless its meaning says "absent" or
-//! "left out".
+//! "left out". A key such as "`drift`.`total`" is one of the object, or of the objects in the
+//! array, whose key stands above it.
 
 use std::fs;
 
@@ -131,34 +132,55 @@ fn named<'a>(name: &str, within: &Section<'_>, sections: &'a [Section<'a>]) -> R
 }
 
 fn object(section: &Section<'_>, sections: &[Section<'_>]) -> Result<Value> {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
+    let mut object = json!({ "type": "object", "properties": {}, "required": [] });
     for [keys, kinds, meaning] in &section.rows {
-        let keys: Vec<&str> = keys.split(", ").map(|key| key.trim_matches('`')).collect();
         let kinds: Vec<&str> = kinds.split(", ").collect();
-        let may_be_absent = ["absent", "left out"].iter().any(|it| meaning.contains(it));
-        for (at, key) in keys.iter().enumerate() {
-            if key.contains('.') {
-                continue;
-            }
+        for (at, key) in keys.split(", ").enumerate() {
             let kind = kinds.get(at).unwrap_or(&kinds[kinds.len() - 1]);
-            let value = property(kind, meaning, section, sections)
-                .with_context(|| format!("{DOCUMENT}: {} of {}", key, section.name))?;
-            properties.insert((*key).to_owned(), value);
-            if !may_be_absent {
-                required.push(*key);
-            }
+            let found = property(kind, meaning, section, sections)
+                .and_then(|value| define(&mut object, key, value, meaning));
+            found.with_context(|| format!("{DOCUMENT}: {key} of {}", section.name))?;
         }
     }
-    let mut object = json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-    });
     if let Some(base) = section.base {
         object["allOf"] = json!([{ "$ref": named(base, section, sections)? }]);
     }
     Ok(object)
+}
+
+/// Give an object, or one within it, a property.
+fn define(object: &mut Value, key: &str, value: Value, meaning: &str) -> Result<()> {
+    let (above, key) = match key.rsplit_once("`.`") {
+        Some((above, key)) => (above.split("`.`").collect(), key),
+        None => (Vec::new(), key),
+    };
+    let mut object = object;
+    for part in above {
+        let property = object["properties"].get_mut(part.trim_matches('`'));
+        object = within(property.with_context(|| format!("{part} is not defined above it"))?);
+    }
+    let key = key.trim_matches('`');
+    object["properties"][key] = value;
+    if !["absent", "left out"].iter().any(|it| meaning.contains(it)) {
+        match object["required"].as_array_mut() {
+            Some(required) => required.push(key.into()),
+            None => object["required"] = json!([key]),
+        }
+    }
+    Ok(())
+}
+
+/// The object that a property is where it is not null, or each in its array.
+fn within(property: &mut Value) -> &mut Value {
+    let known = match property.get("anyOf") {
+        Some(_) => &mut property["anyOf"][0],
+        None => property,
+    };
+    if known["type"] == "array" {
+        known["items"]["type"] = "object".into();
+        return &mut known["items"];
+    }
+    known
 }
 
 fn property(
@@ -244,6 +266,10 @@ mod tests {
 | `schema` | integer | version |
 | `parts` | array | in their order: *Part*; see below |
 | `first`, `last` | number, text? | first and last; absent where there is one |
+| `trend` | object? | how it changed; null where it is not known |
+| `trend`.`total` | number | in all |
+| `steps` | array | one for each step |
+| `steps`.`name` | text | absent where it has none |
 
 ### Part
 
@@ -265,7 +291,15 @@ The keys of *Estimate*, and:
         let schema: Value =
             serde_json::from_str(&written(SAMPLE).expect("a schema")).expect("JSON");
         let run = &schema["$defs"]["Run"];
-        assert_eq!(run["required"], json!(["schema", "parts"]));
+        assert_eq!(
+            run["required"],
+            json!(["schema", "parts", "trend", "steps"])
+        );
+        let trend = &run["properties"]["trend"]["anyOf"][0];
+        assert_eq!(trend["required"], json!(["total"]));
+        let step = &run["properties"]["steps"]["items"];
+        assert_eq!(step["properties"]["name"]["type"], "string");
+        assert!(step.get("required").is_none());
         assert_eq!(run["properties"]["schema"]["type"], "integer");
         let parts = &run["properties"]["parts"];
         assert_eq!(parts["items"]["$ref"], "#/$defs/Part");
@@ -282,7 +316,11 @@ The keys of *Estimate*, and:
 
     #[test]
     fn a_document_with_an_unknown_type_or_section_is_refused() {
-        for (from, to) in [("integer", "whole number"), ("*Part*", "*Piece*")] {
+        for (from, to) in [
+            ("integer", "whole number"),
+            ("*Part*", "*Piece*"),
+            ("`trend`.", "`trends`."),
+        ] {
             let document = SAMPLE.replacen(from, to, 1);
             assert!(written(&document).is_err(), "{to}");
         }
