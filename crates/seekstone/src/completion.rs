@@ -11,6 +11,7 @@ use clap_complete::engine::{
 };
 use clap_complete::env::Shells;
 use lab::simulated::open_definition;
+use results::metrics_of;
 use units::TargetName;
 use workload::WorkloadDefinition;
 
@@ -22,6 +23,8 @@ use crate::studies::SHIPPED;
 /// Set by the lines that `seekstone completions` prints, when a shell asks.
 const ASKED: &str = "SEEKSTONE_COMPLETE";
 const PROGRAM: &str = "seekstone";
+/// The option of what a command's figures must keep.
+const GOALS: &str = "goals";
 /// Runs that are offered, latest first.
 const RUNS_MAX: usize = 30;
 /// Bash breaks words at colons, and would never see `sim:` whole.
@@ -73,7 +76,16 @@ pub fn registration(shell: &str) -> std::io::Result<Option<String>> {
 /// A command and all below it; `path` names those above.
 fn with_finders(command: Command, path: &str) -> Command {
     let path = format!("{path} {}", command.get_name());
+    let metrics = metrics_of(command.get_name());
     let command = command.mut_args(|arg| {
+        if arg.get_id() == GOALS {
+            let metrics = metrics.clone();
+            return arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
+                let metrics = metrics.iter();
+                let with_unit = metrics.map(|(name, unit)| (name.clone(), unit.name().to_owned()));
+                beginning(typed, with_unit)
+            }));
+        }
         let place = format!("{path} {}", arg.get_id());
         let found = FINDERS.iter().find(|(end, _)| place.ends_with(end));
         match found {

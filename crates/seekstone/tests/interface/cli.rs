@@ -373,6 +373,7 @@ fn a_shell_offers_runs_models_and_what_comes_with_the_program() {
     check("seekstone trial . --pat", &["--pattern"]);
     check("seekstone trial . --pattern ", &["uniform", "zipf:"]);
     check("seekstone wal --sync f", &["fdatasync", "fsync"]);
+    check("seekstone wal . --goal ", &["commits", "latency-p99"]);
     assert_eq!(offered(&scratch, "seekstone runs show 3"), [""]);
 }
 
