@@ -55,6 +55,9 @@ pub struct Reading {
         deserialize_with = "numbers"
     )]
     pub parts: Vec<f64>,
+    /// Its interval by what happened within the replicate, where that is one trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Estimate>,
 }
 
 /// Numbers; null is none.
@@ -73,7 +76,15 @@ impl Reading {
             value,
             better,
             parts: Vec::new(),
+            within: None,
         }
+    }
+
+    /// The same reading with its interval within the replicate, if that has both ends.
+    #[must_use]
+    pub fn within(mut self, interval: Estimate) -> Self {
+        self.within = interval.is_bounded().then_some(interval);
+        self
     }
 
     /// The same reading with the values that it sums up.

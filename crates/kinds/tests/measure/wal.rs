@@ -61,6 +61,8 @@ fn a_disk_turns_once_for_each_commit() {
     let each = turn * (1.0 + 8.0 / slots) + skew * 8.0 / sectors;
     let readings = measured("wal", "time = \"60s\"", &model("sim:rz26"));
     let rate = reading(&readings, "commits");
+    let within = readings[0].within.expect("an interval of the trial");
+    assert!(within.low <= rate && rate <= within.high, "{within:?}");
     let error = (rate * each - 1.0).abs();
     assert!(
         error < 0.005,

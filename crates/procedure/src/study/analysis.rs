@@ -117,13 +117,17 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
     let found = column.of_cell(cell);
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
     let first = *values.first()?;
-    // A single replicate says nothing about the next.
-    let mut value = repeats_mean(&values).unwrap_or(Estimate {
+    // A single replicate says nothing about the next, only what chance did within it.
+    let alone = column.within[cell].unwrap_or(Estimate {
         value: first,
         low: f64::NAN,
         high: f64::INFINITY,
         confidence: CONFIDENCE,
         samples: 1.0,
+    });
+    let mut value = repeats_mean(&values).unwrap_or(Estimate {
+        value: first,
+        ..alone
     });
     // No part of a whole goes beyond it.
     if column.is_part() && value.is_bounded() {
@@ -383,8 +387,11 @@ pub fn is_precise(cells: &[StudyCell], precision: f64) -> bool {
     widest(cells, precision) <= 1.0
 }
 
-/// The widest interval over what was asked for.
+/// The widest interval over what was asked for: that within a single replicate is none.
 fn widest(cells: &[StudyCell], precision: f64) -> f64 {
+    if cells.iter().any(|cell| cell.replicates < 2) {
+        return f64::INFINITY;
+    }
     let figures = cells.iter().flat_map(|cell| &cell.figures);
     let judged = figures.filter(|figure| figure.better != Better::Neither);
     let widths = judged.map(|figure| match figure.unit {

@@ -13,6 +13,8 @@ pub(super) struct DesignColumn {
     pub reading: Reading,
     /// By cell, then by round; none where it was not measured.
     pub values: Vec<Vec<Option<f64>>>,
+    /// By cell: the interval within its replicate, where there is but one.
+    pub within: Vec<Option<Estimate>>,
 }
 
 impl DesignColumn {
@@ -39,11 +41,13 @@ impl DesignColumn {
                     columns.push(Self {
                         reading: reading.clone(),
                         values: vec![vec![None; rounds]; cells.len()],
+                        within: vec![None; cells.len()],
                     });
                     columns.len() - 1
                 });
                 let value = Some(reading.value).filter(|value| value.is_finite());
                 columns[at].values[cell][replicate.round as usize - 1] = value;
+                columns[at].within[cell] = reading.within.filter(|_| rounds == 1);
             }
         }
         columns

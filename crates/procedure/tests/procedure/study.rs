@@ -5,6 +5,7 @@ use procedure::study::{StudyShape, analyse, is_precise, replicates_needed};
 use procedure::{Rounds, RoundsRule};
 use random::{Purpose, Stream};
 use results::{Better, Reading, StudyComparison, StudyReplicate, StudyVerdict, Unit};
+use stats::Estimate;
 use units::Duration;
 
 /// What a measurement of one reading gives in each round and cell.
@@ -69,6 +70,33 @@ fn replicates_of_two_kinds_and_those_that_move_are_told() {
     assert_eq!(kinds.iter().filter(|it| **it).count(), 2, "{kinds:?}");
     assert_eq!(moves.iter().filter(|it| **it).count(), 2, "{moves:?}");
     assert!(kinds.iter().zip(&moves).all(|it| !(*it.0 && *it.1)));
+}
+
+/// The trial that a single replicate was has an interval, which the study threw away. It does not
+/// say that more replicates are not needed.
+#[test]
+fn one_replicate_has_the_interval_of_its_trial_and_more_have_their_own() {
+    let shape = shape();
+    let of_rounds = |rounds: u32| {
+        let mut made = replicates(&shape, rounds, |_, round| 8e6 + f64::from(round));
+        for replicate in &mut made {
+            let rate = replicate.readings.remove(0);
+            let interval = Estimate {
+                low: 7e6,
+                high: 9e6,
+                ..Estimate::exact(8e6, 100.0)
+            };
+            replicate.readings.insert(0, rate.within(interval));
+        }
+        let cells = analyse(&shape, &made).cells;
+        (cells[0].figures[0].value, is_precise(&cells, 0.5))
+    };
+    let (rate, is_enough) = of_rounds(1);
+    assert_eq!((rate.low, rate.value, rate.high), (7e6, 8e6 + 1.0, 9e6));
+    assert!(!is_enough);
+    let (rate, is_enough) = of_rounds(3);
+    assert!(rate.low > 7.9e6 && rate.high < 8.1e6, "{rate:?}");
+    assert!(is_enough);
 }
 
 #[test]

@@ -24,6 +24,10 @@ const LEGEND: &str = "Means over the replicates with 95 % intervals of Student's
                       replicates seem correlated, each on its own; conclusions allow for the \
                       number of comparisons.";
 
+/// The same of one replicate.
+const LEGEND_OF_ONE: &str = "95 % intervals: variation within the replicate. The next one may \
+                             differ by more: repeat it.";
+
 impl Study {
     /// Give a run what was found: of targets side by side tables, of all else a note, too.
     pub fn give_to(mut self, run: &mut Run) {
@@ -59,7 +63,7 @@ impl Study {
         };
         let doubts: Vec<String> = self.without_one_mean().chain(self.outliers()).collect();
         let doubts = (!doubts.is_empty()).then(|| doubts.join(" "));
-        let notes = doubts.into_iter().chain([LEGEND.to_owned()]);
+        let notes = doubts.into_iter().chain([self.legend().to_owned()]);
         if is_of_targets {
             let says = self.sentence_of_targets(&table.rows);
             return Table {
@@ -84,6 +88,15 @@ impl Study {
             .titled("Results")
             .noted(notes)
             .shown(show)
+    }
+
+    fn legend(&self) -> &'static str {
+        let is_one_round = self.replicates.iter().all(|it| it.round <= 1);
+        let mut figures = self.cells.iter().flat_map(|it| &it.figures);
+        match is_one_round && figures.any(|it| it.value.is_bounded()) {
+            true => LEGEND_OF_ONE,
+            false => LEGEND,
+        }
     }
 
     fn row(&self, cell: &StudyCell) -> Row {

@@ -20,7 +20,7 @@ use results::metric::{
     RECORDS_PER_APPEND,
 };
 use results::{Access, KnownMetric, Measurement, Reading, Setup};
-use stats::Channel;
+use stats::{Channel, Estimate};
 use units::{Bytes, Duration};
 use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 
@@ -243,14 +243,19 @@ impl Wal {
 
     fn readings(&self, found: &Measurement) -> Vec<Reading> {
         let committed = (found.completions_all * u64::from(self.spec.record)) as f64;
+        let seconds = |metric: KnownMetric, ns: Estimate| {
+            metric.reading(ns.value / 1e9).within(ns.scale(1e-9))
+        };
         let mut readings = vec![
-            COMMITS.reading(found.throughput.value),
-            LATENCY.reading(found.response.mean.value / 1e9),
+            COMMITS
+                .reading(found.throughput.value)
+                .within(found.throughput),
+            seconds(LATENCY, found.response.mean),
         ];
         readings.extend(PERCENTILES.iter().filter_map(|(p, metric)| {
             let mut percentiles = found.response.percentiles.iter();
-            let ns = percentiles.find(|it| it.p == *p)?.estimate?.value;
-            Some(metric.reading(ns / 1e9))
+            let ns = percentiles.find(|it| it.p == *p)?.estimate?;
+            Some(seconds(*metric, ns))
         }));
         let appends = found.kinds.iter().find(|it| it.kind == "write");
         if let Some(appends) = appends.filter(|it| it.count > 0) {
