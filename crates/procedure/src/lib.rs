@@ -70,7 +70,7 @@ pub use random_access::{
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use requirement::{Requirement, rated_name, split};
-pub use rounds::{Rounds, RoundsEnd, RoundsRule};
+pub use rounds::{Rounds, RoundsEnd, RoundsRule, fits_another, most_within, time_needed};
 pub use row::{RowOutline, row_measurement};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, Standstill, TrialError, first_error, run_inline, summarise};

@@ -39,6 +39,43 @@ impl RoundsRule {
     }
 }
 
+/// A budget that is exceeded by no more than a tenth, or by 3 s, is kept.
+const OVERRUN_SHARE: f64 = 0.1;
+const OVERRUN_MIN: Duration = Duration::from_secs(3);
+
+/// Whether one more round, as long as the mean of the `done` ones that took `elapsed`, keeps the
+/// budget.
+#[must_use]
+pub fn fits_another(budget: Duration, done: u32, elapsed: Duration) -> bool {
+    // Half of what is allowed: rounds differ, and cleaning up comes after the last.
+    let most = budget + allowed_overrun(budget) / 2;
+    elapsed < budget && elapsed + elapsed / u64::from(done.max(1)) <= most
+}
+
+/// What `least` rounds take altogether, where that is sure to exceed the budget after `done` rounds
+/// in `elapsed`: even if the others took half as long.
+#[must_use]
+pub fn time_needed(
+    budget: Duration,
+    (done, elapsed): (f64, Duration),
+    least: u32,
+) -> Option<Duration> {
+    let left = (f64::from(least) - done).max(0.0);
+    let each = elapsed.mul_f64(1.0 / done.max(1e-9));
+    let surely = elapsed + each.mul_f64(left / 2.0);
+    (surely > most_within(budget)).then(|| elapsed + each.mul_f64(left))
+}
+
+/// When a budget is surely not kept any more.
+#[must_use]
+pub fn most_within(budget: Duration) -> Duration {
+    budget + allowed_overrun(budget)
+}
+
+fn allowed_overrun(budget: Duration) -> Duration {
+    budget.mul_f64(OVERRUN_SHARE).max(OVERRUN_MIN)
+}
+
 /// Why it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundsEnd {

@@ -193,6 +193,10 @@ warning_codes! {
     StudyNotPrecise "study-not-precise" Effort [Warning]
         "figures of a study have wider intervals than \
         requested";
+    StudyRoundsLeftOut "study-rounds-left-out" Run [Info]
+        "the budget of a study ended before all its rounds";
+    TestFileSmaller "test-file-smaller" Run [Info]
+        "the test file is smaller than usual, so that the budget is kept";
     TooShort "too-short" Effort [Info] "too short to tell whether results are correlated";
     // Facts of a run.
     Access "access" Target [Info, Warning] "how the target had to be accessed";

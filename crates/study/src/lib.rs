@@ -170,14 +170,19 @@ pub enum StudyRunError {
     Interrupted(&'static str),
     /// The budget was used up before the fewest rounds were done.
     #[error(
-        "out of its time after {done} of {} of each combination",
-        format_counted((*wanted).into(), "replicate")
+        "--budget {budget} is too short: {done} of {} of each combination were measured; use \
+         --budget {:.0}s",
+        format_counted((*wanted).into(), "replicate"),
+        needed.as_secs_f64().ceil()
     )]
     OutOfTime {
         /// Whole rounds.
         done: u32,
         /// The fewest that were asked for.
         wanted: u32,
+        budget: Duration,
+        /// What would be enough for a conclusion.
+        needed: Duration,
     },
 }
 

@@ -5,8 +5,10 @@ mod undo;
 
 use std::time::Instant;
 
-use procedure::Rounds;
-use procedure::study::{CellGroup, FactorLevel, StudyPlan, StudyShape, analyse, is_precise};
+use procedure::study::{
+    CellGroup, FactorLevel, PAIRS_MIN, StudyPlan, StudyShape, analyse, is_precise,
+};
+use procedure::{Rounds, fits_another, time_needed};
 use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
 use units::{Duration, format_counted};
 
@@ -22,6 +24,9 @@ use kinds::measure::{MeasureError, ReplicateContext};
 use lab::cells::Killed;
 use lab::laboratory::trial_seed;
 use lab::run_journal::RunHead;
+
+/// Fewer rounds bear no conclusion.
+const ROUNDS_LEAST: u32 = PAIRS_MIN as u32;
 
 /// A study under way.
 pub(super) struct StudySession<'a> {
@@ -204,8 +209,7 @@ impl<'a> StudySession<'a> {
         let mut round = 1;
         loop {
             while round <= self.rounds {
-                self.refuse_late(round)?;
-                if self.is_out_of_time()? {
+                if !self.has_time_for(round)? {
                     return Ok(());
                 }
                 self.round(round)?;
@@ -264,22 +268,40 @@ impl<'a> StudySession<'a> {
         Ok(())
     }
 
-    fn refuse_late(&self, round: u32) -> Result<(), StudyRunError> {
+    /// Whether another round keeps the budget. With as many as a conclusion needs, it need not.
+    fn has_time_for(&mut self, round: u32) -> Result<bool, StudyRunError> {
         let definition = &self.request.definition;
-        if round <= definition.rounds_min && self.is_out_of_time()? {
+        let Some(budget) = definition.budget else {
+            return Ok(true);
+        };
+        let (done, elapsed) = (round - 1, self.elapsed()?);
+        // Rounds before an interruption took none of this time.
+        let inherited = self.inherited / self.plan.cells().len().max(1);
+        let own = done.saturating_sub(inherited as u32);
+        let wanted = definition.rounds_min;
+        let least = wanted.min(ROUNDS_LEAST);
+        let others = least.saturating_sub(done);
+        let needed = time_needed(budget, (own.into(), elapsed), own + others);
+        let needed = needed.filter(|_| own > 0 && others > 0);
+        if needed.is_none() && fits_another(budget, own, elapsed) {
+            return Ok(true);
+        }
+        if others > 0 {
+            let each = elapsed / u64::from(own.max(1));
+            let needed = needed.unwrap_or(elapsed + each * u64::from(others));
             return Err(StudyRunError::OutOfTime {
-                done: round - 1,
-                wanted: definition.rounds_min,
+                done,
+                wanted,
+                budget,
+                needed,
             });
         }
-        Ok(())
-    }
-
-    fn is_out_of_time(&self) -> Result<bool, StudyRunError> {
-        match self.request.definition.budget {
-            Some(budget) => Ok(self.elapsed()? >= budget),
-            None => Ok(false),
+        if done < wanted {
+            let text = format!("{done} of {wanted} rounds were measured in --budget {budget}.");
+            self.warnings
+                .push(Warning::info(WarningCode::StudyRoundsLeftOut, text));
         }
+        Ok(false)
     }
 
     /// How long it has taken so far: on all hosts what it is on rank 0.
