@@ -57,6 +57,8 @@ pub fn measure_random(
 
 struct RandomPlan<'a> {
     request: &'a RandomRequest,
+    /// What of it may be measured here.
+    shape: RandomShape,
     cells: SweepCells,
     procedure: RandomProcedure,
     makes_files: bool,
@@ -68,9 +70,17 @@ impl MeasurementPlan for RandomPlan<'_> {
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         // The file holds all that fits; what is measured is whole blocks.
-        if let Some(writing) = session.fill()? {
+        let RandomOptions { budget, .. } = self.request.options;
+        let rest = least_time(&self.request.options, &self.cells);
+        if let Some(writing) = session.fill_shown(Some(budget), rest, None)? {
             self.fill_rate = writing.bandwidth;
             session.settle()?;
+            let options = RandomOptions {
+                budget: budget.saturating_sub(session.spent),
+                ..self.request.options
+            };
+            self.cells = cells_of(&self.shape, session.size)?;
+            self.procedure = RandomProcedure::new(options, &self.cells.plans);
         }
         session.size = Bytes(self.cells.size);
         while let Some(step) = self.procedure.next_step() {
@@ -111,9 +121,7 @@ impl<'a> RandomPlan<'a> {
             Some(existing) => existing,
             None => whole_size(session.size)?,
         };
-        let cells = shape
-            .cells(size)
-            .map_err(|error| BenchError::Usage(error.to_string()))?;
+        let cells = cells_of(&shape, size)?;
         let blocks = cells.plans.iter().map(|plan| plan.block);
         session.bench.refuse_misaligned(blocks)?;
         refuse_too_much(&session.bench, &cells)?;
@@ -132,6 +140,7 @@ impl<'a> RandomPlan<'a> {
             .extend(request.options.warm_up.map(left_out));
         Ok(Self {
             request,
+            shape,
             procedure: RandomProcedure::new(request.options, &cells.plans),
             cells,
             makes_files: session.facts.makes_files,
@@ -283,6 +292,20 @@ fn refuse_too_much(bench: &Bench, cells: &SweepCells) -> Result<(), BenchError> 
     Ok(check_budget(FILES_NEEDED, memory).map_err(LaboratoryError::from)?)
 }
 
+/// The cells of a file of that size.
+///
+/// # Errors
+/// When it holds none of a kind.
+fn cells_of(shape: &RandomShape, size: Bytes) -> Result<SweepCells, BenchError> {
+    let cells = shape.cells(size);
+    cells.map_err(|error| BenchError::Usage(error.to_string()))
+}
+
+/// What all cells take, each as short as it may be.
+fn least_time(options: &RandomOptions, cells: &SweepCells) -> Duration {
+    options.trial_min() * cells.plans.len() as u64 * u64::from(options.rounds)
+}
+
 fn refuse_short_time(options: &RandomOptions, cells: &SweepCells) -> Result<(), BenchError> {
     let trials = cells.plans.len() as u64 * u64::from(options.rounds);
     let each = Duration::from_nanos(options.budget.as_nanos() / trials.max(1));
@@ -290,7 +313,7 @@ fn refuse_short_time(options: &RandomOptions, cells: &SweepCells) -> Result<(), 
     if each >= least {
         return Ok(());
     }
-    let needed = (least * trials).as_secs_f64().ceil();
+    let needed = least_time(options, cells).as_secs_f64().ceil();
     let warm_up = match options.warm_up {
         Some(warm_up) => format!(" with --warm-up {warm_up}"),
         None => String::new(),

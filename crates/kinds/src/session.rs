@@ -5,12 +5,15 @@ use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench};
 use lab::laboratory::{Glimpse, Laboratory, Outcome};
-use lab::test_file::{SIZE_DEFAULT, fill_test_file, stop_of, stopped};
+use lab::test_file::{FillBudget, SIZE_DEFAULT, fill_test_file, stop_of, stopped};
 use procedure::{CheckUpFacts, Trial, TrialError};
-use results::{Caution, Measurement, Run, Setup, Status, TargetDescription, Warning};
+use results::{Caution, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
 
 use crate::stage::{Show, Stage};
+
+/// What the size of the test file is kept as.
+const SIZE_FOUND: &str = "size of the test file";
 
 /// What a kind does on an open target, and what it makes of that.
 pub(crate) trait MeasurementPlan: Sized {
@@ -47,7 +50,7 @@ pub(crate) struct Session<'a> {
     pub size: Bytes,
     /// When the session began.
     pub begun: Instant,
-    /// Time of the trials that are over.
+    /// Time of the budget that is used: of the trials that are over, and of the test file.
     pub spent: Duration,
     pub measurements: Vec<Measurement>,
     pub warnings: Vec<Warning>,
@@ -200,20 +203,71 @@ impl<'a> Session<'a> {
     }
 
     /// Make the test file of a directory and write it; `None` on a target that was there before.
+    /// It takes a share of `budget` and counts as spent, unless the user gave a size and no budget.
     ///
     /// # Errors
-    /// When there is no room, the storage fails, or somebody stopped it.
-    pub fn fill(&mut self) -> Result<Option<Measurement>, BenchError> {
+    /// When there is no room or no time, the storage fails, or somebody stopped it.
+    pub fn fill(&mut self, budget: Option<Duration>) -> Result<Option<Measurement>, BenchError> {
+        self.fill_shown(budget, Duration::ZERO, None)
+    }
+
+    /// The same, with `rest` of the budget left in any case, and shown in another way.
+    ///
+    /// # Errors
+    /// Those of [`Session::fill`].
+    pub fn fill_shown(
+        &mut self,
+        budget: Option<Duration>,
+        rest: Duration,
+        screen: Option<&mut dyn FnMut(&str, &Glimpse)>,
+    ) -> Result<Option<Measurement>, BenchError> {
         if !self.facts.makes_files {
             return Ok(None);
         }
+        let begun = self.now();
+        let may_shrink = self.request.size.is_none();
+        let budget = budget.filter(|_| may_shrink || self.request.setup.is_given("budget"));
+        // A run that goes on keeps the size that was found.
+        let cells = self.request.cells.clone();
+        let known: Option<u64> = cells.recalled(SIZE_FOUND);
+        let asked = self.size;
+        self.size = known.map_or(asked, Bytes);
+        let budget = budget.map(|budget| FillBudget {
+            budget,
+            rest,
+            may_shrink,
+        });
+        let share = budget.map(FillBudget::share);
+        let budget = budget.filter(|_| known.is_none());
+        let left = budget.map_or(Duration(u64::MAX), |it| it.budget);
         let Self { show, bench, .. } = self;
-        let mut filling = |title: &str, glimpse: &Glimpse| {
-            show(&Stage::of_filling(title, glimpse));
+        let mut fill = |show: &mut dyn FnMut(&str, &Glimpse)| {
+            let (size, access) = (self.size, self.facts.access);
+            fill_test_file(bench, size, access, budget, self.interrupt, show)
         };
-        let access = self.facts.access;
-        let filled = fill_test_file(bench, self.size, access, self.interrupt, &mut filling)?;
+        let filled = match screen {
+            Some(screen) => fill(screen)?,
+            None => fill(&mut |title, glimpse| {
+                let left = left.saturating_sub(glimpse.elapsed);
+                show(&Stage {
+                    left,
+                    ..Stage::of_filling(title, glimpse)
+                });
+            })?,
+        };
         self.size = filled.size;
+        if filled.is_smaller || known.is_some() {
+            cells.note(SIZE_FOUND, &filled.size.0);
+            let size = self.size;
+            let text = format!(
+                "The test file has {size} instead of {asked}: writing a larger one takes too long."
+            );
+            let note = Warning::info(WarningCode::TestFileSmaller, text);
+            self.warnings
+                .push(note.advise("Allow more time with --budget."));
+        }
+        let took = self.now().since(begun);
+        self.spent += share.map_or(Duration::ZERO, |share| took.min(share));
         Ok(Some(filled.writing))
     }
 

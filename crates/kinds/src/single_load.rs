@@ -142,8 +142,7 @@ impl LoadRequest {
             warm_up,
         } = self.question
         {
-            // One budget for the trial and those at the loads that goals name.
-            let shares = goal.map_or(1, |_| 1 + rates(&self.goals).len() as u64);
+            let shares = goal.map_or(1, |_| self.trials());
             trial = Trial {
                 clients,
                 depth,
@@ -155,6 +154,22 @@ impl LoadRequest {
             };
         }
         trial
+    }
+
+    /// The time that the test file shares with what is measured; `None` where how long that takes
+    /// was said.
+    fn budget(&self) -> Option<Duration> {
+        match &self.question {
+            LoadQuestion::Trial {
+                goal, duration_max, ..
+            } => goal.and(Some(*duration_max)),
+            LoadQuestion::Curve(options) => options.budget,
+        }
+    }
+
+    /// Trials that share the budget: the one asked for, and those at the loads that goals name.
+    fn trials(&self) -> u64 {
+        1 + rates(&self.goals).len() as u64
     }
 
     fn resolve_depth(&self, setup: &mut Setup) {
@@ -262,6 +277,9 @@ pub(crate) fn null_description(size: Bytes) -> TargetDescription {
     }
 }
 
+/// However long the test file took, a trial has this long.
+const TRIAL_LEAST: Duration = Duration::from_millis(100);
+
 struct LoadPlan<'a> {
     request: &'a LoadRequest,
     curve: Option<Curve>,
@@ -274,7 +292,7 @@ impl MeasurementPlan for LoadPlan<'_> {
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let prepared = match session.facts.makes_files {
-            true => session.fill().map(drop),
+            true => session.fill(self.request.budget()).map(drop),
             false => session.bench.verify_as_asked().map_err(BenchError::from),
         };
         let measured = prepared.and_then(|()| match &self.request.question {
@@ -338,7 +356,16 @@ impl LoadPlan<'_> {
     }
 
     fn measure_trial(&self, session: &mut Session<'_>) -> Result<(), BenchError> {
-        let trial = self.trial(session);
+        let mut trial = self.trial(session);
+        if trial.goal.is_some() {
+            // Reading back takes about as long as writing.
+            let is_verified = self.request.bench.storage.verify_unit.is_some();
+            let used = session.spent * (1 + u64::from(is_verified));
+            let left = trial
+                .duration_max
+                .saturating_sub(used / self.request.trials());
+            trial.duration_max = left.max(TRIAL_LEAST);
+        }
         let follower = self.request.follower.clone();
         session.bench.laboratory().follow(follower);
         let measured = measure(session, &trial, 0.0);
@@ -389,7 +416,10 @@ impl LoadPlan<'_> {
         session: &mut Session<'_>,
         options: CurveOptions,
     ) -> Result<(), BenchError> {
-        let mut procedure = LoadCurve::new(options);
+        let mut procedure = LoadCurve::new(CurveOptions {
+            budget: options.budget.map(|it| it.saturating_sub(session.spent)),
+            ..options
+        });
         let mut hosts = HostsAtPeak::default();
         while let CurveStep::Measure(plan) = procedure.next_step() {
             let begun = session.now();

@@ -17,7 +17,6 @@ use crate::stage::Stage;
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
 use lab::laboratory::Glimpse;
-use lab::test_file::make_test_file;
 
 /// The largest test file that a directory gets when no size is given: large enough for the blocks
 /// of 1 MiB of the batch workloads, and written in seconds by a fast disk.
@@ -168,27 +167,11 @@ fn make_file(
     session: &mut Session<'_>,
     screen: &mut dyn RabScreen,
 ) -> Result<(), BenchError> {
-    if !session.facts.makes_files {
-        return Ok(());
-    }
     let mut show = |title: &str, glimpse: &Glimpse| {
-        let stage = Stage {
-            title,
-            done: 0.0,
-            elapsed: glimpse.elapsed,
-            left: request.budget,
-            glimpse: Some(glimpse),
-        };
+        let stage = Stage::of_filling(title, glimpse);
         screen.show(&stage, &mut || live::filling(request, title, glimpse));
     };
-    let (access, interrupt) = (session.facts.access, session.interrupt);
-    session.size = make_test_file(
-        &mut session.bench,
-        session.size,
-        access,
-        interrupt,
-        &mut show,
-    )?;
+    session.fill_shown(Some(request.budget), Duration::ZERO, Some(&mut show))?;
     Ok(())
 }
 

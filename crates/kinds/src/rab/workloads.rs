@@ -58,6 +58,8 @@ pub struct RabRun<'a> {
     screen: &'a mut dyn RabScreen,
     size: Bytes,
     begun: Instant,
+    /// How much of the budget writing the test file took.
+    filling: Duration,
     modes: ModeKeeper,
     done: Vec<RabWorkload>,
     picture: RabDisplay,
@@ -79,6 +81,7 @@ impl<'a> RabRun<'a> {
             screen,
             size,
             begun,
+            filling: session.spent,
             modes: ModeKeeper::new(&request.bench.target, request.mode, begun, raid),
             done: Vec::new(),
             picture: RabDisplay::new(request, size),
@@ -96,7 +99,13 @@ impl<'a> RabRun<'a> {
             if run > self.request.runs && !self.modes.is_endless() {
                 break;
             }
-            let mut left = self.request.budget;
+            // The test file was written in the time of the first.
+            let used = if run == 1 {
+                self.filling
+            } else {
+                Duration::ZERO
+            };
+            let mut left = self.request.budget.saturating_sub(used);
             for index in 0..self.request.workloads.len() {
                 let begun = bench.laboratory().now();
                 let budget = left.mul_f64(self.share_from(index));

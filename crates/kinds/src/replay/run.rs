@@ -113,7 +113,7 @@ impl MeasurementPlan for ReplayPlan<'_> {
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         session.size = Bytes(self.size);
-        if session.fill()?.is_some() {
+        if session.fill(None)?.is_some() {
             session.settle()?;
         }
         session.size = Bytes(self.size);

@@ -7,7 +7,7 @@ use procedure::{
 };
 use results::{PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, Warning, WarningCode};
 use stats::Estimate;
-use units::Bytes;
+use units::{Bytes, Duration, format_duration_ns};
 use workload::ClientSpec;
 
 use crate::random_access::is_silence;
@@ -52,6 +52,9 @@ pub fn measure_ssd(
         SsdPlan::new(request, session)
     })
 }
+
+/// Share of the time of a test that its rounds have at least.
+const ROUNDS_SHARE: f64 = 0.4;
 
 struct SsdPlan<'a> {
     request: &'a SsdRequest,
@@ -137,7 +140,15 @@ impl<'a> SsdPlan<'a> {
 
     fn measure_all(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let mut filled = None;
-        if let Some(writing) = session.fill()? {
+        let budget = self.request.options.budget;
+        let budget = Some(budget).filter(|_| session.request.setup.is_given("budget"));
+        let mut tests = self.plans.len() as u64;
+        if let Some(writing) = session.fill(budget.map(|it| it / tests))? {
+            if session.size.0 < self.place.size {
+                refuse_impossible(&self.plans, session.size.0, session.bench.unit())?;
+                self.place = place_of(session, session.size.0);
+                self.found.size_bytes = self.place.all();
+            }
             // Blocks of 512 bytes are no blocks that could be recognised.
             session.bench.read_unchecked()?;
             session.settle()?;
@@ -145,11 +156,19 @@ impl<'a> SsdPlan<'a> {
         }
         for (number, plan) in self.plans.clone().into_iter().enumerate() {
             let number = number as u64;
+            let share = budget.map(|it| it.saturating_sub(session.elapsed()) / tests);
+            tests -= 1;
+            let begun = session.now();
             let purge = self.purge(session, &plan, number)?;
-            let (bytes, rate) = self.precondition(session, &plan, number, filled.take())?;
+            let filled = filled.take();
+            let (bytes, rate) = self.precondition(session, &plan, (number, share), filled)?;
+            let took = session.now().since(begun);
             let mut procedure = SsdProcedure::new(
                 plan.clone(),
-                self.request.options,
+                SsdOptions {
+                    budget: share.map_or(self.request.options.budget, |it| it.saturating_sub(took)),
+                    ..self.request.options
+                },
                 self.place,
                 (number, bytes),
             );
@@ -214,7 +233,7 @@ impl<'a> SsdPlan<'a> {
         &self,
         session: &mut Session<'_>,
         plan: &SsdPhasePlan,
-        number: u64,
+        (number, share): (u64, Option<Duration>),
         filled: Option<Estimate>,
     ) -> Result<(u64, Option<Estimate>), BenchError> {
         let mut wanted = self.request.precondition.unwrap_or(plan.precondition);
@@ -228,15 +247,42 @@ impl<'a> SsdPlan<'a> {
         if passes == 0 {
             return Ok((bytes, filled));
         }
-        let trial = plan.precondition_trial(self.place, passes, number);
+        let mut trial = plan.precondition_trial(self.place, passes, number);
+        let written = self.place.written_in(passes) as f64;
+        if let (Some(share), Some(rate)) = (share, filled)
+            && written / rate.value > share.as_secs_f64()
+        {
+            return Err(self.too_long(share, passes, rate.value));
+        }
+        trial.duration_max = share.unwrap_or(trial.duration_max);
         // The file of a directory is a new one when the run goes on.
         let reach = match session.facts.makes_files {
             true => HostReach::Leaving,
             false => HostReach::Each,
         };
         let outcome = measure(session, &trial, 0.0, reach)?;
+        if let (Ending::Budget, Some(share)) = (outcome.ending, share) {
+            let rate = outcome.measurement.bandwidth.map_or(1.0, |it| it.value);
+            return Err(self.too_long(share, passes, rate));
+        }
         session.settle()?;
         Ok((bytes, outcome.measurement.bandwidth))
+    }
+
+    /// Writing all so often at that rate leaves no time of a test for its rounds.
+    fn too_long(&self, share: Duration, passes: u32, rate: f64) -> BenchError {
+        let bytes = self.place.written_in(passes);
+        let takes = bytes as f64 / rate;
+        let budget = self.request.options.budget;
+        let times = takes / share.as_secs_f64() / (1.0 - ROUNDS_SHARE);
+        BenchError::Usage(format!(
+            "--budget {budget}: writing {} before the first round takes {} at {}/s. Use --budget \
+             {:.0}s, or a smaller --size",
+            Bytes(bytes),
+            format_duration_ns(takes * 1e9),
+            Bytes(rate as u64),
+            (budget.as_secs_f64() * times).ceil()
+        ))
     }
 
     /// What a model's law says of the load that is followed.

@@ -222,7 +222,13 @@ impl MeasurementPlan for UsersPlan<'_> {
     type Outcome = UsersMeasured;
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
-        session.fill()?;
+        let is_timed = self.request.bench.setup.is_given("duration");
+        let budget = match &self.request.question {
+            UsersQuestion::Loads(loads) if is_timed || loads.len() > 1 => None,
+            _ => Some(self.request.budget),
+        };
+        session.fill(budget)?;
+        let filling = session.spent;
         if let Some(start_at) = self.request.start_at {
             let late = start_at.wait(session.interrupt, session.show)?;
             session.warnings.extend(late);
@@ -230,7 +236,11 @@ impl MeasurementPlan for UsersPlan<'_> {
         match &self.request.question {
             UsersQuestion::Loads(loads) => {
                 for (salt, load) in loads.iter().enumerate() {
-                    self.measure_load(session, load, salt as u64)?;
+                    let load = UserLoad {
+                        duration_max: load.duration_max.saturating_sub(filling),
+                        ..load.clone()
+                    };
+                    self.measure_load(session, &load, salt as u64)?;
                 }
                 Ok(())
             }

@@ -76,7 +76,7 @@ pub struct RandomArgs {
     /// and --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
-    /// Time for all cells, after the file is filled; if not given, models of slow storage take
+    /// Total time, with that of the test file; if not given, models of slow storage take
     /// longer.
     #[arg(
         long, value_name = "TIME", default_value = RANDOM_BUDGET.default,

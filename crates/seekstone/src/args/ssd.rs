@@ -70,8 +70,8 @@ pub struct SsdArgs {
     /// a device or file to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
-    /// Start no round after this much time in the rounds of a test [default: 24h; with --quick
-    /// 10min].
+    /// Total time, in equal parts for each test [default: no round of a test begins after 24h of
+    /// rounds; with --quick 10min].
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// How to access the storage.

@@ -13,7 +13,7 @@ use engine::OnError;
 use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, default_settings, open_bench};
 use lab::laboratory::Outcome;
 use lab::storage::StorageSettings;
-use lab::test_file::{make_test_file, stop_of, stopped, write_over};
+use lab::test_file::{fill_test_file, stop_of, stopped, write_over};
 use procedure::{MAIN_DIRECT, Preparation, Trial};
 use results::metric::{
     COMMITS, DEVICE_BYTES_PER_BYTE, LATENCY, LATENCY_P50, LATENCY_P95, LATENCY_P99,
@@ -222,7 +222,8 @@ impl Wal {
         let (bench, facts) = (&mut opened.bench, &opened.facts);
         let mut size = Bytes(self.spec.len);
         if facts.makes_files {
-            size = make_test_file(bench, size, facts.access, stop, &mut |_, _| {})?;
+            let made = fill_test_file(bench, size, facts.access, None, stop, &mut |_, _| {});
+            size = made?.size;
         }
         if let Bench::Real(real) = bench {
             if !facts.makes_files {
