@@ -14,10 +14,6 @@ use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest, open_check_up};
 use lab::laboratory::Outcome;
 
-/// Why no check-up began.
-const TOO_SLOW: &str = "the test file could not be written in the time allowed; use a smaller \
-                        --size or a larger --budget";
-
 /// What a check-up is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
 pub struct CheckUpRequest {
@@ -157,7 +153,12 @@ impl CheckUpPlan<'_> {
             }
             session.go_on(&trial, failure)?;
             if is_layout && ending != Ending::Finished {
-                return Err(BenchError::Usage(TOO_SLOW.into()));
+                return Err(BenchError::Usage(format!(
+                    "--budget {}: the test file of {} was not written in {elapsed}; use a smaller \
+                     --size or a larger --budget",
+                    self.request.budget,
+                    self.procedure.size()
+                )));
             }
         }
     }

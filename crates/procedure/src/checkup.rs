@@ -384,14 +384,15 @@ impl CheckUp {
         let size = match self.options.size {
             Some(size) => size.min(self.options.facts.room),
             None => match TRIAL_LAYOUTS.get(self.laid_out as usize) {
-                Some(&first) if first < most => first,
+                Some(&first) if self.laid_out == 0 && first < most => first,
+                Some(&next) if next < most => next.min(self.affordable_size(time)),
                 _ => self.affordable_size(time).min(most),
             },
         };
         self.size = round_down(size.max(SIZE_MIN.min(most)));
         // All of the file must be written, or reads would meet holes: the pass ends when it is
         // done.
-        let trial = phases::layout(&self.scene(), self.options.budget.max(time * 3))?;
+        let trial = phases::layout(&self.scene(), time * 3)?;
         Some(CheckUpStep::LayOut {
             size: self.size,
             trial: Trial {
