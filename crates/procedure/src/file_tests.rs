@@ -16,7 +16,7 @@ use results::{FileState, FileSystemRole};
 use units::Duration;
 use workload::{BandwidthPhase, DecusGroup, DecusTest, MetadataPhase, MetadataSpec, Spacing};
 
-use crate::rounds::RoundsRule;
+use crate::rounds::{self, RoundsRule};
 use crate::transfer::PassCount;
 
 pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory, time_alike};
@@ -312,6 +312,23 @@ impl FilesProcedure {
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.rounds
+    }
+
+    /// What the fewest passes of all tests take, where that is sure to exceed the budget: a first
+    /// pass of all is followed by others. `None` as well where the passes were counted by the user.
+    #[must_use]
+    pub fn time_needed(&self, spent: Duration) -> Option<Duration> {
+        let RoundsRule { budget, rounds, .. } = self.plan.rule;
+        let warm_up = u32::from(self.has_warm_up());
+        let least = PASSES_LEAST + warm_up;
+        let of_cell = |it: &Count| (it.counted + warm_up - it.warm_ups).min(least);
+        let done: u32 = self.counts.values().map(of_cell).sum();
+        let done = f64::from(done) / self.counts.len() as f64;
+        if rounds.is_some() || done == 0.0 {
+            return None;
+        }
+        let needed = rounds::time_needed(budget, (done.max(1.0), spent), least)?;
+        Some(needed.mul_f64(1.0 / done.min(1.0)))
     }
 
     /// Share of the passes that are done, as far as is known; for a screen.

@@ -14,7 +14,7 @@ use stats::{
 use units::Duration;
 
 use crate::repeats::{self, TwoKinds};
-use crate::rounds::{Rounds, RoundsEnd, RoundsRule};
+use crate::rounds::{Rounds, RoundsEnd, RoundsRule, fits_another, time_needed};
 
 /// Below this many times what the shell takes a command's time is mostly the shell's.
 const SHELL_SHARE: f64 = 5.0;
@@ -84,6 +84,18 @@ impl TimingProcedure {
         }
     }
 
+    /// What the fewest rounds take, where that is sure to exceed the budget, so long after the first
+    /// run began.
+    #[must_use]
+    pub fn time_needed(&self, elapsed: Duration) -> Option<Duration> {
+        let rule = self.rounds.rule();
+        let done = f64::from(self.round - 1) + self.done as f64 / self.order.len() as f64;
+        let is_open = rule.rounds.is_none() && done >= 1.0;
+        let least = f64::from(rule.rounds_min);
+        let needed = time_needed(rule.budget, (done.min(least), elapsed), rule.rounds_min);
+        needed.filter(|_| is_open && done < least)
+    }
+
     /// The run that was asked for took so long, and ended with this exit status.
     pub fn record(&mut self, seconds: f64, exit: i32) {
         self.runs[self.order[self.done]].push((seconds, exit));
@@ -106,7 +118,17 @@ impl TimingProcedure {
 
     fn end(&mut self, elapsed: Duration) -> Option<RoundsEnd> {
         let Self { rounds, runs, .. } = self;
-        let precision = rounds.rule().precision;
+        let RoundsRule {
+            precision,
+            budget,
+            rounds_min,
+            rounds: fixed,
+            ..
+        } = *rounds.rule();
+        if fixed.is_none() && self.round >= rounds_min && !fits_another(budget, self.round, elapsed)
+        {
+            return Some(RoundsEnd::Budget);
+        }
         rounds.end(self.round, elapsed, || is_precise(runs, precision))
     }
 

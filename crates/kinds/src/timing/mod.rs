@@ -133,6 +133,18 @@ pub enum TimingError {
         /// What to do.
         hint: &'static str,
     },
+    /// The fewest rounds do not fit.
+    #[error(
+        "--budget {budget}: {rounds} rounds need about {needed}. Use --budget {:.0}s, or --runs N",
+        needed.as_secs_f64().ceil()
+    )]
+    TooShort {
+        budget: Duration,
+        /// The fewest.
+        rounds: u32,
+        /// What they take.
+        needed: Duration,
+    },
     /// Caches cannot be dropped.
     #[error("cannot write to {DROP_CACHES}: {0}; dropping the system's caches is for root")]
     Caches(io::Error),
@@ -235,6 +247,18 @@ impl TimingSession<'_> {
                 Some(rank_times) => rank_times.agree_on_time(elapsed)?,
                 None => elapsed,
             };
+            if let Some(needed) = procedure.time_needed(elapsed)
+                && self.request.setup.is_given("budget")
+            {
+                self.runs.iter_mut().for_each(Vec::clear);
+                let budget = self.request.rule.budget;
+                let rounds = self.request.rule.rounds_min;
+                return Err(TimingError::TooShort {
+                    budget,
+                    rounds,
+                    needed,
+                });
+            }
             match procedure.next(elapsed) {
                 TimingStep::Finish(end) => return Ok(end),
                 TimingStep::Run { command, round } => {

@@ -45,7 +45,8 @@ pub struct TimeArgs {
     /// Stop when the mean of a single command, or every ratio of several, is this precise.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Start no round after this time; the first five always run.
+    /// Start no round that would end after this time. Five rounds that need more end the run; by
+    /// default they exceed it.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// Uncounted runs of each command to fill the caches [default: 1, and 0 with --cold].
