@@ -9,7 +9,7 @@ use results::{
 use rustix::time::{ClockId, clock_gettime};
 use stats::Histogram;
 use std::collections::BTreeMap;
-use units::Duration;
+use units::{Bytes, Duration};
 
 use super::hosts::pass_of_all;
 use super::stage::ProgressReporter;
@@ -183,6 +183,9 @@ fn measured(
             });
         let outcome: Outcome =
             measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
+        if outcome.ending == Ending::Budget {
+            return Err(cut_short(trial, &outcome));
+        }
         if outcome.failure.is_some() || outcome.ending != Ending::Finished {
             return Err(stop_of(&trial.title, outcome.failure, interrupt));
         }
@@ -200,6 +203,16 @@ fn measured(
         piece.absorb(&measure(&rest)?);
     }
     Ok(piece)
+}
+
+/// What was moved of a pass whose time was not enough.
+fn cut_short(trial: &Trial, outcome: &Outcome) -> BenchError {
+    BenchError::Usage(format!(
+        "{}: only {} were moved in {}. Use a longer --budget, or a smaller --size",
+        trial.title,
+        Bytes(outcome.measurement.bytes_all),
+        outcome.elapsed
+    ))
 }
 
 impl StreamResult {

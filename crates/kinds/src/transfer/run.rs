@@ -5,7 +5,8 @@
 
 use drivers::Checking;
 use procedure::{
-    PassCount, RoundsRule, SeriesPlan, TransferShape, alone_together, memory_up_to, transfer_doubts,
+    PassCount, RoundsRule, SeriesPlan, TransferShape, alone_together, fits_another, memory_up_to,
+    most_within, transfer_doubts,
 };
 use results::environment::TargetKind;
 use results::{
@@ -56,6 +57,29 @@ pub struct TransferRequest {
     pub check: Option<Checking>,
 }
 
+impl TransferRequest {
+    /// Bytes of which whole blocks of every size are made.
+    fn unit(&self) -> u64 {
+        self.blocks.iter().fold(1, |unit, &block| {
+            let block = u64::from(block);
+            unit / common_divisor(unit, block) * block
+        })
+    }
+
+    /// Time for all series, where the user said so.
+    fn whole_budget(&self) -> Option<Duration> {
+        let is_given = self.bench.setup.is_given("budget");
+        is_given.then_some(self.rule.budget)
+    }
+}
+
+/// Bytes whose writing shows how fast storage is.
+const PROBE: u64 = 8 << 20;
+/// A file that is made smaller is no smaller than this.
+const SIZE_LEAST: u64 = 16 << 20;
+/// Part of what fits at that speed that is written and read: it may fall.
+const SPEED_MARGIN: f64 = 0.8;
+
 /// Measure transfer rates.
 ///
 /// # Errors
@@ -68,7 +92,7 @@ pub fn measure_transfer(
     let environment = environment::capture();
     let mut opened = open_streams(request)?;
     let own = shape(request, &opened);
-    let shape = match agreed_by_all(request.bench.ranks.as_ref(), own) {
+    let mut shape = match agreed_by_all(request.bench.ranks.as_ref(), own) {
         Ok(shape) => shape,
         Err(error) => return Err(opened.abandon(error)),
     };
@@ -77,9 +101,10 @@ pub fn measure_transfer(
         interrupt,
         progress: ProgressReporter::new(show, shape.series().len(), request.rule.budget),
         series: Vec::new(),
+        spent: Duration::ZERO,
     };
     let begun = opened.streams.now();
-    let measured = session.run(&mut opened.streams, &shape);
+    let measured = session.run(&mut opened.streams, &mut shape);
     let elapsed = opened.streams.now().since(begun);
     let series = session.series;
     let status = match measured {
@@ -154,10 +179,7 @@ fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferSh
         TransferMode::Buffered | TransferMode::Cold if is_read_whole => 1,
         TransferMode::Direct if is_read_whole => drivers::BLOCK_BYTES as u64,
         // Whole blocks of every size.
-        _ => request.blocks.iter().fold(1, |unit, &block| {
-            let block = u64::from(block);
-            unit / common_divisor(unit, block) * block
-        }),
+        _ => request.unit(),
     };
     let size = Bytes(wanted.0 / unit * unit);
     if size.0 < u64::from(largest) {
@@ -268,19 +290,35 @@ struct TransferSession<'a> {
     interrupt: &'a Interrupt,
     progress: ProgressReporter<'a>,
     series: Vec<TransferSeries>,
+    /// Time of all passes so far.
+    spent: Duration,
 }
 
 impl TransferSession<'_> {
     fn run(
         &mut self,
         streams: &mut TransferStreams,
-        shape: &TransferShape,
+        shape: &mut TransferShape,
     ) -> Result<(), BenchError> {
         let (interrupt, check) = (self.interrupt, self.request.check);
-        step(streams, interrupt, |streams| {
-            Ok(streams.lay_out(shape.size, check)?)
-        })?;
-        for plan in shape.series() {
+        let lay_out = |streams: &mut TransferStreams, size| {
+            step(streams, interrupt, |streams| {
+                Ok(streams.lay_out(size, check)?)
+            })
+        };
+        lay_out(streams, shape.size)?;
+        let size = self.size_in_budget(streams, shape)?;
+        if size < shape.size {
+            shape.size = size;
+            lay_out(streams, size)?;
+        }
+        let all = shape.series();
+        let mut series_left = all.len() as u64;
+        for mut plan in all {
+            if let Some(budget) = self.request.whole_budget() {
+                plan.rule.budget = budget.saturating_sub(self.spent) / series_left;
+            }
+            series_left -= 1;
             self.one_series(streams, &plan)?;
             self.progress.finish_series();
             if plan.kind == TransferKind::Write {
@@ -290,6 +328,54 @@ impl TransferSession<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The size of files that are written and read in the budget, by how fast a part is written.
+    fn size_in_budget(
+        &mut self,
+        streams: &mut TransferStreams,
+        shape: &TransferShape,
+    ) -> Result<Bytes, BenchError> {
+        let request = self.request;
+        let may_shrink = request.bench.size.is_none();
+        let is_bounded = may_shrink || request.whole_budget().is_some();
+        let series = shape.series();
+        let part = (PROBE / request.unit()).max(1) * request.unit();
+        if shape.writers.is_empty() || streams.is_model() || !is_bounded || part >= shape.size.0 {
+            return Ok(shape.size);
+        }
+        let probe = SeriesPlan {
+            title: "writing a part, to see how fast that is".into(),
+            size: part,
+            ..series[0].clone()
+        };
+        let measure = || streams.pass(&probe, 0, FILL_MAX, self.interrupt, &mut self.progress);
+        let (pass, _) = request.bench.cells.result(&probe.title, measure)?;
+        self.spent += Duration::from_nanos(pass.elapsed_ns);
+        let writers = shape.writers.len() as f64;
+        let rate = pass.bytes as f64 / Duration(pass.elapsed_ns).as_secs_f64() / writers;
+        let budget = request.rule.budget;
+        // Each series once, those of parts by their part.
+        let moved: u64 = series.iter().map(|it| it.size).sum();
+        let passes = moved as f64 / shape.size.0 as f64;
+        let left = budget.saturating_sub(self.spent).as_secs_f64();
+        let fits = (rate * left * SPEED_MARGIN / passes) as u64 / request.unit() * request.unit();
+        let least = if may_shrink { SIZE_LEAST } else { shape.size.0 };
+        if fits >= least.min(shape.size.0) {
+            return Ok(Bytes(fits).min(shape.size));
+        }
+        let takes = least as f64 * passes / rate;
+        let needed = (self.spent.as_secs_f64() + takes / SPEED_MARGIN).ceil();
+        let smaller = match fits >> 20 {
+            1.. if !may_shrink => format!(" or --size {}MiB", fits >> 20),
+            _ => String::new(),
+        };
+        Err(BenchError::Usage(format!(
+            "--budget {budget}: writing and reading {} needs {takes:.0} s here, at {}/s. Use \
+             --budget {needed}s{smaller}",
+            Bytes(least),
+            Bytes(rate as u64)
+        )))
     }
 
     /// One pass, or what was kept of it before a kill. What is written is written again: it is
@@ -313,6 +399,15 @@ impl TransferSession<'_> {
         cells.result(&of, pass)
     }
 
+    /// Whether another pass would not keep the time of the series, where all have a budget.
+    fn is_over(&self, plan: &SeriesPlan, passes: &[TransferPass]) -> bool {
+        let spent = passes.iter().map(|it| it.elapsed_ns).sum();
+        let done = passes.len() as u32;
+        let is_bounded = done > 0 && plan.rule.rounds.is_none();
+        let budget = self.request.whole_budget().filter(|_| is_bounded);
+        budget.is_some_and(|_| !fits_another(plan.rule.budget, done, Duration(spent)))
+    }
+
     /// Measure one series. Its passes are kept even when a later one fails.
     fn one_series(
         &mut self,
@@ -324,13 +419,18 @@ impl TransferSession<'_> {
         let mut warnings = Vec::new();
         let mut failed = None;
         while let Some(number) = count.next_pass() {
-            let left = match plan.kind {
-                TransferKind::Write => FILL_MAX,
-                TransferKind::Read => FILL_MAX.max(plan.rule.budget),
+            if self.is_over(plan, &passes) {
+                break;
+            }
+            let left = match self.request.whole_budget() {
+                Some(budget) => most_within(budget).saturating_sub(self.spent),
+                None if plan.kind == TransferKind::Write => FILL_MAX,
+                None => FILL_MAX.max(plan.rule.budget),
             };
             let measured = self.pass(streams, plan, number, left);
             match measured {
                 Ok((pass, new)) => {
+                    self.spent += Duration::from_nanos(pass.elapsed_ns);
                     count.record(pass.bytes, Duration::from_nanos(pass.elapsed_ns));
                     passes.push(pass);
                     for warning in new {

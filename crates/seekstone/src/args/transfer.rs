@@ -47,7 +47,8 @@ pub struct TransferArgs {
     /// Repeat read passes until the rate is this precise, by the variation between passes.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Time limit for each series of read passes.
+    /// Total time, in equal parts for each series of passes; the default is for each series of read
+    /// passes.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// How to read the data [default: direct].
