@@ -3,7 +3,7 @@
 use drivers::PurgeMethod;
 use procedure::{
     Ending, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdTest, Trial, ssd_findings,
-    ssd_sayings, ssd_warnings,
+    ssd_sayings, ssd_warnings, time_needed,
 };
 use results::{PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, Warning, WarningCode};
 use stats::Estimate;
@@ -163,16 +163,17 @@ impl<'a> SsdPlan<'a> {
             let filled = filled.take();
             let (bytes, rate) = self.precondition(session, &plan, (number, share), filled)?;
             let took = session.now().since(begun);
+            let left = share.map(|it| it.saturating_sub(took));
             let mut procedure = SsdProcedure::new(
                 plan.clone(),
                 SsdOptions {
-                    budget: share.map_or(self.request.options.budget, |it| it.saturating_sub(took)),
+                    budget: left.unwrap_or(self.request.options.budget),
                     ..self.request.options
                 },
                 self.place,
                 (number, bytes),
             );
-            let measured = rounds(session, &plan, &mut procedure);
+            let measured = self.rounds(session, &plan, &mut procedure, left);
             let mut phase = phase_of(&plan, &procedure);
             phase.purge = purge;
             (phase.precondition_bytes, phase.precondition_rate) = (bytes, rate);
@@ -285,6 +286,40 @@ impl<'a> SsdPlan<'a> {
         ))
     }
 
+    /// All rounds of a test, in the time that is `left` where a budget was asked for.
+    fn rounds(
+        &self,
+        session: &mut Session<'_>,
+        plan: &SsdPhasePlan,
+        procedure: &mut SsdProcedure,
+        left: Option<Duration>,
+    ) -> Result<(), BenchError> {
+        let (first, mut done) = (session.now(), 0.0);
+        while let Some(step) = procedure.next_step() {
+            let mut trial = step.trial.clone();
+            let what = &step.trial.title;
+            trial.title = format!("{}, round {}: {what}", plan.name, step.round);
+            let begun = session.now();
+            let outcome = measure(session, &trial, procedure.share_done(), HostReach::Each)?;
+            let now = session.now();
+            procedure.record(&step, &outcome.measurement, now.since(begun));
+            done += 1.0 / plan.loads.len() as f64;
+            let needed = left.filter(|_| step.round == 1 && done < 1.0);
+            let needed = needed.and_then(|left| time_needed(left, (done, now.since(first)), 1));
+            if let (Some(needed), Some(left)) = (needed, left) {
+                let missing = needed.saturating_sub(left) * self.plans.len() as u64;
+                let budget = self.request.options.budget;
+                return Err(BenchError::Usage(format!(
+                    "--budget {budget}: a round of {} takes about {needed} here. Use --budget \
+                     {:.0}s, or a shorter --round",
+                    plan.name,
+                    (budget + missing).as_secs_f64().ceil()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// What a model's law says of the load that is followed.
     fn law(
         &self,
@@ -320,23 +355,6 @@ fn place_of(session: &Session<'_>, size: u64) -> SsdPlace {
         };
     }
     place
-}
-
-fn rounds(
-    session: &mut Session<'_>,
-    plan: &SsdPhasePlan,
-    procedure: &mut SsdProcedure,
-) -> Result<(), BenchError> {
-    while let Some(step) = procedure.next_step() {
-        let mut trial = step.trial.clone();
-        let what = &step.trial.title;
-        trial.title = format!("{}, round {}: {what}", plan.name, step.round);
-        let begun = session.now();
-        let outcome = measure(session, &trial, procedure.share_done(), HostReach::Each)?;
-        let took = session.now().since(begun);
-        procedure.record(&step, &outcome.measurement, took);
-    }
-    Ok(())
 }
 
 /// One trial, to its end.

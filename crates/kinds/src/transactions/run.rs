@@ -367,7 +367,7 @@ impl UsersPlan<'_> {
 }
 
 pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcome, BenchError> {
-    let spent = session.spent;
+    let (spent, begun) = (session.spent, session.now());
     let outcome = session.measure(trial, &trial.title, HostReach::Shared, |glimpse| {
         TrialProgress {
             done: glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64(),
@@ -375,7 +375,9 @@ pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcom
             left: trial.duration_max.saturating_sub(glimpse.elapsed),
         }
     })?;
-    session.spent += outcome.elapsed;
+    // With what was outstanding at its end.
+    let took = session.now().since(begun);
+    session.spent += took;
     Ok(outcome)
 }
 
