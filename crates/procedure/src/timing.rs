@@ -84,8 +84,8 @@ impl TimingProcedure {
         }
     }
 
-    /// What the fewest rounds take, where that is sure to exceed the budget, so long after the first
-    /// run began.
+    /// What the fewest rounds take, where that is sure to exceed the budget, so long after the
+    /// first run began.
     #[must_use]
     pub fn time_needed(&self, elapsed: Duration) -> Option<Duration> {
         let rule = self.rounds.rule();
@@ -125,8 +125,8 @@ impl TimingProcedure {
             rounds: fixed,
             ..
         } = *rounds.rule();
-        if fixed.is_none() && self.round >= rounds_min && !fits_another(budget, self.round, elapsed)
-        {
+        let may_end = fixed.is_none() && self.round >= rounds_min;
+        if may_end && !fits_another(budget, self.round, elapsed) {
             return Some(RoundsEnd::Budget);
         }
         rounds.end(self.round, elapsed, || is_precise(runs, precision))

@@ -65,6 +65,9 @@ impl Exit {
 
     /// How a program ends that failed.
     pub fn of_error(error: &anyhow::Error) -> Self {
+        if let Some(TimingError::TooShort { .. }) = error.downcast_ref() {
+            return Self::Usage;
+        }
         let inspected = match error.downcast_ref::<TimingError>() {
             Some(TimingError::Inspect(error)) => Some(error),
             _ => error.downcast_ref::<InspectError>(),

@@ -1,8 +1,10 @@
-//! What the files of a request take of a file system.
+//! What the files of a request take of a file system, and of a budget.
 
+use lab::bench::BenchError;
+use units::Duration;
 use workload::{BLOCK_BYTES, DecusGroup, DecusTest, Spacing};
 
-use super::run::{FileWork, FilesRequest};
+use super::run::{FileWork, FilesRequest, FilesSession, counted};
 
 /// File systems take whole blocks of this size for the smallest file.
 const ALLOCATION: u64 = 4096;
@@ -51,6 +53,32 @@ impl FilesRequest {
             bytes: bytes * clients,
             names: names * clients,
         }
+    }
+}
+
+impl FilesSession<'_> {
+    /// A budget that was asked for is kept, or the run ends as soon as it is known not to be.
+    pub(super) fn refuse_short_time(&mut self, spent: Duration) -> Result<(), BenchError> {
+        let needed = self.procedure.time_needed(spent);
+        let Some(needed) = needed.filter(|_| self.request.setup.is_given("budget")) else {
+            return Ok(());
+        };
+        self.played.clear();
+        let budget = self.request.rule.budget;
+        let share = budget.as_secs_f64() / needed.as_secs_f64();
+        let fewer = match &self.request.work {
+            FileWork::Metadata(tree) => {
+                format!("--files {:.0}", (f64::from(tree.files) * share).max(1.0))
+            }
+            FileWork::Bandwidth(_) => "a smaller --file-size".into(),
+            FileWork::Decus { .. } => "fewer --tests".into(),
+        };
+        let rows = self.procedure.cells().len() as u64;
+        Err(BenchError::Usage(format!(
+            "--budget {budget}: {} need about {needed} here. Use --budget {:.0}s or {fewer}",
+            counted(rows, "row"),
+            needed.as_secs_f64().ceil(),
+        )))
     }
 }
 

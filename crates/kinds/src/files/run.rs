@@ -202,7 +202,7 @@ impl FilesRequest {
 }
 
 /// So many things, as in `1 file`, `2 files`.
-fn counted(count: u64, what: &str) -> String {
+pub(super) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -417,30 +417,6 @@ impl FilesSession<'_> {
             }
             self.perform(&step)?;
         }
-    }
-
-    /// A budget that was asked for is kept, or the run ends as soon as it is known not to be.
-    fn refuse_short_time(&mut self, spent: Duration) -> Result<(), BenchError> {
-        let needed = self.procedure.time_needed(spent);
-        let Some(needed) = needed.filter(|_| self.request.setup.is_given("budget")) else {
-            return Ok(());
-        };
-        self.played.clear();
-        let budget = self.request.rule.budget;
-        let share = budget.as_secs_f64() / needed.as_secs_f64();
-        let fewer = match &self.request.work {
-            FileWork::Metadata(tree) => {
-                format!("--files {:.0}", (f64::from(tree.files) * share).max(1.0))
-            }
-            FileWork::Bandwidth(_) => "a smaller --file-size".into(),
-            FileWork::Decus { .. } => "fewer --tests".into(),
-        };
-        let rows = self.procedure.cells().len() as u64;
-        Err(BenchError::Usage(format!(
-            "--budget {budget}: {} need about {needed} here. Use --budget {:.0}s or {fewer}",
-            counted(rows, "row"),
-            needed.as_secs_f64().ceil(),
-        )))
     }
 
     /// How long the run took, in the time of its target.

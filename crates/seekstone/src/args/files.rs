@@ -124,8 +124,8 @@ pub struct FilesArgs {
     /// Repeat a test until its time is this precise.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Total time. A run that needs more for two passes of each test ends as soon as that shows; the
-    /// default is exceeded instead.
+    /// Total time. A run that needs more for two passes of each test ends as soon as that shows;
+    /// the default is exceeded instead.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// Free space to leave; `0` lets the tests use all of it [default: the larger of

@@ -88,8 +88,8 @@ pub struct RabArgs {
     /// towards --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
-    /// Time for one run through all workloads, for the first with the test file; if not given, models
-    /// of slow storage take longer.
+    /// Time for one run through all workloads, for the first with the test file; if not given,
+    /// models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = RAB_BUDGET.default, value_parser = parse_budget
     )]
