@@ -15,6 +15,9 @@ use crate::stage::{Show, Stage};
 /// What the size of the test file is kept as.
 const SIZE_FOUND: &str = "size of the test file";
 
+/// Is told what is written, and how it goes.
+type ShowFilling<'a> = &'a mut dyn FnMut(&str, &Glimpse);
+
 /// What a kind does on an open target, and what it makes of that.
 pub(crate) trait MeasurementPlan: Sized {
     /// The run, or the run and what is added to it later.
@@ -219,7 +222,7 @@ impl<'a> Session<'a> {
         &mut self,
         budget: Option<Duration>,
         rest: Duration,
-        screen: Option<&mut dyn FnMut(&str, &Glimpse)>,
+        screen: Option<ShowFilling<'_>>,
     ) -> Result<Option<Measurement>, BenchError> {
         if !self.facts.makes_files {
             return Ok(None);

@@ -1,0 +1,150 @@
+//! Budgets are kept: a run takes no longer than was asked for, or it says what would be enough.
+
+use std::fs;
+
+use crate::support::group::Group;
+use crate::support::pressure::Pressure;
+use crate::support::storage::{FileSystem, Loop};
+use crate::support::{Ended, Scratch, finish, side_by_side, skipped};
+
+/// A budget that is exceeded by no more than a tenth, or 3 s, is kept.
+fn most(budget: f64) -> f64 {
+    (budget * 1.1).max(budget + 3.0)
+}
+
+/// The command and its budget in seconds.
+type Case = (&'static str, u32);
+
+fn measured(target: &str, (command, budget): Case) -> Vec<String> {
+    let words = command.split(' ').map(|word| match word {
+        "TARGET" => target.to_owned(),
+        word => word.to_owned(),
+    });
+    let budget = format!("{budget}s");
+    let common = [
+        "--budget",
+        &budget,
+        "--seed",
+        "1",
+        "-q",
+        "--no-save",
+        "--json",
+        "-",
+    ];
+    words.chain(common.map(String::from)).collect()
+}
+
+/// How long it took by the clock of its target. What does not fit ends with status 2 and says what
+/// would.
+fn elapsed(ended: &Ended, case: Case) -> Option<f64> {
+    if ended.code == Some(2) {
+        let text = &ended.stderr;
+        assert!(
+            text.contains("--budget") && text.contains("se "),
+            "{case:?}: {text}"
+        );
+        return None;
+    }
+    assert_eq!(ended.code, Some(0), "{case:?}: {ended:?}");
+    let nanoseconds = ended.json()["elapsed_ns"].as_f64();
+    Some(nanoseconds.expect("a time") / 1e9)
+}
+
+/// A disk of 1996: no kind takes longer than its budget in virtual time.
+#[test]
+fn a_slow_model_keeps_every_budget() {
+    let cases: [Case; 10] = [
+        ("run TARGET", 40),
+        ("trial TARGET --precision 1%", 20),
+        ("curve TARGET", 30),
+        ("random TARGET --rounds 2 --spans 16MiB", 60),
+        ("rab TARGET", 60),
+        ("transactions TARGET --users 4", 20),
+        ("transactions TARGET --find-users --limit 200ms", 30),
+        ("transfer TARGET --size 8MiB", 60),
+        ("transfer TARGET", 20),
+        ("ssd TARGET --test iops --quick", 40),
+    ];
+    side_by_side(&cases, |case| {
+        let scratch = Scratch::new();
+        let args = measured("sim:rz26", *case);
+        let ended = finish(scratch.seekstone(&args));
+        if let Some(seconds) = elapsed(&ended, *case) {
+            assert!(seconds <= most(case.1.into()), "{case:?} took {seconds} s");
+        }
+    });
+}
+
+/// What two cases above are refused with.
+#[test]
+fn what_cannot_fit_says_what_would() {
+    let scratch = Scratch::new();
+    let check = |command: &str, expected: &str| {
+        let args: Vec<&str> = command.split(' ').collect();
+        scratch.check(&args, 2, expected);
+    };
+    check(
+        "ssd sim:rz26 --test iops --quick --budget 40s",
+        "--budget 40.0 s: writing 1.98 GiB before the first round takes",
+    );
+    check(
+        "transfer sim:rz26 --budget 20s",
+        "were moved in 23.0 s. Use a longer --budget, or a smaller --size",
+    );
+    check(
+        "time --budget 1s -- sleep 3",
+        "--budget 1.00 s: 5 rounds need about 15",
+    );
+}
+
+/// Size of the slow device. It lies in memory: no disk must be slower than the throttle.
+const DEVICE_MIB: usize = 192;
+/// What it moves in a second at most.
+const BYTES_PER_SECOND: u32 = 8 << 20;
+
+/// Bug: a test file of 1 GiB was written before anything was measured, however slow the storage
+/// was: `trial --budget 20s` took two minutes.
+#[test]
+fn writing_the_test_file_is_part_of_the_budget_of_a_slow_device() {
+    let test = "writing_the_test_file_is_part_of_the_budget_of_a_slow_device";
+    let cases: [Case; 3] = [
+        ("trial TARGET --precision 1%", 12),
+        ("curve TARGET --clients-max 4", 15),
+        ("transfer TARGET", 15),
+    ];
+    let pressure = Pressure::new();
+    side_by_side(&cases, |case| {
+        let scratch = Scratch::new();
+        let Some(memory) = FileSystem::tmpfs(test, &scratch, DEVICE_MIB + 16) else {
+            return;
+        };
+        let Some(device) = Loop::within(test, &memory, DEVICE_MIB) else {
+            return;
+        };
+        let number = fs::read_to_string(format!("/sys/block/{}/dev", device.name()));
+        let rule = format!("{} {BYTES_PER_SECOND}", number.expect("a device").trim());
+        let place = Scratch::new();
+        let Some(files) = FileSystem::enduring(test, &place, device) else {
+            return;
+        };
+        let name = case.0.split(' ').next().expect("a command");
+        let Some(group) = Group::new(&format!("{test}-{name}"), "blkio") else {
+            return;
+        };
+        let names = ["read_bps_device", "write_bps_device"];
+        if !names
+            .iter()
+            .all(|name| group.set(&format!("blkio.throttle.{name}"), &rule))
+        {
+            return skipped(test, "the control group does not limit devices");
+        }
+        let target = files.path().to_owned();
+        let args = measured(&target, *case);
+        let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+        args.extend(["--reserve", "0"]);
+        let ended = finish(group.command(&scratch, &args));
+        let seconds = elapsed(&ended, *case).expect("it fits");
+        let is_kept = seconds <= most(case.1.into());
+        assert!(is_kept || pressure.is_high(), "{case:?} took {seconds} s");
+    });
+}
