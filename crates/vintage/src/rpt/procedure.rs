@@ -118,6 +118,8 @@ pub struct Procedure {
     suspended: Option<u32>,
     /// Threads that sent the messages of the present sum.
     heard: Senders,
+    /// What was said and not handed over yet.
+    actions: Vec<ProcedureAction>,
 }
 
 impl Procedure {
@@ -139,6 +141,7 @@ impl Procedure {
             next_level: 0,
             suspended: None,
             heard: Senders::default(),
+            actions: Vec::new(),
         }
     }
 
@@ -162,47 +165,42 @@ impl Procedure {
 
     /// Begin: the first thread, or all of a batch workload.
     pub fn begin(&mut self) -> Vec<ProcedureAction> {
-        let mut actions = Vec::new();
         let first = self.rules.nthreads.max(1);
-        self.grow_to(first, &mut actions);
+        self.grow_to(first);
         self.measure(LevelPurpose::First);
-        actions
+        std::mem::take(&mut self.actions)
     }
 
     /// Stop every thread, to go on later with as many.
     pub fn suspend(&mut self) -> Vec<ProcedureAction> {
-        let mut actions = Vec::new();
         if self.suspended.is_none() {
             self.suspended = Some(self.threads);
-            self.shrink_to(0, &mut actions);
+            self.shrink_to(0);
         }
-        actions
+        std::mem::take(&mut self.actions)
     }
 
     /// Go on after a stop; what was being collected begins again.
     pub fn resume(&mut self) -> Vec<ProcedureAction> {
-        let mut actions = Vec::new();
         if let Some(threads) = self.suspended.take() {
             if threads == 0 && self.phase == LevelPhase::Idle {
                 return self.begin();
             }
-            self.grow_to(threads, &mut actions);
+            self.grow_to(threads);
             self.measure(self.purpose);
         }
-        actions
+        std::mem::take(&mut self.actions)
     }
 
     /// Stop every thread for good.
     pub fn abandon(&mut self) -> Vec<ProcedureAction> {
-        let mut actions = Vec::new();
-        self.shrink_to(0, &mut actions);
+        self.shrink_to(0);
         self.phase = LevelPhase::Done;
-        actions
+        std::mem::take(&mut self.actions)
     }
 
     /// Take a message that came at `at` (seconds).
     pub fn take(&mut self, message: &ThreadMessage, at: f64) -> Vec<ProcedureAction> {
-        let mut actions = Vec::new();
         match self.phase {
             LevelPhase::Idle | LevelPhase::Done => {}
             LevelPhase::Discarding { left } if left > 1 => {
@@ -222,22 +220,22 @@ impl Procedure {
                 self.heard.note_report(message.thread);
                 self.sums.total = at - since;
                 if self.sums.messages >= f64::from(wanted) {
-                    self.look(since, wanted, &mut actions);
+                    self.look(since, wanted);
                 }
             }
         }
-        actions
+        std::mem::take(&mut self.actions)
     }
 
     /// As many messages as wanted are there.
-    fn look(&mut self, since: f64, wanted: u32, actions: &mut Vec<ProcedureAction>) {
+    fn look(&mut self, since: f64, wanted: u32) {
         let converging = if self.rules.nthreads > 0 {
             Converging::Total
         } else {
             Converging::Response
         };
         let (sums, factor) = (self.sums, self.sums.factor(converging));
-        actions.push(ProcedureAction::Summed { sums, factor });
+        self.actions.push(ProcedureAction::Summed { sums, factor });
         if self.purpose != LevelPurpose::Scout && factor > self.rules.dlmax {
             if let Some(wanted) = wanted
                 .checked_mul(2)
@@ -246,7 +244,7 @@ impl Procedure {
                 self.phase = LevelPhase::Collecting { since, wanted };
                 return;
             }
-            actions.push(ProcedureAction::NotConverged {
+            self.actions.push(ProcedureAction::NotConverged {
                 threads: self.threads,
                 messages: sums.messages,
                 necessary: sums.messages_necessary(factor, self.rules.dlmax),
@@ -255,25 +253,26 @@ impl Procedure {
         match self.purpose {
             LevelPurpose::First if self.rules.nthreads > 0 => {
                 let silent = doubts::silent(&self.heard);
-                self.note(doubts::edges(&sums, &self.heard), actions);
-                self.note(silent, actions);
-                self.found(sums.calculation(), sums, 1.0, actions);
-                self.finish(actions);
+                self.note(doubts::edges(&sums, &self.heard));
+                self.note(silent);
+                self.found(sums.calculation(), sums, 1.0);
+                self.finish();
             }
-            LevelPurpose::First => self.without_load(actions),
-            LevelPurpose::Scout => self.scouted(actions),
-            LevelPurpose::Below => self.below(actions),
-            LevelPurpose::Above => self.above(actions),
+            LevelPurpose::First => self.without_load(),
+            LevelPurpose::Scout => self.scouted(),
+            LevelPurpose::Below => self.below(),
+            LevelPurpose::Above => self.above(),
         }
     }
 
-    fn note(&self, text: Option<String>, actions: &mut Vec<ProcedureAction>) {
+    fn note(&mut self, text: Option<String>) {
         let threads = self.threads;
-        actions.extend(text.map(|text| ProcedureAction::Note { threads, text }));
+        self.actions
+            .extend(text.map(|text| ProcedureAction::Note { threads, text }));
     }
 
     /// The no-load response time fixes the levels.
-    fn without_load(&mut self, actions: &mut Vec<ProcedureAction>) {
+    fn without_load(&mut self) {
         let response = self.sums.calculation().response_ms;
         let (lowest, rsmax) = (response.max(self.rules.rsmin), self.rules.rsmax);
         self.levels = vec![lowest];
@@ -285,58 +284,58 @@ impl Procedure {
                 "the response time without load is {response:.4} ms, and Rsmax {rsmax} ms: there \
                  are no further levels"
             );
-            self.note(Some(text), actions);
+            self.note(Some(text));
         }
         self.before = Some(self.sums);
         if response >= lowest {
-            self.found(self.sums.calculation(), self.sums, 1.0, actions);
+            self.found(self.sums.calculation(), self.sums, 1.0);
         }
-        self.go_on(actions);
+        self.go_on();
     }
 
     /// Look for the next level with one more thread.
-    fn go_on(&mut self, actions: &mut Vec<ProcedureAction>) {
+    fn go_on(&mut self) {
         let Some(&level) = self.levels.get(self.next_level) else {
-            return self.finish(actions);
+            return self.finish();
         };
         if self.threads >= self.rules.threads_max {
-            return self.not_reached(level, actions);
+            return self.not_reached(level);
         }
-        self.grow_to(self.threads + 1, actions);
+        self.grow_to(self.threads + 1);
         self.measure(LevelPurpose::Scout);
     }
 
-    fn scouted(&mut self, actions: &mut Vec<ProcedureAction>) {
+    fn scouted(&mut self) {
         if self.sums.calculation().response_ms > self.levels[self.next_level] {
-            self.shrink_to(self.threads.saturating_sub(2).max(1), actions);
+            self.shrink_to(self.threads.saturating_sub(2).max(1));
             self.measure(LevelPurpose::Below);
         } else {
-            self.go_on(actions);
+            self.go_on();
         }
     }
 
-    fn below(&mut self, actions: &mut Vec<ProcedureAction>) {
+    fn below(&mut self) {
         let level = self.levels[self.next_level];
         if self.sums.calculation().response_ms >= level {
             if self.threads > 1 {
-                self.shrink_to(self.threads.saturating_sub(2).max(1), actions);
+                self.shrink_to(self.threads.saturating_sub(2).max(1));
                 return self.measure(LevelPurpose::Below);
             }
             let text = format!(
                 "one thread alone now exceeds the level of {level:.4} ms: its result stands for \
                  the level"
             );
-            self.note(Some(text), actions);
-            self.found(self.sums.calculation(), self.sums, 1.0, actions);
+            self.note(Some(text));
+            self.found(self.sums.calculation(), self.sums, 1.0);
             self.before = Some(self.sums);
-            return self.go_on(actions);
+            return self.go_on();
         }
         self.before = Some(self.sums);
-        self.grow_to(self.threads + 1, actions);
+        self.grow_to(self.threads + 1);
         self.measure(LevelPurpose::Above);
     }
 
-    fn above(&mut self, actions: &mut Vec<ProcedureAction>) {
+    fn above(&mut self) {
         let now = self.sums.calculation();
         let before = self.before.unwrap_or(self.sums);
         let earlier = before.calculation();
@@ -353,47 +352,41 @@ impl Procedure {
             };
             let calculation = Calculation::between(&earlier, &now, part);
             let sums = Sums::between(&before, &self.sums, part);
-            self.found(calculation, sums, part, actions);
+            self.found(calculation, sums, part);
         }
         let is_bounded = self
             .levels
             .get(self.next_level)
-            .is_none_or(|_| matches!(actions.last(), Some(ProcedureAction::Level(_))));
+            .is_none_or(|_| matches!(self.actions.last(), Some(ProcedureAction::Level(_))));
         self.before = Some(self.sums);
         if is_bounded {
-            return self.go_on(actions);
+            return self.go_on();
         }
         let level = self.levels[self.next_level];
         if self.threads >= self.rules.threads_max {
-            return self.not_reached(level, actions);
+            return self.not_reached(level);
         }
-        self.grow_to(self.threads + 1, actions);
+        self.grow_to(self.threads + 1);
         self.measure(LevelPurpose::Above);
     }
 
-    fn not_reached(&mut self, level: f64, actions: &mut Vec<ProcedureAction>) {
+    fn not_reached(&mut self, level: f64) {
         let text = format!(
             "the level of {level:.4} ms was not reached: {} threads wait {:.4} ms, and \
              MaxActualThreads allows no more; seekstone rab adds threads until it is",
             self.threads,
             self.sums.calculation().response_ms
         );
-        self.note(Some(text), actions);
-        self.finish(actions);
+        self.note(Some(text));
+        self.finish();
     }
 
-    fn found(
-        &mut self,
-        calculation: Calculation,
-        sums: Sums,
-        part: f64,
-        actions: &mut Vec<ProcedureAction>,
-    ) {
+    fn found(&mut self, calculation: Calculation, sums: Sums, part: f64) {
         let doubt = doubts::outstanding(&calculation, sums.threads, self.rules.dlmax);
-        self.note(doubt, actions);
+        self.note(doubt);
         let level = self.next_level;
         self.next_level += 1;
-        actions.push(ProcedureAction::Level(LevelResult {
+        self.actions.push(ProcedureAction::Level(LevelResult {
             level,
             calculation,
             sums,
@@ -401,10 +394,10 @@ impl Procedure {
         }));
     }
 
-    fn finish(&mut self, actions: &mut Vec<ProcedureAction>) {
-        self.shrink_to(0, actions);
+    fn finish(&mut self) {
+        self.shrink_to(0);
         self.phase = LevelPhase::Done;
-        actions.push(ProcedureAction::Done);
+        self.actions.push(ProcedureAction::Done);
     }
 
     /// Measure the present number of threads once it has settled.
@@ -415,13 +408,14 @@ impl Procedure {
         };
     }
 
-    fn grow_to(&mut self, threads: u32, actions: &mut Vec<ProcedureAction>) {
-        actions.extend((self.threads..threads).map(|number| ProcedureAction::Add { number }));
+    fn grow_to(&mut self, threads: u32) {
+        self.actions
+            .extend((self.threads..threads).map(|number| ProcedureAction::Add { number }));
         self.threads = threads;
     }
 
-    fn shrink_to(&mut self, threads: u32, actions: &mut Vec<ProcedureAction>) {
-        actions.extend(
+    fn shrink_to(&mut self, threads: u32) {
+        self.actions.extend(
             (threads..self.threads)
                 .rev()
                 .map(|number| ProcedureAction::Shed { number }),

@@ -80,6 +80,8 @@ pub struct RptSession {
     looks: Vec<(Sums, f64)>,
     /// The latest results of each workload.
     results: Vec<Option<Block>>,
+    /// What is wanted and not handed over yet.
+    acts: Vec<Act>,
 }
 
 impl RptSession {
@@ -105,6 +107,7 @@ impl RptSession {
             response: None,
             looks: Vec::new(),
             results,
+            acts: Vec::new(),
             plan,
         };
         this.block = this.empty_block();
@@ -173,9 +176,8 @@ impl RptSession {
 
     /// Do what the operator asks for.
     pub fn command(&mut self, command: LiveCommand, at: f64) -> Vec<Act> {
-        let mut acts = Vec::new();
         let is_over = self.state == SessionState::Finished;
-        let mut note = |text: String| acts.push(Act::Log(LogEntry::Event { at, text }));
+        let mut note = |text: String| self.acts.push(Act::Log(LogEntry::Event { at, text }));
         match command {
             LiveCommand::NextMode => {
                 self.mode = self.mode.next();
@@ -186,60 +188,59 @@ impl RptSession {
             LiveCommand::StartStop => {
                 let stops = self.state == SessionState::Execute;
                 note(if stops { "stopped" } else { "started" }.into());
-                self.start_or_stop(at, &mut acts);
+                self.start_or_stop(at);
             }
             LiveCommand::Restart => {
                 note(format!("workload {} begins again", self.workload));
-                self.begin_again(self.workload, at, &mut acts);
+                self.begin_again(self.workload, at);
             }
             LiveCommand::NextWorkload => {
                 self.group.clear();
                 let next = (self.workload + 1) % self.plan.workloads.len();
                 note(format!("workload {next} is next"));
-                self.begin_again(next, at, &mut acts);
+                self.begin_again(next, at);
             }
             LiveCommand::Quit => {
                 note("end".into());
                 let actions = self.procedure.abandon();
-                self.carry_out(actions, at, &mut acts);
-                self.finish(&mut acts);
+                self.carry_out(actions, at);
+                self.finish();
             }
         }
-        acts
+        std::mem::take(&mut self.acts)
     }
 
     /// Take a message that came at `at`.
     pub fn take(&mut self, message: &ThreadMessage, at: f64) -> Vec<Act> {
-        let mut acts = Vec::new();
         if self.state != SessionState::Execute {
-            return acts;
+            return Vec::new();
         }
         if self.verbose == 2 {
-            acts.push(Act::Log(LogEntry::Message(*message)));
+            self.log(LogEntry::Message(*message));
         }
         self.message = Some(*message);
         let actions = self.procedure.take(message, at);
-        self.carry_out(actions, at, &mut acts);
-        acts
+        self.carry_out(actions, at);
+        std::mem::take(&mut self.acts)
     }
 
-    fn start_or_stop(&mut self, at: f64, acts: &mut Vec<Act>) {
+    fn start_or_stop(&mut self, at: f64) {
         if self.state == SessionState::Execute {
             self.state = SessionState::Stopped;
             let actions = self.procedure.suspend();
-            return self.carry_out(actions, at, acts);
+            return self.carry_out(actions, at);
         }
         self.state = SessionState::Execute;
-        self.launch(at, acts);
+        self.launch(at);
     }
 
     /// Leave the present workload and begin that one with its initial threads.
-    fn begin_again(&mut self, workload: usize, at: f64, acts: &mut Vec<Act>) {
+    fn begin_again(&mut self, workload: usize, at: f64) {
         let actions = self.procedure.abandon();
-        self.carry_out(actions, at, acts);
+        self.carry_out(actions, at);
         self.set_up(workload);
         if self.state == SessionState::Execute {
-            self.launch(at, acts);
+            self.launch(at);
         }
     }
 
@@ -253,15 +254,15 @@ impl RptSession {
     }
 
     /// Begin the present workload, or go on with it after a stop.
-    fn launch(&mut self, at: f64, acts: &mut Vec<Act>) {
-        acts.push(Act::Begin {
+    fn launch(&mut self, at: f64) {
+        self.acts.push(Act::Begin {
             workload: self.workload,
         });
         let mut actions = self.procedure.resume();
         if actions.is_empty() {
             actions = self.procedure.begin();
         }
-        self.carry_out(actions, at, acts);
+        self.carry_out(actions, at);
     }
 
     fn empty_block(&self) -> Block {
@@ -272,43 +273,41 @@ impl RptSession {
         }
     }
 
-    fn carry_out(&mut self, actions: Vec<ProcedureAction>, at: f64, acts: &mut Vec<Act>) {
+    fn carry_out(&mut self, actions: Vec<ProcedureAction>, at: f64) {
         let workload = self.workload;
         for action in actions {
             match action {
                 ProcedureAction::Add { number: thread } => {
-                    acts.push(Act::Start { thread });
-                    acts.push(Act::Log(LogEntry::Active {
+                    self.acts.push(Act::Start { thread });
+                    self.log(LogEntry::Active {
                         at,
                         thread,
                         workload,
-                    }));
+                    });
                 }
                 ProcedureAction::Shed { number: thread } => {
-                    acts.push(Act::Stop { thread });
-                    acts.push(Act::Log(LogEntry::Inactive {
+                    self.acts.push(Act::Stop { thread });
+                    self.log(LogEntry::Inactive {
                         at,
                         thread,
                         workload,
-                    }));
+                    });
                 }
-                ProcedureAction::Summed { sums, factor } => self.summed(at, sums, factor, acts),
+                ProcedureAction::Summed { sums, factor } => self.summed(at, sums, factor),
                 ProcedureAction::NotConverged {
                     threads,
                     messages,
                     necessary,
                 } => {
                     let warning = self.warning(threads, not_converged(messages, necessary));
-                    acts.push(Act::Log(warning));
+                    self.log(warning);
                 }
                 ProcedureAction::Note { threads, text } => {
                     self.is_doubted = true;
-                    let warning = self.warning(threads, text);
-                    acts.push(Act::Log(warning.clone()));
-                    acts.push(Act::Report(warning));
+                    self.log_and_report(self.warning(threads, text));
                 }
-                ProcedureAction::Level(found) => self.found(at, &found, acts),
-                ProcedureAction::Done => self.done(at, acts),
+                ProcedureAction::Level(found) => self.found(at, &found),
+                ProcedureAction::Done => self.done(at),
             }
         }
     }
@@ -322,40 +321,40 @@ impl RptSession {
         }
     }
 
-    fn summed(&mut self, at: f64, sums: Sums, factor: f64, acts: &mut Vec<Act>) {
+    fn summed(&mut self, at: f64, sums: Sums, factor: f64) {
         let calculation = sums.calculation();
         self.looks.push((sums, factor));
         let number = self.block.rows.len();
-        acts.push(Act::Log(LogEntry::Sum {
+        self.log(LogEntry::Sum {
             at,
             number,
             sums,
             factor,
-        }));
-        acts.push(Act::Log(LogEntry::Calculation {
+        });
+        self.log(LogEntry::Calculation {
             at,
             number: number + 1,
             calculation,
-        }));
+        });
         if self.now.is_some_and(|now| now.sums.threads != sums.threads) {
             self.last = self.now;
         }
         self.now = Some(Glance { sums, calculation });
     }
 
-    fn found(&mut self, at: f64, found: &LevelResult, acts: &mut Vec<Act>) {
+    fn found(&mut self, at: f64, found: &LevelResult) {
         let (number, calculation) = (found.level + 1, found.calculation);
-        acts.push(Act::Log(LogEntry::Calculation {
+        self.log(LogEntry::Calculation {
             at,
             number,
             calculation,
-        }));
-        acts.push(Act::Log(LogEntry::Interpolation {
+        });
+        self.log(LogEntry::Interpolation {
             at,
             number,
             sums: found.sums,
             part: found.part,
-        }));
+        });
         let block = &mut self.block;
         block.run = self.run;
         block.mode = self.mode;
@@ -372,11 +371,11 @@ impl RptSession {
             calculation,
         });
         self.results[self.workload] = Some(self.block.clone());
-        acts.push(Act::Log(LogEntry::Results(self.block.clone())));
+        self.log(LogEntry::Results(self.block.clone()));
     }
 
     /// The workload is done: report it, and go on to the next.
-    fn done(&mut self, at: f64, acts: &mut Vec<Act>) {
+    fn done(&mut self, at: f64) {
         let count = self.plan.workloads.len();
         let is_batch = self.plan.workloads[self.workload].is_batch();
         if is_batch != self.is_group_batch {
@@ -384,25 +383,26 @@ impl RptSession {
         }
         self.is_group_batch = is_batch;
         if !self.block.rows.is_empty() {
-            acts.push(Act::Report(LogEntry::Results(self.block.clone())));
+            self.acts
+                .push(Act::Report(LogEntry::Results(self.block.clone())));
             self.group.push((self.block.clone(), self.is_doubted));
         }
         let next = self.workload + 1;
         let is_last = next == count;
         if is_last || self.plan.workloads[next].is_batch() != is_batch {
-            self.average(acts);
+            self.average();
         }
         let run = self.run + u32::from(is_last);
         if is_last && !self.mode.is_endless() && run > self.plan.nruns {
-            return self.finish(acts);
+            return self.finish();
         }
         self.run = run;
         self.set_up(next % count);
-        self.launch(at, acts);
+        self.launch(at);
     }
 
     /// Only workloads that were run as a group have an average.
-    fn average(&mut self, acts: &mut Vec<Act>) {
+    fn average(&mut self) {
         let group = std::mem::take(&mut self.group);
         if group.len() < 2 {
             return;
@@ -416,13 +416,21 @@ impl RptSession {
             rabmark_s: mean(|it| it.rabmark_s),
             remark: remark(&group),
         };
-        acts.push(Act::Log(average.clone()));
-        acts.push(Act::Report(average));
+        self.log_and_report(average);
     }
 
-    fn finish(&mut self, acts: &mut Vec<Act>) {
+    fn log(&mut self, entry: LogEntry) {
+        self.acts.push(Act::Log(entry));
+    }
+
+    fn log_and_report(&mut self, entry: LogEntry) {
+        self.log(entry.clone());
+        self.acts.push(Act::Report(entry));
+    }
+
+    fn finish(&mut self) {
         self.state = SessionState::Finished;
-        acts.push(Act::Finished);
+        self.acts.push(Act::Finished);
     }
 }
 
