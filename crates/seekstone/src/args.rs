@@ -39,6 +39,7 @@ mod wire;
 use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use drivers::DriverKind;
 use units::{Bytes, Duration, Rate, TargetName};
 
 use crate::output::Output;
@@ -46,12 +47,12 @@ use crate::output::Output;
 pub use self::budgets::{
     BUDGET_MAX, CELL_TIME, CURVE_BUDGET, RAB_BUDGET, RANDOM_BUDGET, RUN_BUDGET, TRIAL_BUDGET,
 };
-pub use self::classic::{ClassicArgs, ClassicCommand, ClassicReach, RptArgs, TransactArgs};
+pub use self::classic::{ClassicArgs, ClassicCommand, RptArgs, TransactArgs};
 pub use self::common::{Common, Force, Outputs};
 pub use compare::CompareArgs;
-pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
+pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
-pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
+pub use diskrand::DiskRandArgs;
 pub use files::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoice};
 pub use fio::{EtaChoice, FioArgs, FormatChoice, IdlenessOf};
 pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, MpiChoice, SlurmArgs};
@@ -83,6 +84,8 @@ pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 pub use verify::{AfterChoice, VerifyArgs};
 pub use what_if::WhatIfArgs;
 pub use wire::WireArgs;
+#[cfg(feature = "vintage")]
+pub use {classic::ClassicReach, devices::ValidateArgs, diskrand::ARGUMENTS as DISKRAND_ARGUMENTS};
 
 /// Behind all options but `--help`: options of the measurement come first.
 const LAST: usize = 900;
@@ -258,6 +261,16 @@ pub enum DriverChoice {
     Uring,
     /// Blocking calls.
     Threads,
+}
+
+impl From<DriverChoice> for DriverKind {
+    fn from(choice: DriverChoice) -> Self {
+        match choice {
+            DriverChoice::Auto => Self::Auto,
+            DriverChoice::Uring => Self::Uring,
+            DriverChoice::Threads => Self::Threads,
+        }
+    }
 }
 
 /// Pages of buffers.

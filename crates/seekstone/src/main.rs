@@ -7,7 +7,7 @@ mod exit;
 mod forms;
 mod habits;
 mod launcher;
-#[cfg(not(all(feature = "screen", feature = "web")))]
+#[cfg(not(all(feature = "screen", feature = "vintage", feature = "web")))]
 #[path = "without/left_out.rs"]
 mod left_out;
 mod onlooker;
@@ -26,7 +26,7 @@ mod written;
 use std::process::ExitCode;
 
 use args::{ClassicCommand, Command, Seekstone};
-use commands::vintage::names;
+use commands::{names, vintage};
 use exit::Exit;
 use host::hung::{hung_threads, kept_by};
 use results::Setup;
@@ -90,11 +90,11 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
     match command {
         Command::Measure(command) => command.perform(setup),
         Command::Positioning(args) => commands::positioning::positioning(args),
-        Command::Rpt(args) => commands::vintage::rpt::rpt(args),
-        Command::Diskmbps(args) => commands::vintage::diskmbps::diskmbps(args),
-        Command::Diskrand(args) => commands::vintage::diskrand::diskrand(args),
-        Command::Together(args) => commands::vintage::together::together(args),
-        Command::Transact(args) => commands::vintage::transact::transact(args),
+        Command::Rpt(args) => vintage::rpt(args),
+        Command::Diskmbps(args) => vintage::diskmbps(args),
+        Command::Diskrand(args) => vintage::diskrand(args),
+        Command::Together(args) => vintage::together(args),
+        Command::Transact(args) => vintage::transact(args),
         Command::Classic(args) => match &args.command {
             ClassicCommand::Install { directory } => names::install(directory),
         },

@@ -132,6 +132,7 @@ impl Progress {
     }
 
     /// Show one of several steps whose length nobody knows before.
+    #[cfg(feature = "vintage")]
     pub fn step(&mut self, title: &str, done: usize, all: usize) {
         match &self.form {
             ProgressForm::Quiet => {}

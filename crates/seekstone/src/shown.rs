@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 
-use crate::commands::vintage::names;
+use crate::commands::names;
 use crate::{args, commands, habits};
 
 /// The README, and all Markdown below `docs/`.

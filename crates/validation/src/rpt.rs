@@ -5,7 +5,6 @@
 //! threads disturb each other: each walks over a part of the file, and the arm goes from one to the
 //! other. Without that, a server of the same service time carries 1 / S.
 
-use drivers::DriverKind;
 use results::{Bar, ValidationRow};
 use vintage::rpt::log::{Block, LogEntry};
 use vintage::rpt::{Calculation, Converging, Sums, TestPlan, shipped};
@@ -14,7 +13,7 @@ use super::experiment::{Figures, Fillers, SimulatedFigure, ones};
 use super::hand::SEED;
 use super::{Rows, ValidationError};
 use host::interrupt::Interrupt;
-use vintage::run::{Operator, OutputFiles, TestRequest, run_test};
+use vintage::run::{DataAccess, Operator, OutputFiles, TestRequest, run_test};
 
 pub(super) const FIGURES: Fillers<Figures> = &[("arithmetic", arithmetic)];
 pub(super) const ROWS: Fillers<Rows> = &[
@@ -68,11 +67,7 @@ fn curve(device: &str, interrupt: &Interrupt) -> Result<(RptCurve, f64), Validat
     let (plan, faults) = TestPlan::read("v.rpt", &text, &Vec::new(), &mut include);
     let plan = plan.ok_or_else(|| ValidationError::Nothing(format!("{:?}", faults.errors)))?;
     let request = TestRequest {
-        seed: SEED,
-        driver: DriverKind::Auto,
-        overwrite: false,
-        confirmed: None,
-        reserve: None,
+        access: DataAccess::with_seed(SEED),
         starts: true,
     };
     let mut account = Account::default();

@@ -5,6 +5,7 @@ pub mod diskmbps;
 pub mod diskrand;
 mod fault;
 mod form;
+pub mod import;
 mod moment;
 mod number;
 pub mod rpt;

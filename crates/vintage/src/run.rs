@@ -12,13 +12,12 @@ pub use crate::diskrand::run::{
 pub use together::{
     ClassicProgram, HostBatch, HostPlace, PROGRAMS_MAX, ProgramEnd, ProgramLaunch, ProgramOutput,
     ScriptLine, Together, TogetherFigures, TogetherRow, clock_from, rows, run_together,
-    script_lines,
+    script_lines, together_table,
 };
 
 pub use crate::rpt::run::{
-    DataRequest, Detail, Failure, Filling, IoDetail, Operator, OutputFiles, Posted, Rig,
-    RptDataFile, SoloReport, SoloRequest, TestEnding, TestRequest, ThreadReport, open_data,
-    run_solo, run_test,
+    DataAccess, Detail, Filling, IoDetail, Operator, OutputFiles, SoloReport, SoloRequest,
+    TestEnding, TestRequest, run_solo, run_test,
 };
 
 use std::path::PathBuf;

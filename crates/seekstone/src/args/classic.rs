@@ -54,23 +54,23 @@ Response time here is service time, as in 1995: from submission to completion.
     docs/classic-rpt.md.")]
 pub struct RptArgs {
     /// Size of the data file, if it has to be created [default: its present size].
-    #[arg(short = 'B', value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(short = 'B', value_name = "BYTES")]
     pub data_size: Option<String>,
     /// Data file, block device, or `sim:NAME` [default: /data/raidtest.dat].
     #[arg(short = 'f', value_name = "FILE")]
     pub data_file: Option<String>,
     /// Mode that results are stamped with: 0 Normal, 1 Continuous, 2 Reduced, 3 Rebuild,
     /// 4 Exchange; all but Normal run until stopped [default: 0].
-    #[arg(short = 'm', value_name = "MODE", allow_hyphen_values = true)]
+    #[arg(short = 'm', value_name = "MODE")]
     pub mode: Option<String>,
     /// Runs through all workloads in normal mode [default: 1].
-    #[arg(short = 'n', value_name = "N", allow_hyphen_values = true)]
+    #[arg(short = 'n', value_name = "N")]
     pub nruns: Option<String>,
     /// Lowest response time to take as the no-load level, ms [default: 0].
-    #[arg(short = 'r', value_name = "MS", allow_hyphen_values = true)]
+    #[arg(short = 'r', value_name = "MS")]
     pub rsmin: Option<String>,
     /// Response time at which a transaction workload ends, ms [default: 50].
-    #[arg(short = 'R', value_name = "MS", allow_hyphen_values = true)]
+    #[arg(short = 'R', value_name = "MS")]
     pub rsmax: Option<String>,
     /// Test file; `rptq.rpt` is the quick one.
     #[arg(short = 't', value_name = "FILE", default_value = "rpt.rpt")]
@@ -78,7 +78,7 @@ pub struct RptArgs {
     /// 0 results; 1 also threads, calculations and the figures of each message; 2 also raw messages
     /// and sums. Given on the command line, also prints all workload definitions first
     /// [default: 0].
-    #[arg(short = 'v', value_name = "LEVEL", allow_hyphen_values = true)]
+    #[arg(short = 'v', value_name = "LEVEL")]
     pub verbose: Option<String>,
     /// Write rpt.rpt, rptq.rpt, rpt.rpp and rpt.rpc to the current directory and exit. Existing
     /// files are left alone.
@@ -102,123 +102,53 @@ Example: 20 reads and writes of 4 KiB a second, in the first of 50 interleaved p
   seekstone transact -f sim:mm1?mean=10ms -a 1 -b 4096 -C 50 -r 2 -w 1 -S 2 -s 0.5 -T 2 -t 20")]
 pub struct TransactArgs {
     /// How threads share the file: 0 contiguous, 1 interleaved, 2 contentious.
-    #[arg(
-        short = 'a',
-        value_name = "MODE",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'a', value_name = "MODE", default_value = "0")]
     pub access_mode: String,
     /// Block size in bytes, above 0.
-    #[arg(
-        short = 'b',
-        value_name = "BYTES",
-        default_value = "1",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'b', value_name = "BYTES", default_value = "1")]
     pub block_size: String,
     /// Size of the data file, if it has to be created [default: its present size].
-    #[arg(short = 'B', value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(short = 'B', value_name = "BYTES")]
     pub data_size: Option<String>,
     /// Number of the control thread.
-    #[arg(
-        short = 'c',
-        value_name = "N",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'c', value_name = "N", default_value = "0")]
     pub control_thread: String,
     /// Maximum number of control threads: the parts of the file. Required, above 0.
-    #[arg(
-        short = 'C',
-        value_name = "N",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'C', value_name = "N", default_value = "0")]
     pub control_threads: String,
     /// Offset of the I/O within its block, in bytes; if negative, I/Os are packed into the block.
-    #[arg(
-        short = 'i',
-        value_name = "BYTES",
-        default_value = "-1",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'i', value_name = "BYTES", default_value = "-1")]
     pub io_offset: String,
     /// I/O size in bytes; 0 for the block size.
-    #[arg(
-        short = 'I',
-        value_name = "BYTES",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'I', value_name = "BYTES", default_value = "0")]
     pub io_size: String,
     /// I/Os per message.
-    #[arg(
-        short = 'n',
-        value_name = "N",
-        default_value = "100",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'n', value_name = "N", default_value = "100")]
     pub nios: String,
     /// Relative number of reads; without -r and -w, all reads.
-    #[arg(
-        short = 'r',
-        value_name = "N",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'r', value_name = "N", default_value = "0")]
     pub reads: String,
     /// Relative number of writes.
-    #[arg(
-        short = 'w',
-        value_name = "N",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'w', value_name = "N", default_value = "0")]
     pub writes: String,
     /// Scale of the steps: 1 for sequential, alpha (0.5 to 2.5) for hyperbolic, the mean for
     /// exponential ones.
-    #[arg(
-        short = 's',
-        value_name = "SCALE",
-        default_value = "1",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 's', value_name = "SCALE", default_value = "1")]
     pub spatial_scale: String,
     /// Steps from I/O to I/O: 0 sequential, 1 uniform, 2 hyperbolic, 3 exponential.
-    #[arg(
-        short = 'S',
-        value_name = "LAW",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'S', value_name = "LAW", default_value = "0")]
     pub spatial: String,
     /// Mean I/Os per second.
-    #[arg(
-        short = 't',
-        value_name = "IOPS",
-        default_value = "5.0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 't', value_name = "IOPS", default_value = "5.0")]
     pub time_scale: String,
     /// Time from I/O to I/O: 0 constant (no waiting), 1 uniform, 2 and 3 exponential.
-    #[arg(
-        short = 'T',
-        value_name = "LAW",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'T', value_name = "LAW", default_value = "0")]
     pub time: String,
     /// Data file, block device, or `sim:NAME`.
     #[arg(short = 'f', value_name = "FILE", default_value = "/data/raidtest.dat")]
     pub data_file: String,
     /// 0 messages; 3 also each I/O; 4 each I/O with its wait, ending after the first message.
-    #[arg(
-        short = 'v',
-        value_name = "LEVEL",
-        default_value = "0",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'v', value_name = "LEVEL", default_value = "0")]
     pub verbose: String,
     /// End after this many messages.
     #[arg(long, value_name = "N", value_parser = within::<u64>(1..))]
@@ -226,53 +156,6 @@ pub struct TransactArgs {
     /// How to access the storage.
     #[command(flatten)]
     pub reach: ClassicReach,
-}
-
-impl RptArgs {
-    /// The switches given, with their values.
-    pub fn typed(&self) -> vintage::rpt::Typed {
-        let switches = [
-            ("-B", &self.data_size),
-            ("-f", &self.data_file),
-            ("-m", &self.mode),
-            ("-n", &self.nruns),
-            ("-r", &self.rsmin),
-            ("-R", &self.rsmax),
-            ("-v", &self.verbose),
-        ];
-        let typed = switches
-            .into_iter()
-            .filter_map(|(flag, value)| Some((flag, value.clone()?)));
-        typed.collect()
-    }
-}
-
-impl TransactArgs {
-    /// The switches with their values.
-    pub fn switches(&self) -> Vec<(&'static str, &str)> {
-        let mut switches = vec![
-            ("-a", &self.access_mode),
-            ("-b", &self.block_size),
-            ("-c", &self.control_thread),
-            ("-C", &self.control_threads),
-            ("-i", &self.io_offset),
-            ("-I", &self.io_size),
-            ("-n", &self.nios),
-            ("-r", &self.reads),
-            ("-w", &self.writes),
-            ("-s", &self.spatial_scale),
-            ("-S", &self.spatial),
-            ("-t", &self.time_scale),
-            ("-T", &self.time),
-            ("-f", &self.data_file),
-            ("-v", &self.verbose),
-        ];
-        switches.extend(self.data_size.as_ref().map(|size| ("-B", size)));
-        switches
-            .into_iter()
-            .map(|(flag, value)| (flag, value.as_str()))
-            .collect()
-    }
 }
 
 /// `seekstone classic`.

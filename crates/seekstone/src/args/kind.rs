@@ -106,7 +106,12 @@ fn with_signs(command: clap::Command) -> clap::Command {
     ];
     let signed = |arg: Arg| {
         let kind = arg.get_value_parser().type_id();
-        let is_number = arg.get_long().is_some() && numbers.iter().any(|it| kind == *it);
+        // Switches of the programs of 1995 have a letter alone, and are read where they are used.
+        let is_number = match (arg.get_long(), arg.get_value_names()) {
+            (Some(_), _) => numbers.iter().any(|it| kind == *it),
+            (None, Some([name])) => arg.get_short().is_some() && name != "FILE",
+            (None, _) => false,
+        };
         match is_number {
             true => arg.allow_hyphen_values(true),
             false => arg,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use kinds::transactions::StartAt;
+use kinds::transactions::{STANDARD_SECTIONS, StartAt};
 use units::{Bytes, Duration, Rate, TargetName};
 use workload::Gap;
 
@@ -90,7 +90,7 @@ pub struct TransactionsArgs {
     /// 40 MB, through the page cache, 100 transactions per task (or --transactions).
     #[arg(
         long, value_name = "SECTION",
-        value_parser = clap::builder::PossibleValuesParser::new(vintage::rpt::STANDARD_SECTIONS),
+        value_parser = clap::builder::PossibleValuesParser::new(STANDARD_SECTIONS),
         conflicts_with_all = [
             "users", "ios", "io", "writes", "think", "cpu", "memory", "load_factor",
             "new_records", "profiles", "duration", "find_users", "precision", "synchronise",

@@ -6,7 +6,7 @@ use sim::DeviceDefinition;
 use units::listed_name;
 
 use crate::args::{DevicesArgs, DevicesCommand};
-use crate::commands::validate::validate;
+use crate::commands::vintage::validate;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 

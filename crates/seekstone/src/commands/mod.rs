@@ -27,6 +27,7 @@ pub mod kind;
 pub mod live;
 pub mod measures;
 pub mod measuring;
+pub mod names;
 mod offers;
 pub mod positioning;
 pub mod rab;
@@ -47,8 +48,8 @@ pub mod trial;
 mod trial_iolog;
 pub mod trial_targets;
 pub mod unfinished;
-pub mod validate;
 pub mod verify;
+#[cfg_attr(not(feature = "vintage"), path = "../without/vintage.rs")]
 pub mod vintage;
 pub mod what_if;
 mod what_if_device;

@@ -16,7 +16,7 @@ use crate::commands::import::import;
 use crate::commands::repeat::repeat;
 use crate::commands::setup::{archive_path, check_archive};
 use crate::commands::unfinished::resume;
-use crate::commands::vintage::merge::merge;
+use crate::commands::vintage::merge;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Output};
 

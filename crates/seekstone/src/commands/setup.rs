@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::{Archive, ArchiveError};
-use drivers::{BufferPages, Caching, DriverKind};
+use drivers::{BufferPages, Caching};
 use host::process::quoted;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
@@ -14,7 +14,7 @@ use procedure::{Levels, OnError};
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration, TargetName};
 
-use crate::args::{Common, CpuList, DriverChoice, ErrorsChoice, PagesChoice, Reach};
+use crate::args::{Common, CpuList, ErrorsChoice, PagesChoice, Reach};
 use crate::exit::UsageError;
 use crate::output;
 
@@ -60,11 +60,7 @@ pub fn reached(
     setup: &mut Setup,
 ) -> Result<StorageSettings, UsageError> {
     let mut storage = default_settings(seeded(common.seed, setup));
-    storage.driver = match reach.driver {
-        DriverChoice::Auto => DriverKind::Auto,
-        DriverChoice::Uring => DriverKind::Uring,
-        DriverChoice::Threads => DriverKind::Threads,
-    };
+    storage.driver = reach.driver.into();
     storage.pages = match reach.buffer_pages {
         PagesChoice::Huge => BufferPages::Huge,
         PagesChoice::Small => BufferPages::Small,

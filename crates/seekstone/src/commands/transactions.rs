@@ -6,7 +6,8 @@ use anyhow::Context as _;
 use drivers::{ReadFileError, read_regular_file};
 use kinds::stage::Show;
 use kinds::transactions::{
-    Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
+    Ramp, STANDARD_FILE, StandardTest, TransactionsRequest, UserLoad, UsersQuestion,
+    measure_transactions,
 };
 use lab::bench::BenchError;
 use lab::simulated::cpu_unit;
@@ -14,7 +15,6 @@ use procedure::{Preparation, SearchOptions};
 use results::{Run, Setup};
 use stats::Goal;
 use units::Duration;
-use vintage::rpt::{STANDARD_FILE, StandardTest};
 use workload::{
     CPU_UNIT_NS, LoadFactor, Records, USERS_MAX, UserProfile, check_profiles, parse_profiles,
 };

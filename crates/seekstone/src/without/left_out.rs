@@ -9,6 +9,14 @@ pub const SCREEN: LeftOut = LeftOut {
     feature: "screen",
 };
 
+/// The classic programs, their logs, and `devices validate`.
+#[cfg(not(feature = "vintage"))]
+pub const VINTAGE: LeftOut = LeftOut {
+    ability: "programs of 1995 to 1997 (rpt, transact, diskmbps, diskrand, together), their logs \
+              and devices validate",
+    feature: "vintage",
+};
+
 /// `serve` and `--live`.
 #[cfg(not(feature = "web"))]
 pub const WEB: LeftOut = LeftOut {

@@ -3,13 +3,12 @@
 use procedure::Preparation;
 use results::{StandardTable, TransactionLoad, UserTimes, ValidationRow};
 use units::Duration;
-use vintage::rpt::{STANDARD_FILE, StandardTest};
 
 use super::columns::{JudgedColumn, StandardColumn, as_published};
 use crate::hand::loads_of_users;
 use crate::{Rows, ValidationError};
 use host::interrupt::Interrupt;
-use kinds::transactions::{Ramp, UserLoad};
+use kinds::transactions::{Ramp, STANDARD_FILE, StandardTest, UserLoad};
 
 /// A machine with the document's name for it, and its time for a unit of processor work.
 #[derive(Clone, Copy)]

@@ -1,11 +1,10 @@
 //! The procedure of 1995 as `seekstone rpt` runs it, on the simulated device.
 
-use drivers::DriverKind;
 use host::interrupt::Interrupt;
 use results::live::LiveCommand;
 use vintage::rpt::log::{Block, LogEntry};
 use vintage::rpt::{RptSession, TestPlan, ThreadMessage, shipped};
-use vintage::run::{Operator, OutputFiles, TestEnding, TestRequest, run_test};
+use vintage::run::{DataAccess, Operator, OutputFiles, TestEnding, TestRequest, run_test};
 
 use super::system::{DEVICE, MESSAGE, THREADS_MAX};
 use super::{FoundLevel, Outcome};
@@ -16,11 +15,7 @@ pub fn measure(level_max_ms: u32, seed: u64) -> Outcome {
     let path = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
     let [run, log, report] = ["c.rpe", "c.rpl", "c.rpr"].map(path);
     let request = TestRequest {
-        seed,
-        driver: DriverKind::Auto,
-        overwrite: false,
-        confirmed: None,
-        reserve: None,
+        access: DataAccess::with_seed(seed),
         starts: true,
     };
     let mut account = Account::default();

@@ -11,9 +11,6 @@ use crate::rpt::log::{
 };
 use crate::rpt::sums::{COLUMNS, Calculation, OF_SUMS_ALONE, SumColumn, Sums, ThreadMessage};
 
-/// Bytes of the largest log that is read.
-pub const LOG_BYTES_MAX: usize = 1 << 28;
-
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RptLog {
     /// When the test began, as the log states it.

@@ -7,9 +7,8 @@ mod rig;
 mod solo;
 mod test_run;
 
-pub use data_file::{DataRequest, Filling, RptDataFile, open_data};
-pub use messages::{Detail, IoDetail, Posted, ThreadReport};
+pub use data_file::{DataAccess, Filling};
+pub use messages::{Detail, IoDetail};
 pub use output_files::OutputFiles;
-pub use rig::{Failure, Rig};
 pub use solo::{SoloReport, SoloRequest, run_solo};
 pub use test_run::{Operator, TestEnding, TestRequest, run_test};

@@ -3,7 +3,7 @@
 mod figures;
 mod script;
 
-pub use figures::{TogetherFigures, TogetherRow, rows};
+pub use figures::{TogetherFigures, TogetherRow, rows, together_table};
 pub use script::{ClassicProgram, ScriptLine, script_lines};
 
 use std::sync::{Arc, Mutex, PoisonError};

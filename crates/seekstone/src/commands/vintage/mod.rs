@@ -1,12 +1,20 @@
-//! The programs of 1995 to 1997, and what reads their logs.
+//! The programs of 1995 to 1997, what reads their logs, and what is held against their tables.
 
-pub mod diskmbps;
-pub mod diskrand;
-pub mod import_diskmbps;
-pub mod import_diskrand;
-pub mod merge;
-pub mod names;
-pub mod rpt;
+mod diskmbps;
+mod diskrand;
+mod import;
+mod merge;
+mod rpt;
 mod status;
-pub mod together;
-pub mod transact;
+mod together;
+mod transact;
+mod validate;
+
+pub use diskmbps::diskmbps;
+pub use diskrand::diskrand;
+pub use import::import;
+pub use merge::merge;
+pub use rpt::rpt;
+pub use together::together;
+pub use transact::transact;
+pub use validate::validate;

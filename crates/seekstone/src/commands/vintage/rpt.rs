@@ -1,7 +1,6 @@
 //! `seekstone rpt`: the RAID Performance Test of 1995 with its own files.
 
 mod lines;
-mod live;
 mod window;
 
 use std::fs::OpenOptions;
@@ -9,17 +8,18 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use drivers::{DriverKind, open_regular_file};
+use drivers::open_regular_file;
+use host::arguments::typed_arguments;
 use host::interrupt::Interrupt;
 use vintage::rpt::log::{log_header, report_header};
-use vintage::rpt::{FILE_BYTES_MAX, TestPlan, listed, shipped, text_of};
+use vintage::rpt::{FILE_BYTES_MAX, TestPlan, Typed, listed, shipped, text_of};
 use vintage::run::{
-    ClassicError, Operator, OutputFiles, TestEnding, TestRequest, run_test, timestamp,
+    ClassicError, DataAccess, Operator, OutputFiles, TestEnding, TestRequest, run_test, timestamp,
 };
 
-use crate::args::{ClassicReach, DriverChoice, RptArgs};
+use crate::args::{ClassicReach, RptArgs};
+use crate::commands::names;
 use crate::commands::setup::fresh_seed;
-use crate::commands::vintage::names::behind_command;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -42,11 +42,7 @@ pub fn rpt(args: &RptArgs) -> anyhow::Result<Exit> {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let with_screen = is_terminal && !args.no_screen;
     let request = TestRequest {
-        seed: args.reach.seed.unwrap_or_else(fresh_seed),
-        driver: driver(args.reach.driver),
-        overwrite: args.reach.overwrite,
-        confirmed: args.reach.confirm.clone(),
-        reserve: reserve(&args.reach),
+        access: access(&args.reach),
         starts: !with_screen,
     };
     let (run, log) = plan.run_and_log();
@@ -98,18 +94,15 @@ pub fn in_words(error: ClassicError) -> anyhow::Error {
     }
 }
 
-/// The driver as asked for.
-pub const fn driver(choice: DriverChoice) -> DriverKind {
-    match choice {
-        DriverChoice::Auto => DriverKind::Auto,
-        DriverChoice::Uring => DriverKind::Uring,
-        DriverChoice::Threads => DriverKind::Threads,
+/// What may be done to the storage, as asked for.
+pub fn access(reach: &ClassicReach) -> DataAccess {
+    DataAccess {
+        seed: reach.seed.unwrap_or_else(fresh_seed),
+        driver: reach.driver.into(),
+        overwrite: reach.overwrite,
+        confirmed: reach.confirm.clone(),
+        reserve: reach.reserve.map(|bytes| bytes.as_u64()),
     }
-}
-
-/// Room that stays free, if the user said so.
-pub fn reserve(reach: &ClassicReach) -> Option<u64> {
-    reach.reserve.map(|bytes| bytes.as_u64())
 }
 
 /// Write the files that come with the program, none of them over an existing one.
@@ -150,7 +143,7 @@ fn read_plan(args: &RptArgs) -> anyhow::Result<(TestPlan, String)> {
     // A test file's companions stand beside it.
     let directory = path.parent().unwrap_or(Path::new(""));
     let mut include = |name: &str| read_text(&directory.join(name));
-    let (plan, faults) = TestPlan::read(&name, &text, &args.typed(), &mut include);
+    let (plan, faults) = TestPlan::read(&name, &text, &switches(args), &mut include);
     let mut warnings = String::new();
     if !faults.warnings.is_empty() {
         warnings = listed(&faults.warnings)
@@ -172,4 +165,28 @@ fn read_text(path: &Path) -> Result<String, String> {
     read.map_err(in_context)?;
     let text = text_of(&bytes).map_err(|error| format!("{} {error}", path.display()))?;
     Ok(text.to_owned())
+}
+
+/// What was typed behind the command's name.
+fn behind_command() -> Vec<String> {
+    let first = std::env::args_os().next();
+    let is_link = first.as_deref().and_then(names::known).is_some();
+    typed_arguments(if is_link { 1 } else { 2 })
+}
+
+/// The switches given, with their values.
+fn switches(args: &RptArgs) -> Typed {
+    let switches = [
+        ("-B", &args.data_size),
+        ("-f", &args.data_file),
+        ("-m", &args.mode),
+        ("-n", &args.nruns),
+        ("-r", &args.rsmin),
+        ("-R", &args.rsmax),
+        ("-v", &args.verbose),
+    ];
+    let typed = switches
+        .into_iter()
+        .filter_map(|(flag, value)| Some((flag, value.clone()?)));
+    typed.collect()
 }

@@ -8,8 +8,7 @@ use host::interrupt::Interrupt;
 use lab::simulated::open_model;
 use vintage::run::{
     ClassicError, ClassicProgram, HostBatch, HostPlace, LogPlace, PROGRAMS_MAX, ProgramEnd,
-    ScriptLine, Together, TogetherFigures, TogetherRow, clock_from, rows, run_together,
-    script_lines,
+    ScriptLine, Together, clock_from, run_together, script_lines, together_table,
 };
 
 use crate::args::TogetherArgs;
@@ -37,7 +36,7 @@ pub fn together(args: &TogetherArgs) -> anyhow::Result<Exit> {
     };
     let ended = run_together(&request, &interrupt, &show_line).map_err(in_words)?;
     if ended.iter().any(|it| it.result.is_ok()) {
-        output::print(&table(&ended))?;
+        output::print(&together_table(&ended))?;
     }
     if let Some(signal) = interrupt.is_raised() {
         anyhow::bail!("stopped by {}: what was done is above", signal.name);
@@ -165,85 +164,4 @@ fn batch_on(host: String, lines: Vec<ScriptLine>) -> HostBatch {
         HostPlace::Client
     };
     HostBatch { host, place, lines }
-}
-
-/// The columns of the documents' tables.
-fn table(ended: &[ProgramEnd]) -> String {
-    let rows = rows(ended);
-    let is_of_users = |row: &&TogetherRow| matches!(row.figures, TogetherFigures::Users { .. });
-    let (users, transfers): (Vec<_>, Vec<_>) = rows.iter().partition(is_of_users);
-    let mut text = String::new();
-    if !users.is_empty() {
-        text.push_str(&format!(
-            "{:<12} {:>5} {:>12} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}  {}\n",
-            "Host",
-            "Tasks",
-            "Transactions",
-            "Elap secs",
-            "TPS",
-            "CPU %Ut",
-            "Min",
-            "Avg",
-            "95%",
-            "Max",
-            "Profile"
-        ));
-    }
-    users.iter().for_each(|row| text.push_str(&user_line(row)));
-    if !transfers.is_empty() {
-        text.push_str(&format!(
-            "{:<12} {:>9} {:>7} {:>12} {:>12}  {}\n",
-            "Host", "Elap secs", "CPU %Ut", "Written MB/s", "Read MB/s", "Program"
-        ));
-    }
-    transfers
-        .iter()
-        .for_each(|row| text.push_str(&transfer_line(row)));
-    if rows.is_empty() {
-        text.push_str("No program ran next to others: its figures are in its log\n");
-    }
-    text.trim_end().to_owned()
-}
-
-fn share(share: Option<f64>) -> String {
-    share.map_or("-".into(), |share| format!("{:.0}", 100.0 * share))
-}
-
-fn user_line(row: &TogetherRow) -> String {
-    let TogetherFigures::Users {
-        transactions,
-        per_second,
-        min_s,
-        mean_s,
-        high_s,
-        max_s,
-    } = row.figures
-    else {
-        return String::new();
-    };
-    format!(
-        "{:<12} {:>5} {transactions:>12} {:>9.0} {per_second:>7.2} {:>7} {min_s:>8.2} \
-         {mean_s:>8.2} {high_s:>8.2} {max_s:>8.2}  {}\n",
-        row.host,
-        row.tasks,
-        row.elapsed_s,
-        share(row.cpu_share),
-        row.what
-    )
-}
-
-fn transfer_line(row: &TogetherRow) -> String {
-    let TogetherFigures::Transfer { written, read } = row.figures else {
-        return String::new();
-    };
-    let rate = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{rate:.2}"));
-    format!(
-        "{:<12} {:>9.1} {:>7} {:>12} {:>12}  {}\n",
-        row.host,
-        row.elapsed_s,
-        share(row.cpu_share),
-        rate(written),
-        rate(read),
-        row.what
-    )
 }

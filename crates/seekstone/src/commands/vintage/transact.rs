@@ -8,8 +8,7 @@ use vintage::run::{Detail, IoDetail, SoloReport, SoloRequest, run_solo};
 use workload::Op;
 
 use crate::args::TransactArgs;
-use crate::commands::setup::fresh_seed;
-use crate::commands::vintage::rpt::{driver, in_words, reserve};
+use crate::commands::vintage::rpt::{access, in_words};
 use crate::commands::vintage::status::FillingTenths;
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -25,7 +24,7 @@ const FINE: i64 = 3;
 /// When a switch is wrong, the data file cannot be used, an I/O fails, or a signal comes.
 pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
     let mut transact = Transact::default();
-    for (flag, value) in args.switches() {
+    for (flag, value) in switches(args) {
         transact
             .set(flag, value)
             .map_err(|reason| UsageError(format!("{flag}: {reason}")))?;
@@ -47,11 +46,7 @@ pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
             Detail::Messages
         },
         transact,
-        seed: args.reach.seed.unwrap_or_else(fresh_seed),
-        driver: driver(args.reach.driver),
-        overwrite: args.reach.overwrite,
-        confirmed: args.reach.confirm.clone(),
-        reserve: reserve(&args.reach),
+        access: access(&args.reach),
     };
     let quiet = args.reach.quiet;
     let mut filling = FillingTenths::new(quiet);
@@ -88,4 +83,30 @@ fn io_line(at: f64, detail: &IoDetail, is_very_fine: bool) -> String {
         return format!("{line}  wait {wait} seek {seek}");
     }
     line
+}
+
+/// The switches with their values.
+fn switches(args: &TransactArgs) -> Vec<(&'static str, &str)> {
+    let mut switches = vec![
+        ("-a", &args.access_mode),
+        ("-b", &args.block_size),
+        ("-c", &args.control_thread),
+        ("-C", &args.control_threads),
+        ("-i", &args.io_offset),
+        ("-I", &args.io_size),
+        ("-n", &args.nios),
+        ("-r", &args.reads),
+        ("-w", &args.writes),
+        ("-s", &args.spatial_scale),
+        ("-S", &args.spatial),
+        ("-t", &args.time_scale),
+        ("-T", &args.time),
+        ("-f", &args.data_file),
+        ("-v", &args.verbose),
+    ];
+    switches.extend(args.data_size.as_ref().map(|size| ("-B", size)));
+    switches
+        .into_iter()
+        .map(|(flag, value)| (flag, value.as_str()))
+        .collect()
 }

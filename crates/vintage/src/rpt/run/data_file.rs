@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, Payload, Removal, Seal, Target, TargetError, TargetFileType,
+    AccessMode, Caching, DriverKind, Payload, Removal, Seal, Target, TargetError, TargetFileType,
     TargetOptions, TargetTable, fill_incompressible,
 };
 use rustix::fs::{FlockOperation, flock};
@@ -29,50 +29,68 @@ use crate::run::{ClassicError, go_on};
 /// Bytes written at once.
 const CHUNK: usize = 1 << 20;
 
-/// What is wanted of a data file.
+/// How a data file is used, whatever its size.
 #[derive(Clone, Debug)]
-pub struct DataRequest {
-    pub name: TargetName,
-    /// Its size, where one is given: that of a file to be made, or the part to use.
-    pub size: Option<u64>,
-    /// Whether a missing file is made.
-    pub may_create: bool,
-    /// Whether it will be written to.
-    pub writes: bool,
+pub struct DataAccess {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What carries I/Os out.
+    pub driver: DriverKind,
     /// Whether a file that is not ours may be written to.
     pub overwrite: bool,
     /// The device's name as typed, where its content may be lost.
     pub confirmed: Option<String>,
-    /// Room that stays free.
+    /// Room that stays free when a data file is made.
     pub reserve: Option<u64>,
+}
+
+impl DataAccess {
+    /// Of a model, or a file of ours.
+    #[must_use]
+    pub const fn with_seed(seed: u64) -> Self {
+        Self {
+            seed,
+            driver: DriverKind::Auto,
+            overwrite: false,
+            confirmed: None,
+            reserve: None,
+        }
+    }
+}
+
+/// What is wanted of a data file.
+pub(super) struct DataRequest<'a> {
+    pub(super) name: TargetName,
+    /// Its size, where one is given: that of a file to be made, or the part to use.
+    pub(super) size: Option<u64>,
+    /// Whether it will be written to.
+    pub(super) writes: bool,
+    pub(super) access: &'a DataAccess,
     /// What all I/Os are multiples of.
-    pub unit: u64,
+    pub(super) unit: u64,
 }
 
 /// A data file that is ready.
-#[derive(Clone, Debug)]
-pub enum RptDataFile {
-    /// A model.
-    Simulated {
-        /// The model.
-        spec: SimSpec,
-        /// Bytes that are used.
-        bytes: u64,
-    },
+pub(super) struct RptDataFile {
+    /// As it was named.
+    pub(super) name: String,
+    /// Bytes that are used.
+    pub(super) bytes: u64,
+    /// What should be known about it, a sentence each.
+    pub(super) notes: Vec<String>,
+    pub(super) storage: DataStorage,
+}
+
+/// Where its data are.
+pub(super) enum DataStorage {
+    Simulated(SimSpec),
     /// A file or device.
     Real {
-        /// As it was named.
-        name: String,
-        /// Bytes that are used.
-        bytes: u64,
-        /// The open file.
         targets: Arc<TargetTable>,
         /// What everything that is written carries, so that the file stays ours.
         seal: Seal,
-        /// What should be known about it, a sentence each.
-        notes: Vec<String>,
-        /// Who else uses it.
-        held: Held,
+        /// Says that it is in use, as long as this value lives.
+        _held: Option<HeldFile>,
     },
 }
 
@@ -80,38 +98,11 @@ pub enum RptDataFile {
 pub type Filling<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl RptDataFile {
-    /// As it was named.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Simulated { spec, .. } => &spec.text,
-            Self::Real { name, .. } => name,
-        }
-    }
-
-    /// Bytes that are used.
-    #[must_use]
-    pub const fn bytes(&self) -> u64 {
-        match self {
-            Self::Simulated { bytes, .. } | Self::Real { bytes, .. } => *bytes,
-        }
-    }
-
     /// Bytes of the caches between a program and the medium, where they are known: of a model.
-    #[must_use]
-    pub fn cache_bytes(&self) -> Option<u64> {
-        match self {
-            Self::Simulated { spec, .. } => spec.cache_bytes(),
-            Self::Real { .. } => None,
-        }
-    }
-
-    /// What should be known about it, a sentence each.
-    #[must_use]
-    pub fn notes(&self) -> &[String] {
-        match self {
-            Self::Simulated { .. } => &[],
-            Self::Real { notes, .. } => notes,
+    pub(super) fn cache_bytes(&self) -> Option<u64> {
+        match &self.storage {
+            DataStorage::Simulated(spec) => spec.cache_bytes(),
+            DataStorage::Real { .. } => None,
         }
     }
 }
@@ -121,15 +112,16 @@ impl RptDataFile {
 ///
 /// # Errors
 /// When it is missing, too small, not ours, or the system refuses.
-pub fn open_data(
-    request: &DataRequest,
+pub(super) fn open_data(
+    request: &DataRequest<'_>,
     fits: &dyn Fn(u64) -> Result<(), String>,
     interrupt: &Interrupt,
     filling: Filling<'_>,
 ) -> Result<RptDataFile, ClassicError> {
     let in_context = |reason: String| ClassicError::Usage(format!("{}: {reason}", request.name));
+    let access = request.access;
     if let Some(model) = request.name.model() {
-        if request.overwrite || request.confirmed.is_some() {
+        if access.overwrite || access.confirmed.is_some() {
             return Err(in_context(
                 "a model holds nothing that --overwrite could mean".into(),
             ));
@@ -137,23 +129,28 @@ pub fn open_data(
         let spec = open_model(model)?;
         let bytes = part(request, spec.size.0)?;
         fits(bytes).map_err(in_context)?;
-        return Ok(RptDataFile::Simulated { spec, bytes });
+        return Ok(RptDataFile {
+            name: spec.text.clone(),
+            bytes,
+            notes: Vec::new(),
+            storage: DataStorage::Simulated(spec),
+        });
     }
     let path = Path::new(&request.name);
     if is_missing(path)? || remove_unfinished(path, request)? {
-        let Some(size) = request.size.filter(|_| request.may_create) else {
+        let Some(size) = request.size else {
             return Err(ClassicError::Usage(format!(
                 "the data file {} does not exist: make it with -B BYTES, or name another with -f",
                 path.display()
             )));
         };
-        if request.overwrite {
+        if access.overwrite {
             return Err(in_context(
                 "--overwrite applies to a file that exists; leave it out".into(),
             ));
         }
         fits(size).map_err(in_context)?;
-        make(path, size, request.reserve, interrupt, filling)?;
+        make(path, size, access.reserve, interrupt, filling)?;
     }
     let marker = marker_of(path)?;
     let OpenedDataFile {
@@ -163,62 +160,47 @@ pub fn open_data(
     } = open_target(path, request, marker.as_ref())?;
     let bytes = part(request, target.size())?;
     fits(bytes).map_err(in_context)?;
-    let held = HeldFile::of(&target).map_err(ClassicError::file("hold", path))?;
-    if matches!(held, Held::ByAnother) {
-        notes.push(format!(
-            "{}: another rpt or transact is using it now: each slows the other down, and neither's \
-             results are the storage's",
-            path.display()
-        ));
-    }
+    let held = hold(&target, &mut notes).map_err(ClassicError::file("hold", path))?;
     if target.caching() == Caching::Direct {
         notes.push(format!(
             "{}: past the page cache (direct I/O)",
             path.display()
         ));
     }
-    Ok(RptDataFile::Real {
+    Ok(RptDataFile {
         name: request.name.to_string(),
         bytes,
-        targets: Arc::new(TargetTable::new(vec![target])),
-        // With the seal of its marker a file of the user's would pass for ours next time.
-        seal: marker
-            .filter(|_| is_ours)
-            .map_or_else(Seal::of_this_run, |marker| marker.seal()),
         notes,
-        held,
+        storage: DataStorage::Real {
+            targets: Arc::new(TargetTable::new(vec![target])),
+            // With the seal of its marker a file of the user's would pass for ours next time.
+            seal: marker
+                .filter(|_| is_ours)
+                .map_or_else(Seal::of_this_run, |marker| marker.seal()),
+            _held: held,
+        },
     })
 }
 
-/// Who holds a data file.
-#[derive(Clone, Debug)]
-pub enum Held {
-    /// This program does, as long as this value lives.
-    Here(Arc<HeldFile>),
-    /// Another rpt or transact.
-    ByAnother,
-    /// Nobody can be asked: a device, which others lock for reasons of their own, or a file system
-    /// without locks.
-    Unknown,
-}
-
 /// A data file with a lock that says it is being measured.
-#[derive(Debug)]
-pub struct HeldFile(File);
+pub(super) struct HeldFile(File);
 
-impl HeldFile {
-    fn of(target: &Target) -> std::io::Result<Held> {
-        if target.kind() != TargetFileType::File {
-            return Ok(Held::Unknown);
-        }
-        Ok(
-            match flock(target.file(), FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => Held::Here(Arc::new(Self(target.file().try_clone()?))),
-                Err(Errno::WOULDBLOCK) => Held::ByAnother,
-                Err(_) => Held::Unknown,
-            },
-        )
+/// Hold a file, and note who else does. Of a device nobody can be asked, which others lock for
+/// reasons of their own, nor on a file system without locks.
+fn hold(target: &Target, notes: &mut Vec<String>) -> std::io::Result<Option<HeldFile>> {
+    if target.kind() != TargetFileType::File {
+        return Ok(None);
     }
+    match flock(target.file(), FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => return Ok(Some(HeldFile(target.file().try_clone()?))),
+        Err(Errno::WOULDBLOCK) => notes.push(format!(
+            "{}: another rpt or transact is using it now: each slows the other down, and neither's \
+             results are the storage's",
+            target.path().display()
+        )),
+        Err(_) => {}
+    }
+    Ok(None)
 }
 
 impl Drop for HeldFile {
@@ -230,7 +212,7 @@ impl Drop for HeldFile {
 }
 
 /// All of it, or as much as asked for.
-fn part(request: &DataRequest, whole: u64) -> Result<u64, ClassicError> {
+fn part(request: &DataRequest<'_>, whole: u64) -> Result<u64, ClassicError> {
     match request.size {
         Some(wanted) if wanted > whole => Err(ClassicError::Usage(format!(
             "{} has {}, and {} are asked for: leave the size out to use it as it is, or remove \
@@ -278,17 +260,17 @@ struct OpenedDataFile {
 /// Open what exists, to read it or, if that does no harm, to write it.
 fn open_target(
     path: &Path,
-    request: &DataRequest,
+    request: &DataRequest<'_>,
     marker: Option<&DataMarker>,
 ) -> Result<OpenedDataFile, ClassicError> {
     // A device is opened for writing only with leave: that alone can disturb others.
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    if request.writes && !request.overwrite && !is_file {
+    if request.writes && !request.access.overwrite && !is_file {
         return Err(foreign(path));
     }
     let (target, why_cached) = open_past_the_cache(path, request)?;
     let is_ours = request.writes && is_ours(&target, marker)?;
-    if request.writes && !request.overwrite && !is_ours {
+    if request.writes && !request.access.overwrite && !is_ours {
         return Err(foreign(path));
     }
     let note = why_cached.map(|why| {
@@ -312,7 +294,7 @@ fn open_target(
 /// Open it past the page cache, or say why that cannot be.
 fn open_past_the_cache(
     path: &Path,
-    request: &DataRequest,
+    request: &DataRequest<'_>,
 ) -> Result<(Target, Option<&'static str>), ClassicError> {
     let access = if request.writes {
         AccessMode::Overwrite
@@ -322,7 +304,7 @@ fn open_past_the_cache(
     let options = |caching| TargetOptions {
         access,
         caching,
-        signature_confirmed: request.confirmed.clone(),
+        signature_confirmed: request.access.confirmed.clone(),
     };
     let target = match Target::open(path, &options(Caching::Direct)) {
         Err(TargetError::DirectUnsupported { .. }) => {
@@ -352,7 +334,7 @@ fn foreign(path: &Path) -> ClassicError {
 
 /// A file that an earlier start of ours did not fill to its end is removed if it is to be made
 /// anew; whether it was.
-fn remove_unfinished(path: &Path, request: &DataRequest) -> Result<bool, ClassicError> {
+fn remove_unfinished(path: &Path, request: &DataRequest<'_>) -> Result<bool, ClassicError> {
     let Some(marker) = marker_of(path)?.filter(|marker| !marker.is_complete()) else {
         return Ok(false);
     };
@@ -362,7 +344,7 @@ fn remove_unfinished(path: &Path, request: &DataRequest) -> Result<bool, Classic
             path.display()
         )));
     }
-    if !request.may_create || request.size.is_none() {
+    if request.size.is_none() {
         return Err(ClassicError::Usage(format!(
             "the data file {} was not filled to its end when this program was killed: use -B BYTES \
              to have it made anew, or remove it",

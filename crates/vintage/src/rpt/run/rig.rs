@@ -12,7 +12,7 @@ use workload::{Content, ControlSpec, ControlThread, Op, OpKind, TargetId, Thread
 use host::limits::{ResourceDemand, check_plan};
 use lab::laboratory::{error_name, trial_seed};
 
-use super::data_file::RptDataFile;
+use super::data_file::{DataStorage, RptDataFile};
 use super::messages::{Detail, Mailbox, MessageThread, Posted, ThreadReport};
 use crate::run::ClassicError;
 
@@ -25,11 +25,11 @@ const DRAIN_MAX: Duration = Duration::from_secs(2);
 
 /// What went wrong with an I/O.
 #[derive(Clone, Copy, Debug)]
-pub struct Failure {
+pub(super) struct Failure {
     /// Number of the control thread.
-    pub thread: u32,
+    pub(super) thread: u32,
     /// What it said.
-    pub report: ThreadReport,
+    pub(super) report: ThreadReport,
 }
 
 /// A control thread that is active.
@@ -40,9 +40,10 @@ struct Active {
 }
 
 /// An engine on one data file.
-pub struct Rig {
+pub(super) struct Rig {
     engine: Engine<Box<dyn Driver>, MessageThread>,
-    name: String,
+    /// Name of the data file.
+    pub(super) name: String,
     bytes: u64,
     spec: Option<ControlSpec>,
     active: Vec<Active>,
@@ -50,7 +51,8 @@ pub struct Rig {
     seed: u64,
     launches: u64,
     detail: Detail,
-    notes: Vec<String>,
+    /// What should be known about the driver, a sentence each.
+    pub(super) notes: Vec<String>,
 }
 
 /// What a rig is opened with.
@@ -73,11 +75,9 @@ impl Rig {
     ) -> Result<Self, ClassicError> {
         let depth = (options.threads_max as usize + STRAGGLERS).min(drivers::DEPTH_MAX);
         let mut notes = Vec::new();
-        let driver: Box<dyn Driver> = match data {
-            RptDataFile::Simulated { spec, .. } => {
-                Box::new(spec.driver(options.seed, depth, start))
-            }
-            RptDataFile::Real { targets, seal, .. } => {
+        let driver: Box<dyn Driver> = match &data.storage {
+            DataStorage::Simulated(spec) => Box::new(spec.driver(options.seed, depth, start)),
+            DataStorage::Real { targets, seal, .. } => {
                 let buffer_len = options.io_bytes.max(4096) as usize;
                 let plan = ResourceDemand {
                     files: 8,
@@ -115,8 +115,8 @@ impl Rig {
         );
         Ok(Self {
             engine,
-            name: data.name().to_owned(),
-            bytes: data.bytes(),
+            name: data.name.clone(),
+            bytes: data.bytes,
             spec: None,
             active: Vec::new(),
             mailbox: Mailbox::default(),
@@ -127,21 +127,8 @@ impl Rig {
         })
     }
 
-    /// Name of the data file.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What should be known about the driver, a sentence each.
-    #[must_use]
-    pub fn notes(&self) -> &[String] {
-        &self.notes
-    }
-
     /// The present instant.
-    #[must_use]
-    pub fn now(&self) -> Instant {
+    pub(super) fn now(&self) -> Instant {
         self.engine.now()
     }
 

@@ -1,14 +1,13 @@
 //! Runs `transact` alone: one control thread, and what it says.
 
 use crate::rpt::{ThreadMessage, Transact};
-use drivers::DriverKind;
 use sys::MonotonicClock;
 use units::Instant;
 use workload::check_threads;
 
 use host::interrupt::Interrupt;
 
-use super::data_file::{DataRequest, Filling, open_data};
+use super::data_file::{DataAccess, DataRequest, Filling, open_data};
 use super::messages::{Detail, IoDetail, ThreadReport};
 use super::rig::{Failure, Rig, RigOptions};
 use super::test_run::{all_of, common_unit};
@@ -23,16 +22,7 @@ pub struct SoloRequest {
     pub messages: Option<u64>,
     /// Whether each I/O is told.
     pub detail: Detail,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// What carries I/Os out.
-    pub driver: DriverKind,
-    /// Whether a file that is not ours may be written to.
-    pub overwrite: bool,
-    /// The device's name as typed, where its content may be lost.
-    pub confirmed: Option<String>,
-    /// Room that stays free when a data file is made.
-    pub reserve: Option<u64>,
+    pub access: DataAccess,
 }
 
 /// What one control thread says, with the seconds since its start.
@@ -65,11 +55,8 @@ pub fn run_solo(
     let wanted = DataRequest {
         name: transact.data_file.as_str().into(),
         size: transact.data_size,
-        may_create: true,
         writes: types[0].writes > 0,
-        overwrite: request.overwrite,
-        confirmed: request.confirmed.clone(),
-        reserve: request.reserve,
+        access: &request.access,
         unit: common_unit(1 << 30, &types[0]),
     };
     let data = open_data(
@@ -81,12 +68,12 @@ pub fn run_solo(
     let options = RigOptions {
         threads_max: 1,
         io_bytes: types[0].io_size,
-        seed: request.seed,
-        driver: request.driver,
+        seed: request.access.seed,
+        driver: request.access.driver,
         detail: request.detail,
     };
     let mut rig = Rig::open(&data, MonotonicClock::start(), Instant::START, &options)?;
-    for note in data.notes().iter().chain(rig.notes()) {
+    for note in data.notes.iter().chain(&rig.notes) {
         hear(&SoloReport::Note(note))?;
     }
     rig.set_types(&types);

@@ -6,7 +6,6 @@ use crate::rpt::log::LogEntry;
 use crate::rpt::{
     Act, RptSession, SessionState, TestPlan, ThreadMessage, Workload, durations_differ,
 };
-use drivers::DriverKind;
 use results::live::LiveCommand;
 use sys::MonotonicClock;
 use units::Instant;
@@ -14,7 +13,7 @@ use workload::ConstraintError;
 
 use host::interrupt::Interrupt;
 
-use super::data_file::{DataRequest, Filling, RptDataFile, open_data};
+use super::data_file::{DataAccess, DataRequest, Filling, RptDataFile, open_data};
 use super::messages::{Detail, ThreadReport};
 use super::output_files::OutputFiles;
 use super::rig::{Failure, Rig, RigOptions};
@@ -26,16 +25,7 @@ const IDLE: StdDuration = StdDuration::from_millis(50);
 /// How a test is run.
 #[derive(Clone, Debug)]
 pub struct TestRequest {
-    /// Seed of everything random.
-    pub seed: u64,
-    /// What carries I/Os out.
-    pub driver: DriverKind,
-    /// Whether a file that is not ours may be written to.
-    pub overwrite: bool,
-    /// The device's name as typed, where its content may be lost.
-    pub confirmed: Option<String>,
-    /// Room that stays free when a data file is made.
-    pub reserve: Option<u64>,
+    pub access: DataAccess,
     /// Whether the test begins by itself.
     pub starts: bool,
 }
@@ -91,10 +81,8 @@ pub fn run_test(
     operator: &mut dyn Operator,
 ) -> Result<TestEnding, ClassicError> {
     let data = open_all(&plan, request, interrupt, operator)?;
-    for file in &data {
-        for note in file.notes() {
-            operator.note(note);
-        }
+    for note in data.iter().flat_map(|file| &file.notes) {
+        operator.note(note);
     }
     let mut files = files()?;
     for doubt in doubts_of(&plan, &data) {
@@ -107,8 +95,8 @@ pub fn run_test(
     let options = RigOptions {
         threads_max: plan.threads_max,
         io_bytes: io_bytes_max(&plan),
-        seed: request.seed,
-        driver: request.driver,
+        seed: request.access.seed,
+        driver: request.access.driver,
         detail: Detail::Messages,
     };
     let mut test = RunningTest {
@@ -135,8 +123,8 @@ pub fn run_test(
 /// What the manual warns of, of each workload on its data file and of all of them together.
 fn doubts_of(plan: &TestPlan, data: &[RptDataFile]) -> Vec<String> {
     let of_file = |workload: &Workload| {
-        let file = data.iter().find(|file| file.name() == workload.data_file)?;
-        Some(workload.doubts(file.bytes(), file.cache_bytes()))
+        let file = data.iter().find(|file| file.name == workload.data_file)?;
+        Some(workload.doubts(file.bytes, file.cache_bytes()))
     };
     let workloads = plan.workloads.iter();
     let mut doubts: Vec<String> = workloads.filter_map(of_file).flatten().collect();
@@ -174,11 +162,8 @@ fn open_all(
         let wanted = DataRequest {
             name: name.into(),
             size: size.filter(|&size| size > 0),
-            may_create: true,
             writes: kinds().any(|kind| kind.writes > 0),
-            overwrite: request.overwrite,
-            confirmed: request.confirmed.clone(),
-            reserve: request.reserve,
+            access: &request.access,
             unit: kinds().fold(1 << 30, common_unit),
         };
         let fits = |bytes: u64| {
@@ -331,19 +316,16 @@ impl RunningTest<'_> {
     fn begin(&mut self, workload: usize) -> Result<(), ClassicError> {
         let workload = &self.session.plan().workloads[workload];
         let mut files = self.data.iter();
-        let data = files.find(|data| data.name() == workload.data_file);
+        let data = files.find(|data| data.name == workload.data_file);
         let data = data.expect("every data file is open");
-        let is_open = self
-            .rig
-            .as_ref()
-            .is_some_and(|rig| rig.name() == data.name());
-        if !is_open {
+        let is_open = |rig: &Rig| rig.name == data.name;
+        if !self.rig.as_ref().is_some_and(is_open) {
             let now = self.rig.as_ref().map_or(Instant::START, Rig::now);
             if let Some(rig) = &mut self.rig {
                 rig.close()?;
             }
             let rig = Rig::open(data, self.clock, now, &self.options)?;
-            for note in rig.notes() {
+            for note in &rig.notes {
                 self.operator.note(note);
             }
             self.begun.get_or_insert(rig.now());

@@ -3,15 +3,13 @@
 use std::time::{Duration, Instant};
 
 use results::live::LiveCommand;
-use vintage::rpt::RptSession;
 use vintage::rpt::log::LogEntry;
+use vintage::rpt::{RptSession, live};
 use vintage::run::Operator;
 
 use crate::commands::vintage::status::FillingTenths;
 use crate::output;
 use crate::screen::Screen;
-
-use super::live::live;
 
 /// How often the screen is given something new.
 const EVERY: Duration = Duration::from_millis(100);

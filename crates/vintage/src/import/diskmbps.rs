@@ -1,8 +1,5 @@
-//! `seekstone runs import` of a log of `diskmbps`: each job becomes a run with its passes.
+//! A log of DISKMBPS: each job is a run with its passes.
 
-use std::path::Path;
-
-use archive::Archive;
 use procedure::rate_over;
 use results::{
     Run, Setup, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
@@ -10,37 +7,28 @@ use results::{
 };
 use stats::RepeatsEnd;
 use units::TargetName;
-use vintage::diskmbps::{BLOCK_BYTES, LoggedJob, LoggedPass, PassKind, decimals};
 
-use crate::commands::import::{blank_run, save_all};
-use crate::exit::Exit;
+use super::{LogText, blank_run};
+use crate::diskmbps::{BLOCK_BYTES, LoggedJob, LoggedPass, PassKind, decimals};
 
 /// What the log's size of a file is printed to, megabytes.
 const SIZE_DIGIT: f64 = 0.1;
 /// Passes whose printed time is coarser than this share of it are told of.
 const COARSE: f64 = 0.01;
 
-/// Archive the jobs of the log `file`.
-///
-/// # Errors
-/// When the archive cannot be written.
-pub fn import_diskmbps(
-    archive: &mut Archive,
-    file: &Path,
-    jobs: &[LoggedJob],
-) -> anyhow::Result<Exit> {
+/// A run of each job that has passes.
+pub(super) fn runs(jobs: &[LoggedJob], log: LogText<'_>) -> Vec<Run> {
     let with_passes = jobs.iter().filter(|job| !job.passes.is_empty());
-    let runs = with_passes.map(|job| run_of(job, file)).collect();
-    save_all(archive, runs, file, &[])
+    with_passes.map(|job| run_of(job, log)).collect()
 }
 
-fn run_of(job: &LoggedJob, file: &Path) -> Run {
+fn run_of(job: &LoggedJob, log: LogText<'_>) -> Run {
     let target = job.file.as_deref().unwrap_or("the data file");
     let host = job.host().unwrap_or("unknown");
     let mut run = blank_run("diskmbps", target, Some(&job.began));
     host.clone_into(&mut run.environment.host_name);
     run.settings = Setup::new("diskmbps", 0)
-        .with("log", &file.display().to_string())
+        .with("log", log.file)
         .with("job", &job.name);
     let mode = if TargetName::from(target).is_model() {
         TransferMode::Simulated

@@ -155,7 +155,7 @@ impl StandardTest {
             ),
             "10.3" => test(
                 "10.3",
-                "remote access: here all tasks run on this host, 6 alone and 6 beside 30",
+                "remote access: here all tasks run on this host, 6 alone and 6 with 30",
                 TABLE_10_3,
                 task.remote(),
             ),

@@ -1,25 +1,19 @@
-//! `seekstone runs import` of a log of `diskrand`: files that were written, and users who were at
-//! work together, become runs.
+//! A log of DISKRAND: files that were written, and users who were at work together, are runs.
 
-use std::path::Path;
-
-use archive::Archive;
 use procedure::{
     MeanPass, Preparation, Replayed, Trial, UnitCounts, passes_measured, replay, transaction_load,
 };
 use results::{Access, Run, Setup, Status, Transactions, Warning, WarningCode};
 use stats::Channel;
 use units::{Duration, Instant, TargetName, format_duration_ns};
-use vintage::diskrand::{
-    DiskRandLog, PROFILES_LOG, RECORD_BYTES, TRANSACTIONS_LOG, UserSession, UserTimeline, WriteRun,
-    doubts, groups, percentile_95,
-};
 use workload::{
     ClientSpec, Gap, GapShape, LoadFactor, Records, TargetId, UnitOfWork, UserProfile, UsersSpec,
 };
 
-use crate::commands::import::{blank_run, file_text, no_log, save_all};
-use crate::exit::{Exit, UsageError};
+use super::{ImportedLog, LogText, NoRuns, blank_run};
+use crate::diskrand::{
+    DiskRandLog, RECORD_BYTES, UserSession, UserTimeline, WriteRun, doubts, groups, percentile_95,
+};
 
 /// What carried the I/Os out.
 const DRIVER: &str = "unknown";
@@ -30,45 +24,31 @@ const LASTS_MAX_S: f64 = 366.0 * 86_400.0;
 /// Longer than any log.
 const FOREVER: Duration = Duration::from_secs(1 << 33);
 
-/// Archive what the log `file`, with this text, holds.
-///
-/// # Errors
-/// When it is no log after all, or the archive cannot be written.
-pub fn import_diskrand(archive: &mut Archive, file: &Path, text: &str) -> anyhow::Result<Exit> {
-    let read = |text: &str, file: &Path| {
-        DiskRandLog::read(text).map_err(|error| no_log(file, &error.to_string()))
+/// The runs of a log; of both, where it is one of a pair.
+pub(super) fn read(
+    log: LogText<'_>,
+    pair: Option<[LogText<'_>; 2]>,
+) -> Result<ImportedLog, NoRuns> {
+    let read = |log: LogText<'_>| {
+        DiskRandLog::read(log.text).map_err(|error| NoRuns::of(log.file, error.to_string()))
     };
-    let mut log = read(text, file)?;
-    let mut title = file.display().to_string();
-    let strange = log.strange.clone();
-    if let Some((first, second)) = pair_of(file) {
-        let profiles = read(&file_text(&first)?, &first)?;
-        log = profiles.with_transactions(read(&file_text(&second)?, &second)?);
-        title = format!("{} and {}", first.display(), second.display());
+    let mut found = read(log)?;
+    let mut title = log.file.to_owned();
+    let strange = found.strange.clone();
+    if let Some([first, second]) = pair {
+        found = read(first)?.with_transactions(read(second)?);
+        title = format!("{} and {}", first.file, second.file);
     }
-    let mut runs = Vec::new();
-    for written in &log.writes {
-        runs.extend(run_of_write(written, &title));
-    }
-    for group in groups(&log) {
+    let written = found.writes.iter();
+    let mut runs: Vec<Run> = written.filter_map(|it| run_of_write(it, &title)).collect();
+    for group in groups(&found) {
         runs.push(run_of_users(&group, &title)?);
     }
     if runs.is_empty() {
         let why = "it holds no pass and no transaction: those of 2logs are in Multi2.txt";
-        return Err(no_log(file, why));
+        return Err(NoRuns::of(log.file, why));
     }
-    save_all(archive, runs, file, &strange)
-}
-
-/// The two logs of `2logs`, where `file` is one of them and both are there.
-fn pair_of(file: &Path) -> Option<(std::path::PathBuf, std::path::PathBuf)> {
-    let name = file.file_name()?.to_str()?;
-    let pair = (
-        file.with_file_name(PROFILES_LOG),
-        file.with_file_name(TRANSACTIONS_LOG),
-    );
-    let is_one = name == PROFILES_LOG || name == TRANSACTIONS_LOG;
-    (is_one && pair.0.is_file() && pair.1.is_file()).then_some(pair)
+    Ok(ImportedLog { runs, strange })
 }
 
 fn run_of_write(written: &WriteRun, title: &str) -> Option<Run> {
@@ -190,8 +170,8 @@ impl UserKind {
     }
 }
 
-fn run_of_users(group: &[UserTimeline<'_>], title: &str) -> anyhow::Result<Run> {
-    let wrong = |error: String| UsageError(format!("{title}: {error}"));
+fn run_of_users(group: &[UserTimeline<'_>], title: &str) -> Result<Run, NoRuns> {
+    let wrong = |error: String| NoRuns::of(title, error);
     let (kinds, of_user) = kinds_of(group);
     let profiles = kinds.iter().enumerate().map(|(place, kind)| {
         let users = of_user.iter().filter(|&&it| it as usize == place).count();
@@ -208,7 +188,7 @@ fn run_of_users(group: &[UserTimeline<'_>], title: &str) -> anyhow::Result<Run> 
     let ended = group.iter().map(UserTimeline::ended_s).fold(0.0, f64::max);
     if ended - began > LASTS_MAX_S {
         let why = "users who were at work together have times that lie more than a year apart";
-        return Err(wrong(why.into()).into());
+        return Err(wrong(why.into()));
     }
     let access = if is_model(group[0].session) {
         Access::Simulated

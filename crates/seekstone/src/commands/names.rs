@@ -5,7 +5,6 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use anyhow::Context as _;
-use host::arguments::typed_arguments;
 
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -22,15 +21,9 @@ pub fn typed(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// What was typed behind the command's name.
+/// The program of the documents by whose name this one was called.
 #[must_use]
-pub fn behind_command() -> Vec<String> {
-    let first = std::env::args_os().next();
-    let is_link = first.as_deref().and_then(known).is_some();
-    typed_arguments(if is_link { 1 } else { 2 })
-}
-
-fn known(word: &OsStr) -> Option<&'static str> {
+pub fn known(word: &OsStr) -> Option<&'static str> {
     let name = Path::new(word).file_name()?;
     NAMES.into_iter().find(|known| name == *known)
 }

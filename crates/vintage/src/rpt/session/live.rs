@@ -1,10 +1,10 @@
-//! What the screen shows of a test.
+//! What a full screen shows of a test.
 
+use crate::rpt::log::Block;
+use crate::rpt::{Glance, RptSession, SessionState, Workload, curve_points};
 use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
-use vintage::rpt::log::Block;
-use vintage::rpt::{Glance, RptSession, SessionState, Workload, curve_points};
 
 /// Warnings that the screen is given.
 const WARNINGS_MAX: usize = 200;
@@ -12,7 +12,8 @@ const WARNINGS_MAX: usize = 200;
 /// workloads (three transaction and one batch)". A batch one has one result, at no load.
 const IN_FULL: usize = 4;
 
-/// The test as it stands.
+/// The test as it stands, with its latest warnings.
+#[must_use]
 pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
     let plan = session.plan();
     let (run, workload) = session.position();
@@ -127,7 +128,7 @@ fn row(glance: Option<Glance>) -> LiveRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vintage::rpt::{TestPlan, shipped};
+    use crate::rpt::{TestPlan, shipped};
 
     /// Of the fourth workload of the shipped test, a batch one, only the throughput was shown.
     #[test]
