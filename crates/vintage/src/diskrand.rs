@@ -15,9 +15,9 @@ pub use arguments::{
     COMMANDS, DiskrandArguments, LogName, PassLength, ReadArguments, ReadMode, TWO_LOGS,
     WriteArguments, typed,
 };
-pub use checks::{Doubt, doubts, percentile_95};
+pub use checks::{doubts, percentile_95};
 pub use layout::{
-    Allocated, RandomPass, ReadProfile, RunHeading, Stopped, Transaction, WrittenFile, clock_text,
+    Allocated, RandomPass, ReadProfile, RunHeading, Stopped, Transaction, WrittenFile,
 };
 pub use log_file::{DiskRandLog, NoDiskRandLog, UserSession, WriteRun, begins_log};
 pub use record::{

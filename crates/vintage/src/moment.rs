@@ -1,10 +1,10 @@
 //! Numbers, dates and times of day of the logs.
 
-use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::{Timestamp, Zoned};
 
 /// Hours, minutes and seconds.
-pub(crate) type TimeOfDay = (u32, u32, u32);
+pub type TimeOfDay = (u32, u32, u32);
 
 /// A finite number.
 pub(crate) fn finite(text: &str) -> Option<f64> {
@@ -17,6 +17,22 @@ pub(crate) fn time_of(text: &str) -> Option<TimeOfDay> {
     let time = (parts.next()??, parts.next()??, parts.next()??);
     let is_time = time.0 < 24 && time.1 < 60 && time.2 < 61 && parts.next().is_none();
     is_time.then_some(time)
+}
+
+/// A time such as `14:33:10`, printed.
+pub(crate) fn clock_text((hours, minutes, seconds): TimeOfDay) -> String {
+    format!("{hours:02}:{minutes:02}:{seconds:02}")
+}
+
+/// The time of day of a moment.
+pub(crate) fn time_of_day(moment: &Zoned) -> TimeOfDay {
+    let parts = [moment.hour(), moment.minute(), moment.second()];
+    parts.map(|part| u32::from(part.unsigned_abs())).into()
+}
+
+/// Seconds since midnight.
+pub(crate) const fn seconds_of_day((hours, minutes, seconds): TimeOfDay) -> u32 {
+    hours * 3600 + minutes * 60 + seconds
 }
 
 /// Year, month and day of a date such as `May 21 1997`.

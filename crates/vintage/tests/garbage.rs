@@ -92,7 +92,11 @@ fn mangled_logs_of_diskrand_are_read_or_refused() {
             continue;
         };
         for doubt in doubts(&log) {
-            assert!(!doubt.text.contains("NaN"), "seed {seed}: {}", doubt.text);
+            assert!(
+                !doubt.text().contains("NaN"),
+                "seed {seed}: {}",
+                doubt.text()
+            );
         }
         let groups = groups(&log);
         let timed = groups.iter().flatten();

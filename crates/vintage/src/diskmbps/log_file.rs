@@ -3,7 +3,10 @@
 use super::layout::PassKind;
 use super::merge::{LogColumn, PassMoment, PassRow};
 use crate::form::fields;
-use crate::moment::{TimeOfDay, date_of, days_from_civil, finite, rfc_3339_seconds, time_of};
+use crate::moment::{
+    TimeOfDay, clock_text, date_of, days_from_civil, finite, rfc_3339_seconds, seconds_of_day,
+    time_of,
+};
 
 /// The most passes that are read from one file.
 const PASSES_READ_MAX: usize = 100_000;
@@ -141,8 +144,7 @@ impl LoggedJob {
         let mut day = days_from_civil(self.date);
         let mut before = 0;
         let rows = self.passes.iter().map(|pass| {
-            let (hours, minutes, seconds) = pass.time;
-            let second = hours * 3600 + minutes * 60 + seconds;
+            let second = seconds_of_day(pass.time);
             // A log has no dates beside its passes: an earlier time of day is the next day's.
             if second < before {
                 day += 1;
@@ -154,7 +156,7 @@ impl LoggedJob {
                 rate: pass.rate,
                 seconds: pass.seconds,
                 moment: PassMoment {
-                    time: format!("{hours:02}:{minutes:02}:{seconds:02}"),
+                    time: clock_text(pass.time),
                     local: day as f64 * 86_400.0 + f64::from(second),
                     monotonic: pass.stamp.as_ref().map(|(_, at, _)| *at),
                     wall: pass

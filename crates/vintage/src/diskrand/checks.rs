@@ -2,26 +2,18 @@
 
 use super::log_file::{DiskRandLog, UserSession};
 use super::record::RECORDS_PER_MEGABYTE;
-use results::WarningCode;
+use crate::moment::{clock_text, seconds_of_day};
+use results::{Warning, WarningCode};
 
 /// Seconds by which two times of day may seem too close: each is cut to whole seconds.
 const CLOCK_SLACK_S: f64 = 2.0;
 const DAY_S: i64 = 86_400;
 
-/// Something that a reader must know of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
-    /// What kind it is, for programs.
-    pub code: WarningCode,
-    /// A sentence or two.
-    pub text: String,
-}
-
 /// Everything doubtful in a log.
 #[must_use]
-pub fn doubts(log: &DiskRandLog) -> Vec<Doubt> {
+pub fn doubts(log: &DiskRandLog) -> Vec<Warning> {
     let sessions = log.sessions.iter();
-    let mut doubts: Vec<Doubt> = sessions.flat_map(of_session).collect();
+    let mut doubts: Vec<Warning> = sessions.flat_map(of_session).collect();
     for run in &log.writes {
         let (megabytes, records) = run.size;
         doubts.extend(wrong_records(megabytes as f64, records));
@@ -39,7 +31,7 @@ pub fn percentile_95(times: &[f64]) -> Option<f64> {
     sorted.get(place).copied()
 }
 
-fn of_session(session: &UserSession) -> Vec<Doubt> {
+fn of_session(session: &UserSession) -> Vec<Warning> {
     let user = session.user;
     let mut doubts = Vec::new();
     if let Some(profile) = &session.profile {
@@ -47,22 +39,22 @@ fn of_session(session: &UserSession) -> Vec<Doubt> {
     }
     let done = session.transactions.len() as u64;
     match session.wanted() {
-        Some(wanted) if done != wanted => doubts.push(Doubt {
-            code: WarningCode::ClassicCount,
-            text: format!(
+        Some(wanted) if done != wanted => doubts.push(Warning::warn(
+            WarningCode::ClassicCount,
+            format!(
                 "User {user} has {done} transactions in this log, and {wanted} by its profile."
             ),
-        }),
+        )),
         _ => {}
     }
     if session.stopped.is_none() && session.profile.is_none() {
-        doubts.push(Doubt {
-            code: WarningCode::ClassicNoProfile,
-            text: format!(
+        doubts.push(Warning::warn(
+            WarningCode::ClassicNoProfile,
+            format!(
                 "Nothing says what the transactions of user {user} do: their profile is in \
                  Multi1.txt, which is read together with Multi2.txt where both lie side by side."
             ),
-        });
+        ));
     }
     doubts.extend(wrong_percentile(session));
     doubts.extend(wrong_clock(session));
@@ -70,20 +62,22 @@ fn of_session(session: &UserSession) -> Vec<Doubt> {
 }
 
 /// The document's own samples name 10214 records of 40 MB, where 10240 are.
-fn wrong_records(megabytes: f64, records: u64) -> Option<Doubt> {
+fn wrong_records(megabytes: f64, records: u64) -> Option<Warning> {
     let expected = (megabytes * RECORDS_PER_MEGABYTE as f64).round();
     // Sizes are printed to a thousandth of a megabyte: a quarter of a record.
     let is_wrong = records > 0 && (expected - records as f64).abs() > 1.0;
-    is_wrong.then(|| Doubt {
-        code: WarningCode::ClassicRecords,
-        text: format!(
-            "{megabytes} MB are {expected} records of 4096 bytes, and the log says {records}."
-        ),
+    is_wrong.then(|| {
+        Warning::warn(
+            WarningCode::ClassicRecords,
+            format!(
+                "{megabytes} MB are {expected} records of 4096 bytes, and the log says {records}."
+            ),
+        )
     })
 }
 
 /// As in table 9.4 of the document, whose 95 % (3.35) lies below its mean (5.02).
-fn wrong_percentile(session: &UserSession) -> Option<Doubt> {
+fn wrong_percentile(session: &UserSession) -> Option<Warning> {
     let times: Vec<f64> = session
         .transactions
         .iter()
@@ -91,21 +85,21 @@ fn wrong_percentile(session: &UserSession) -> Option<Doubt> {
         .collect();
     let high = percentile_95(&times)?;
     let mean = times.iter().sum::<f64>() / times.len() as f64;
-    (high < mean).then(|| Doubt {
-        code: WarningCode::ClassicPercentile,
-        text: format!(
-            "User {}: 95 % of the response times are within {high:.3} s, and their mean is \
+    (high < mean).then(|| {
+        Warning::warn(
+            WarningCode::ClassicPercentile,
+            format!(
+                "User {}: 95 % of the response times are within {high:.3} s, and their mean is \
              {mean:.3} s: a few long ones make the mean, which says little here.",
-            session.user
-        ),
+                session.user
+            ),
+        )
     })
 }
 
 /// Between the ends of two transactions lie think and response time of the second.
-fn wrong_clock(session: &UserSession) -> Option<Doubt> {
-    let seconds = |(hours, minutes, seconds): (u32, u32, u32)| {
-        i64::from(hours * 3600 + minutes * 60 + seconds)
-    };
+fn wrong_clock(session: &UserSession) -> Option<Warning> {
+    let seconds = |time| i64::from(seconds_of_day(time));
     let mut pairs = session.transactions.windows(2);
     let wrong = pairs.find(|pair| {
         let passed = (seconds(pair[1].time) - seconds(pair[0].time)).rem_euclid(DAY_S) as f64;
@@ -113,15 +107,15 @@ fn wrong_clock(session: &UserSession) -> Option<Doubt> {
         // Longer than a day the time of day says nothing.
         needed < DAY_S as f64 / 2.0 && passed + CLOCK_SLACK_S < needed
     })?;
-    Some(Doubt {
-        code: WarningCode::ClassicClock,
-        text: format!(
+    Some(Warning::warn(
+        WarningCode::ClassicClock,
+        format!(
             "User {}: the transaction that ended at {} thought and answered for longer than has \
              passed since the one before it ended: the clock was set, or lines are missing.",
             session.user,
-            super::layout::clock_text(wrong[1].time)
+            clock_text(wrong[1].time)
         ),
-    })
+    ))
 }
 
 #[cfg(test)]
@@ -182,10 +176,10 @@ mod tests {
         let found = wrong_percentile(&session).expect("a doubt");
         assert!(
             found
-                .text
+                .text()
                 .contains("within 0.100 s, and their mean is 1.099 s"),
             "{}",
-            found.text
+            found.text()
         );
         session.transactions.pop();
         assert_eq!(wrong_percentile(&session), None);

@@ -1,7 +1,7 @@
 //! The lines of screen and log, which are the same: what each says, and its form.
 
 use crate::form::{fields, filled};
-use crate::moment::{finite, time_of};
+use crate::moment::{TimeOfDay, clock_text, finite, time_of};
 
 /// Names the program.
 pub(super) const PROGRAM: &str = "Disk test RAND in Rust Linux Version 1";
@@ -28,7 +28,7 @@ pub struct WrittenFile {
     /// Seconds taken.
     pub seconds: f64,
     /// Time of day at its end.
-    pub time: (u32, u32, u32),
+    pub time: TimeOfDay,
 }
 
 /// A pass of random reading.
@@ -40,7 +40,7 @@ pub struct RandomPass {
     pub records: u64,
     pub milliseconds: f64,
     /// Time of day at its end.
-    pub time: (u32, u32, u32),
+    pub time: TimeOfDay,
 }
 
 /// Memory that a user took before its transactions.
@@ -48,7 +48,7 @@ pub struct RandomPass {
 pub struct Allocated {
     pub user: u32,
     /// Time of day at its end.
-    pub time: (u32, u32, u32),
+    pub time: TimeOfDay,
     /// Seconds taken.
     pub seconds: f64,
     /// Kilobytes of 1024 bytes.
@@ -82,7 +82,7 @@ pub struct Transaction {
     /// Who made it.
     pub user: u32,
     /// Time of day at its end.
-    pub time: (u32, u32, u32),
+    pub time: TimeOfDay,
     /// Seconds thought before it.
     pub think_s: u32,
     /// Seconds from the end of the think time to its end.
@@ -99,12 +99,6 @@ pub struct Stopped {
     pub done: u64,
     /// Why.
     pub reason: String,
-}
-
-/// Hours, minutes and seconds.
-#[must_use]
-pub fn clock_text((hours, minutes, seconds): (u32, u32, u32)) -> String {
-    format!("{hours:02}:{minutes:02}:{seconds:02}")
 }
 
 /// A number of `width` columns: with `fine` decimals below `short`, where `usual` ones would leave
@@ -172,7 +166,7 @@ impl RandomPass {
 
     /// Of so many reads in so many seconds.
     #[must_use]
-    pub fn new(records: u64, seconds: f64, time: (u32, u32, u32)) -> Self {
+    pub fn new(records: u64, seconds: f64, time: TimeOfDay) -> Self {
         Self {
             seconds,
             records,

@@ -5,7 +5,7 @@
 //! place its transactions, and the clock of the log only moves them on.
 
 use super::log_file::{DiskRandLog, UserSession};
-use crate::moment::{date_of, days_from_civil, time_of};
+use crate::moment::{date_of, days_from_civil, seconds_of_day, time_of};
 
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
@@ -75,7 +75,7 @@ fn day_of(session: &UserSession) -> Option<f64> {
     let midnight = days_from_civil(date_of(month, day, year)?) as f64 * DAY_S;
     // Begun in the evening, its first transaction may have ended on the next day.
     let first = session.transactions.first()?;
-    let is_next_day = seconds(first.time) < seconds(time_of(time)?);
+    let is_next_day = seconds_of_day(first.time) < seconds_of_day(time_of(time)?);
     Some(if is_next_day {
         midnight + DAY_S
     } else {
@@ -83,15 +83,11 @@ fn day_of(session: &UserSession) -> Option<f64> {
     })
 }
 
-fn seconds((hours, minutes, seconds): (u32, u32, u32)) -> f64 {
-    f64::from(hours * 3600 + minutes * 60 + seconds)
-}
-
 fn ends(session: &UserSession, midnight: f64) -> Vec<f64> {
     let mut ends: Vec<f64> = Vec::with_capacity(session.transactions.len());
     let mut midnight = midnight;
     for transaction in &session.transactions {
-        let clock = midnight + seconds(transaction.time);
+        let clock = midnight + f64::from(seconds_of_day(transaction.time));
         let end = match ends.last() {
             // Somewhere within its second.
             None => clock + 0.5,
@@ -137,7 +133,7 @@ mod tests {
         let log = log(SAMPLES);
         for one in groups(&log).concat() {
             for (end, transaction) in one.ends_s.iter().zip(&one.session.transactions) {
-                let clock = seconds(transaction.time);
+                let clock = f64::from(seconds_of_day(transaction.time));
                 let difference = end.rem_euclid(DAY_S) - clock;
                 assert!(
                     (0.0..2.6).contains(&difference),

@@ -100,8 +100,7 @@ fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
             "The log does not say how much of what was read came from the page cache.",
         ));
     }
-    let found = doubts(log).into_iter();
-    warnings.extend(found.map(|doubt| Warning::warn(doubt.code, doubt.text)));
+    warnings.extend(doubts(log));
     warnings
 }
 

@@ -12,6 +12,7 @@ use workload::{ClientId, Completion, Op, Request};
 
 use crate::diskrand::RECORD_BYTES;
 
+use crate::moment::{TimeOfDay, time_of_day};
 use crate::run::shared::{ProgramSlot, moment_after};
 use crate::run::{ClassicError, go_on, part_of_file, timestamp_of};
 use host::counters::{Counters, page_cache_share, thread_cpu_ns};
@@ -144,14 +145,8 @@ impl<'a> TimedStorage<'a> {
     }
 
     /// The time of day at an instant, real or virtual.
-    pub(super) fn time_of_day(&self, at: Instant) -> (u32, u32, u32) {
-        let moment = self.moment(at);
-        let part = |part: i8| u32::try_from(part).unwrap_or(0);
-        (
-            part(moment.hour()),
-            part(moment.minute()),
-            part(moment.second()),
-        )
+    pub(super) fn time_of_day(&self, at: Instant) -> TimeOfDay {
+        time_of_day(&self.moment(at))
     }
 
     /// Let time pass; `look` is told how much is left, now and then.

@@ -12,6 +12,7 @@ use super::script::{ScriptStep, UserStreams};
 use super::storage::TimedStorage;
 use super::summary::ReadSummary;
 use super::{UserRequest, name_cautions};
+use crate::moment::{seconds_of_day, time_of_day};
 use crate::run::shared::ProgramSlot;
 use crate::run::{ClassicError, ProgramRun};
 use host::limits::{Excess, LimitError, check_budget};
@@ -155,8 +156,7 @@ fn seed_of(arguments: &ReadArguments, now: &jiff::Zoned) -> u64 {
     if !arguments.mode.draws_new_records() {
         return user;
     }
-    let part = |part: i8| u64::try_from(part).unwrap_or(0);
-    let seconds = (part(now.hour()) * 60 + part(now.minute())) * 60 + part(now.second());
+    let seconds = u64::from(seconds_of_day(time_of_day(now)));
     let milliseconds = u64::try_from(now.millisecond()).unwrap_or(0);
     user * DAY_MS + (seconds * 1000 + milliseconds) % DAY_MS
 }

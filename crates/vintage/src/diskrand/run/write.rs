@@ -10,6 +10,7 @@ use units::Duration;
 use super::log::OpenLogs;
 use super::storage::TimedStorage;
 use super::{WriteRequest, name_cautions};
+use crate::moment::{TimeOfDay, time_of_day};
 use crate::run::data_file::DataFile;
 use crate::run::{ClassicError, ProgramRun, go_on, timestamp};
 
@@ -119,16 +120,13 @@ impl Writing<'_, '_> {
             Ok(())
         })?;
         let seconds = begun.elapsed().as_secs_f64();
-        let now = jiff::Zoned::now();
-        let part = |part: i8| u32::try_from(part).unwrap_or(0);
-        let time = (part(now.hour()), part(now.minute()), part(now.second()));
-        self.written(seconds, time, logs)
+        self.written(seconds, time_of_day(&jiff::Zoned::now()), logs)
     }
 
     fn written(
         &mut self,
         seconds: f64,
-        time: (u32, u32, u32),
+        time: TimeOfDay,
         logs: &mut OpenLogs,
     ) -> Result<(), ClassicError> {
         let written = WrittenFile {
