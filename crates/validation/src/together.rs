@@ -5,6 +5,7 @@
 //! programs on one disk, since the author doubts which it was. Rows that missed theirs say so.
 
 use lab::simulated::open_model;
+use vintage::diskrand::SampleTimes;
 use vintage::run::{
     HostBatch, HostPlace, LogPlace, ProgramEnd, Together, TogetherFigures, TogetherRow, clock_from,
     rows, run_together, script_lines,
@@ -104,20 +105,19 @@ fn users_of(rows: &[TogetherRow], host: &str) -> Result<Users, ValidationError> 
     let row = rows.iter().find(|row| row.host == host);
     let found = row.and_then(|row| match row.figures {
         TogetherFigures::Users {
-            per_second,
-            min_s,
-            mean_s,
-            high_s,
-            max_s,
-            ..
-        } => Some([
-            per_second,
-            mean_s,
-            percent(row.cpu_share),
-            min_s,
-            high_s,
-            max_s,
-        ]),
+            per_second, times, ..
+        } => {
+            let (
+                SampleTimes {
+                    min,
+                    mean,
+                    high,
+                    max,
+                },
+                busy,
+            ) = (times, percent(row.cpu_share));
+            Some([per_second, mean, busy, min, high, max])
+        }
         TogetherFigures::Transfer { .. } => None,
     });
     found.ok_or_else(|| ValidationError::Nothing(format!("no users ran on {host}")))

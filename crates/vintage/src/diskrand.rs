@@ -15,7 +15,7 @@ pub use arguments::{
     COMMANDS, DiskrandArguments, LogName, PassLength, ReadArguments, ReadMode, TWO_LOGS,
     WriteArguments, typed,
 };
-pub use checks::{doubts, percentile_95};
+pub use checks::{SampleTimes, doubts, percentile_95};
 pub use layout::{
     Allocated, RandomPass, ReadProfile, RunHeading, Stopped, Transaction, WrittenFile,
 };

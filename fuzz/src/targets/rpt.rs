@@ -2,7 +2,7 @@
 
 use results::live::LiveCommand;
 use vintage::rpt::{
-    LISTED_MAX, RptSession, SessionState, TestPlan, ThreadMessage, listed, text_of,
+    LISTED_MAX, RptSession, SessionState, Sums, TestPlan, ThreadMessage, listed, text_of,
 };
 
 pub fn read(bytes: &[u8]) {
@@ -29,15 +29,15 @@ pub fn read(bytes: &[u8]) {
             return;
         }
         let thread = number % session.threads();
-        let message = ThreadMessage {
-            thread,
+        let sums = Sums {
             kbytes: 4.0,
             nios: 100.0,
             xfer: 1.0,
             total: 1.0,
             xfer_sq: 0.01,
-            ..ThreadMessage::default()
+            ..Sums::default()
         };
+        let message = ThreadMessage::of(thread, &sums);
         session.take(&message, f64::from(number));
     }
 }

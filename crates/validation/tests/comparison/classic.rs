@@ -37,7 +37,7 @@ fn plan(level_max_ms: u32) -> TestPlan {
         |name: &str| shipped::text_of(name).map_or_else(|| Err(name.into()), |it| Ok(it.into()));
     let (plan, faults) = TestPlan::read("c.rpt", &text, &Vec::new(), &mut include);
     let plan = plan.unwrap_or_else(|| panic!("{:?}", faults.errors));
-    assert_eq!(plan.threads_max, THREADS_MAX);
+    assert_eq!(plan.rules.threads_max, THREADS_MAX);
     plan
 }
 
@@ -111,7 +111,7 @@ impl Operator for Account {
     }
 
     fn message(&mut self, message: &ThreadMessage, _verbose: u8) {
-        assert_eq!(message.nios, MESSAGE as f64);
+        assert_eq!(message.sums.nios, MESSAGE as f64);
         self.messages += 1;
     }
 

@@ -31,6 +31,31 @@ pub fn percentile_95(times: &[f64]) -> Option<f64> {
     sorted.get(place).copied()
 }
 
+/// Figures of response times as the document's tables have them, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleTimes {
+    /// The shortest.
+    pub min: f64,
+    pub mean: f64,
+    /// 95 % were no longer.
+    pub high: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl SampleTimes {
+    /// Of all response times.
+    #[must_use]
+    pub fn of(times: &[f64]) -> Self {
+        Self {
+            min: times.iter().copied().fold(f64::INFINITY, f64::min),
+            mean: times.iter().sum::<f64>() / times.len().max(1) as f64,
+            high: percentile_95(times).unwrap_or(0.0),
+            max: times.iter().copied().fold(0.0, f64::max),
+        }
+    }
+}
+
 fn of_session(session: &UserSession) -> Vec<Warning> {
     let user = session.user;
     let mut doubts = Vec::new();
@@ -83,8 +108,7 @@ fn wrong_percentile(session: &UserSession) -> Option<Warning> {
         .iter()
         .map(|it| it.response_s)
         .collect();
-    let high = percentile_95(&times)?;
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    let SampleTimes { mean, high, .. } = SampleTimes::of(&times);
     (high < mean).then(|| {
         Warning::warn(
             WarningCode::ClassicPercentile,

@@ -12,7 +12,7 @@ use workload::{
 
 use super::{ImportedLog, LogText, NoRuns, blank_run};
 use crate::diskrand::{
-    DiskRandLog, RECORD_BYTES, UserSession, UserTimeline, WriteRun, doubts, groups, percentile_95,
+    DiskRandLog, RECORD_BYTES, SampleTimes, UserSession, UserTimeline, WriteRun, doubts, groups,
 };
 
 /// What carried the I/Os out.
@@ -346,11 +346,14 @@ fn reads_of(group: &[UserTimeline<'_>]) -> Option<f64> {
 fn sample(group: &[UserTimeline<'_>]) -> String {
     let transactions = group.iter().flat_map(|one| &one.session.transactions);
     let times: Vec<f64> = transactions.map(|it| it.response_s).collect();
-    let least = times.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = times.iter().copied().fold(0.0, f64::max);
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
-    let [least, mean, high, most] = [least, mean, percentile_95(&times).unwrap_or(0.0), most]
-        .map(|seconds| format_duration_ns(1e9 * seconds));
+    let SampleTimes {
+        min,
+        mean,
+        high,
+        max,
+    } = SampleTimes::of(&times);
+    let [least, mean, high, most] =
+        [min, mean, high, max].map(|seconds| format_duration_ns(1e9 * seconds));
     format!(
         "Response times of this log, as the document's tables have them: min {least}, avg {mean}, \
          95% {high}, max {most}"

@@ -140,7 +140,7 @@ impl LogEntry {
     pub fn render(&self) -> String {
         match self {
             Self::Message(message) => {
-                let numbers = numbers(message.sums(), &COLUMNS[OF_SUMS_ALONE..]);
+                let numbers = numbers(message.sums, &COLUMNS[OF_SUMS_ALONE..]);
                 format!("\t#{:02}:{numbers}", message.thread)
             }
             Self::Active {

@@ -93,16 +93,18 @@ fn entries() -> [LogEntry; 8] {
             thread: 3,
             workload: 1,
         },
-        LogEntry::Message(ThreadMessage {
-            thread: 3,
-            kbytes: 400.0,
-            nios: 100.0,
-            xfer: 2.5,
-            total: 5.0,
-            xfer_sq: 0.125,
-            total_sq: 25.0,
-            ..ThreadMessage::default()
-        }),
+        LogEntry::Message(ThreadMessage::of(
+            3,
+            &Sums {
+                kbytes: 400.0,
+                nios: 100.0,
+                xfer: 2.5,
+                total: 5.0,
+                xfer_sq: 0.125,
+                total_sq: 25.0,
+                ..Sums::default()
+            },
+        )),
         LogEntry::Sum {
             at: 60.0,
             number: 2,

@@ -5,6 +5,7 @@ use workload::{ThreadParameters, check_threads};
 
 use crate::fault::{Diagnostics, FileLine, quoted};
 use crate::rpt::planned::Workload;
+use crate::rpt::procedure::Rules;
 use crate::rpt::program::{Include, Object, ObjectItem, ObjectKind, Program};
 use crate::rpt::transact::{self, PROGRAM, Transact, command_line};
 
@@ -57,18 +58,8 @@ pub struct TestPlan {
     pub verbose: u8,
     /// Cycles through all workloads in normal mode.
     pub nruns: u32,
-    /// The least no-load response time, milliseconds.
-    pub rsmin: f64,
-    /// The response time at which a transaction workload ends, milliseconds.
-    pub rsmax: f64,
-    /// Messages of a first sum.
-    pub dnmin: u32,
-    /// Messages of the longest sum.
-    pub dnmax: u32,
-    /// Factor to within which means shall be known.
-    pub dlmax: f64,
-    /// The most threads at once.
-    pub threads_max: u32,
+    /// Those of a transaction workload: a batch one has its own number of threads.
+    pub rules: Rules,
     /// The workloads in order.
     pub workloads: Vec<Workload>,
 }
@@ -188,12 +179,15 @@ impl Resolver<'_> {
             mode: SWITCH_MODES[mode? as usize],
             verbose: verbose? as u8,
             nruns: nruns? as u32,
-            rsmin: rsmin?,
-            rsmax: rsmax?,
-            dnmin: dnmin? as u32,
-            dnmax: dnmax? as u32,
-            dlmax: dlmax?,
-            threads_max: threads_max? as u32,
+            rules: Rules {
+                nthreads: 0,
+                threads_max: threads_max? as u32,
+                rsmin: rsmin?,
+                rsmax: rsmax?,
+                dnmin: dnmin? as u32,
+                dnmax: dnmax? as u32,
+                dlmax: dlmax?,
+            },
             workloads,
         })
     }

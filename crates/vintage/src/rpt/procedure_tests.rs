@@ -72,16 +72,18 @@ impl ProcedureHarness {
         ));
         let each = response_ms / 1000.0;
         self.sent += 1;
-        let message = ThreadMessage {
-            thread: self.sent % self.procedure.threads(),
-            nios: 100.0,
-            kbytes: 400.0,
-            xfer: 100.0 * each,
-            xfer_sq: 100.0 * each * each * (1.0 + spread * spread),
-            total: 10.0,
-            total_sq: 100.0,
-            ..ThreadMessage::default()
-        };
+        let message = ThreadMessage::of(
+            self.sent % self.procedure.threads(),
+            &Sums {
+                nios: 100.0,
+                kbytes: 400.0,
+                xfer: 100.0 * each,
+                xfer_sq: 100.0 * each * each * (1.0 + spread * spread),
+                total: 10.0,
+                total_sq: 100.0,
+                ..Sums::default()
+            },
+        );
         let said = self.procedure.take(&message, self.at);
         self.hear(said)
     }
@@ -268,15 +270,17 @@ fn threads_in_step_have_the_load_of_whole_rounds() {
     let said = bench.procedure.begin();
     bench.hear(said);
     for number in 0_u32.. {
-        let message = ThreadMessage {
-            thread: number % 5,
-            nios: 100.0,
-            xfer: 5.0,
-            xfer_sq: 0.25,
-            total: 5.0,
-            total_sq: 25.0,
-            ..ThreadMessage::default()
-        };
+        let message = ThreadMessage::of(
+            number % 5,
+            &Sums {
+                nios: 100.0,
+                xfer: 5.0,
+                xfer_sq: 0.25,
+                total: 5.0,
+                total_sq: 25.0,
+                ..Sums::default()
+            },
+        );
         let at = 5.0 * f64::from(number / 5 + 1);
         let said = bench.procedure.take(&message, at);
         if bench.hear(said) {
@@ -303,14 +307,16 @@ fn a_batch_workload_that_one_thread_reports_alone_is_doubted() {
     let mut notes = Vec::new();
     for number in 0..34_u32 {
         // Two I/Os outstanding a thread are more than there can be.
-        let message = ThreadMessage {
-            thread: 2,
-            nios: 100.0,
-            xfer: 6.0,
-            total: 1.0,
-            total_sq: 1.0,
-            ..ThreadMessage::default()
-        };
+        let message = ThreadMessage::of(
+            2,
+            &Sums {
+                nios: 100.0,
+                xfer: 6.0,
+                total: 1.0,
+                total_sq: 1.0,
+                ..Sums::default()
+            },
+        );
         let said = bench.procedure.take(&message, f64::from(number));
         notes.extend(said.into_iter().filter_map(|said| match said {
             ProcedureAction::Note { threads, text } => Some(format!("{threads} {text}")),

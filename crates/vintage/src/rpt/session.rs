@@ -2,6 +2,10 @@
 //!
 //! Told messages with their times; says which control threads to start and stop, and what to write.
 
+mod live;
+
+pub use live::live;
+
 use results::Mode;
 use results::live::LiveCommand;
 
@@ -49,10 +53,10 @@ pub enum SessionState {
 
 /// The figures of one number of threads, for a display.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Glance {
-    pub sums: Sums,
+struct Glance {
+    sums: Sums,
     /// What follows from them.
-    pub calculation: Calculation,
+    calculation: Calculation,
 }
 
 /// A test in progress.
@@ -73,8 +77,11 @@ pub struct RptSession {
     is_doubted: bool,
     is_group_batch: bool,
     message: Option<ThreadMessage>,
+    /// The latest sums of the present number of threads.
     now: Option<Glance>,
+    /// The same of the former number.
     last: Option<Glance>,
+    /// The latest level.
     response: Option<Glance>,
     /// Every sum of the present workload with its factor.
     looks: Vec<(Sums, f64)>,
@@ -125,12 +132,6 @@ impl RptSession {
         self.state
     }
 
-    /// The mode that results are stamped with.
-    #[must_use]
-    pub const fn mode(&self) -> Mode {
-        self.mode
-    }
-
     /// Verbosity, 0 to 2.
     #[must_use]
     pub const fn verbose(&self) -> u8 {
@@ -147,31 +148,6 @@ impl RptSession {
     #[must_use]
     pub const fn threads(&self) -> u32 {
         self.procedure.threads()
-    }
-
-    /// The latest sums of the present and the former number of threads, and the latest level.
-    #[must_use]
-    pub const fn glances(&self) -> [Option<Glance>; 3] {
-        [self.now, self.last, self.response]
-    }
-
-    /// The latest message, with the number of messages in the present sum.
-    #[must_use]
-    pub fn message(&self) -> Option<(ThreadMessage, u64)> {
-        let count = self.procedure.sums().messages as u64;
-        self.message.map(|message| (message, count))
-    }
-
-    /// Every sum of the present workload with the factor to within which its mean is known.
-    #[must_use]
-    pub fn looks(&self) -> &[(Sums, f64)] {
-        &self.looks
-    }
-
-    /// The latest results of each workload.
-    #[must_use]
-    pub fn results(&self) -> &[Option<Block>] {
-        &self.results
     }
 
     /// Do what the operator asks for.
@@ -453,12 +429,7 @@ fn remark(group: &[(Block, bool)]) -> String {
 fn rules(plan: &TestPlan, workload: usize) -> Rules {
     Rules {
         nthreads: plan.workloads[workload].nthreads,
-        threads_max: plan.threads_max,
-        rsmin: plan.rsmin,
-        rsmax: plan.rsmax,
-        dnmin: plan.dnmin,
-        dnmax: plan.dnmax,
-        dlmax: plan.dlmax,
+        ..plan.rules
     }
 }
 

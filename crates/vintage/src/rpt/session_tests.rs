@@ -63,16 +63,18 @@ impl SessionHarness {
     fn message(&mut self) {
         self.at += 1.0;
         let each = 0.02 * f64::from(self.active);
-        let message = ThreadMessage {
-            thread: self.at as u32 % self.active.max(1),
-            nios: 100.0,
-            kbytes: 400.0,
-            xfer: 100.0 * each,
-            xfer_sq: 100.0 * each * each,
-            total: f64::from(self.active),
-            total_sq: f64::from(self.active).powi(2),
-            ..ThreadMessage::default()
-        };
+        let message = ThreadMessage::of(
+            self.at as u32 % self.active.max(1),
+            &Sums {
+                nios: 100.0,
+                kbytes: 400.0,
+                xfer: 100.0 * each,
+                xfer_sq: 100.0 * each * each,
+                total: f64::from(self.active),
+                total_sq: f64::from(self.active).powi(2),
+                ..Sums::default()
+            },
+        );
         let acts = self.session.take(&message, self.at);
         self.hear(acts);
     }
@@ -112,7 +114,7 @@ fn groups_have_averages_at_their_ends() {
         format!("{run} {}", run.replace("1.", "2."))
     );
     assert_eq!(bench.active, 0);
-    let first = bench.session.results()[0].as_ref().expect("results");
+    let first = bench.session.results[0].as_ref().expect("results");
     assert_eq!((first.run, first.rows.len()), (2, 4));
 }
 
@@ -166,7 +168,7 @@ fn a_workload_alone_has_no_average() {
 #[test]
 fn modes_other_than_normal_run_on_and_stamp_the_results() {
     let mut bench = SessionHarness::new("ArchiveWorkload\n", "Mode=3");
-    assert_eq!(bench.session.mode(), Mode::Rebuild);
+    assert_eq!(bench.session.mode, Mode::Rebuild);
     bench.command(LiveCommand::StartStop);
     for _ in 0..100 {
         bench.message();
@@ -174,7 +176,7 @@ fn modes_other_than_normal_run_on_and_stamp_the_results() {
     assert!(bench.session.position().0 > 5);
     bench.command(LiveCommand::NextMode);
     bench.command(LiveCommand::NextMode);
-    assert_eq!(bench.session.mode(), Mode::Normal);
+    assert_eq!(bench.session.mode, Mode::Normal);
     bench.finish();
     assert!(
         bench

@@ -9,27 +9,13 @@ use std::fmt;
 
 use crate::number::general;
 
-/// What one control thread reports after a fixed number of I/Os; times in seconds.
+/// What one control thread reports after a fixed number of I/Os.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ThreadMessage {
     /// Number of the control thread.
     pub thread: u32,
-    /// KiB moved.
-    pub kbytes: f64,
-    /// I/Os done.
-    pub nios: f64,
-    /// What passed before the I/Os could be handed over; nominally zero.
-    pub seek: f64,
-    /// What the I/Os took.
-    pub xfer: f64,
-    /// Time since the thread's message before.
-    pub total: f64,
-    /// Sum over I/Os of the squares of `seek`.
-    pub seek_sq: f64,
-    /// Sum over I/Os of the squares of `xfer`.
-    pub xfer_sq: f64,
-    /// Square of the total.
-    pub total_sq: f64,
+    /// Of this message alone: the total is the time since the thread's message before.
+    pub sums: Sums,
 }
 
 /// Sums over messages. Interpolated ones need not be whole.
@@ -125,15 +111,11 @@ impl Sums {
 
     /// Add a message; the total is not the messages' and stays as it is.
     pub fn add(&mut self, message: &ThreadMessage) {
-        self.messages += 1.0;
-        self.kbytes += message.kbytes;
-        self.nios += message.nios;
-        self.seek += message.seek;
-        self.xfer += message.xfer;
-        self.seek_sq += message.seek_sq;
-        self.xfer_sq += message.xfer_sq;
-        self.total_sq += message.total_sq;
-        self.message_total += message.total;
+        let kept = (self.threads, self.total);
+        for of in fields() {
+            *of(self) += *of(&mut { message.sums });
+        }
+        (self.threads, self.total) = kept;
     }
 
     /// Response time, load and RABmarks.
@@ -173,8 +155,7 @@ impl Sums {
     #[must_use]
     pub fn between(before: &Self, now: &Self, part: f64) -> Self {
         let mut mixed = *now;
-        let message_total: fn(&mut Self) -> &mut f64 = |it| &mut it.message_total;
-        for of in COLUMNS.map(|it| it.of).into_iter().chain([message_total]) {
+        for of in fields() {
             let from = *of(&mut { *before });
             let to = of(&mut mixed);
             if part != 1.0 {
@@ -186,29 +167,23 @@ impl Sums {
 }
 
 impl ThreadMessage {
-    /// That of a thread, from sums of it alone.
-    pub(super) fn of(thread: u32, sums: &Sums) -> Self {
-        Self {
-            thread,
-            kbytes: sums.kbytes,
-            nios: sums.nios,
-            seek: sums.seek,
-            xfer: sums.xfer,
-            total: sums.total,
-            seek_sq: sums.seek_sq,
-            xfer_sq: sums.xfer_sq,
-            total_sq: sums.total_sq,
-        }
-    }
-
-    /// The same as sums, of this message alone.
+    /// That of a thread, from what its I/Os add up to.
     #[must_use]
-    pub fn sums(&self) -> Sums {
-        let mut sums = Sums::of_threads(1);
-        sums.add(self);
-        sums.total = self.total;
-        sums
+    pub fn of(thread: u32, sums: &Sums) -> Self {
+        let sums = Sums {
+            threads: 1.0,
+            messages: 1.0,
+            message_total: sums.total,
+            ..*sums
+        };
+        Self { thread, sums }
     }
+}
+
+/// Each of the sums.
+fn fields() -> impl Iterator<Item = fn(&mut Sums) -> &mut f64> {
+    let message_total: fn(&mut Sums) -> &mut f64 = |it| &mut it.message_total;
+    COLUMNS.map(|it| it.of).into_iter().chain([message_total])
 }
 
 /// A number of a line of sums in the log.
@@ -362,12 +337,15 @@ mod tests {
     fn totals_converge_by_message() {
         let mut sums = Sums::of_threads(2);
         for total in [1.0, 1.1, 0.9, 1.0] {
-            sums.add(&ThreadMessage {
-                nios: 10.0,
-                total,
-                total_sq: total * total,
-                ..ThreadMessage::default()
-            });
+            sums.add(&ThreadMessage::of(
+                0,
+                &Sums {
+                    nios: 10.0,
+                    total,
+                    total_sq: total * total,
+                    ..Sums::default()
+                },
+            ));
         }
         sums.total = 2.0;
         let factor = sums.factor(Converging::Total);

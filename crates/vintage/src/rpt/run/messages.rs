@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::rpt::ThreadMessage;
+use crate::rpt::{Sums, ThreadMessage};
 use units::Instant;
 use workload::{Agenda, Client, Completion, ControlThread, Errno, Event, Op};
 
@@ -63,11 +63,13 @@ pub struct IoDetail {
 /// A control thread with its message.
 pub(super) struct MessageThread {
     inner: ControlThread,
+    number: u32,
     launch: u64,
     detail: Detail,
     ios_per_message: u32,
     ios: u32,
-    message: ThreadMessage,
+    /// Of the message that is not whole yet.
+    sums: Sums,
     last: Instant,
     stop: Arc<AtomicBool>,
     mailbox: Mailbox,
@@ -84,14 +86,12 @@ impl MessageThread {
     ) -> Self {
         Self {
             inner,
+            number,
             launch,
             detail,
             ios_per_message: ios_per_message.max(1),
             ios: 0,
-            message: ThreadMessage {
-                thread: number,
-                ..ThreadMessage::default()
-            },
+            sums: Sums::default(),
             last: Instant::START,
             stop,
             mailbox,
@@ -137,24 +137,21 @@ impl MessageThread {
             };
             self.post(at, ThreadReport::Io(detail));
         }
-        self.message.kbytes += f64::from(op.len()) / 1024.0;
-        self.message.nios += 1.0;
-        self.message.seek += seek;
-        self.message.xfer += xfer;
-        self.message.seek_sq += seek * seek;
-        self.message.xfer_sq += xfer * xfer;
+        self.sums.kbytes += f64::from(op.len()) / 1024.0;
+        self.sums.nios += 1.0;
+        self.sums.seek += seek;
+        self.sums.xfer += xfer;
+        self.sums.seek_sq += seek * seek;
+        self.sums.xfer_sq += xfer * xfer;
         self.ios += 1;
         if self.ios == self.ios_per_message {
             let total = at.since(self.last).as_secs_f64();
-            self.message.total = total;
-            self.message.total_sq = total * total;
-            self.post(at, ThreadReport::Message(self.message));
+            self.sums.total = total;
+            self.sums.total_sq = total * total;
+            let message = ThreadMessage::of(self.number, &std::mem::take(&mut self.sums));
+            self.post(at, ThreadReport::Message(message));
             self.last = at;
             self.ios = 0;
-            self.message = ThreadMessage {
-                thread: self.message.thread,
-                ..ThreadMessage::default()
-            };
         }
         true
     }

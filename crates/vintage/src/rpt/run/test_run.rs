@@ -93,7 +93,7 @@ pub fn run_test(
         operator.note(&format!("results of an earlier test are now in {kept}"));
     }
     let options = RigOptions {
-        threads_max: plan.threads_max,
+        threads_max: plan.rules.threads_max,
         io_bytes: io_bytes_max(&plan),
         seed: request.access.seed,
         driver: request.access.driver,

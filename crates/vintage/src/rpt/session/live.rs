@@ -1,7 +1,9 @@
 //! What a full screen shows of a test.
 
 use crate::rpt::log::Block;
-use crate::rpt::{Glance, RptSession, SessionState, Workload, curve_points};
+use crate::rpt::{Workload, curve_points};
+
+use super::{Glance, RptSession, SessionState};
 use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
@@ -17,10 +19,9 @@ const IN_FULL: usize = 4;
 pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
     let plan = session.plan();
     let (run, workload) = session.position();
-    let [now, last, response] = session.glances();
     let names = ["Test File", "Config File", "Param File", "Report File"];
     let files = names.iter().zip(&plan.files);
-    let workloads = plan.workloads.iter().zip(session.results()).enumerate();
+    let workloads = plan.workloads.iter().zip(&session.results).enumerate();
     Live {
         state: match session.state() {
             SessionState::Stopped => LiveState::Stopped,
@@ -28,7 +29,7 @@ pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
             SessionState::Finished => LiveState::Finished,
         },
         run,
-        mode: session.mode(),
+        mode: session.mode,
         is_mode_detected: false,
         workload,
         threads: u64::from(session.threads()),
@@ -45,14 +46,14 @@ pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
             _ => Verbosity::Detail,
         },
         current_message: message_row(session),
-        current_thread: row(now),
-        last_thread: row(last),
-        last_response: row(response),
+        current_thread: row(session.now),
+        last_thread: row(session.last),
+        last_response: row(session.response),
         activity: plan.workloads[workload].name.clone(),
-        points: curve_points(session.looks().iter().map(|(sums, _)| sums)),
+        points: curve_points(session.looks.iter().map(|(sums, _)| sums)),
         convergence: LiveConvergence {
             relative_half_widths: factors(session),
-            goal: Some(plan.dlmax),
+            goal: Some(plan.rules.dlmax),
         },
         warnings: warnings[warnings.len().saturating_sub(WARNINGS_MAX)..].to_vec(),
         ..Live::default()
@@ -61,7 +62,7 @@ pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
 
 /// The factors of the sums of the present number of threads, as they grew.
 fn factors(session: &RptSession) -> Vec<f64> {
-    let looks = session.looks();
+    let looks = &session.looks;
     let threads = looks.last().map(|(sums, _)| sums.threads);
     let mut factors: Vec<f64> = looks
         .iter()
@@ -97,13 +98,13 @@ fn live_workload(index: usize, workload: &Workload, block: Option<&Block>) -> Li
 }
 
 fn message_row(session: &RptSession) -> LiveRow {
-    let Some((message, count)) = session.message() else {
+    let Some(message) = session.message else {
         return LiveRow::default();
     };
-    let sums = message.sums();
+    let sums = message.sums;
     let calculation = sums.calculation();
     LiveRow {
-        count: Some(count),
+        count: Some(session.procedure.sums().messages as u64),
         threads: Some(u64::from(message.thread)),
         ..row(Some(Glance { sums, calculation }))
     }

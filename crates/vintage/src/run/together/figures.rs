@@ -4,7 +4,7 @@ use engine::Activity;
 
 use super::{ProgramEnd, ProgramLaunch, ProgramOutput};
 use crate::diskmbps::rates_mb_s;
-use crate::diskrand::percentile_95;
+use crate::diskrand::SampleTimes;
 
 /// A line of a result table: users of one profile, or one program that moved data.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,13 +31,7 @@ pub enum TogetherFigures {
         transactions: u64,
         /// Transactions in a second.
         per_second: f64,
-        /// The shortest.
-        min_s: f64,
-        mean_s: f64,
-        /// 95 % were no longer.
-        high_s: f64,
-        /// The longest.
-        max_s: f64,
+        times: SampleTimes,
     },
     /// Of a program that moved data: MB of 1048576 bytes in a second.
     Transfer {
@@ -126,14 +120,10 @@ fn figures(members: &[&ProgramEnd], elapsed_s: f64) -> TogetherFigures {
             transactions += summary.done();
         }
     }
-    let count = times.len().max(1) as f64;
     TogetherFigures::Users {
         transactions,
         per_second: transactions as f64 / elapsed_s.max(1e-9),
-        min_s: times.iter().copied().fold(f64::INFINITY, f64::min),
-        mean_s: times.iter().sum::<f64>() / count,
-        high_s: percentile_95(&times).unwrap_or(0.0),
-        max_s: times.iter().copied().fold(0.0, f64::max),
+        times: SampleTimes::of(&times),
     }
 }
 
@@ -184,17 +174,20 @@ fn user_line(row: &TogetherRow) -> String {
     let TogetherFigures::Users {
         transactions,
         per_second,
-        min_s,
-        mean_s,
-        high_s,
-        max_s,
+        times:
+            SampleTimes {
+                min,
+                mean,
+                high,
+                max,
+            },
     } = row.figures
     else {
         return String::new();
     };
     format!(
-        "{:<12} {:>5} {transactions:>12} {:>9.0} {per_second:>7.2} {:>7} {min_s:>8.2} \
-         {mean_s:>8.2} {high_s:>8.2} {max_s:>8.2}  {}\n",
+        "{:<12} {:>5} {transactions:>12} {:>9.0} {per_second:>7.2} {:>7} {min:>8.2} {mean:>8.2} \
+         {high:>8.2} {max:>8.2}  {}\n",
         row.host,
         row.tasks,
         row.elapsed_s,

@@ -63,7 +63,7 @@ impl Operator for RptLines {
     /// Response time, load and RABmarks of one message; the raw ones are entries of the log.
     fn message(&mut self, message: &ThreadMessage, verbose: u8) {
         if verbose == 1 {
-            let found = message.sums().calculation();
+            let found = message.sums.calculation();
             let line = format!("\t#{:02}:  {found}", message.thread);
             self.status.print(&line);
         }
