@@ -5,12 +5,10 @@
 //! x), and a turn takes T(x) = T0 r(x) / r0. The angle of a block is not modelled: after each
 //! movement of the head the block is half a turn away.
 
-use std::collections::VecDeque;
-
 use units::Instant;
 use workload::Errno;
 
-use crate::device::{Action, Answer, Command, Device, transfer_ns};
+use crate::device::{Action, Answer, Command, SerialDevice, SerialMechanism, transfer_ns};
 
 /// The error number of a write to what can only be read: EROFS.
 const READ_ONLY: Errno = Errno(30);
@@ -66,11 +64,12 @@ impl CdSpec {
 }
 
 /// A CD-ROM drive at work.
+pub type Cd = SerialDevice<CdDrive>;
+
+/// Its head and its buffer.
 #[derive(Clone, Debug)]
-pub struct Cd {
+pub struct CdDrive {
     spec: CdSpec,
-    queue: VecDeque<Command>,
-    busy: Option<(Instant, Answer)>,
     /// The first byte in the buffer.
     start: u64,
     /// The next byte under the head, at `clock` ns.
@@ -84,30 +83,17 @@ impl Cd {
     /// A drive at rest at the inner edge, with an empty buffer.
     #[must_use]
     pub const fn new(spec: CdSpec) -> Self {
-        Self {
+        Self::of(CdDrive {
             spec,
-            queue: VecDeque::new(),
-            busy: None,
             start: 0,
             next: 0,
             clock: 0,
             limit: 0,
-        }
+        })
     }
+}
 
-    fn go_on(&mut self, now: Instant) {
-        let Some(command) = self.queue.pop_front() else {
-            return;
-        };
-        let ready = now.0 + self.spec.overhead;
-        let (end, answer) = match command.action {
-            Action::Read => (self.read(now.0, ready, &command), command.done()),
-            Action::Write(_) => (ready, command.failed(READ_ONLY)),
-            Action::Flush | Action::Compute { .. } => (ready, command.done()),
-        };
-        self.busy = Some((Instant(end), answer));
-    }
-
+impl CdDrive {
     fn read(&mut self, now: u64, ready: u64, command: &Command) -> u64 {
         self.catch_up(now);
         let size = self.spec.blocks * BLOCK;
@@ -145,26 +131,18 @@ impl Cd {
     }
 }
 
-impl Device for Cd {
+impl SerialMechanism for CdDrive {
     fn size(&self) -> u64 {
         self.spec.blocks * BLOCK
     }
 
-    fn begin(&mut self, now: Instant, command: Command) {
-        self.queue.push_back(command);
-        if self.busy.is_none() {
-            self.go_on(now);
-        }
-    }
-
-    fn next(&self) -> Option<Instant> {
-        self.busy.map(|(until, _)| until)
-    }
-
-    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
-        while let Some((until, answer)) = self.busy.take_if(|(until, _)| *until <= now) {
-            answers.push(answer);
-            self.go_on(until);
-        }
+    fn carry_out(&mut self, now: Instant, command: &Command) -> (Instant, Answer) {
+        let ready = now.0 + self.spec.overhead;
+        let (end, answer) = match command.action {
+            Action::Read => (self.read(now.0, ready, command), command.done()),
+            Action::Write(_) => (ready, command.failed(READ_ONLY)),
+            Action::Flush | Action::Compute { .. } => (ready, command.done()),
+        };
+        (Instant(end), answer)
     }
 }

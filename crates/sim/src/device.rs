@@ -149,6 +149,72 @@ pub trait Device: Debug + Send {
     }
 }
 
+/// What a device does that carries out one command after the other.
+pub trait SerialMechanism: Debug + Send {
+    /// Bytes that it holds.
+    fn size(&self) -> u64;
+
+    /// Carry out a command from `now` on; says until when, and the answer then.
+    fn carry_out(&mut self, now: Instant, command: &Command) -> (Instant, Answer);
+
+    /// See [`Device::tape_stops`].
+    fn tape_stops(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A device that carries out one command after the other, in the order of their coming.
+#[derive(Clone, Debug)]
+pub struct SerialDevice<M> {
+    mechanism: M,
+    queue: VecDeque<Command>,
+    busy: Option<(Instant, Answer)>,
+}
+
+impl<M: SerialMechanism> SerialDevice<M> {
+    /// At rest.
+    pub(crate) const fn of(mechanism: M) -> Self {
+        Self {
+            mechanism,
+            queue: VecDeque::new(),
+            busy: None,
+        }
+    }
+
+    fn go_on(&mut self, now: Instant) {
+        let command = self.queue.pop_front();
+        self.busy = command.map(|command| self.mechanism.carry_out(now, &command));
+    }
+}
+
+impl<M: SerialMechanism> Device for SerialDevice<M> {
+    fn size(&self) -> u64 {
+        self.mechanism.size()
+    }
+
+    fn begin(&mut self, now: Instant, command: Command) {
+        self.queue.push_back(command);
+        if self.busy.is_none() {
+            self.go_on(now);
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.busy.map(|(until, _)| until)
+    }
+
+    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        while let Some((until, answer)) = self.busy.take_if(|(until, _)| *until <= now) {
+            answers.push(answer);
+            self.go_on(until);
+        }
+    }
+
+    fn tape_stops(&self) -> Option<u64> {
+        self.mechanism.tape_stops()
+    }
+}
+
 /// Reads that a file cache has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheReads {

@@ -1,10 +1,8 @@
 //! Memory that serves as a disk: nothing moves, and all places are alike.
 
-use std::collections::VecDeque;
-
 use units::Instant;
 
-use crate::device::{Action, Answer, Command, Device, transfer_ns};
+use crate::device::{Action, Answer, Command, SerialDevice, SerialMechanism, transfer_ns};
 
 /// Everything that fixes such a disk.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,57 +16,26 @@ pub struct MemorySpec {
 }
 
 /// A memory disk at work: one command at a time.
-#[derive(Clone, Debug)]
-pub struct MemoryDevice {
-    spec: MemorySpec,
-    queue: VecDeque<Command>,
-    busy: Option<(Instant, Answer)>,
-}
+pub type MemoryDevice = SerialDevice<MemorySpec>;
 
 impl MemoryDevice {
     /// At rest.
     #[must_use]
     pub const fn new(spec: MemorySpec) -> Self {
-        Self {
-            spec,
-            queue: VecDeque::new(),
-            busy: None,
-        }
-    }
-
-    fn go_on(&mut self, now: Instant) {
-        let Some(command) = self.queue.pop_front() else {
-            return;
-        };
-        let moving = match command.action {
-            Action::Read | Action::Write(_) => transfer_ns(command.len, self.spec.rate),
-            Action::Flush | Action::Compute { .. } => 0,
-        };
-        let end = Instant(now.0 + self.spec.access + moving);
-        self.busy = Some((end, command.done()));
+        Self::of(spec)
     }
 }
 
-impl Device for MemoryDevice {
+impl SerialMechanism for MemorySpec {
     fn size(&self) -> u64 {
-        self.spec.size
+        self.size
     }
 
-    fn begin(&mut self, now: Instant, command: Command) {
-        self.queue.push_back(command);
-        if self.busy.is_none() {
-            self.go_on(now);
-        }
-    }
-
-    fn next(&self) -> Option<Instant> {
-        self.busy.map(|(until, _)| until)
-    }
-
-    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
-        while let Some((until, answer)) = self.busy.take_if(|(until, _)| *until <= now) {
-            answers.push(answer);
-            self.go_on(until);
-        }
+    fn carry_out(&mut self, now: Instant, command: &Command) -> (Instant, Answer) {
+        let moving = match command.action {
+            Action::Read | Action::Write(_) => transfer_ns(command.len, self.rate),
+            Action::Flush | Action::Compute { .. } => 0,
+        };
+        (Instant(now.0 + self.access + moving), command.done())
     }
 }

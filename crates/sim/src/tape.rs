@@ -8,11 +8,9 @@
 //! is the longer of p and B / h, and B / (R - h) of streaming. File marks: a skip over marks goes
 //! along every inch between, at search speed, since the drive must see each mark.
 
-use std::collections::VecDeque;
-
 use units::Instant;
 
-use crate::device::{Action, Answer, Command, Device};
+use crate::device::{Action, Answer, Command, SerialDevice, SerialMechanism};
 
 /// Everything that fixes a tape drive. Times are nanoseconds, rates bytes per second.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,12 +81,13 @@ enum TapeDirection {
     Writing,
 }
 
-/// A tape drive at work. Levels and positions are bytes of the host.
+/// A tape drive at work.
+pub type Tape = SerialDevice<TapeDrive>;
+
+/// Its head and its buffer. Levels and positions are bytes of the host.
 #[derive(Clone, Debug)]
-pub struct Tape {
+pub struct TapeDrive {
     spec: TapeSpec,
-    queue: VecDeque<Command>,
-    busy: Option<(Instant, Answer)>,
     direction: TapeDirection,
     /// Where the host goes on.
     position: u64,
@@ -107,10 +106,8 @@ impl Tape {
     /// A drive at rest at the beginning of the tape.
     #[must_use]
     pub const fn new(spec: TapeSpec) -> Self {
-        Self {
+        Self::of(TapeDrive {
             spec,
-            queue: VecDeque::new(),
-            busy: None,
             direction: TapeDirection::Writing,
             position: 0,
             level: 0.0,
@@ -118,22 +115,11 @@ impl Tape {
             clock: 0,
             ready: 0,
             stops: 0,
-        }
+        })
     }
+}
 
-    fn go_on(&mut self, now: Instant) {
-        let Some(command) = self.queue.pop_front() else {
-            return;
-        };
-        let ready = now.0 + self.spec.overhead;
-        let end = match command.action {
-            Action::Write(_) => self.write(ready, &command),
-            Action::Read => self.read(ready, &command),
-            Action::Flush | Action::Compute { .. } => self.empty(ready),
-        };
-        self.busy = Some((Instant(end), command.done()));
-    }
-
+impl TapeDrive {
     /// Nanoseconds in which so many bytes pass the head.
     fn span(&self, bytes: f64) -> u64 {
         (bytes * 1e9 / self.spec.streaming_rate()).ceil() as u64
@@ -261,30 +247,22 @@ impl Tape {
     }
 }
 
-impl Device for Tape {
+impl SerialMechanism for TapeDrive {
     fn size(&self) -> u64 {
         self.spec.size()
     }
 
-    fn begin(&mut self, now: Instant, command: Command) {
-        self.queue.push_back(command);
-        if self.busy.is_none() {
-            self.go_on(now);
-        }
-    }
-
-    fn next(&self) -> Option<Instant> {
-        self.busy.map(|(until, _)| until)
+    fn carry_out(&mut self, now: Instant, command: &Command) -> (Instant, Answer) {
+        let ready = now.0 + self.spec.overhead;
+        let end = match command.action {
+            Action::Write(_) => self.write(ready, command),
+            Action::Read => self.read(ready, command),
+            Action::Flush | Action::Compute { .. } => self.empty(ready),
+        };
+        (Instant(end), command.done())
     }
 
     fn tape_stops(&self) -> Option<u64> {
         Some(self.stops)
-    }
-
-    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
-        while let Some((until, answer)) = self.busy.take_if(|(until, _)| *until <= now) {
-            answers.push(answer);
-            self.go_on(until);
-        }
     }
 }
