@@ -18,7 +18,7 @@ use units::{Bytes, parse_percent, shortened};
 pub use form::Parameter;
 pub use parts::ArrayPart;
 
-use form::{Context, DefinitionKey, Form};
+use form::{Context, DefinitionKey, Form, needed, optional, or};
 
 use crate::burst::BurstLimits;
 use crate::catalogue;
@@ -28,18 +28,15 @@ use crate::rt11::Rt11Spec;
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
 
-const KIND: DefinitionKey = DefinitionKey::needed(
+const KIND: DefinitionKey = needed(
     "kind",
     "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"memory\", \"volume\", \"link\" or \
      \"machine\"",
 );
-const TITLE: DefinitionKey =
-    DefinitionKey::needed("title", "what reports show, such as \"a disk of 1994\"");
-const DISK: DefinitionKey =
-    DefinitionKey::needed("disk", "the device it stores on, such as \"fireball\"");
-const LINK: DefinitionKey =
-    DefinitionKey::optional("link", "the link to its server, such as \"ethernet10\"");
-const START: DefinitionKey = DefinitionKey::or(
+const TITLE: DefinitionKey = needed("title", "what reports show, such as \"a disk of 1994\"");
+const DISK: DefinitionKey = needed("disk", "the device it stores on, such as \"fireball\"");
+const LINK: DefinitionKey = optional("link", "the link to its server, such as \"ethernet10\"");
+const START: DefinitionKey = or(
     "start",
     "0",
     "where on the device the target begins, such as \"100 MiB\" or \"50%\"",

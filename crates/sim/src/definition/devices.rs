@@ -1,7 +1,7 @@
 //! The keys of flash, CD-ROM, tape, memory, volumes, and links.
 
 use crate::cdrom::CdSpec;
-use crate::definition::form::{DefinitionKey, Form};
+use crate::definition::form::{DefinitionKey, Form, needed, or};
 use crate::flash::{Cleaning, FlashContent, FlashSpec};
 use crate::link::LinkSpec;
 use crate::memory::MemorySpec;
@@ -11,32 +11,22 @@ use crate::volume::VolumeSpec;
 /// Pages that the model keeps in memory, at most.
 const FLASH_PAGES_MAX: u64 = 1 << 26;
 
-const CHANNELS: DefinitionKey = DefinitionKey::needed("channels", "channels, such as 8");
-const DIES: DefinitionKey = DefinitionKey::needed("dies", "dies on each channel, such as 8");
-const BLOCKS: DefinitionKey = DefinitionKey::needed("blocks", "blocks of a die, such as 64");
-const BLOCK_PAGES: DefinitionKey =
-    DefinitionKey::needed("pages-per-block", "pages of a block, such as 256");
-const PAGE: DefinitionKey = DefinitionKey::needed("page", "bytes of a page, such as \"8 KiB\"");
-const READ: DefinitionKey =
-    DefinitionKey::needed("read", "the time from page to register, such as \"75 us\"");
-const PROGRAM: DefinitionKey =
-    DefinitionKey::needed("program", "the time from register to page, \"600 us\"");
-const ERASE: DefinitionKey =
-    DefinitionKey::needed("erase", "the time to erase a block, such as \"3.8 ms\"");
-const CHANNEL_RATE: DefinitionKey =
-    DefinitionKey::needed("channel-rate", "of each channel, such as \"333 MB/s\"");
-const SPARE: DefinitionKey =
-    DefinitionKey::needed("spare", "share of pages that the user does not see, \"7%\"");
-const RESERVE: DefinitionKey =
-    DefinitionKey::or("reserve", "2", "blocks of a die that stay free, such as 2");
-const CLEANING: DefinitionKey =
-    DefinitionKey::or("cleaning", "greedy", "which block: \"greedy\" or \"fifo\"");
-const WRITE_BUFFER: DefinitionKey =
-    DefinitionKey::or("write-buffer", "0", "bytes of writes that may wait, or 0");
+const CHANNELS: DefinitionKey = needed("channels", "channels, such as 8");
+const DIES: DefinitionKey = needed("dies", "dies on each channel, such as 8");
+const BLOCKS: DefinitionKey = needed("blocks", "blocks of a die, such as 64");
+const BLOCK_PAGES: DefinitionKey = needed("pages-per-block", "pages of a block, such as 256");
+const PAGE: DefinitionKey = needed("page", "bytes of a page, such as \"8 KiB\"");
+const READ: DefinitionKey = needed("read", "the time from page to register, such as \"75 us\"");
+const PROGRAM: DefinitionKey = needed("program", "the time from register to page, \"600 us\"");
+const ERASE: DefinitionKey = needed("erase", "the time to erase a block, such as \"3.8 ms\"");
+const CHANNEL_RATE: DefinitionKey = needed("channel-rate", "of each channel, such as \"333 MB/s\"");
+const SPARE: DefinitionKey = needed("spare", "share of pages that the user does not see, \"7%\"");
+const RESERVE: DefinitionKey = or("reserve", "2", "blocks of a die that stay free, such as 2");
+const CLEANING: DefinitionKey = or("cleaning", "greedy", "which block: \"greedy\" or \"fifo\"");
+const WRITE_BUFFER: DefinitionKey = or("write-buffer", "0", "bytes of writes that may wait, or 0");
 const FLASH_OVERHEAD: DefinitionKey =
-    DefinitionKey::or("overhead", "0", "the controller's time, such as \"10 us\"");
-const CONTENT: DefinitionKey =
-    DefinitionKey::or("content", "full", "at the start: \"full\" or \"fresh\"");
+    or("overhead", "0", "the controller's time, such as \"10 us\"");
+const CONTENT: DefinitionKey = or("content", "full", "at the start: \"full\" or \"fresh\"");
 
 /// Read a flash device.
 pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
@@ -89,24 +79,15 @@ pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
     Some(spec)
 }
 
-const SPEED: DefinitionKey =
-    DefinitionKey::needed("speed", "multiples of 150 KiB per second, such as 8");
-const CD_BLOCKS: DefinitionKey =
-    DefinitionKey::or("blocks", "333000", "blocks of 2048 bytes, such as 333000");
-const RPM_INNER: DefinitionKey =
-    DefinitionKey::needed("rpm-inner", "turns per minute inside, such as 4240");
-const RPM_OUTER: DefinitionKey =
-    DefinitionKey::needed("rpm-outer", "turns per minute outside, such as 1600");
-const SEEK_SHORT: DefinitionKey =
-    DefinitionKey::needed("seek-short", "the shortest seek, such as \"112 ms\"");
-const SEEK_FULL: DefinitionKey =
-    DefinitionKey::needed("seek-full", "what a full stroke adds, such as \"675 ms\"");
-const NEAR: DefinitionKey =
-    DefinitionKey::or("near", "2000", "blocks within which no seek is needed");
-const CD_BUFFER: DefinitionKey =
-    DefinitionKey::or("buffer", "256 KiB", "bytes that are read ahead");
-const CD_OVERHEAD: DefinitionKey =
-    DefinitionKey::or("overhead", "0", "the controller's time, such as \"1 ms\"");
+const SPEED: DefinitionKey = needed("speed", "multiples of 150 KiB per second, such as 8");
+const CD_BLOCKS: DefinitionKey = or("blocks", "333000", "blocks of 2048 bytes, such as 333000");
+const RPM_INNER: DefinitionKey = needed("rpm-inner", "turns per minute inside, such as 4240");
+const RPM_OUTER: DefinitionKey = needed("rpm-outer", "turns per minute outside, such as 1600");
+const SEEK_SHORT: DefinitionKey = needed("seek-short", "the shortest seek, such as \"112 ms\"");
+const SEEK_FULL: DefinitionKey = needed("seek-full", "what a full stroke adds, such as \"675 ms\"");
+const NEAR: DefinitionKey = or("near", "2000", "blocks within which no seek is needed");
+const CD_BUFFER: DefinitionKey = or("buffer", "256 KiB", "bytes that are read ahead");
+const CD_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time, such as \"1 ms\"");
 
 /// Read a CD-ROM drive.
 pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
@@ -138,30 +119,23 @@ pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
     })
 }
 
-const PASSES: DefinitionKey =
-    DefinitionKey::needed("passes", "passes over the length of the tape, such as 64");
-const TAPE_SIZE: DefinitionKey =
-    DefinitionKey::needed("capacity", "bytes without compression, such as \"10 GB\"");
-const TAPE_RATE: DefinitionKey =
-    DefinitionKey::needed("rate", "bytes per second on tape, such as \"1.25 MB/s\"");
-const SEARCH: DefinitionKey = DefinitionKey::needed(
+const PASSES: DefinitionKey = needed("passes", "passes over the length of the tape, such as 64");
+const TAPE_SIZE: DefinitionKey = needed("capacity", "bytes without compression, such as \"10 GB\"");
+const TAPE_RATE: DefinitionKey = needed("rate", "bytes per second on tape, such as \"1.25 MB/s\"");
+const SEARCH: DefinitionKey = needed(
     "search",
     "from end to end at search speed, such as \"92 s\"",
 );
-const LOCATE: DefinitionKey = DefinitionKey::or(
+const LOCATE: DefinitionKey = or(
     "locate",
     "0",
     "what every search takes besides, such as \"5 s\"",
 );
-const REPOSITION: DefinitionKey =
-    DefinitionKey::needed("reposition", "from stop to stream, such as \"3 s\"");
-const TAPE_BUFFER: DefinitionKey =
-    DefinitionKey::needed("buffer", "the drive's memory, such as \"2 MiB\"");
-const COMPRESSION: DefinitionKey =
-    DefinitionKey::or("compression", "1", "bytes for each on tape, such as 1.5");
-const TAPE_BUS: DefinitionKey = DefinitionKey::or("bus", "10 MB/s", "bytes per second to the host");
-const TAPE_OVERHEAD: DefinitionKey =
-    DefinitionKey::or("overhead", "0", "the controller's time, such as \"1 ms\"");
+const REPOSITION: DefinitionKey = needed("reposition", "from stop to stream, such as \"3 s\"");
+const TAPE_BUFFER: DefinitionKey = needed("buffer", "the drive's memory, such as \"2 MiB\"");
+const COMPRESSION: DefinitionKey = or("compression", "1", "bytes for each on tape, such as 1.5");
+const TAPE_BUS: DefinitionKey = or("bus", "10 MB/s", "bytes per second to the host");
+const TAPE_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time, such as \"1 ms\"");
 
 /// Read a tape drive.
 pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
@@ -196,17 +170,12 @@ pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
     })
 }
 
-const BANDWIDTH: DefinitionKey =
-    DefinitionKey::needed("bandwidth", "bytes per second, such as \"1.25 MB/s\"");
-const ROUND_TRIP: DefinitionKey =
-    DefinitionKey::needed("round-trip", "there and back, such as \"1 ms\"");
-const PACKET: DefinitionKey = DefinitionKey::or("packet", "1500", "bytes of the largest packet");
-const HEADER: DefinitionKey =
-    DefinitionKey::or("header", "40", "bytes of a packet that are no data");
-const WINDOW: DefinitionKey =
-    DefinitionKey::or("window", "64 KiB", "data under way without acknowledgement");
-const REQUEST: DefinitionKey =
-    DefinitionKey::or("request", "64 KiB", "data of one request at most");
+const BANDWIDTH: DefinitionKey = needed("bandwidth", "bytes per second, such as \"1.25 MB/s\"");
+const ROUND_TRIP: DefinitionKey = needed("round-trip", "there and back, such as \"1 ms\"");
+const PACKET: DefinitionKey = or("packet", "1500", "bytes of the largest packet");
+const HEADER: DefinitionKey = or("header", "40", "bytes of a packet that are no data");
+const WINDOW: DefinitionKey = or("window", "64 KiB", "data under way without acknowledgement");
+const REQUEST: DefinitionKey = or("request", "64 KiB", "data of one request at most");
 
 /// Read a link.
 pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
@@ -231,12 +200,9 @@ pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
     })
 }
 
-const MEMORY_SIZE: DefinitionKey =
-    DefinitionKey::needed("memory-size", "bytes that it holds, such as \"4 MiB\"");
-const ACCESS: DefinitionKey =
-    DefinitionKey::or("access", "0", "before data move, such as \"0.5 ms\"");
-const MEMORY_RATE: DefinitionKey =
-    DefinitionKey::needed("rate", "bytes per second, such as \"500 kB/s\"");
+const MEMORY_SIZE: DefinitionKey = needed("memory-size", "bytes that it holds, such as \"4 MiB\"");
+const ACCESS: DefinitionKey = or("access", "0", "before data move, such as \"0.5 ms\"");
+const MEMORY_RATE: DefinitionKey = needed("rate", "bytes per second, such as \"500 kB/s\"");
 
 /// Read memory that serves as a disk.
 pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
@@ -249,12 +215,9 @@ pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
     })
 }
 
-const VOLUME_SIZE: DefinitionKey =
-    DefinitionKey::needed("volume-size", "bytes that it holds, such as \"30 GiB\"");
-const LATENCY: DefinitionKey =
-    DefinitionKey::needed("latency", "the mean time of an answer, such as \"1 ms\"");
-const LATENCY_LEAST: DefinitionKey =
-    DefinitionKey::or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
+const VOLUME_SIZE: DefinitionKey = needed("volume-size", "bytes that it holds, such as \"30 GiB\"");
+const LATENCY: DefinitionKey = needed("latency", "the mean time of an answer, such as \"1 ms\"");
+const LATENCY_LEAST: DefinitionKey = or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
 
 /// Read a volume of a cloud.
 pub fn volume(form: &mut Form<'_, '_>) -> Option<VolumeSpec> {

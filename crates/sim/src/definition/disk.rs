@@ -1,126 +1,113 @@
 //! The keys of a disk.
 
-use crate::definition::form::{DefinitionKey, Form};
+use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
 use crate::disk::{
     BufferSpec, DiskLayout, DiskSpec, MeasuredSeekCurve, QueueDiscipline, SeekCurve,
     SeekInterference, Split, ZoneSpec,
 };
 
-const SECTOR: DefinitionKey = DefinitionKey::or("sector", "512", "bytes of a sector, such as 512");
+const SECTOR: DefinitionKey = or("sector", "512", "bytes of a sector, such as 512");
 const CAPACITY: DefinitionKey =
-    DefinitionKey::optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
-const HEADS: DefinitionKey = DefinitionKey::needed("heads", "surfaces, such as 4");
+    optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
+const HEADS: DefinitionKey = needed("heads", "surfaces, such as 4");
 const CYLINDERS: DefinitionKey =
-    DefinitionKey::needed("cylinders", "how many positions the arm has, such as 6138");
-const ZONES: DefinitionKey = DefinitionKey::optional(
+    needed("cylinders", "how many positions the arm has, such as 6138");
+const ZONES: DefinitionKey = optional(
     "zones",
     "cylinders and sectors of a track from the outer edge on, such as [[1000, 232], [5138, 150]]",
 );
-const OUTER: DefinitionKey = DefinitionKey::optional(
+const OUTER: DefinitionKey = optional(
     "sectors-outer",
     "sectors of the outermost track, such as 232",
 );
-const INNER: DefinitionKey = DefinitionKey::optional(
+const INNER: DefinitionKey = optional(
     "sectors-inner",
     "sectors of the innermost track, such as 104",
 );
-const ZONE_COUNT: DefinitionKey = DefinitionKey::or(
+const ZONE_COUNT: DefinitionKey = or(
     "zone-count",
     "1",
     "zones between outer and inner, such as 8",
 );
-const INTERLEAVE: DefinitionKey = DefinitionKey::or(
+const INTERLEAVE: DefinitionKey = or(
     "interleave",
     "1",
     "slots from a sector to the next, such as 2",
 );
-const RPM: DefinitionKey = DefinitionKey::needed("rpm", "turns per minute, such as 5400");
-const SEEK: DefinitionKey = DefinitionKey::needed(
+const RPM: DefinitionKey = needed("rpm", "turns per minute, such as 5400");
+const SEEK: DefinitionKey = needed(
     "seek",
     "the law of the arm: \"data-sheet\", \"stretched\", \"sqrt-linear\", \"points\" or \"steps\"",
 );
-const SEEK_MIN: DefinitionKey = DefinitionKey::needed(
+const SEEK_MIN: DefinitionKey = needed(
     "seek-min",
     "the time to the next cylinder, such as \"3 ms\"",
 );
-const SEEK_AVG: DefinitionKey =
-    DefinitionKey::needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
-const SEEK_MAX: DefinitionKey =
-    DefinitionKey::needed("seek-max", "the time from end to end, such as \"18 ms\"");
-const SEEK_SHAPE: DefinitionKey =
-    DefinitionKey::or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
-const SEEK_POINTS: DefinitionKey = DefinitionKey::needed(
+const SEEK_AVG: DefinitionKey = needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
+const SEEK_MAX: DefinitionKey = needed("seek-max", "the time from end to end, such as \"18 ms\"");
+const SEEK_SHAPE: DefinitionKey = or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
+const SEEK_POINTS: DefinitionKey = needed(
     "seek-points",
     "measured cylinders and milliseconds in rising order, such as [[1, 1.0], [100, 5.2]]",
 );
 const SHORT_BASE: DefinitionKey =
-    DefinitionKey::needed("seek-short-base", "a of a + b sqrt(d), such as \"3.24 ms\"");
+    needed("seek-short-base", "a of a + b sqrt(d), such as \"3.24 ms\"");
 const SHORT_ROOT: DefinitionKey =
-    DefinitionKey::needed("seek-short-root", "b of a + b sqrt(d), such as \"400 us\"");
-const LONG_BASE: DefinitionKey =
-    DefinitionKey::needed("seek-long-base", "c of c + e d, such as \"8 ms\"");
-const LONG_STEP: DefinitionKey =
-    DefinitionKey::needed("seek-long-step", "e of c + e d, such as \"8 us\"");
-const KNEE: DefinitionKey = DefinitionKey::needed(
+    needed("seek-short-root", "b of a + b sqrt(d), such as \"400 us\"");
+const LONG_BASE: DefinitionKey = needed("seek-long-base", "c of c + e d, such as \"8 ms\"");
+const LONG_STEP: DefinitionKey = needed("seek-long-step", "e of c + e d, such as \"8 us\"");
+const KNEE: DefinitionKey = needed(
     "seek-knee",
     "the distance where seeks become long, such as 383",
 );
-const STEP: DefinitionKey =
-    DefinitionKey::needed("seek-step", "the time for each cylinder, such as \"3 ms\"");
-const SETTLE: DefinitionKey =
-    DefinitionKey::needed("seek-settle", "the time to settle, such as \"15 ms\"");
-const HEAD_SWITCH: DefinitionKey =
-    DefinitionKey::or("head-switch", "0", "from track to track, such as \"2 ms\"");
-const CYLINDER_SWITCH: DefinitionKey = DefinitionKey::optional(
+const STEP: DefinitionKey = needed("seek-step", "the time for each cylinder, such as \"3 ms\"");
+const SETTLE: DefinitionKey = needed("seek-settle", "the time to settle, such as \"15 ms\"");
+const HEAD_SWITCH: DefinitionKey = or("head-switch", "0", "from track to track, such as \"2 ms\"");
+const CYLINDER_SWITCH: DefinitionKey = optional(
     "cylinder-switch",
     "from a cylinder's last track to the next cylinder, such as \"3 ms\"; else the shortest seek",
 );
-const TRACK_SKEW: DefinitionKey = DefinitionKey::optional(
+const TRACK_SKEW: DefinitionKey = optional(
     "track-skew",
     "how far tracks are shifted, such as \"1.4 ms\"; else the head switch",
 );
-const CYLINDER_SKEW: DefinitionKey = DefinitionKey::optional(
+const CYLINDER_SKEW: DefinitionKey = optional(
     "cylinder-skew",
     "how far cylinders are shifted, such as \"4.8 ms\"; else the cylinder switch",
 );
-const WRITE_SETTLE: DefinitionKey =
-    DefinitionKey::or("write-settle", "0", "what a write waits longer, \"1 ms\"");
-const OVERHEAD: DefinitionKey = DefinitionKey::or(
+const WRITE_SETTLE: DefinitionKey = or("write-settle", "0", "what a write waits longer, \"1 ms\"");
+const OVERHEAD: DefinitionKey = or(
     "overhead",
     "0",
     "the controller's time for a command, \"0.5 ms\"",
 );
 const OVERHEAD_WRITE: DefinitionKey =
-    DefinitionKey::optional("overhead-write", "the same for a write, if it differs");
-const BUS: DefinitionKey =
-    DefinitionKey::optional("bus", "bytes per second to the host, such as \"10 MB/s\"");
-const SEGMENTS: DefinitionKey = DefinitionKey::or(
+    optional("overhead-write", "the same for a write, if it differs");
+const BUS: DefinitionKey = optional("bus", "bytes per second to the host, such as \"10 MB/s\"");
+const SEGMENTS: DefinitionKey = or(
     "segments",
     "0",
     "segments of the buffer, such as 8; 0 for none",
 );
-const SEGMENT: DefinitionKey =
-    DefinitionKey::or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
-const READ_AHEAD: DefinitionKey =
-    DefinitionKey::optional("read-ahead", "bytes read ahead; else a whole segment");
-const WRITE_CACHE: DefinitionKey =
-    DefinitionKey::or("write-cache", "0", "bytes of writes that may wait, or 0");
-const ORDER: DefinitionKey = DefinitionKey::or(
+const SEGMENT: DefinitionKey = or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
+const READ_AHEAD: DefinitionKey = optional("read-ahead", "bytes read ahead; else a whole segment");
+const WRITE_CACHE: DefinitionKey = or("write-cache", "0", "bytes of writes that may wait, or 0");
+const ORDER: DefinitionKey = or(
     "order",
     "fifo",
     "which command is next: \"fifo\" or \"nearest\"",
 );
-const UNITS: DefinitionKey = DefinitionKey::optional(
+const UNITS: DefinitionKey = optional(
     "units",
     "how many units a controller makes of it, such as 4",
 );
-const SPLIT: DefinitionKey = DefinitionKey::or(
+const SPLIT: DefinitionKey = or(
     "partition",
     "cylinders",
     "what each unit has of its own: \"cylinders\" or \"platters\"",
 );
 
-const INTERFERENCE: DefinitionKey = DefinitionKey::or(
+const INTERFERENCE: DefinitionKey = or(
     "seek-interference",
     "on",
     "\"on\", or \"off\", against the facts: each client's seeks begin where its own last one ended",

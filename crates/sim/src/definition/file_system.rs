@@ -1,45 +1,42 @@
 //! The keys of a machine's file system.
 
-use crate::definition::form::{DefinitionKey, Form};
+use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
 use crate::rt11::{Allocation, Rt11Spec, SEGMENTS_MAX};
 
-const TYPE: DefinitionKey = DefinitionKey::needed("type", "which system: \"rt11\"");
-const SEGMENTS: DefinitionKey = DefinitionKey::optional(
+const TYPE: DefinitionKey = needed("type", "which system: \"rt11\"");
+const SEGMENTS: DefinitionKey = optional(
     "directory-segments",
     "from 1 to 31; else by the size of the volume",
 );
-const ALLOCATION: DefinitionKey = DefinitionKey::or(
+const ALLOCATION: DefinitionKey = or(
     "allocation",
     "exact",
     "what a new file is given: \"exact\", or \"half\" of the largest empty area",
 );
-const CACHE: DefinitionKey = DefinitionKey::or(
+const CACHE: DefinitionKey = or(
     "system-cache",
     "0",
     "bytes of the system's cache, such as \"64 KiB\", or 0",
 );
-const REQUEST: DefinitionKey =
-    DefinitionKey::needed("cpu-request", "of a call of the system, such as \"0.5 ms\"");
-const TRANSFER: DefinitionKey = DefinitionKey::needed(
+const REQUEST: DefinitionKey = needed("cpu-request", "of a call of the system, such as \"0.5 ms\"");
+const TRANSFER: DefinitionKey = needed(
     "cpu-transfer",
     "of a transfer's handler, such as \"0.5 ms\"",
 );
-const OPEN: DefinitionKey = DefinitionKey::needed(
+const OPEN: DefinitionKey = needed(
     "cpu-open",
     "of the program to open or close, such as \"5 ms\"",
 );
-const ENTRY: DefinitionKey = DefinitionKey::needed(
+const ENTRY: DefinitionKey = needed(
     "cpu-entry",
     "to look at an entry of the directory, such as \"50 us\"",
 );
-const CACHE_BLOCK: DefinitionKey = DefinitionKey::needed(
+const CACHE_BLOCK: DefinitionKey = needed(
     "cpu-cache-block",
     "to look for a block in the cache and copy it, such as \"1.5 ms\"",
 );
-const ELEMENT: DefinitionKey =
-    DefinitionKey::needed("element", "bytes of a formatted data element, such as 8");
-const CPU_ELEMENT: DefinitionKey =
-    DefinitionKey::needed("cpu-element", "to format an element, such as \"1 ms\"");
+const ELEMENT: DefinitionKey = needed("element", "bytes of a formatted data element, such as 8");
+const CPU_ELEMENT: DefinitionKey = needed("cpu-element", "to format an element, such as \"1 ms\"");
 
 /// Read a file system.
 pub fn read(form: &mut Form<'_, '_>) -> Option<Rt11Spec> {

@@ -36,35 +36,33 @@ pub enum Absent {
     Is(&'static str),
 }
 
-impl DefinitionKey {
-    /// A key that must be there.
-    #[must_use]
-    pub const fn needed(name: &'static str, meaning: &'static str) -> Self {
-        Self {
-            name,
-            absent: Absent::Mistake,
-            meaning,
-        }
+/// A key that must be there.
+#[must_use]
+pub const fn needed(name: &'static str, meaning: &'static str) -> DefinitionKey {
+    DefinitionKey {
+        name,
+        absent: Absent::Mistake,
+        meaning,
     }
+}
 
-    /// A key that may be missing.
-    #[must_use]
-    pub const fn optional(name: &'static str, meaning: &'static str) -> Self {
-        Self {
-            name,
-            absent: Absent::Nothing,
-            meaning,
-        }
+/// A key that may be missing.
+#[must_use]
+pub const fn optional(name: &'static str, meaning: &'static str) -> DefinitionKey {
+    DefinitionKey {
+        name,
+        absent: Absent::Nothing,
+        meaning,
     }
+}
 
-    /// A key with a default.
-    #[must_use]
-    pub const fn or(name: &'static str, value: &'static str, meaning: &'static str) -> Self {
-        Self {
-            name,
-            absent: Absent::Is(value),
-            meaning,
-        }
+/// A key with a default.
+#[must_use]
+pub const fn or(name: &'static str, value: &'static str, meaning: &'static str) -> DefinitionKey {
+    DefinitionKey {
+        name,
+        absent: Absent::Is(value),
+        meaning,
     }
 }
 

@@ -4,69 +4,64 @@ use units::{Duration, Instant};
 
 use crate::burst::{BurstLimits, LIMITS, parse_left};
 use crate::controller::ControllerSpec;
-use crate::definition::form::{Absent, DefinitionKey, Form};
+use crate::definition::form::{Absent, DefinitionKey, Form, needed, optional, or};
 use crate::host::{HostSpec, IoWait, WritePolicy};
 use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, RaidLevel};
 
-const CPUS: DefinitionKey = DefinitionKey::or("cpus", "1", "processors, such as 1");
-const CPU_UNIT: DefinitionKey = DefinitionKey::optional(
+const CPUS: DefinitionKey = or("cpus", "1", "processors, such as 1");
+const CPU_UNIT: DefinitionKey = optional(
     "cpu-unit",
     "what a second of an 80486DX2/66 takes, such as \"100 ms\"",
 );
-const CPU_HIT: DefinitionKey = DefinitionKey::needed(
+const CPU_HIT: DefinitionKey = needed(
     "cpu-hit",
     "processor time of a cached I/O, such as \"1.2 ms\"",
 );
-const CPU_OVERLAPPED: DefinitionKey = DefinitionKey::or(
+const CPU_OVERLAPPED: DefinitionKey = or(
     "cpu-overlapped",
     "0",
     "at the same time as the storage, \"0.6 ms\"",
 );
-const CPU_SERIAL: DefinitionKey =
-    DefinitionKey::needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
-const CPU_MIB: DefinitionKey = DefinitionKey::or(
+const CPU_SERIAL: DefinitionKey = needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
+const CPU_MIB: DefinitionKey = or(
     "cpu-per-mib",
     "0",
     "for data of the storage, at the same time, \"0.7 s\"",
 );
-const WAITING: DefinitionKey = DefinitionKey::or(
+const WAITING: DefinitionKey = or(
     "waiting",
     "free",
     "while the storage works: \"free\", \"spinning\"",
 );
-const MEMORY: DefinitionKey = DefinitionKey::needed("memory", "all memory, such as \"32 MiB\"");
-const SYSTEM: DefinitionKey = DefinitionKey::or(
+const MEMORY: DefinitionKey = needed("memory", "all memory, such as \"32 MiB\"");
+const SYSTEM: DefinitionKey = or(
     "system",
     "0",
     "what system and programs keep, such as \"12 MiB\"",
 );
-const TAKEN: DefinitionKey = DefinitionKey::or(
+const TAKEN: DefinitionKey = or(
     "taken",
     "0",
     "memory that other programs take, such as \"12 MiB\"",
 );
-const CACHE: DefinitionKey =
-    DefinitionKey::needed("file-cache", "the file cache at the start, \"13 MiB\"");
+const CACHE: DefinitionKey = needed("file-cache", "the file cache at the start, \"13 MiB\"");
 const CACHE_MAX: DefinitionKey =
-    DefinitionKey::optional("file-cache-max", "up to which it grows, such as \"16 MiB\"");
-const GROWTH: DefinitionKey = DefinitionKey::or(
+    optional("file-cache-max", "up to which it grows, such as \"16 MiB\"");
+const GROWTH: DefinitionKey = or(
     "file-cache-growth",
     "0",
     "with each read of the storage, \"512\"",
 );
-const HOST_PAGE: DefinitionKey = DefinitionKey::or("page", "4 KiB", "a page of the file cache");
-const AHEAD: DefinitionKey = DefinitionKey::or("file-read-ahead", "0", "bytes, for reads in order");
-const WRITES: DefinitionKey =
-    DefinitionKey::or("writes", "back", "\"back\" or \"through\" the file cache");
-const DIRTY: DefinitionKey = DefinitionKey::or(
+const HOST_PAGE: DefinitionKey = or("page", "4 KiB", "a page of the file cache");
+const AHEAD: DefinitionKey = or("file-read-ahead", "0", "bytes, for reads in order");
+const WRITES: DefinitionKey = or("writes", "back", "\"back\" or \"through\" the file cache");
+const DIRTY: DefinitionKey = or(
     "dirty-share",
     "50%",
     "share of the cache above which writes go out",
 );
-const DIRTY_AGE: DefinitionKey =
-    DefinitionKey::or("dirty-age", "5s", "after which dirty pages go out");
-const WRITE_RUN: DefinitionKey =
-    DefinitionKey::or("write-run", "64 KiB", "the longest write of dirty pages");
+const DIRTY_AGE: DefinitionKey = or("dirty-age", "5s", "after which dirty pages go out");
+const WRITE_RUN: DefinitionKey = or("write-run", "64 KiB", "the longest write of dirty pages");
 
 /// Read a host or a server.
 pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
@@ -127,27 +122,23 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     })
 }
 
-const RAID: DefinitionKey = DefinitionKey::optional("raid", "the level: 0, 1 or 5");
-const DISKS: DefinitionKey = DefinitionKey::optional("disks", "disks in all, such as 5");
-const UNIT: DefinitionKey = DefinitionKey::or(
+const RAID: DefinitionKey = optional("raid", "the level: 0, 1 or 5");
+const DISKS: DefinitionKey = optional("disks", "disks in all, such as 5");
+const UNIT: DefinitionKey = or(
     "unit",
     "64 KiB",
     "bytes on a disk before the next one's turn",
 );
-const MODE: DefinitionKey =
-    DefinitionKey::or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
-const AT_A_TIME: DefinitionKey =
-    DefinitionKey::or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
-const HELD_AT: DefinitionKey = DefinitionKey::optional(
+const MODE: DefinitionKey = or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
+const AT_A_TIME: DefinitionKey = or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
+const HELD_AT: DefinitionKey = optional(
     "rebuild-held-at",
     "the share at which the rebuild is held while it is measured, such as \"50%\"",
 );
 const REBUILD_RATE: DefinitionKey =
-    DefinitionKey::optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
-const LOST: DefinitionKey =
-    DefinitionKey::optional("lost", "a disk and when it is lost, such as 2@60s");
-const SLOW: DefinitionKey =
-    DefinitionKey::optional("slow", "a disk and how much slower, such as 2:1.5");
+    optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
+const LOST: DefinitionKey = optional("lost", "a disk and when it is lost, such as 2@60s");
+const SLOW: DefinitionKey = optional("slow", "a disk and how much slower, such as 2:1.5");
 
 /// Disks around which an array stands, if there is one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -262,11 +253,11 @@ fn array_of(form: &mut Form<'_, '_>, level: RaidLevel, disks: usize) -> Option<A
 }
 
 const CONTROLLER_CACHE: DefinitionKey =
-    DefinitionKey::optional("cache", "bytes of its cache, such as \"512 KiB\", or 0");
+    optional("cache", "bytes of its cache, such as \"512 KiB\", or 0");
 const CONTROLLER_TIME: DefinitionKey =
-    DefinitionKey::or("time", "1 ms", "for an answer from it, such as \"2 ms\"");
+    or("time", "1 ms", "for an answer from it, such as \"2 ms\"");
 const CONTROLLER_RATE: DefinitionKey =
-    DefinitionKey::optional("rate", "from it to the host, such as \"500 kB/s\"");
+    optional("rate", "from it to the host, such as \"500 kB/s\"");
 
 /// Read a controller, if it has a cache.
 pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
@@ -280,11 +271,11 @@ pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
     Some((cache > 0).then_some(ControllerSpec { cache, time, rate }))
 }
 
-const IO_SIZE: DefinitionKey = DefinitionKey::optional(
+const IO_SIZE: DefinitionKey = optional(
     "io-size",
     "what one operation moves for one credit, such as \"256 KiB\"",
 );
-const CREDITS: DefinitionKey = DefinitionKey::or(
+const CREDITS: DefinitionKey = or(
     "credits",
     "100%",
     "the share of each bucket that is there at the start, such as \"5%\"",
@@ -295,7 +286,7 @@ pub fn limits(form: &mut Form<'_, '_>) -> Option<BurstLimits> {
     let mut limits = Vec::new();
     let mut is_read = true;
     for limit in &LIMITS {
-        let key = DefinitionKey::optional(limit.name, limit.meaning);
+        let key = optional(limit.name, limit.meaning);
         if form.has(&key) {
             let read = form.read(&key, |text| limit.parse(text).ok());
             is_read &= read.is_some();
