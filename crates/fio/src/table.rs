@@ -110,35 +110,15 @@ pub const fn row(
     }
 }
 
-/// One that is read before all others.
-const fn early(
-    name: &'static str,
-    alias: &'static str,
-    value: ValueKind,
-    answer: OptionSupport,
-) -> FioOption {
-    FioOption {
-        name,
-        alias,
-        value,
-        answer,
-        rank: 1,
+impl FioOption {
+    /// Read before all others.
+    const fn early(self) -> Self {
+        Self { rank: 1, ..self }
     }
-}
 
-/// One that is read after all others.
-const fn late(
-    name: &'static str,
-    alias: &'static str,
-    value: ValueKind,
-    answer: OptionSupport,
-) -> FioOption {
-    FioOption {
-        name,
-        alias,
-        value,
-        answer,
-        rank: -1,
+    /// Read after all others.
+    const fn late(self) -> Self {
+        Self { rank: -1, ..self }
     }
 }
 
@@ -148,12 +128,12 @@ pub const GENERIC: &[FioOption] = &[
     row("description", "", Text, NoEffect("saved with the run, without effect")),
     row("name", "", Text, DONE),
     row("wait_for", "", Text, Done(ORDER)),
-    late("filename", "", Text, DONE),
+    row("filename", "", Text, DONE).late(),
     row("filetype", "", OneOf(&["none", "file", "block", "char"]), Refused(FILETYPE)),
     row("directory", "", Text, DONE),
-    late("filename_format", "", Text, DONE),
+    row("filename_format", "", Text, DONE).late(),
     row("unique_filename", "", Bool, NoEffect(NO_NETWORK)),
-    early("lockfile", "", OneOf(&["none", "exclusive", "readwrite"]), Refused(LOCKS)),
+    row("lockfile", "", OneOf(&["none", "exclusive", "readwrite"]), Refused(LOCKS)).early(),
     row("opendir", "", Text, Refused(FILES)),
     row("rw", "readwrite", Text, DONE),
     row("rw_sequencer", "", OneOf(&["sequential", "identical"]), Refused(SEQUENCER)),
@@ -314,7 +294,7 @@ pub const GENERIC: &[FioOption] = &[
     row("pre_read", "", Bool, Done(PRE_READ)),
     row("cpumask", "", Text, NoEffect(PLACING)),
     row("cpus_allowed", "", Text, NoEffect(PLACING)),
-    early("cpus_allowed_policy", "", OneOf(&["shared", "split"]), NoEffect(PLACING)),
+    row("cpus_allowed_policy", "", OneOf(&["shared", "split"]), NoEffect(PLACING)).early(),
     row("numa_cpu_nodes", "", Text, NoEffect(PLACING)),
     row("numa_mem_policy", "", Text, NoEffect(PLACING)),
     row("gpu_dev_id", "", Int(0, MANY), NoEffect(WITHOUT_ENGINE)),
@@ -386,8 +366,8 @@ pub const GENERIC: &[FioOption] = &[
     row("cgroup_weight", "", Int(100, 1000), NoEffect(WITHOUT_CGROUP)),
     row("uid", "", Int(0, MANY), Refused(SYSTEM)),
     row("gid", "", Int(0, MANY), Refused(SYSTEM)),
-    early("kb_base", "", OneOf(&["1024", "1000"]), DONE),
-    early("unit_base", "", OneOf(&["0", "8", "1"]), NoEffect(FORM)),
+    row("kb_base", "", OneOf(&["1024", "1000"]), DONE).early(),
+    row("unit_base", "", OneOf(&["0", "8", "1"]), NoEffect(FORM)).early(),
     row("hugepage-size", "", Int(0, MANY), NoEffect(BUFFERS)),
     row("flow_id", "", Int(0, MANY), DONE),
     row("flow", "", Int(0, 1000), Done(IN_FLOW)),
