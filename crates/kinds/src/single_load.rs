@@ -263,17 +263,10 @@ fn on_null(
 
 /// The target that holds nothing.
 pub(crate) fn null_description(size: Bytes) -> TargetDescription {
+    let name = TargetName::Null.to_string();
     TargetDescription {
-        given: TargetName::Null.to_string(),
-        path: TargetName::Null.to_string(),
-        kind: results::environment::TargetKind::Simulated,
-        size_bytes: (size > Bytes(0)).then_some(size.0),
-        allocated_bytes: None,
-        file_system: None,
-        devices: Vec::new(),
         memory_backed: true,
-        remote: false,
-        raid: None,
+        ..TargetDescription::simulated(&name, &name, (size > Bytes(0)).then_some(size.0))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::warning::{Severity, Warning, advised};
 use crate::warning_code::WarningCode;
 
 /// The machine and the moment of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of Seekstone that ran.
     pub seekstone_version: String,

@@ -72,45 +72,25 @@ pub fn runs_in_log(
 
 /// A run of which nothing is known but its command, its target and when it began.
 fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
-    let target = TargetDescription {
-        given: target.into(),
-        path: target.into(),
-        kind: match TargetName::from(target).is_model() {
-            true => TargetKind::Simulated,
-            false => TargetKind::File,
+    let known = TargetDescription::simulated(target, target, None);
+    let target = match TargetName::from(target).is_model() {
+        true => known,
+        false => TargetDescription {
+            kind: TargetKind::File,
+            ..known
         },
-        size_bytes: None,
-        allocated_bytes: None,
-        file_system: None,
-        devices: Vec::new(),
-        memory_backed: false,
-        remote: false,
-        raid: None,
     };
     Run::empty(Setup::new(command, 0), unknown_environment(started), target)
 }
 
 fn unknown_environment(started: Option<&str>) -> Environment {
+    let unknown = || String::from("unknown");
     Environment {
-        hosts: Vec::new(),
         seekstone_version: host::VERSION.into(),
-        host_name: "unknown".into(),
-        kernel: "unknown".into(),
-        architecture: "unknown".into(),
-        cpu_model: None,
-        cpus_online: 0,
-        cpus_allowed: 0,
-        cpu_limit: None,
-        memory_total_bytes: None,
-        memory_available_bytes: None,
-        memory_limit_bytes: None,
-        swap_total_bytes: None,
-        swap_free_bytes: None,
-        virtualised: None,
-        clock_source: None,
-        started_at: started.unwrap_or("unknown").into(),
-        load_average: None,
-        pressure_io: None,
-        steal_share: None,
+        host_name: unknown(),
+        kernel: unknown(),
+        architecture: unknown(),
+        started_at: started.map_or_else(unknown, str::to_owned),
+        ..Environment::default()
     }
 }
