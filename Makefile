@@ -30,10 +30,12 @@ documentation:
 	@RUSTDOCFLAGS="-D warnings" .ci/timed documentation \
 		$(CARGO) doc --workspace $(ALL) --no-deps --locked --quiet
 
-# Tests are built with everything that a build may leave out; here is one without.
+# Tests are built with everything that a build may leave out; here are one without, and the first
+# build.
 features:
 	@.ci/timed "no features" \
 		$(CARGO) check --workspace --no-default-features --locked --quiet
+	@.ci/timed "first build" $(CARGO) check --locked --quiet
 
 # Only `cargo xtask package` builds the static program: here its code is checked, and SQLite compiled.
 STATIC := x86_64-unknown-linux-musl
