@@ -275,7 +275,7 @@ mod tests {
             &[
                 "Seek distance and caches, reads: 50.0 us within 32 KiB, 250 us within the whole \
                  file of 8 MiB: 5.00 [4.86 .. 5.14] times as long.",
-                "Reads take 50.5 us within 128 KiB and 200 us within 512 KiB, surely longer: 3.96 \
+                "Reads take 50.5 us within 128 KiB and 200 us within 512 KiB, clearly longer: 3.96 \
                  [3.85 .. 4.07] times. If a cache ends there, it probably holds between 128 KiB \
                  and 512 KiB.",
             ],

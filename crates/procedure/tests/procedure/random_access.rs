@@ -123,7 +123,7 @@ fn the_step_of_a_cache_lies_where_the_cache_ends() {
         let texts = random_findings(&found);
         let steps: Vec<&String> = texts
             .iter()
-            .filter(|it| it.contains("surely longer"))
+            .filter(|it| it.contains("clearly longer"))
             .collect();
         assert_eq!(steps.len(), 1, "{cache}: {texts:#?}");
         assert!(steps[0].ends_with(between), "{cache}: {}", steps[0]);

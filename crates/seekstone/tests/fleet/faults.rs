@@ -65,7 +65,7 @@ fn a_frozen_rank_shows_in_its_row() {
     kill_process(rank, Signal::CONT).expect("a signal");
     let ended = running.end();
     ended.check(&["a frozen rank"], 3, "Saved as run 1");
-    assert!(!ended.stdout.contains("partial"), "{ended:?}");
+    assert!(!ended.stdout.contains("PARTIAL"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let longest: Vec<u64> = rows(&run)
         .iter()
@@ -81,9 +81,9 @@ fn a_frozen_rank_shows_in_its_row() {
     );
     // The sum has that time in it, too.
     let of_sum = rows(&run)[0]["warnings"].to_string();
-    assert!(of_sum.contains("void on 1 of 3 ranks"), "{of_sum}");
+    assert!(of_sum.contains("invalid on 1 of 3 ranks"), "{of_sum}");
     let said = rows(&run)[2]["warnings"].to_string();
-    let still = said.split_once("stood still for ");
+    let still = said.split_once("was paused for ");
     let still = still.and_then(|(_, rest)| rest.split_once(" s")?.0.parse::<f64>().ok());
     // The thread that watches looks every few milliseconds, and is late on a busy machine.
     let frozen = FREEZE.as_secs_f64();
@@ -109,7 +109,7 @@ fn a_killed_rank_is_named_and_what_was_measured_is_kept() {
     let silent = "rank 1 on ";
     assert!(ended.error().contains(silent), "{ended:?}");
     assert_given_up(ended.error());
-    assert!(ended.stdout.contains("partial"), "{ended:?}");
+    assert!(ended.stdout.contains("PARTIAL"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let names: Vec<&str> = rows(&run)
         .iter()
@@ -218,7 +218,7 @@ fn ctrl_c_in_file_tests_names_no_rank() {
     let expected = "error: stopped by SIGINT; what was measured before is above";
     assert_eq!(ended.error(), expected, "{ended:?}");
     assert!(
-        ended.stdout.contains("partial: stopped by SIGINT."),
+        ended.stdout.contains("PARTIAL stopped by SIGINT."),
         "{ended:?}"
     );
     check_code(&MPICH, &ended);
@@ -314,7 +314,7 @@ fn walled(scratch: &Scratch, mut command: Command) -> Running {
 fn check_partial_files(scratch: &Scratch, ended: &Ended, expected: &str) {
     assert!(ended.error().contains("rank 1 on "), "{ended:?}");
     assert!(ended.error().contains(expected), "{ended:?}");
-    assert!(ended.stdout.contains("partial"), "{ended:?}");
+    assert!(ended.stdout.contains("PARTIAL"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let tests = tables::rows(&run, "files");
     let passes = |test: &serde_json::Value| test["replicates"].as_array().map_or(0, Vec::len);

@@ -148,7 +148,7 @@ fn measured(scratch: &Scratch, args: &[&str]) -> Value {
     command.args(["--size", "4MiB", "--reserve", "0", "--json", "run.json"]);
     let ended = finish(command);
     // Four ranks of 128 clients may stand still on two processors: that voids their rows, rightly.
-    let is_void = ended.code == Some(3) && ended.stdout.contains("stood still for");
+    let is_void = ended.code == Some(3) && ended.stdout.contains("was paused for");
     ended.check(args, if is_void { 3 } else { 0 }, "Saved as run ");
     // Rank 0 sees the others' files, and cannot see that they are locked.
     assert!(!ended.stderr.contains("A killed run"), "{ended:?}");

@@ -278,7 +278,7 @@ fn a_rank_killed_in_a_replay_is_named_and_what_was_measured_is_kept() {
     let ended = running.end();
     assert!(ended.error().contains("rank 1 on "), "{ended:?}");
     assert_given_up(ended.error());
-    assert!(ended.stdout.contains("partial"), "{ended:?}");
+    assert!(ended.stdout.contains("PARTIAL"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let hosts = tables::rows(&run, "replay-hosts").into_iter();
     assert!(hosts.map(|it| &it["levels"][0]).eq(["0", "2"]));

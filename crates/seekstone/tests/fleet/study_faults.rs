@@ -88,7 +88,7 @@ fn check_kept(scratch: &Scratch, args: &[&str]) {
     let ended = killed(scratch, &OPEN_MPI, &["--enable-recovery"], args);
     assert!(ended.error().contains("rank 1 on "), "{ended:?}");
     assert_given_up(ended.error());
-    assert!(ended.stdout.contains("partial"), "{ended:?}");
+    assert!(ended.stdout.contains("PARTIAL"), "{ended:?}");
     assert!(ended.stdout.contains("Saved as run 1"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let replicates = in_turn(&run);

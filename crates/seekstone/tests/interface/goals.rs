@@ -265,7 +265,7 @@ fn a_trial_that_is_too_short_decides_nothing() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        page.contains("it had not settled: measure longer"),
+        page.contains("the result is unstable. Run longer"),
         "{page}"
     );
 }
@@ -286,7 +286,7 @@ fn a_level_that_no_load_keeps_fails_its_goal() {
         let more = ["--seed", "1", "--level", level, "--goal", goal];
         scratch.check(&[&args[..], &more].concat(), code, expected);
     };
-    let why = "no load keeps the level: the least waits 1.0";
+    let why = "no load meets the level, the lowest latency is 1.0";
     curve("500us", "500us.iops >= 100/s", 4, why);
     curve("2ms", "2ms.iops >= 100/s", 0, "PASS 2ms.iops >= 100/s");
     // A level that was not asked for is no figure of the run.

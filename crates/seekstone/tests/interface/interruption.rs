@@ -34,7 +34,7 @@ fn check_partial(args: &[&str], stage: &str, signal: Signal, name: &str) {
     let expected = format!("error: stopped by {name}; what was measured before is above");
     ended.check(args, 1, &expected);
     assert_eq!(ended.error(), expected);
-    let reason = format!("partial: stopped by {name}.");
+    let reason = format!("PARTIAL stopped by {name}.");
     assert!(ended.stdout.contains(&reason), "{}", ended.stdout);
     assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
     scratch.check(&["runs", "show", "1"], 0, &reason);
@@ -175,7 +175,7 @@ fn a_second_signal_keeps_what_a_stalled_run_measured() {
     running.signal(Signal::TERM);
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    scratch.check(&["runs", "show", "1"], 0, "partial: stopped by SIG");
+    scratch.check(&["runs", "show", "1"], 0, "PARTIAL stopped by SIG");
 }
 
 /// GNU `timeout` signals its child and then the group: the run ended at once and left its files.
@@ -267,7 +267,7 @@ fn two_check_ups_in_one_directory_do_not_disturb_each_other() {
     }
     let listed = scratch.check(&["runs", "list"], 0, "random-read");
     assert_eq!(listed.stdout.matches("random-read").count(), 2);
-    assert!(!listed.stdout.contains("partial"), "{}", listed.stdout);
+    assert!(!listed.stdout.contains("PARTIAL"), "{}", listed.stdout);
     belongings.assert_untouched();
     scratch.assert_clean(&target);
 }

@@ -76,7 +76,7 @@ fn a_signal_that_stops_a_measurement_ends_what_waits_afterwards() {
     let ended = running.end();
     assert_eq!(ended.code, Some(128 + 2), "{ended:?}");
     scratch.assert_clean(&target);
-    scratch.check(&["runs", "show", "1"], 0, "partial: stopped by SIGINT");
+    scratch.check(&["runs", "show", "1"], 0, "PARTIAL stopped by SIGINT");
 }
 
 /// Standard output is such a pipe as well.

@@ -273,7 +273,7 @@ fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
     let scratch = Scratch::new();
     let fixed = ["trial", "sim:nvme", "--duration", "2s", "--no-save"];
     let ended = scratch.check(&fixed, 0, "ran for the requested time");
-    let missed = "stopped before the precision was reached";
+    let missed = "stopped before it reached the precision";
     assert!(!ended.stdout.contains(missed), "{}", ended.stdout);
     // Three operations or so.
     let short = ["trial", "sim:rz26", "--duration", "1s", "--think", "300ms"];
@@ -288,7 +288,7 @@ fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
         &["--rate", "5000/s", "--no-save", "--seed", "1"],
     ]
     .concat();
-    scratch.check(&wanted, 0, "stopped before the precision was reached");
+    scratch.check(&wanted, 0, "stopped before it reached the precision");
 }
 
 /// Story: of 1760 trials none had a 99.9th percentile that could be quoted, and nothing asked for
@@ -326,9 +326,9 @@ fn a_percentile_that_is_not_reached_says_so() {
     let wanted = ["--precision", "10%@p99.9", "--budget", "5s"];
     let brief = [&trial[..], &wanted].concat();
     let offered = [&brief[..], &["--rate", "1000/s"]].concat();
-    let ended = scratch.check(&offered, 0, "stopped before the precision was reached");
+    let ended = scratch.check(&offered, 0, "stopped before it reached the precision");
     let told = |text: &str| assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
-    told("ended before p99.9 was as precise as requested (10%)");
+    told("only, and 10% was requested");
     let short = "50.0 s at the rate offered: --budget 5s is too short";
     assert!(ended.stderr.contains(short), "{}", ended.stderr);
     let closed = "50,000 independent operations; --budget 5s is enough from 10,000 IOPS on";

@@ -354,7 +354,7 @@ fn rounds_that_count_are_counted_for_each_target() {
     assert!(usable < 5, "{usable}");
     let counts = format!("fewer than 5 complete rounds ({usable} of {shaky} count): no difference");
     assert!(page.contains(&counts), "{page}");
-    let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8; a difference needs 5 of each");
+    let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8. A difference needs 5 of each");
     assert!(page.contains(&told), "{page}");
     let markdown = scratch.check(&["runs", "export", "1", "--form", "markdown"], 0, "");
     let markdown = on_one_line(&markdown.stdout);

@@ -150,7 +150,7 @@ fn a_trial_in_which_everything_fails_is_archived() {
     let target = "sim:delay?time=5ms&error=EIO@100%";
     let args = ["trial", target, "--duration", "2s", "--errors", "count"];
     let ended = finish(scratch.seekstone(args));
-    let words = "void: every operation failed";
+    let words = "INVALID every operation failed";
     ended.check(&args, 3, words);
     assert!(
         ended.stdout.contains("operations failed: 4"),

@@ -140,7 +140,7 @@ fn a_device_that_loses_its_blocks_ends_the_run() {
         .expect("a shorter image");
     let ended = running.end();
     ended.check(&args, 1, "read failed: Input/output error");
-    assert!(ended.stdout.contains("partial: "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("PARTIAL "), "{}", ended.stdout);
     scratch.check(&["runs", "show"], 0, "read failed: Input/output error");
 }
 
@@ -159,7 +159,7 @@ fn a_named_file_that_shrinks_ends_the_run() {
     let ended = running.end();
     let is_told = ended.code == Some(1) && ended.error().contains("read failed");
     let words: Vec<&str> = ended.stdout.split_whitespace().collect();
-    let is_void = ended.code == Some(3) && words.join(" ").contains("the target has shrunk");
+    let is_void = ended.code == Some(3) && words.join(" ").contains("the target shrank");
     assert!(is_told || is_void, "{ended:?}");
 }
 

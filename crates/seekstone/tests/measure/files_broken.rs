@@ -39,7 +39,7 @@ fn broken(scratch: &Scratch, target: &str, with: impl FnOnce(&Running)) -> suppo
     with(&running);
     let ended = running.end();
     ended.check(&args, 1, "");
-    assert!(ended.stdout.contains("partial:"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("PARTIAL"), "{}", ended.stdout);
     assert!(ended.stdout.contains("TEST3"), "{}", ended.stdout);
     ended
 }
@@ -289,7 +289,7 @@ fn a_signal_ends_a_run_in_order() {
         scratch.assert_clean(&target);
     }
     belongings.assert_untouched();
-    scratch.check(&["runs", "show"], 0, "partial: stopped by SIGINT.");
+    scratch.check(&["runs", "show"], 0, "PARTIAL stopped by SIGINT.");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_drives_cache_is_found_and_the_same_seed_says_the_same() {
     let step = "probably holds between 512 KiB and 2 MiB.";
     let steps: Vec<&&str> = texts
         .iter()
-        .filter(|text| text.contains("surely"))
+        .filter(|text| text.contains("clearly"))
         .collect();
     assert_eq!(steps.len(), 1, "{texts:?}");
     assert!(

@@ -112,7 +112,7 @@ fn what_intervals_of_a_model_mean_is_told() {
         scratch
             .check(&args, 0, "Warnings")
             .stdout
-            .replace("\n        ", " ")
+            .replace("\n          ", " ")
     };
     let chance = "It is deterministic: every replicate gave the same";
     let told = warned(&["dlt2000-full", "--only", "test=1. S114"]);

@@ -78,10 +78,10 @@ fn a_neighbour_that_does_most_of_the_io_voids_the_number() {
     let (code, measurement, screen) = voided;
     assert!(share(&measurement) > 0.5, "{measurement}");
     assert_eq!(code, Some(3), "{screen}");
-    assert!(screen.contains("% foreign I/O"), "{screen}");
+    assert!(screen.contains("% background I/O"), "{screen}");
     let (code, _, screen) = marked;
     assert_eq!(code, Some(0), "{screen}");
-    assert!(screen.contains(" came from other processes: "), "{screen}");
+    assert!(screen.contains(" came from other processes ("), "{screen}");
 }
 
 /// What the device took is a part of what the kernel was entered for, and is told where its work

@@ -187,7 +187,7 @@ fn a_second_signal_keeps_what_was_measured() {
         check_kept(&ended.json(), count, submission);
         scene
             .scratch
-            .check(&["runs", "show", "1"], 0, "partial: stopped by SIGINT");
+            .check(&["runs", "show", "1"], 0, "PARTIAL stopped by SIGINT");
     });
 }
 

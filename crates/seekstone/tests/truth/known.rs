@@ -116,7 +116,7 @@ fn a_stall_that_outlives_the_trial_is_told_in_full() {
     let unfinished = &measurement["unfinished"];
     assert_eq!(unfinished["answered"], unfinished["count"], "{unfinished}");
     let stall = said(measurement, "stall").unwrap_or_default();
-    assert!(stall.contains("nothing completed for"), "{measurement}");
+    assert!(stall.contains("stalled for"), "{measurement}");
     let kept = said(measurement, "kept-back").unwrap_or_default();
     assert!(
         kept.contains("were under way when the trial ended"),

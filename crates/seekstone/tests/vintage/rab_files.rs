@@ -216,7 +216,7 @@ fn check_signal(stage: &str, signal: Signal, name: &str) {
     let expected = format!("error: stopped by {name}; what was measured before is above");
     ended.check(&args, 1, &expected);
     assert!(ended.stdout.contains("\n  archive "), "{ended:?}");
-    let reason = format!("partial: stopped by {name}.");
+    let reason = format!("PARTIAL stopped by {name}.");
     assert!(ended.stdout.contains(&reason), "{ended:?}");
     scratch.check(&["runs", "show", "1"], 0, "\n  archive ");
     scratch.check(&["runs", "list"], 0, "partial");
@@ -269,7 +269,7 @@ fn check_shrinking(selected: &str, stage: &str) {
     file.set_len(1 << 20).expect("a shorter file");
     let ended = running.end();
     let is_told = ended.code == Some(1) && ended.error().contains("read failed");
-    let is_void = ended.code == Some(3) && ended.stdout.contains("  VOID  ");
+    let is_void = ended.code == Some(3) && ended.stdout.contains("  invalid ");
     assert!(is_told || is_void, "{ended:?}");
 }
 
