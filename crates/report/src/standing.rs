@@ -109,22 +109,24 @@ fn rows(measurements: &[Measurement]) -> Option<String> {
     of_counts(counted(&measurements.iter().map(trust).collect::<Vec<_>>()))
 }
 
-/// The same of rows that were counted.
+/// The same of rows that were counted: that all can be used, or how many cannot.
 fn of_counts(counts: [(Trust, usize); 3]) -> Option<String> {
     let [(_, reliable), worse @ ..] = counts;
-    let mut text = match reliable + worse.iter().map(|it| it.1).sum::<usize>() {
-        0 => return None,
-        1 if reliable == 1 => return None,
-        2 if reliable == 2 => return Some("both results".to_owned()),
-        all if all == reliable => return Some(format!("all {all} results")),
-        all => format!("{reliable} of {all} results reliable"),
-    };
-    for (trust, rows) in worse {
-        if rows > 0 {
-            text.push_str(&format!(", {rows} {}", trust.name()));
-        }
+    let all = reliable + worse.iter().map(|it| it.1).sum::<usize>();
+    let worse = worse.iter().filter(|(_, rows)| *rows > 0);
+    let worse: Vec<String> = worse
+        .enumerate()
+        .map(|(at, (trust, rows))| match at {
+            0 => format!("{rows} of {all} results {}", trust.name()),
+            _ => format!("{rows} {}", trust.name()),
+        })
+        .collect();
+    match all {
+        0 | 1 => None,
+        _ if !worse.is_empty() => Some(worse.join(", ")),
+        2 => Some("both results".to_owned()),
+        _ => Some(format!("all {all} results")),
     }
-    Some(text)
 }
 
 /// That a load curve cannot be used, which rows do not tell.
