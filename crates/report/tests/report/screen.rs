@@ -296,10 +296,7 @@ fn a_row_without_a_usable_interval_is_not_sound() {
     durable.response.mean.low = 0.0;
     let check = |run: &Run| {
         let screen = check_up(run, &Style::default());
-        assert!(
-            screen.contains("1 of 6 results unstable"),
-            "{screen}"
-        );
+        assert!(screen.contains("1 of 6 results unstable"), "{screen}");
         assert!(screen.contains("\n! durable write"), "{screen}");
         let page = html(run);
         for counted in ["5 rows reliable", "1 row unstable"] {

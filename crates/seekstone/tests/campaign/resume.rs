@@ -419,7 +419,7 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
         "{run:#}"
     );
     assert!(run["status"].to_string().contains("the program was killed"));
-    scratch.check(&["runs", "show", "latest"], 0, "partial");
+    scratch.check(&["runs", "show", "latest"], 0, "PARTIAL");
     scratch.check(&["runs", "resume"], 2, "no run was killed");
     assert!(killed_after(&scratch, &args, 2, 0));
     scratch.check(&["runs", "resume", "--discard"], 0, "dropped: `run");

@@ -412,7 +412,7 @@ fn any_two_runs_are_compared() {
     scratch.check(&page, 0, "worse");
     let page = std::fs::read_to_string(scratch.path("compared.html")).expect("a page");
     assert!(
-        page.contains("<span class=\"t void\">worse</span>"),
+        page.contains("<span class=\"t invalid\">worse</span>"),
         "{page}"
     );
     let over = ["runs", "compare", "1", "2", "--html", "archive.db"];

@@ -47,7 +47,7 @@ fn what_cannot_be_met_any_more_is_missed() {
         let more = ["--duration", "20s", "-q", "--no-save", "--goal", goal];
         scratch.check(&[&args[..], &more].concat(), 4, why);
     };
-    let saturated = "the storage does not carry the load";
+    let saturated = "the storage cannot sustain the offered load";
     check("2000/s", "mean <= 1ms", saturated);
     check("2000/s", "iops >= 1900/s", saturated);
     check("500/s", "p99.9 <= 5ms", "even p9");
@@ -117,7 +117,12 @@ fn long_trial(duration: &str, more: &[&str], code: i32, expected: &str) -> Ended
 #[test]
 fn a_goal_at_a_load_has_a_trial_of_its_own() {
     let too_much = ["--goal", "p99 <= 1s @ 2k/s"];
-    long_trial("20s", &too_much, 4, "the storage does not carry this load");
+    long_trial(
+        "20s",
+        &too_much,
+        4,
+        "so the storage cannot sustain this load",
+    );
     // Without a load it is the one client's, who waits for nobody.
     let goals = ["p99 <= 5ms", "p99 <= 28ms @ 800/s", "p99 <= 20ms @ 800/s"];
     let goals = goals.map(|goal| ["--goal", goal]);

@@ -50,10 +50,7 @@ fn check(target: &str, verb: &str, [before, after]: [&str; 2]) {
         "{target}: {levels}"
     );
     let first = run["findings"][0].as_str().unwrap_or_default();
-    assert!(
-        first.starts_with(&told),
-        "{first}"
-    );
+    assert!(first.starts_with(&told), "{first}");
     for name in ["random-read", "random-read-again"] {
         let row = row(&run, name).unwrap_or_else(|| panic!("{target} has no row {name}"));
         assert!(has_changed(row), "{target}: {}", row["warnings"]);
