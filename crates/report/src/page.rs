@@ -8,7 +8,7 @@ use units::printable;
 const INDENT: usize = 2;
 /// Lines up to which a screen has room for what explains its figures, before its warnings and its
 /// answer.
-const EXPLAINED: usize = 30;
+const EXPLAINED: usize = 15;
 /// Columns of the label of a fact.
 const LABEL: usize = 18;
 

@@ -215,8 +215,8 @@ mod tests {
         assert_eq!(
             ranges,
             [
-                "1.0 – 3.0 s: up to 40 % of the device's I/O was foreign",
-                "4.0 – 5.0 s: up to 90 % of the device's I/O was foreign",
+                "1.0 – 3.0 s: up to 40 % of the device's I/O came from other processes",
+                "4.0 – 5.0 s: up to 90 % of the device's I/O came from other processes",
             ]
         );
     }
