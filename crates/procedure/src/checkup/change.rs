@@ -278,8 +278,8 @@ mod tests {
             slower.as_deref(),
             Some(
                 "This storage slowed down during the test: random read gave 1,000 IOPS (990 .. \
-                 1,010) until 50.0 s and 100 IOPS (98 .. 102) from 1 min 40 s on. Results from before do not \
-                 apply after that."
+                 1,010) until 50.0 s and 100 IOPS (98 .. 102) from 1 min 40 s on. Results \
+                 from before do not apply after that."
             )
         );
         let faster = change_of([(100.0, 0.01), (300.0, 0.05), (1000.0, 0.02)]).unwrap_or_default();

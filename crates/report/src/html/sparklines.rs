@@ -30,7 +30,8 @@ pub(super) fn all(run: &Run) -> String {
     text.push_str("</tbody></table></div>\n");
     text.push_str(
         "<p class=\"legend\">From the start to the end of each measurement, warm-up included; \
-         least to greatest of its intervals next to each line. Shaded: more than a tenth of the device's I/O came from other processes.</p>\n",
+         least to greatest of its intervals next to each line. Shaded: more than a tenth of the \
+         device's I/O came from other processes.</p>\n",
     );
     text
 }
