@@ -48,7 +48,7 @@ pub use self::budgets::{
     BUDGET_MAX, CELL_TIME, CURVE_BUDGET, RAB_BUDGET, RANDOM_BUDGET, RUN_BUDGET, TRIAL_BUDGET,
 };
 pub use self::classic::{ClassicArgs, ClassicCommand, RptArgs, TransactArgs};
-pub use self::common::{Common, Force, Outputs};
+pub use self::common::{BY_ENDING, Common, Force, Outputs};
 pub use compare::CompareArgs;
 pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;

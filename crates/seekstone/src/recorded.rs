@@ -8,13 +8,13 @@ use clap::{Arg, ArgAction, ArgMatches};
 use results::{RunSetting, SettingOrigin, Setup};
 use units::{Bytes, Duration, Rate, exact_percent};
 
-use crate::args::FilePart;
 use crate::args::parse::{LevelArg, TrialPrecision};
+use crate::args::{BY_ENDING, FilePart};
 use crate::exit::UsageError;
 use crate::forms::FORMS;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 15] = [
+const OF_INVOCATION: [&str; 16] = [
     "all",
     "archive",
     "as_fio",
@@ -24,6 +24,7 @@ const OF_INVOCATION: [&str; 15] = [
     "live",
     "no_save",
     "no_screen",
+    BY_ENDING,
     "print_workload",
     "quiet",
     "restart",

@@ -2,15 +2,15 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use lab::hosts::Ranks;
 use procedure::Requirement;
 
 use crate::args::serve::parse_address;
-use crate::forms::{FORMS, RunForm};
+use crate::forms::{FORMS, RunForm, form_of_ending};
 use crate::output::Output;
 
 /// What every measuring command takes.
@@ -19,9 +19,11 @@ pub struct Common {
     /// Random seed; the same seed gives the same operations [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Goal for a figure: 'p99 <= 2ms' or 'iops >= 20k/s'; of a mix 'read.p99 <= 2ms'; with several
-    /// rows 'random-read.p99 <= 2ms'; 'p99 <= 2ms @ 20k/s' measures at that load, too (`run`,
-    /// `trial`). Repeatable. Exit code 4 when missed, 5 when the interval is too wide to tell.
+    /// Check a goal, as in 'p99 <= 2ms'.
+    ///
+    /// Further examples: 'iops >= 20k/s'; of a mix 'read.p99 <= 2ms'; with several rows
+    /// 'random-read.p99 <= 2ms'; 'p99 <= 2ms @ 20k/s' measures at that load, too (`run`, `trial`).
+    /// Repeatable. Exit code 4 when missed, 5 when undecided.
     #[arg(long = "goal", value_name = "GOAL")]
     pub goals: Vec<Requirement>,
     /// The forms to write.
@@ -33,14 +35,18 @@ pub struct Common {
     /// Do not archive the run.
     #[arg(long)]
     pub no_save: bool,
-    /// Show everything: each measurement in full, every point of a curve, and every warning.
+    /// Show everything.
+    ///
+    /// Each measurement in full, every point of a curve, and every warning.
     #[arg(long)]
     pub all: bool,
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Show the run in a browser while it is running, at this address: a port on localhost, or
-    /// IP:PORT, whose URL then holds a token [default: any free port].
+    /// Show the run in a browser while it is running.
+    ///
+    /// The address is a port on localhost, or IP:PORT, whose URL then holds a token [default: any
+    /// free port].
     #[arg(
         long,
         value_name = "ADDR",
@@ -58,10 +64,15 @@ pub struct Common {
     pub ranks: Option<Ranks>,
 }
 
+/// A form and where it is written.
+type WrittenForm = (&'static RunForm, Output);
+/// The argument `-o`.
+pub const BY_ENDING: &str = "out";
+
 /// The forms in which a run is written: an option for each of those that have one.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
-    written: Vec<(&'static RunForm, Output)>,
+    written: Vec<WrittenForm>,
     /// What may be replaced.
     pub force: Force,
 }
@@ -84,8 +95,11 @@ impl FromArgMatches for Outputs {
         let given = FORMS.iter().filter(|it| it.option.is_some());
         let given =
             given.filter_map(|form| Some((form, matches.get_one::<Output>(form.name)?.clone())));
+        let by_ending = matches.get_many::<WrittenForm>(BY_ENDING);
         Ok(Self {
-            written: given.collect(),
+            written: given
+                .chain(by_ending.into_iter().flatten().cloned())
+                .collect(),
             force: Force::from_arg_matches(matches)?,
         })
     }
@@ -99,11 +113,36 @@ impl FromArgMatches for Outputs {
 impl Args for Outputs {
     fn augment_args(command: Command) -> Command {
         let command = command.args(FORMS.iter().filter_map(option_of));
+        let by_ending = Arg::new(BY_ENDING)
+            .short('o')
+            .value_name("FILE")
+            .action(ArgAction::Append)
+            .help("Write results by the file's ending, as in x.html")
+            .value_parser(OsStringValueParser::new().try_map(written_by_ending));
+        let command = command.arg(by_ending);
         Force::augment_args(command)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
+    }
+}
+
+/// The form and the file of `-o`.
+///
+/// # Errors
+/// When the ending stands for no form that has an option, or one that this build does not write.
+fn written_by_ending(path: OsString) -> Result<WrittenForm, String> {
+    let form = form_of_ending(Path::new(&path)).filter(|form| form.option.is_some());
+    match form.map(|form| (form, form.left_out)) {
+        Some((form, None)) => Ok((form, Output::from(path))),
+        Some((_, Some(why))) => Err(why.to_string()),
+        None => {
+            let endings = FORMS.iter().filter(|form| form.option.is_some());
+            let endings = endings.filter_map(|form| form.endings.first());
+            let endings: Vec<String> = endings.map(|it| format!(".{it}")).collect();
+            Err(format!("use a name that ends in {}", endings.join(", ")))
+        }
     }
 }
 

@@ -348,3 +348,26 @@ fn the_list_is_json_and_the_latest_has_a_name() {
         "\"last\" names no run: use numbers, ranges as in 3..7, latest, or JSON files",
     );
 }
+
+/// Bug: "to pass '-o' as a value, use '-- -o'".
+#[test]
+fn the_ending_of_a_file_says_in_which_form_results_are_written() {
+    let scratch = Scratch::new();
+    let trial = ["trial", "sim:mm1", "--duration", "100ms", "--no-save", "-q"];
+    let with = |files: &[&'static str]| {
+        let options = files.iter().flat_map(|file| ["-o", file]);
+        trial.into_iter().chain(options).collect::<Vec<_>>()
+    };
+    scratch.check(&with(&["x.html", "x.json"]), 0, "sim:mm1");
+    let page = fs::read_to_string(scratch.path("x.html")).expect("a page");
+    assert!(page.starts_with("<!doctype html>"));
+    let json = fs::read_to_string(scratch.path("x.json")).expect("a file");
+    serde_json::from_str::<serde_json::Value>(&json).expect("JSON");
+    for name in ["x", "x.txt", "x.pdf"] {
+        scratch.check(
+            &with(&[name]),
+            2,
+            "use a name that ends in .json, .csv, .md, .html",
+        );
+    }
+}
