@@ -36,8 +36,6 @@ const COPYRIGHT: &str = "usr/share/doc/seekstone/copyright";
 const CHANGELOG: &str = "usr/share/doc/seekstone/changelog.gz";
 const MANUAL: &str = "usr/share/man/man1";
 const PROGRAM: &str = "usr/bin/seekstone";
-/// Commands without a page: clap's own.
-const NO_PAGE: &str = "help";
 
 /// What was asked for.
 #[derive(Debug, Default)]
@@ -138,7 +136,7 @@ fn fill(stage: &Path, binary: &Path) -> Result<()> {
         &zipped(page.as_bytes())?,
         0o644,
     )?;
-    for command in commands(&output_of(&program, &["--help"])?) {
+    for command in commands(&output_of(&program, &["help", "--all"])?) {
         let page = output_of(&program, &["man", &command])?;
         let name = format!("seekstone-{command}");
         put(&manual(stage, &name), &zipped(page.as_bytes())?, 0o644)?;
@@ -150,14 +148,12 @@ fn manual(stage: &Path, name: &str) -> PathBuf {
     stage.join(MANUAL).join(format!("{name}.1.gz"))
 }
 
-/// The commands that the first page of help names: two blanks, the name, what it does.
+/// The commands that `help --all` names: eight columns with the group, the name, what it does.
 fn commands(help: &str) -> Vec<String> {
-    let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
-    let names = lines.filter_map(|line| {
-        let name = line.split_whitespace().next()?;
-        let is_name = line.starts_with(|c: char| c.is_ascii_lowercase())
-            && name.bytes().all(|c| c.is_ascii_lowercase() || c == b'-');
-        (is_name && name != NO_PAGE).then(|| name.to_owned())
+    let names = help.lines().filter_map(|line| {
+        let name = line.get(8..21)?.trim_end();
+        let is_name = !name.is_empty() && name.bytes().all(|c| c.is_ascii_lowercase());
+        (is_name && line[..8].ends_with(' ')).then(|| name.to_owned())
     });
     names.collect()
 }
@@ -297,8 +293,9 @@ mod tests {
 
     #[test]
     fn commands_are_those_that_help_names() {
-        let help = "Usage: seekstone\n\nMeasure:\n  run           Check a directory\n  \
-                    trial         One load\n\nOptions:\n      --color <WHEN>\n  -h, --help\n";
+        let help = "Measure how much load\n\nUsage: seekstone [OPTIONS] <COMMAND>\n\n\
+                    Test    run          Quick benchmark\n        trial        Run one workload\n\n\
+                    Options: --color <auto|always|never>\n";
         assert_eq!(commands(help), ["run", "trial"]);
     }
 

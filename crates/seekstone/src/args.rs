@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help, completions and the manual page.
 
+mod brief;
 mod budgets;
 mod classic;
 mod common;
@@ -49,6 +50,7 @@ pub use self::budgets::{
 };
 pub use self::classic::{ClassicArgs, ClassicCommand, RptArgs, TransactArgs};
 pub use self::common::{BY_ENDING, Common, Force, Outputs};
+pub use brief::in_full;
 pub use compare::CompareArgs;
 pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
@@ -57,6 +59,7 @@ pub use files::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoic
 pub use fio::{EtaChoice, FioArgs, FormatChoice, IdlenessOf};
 pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, MpiChoice, SlurmArgs};
 pub use generate::{CompletionsArgs, ManArgs};
+pub use groups::with_help_for;
 pub use inspect::InspectArgs;
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::within;
@@ -90,7 +93,7 @@ pub use {classic::ClassicReach, devices::ValidateArgs, diskrand::ARGUMENTS as DI
 /// Behind all options but `--help`: options of the measurement come first.
 const LAST: usize = 900;
 
-/// How much load does this storage carry at the response time you need, and how sure are we?
+/// Measure how much load storage sustains at the latency you need.
 #[derive(Debug, Parser)]
 #[command(
     name = "seekstone",
@@ -99,12 +102,8 @@ const LAST: usize = 900;
     subcommand_required = true
 )]
 #[command(arg_required_else_help = true)]
-#[command(
-    after_help = "Start with `seekstone run`: it checks the storage under the current \
-directory in under two minutes and leaves nothing behind."
-)]
 pub struct Seekstone {
-    /// Colour: `auto` colours a terminal unless NO_COLOR is set or TERM is `dumb`.
+    /// Colour the output. `auto` colours a terminal unless NO_COLOR is set or TERM is `dumb`.
     #[arg(
         long, value_enum, global = true, default_value_t, value_name = "WHEN",
         display_order = LAST
@@ -121,35 +120,35 @@ pub enum Command {
     /// Those that measure, and archive a run.
     #[command(flatten)]
     Measure(MeasureCommand),
-    /// Time opening files in random order, on a simulated device.
+    /// Time opening files in random order, on a simulated device
     Positioning(PositioningArgs),
-    /// The RAID Performance Test of 1995, with its own files.
+    /// Run the RAID Performance Test of 1995, with its own files.
     Rpt(Box<RptArgs>),
-    /// The disk data transfer rate test of 1997.
+    /// Run the disk data transfer rate test of 1997.
     Diskmbps(DiskMbpsArgs),
-    /// The disk and transaction random access test of 1997.
+    /// Run the disk and transaction random access test of 1997.
     Diskrand(DiskRandArgs),
-    /// Run several programs of 1997 at once, on one model.
+    /// Run several programs of 1997 at once, on a model.
     Together(TogetherArgs),
-    /// One control thread of the RAID Performance Test.
+    /// Run one control thread of the RAID Performance Test.
     Transact(Box<TransactArgs>),
-    /// Make links to call these four programs by name.
+    /// Programs of 1995-97: rpt, transact, diskmbps, diskrand.
     Classic(ClassicArgs),
-    /// Describe a target, and what on it would mislead you.
+    /// Describe storage, and problems that can distort results.
     Inspect(InspectArgs),
-    /// Read back what a `--verify-state` run wrote.
+    /// Verify data that `trial --verify-state` wrote.
     Verify(VerifyArgs),
-    /// List the simulated devices, with their sources.
+    /// List simulated devices, with their sources.
     Devices(DevicesArgs),
-    /// Fit a model to archived runs, and predict other loads.
+    /// Predict other loads from archived runs.
     Whatif(WhatIfArgs),
-    /// Make a network link of known delay and rate.
+    /// Create a network link of known delay and rate.
     Wire(WireArgs),
-    /// List, show, compare, export and delete archived runs.
+    /// List, show, export, repeat and delete archived runs.
     Runs(RunsArgs),
-    /// Serve the archive as web pages: list, open, compare.
+    /// Serve archived runs as web pages.
     Serve(ServeArgs),
-    /// List and remove what killed runs left in a directory.
+    /// Remove leftovers of killed runs from a directory.
     Clean(CleanArgs),
     /// Prepare runs on many hosts under MPI.
     Fleet(FleetArgs),
@@ -162,33 +161,33 @@ pub enum Command {
 /// The commands that measure, and archive a run.
 #[derive(Debug, Subcommand)]
 pub enum MeasureCommand {
-    /// Check up a directory, file or device: the main figures.
+    /// Quick benchmark of a directory, file or device.
     Run(Box<RunArgs>),
-    /// Measure one load with fixed settings.
+    /// Run one workload.
     Trial(Box<TrialArgs>),
-    /// Measure latency against load, and the load at given latencies.
+    /// Measure latency against load, and IOPS at given latencies.
     Curve(Box<CurveArgs>),
-    /// Measure random I/O against span, block size and depth.
+    /// Sweep span, block size and queue depth of random I/O.
     Random(Box<RandomArgs>),
-    /// Measure the seven RPT workloads of 1995 and their RABmarks.
+    /// Run the seven workloads of RPT, for RABmarks.
     Rab(Box<RabArgs>),
-    /// Bring an SSD to steady state, and measure it there.
+    /// Measure an SSD in steady state.
     Ssd(Box<SsdArgs>),
-    /// Measure transactions: rate, latency, users carried.
+    /// Run transactions of users, with think time and CPU work.
     Transactions(Box<TransactionsArgs>),
-    /// Measure the transfer rate of a file, pass by pass.
+    /// Measure sequential throughput, pass by pass.
     Transfer(Box<TransferArgs>),
-    /// Measure file operations: DECUS tests, metadata, bandwidth.
+    /// Test metadata, small files and file bandwidth.
     Files(Box<FilesArgs>),
-    /// Run fio's job files, and print what fio prints.
+    /// Run fio job files or options, with fio's output.
     Fio(Box<FioArgs>),
     /// Replay a recorded trace: fio's iolog, blktrace, CSV.
     Replay(Box<ReplayArgs>),
-    /// Time commands, and compare several in interleaved rounds.
+    /// Time commands, and compare several.
     Time(Box<TimeArgs>),
-    /// Compare targets or archived runs; fail a build on a limit.
+    /// Compare targets or runs, and gate a build in CI.
     Compare(Box<CompareArgs>),
-    /// Measure the effect of factors, from a study file.
+    /// Run experiments from a study file.
     Study(Box<StudyArgs>),
     /// A kind of measurement whose settings are data.
     #[command(skip)]
@@ -201,10 +200,10 @@ pub struct Reach {
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
-    /// Allow writing to the named file or device. All data on it may be lost.
+    /// Write to the target. DESTROYS its data.
     #[arg(long)]
     pub overwrite: bool,
-    /// Repeat the device's name, to destroy a file system or other known content on it.
+    /// Confirm by device name that a device with known content may be wiped.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
     /// I/O engine.
@@ -295,23 +294,23 @@ pub enum ErrorsChoice {
 /// `seekstone run`.
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Total time; if not given, models of slow storage take longer.
+    /// Time limit. By default, models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = RUN_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
-    /// Size of the test file [default: from free space, memory and budget].
+    /// Test file size [default: from free space, memory and budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
-    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; repeatable [default:
-    /// three of 10, 20, 50, 100 us ... that suit the storage].
+    /// Find the IOPS at a latency, as in 1ms or 2ms@p99; repeatable [default: three of 10, 20, 50,
+    /// 100 us ... that suit the storage].
     #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
-    /// Check the results against what an application needs from its storage (docs/profiles.md);
-    /// repeatable. Exit codes as for --goal.
+    /// Check an application's needs (docs/profiles.md); repeatable. Exit codes as for --goal.
     #[arg(long = "profile", value_name = "NAME", value_parser = profile_names())]
     pub profiles: Vec<ProfileChoice>,
     /// Most concurrent reads in the load curve.
@@ -331,16 +330,19 @@ pub struct RunArgs {
 /// What the clients of `trial` and `curve` do.
 #[derive(Args, Clone, Debug)]
 pub struct WorkloadArgs {
-    /// Block size of an operation.
+    /// Block size.
     #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
     pub block: Bytes,
-    /// Access pattern: sequential, uniform, zipf:THETA, hyperbolic:ALPHA, exponential:MEAN.
+    /// As in sequential, random, zipf:1.1.
+    ///
+    /// `random` and `uniform` are the same; zipf:THETA reads few blocks often; hyperbolic:ALPHA and
+    /// exponential:MEAN step on from block to block.
     #[arg(long, value_name = "PATTERN", default_value = "uniform", value_parser = parse_pattern)]
     pub pattern: workload::Pattern,
     /// How clients share the target.
     #[arg(long, value_enum, default_value_t = PartitionChoice::Contending)]
     pub partition: PartitionChoice,
-    /// Share of writes; needs --overwrite, or a directory.
+    /// Write percentage (files and devices need --overwrite).
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
     pub writes: f64,
     /// Follow every write with an fsync, and count both as one operation.
@@ -366,7 +368,7 @@ pub struct WorkloadArgs {
     /// in turn, as to workers. With as many as --workers, each worker gets its own file.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u16>(1..=256))]
     pub files: u16,
-    /// Size of the test file in a directory, or the part of an existing target to use.
+    /// Test file size, or part of the target to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
 }
@@ -374,8 +376,8 @@ pub struct WorkloadArgs {
 /// `seekstone trial`.
 #[derive(Args, Debug)]
 pub struct TrialArgs {
-    /// A directory, a file (read-only unless --overwrite), a block device, `sim:NAME`, or `null:`
-    /// (completes at once: measures Seekstone's own cost).
+    /// Directory, file, block device or `sim:NAME`; `null:` completes at once and measures
+    /// Seekstone's own cost. Files and devices are only read without --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Further targets, measured at the same time: each carries this load and has a row.
@@ -390,7 +392,7 @@ pub struct TrialArgs {
         ]
     )]
     pub workload_file: Option<PathBuf>,
-    /// Virtual clients.
+    /// Concurrent clients (each keeps one I/O outstanding).
     #[arg(
         long, short, value_name = "N", default_value_t = 1,
         value_parser = within::<u32>(1..=1_000_000)
@@ -400,8 +402,8 @@ pub struct TrialArgs {
     /// many as fit into 256 MiB; with --rate, as many as arrive in 100 ms, at least 256].
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
-    /// Offer this many operations per second over all clients, however long they take; latency
-    /// counts from when each was due.
+    /// Issue I/Os at a rate, as in 2000/s; latency counts from when each was due, however long
+    /// earlier ones take.
     #[arg(long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate)]
     pub rate: Option<Rate>,
     /// Stop when mean and rate are this precise, or a percentile, as in 10%@p99.9.
@@ -410,8 +412,7 @@ pub struct TrialArgs {
         value_parser = parse_trial_precision
     )]
     pub precision: TrialPrecision,
-    /// Run for this long, precise or not; a closed loop at least until its first operation
-    /// completes.
+    /// Run for this long; a closed loop at least until its first operation completes.
     #[arg(
         long, value_name = "TIME", value_parser = parse_duration,
         conflicts_with_all = ["precision", "budget"]
@@ -421,7 +422,7 @@ pub struct TrialArgs {
     /// most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
-    /// Stop after this long in any case; if not given, models of slow storage take longer.
+    /// Time limit. By default, models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = TRIAL_BUDGET.default, value_parser = parse_budget
     )]
@@ -457,7 +458,8 @@ pub struct TrialArgs {
 /// `seekstone curve`.
 #[derive(Args, Debug)]
 pub struct CurveArgs {
-    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Further targets, loaded at the same time; clients are assigned to them in turn, and arrivals
@@ -473,12 +475,12 @@ pub struct CurveArgs {
         ]
     )]
     pub workload_file: Option<PathBuf>,
-    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; repeatable [default:
-    /// three of 10, 20, 50, 100 us ... that suit the storage].
+    /// Find the IOPS at a latency, as in 1ms or 2ms@p99; repeatable [default: three of 10, 20, 50,
+    /// 100 us ... that suit the storage].
     #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
-    /// Find the load of random arrivals (open loop), instead of clients that wait for each
-    /// operation before issuing the next (closed loop).
+    /// Use random arrivals (open loop). Without it, clients wait for each operation before issuing
+    /// the next (closed loop).
     #[arg(long, conflicts_with_all = ["clients_max", "think", "shape"])]
     pub open: bool,
     /// Most clients.
@@ -487,7 +489,7 @@ pub struct CurveArgs {
     /// Precision of the load at a level.
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Time for everything but the last points; if not given, models of slow storage take longer,
+    /// Time limit. The last points may exceed it. By default, models of slow storage take longer,
     /// and with --open those of fast storage less.
     #[arg(
         long, value_name = "TIME", default_value = CURVE_BUDGET.default, value_parser = parse_budget

@@ -43,10 +43,11 @@ fn seekstone() -> ExitCode {
         Ok(true) => return Exit::Done.into(),
         Err(error) => return output::usage(&error),
     }
-    let mut definition = args::definition();
+    let definition = args::definition();
     let words = names::typed(std::env::args_os().collect());
     let words = habits::with_command(words, &definition);
     let words = commands::fio::with_options_apart(words, &definition);
+    let (mut definition, words) = args::with_help_for(definition, words);
     let typed: Vec<String> = words
         .iter()
         .skip(1)

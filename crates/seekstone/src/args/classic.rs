@@ -11,11 +11,10 @@ use super::DriverChoice;
 /// What the manual does not have: how to access the storage, and what may be done to it.
 #[derive(Args, Clone, Debug)]
 pub struct ClassicReach {
-    /// Allow writing to a data file that this program did not create, or to a block device. All
-    /// data on it may be lost.
+    /// Write to the data file or device. DESTROYS its data.
     #[arg(long)]
     pub overwrite: bool,
-    /// Repeat the device's name, to destroy a file system or other known content on it.
+    /// Confirm by device name that a device with known content may be wiped.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
     /// Free space to leave when -B creates a data file [default: the larger of 5 % and 1 GiB, at

@@ -22,8 +22,8 @@ use super::{Common, RankSharing};
 
 Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is invalid.")]
 pub struct CompareArgs {
-    /// What to compare. Targets (directories, files, devices, `sim:NAME`) are compared with the
-    /// first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,
+    /// Targets or runs to compare. Targets (directories, files, devices, `sim:NAME`) are compared
+    /// with the first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,
     /// `latest`, JSON files; commas make a set.
     #[arg(required = true, value_name = "TARGET", value_parser = parse_target)]
     pub target: Vec<TargetName>,
@@ -35,7 +35,7 @@ pub struct CompareArgs {
     pub set: Vec<(String, String)>,
     /// Rounds; each measures every target once, in random order.
     #[arg(
-        long = "repeat", visible_alias = "rounds",
+        long = "repeat", alias = "rounds",
         value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
         value_parser = within::<u32>(1..=10_000)
     )]
@@ -43,9 +43,8 @@ pub struct CompareArgs {
     /// Compare only these figures, by their names in --csv output.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub figures: Vec<String>,
-    /// Fail when a figure changes by more than this, as in 'p99 > +10%' or 'iops < -5%';
-    /// repeatable. Exit code 4 when that is shown at 95 % confidence, 5 when more rounds are
-    /// needed.
+    /// Fail on a change, as in 'p99 > +10%' or 'iops < -5%'; repeatable. Exit code 4 when that is
+    /// shown at 95 % confidence, 5 when more rounds are needed.
     #[arg(long, value_name = "LIMIT")]
     pub fail: Vec<Limit>,
     /// Compare runs with this named set of archived runs (docs/compare.md).
@@ -58,7 +57,7 @@ pub struct CompareArgs {
     /// Ignore differences smaller than this.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
-    /// Start no new round after this time; trials are shortened so that all rounds fit.
+    /// Time limit for new rounds; trials are shortened so that all rounds fit.
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Resume an interrupted comparison of the same targets.

@@ -33,8 +33,10 @@ pub enum DevicesCommand {
         #[arg(long)]
         toml: bool,
     },
-    /// Run the documents' programs on the simulated machines and compare their results with the
-    /// published ones; and check the models against laws that are known exactly.
+    /// Validate the models against published results and known laws.
+    ///
+    /// Runs the documents' programs on the simulated machines and compares their results with the
+    /// published ones; and checks the models against laws that are known exactly.
     ///
     /// Takes seconds, since time is virtual, and gives the same figures on every machine. Exit code
     /// 1 when a row misses its bar.

@@ -35,10 +35,10 @@ seekstone files /data --workload bandwidth --verify\n  \
 seekstone runs compare --table files 3 5 8         systems compared"
 )]
 pub struct FilesArgs {
-    /// A directory, an existing file or block device (read only, test 11), or `sim:NAME`.
+    /// Directory, `sim:NAME`, or what test 11 reads.
     #[arg(value_name = "DIR", default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Which tests [default: all].
+    /// Tests to run [default: all].
     #[arg(
         long, value_name = "LIST", value_parser = parse_test, value_delimiter = ',',
         conflicts_with = "workload"
@@ -66,13 +66,13 @@ pub struct FilesArgs {
     /// In the cold state, drop all of the machine's cached pages, names and inodes (needs root).
     #[arg(long)]
     pub drop_caches: bool,
-    /// Concurrent clients, each with its own files.
+    /// Clients with files of their own.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=256))]
     pub clients: u32,
     /// What test 11 reads [default: a new file of 32000 blocks].
     #[arg(long, value_name = "FILE|DEVICE", conflicts_with = "workload")]
     pub device: Option<PathBuf>,
-    /// Another workload: many small files, or large ones.
+    /// Test many small files, or large ones.
     #[arg(long, value_enum)]
     pub workload: Option<WorkloadChoice>,
     /// Files of `--workload metadata`, over all clients [default: 10000].
@@ -116,7 +116,7 @@ pub struct FilesArgs {
     pub memory: Option<PathBuf>,
     /// Exactly this many passes of each test, after one that does not count.
     #[arg(
-        long = "repeat", visible_alias = "passes",
+        long = "repeat", alias = "passes",
         value_name = "N", conflicts_with = "precision",
         value_parser = within::<u32>(1..=10_000)
     )]
@@ -124,7 +124,7 @@ pub struct FilesArgs {
     /// Repeat a test until its time is this precise.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Total time. A run that needs more for two passes of each test ends as soon as that shows;
+    /// Time limit. A run that needs more for two passes of each test ends as soon as that shows;
     /// the default is exceeded instead.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,

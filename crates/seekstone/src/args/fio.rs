@@ -23,7 +23,7 @@ pub struct FioArgs {
     /// fio job files; the jobs of a file start after those of the previous one.
     #[arg(value_name = "JOBFILE")]
     pub files: Vec<PathBuf>,
-    /// Report how each option is handled and what the jobs would measure, without doing any I/O.
+    /// Explain each option and job, without I/O.
     #[arg(long, visible_alias = "parse-only")]
     pub check: bool,
     /// Print the jobs as fio's command line.

@@ -30,16 +30,11 @@ pub struct KindArgs {
 /// Of kinds that write to files and devices.
 #[derive(Args, Debug)]
 struct PermissionArgs {
-    /// Allow writing to the named file or device. All data on it may be lost.
-    #[arg(long, help_heading = "Options of every kind")]
+    /// Write to the target. DESTROYS its data.
+    #[arg(long)]
     overwrite: bool,
-    /// Repeat the device's name, to destroy a file system or other known content on it.
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        requires = "overwrite",
-        help_heading = "Options of every kind"
-    )]
+    /// Confirm by device name that a device with known content may be wiped.
+    #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     confirm: Option<String>,
 }
 
@@ -49,44 +44,41 @@ pub struct KindRules {
     /// A directory, a device, or `sim:NAME`.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Exactly this many replicates of each combination of settings, precise or not.
+    /// Repeat each combination of settings N times.
     #[arg(
-        long = "repeat", visible_alias = "replicates",
-        value_name = "N", value_parser = within::<u32>(1..=10_000),
-        help_heading = "Options of every kind"
+        long = "repeat", alias = "replicates",
+        value_name = "N", value_parser = within::<u32>(1..=10_000)
     )]
     pub replicates: Option<u32>,
     /// Continue until every figure is this precise.
     #[arg(
         long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
-        conflicts_with = "replicates", help_heading = "Options of every kind"
+        conflicts_with = "replicates"
     )]
     pub precision: f64,
-    /// Start no new round after this time.
+    /// Time limit for new rounds.
     #[arg(
-        long, value_name = "TIME", default_value = "2min", value_parser = parse_budget,
-        help_heading = "Options of every kind"
+        long, value_name = "TIME", default_value = "2min", value_parser = parse_budget
     )]
     pub budget: Duration,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES", help_heading = "Options of every kind")]
+    #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
     /// Resume the same command where it was interrupted.
-    #[arg(long, conflicts_with_all = ["restart", "seed"], help_heading = "Options of every kind")]
+    #[arg(long, conflicts_with_all = ["restart", "seed"])]
     pub resume: bool,
     /// Discard what an interrupted run measured, and start over.
-    #[arg(long, help_heading = "Options of every kind")]
+    #[arg(long)]
     pub restart: bool,
     /// What every measuring command takes.
-    #[command(flatten, next_help_heading = "Options of every kind")]
+    #[command(flatten)]
     pub common: Common,
 }
 
 /// The command line, with the commands of kinds.
 pub fn definition() -> clap::Command {
-    let kinds: Vec<&str> = measured_kinds().map(|kind| kind.name).collect();
     let definition = Seekstone::command().subcommands(measured_kinds().map(command));
-    grouped(with_signs(definition), &kinds)
+    grouped(with_signs(definition))
 }
 
 /// What is a number may be typed with a sign: its own parser then says why that is wrong.
@@ -150,11 +142,13 @@ fn command(kind: &'static Kind) -> clap::Command {
         true => PermissionArgs::augment_args(command),
         false => command,
     };
+    let in_brief = kind.about.split([':', ',']).next();
     KindRules::augment_args(command)
         .mut_arg("target", |arg| {
             arg.help(capitalised(&kind.targets.in_words()))
         })
-        .about(capitalised(kind.about).trim_end_matches('.').to_owned())
+        .about(format!("Measure {}", in_brief.unwrap_or(kind.about)))
+        .long_about(format!("Measure {}", kind.about))
         .after_help(readings(kind))
 }
 
@@ -221,7 +215,7 @@ fn option(setting: &'static Setting) -> Arg {
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|it| it.to_uppercase().to_string());
-    first.unwrap_or_default() + chars.as_str() + "."
+    first.unwrap_or_default() + chars.as_str()
 }
 
 /// What it gives, and how levels are compared.

@@ -35,7 +35,7 @@ pub struct PositioningArgs {
     pub record: Bytes,
     /// Rounds; each opens all files once.
     #[arg(
-        long = "repeat", visible_alias = "rounds",
+        long = "repeat", alias = "rounds",
         value_name = "N", default_value_t = 200, value_parser = within::<u32>(1..=100_000)
     )]
     pub rounds: u32,

@@ -29,7 +29,7 @@ seekstone rab --print-workload multiuser > mine.toml; seekstone rab /data --work
 seekstone rab 'sim:mmc?servers=4&mean=5ms' --seed 1"
 )]
 pub struct RabArgs {
-    /// A directory, a file or block device (with --overwrite), or `sim:NAME`.
+    /// Directory, file or device (with --overwrite), or `sim:NAME`.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Workloads: names, numbers 1 to 7, or TOML files, separated by commas [default: all seven].
@@ -38,7 +38,7 @@ pub struct RabArgs {
     /// Print a workload's definition, to copy and edit, and exit.
     #[arg(long, value_name = "NAME")]
     pub print_workload: Option<String>,
-    /// Highest level of the mean service time.
+    /// Highest mean service time.
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = parse_level)]
     pub response_max: Duration,
     /// Lowest service time to take as the no-load level.
@@ -47,7 +47,7 @@ pub struct RabArgs {
         conflicts_with = "levels"
     )]
     pub response_min: Duration,
-    /// A level to use instead of the thirds: a mean time, or a percentile, as in 1ms@p99;
+    /// Use this level instead of the thirds: a mean time, or a percentile, as in 1ms@p99;
     /// repeatable.
     #[arg(
         long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
@@ -66,9 +66,9 @@ pub struct RabArgs {
     /// Precision of the load at a level, or of a batch workload.
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Runs through all workloads, in normal mode.
+    /// Repeat all workloads, in normal mode.
     #[arg(
-        long = "repeat", visible_alias = "runs",
+        long = "repeat", alias = "runs",
         value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=10_000)
     )]
     pub runs: u32,
@@ -80,16 +80,15 @@ pub struct RabArgs {
     /// End modes other than normal after this long.
     #[arg(long = "for", value_name = "TIME", value_parser = parse_budget)]
     pub duration: Option<Duration>,
-    /// Size of the test file in a directory [default: at most 4 GiB], or the part of an existing
-    /// target to use.
+    /// Test file size, or part of the target to use [default: at most 4 GiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Always leave this much of the start of every curve point and batch workload out; counts
     /// towards --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
-    /// Time for one run through all workloads, for the first with the test file; if not given,
-    /// models of slow storage take longer.
+    /// Time limit of each repeat. The first includes the test file. By default, models of slow
+    /// storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = RAB_BUDGET.default, value_parser = parse_budget
     )]

@@ -28,7 +28,8 @@ seekstone random big.iso --buffered\n  \
 seekstone random 'sim:drive?cache=1MiB&hit=1ms&size=2GiB' --seed 1"
 )]
 pub struct RandomArgs {
-    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Leading parts of the file to spread operations over, `all` for the whole file;
@@ -56,8 +57,7 @@ pub struct RandomArgs {
     /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
-    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part of
-    /// an existing target to use.
+    /// Test file size, or part of the target to use [default: 1 GiB or half the free space].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Precision of the mean service time of each cell.
@@ -65,7 +65,7 @@ pub struct RandomArgs {
     pub precision: f64,
     /// At least this many rounds of every cell; imprecise cells get more while time is left.
     #[arg(
-        long = "repeat", visible_alias = "rounds",
+        long = "repeat", alias = "rounds",
         value_name = "N", default_value_t = 4, value_parser = within::<u32>(1..=100)
     )]
     pub rounds: u32,
@@ -76,8 +76,7 @@ pub struct RandomArgs {
     /// and --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
-    /// Total time, with that of the test file; if not given, models of slow storage take
-    /// longer.
+    /// Time limit, with the test file. By default, models of slow storage take longer.
     #[arg(
         long, value_name = "TIME", default_value = RANDOM_BUDGET.default,
         value_parser = parse_budget

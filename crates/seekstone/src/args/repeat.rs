@@ -40,10 +40,10 @@ pub struct ResumeArgs {
 /// What a repeated or resumed run does not remember.
 #[derive(Args, Clone, Debug)]
 pub struct AgainArgs {
-    /// Allow writing to the file or device that the run wrote to. All data on it may be lost.
+    /// Write to the target. DESTROYS its data.
     #[arg(long)]
     pub overwrite: bool,
-    /// Repeat the device's name, to destroy a file system or other known content on it.
+    /// Confirm by device name that a device with known content may be wiped.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
     /// The forms to write.

@@ -28,10 +28,11 @@ seekstone replay web_0.csv /data --fit modulo         a large volume on a small 
 seekstone replay app.log /data --as-fast-as-possible --depth 32"
 )]
 pub struct ReplayArgs {
-    /// fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 (the other CPUs' files are found
-    /// next to it), or CSV; the first bytes tell which.
+    /// Trace: fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 or CSV; the first bytes tell
+    /// which. blktrace's files of the other CPUs are found next to it.
     pub trace: PathBuf,
-    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// --overwrite.
     #[arg(value_parser = parse_target)]
     pub target: TargetName,
     /// The trace's format, if its first bytes do not tell.
@@ -41,7 +42,7 @@ pub struct ReplayArgs {
     /// target].
     #[arg(long = "device", value_name = "NAME")]
     pub devices: Vec<String>,
-    /// Speed relative to the recording, as in 2x or 0.5x.
+    /// Replay speed, as in 2x or 0.5x.
     #[arg(
         long, value_name = "FACTOR", default_value = "1x", value_parser = parse_scale,
         allow_hyphen_values = true
@@ -54,14 +55,13 @@ pub struct ReplayArgs {
     /// --as-fast-as-possible 32].
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
-    /// What to do with requests beyond the target's end.
+    /// Handle requests beyond the target's end.
     #[arg(long, value_enum, default_value_t = FitChoice::Refuse)]
     pub fit: FitChoice,
     /// Stop after this long, even in mid-trace.
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub duration: Option<Duration>,
-    /// Size of the test file in a directory [default: what the trace needs], or the part of a
-    /// device or file to use.
+    /// Test file size, or part of the target to use [default: what the trace needs].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Use the page cache (buffered I/O).

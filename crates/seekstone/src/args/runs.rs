@@ -53,7 +53,7 @@ pub enum RunsCommand {
     Repeat(Box<RepeatArgs>),
     /// Resume a killed run from its last result.
     Resume(Box<ResumeArgs>),
-    /// Write runs as JSON, CSV, Markdown, HTML, OpenMetrics, InfluxDB, Parquet or SVG.
+    /// Export runs as JSON, CSV, Markdown, HTML, SVG and other forms.
     ///
     /// Several runs are one table with their numbers, one JSON array, or one chart or page that
     /// compares them with the first.
@@ -77,18 +77,18 @@ pub enum RunsCommand {
         #[command(flatten)]
         force: Force,
     },
-    /// Archive a run exported as JSON or HTML, or a log file of `rpt`, `diskrand` or `diskmbps`.
+    /// Import an exported run, or a log of a program of 1995-97.
     Import {
         /// The exported run, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
         file: PathBuf,
     },
-    /// Merge the passes of several `diskmbps` logs and archived `transfer` runs by time.
+    /// Merge passes of `diskmbps` logs and `transfer` runs by time.
     Merge {
         /// Log files and run numbers.
         #[arg(required = true, value_name = "FILE|ID")]
         sources: Vec<String>,
     },
-    /// Compare runs with the first one, figure by figure, and list the differences in their setups.
+    /// Compare runs and their setups with the first one.
     Compare(Box<CompareRunsArgs>),
     /// Delete runs.
     Delete {

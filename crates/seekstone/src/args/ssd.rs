@@ -24,7 +24,7 @@ seekstone ssd /data --quick --size 8GiB                    a file, in minutes\n 
 seekstone ssd 'sim:nvme?cleaning=fifo&blocks=64' --quick --seed 1"
 )]
 pub struct SsdArgs {
-    /// A block device or file (with --overwrite), a directory, or `sim:NAME`.
+    /// Block device or file (with --overwrite), directory or `sim:NAME`.
     #[arg(value_parser = parse_target)]
     pub target: TargetName,
     /// Tests of the standard: wsat (write saturation), iops (7 mixes of 8 block sizes), lat (depth
@@ -37,7 +37,7 @@ pub struct SsdArgs {
         value_delimiter = ','
     )]
     pub tests: Vec<SsdTestChoice>,
-    /// Short rounds that end when precise, instead of the standard's timing.
+    /// End rounds when precise, instead of by the standard's timing.
     #[arg(long)]
     pub quick: bool,
     /// Time of each load in a round [default: 60s; with --quick at most 5s].
@@ -48,7 +48,7 @@ pub struct SsdArgs {
     pub precision: Option<f64>,
     /// At most this many rounds of a test [default: 25; for wsat, as many as --budget allows].
     #[arg(
-        long = "repeat", visible_alias = "rounds",
+        long = "repeat", alias = "rounds",
         value_name = "N", value_parser = within::<u32>(1..=100_000)
     )]
     pub rounds: Option<u32>,
@@ -66,8 +66,7 @@ pub struct SsdArgs {
     /// Queue depth, except for lat.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = within::<u32>(1..=1024))]
     pub depth: u32,
-    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part of
-    /// a device or file to use.
+    /// Test file size, or part of the target to use [default: 1 GiB or half the free space].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Total time, in equal parts for each test [default: no round of a test begins after 24h of

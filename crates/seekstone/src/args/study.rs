@@ -22,7 +22,7 @@ pub struct StudyArgs {
     /// What to do instead of running one.
     #[command(subcommand)]
     pub command: Option<StudyCommand>,
-    /// A study file in TOML, - for standard input, or the name of a built-in study.
+    /// Study file in TOML, name of a built-in study, or - for standard input.
     #[arg(required = true, value_name = "FILE|NAME")]
     pub study: Option<String>,
     /// Resume the study where it was interrupted.
@@ -43,7 +43,7 @@ pub struct StudyArgs {
     /// Exactly this many replicates of each combination; the study's precision goal is then
     /// ignored.
     #[arg(
-        long = "repeat", visible_alias = "replicates",
+        long = "repeat", alias = "replicates",
         value_name = "N", value_parser = within::<u32>(1..=10_000)
     )]
     pub replicates: Option<u32>,

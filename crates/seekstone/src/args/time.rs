@@ -35,27 +35,27 @@ pub struct TimeArgs {
         allow_hyphen_values = true
     )]
     pub program: Vec<String>,
-    /// Exactly this many rounds [default: until precise].
+    /// Number of rounds [default: until precise].
     #[arg(
-        long = "repeat", visible_alias = "runs",
+        long = "repeat", alias = "runs",
         short = 'r', value_name = "N", conflicts_with_all = ["precision", "budget"],
         value_parser = within::<u32>(1..=100_000)
     )]
     pub runs: Option<u32>,
-    /// Stop when the mean of a single command, or every ratio of several, is this precise.
+    /// Stop at this precision, of the mean of one command or the ratios of several.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Start no round that would end after this time. Five rounds that need more end the run; by
+    /// Time limit. Five rounds that need more end the run; by
     /// default they exceed it.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
-    /// Uncounted runs of each command to fill the caches [default: 1, and 0 with --cold].
+    /// Warm-up runs of each command, uncounted [default: 1, and 0 with --cold].
     #[arg(
         long, short = 'w', value_name = "N", conflicts_with = "cold",
         value_parser = within::<u32>(0..=1000)
     )]
     pub warm_ups: Option<u32>,
-    /// Drop the page cache of the whole system before each run; root only.
+    /// Drop the system's page cache before each run; root only.
     #[arg(long)]
     pub cold: bool,
     /// Shell command before each run, warm-ups included; not timed.

@@ -29,7 +29,8 @@ seekstone transactions 'sim:mm1?mean=10ms&cpus=2' --users 50 --ios 20 --cpu 100m
 seekstone transactions /data --profiles users.toml --duration 2min"
 )]
 pub struct TransactionsArgs {
-    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Users; with --find-users, where the search starts.
@@ -41,7 +42,7 @@ pub struct TransactionsArgs {
     /// I/O size.
     #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
     pub io: Bytes,
-    /// Share of writes; needs --overwrite, or a directory.
+    /// Write percentage (files and devices need --overwrite).
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
     pub writes: f64,
     /// Time between transactions: TIME, TIME:constant, TIME:uniform (zero to twice TIME), or
@@ -115,7 +116,7 @@ pub struct TransactionsArgs {
     /// Stop when the mean response time and the rate are this precise.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Run for exactly this long, precise or not.
+    /// Run for exactly this long.
     #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "find_users")]
     pub duration: Option<Duration>,
     /// Always leave this much of the start of every load out; counts towards --duration and
@@ -126,7 +127,7 @@ pub struct TransactionsArgs {
     /// Stop after this long in any case [default: 5min; with --standard 1h for each row].
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
-    /// Find the largest number of users whose response time meets --limit.
+    /// Find how many users keep --limit.
     #[arg(long, requires = "limit")]
     pub find_users: bool,
     /// Which percentile of the response time must meet the limit: 50, 90, 95, 99 or 99.9.
@@ -135,7 +136,7 @@ pub struct TransactionsArgs {
         value_parser = parse_user_percentile
     )]
     pub percentile: f64,
-    /// The limit on the response time.
+    /// Response time limit.
     #[arg(long, value_name = "TIME", requires = "find_users", value_parser = parse_level)]
     pub limit: Option<Duration>,
     /// Most users to try.
@@ -150,7 +151,7 @@ pub struct TransactionsArgs {
     /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
-    /// Size of the test file in a directory, or the part of an existing target to use.
+    /// Test file size, or part of the target to use.
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// How to access the storage.

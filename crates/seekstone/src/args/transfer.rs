@@ -24,7 +24,7 @@ seekstone transfer /data --beside /media/cdrom/film.avi --compare-alone\n  \
 seekstone transfer 'sim:md1?time=1ms&size=64MiB'"
 )]
 pub struct TransferArgs {
-    /// A directory, an existing file or block device (read only), or `sim:NAME`.
+    /// Directory, file or device (read only), or `sim:NAME`.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Block size of an operation; repeatable, for a series of passes each.
@@ -33,13 +33,12 @@ pub struct TransferArgs {
         value_delimiter = ','
     )]
     pub blocks: Vec<Bytes>,
-    /// Size of the file to write [default: 1 GiB or half the free space], or the part of an
-    /// existing target to read.
+    /// Test file size, or part of the target to read [default: 1 GiB or half the free space].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Exactly this many read passes.
     #[arg(
-        long = "repeat", visible_alias = "passes",
+        long = "repeat", alias = "passes",
         value_name = "N", conflicts_with = "precision",
         value_parser = within::<u32>(1..=10_000)
     )]

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-use crate::args::{CompletionsArgs, ManArgs, definition};
+use crate::args::{CompletionsArgs, ManArgs, definition, in_full};
 use crate::completion::registration;
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -24,7 +24,7 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
 /// When there is no such command, or standard output cannot be written.
 pub fn man(args: &ManArgs) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    let command = definition();
+    let command = in_full(definition());
     if !args.command.is_empty() {
         let part = part_of(&command, &args.command)?;
         let part = part

@@ -273,58 +273,6 @@ fn setting(run: &serde_json::Value, name: &str) -> String {
     setting["values"][0].as_str().expect("a value").to_owned()
 }
 
-#[test]
-fn help_is_for_whoever_asks() {
-    let scratch = Scratch::new();
-    let nothing = scratch.check(&[], 2, "Usage: seekstone [OPTIONS] <COMMAND>");
-    assert_eq!(nothing.stdout, "");
-    for command in [
-        "run",
-        "trial",
-        "curve",
-        "inspect",
-        "runs",
-        "clean",
-        "completions",
-        "man",
-    ] {
-        scratch.check(&[command, "--help"], 0, &format!("seekstone {command}"));
-        scratch.check(&["--help"], 0, &format!("\n  {command} "));
-    }
-    for (command, expected) in [
-        ("run", "[default: 110s]"),
-        (
-            "run",
-            "[default: the larger of 5 % and 1 GiB, at most a quarter]",
-        ),
-        ("run", "--size <BYTES>"),
-        ("run", "--level <TIME[@pN]>"),
-        ("trial", "[default: 60s]"),
-        ("trial", "[default: 4KiB]"),
-        ("trial", "--writes <PERCENT>"),
-        ("curve", "[default: 5min]"),
-        ("clean", "[default: .]"),
-        ("inspect", "[default: .]"),
-        ("completions", "[possible values: bash,"),
-    ] {
-        scratch.check(&[command, "--help"], 0, expected);
-    }
-    scratch.check(&["--version"], 0, "seekstone ");
-    scratch.check(&["man"], 0, ".TH seekstone 1");
-    scratch.check(&["man"], 0, "seekstone run");
-    scratch.check(&["man", "wal"], 0, ".TH seekstone-wal 1");
-    let part = [&["man", "runs", "export"][..], &["man", "wal", "x"]];
-    scratch.check(part[0], 0, ".TH seekstone-runs-export 1");
-    scratch.check(part[1], 2, "wal has no commands of its own: leave x out");
-    scratch.check(
-        &["man", "wall"],
-        2,
-        "there is no command wall; there are run,",
-    );
-    scratch.check(&["completions", "bash"], 0, "-F _clap_complete_seekstone");
-    scratch.check(&["completions", "tcsh"], 2, "possible values: bash");
-}
-
 /// What Bash offers when Tab is pressed after a line, once `seekstone completions bash` was read.
 fn offered(scratch: &Scratch, line: &str) -> Vec<String> {
     let script = r#"

@@ -10,6 +10,7 @@ mod documents;
 mod environments;
 mod exports;
 mod goals;
+mod help;
 mod homeless;
 mod hostile;
 mod interruption;

@@ -1,0 +1,60 @@
+//! Help, manual pages, and what is answered to words and options of other tools.
+
+use crate::support::Scratch;
+
+#[test]
+fn help_is_for_whoever_asks() {
+    let scratch = Scratch::new();
+    let nothing = scratch.check(&[], 2, "Usage: seekstone [OPTIONS] <COMMAND>");
+    assert_eq!(nothing.stdout, "");
+    for command in [
+        "run",
+        "trial",
+        "curve",
+        "inspect",
+        "runs",
+        "clean",
+        "completions",
+        "man",
+    ] {
+        scratch.check(&[command, "--help"], 0, &format!("seekstone {command}"));
+        scratch.check(&["help", "--all"], 0, &format!("{command} "));
+    }
+    let first = scratch.check(&["--help"], 0, "Test    run          Quick benchmark");
+    assert!(first.stdout.lines().count() <= 30, "{}", first.stdout);
+    let brief = scratch.check(&["trial", "-h"], 0, "--pattern <PATTERN>");
+    assert!(!brief.stdout.contains("--hang-limit"), "{}", brief.stdout);
+    scratch.check(&["trial", "-h"], 0, "--help shows all ");
+    for (command, expected) in [
+        ("run", "[default: 110s]"),
+        (
+            "run",
+            "[default: the larger of 5 % and 1 GiB, at most a quarter]",
+        ),
+        ("run", "--size <BYTES>"),
+        ("run", "--level <TIME[@pN]>"),
+        ("trial", "[default: 60s]"),
+        ("trial", "[default: 4KiB]"),
+        ("trial", "--writes <PERCENT>"),
+        ("curve", "[default: 5min]"),
+        ("clean", "[default: .]"),
+        ("inspect", "[default: .]"),
+        ("completions", "[possible values: bash,"),
+    ] {
+        scratch.check(&[command, "--help"], 0, expected);
+    }
+    scratch.check(&["--version"], 0, "seekstone ");
+    scratch.check(&["man"], 0, ".TH seekstone 1");
+    scratch.check(&["man"], 0, "seekstone run");
+    scratch.check(&["man", "wal"], 0, ".TH seekstone-wal 1");
+    let part = [&["man", "runs", "export"][..], &["man", "wal", "x"]];
+    scratch.check(part[0], 0, ".TH seekstone-runs-export 1");
+    scratch.check(part[1], 2, "wal has no commands of its own: leave x out");
+    scratch.check(
+        &["man", "wall"],
+        2,
+        "there is no command wall; there are run,",
+    );
+    scratch.check(&["completions", "bash"], 0, "-F _clap_complete_seekstone");
+    scratch.check(&["completions", "tcsh"], 2, "possible values: bash");
+}
