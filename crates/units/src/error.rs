@@ -40,13 +40,13 @@ impl Quantity {
 
     fn bare_number_advice(self, typed: &str) -> String {
         match self {
-            Self::Percent => {
-                let is_percentage = typed.parse::<f64>().is_ok_and(|it| it >= 1.0);
-                let meant = if is_percentage { typed } else { "3" };
-                format!(
-                    "a bare number may mean a share or a percentage; write the sign, as in {meant}%"
-                )
-            }
+            Self::Percent => match typed.parse::<f64>() {
+                Ok(share) if share > 0.0 && share < 1.0 => {
+                    let percent = (share * 1e6).round() / 1e4;
+                    format!("use {percent}% or {typed}%")
+                }
+                _ => format!("a percentage needs the sign; use {typed}%"),
+            },
             Self::Duration => format!("a time needs a unit; use {typed}s, {typed}ms or {typed}us"),
             Self::Size | Self::Rate => format!("a unit is missing; {self}"),
         }

@@ -206,10 +206,9 @@ fn percentages_need_the_sign() {
         assert_eq!(parse_percent(input), Ok(expected), "{input:?}");
     }
     for (input, expected) in [
-        (
-            "0.03",
-            "\"0.03\": a bare number may mean a share or a percentage; write the sign",
-        ),
+        ("0.3", "\"0.3\": use 30% or 0.3%"),
+        ("0.03", "use 3% or 0.03%"),
+        ("30", "a percentage needs the sign; use 30%"),
         (
             "3x",
             "unknown unit \"x\"; percentages take the sign, as in 3% or 0.5 %",
