@@ -133,6 +133,7 @@ fn texts(matches: &ArgMatches, id: &str) -> Vec<String> {
         .or_else(|| exact(matches, id, |it: &f64| exact_percent(*it)))
         .or_else(|| exact(matches, id, bool::to_string))
         .or_else(|| exact(matches, id, TrialPrecision::to_string))
+        .or_else(|| exact(matches, id, workload::Pattern::to_string))
         .or_else(|| exact(matches, id, part))
         .or_else(|| exact(matches, id, level))
         .unwrap_or_else(|| {

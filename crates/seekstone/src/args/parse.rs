@@ -276,7 +276,7 @@ pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
     };
     match name {
         "sequential" if parameter.is_empty() => Ok(Pattern::Sequential { step: 1 }),
-        "uniform" if parameter.is_empty() => Ok(Pattern::Uniform),
+        "uniform" | "random" | "rand" if parameter.is_empty() => Ok(Pattern::Uniform),
         "zipf" => Ok(Pattern::Zipf { theta: number()? }),
         "hyperbolic" => Ok(Pattern::Hyperbolic { alpha: number()? }),
         "exponential" => match number()? {

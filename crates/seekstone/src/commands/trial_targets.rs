@@ -227,9 +227,9 @@ fn text_of(path: &Path) -> Result<String, UsageError> {
 pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
     use workload::Pattern;
     let pattern = match args.pattern {
-        Pattern::Sequential { .. } => "sequential".to_owned(),
-        Pattern::Uniform => "uniform".to_owned(),
-        Pattern::Zipf { theta } => format!("zipf:{theta}"),
+        known @ (Pattern::Sequential { .. } | Pattern::Uniform | Pattern::Zipf { .. }) => {
+            known.to_string()
+        }
         Pattern::Hyperbolic { .. } | Pattern::ExponentialSteps { .. } => {
             return Err(UsageError(
                 "--pattern: hyperbolic and exponential work with a single target, and do not \

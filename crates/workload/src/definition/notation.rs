@@ -1,5 +1,7 @@
 //! The short notations inside of a definition: mixes, walks and clocks, read and written.
 
+use std::fmt;
+
 use units::{UnitError, parse_rate};
 
 use crate::address::Pattern;
@@ -43,14 +45,16 @@ pub(super) fn parse_pattern(text: &str) -> Result<Pattern, NotationError> {
 }
 
 /// The notation that [`parse_pattern`] reads back as the same.
-pub(super) fn pattern_text(pattern: Pattern) -> String {
-    match pattern {
-        Pattern::Sequential { step: 1 } => "sequential".to_owned(),
-        Pattern::Sequential { step } => format!("sequential:{step}"),
-        Pattern::Uniform => "uniform".to_owned(),
-        Pattern::Hyperbolic { alpha } => format!("hyperbolic:{alpha}"),
-        Pattern::ExponentialSteps { mean } => format!("exponential:{mean}"),
-        Pattern::Zipf { theta } => format!("zipf:{theta}"),
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sequential { step: 1 } => f.write_str("sequential"),
+            Self::Sequential { step } => write!(f, "sequential:{step}"),
+            Self::Uniform => f.write_str("uniform"),
+            Self::Hyperbolic { alpha } => write!(f, "hyperbolic:{alpha}"),
+            Self::ExponentialSteps { mean } => write!(f, "exponential:{mean}"),
+            Self::Zipf { theta } => write!(f, "zipf:{theta}"),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use units::Bytes;
 
 use crate::control::{Placement, ThreadType};
-use crate::definition::notation::{clock_text, pattern_text};
+use crate::definition::notation::clock_text;
 use crate::definition::{WorkloadDefinition, content};
 use crate::threads::mode;
 
@@ -41,7 +41,7 @@ fn type_text(kind: &ThreadType) -> String {
         ("io", size(u64::from(kind.io_size))),
         ("place", place),
         ("mix", quoted(&format!("{}:{}", kind.reads, kind.writes))),
-        ("space", quoted(&pattern_text(kind.pattern))),
+        ("space", quoted(&kind.pattern.to_string())),
         ("time", quoted(&clock_text(kind.clock))),
         ("ios-per-message", kind.ios_per_message.to_string()),
     ];
