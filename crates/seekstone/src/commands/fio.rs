@@ -270,6 +270,14 @@ fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
     if !args.options.is_empty() {
         let mut around = JobFileContext::beside(Path::new(""), setup);
         typed = fio::read_command_line(&args.options, &mut around);
+        // fio has no job without --name; here options alone are one.
+        if let [only] = &mut typed.sections[..]
+            && only.is_global
+            && args.files.is_empty()
+        {
+            only.is_global = false;
+            "job".clone_into(&mut only.name);
+        }
     }
     let mut files = Vec::new();
     for path in &args.files {
