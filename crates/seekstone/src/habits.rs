@@ -7,167 +7,15 @@ use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-mod values;
+mod line;
+mod tables;
 
+use line::OwnLine;
+use tables::{COMMANDS, DD, ELSEWHERE, HABITS};
 use units::TargetName;
-use values::{value_of, with_value};
 
 /// Options that destroy or agree to something: no typo is answered with one of them.
 const NEVER_SUGGESTED: [&str; 4] = ["--overwrite", "--confirm", "--yes", "--force"];
-
-/// Options of other tools, whose they are, and what does the same here.
-const HABITS: [(&[&str], &str, &str); 34] = [
-    (&["--bs", "--blocksize"], "fio", "--block 8KiB"),
-    (&["--file-block-size"], "sysbench", "--block 8KiB"),
-    (
-        &["--iodepth", "--numjobs"],
-        "fio",
-        "--clients 32: each keeps one I/O outstanding",
-    ),
-    (&["--threads", "--num-threads"], "sysbench", "--clients 32"),
-    (
-        &["--write_iolog"],
-        "fio",
-        "--iolog FILE of trial: what it does, for replay",
-    ),
-    (
-        &["--read_iolog"],
-        "fio",
-        "another command: seekstone replay FILE TARGET",
-    ),
-    (
-        &["--rw", "--readwrite"],
-        "fio",
-        "--pattern sequential or uniform, with --writes 100% for writes",
-    ),
-    (
-        &["--file-test-mode"],
-        "sysbench",
-        "--pattern sequential or uniform, with --writes 100% for writes",
-    ),
-    (
-        &["--rwmixwrite", "--rwmixread"],
-        "fio",
-        "--writes 30%, the share of writes",
-    ),
-    (
-        &["--runtime"],
-        "fio",
-        "--duration 60s of trial; other commands stop when they are precise, or after --budget",
-    ),
-    (&["--time"], "sysbench", "--duration 60s of trial"),
-    (
-        &["--time_based"],
-        "fio",
-        "none: a measurement never stops at the end of the file",
-    ),
-    (&["--ramp_time"], "fio", "--warm-up 5s"),
-    (
-        &["--rate_iops", "--rate_process"],
-        "fio",
-        "--rate 2000/s, of Poisson arrivals",
-    ),
-    (&["--thinktime"], "fio", "--think 1ms"),
-    (&["--filesize"], "fio", "--size 1GiB"),
-    (&["--file-total-size"], "sysbench", "--size 1GiB"),
-    (
-        &["--filename", "--directory"],
-        "fio",
-        "the target, without an option: seekstone trial /data",
-    ),
-    (
-        &["--direct"],
-        "fio",
-        "the default; --buffered goes through the page cache",
-    ),
-    (&["--ioengine"], "fio", "--driver uring or threads"),
-    (
-        &["--fsync", "--fdatasync", "--end_fsync"],
-        "fio",
-        "--durable: each write with its fsync",
-    ),
-    (
-        &["--group_reporting", "--name"],
-        "fio",
-        "none: all clients are reported together",
-    ),
-    (
-        &["--output-format", "--output"],
-        "fio",
-        "--json FILE or --csv FILE",
-    ),
-    (
-        &["--bssplit", "--bsrange", "--blockalign"],
-        "fio",
-        "--block 8KiB, one size for all operations",
-    ),
-    (
-        &["--offset"],
-        "fio",
-        "none: the target is used from its start, up to --size",
-    ),
-    (
-        &["--loops"],
-        "fio",
-        "none: a measurement repeats until it is precise, or for --duration 60s",
-    ),
-    (
-        &["--io_size", "--number_ios"],
-        "fio",
-        "none: set the time with --duration 60s, or --precision 3%",
-    ),
-    (&["--rate"], "fio", "--rate 2000/s, in operations"),
-    (&["--randseed"], "fio", "--seed 7"),
-    (
-        &["--random_distribution"],
-        "fio",
-        "--pattern zipf:1.1, uniform, hyperbolic:1 or exponential:100",
-    ),
-    (
-        &["--percentile_list"],
-        "fio",
-        "none: p50, p95, p99, p99.9 and p99.99 are always measured",
-    ),
-    (
-        &["--verify"],
-        "fio",
-        "--verify of trial, without a method: each sector carries a CRC-32C",
-    ),
-    (
-        &["--qd", "--queue-depth"],
-        "other tools",
-        "--clients 32: each keeps one I/O outstanding",
-    ),
-    (
-        &["--iflag", "--oflag"],
-        "dd",
-        "direct I/O is the default; --buffered goes through the page cache",
-    ),
-];
-
-/// What the operands of dd begin with that name what it works on.
-const DD: [&str; 7] = ["if=", "of=", "bs=", "count=", "oflag=", "iflag=", "conv="];
-
-/// Options of one command that people give to another: those it is not given to, and what to do
-/// there. Without commands: all.
-const ELSEWHERE: [(&[&str], &[&str], &str); 4] = [
-    (
-        &["run", "curve", "rab", "random", "ssd"],
-        &["--duration"],
-        "use --budget 60s, the time of the whole run; `seekstone trial` takes --duration",
-    ),
-    (
-        &["random"],
-        &["--depth", "--clients"],
-        "use --depths 1,4,16",
-    ),
-    (&["random"], &["--block"], "use --blocks 4KiB,64KiB"),
-    (
-        &["run", "random", "rab"],
-        &["--writes"],
-        "it measures reads and writes by itself; `seekstone trial --writes 30%` mixes them",
-    ),
-];
 
 /// What the parser of numbers says, and what is expected.
 const NUMBERS: [(&str, &str); 3] = [
@@ -279,7 +127,10 @@ fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
             "name the target with --target: seekstone study {} --target {target}",
             typed[1]
         );
-        return suggesting(error, tip);
+        return suggesting(error, vec![tip]);
+    }
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        return unknown_command(error);
     }
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg).cloned() else {
         return error;
@@ -290,19 +141,19 @@ fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
             return unknown(error, &argument, definition, (command, typed));
         }
         // A value for what takes none, as in --verify=crc32c.
-        ErrorKind::TooManyValues => habit((option, None), command, definition),
+        ErrorKind::TooManyValues => habit(option, command, definition),
         ErrorKind::ValueValidation => list(&error, option),
         _ => None,
     };
     match tip {
-        Some(tip) => suggesting(error, tip),
+        Some(tip) => suggesting(error, vec![tip]),
         None => error,
     }
 }
 
-fn suggesting(mut error: Error, tip: String) -> Error {
-    let tip = vec![StyledStr::from(tip)];
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
+fn suggesting(mut error: Error, tips: Vec<String>) -> Error {
+    let tips = tips.into_iter().map(StyledStr::from).collect();
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     error
 }
 
@@ -332,16 +183,17 @@ fn unknown(
         Some(ContextValue::String(suggested)) => suggested.clone(),
         _ => String::new(),
     };
-    let tip = own_tip(option, command, typed)
-        .or_else(|| habit((option, value_of(option, typed)), command, definition))
-        .or_else(|| elsewhere(option, definition));
-    if tip.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
+    let tips = own_tip(option, command, typed)
+        .or_else(|| whole_line(command, definition, typed))
+        .or_else(|| habit(option, command, definition).map(|it| vec![it]))
+        .or_else(|| elsewhere(option, definition).map(|it| vec![it]));
+    if tips.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
         error.remove(ContextKind::SuggestedArg);
         // It holds the suggestion, too.
         error.remove(ContextKind::Usage);
     }
-    if let Some(tip) = tip {
-        return suggesting(error, tip);
+    if let Some(tips) = tips {
+        return suggesting(error, tips);
     }
     if option.starts_with("--") || option.parse::<f64>().is_ok() {
         // "To pass it as a value" helps nobody who mistyped an option, or typed a negative number.
@@ -351,53 +203,95 @@ fn unknown(
 }
 
 /// What the command has in its place.
-fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<String> {
+fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<Vec<String>> {
     let is_of = |commands: &[&str]| commands.is_empty() || commands.contains(&command);
     let mut known = ELSEWHERE.iter();
     let known = known.find(|(commands, options, _)| is_of(commands) && options.contains(&option));
     if let Some((.., tip)) = known {
-        return Some((*tip).to_owned());
+        return Some(vec![(*tip).to_owned()]);
     }
     let is_word = !option.starts_with('-') && option.parse::<f64>().is_err();
     match command {
-        "time" if !is_word => Some(
+        "time" if !is_word => Some(vec![
             "quote a command with its arguments, as in seekstone time 'ls -l', or put it behind --"
                 .to_owned(),
-        ),
+        ]),
         "run" | "random" | "rab" | "transactions" | "files" if is_word => {
             let first = typed.iter().rev().skip_while(|it| *it != option).nth(1);
             let first = first.filter(|it| !it.starts_with('-') && *it != command);
             let first = first.map_or("TARGET", String::as_str);
-            Some(format!(
+            Some(vec![format!(
                 "`{command}` takes one target; `seekstone compare {first} {option} --measure \
                  {command}` compares several"
-            ))
+            )])
         }
         _ => None,
     }
 }
 
+/// All that was typed, in our words, where it has options of other tools.
+fn whole_line(command: &str, definition: &Command, typed: &[String]) -> Option<Vec<String>> {
+    let taken = definition.find_subcommand(command)?;
+    let known = |name: &str| HABITS.iter().find(|(options, ..)| options.contains(&name));
+    let line = OwnLine::of(typed, taken, |name| known(name).is_some())?;
+    let (last, others) = line.translated.split_last()?;
+    let theirs = match others {
+        [] => format!("{last} is an option"),
+        _ => format!("{} and {last} are options", others.join(", ")),
+    };
+    let whose = known(line.translated.first()?).map_or("other tools", |(_, whose, _)| whose);
+    let mut left_out: Vec<(&str, Vec<&str>)> = Vec::new();
+    for name in &line.left_out {
+        let (_, _, ours) = known(name)?;
+        match left_out.iter_mut().find(|(it, _)| it == ours) {
+            Some((_, names)) => names.push(name),
+            None => left_out.push((ours, vec![name])),
+        }
+    }
+    let left_out = left_out.iter().map(|(ours, names)| {
+        let names = names.join(" and ");
+        match ours.strip_prefix("none: ") {
+            Some(why) => format!("leave out {names}: {why}"),
+            None => format!("in place of {names}: {ours}"),
+        }
+    });
+    let mut more: Vec<String> = left_out.collect();
+    if whose == "fio" && definition.find_subcommand("fio").is_some() {
+        more.push("`seekstone fio` runs fio's own options and job files".to_owned());
+    }
+    let text = line.text(taken, definition)?;
+    if command == "run" && !text.starts_with("seekstone run") {
+        more.push("`run` has workloads of its own; --budget 60s sets its time".to_owned());
+    }
+    let mut tips = vec![format!("{theirs} of {whose}; here:\n       {text}")];
+    tips.append(&mut more);
+    Some(tips)
+}
+
 /// What does here what another tool's option does there.
-fn habit(
-    (option, value): (&str, Option<&str>),
-    command: &str,
-    definition: &Command,
-) -> Option<String> {
+fn habit(option: &str, command: &str, definition: &Command) -> Option<String> {
     let mut habits = HABITS.iter();
     let (_, whose, ours) = habits.find(|(options, ..)| options.contains(&option))?;
-    let job = definition
-        .find_subcommand("fio")
-        .filter(|_| *whose == "fio");
-    let job = job.map_or("", |_| "; `seekstone fio JOBFILE` runs fio's own jobs");
     let answer = match ours.strip_prefix("none: ") {
         Some(why) => format!("leave it out: {why}"),
-        None => {
-            let place = where_it_is(ours, command, definition);
-            let ours = value.map_or_else(|| (*ours).to_owned(), |it| with_value(ours, option, it));
-            format!("here: {ours}{place}")
-        }
+        None => format!("here: {ours}{}", where_it_is(ours, command, definition)),
     };
-    Some(format!("{option} is an option of {whose}; {answer}{job}"))
+    Some(format!("{option} is an option of {whose}; {answer}"))
+}
+
+/// A word that stands for one of our commands, with what to type.
+fn unknown_command(mut error: Error) -> Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let known = COMMANDS
+        .iter()
+        .find(|(words, _)| words.contains(&word.as_str()));
+    let Some((_, ours)) = known else {
+        return error;
+    };
+    error.remove(ContextKind::SuggestedSubcommand);
+    suggesting(error, vec![(*ours).to_owned()])
 }
 
 /// Which commands take what is advised, where the one that was typed does not.
@@ -461,7 +355,7 @@ mod tests {
     fn options_of_others_are_answered_with_ours() {
         check(
             &["seekstone", "trial", ".", "--bs", "4k"],
-            "here: --block 4k;",
+            "--bs is an option of fio; here:\n       seekstone trial . --block 4k",
         );
     }
 
@@ -474,7 +368,14 @@ mod tests {
         check(&["seekstone", "trial", ".", "--loops", "3"], "--duration");
         check(&["seekstone", "trial", ".", "--bssplit=4k/50"], "--block");
         check(&["seekstone", "trial", ".", "--name=a"], "leave it out: ");
-        check(&["seekstone", "run", "--filename=/dev/x"], "the target");
+        check(
+            &["seekstone", "run", "--filename=/dev/x"],
+            "here:\n       seekstone run /dev/x",
+        );
+        check(
+            &["seekstone", "trial", ".", "--bs=4k", "--loops=3"],
+            "leave out --loops: a measurement repeats",
+        );
     }
 
     /// Bugs: "unexpected value 'crc32c'", and "invalid digit found in string", without a way out.
@@ -543,6 +444,27 @@ mod tests {
             &["seekstone", "run", "--block", "8k"],
             "other commands: trial, curve",
         );
+    }
+
+    #[test]
+    fn words_of_other_tools_point_to_a_command() {
+        let definition = definition();
+        for (words, ours) in COMMANDS {
+            check(&["seekstone", words[0]], ours);
+            let named = ours
+                .split('`')
+                .nth(1)
+                .expect("a command")
+                .split(' ')
+                .skip(1);
+            let mut command = &definition;
+            for word in named.take_while(|it| it.starts_with(|c: char| c.is_ascii_lowercase())) {
+                match command.find_subcommand(word) {
+                    Some(found) => command = found,
+                    None => assert!(word == "latest", "{ours}: {word}"),
+                }
+            }
+        }
     }
 
     #[test]

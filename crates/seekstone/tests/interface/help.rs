@@ -58,3 +58,52 @@ fn help_is_for_whoever_asks() {
     scratch.check(&["completions", "bash"], 0, "-F _clap_complete_seekstone");
     scratch.check(&["completions", "tcsh"], 2, "possible values: bash");
 }
+
+/// Bugs: options of fio were answered one at a time, and `--iodepth 32 --numjobs 4` with two
+/// numbers of clients; words such as `list` with other commands.
+#[test]
+fn what_is_typed_by_habit_is_answered_with_what_to_type() {
+    let scratch = Scratch::new();
+    let line = "trial /data --rw=randread --bs=4k --iodepth=32 --numjobs=4 --runtime=60 --name=a";
+    let typed: Vec<&str> = line.split(' ').collect();
+    let answer = scratch.check(
+        &typed,
+        2,
+        "--numjobs and --runtime are options of fio; here:",
+    );
+    let ours = "seekstone trial /data --pattern random --block 4k --clients 128 --duration 60s";
+    assert!(answer.stderr.contains(ours), "{}", answer.stderr);
+    for (typed, expected) in [
+        (&["run", "--runtime=60"][..], "seekstone run --budget 60s"),
+        (&["run", "--bs=4k"], "--budget 60s sets its time"),
+        (&["list"], "`seekstone runs list`"),
+        (
+            &["watch"],
+            "`seekstone trial --duration 1h --interval 1min`",
+        ),
+        (&["trial", "--writes", "0.3"], "use 30% or 0.3%"),
+        (&["trial", "--writes", "30"], "use 30%"),
+    ] {
+        scratch.check(typed, 2, expected);
+    }
+    let random = [
+        "trial",
+        "sim:mm1",
+        "--duration",
+        "50ms",
+        "-q",
+        "--no-save",
+        "--pattern",
+        "rand",
+    ];
+    scratch.check(&random, 0, "random read 4 KiB");
+    let options = [
+        "--rw=randread",
+        "--bs=4k",
+        "--size=1m",
+        "--filename=sim:mm1",
+    ];
+    for begin in [&["fio"][..], &["fio", "--"]] {
+        scratch.check(&[begin, &options].concat(), 0, "job: (groupid=0, jobs=1)");
+    }
+}
