@@ -53,13 +53,15 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     page.finish()
 }
 
-/// What was measured, such as `check-up of /data`.
+/// What was measured, such as `Quick benchmark of /data`.
 pub(crate) fn title(run: &Run) -> String {
     let what = match run.settings.command.as_str() {
-        "run" => "check-up",
-        other => other,
+        "run" => "Quick benchmark of",
+        "trial" => "Workload on",
+        "curve" => "Load sweep of",
+        other => return format!("{other} of {}", subject(run)),
     };
-    format!("{what} of {}", subject(run))
+    format!("{what} {}", subject(run))
 }
 
 /// The target, or all that are compared.

@@ -46,9 +46,9 @@ pub fn inspection(
     machine(&mut page, environment);
     page.blank();
     if cautions.is_empty() {
-        page.heading("Nothing found that would mislead you.");
+        page.heading("No problems found that can distort results.");
     } else {
-        page.heading("What would mislead you");
+        page.heading("Problems that can distort results");
         for caution in cautions {
             page.item(
                 Tone::Doubtful,

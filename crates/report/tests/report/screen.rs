@@ -20,7 +20,7 @@ fn the_check_up_fits_one_screen() {
         screen.lines().count()
     );
     insta::assert_snapshot!(screen, @r"
-check-up of .                                                                      58.2 s, seed 8213
+Quick benchmark of .                                                               58.2 s, seed 8213
   ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
   23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
 
@@ -70,7 +70,7 @@ fn a_narrow_ascii_terminal_gets_the_levels_below_the_chart() {
     let screen = check_up(&run, &ASCII);
     assert!(screen.is_ascii());
     insta::assert_snapshot!(screen, @r"
-run 12: check-up of .                                          58.2 s, seed 8213
+run 12: Quick benchmark of .                                   58.2 s, seed 8213
   ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
   23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
 
@@ -190,7 +190,7 @@ storage-7 (Linux 6.12.1)
   busy               load 0.25, 0.50, 0.75 over 1, 5 and 15 minutes, I/O
                      pressure (some) 1.5 % over 10 s, 1.2 % steal since boot
 
-What would mislead you
+Problems that can distort results
   - 5 GiB of the file were never written: reads of them touch no device; write
     the file once before reading it [sparse-file]
   - the RAID is rebuilding; wait until it is done [raid-rebuilding]

@@ -226,7 +226,7 @@ fn blocks_of_any_size_are_measured() {
         &["512", "--writes", "50%"],
     ] {
         let args = [&trial[..], options].concat();
-        scratch.check(&args, 0, "trial of .");
+        scratch.check(&args, 0, "Workload on .");
     }
 }
 
@@ -344,7 +344,7 @@ fn what_cannot_be_written_costs_nothing_else() {
         1,
         "error: standard output cannot be written",
     );
-    scratch.check(&["runs", "show", "1"], 0, "check-up of");
+    scratch.check(&["runs", "show", "1"], 0, "Quick benchmark of");
     let kept = fs::read_to_string(scratch.path("kept.json")).expect("a file");
     serde_json::from_str::<serde_json::Value>(&kept).expect("JSON");
 
@@ -368,7 +368,7 @@ fn what_cannot_be_written_costs_nothing_else() {
 
     // A reader that has seen enough is no failure.
     let ended = through_shell(&scratch, "| head -1", &["--quiet"]);
-    ended.check(&["| head -1"], 0, "check-up of");
+    ended.check(&["| head -1"], 0, "Quick benchmark of");
     assert_eq!(
         (ended.stdout.lines().count(), ended.stderr.as_str()),
         (1, "")
@@ -437,7 +437,7 @@ fn a_named_archive_is_in_a_directory_that_exists_and_in_the_line_on_the_saved_ru
     let saved = "Saved as run 1: seekstone runs show 1 --archive 'my runs.db'";
     scratch.check(&[&trial[..], &["my runs.db"]].concat(), 0, saved);
     let show = ["runs", "show", "1", "--archive", "my runs.db"];
-    scratch.check(&show, 0, "run 1: trial of sim:mm1");
+    scratch.check(&show, 0, "run 1: Workload on sim:mm1");
 }
 
 /// A mistyped path left an empty archive behind, and its directories; `runs list` took it for an
@@ -489,8 +489,12 @@ fn archived_runs_are_listed_shown_exported_and_deleted() {
     assert_eq!(measured.stderr, "");
 
     scratch.check(&["runs", "list"], 0, "run      target");
-    scratch.check(&["runs", "show"], 0, "check-up of target");
-    scratch.check(&["runs", "show", "1", "--all"], 0, "check-up of target");
+    scratch.check(&["runs", "show"], 0, "Quick benchmark of target");
+    scratch.check(
+        &["runs", "show", "1", "--all"],
+        0,
+        "Quick benchmark of target",
+    );
     let exported = scratch.check(&["runs", "export", "1"], 0, "random-read");
     assert_eq!(exported.json(), measured.json());
     let written = scratch.check(&["runs", "export", "1", "-o", "run.json"], 0, "");
@@ -544,6 +548,6 @@ fn colours_are_chosen() {
 fn a_target_alone_is_a_check_up() {
     let scratch = Scratch::new();
     let args = ["sim:mm1?mean=1ms", "--no-save", "-q", "--budget", "10s"];
-    scratch.check(&args, 0, "check-up of sim:mm1?mean=1ms");
+    scratch.check(&args, 0, "Quick benchmark of sim:mm1?mean=1ms");
     scratch.check(&["no-such-place"], 2, "unrecognized subcommand");
 }

@@ -74,12 +74,14 @@ fn runs_are_shown_and_deleted_by_ranges() {
         let args = ["trial", "sim:mm1", "--seed", "1", "-q", "--md", "-"];
         scratch.check(&args, 0, "");
         let show = ["runs", "show"];
-        scratch.check(&show, 0, &format!("run {saved}: trial of sim:mm1"));
+        scratch.check(&show, 0, &format!("run {saved}: Workload on sim:mm1"));
     }
     let shown = scratch
         .check(&["runs", "show", "1..2", "latest", "2"], 0, "")
         .stdout;
-    let heads = shown.lines().filter(|it| it.contains(": trial of sim:mm1"));
+    let heads = shown
+        .lines()
+        .filter(|it| it.contains(": Workload on sim:mm1"));
     let heads: Vec<&str> = heads.map(|it| it.split(':').next().unwrap_or(it)).collect();
     assert_eq!(heads, ["run 1", "run 2", "run 4"]);
     scratch.check(&["runs", "delete", "1..2", "4"], 0, "deleted: 3");
@@ -312,7 +314,7 @@ fn a_run_is_written_in_every_form_that_was_asked_for() {
         (
             "--html",
             "run.html",
-            "<h1>Trial of sim:mmc?servers=4&amp;mean=1ms</h1>",
+            "<h1>Workload on sim:mmc?servers=4&amp;mean=1ms</h1>",
         ),
         ("--openmetrics", "run.prom", "# EOF"),
         ("--influx", "run.lp", ",table=measurements,trust="),

@@ -207,7 +207,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
     assert_eq!(running.end().signal, Some(9));
     let left = leftovers(&target);
     assert_eq!(left.len(), 1);
-    scratch.check(&["runs", "show"], 0, "check-up of target");
+    scratch.check(&["runs", "show"], 0, "Quick benchmark of target");
 
     // Nobody answers: it is named, by whichever command comes first, and kept.
     let named = format!(

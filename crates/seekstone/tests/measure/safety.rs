@@ -115,7 +115,7 @@ fn what_belongs_to_others_is_refused() {
             "error: cannot make a directory in readable: Permission denied",
         ),
         ("secret", 1, "error: cannot open secret: Permission denied"),
-        ("writable", 0, "check-up of writable"),
+        ("writable", 0, "Quick benchmark of writable"),
     ] {
         let args = short(target, &[]);
         let mut command = Command::new("setpriv");
