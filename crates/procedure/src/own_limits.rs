@@ -212,6 +212,7 @@ fn behind_stalls_ns(measurement: &Measurement, findings: &[Finding]) -> f64 {
             longest_ns,
             count,
             shortest_ns,
+            ..
         } => {
             let others = count.saturating_sub(1) as f64;
             (*longest_ns as f64).powi(2) + others * (*shortest_ns as f64).powi(2)
@@ -311,6 +312,7 @@ mod tests {
             longest_ns: longest.as_nanos(),
             count: 1,
             shortest_ns: longest.as_nanos(),
+            period_ns: None,
         };
         let millis = Duration::from_millis;
         let check = |own: (Duration, Duration), severity, is_ours| {

@@ -378,12 +378,19 @@ fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estim
 /// What stands out. Of a trial that was too short nothing is known but its stalls.
 fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record) -> Vec<Finding> {
     let mut findings = evaluation.map_or_else(Vec::new, |known| known.findings.clone());
-    let stalls = monitor.store().stalls(silence_at_end(record));
-    findings.extend(stalls.map(|stalls| Finding::Stalled {
+    let Some(stalls) = monitor.store().stalls(silence_at_end(record)) else {
+        return findings;
+    };
+    // Stalls that have a period are its cause, and say so themselves.
+    let is_periodic = stalls.period_ns.is_some();
+    findings.retain(|it| !(is_periodic && matches!(it, Finding::Oscillation { .. })));
+    let stalled = Finding::Stalled {
         longest_ns: stalls.longest_ns,
         count: stalls.count,
         shortest_ns: stalls.shortest_ns,
-    }));
+        period_ns: stalls.period_ns,
+    };
+    findings.insert(0, stalled);
     findings
 }
 

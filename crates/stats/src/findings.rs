@@ -44,6 +44,8 @@ const OUTLIER_COMPLETIONS: f64 = 400.0;
 const OUTLIER_SUM: f64 = 5e-4;
 /// So many stalls may be what a step led to.
 const STALLS_OF_STEP: u64 = 8;
+/// Stalls of which none is longer than the shortest by more than this factor have one length.
+const ALIKE: f64 = 1.1;
 /// Standard errors by which a warm-up differs from the rest before it is told.
 const CUT_ERRORS: f64 = 3.0;
 
@@ -102,6 +104,8 @@ pub enum Finding {
         count: u64,
         /// The shortest, ns.
         shortest_ns: u64,
+        /// From one to the next, ns, where they come regularly.
+        period_ns: Option<u64>,
     },
     /// What was left out as warm-up is not like the rest.
     CutDiffers {
@@ -176,8 +180,11 @@ impl fmt::Display for Finding {
                 period_ns,
             } => fmt_swing(f, low_ns, high_ns, period_ns),
             Self::Stalled {
-                longest_ns, count, ..
-            } => fmt_stalled(f, longest_ns, count),
+                longest_ns,
+                count,
+                shortest_ns,
+                period_ns,
+            } => fmt_stalled(f, count, [shortest_ns, longest_ns], period_ns),
             Self::CutDiffers {
                 before_ns,
                 after_ns,
@@ -226,11 +233,21 @@ fn fmt_drift(f: &mut fmt::Formatter<'_>, total: f64, bound: f64) -> fmt::Result 
     )
 }
 
-fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::Result {
-    let longest = format_duration_ns(longest_ns as f64);
+fn fmt_stalled(
+    f: &mut fmt::Formatter<'_>,
+    count: u64,
+    [shortest_ns, longest_ns]: [u64; 2],
+    period_ns: Option<u64>,
+) -> fmt::Result {
+    let [shortest, longest] = [shortest_ns, longest_ns].map(|it| format_duration_ns(it as f64));
+    let is_alike = longest_ns as f64 <= ALIKE * shortest_ns as f64;
     match count {
         0 | 1 => write!(f, "I/O stalled for {longest}")?,
-        _ => write!(f, "{count} I/O stalls, the longest of {longest}")?,
+        _ if is_alike => write!(f, "{count} I/O stalls of {longest}")?,
+        _ => write!(f, "{count} I/O stalls of {shortest} to {longest}")?,
+    }
+    if let Some(period_ns) = period_ns {
+        write!(f, ", every {}", format_duration_ns(period_ns as f64))?;
     }
     f.write_str(". Check dmesg and other processes.")
 }

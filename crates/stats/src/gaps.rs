@@ -21,6 +21,12 @@ const BEYOND_LONGEST: f64 = 7.0;
 const RARE: u64 = 50;
 /// So few gaps are always rare.
 const FEW: u64 = 10;
+/// The longest gaps, of which it is known when they were.
+const DATED_MAX: usize = 128;
+/// So many stalls have a period, when no distance between two of them is further from the mean of
+/// all than this part of it. Of four at random, one set in a hundred is as regular.
+const PERIODIC_MIN: usize = 4;
+const PERIOD_PART: f64 = 0.1;
 
 /// Times in which nothing completed, far longer than all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,8 @@ pub struct Stalls {
     pub longest_ns: u64,
     /// The shortest, ns.
     pub shortest_ns: u64,
+    /// From the end of one to that of the next, ns, where they come regularly.
+    pub period_ns: Option<u64>,
 }
 
 /// How a trial ended, for its last gap.
@@ -49,26 +57,72 @@ struct GapClass {
     longest: u64,
 }
 
+/// When a gap ended, and its length: epochs.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct DatedGap {
+    end: u64,
+    length: u64,
+}
+
 /// The lengths of all gaps, in epochs without a completion.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gaps {
     classes: BTreeMap<u16, GapClass>,
     /// Epochs since the last completion.
     open: u64,
+    /// Epochs so far.
+    epochs: u64,
+    /// The longest gaps.
+    dated: Vec<DatedGap>,
 }
 
 impl Gaps {
     /// Nothing completed in `epochs` more epochs.
     pub fn pass(&mut self, epochs: u64) {
         self.open = self.open.saturating_add(epochs);
+        self.epochs = self.epochs.saturating_add(epochs);
     }
 
-    /// Something completed that had been due for `waited` epochs: the rest of the gap, nobody asked
-    /// for anything. Returns the length of the gap.
+    /// Something completed in the next epoch that had been due for `waited` epochs: the rest of the
+    /// gap, nobody asked for anything. Returns the length of the gap.
     pub fn end(&mut self, waited: u64) -> u64 {
         let gap = std::mem::take(&mut self.open).min(waited);
         insert(&mut self.classes, gap);
+        if gap > 0 {
+            self.note(gap);
+        }
+        self.epochs = self.epochs.saturating_add(1);
         gap
+    }
+
+    /// Keep a gap that ends now, if it is one of the longest.
+    fn note(&mut self, length: u64) {
+        let gap = DatedGap {
+            end: self.epochs,
+            length,
+        };
+        if self.dated.len() < DATED_MAX {
+            return self.dated.push(gap);
+        }
+        let shortest = self.dated.iter_mut().min_by_key(|it| it.length);
+        if let Some(shortest) = shortest.filter(|it| it.length < length) {
+            *shortest = gap;
+        }
+    }
+
+    /// From the end of one gap of `shortest` epochs or more to that of the next, epochs, where they
+    /// are regular.
+    pub fn period(&self, shortest: u64) -> Option<f64> {
+        let long = self.dated.iter().filter(|it| it.length >= shortest);
+        let mut ends: Vec<u64> = long.map(|it| it.end).collect();
+        if !(PERIODIC_MIN..DATED_MAX).contains(&ends.len()) {
+            return None;
+        }
+        ends.sort_unstable();
+        let whole = ends[ends.len() - 1] - ends[0];
+        let mean = whole as f64 / (ends.len() - 1) as f64;
+        let is_near = |pair: &[u64]| ((pair[1] - pair[0]) as f64 - mean).abs() < PERIOD_PART * mean;
+        ends.windows(2).all(is_near).then_some(mean)
     }
 
     /// All lengths, epochs, from the shortest on.
@@ -165,6 +219,28 @@ mod tests {
             gaps(usual().chain(a_mode)).stalls(10_000, 290_000, (0, 0)),
             None
         );
+    }
+
+    #[test]
+    fn stalls_at_even_distances_have_a_period() {
+        let check = |distances: &[u64], expected: Option<f64>| {
+            let mut gaps = Gaps::default();
+            for distance in distances {
+                // Half of the epochs have a completion.
+                for _ in 0..(distance - 100) / 2 {
+                    gaps.pass(1);
+                    gaps.end(u64::MAX);
+                }
+                gaps.pass(99);
+                gaps.end(u64::MAX);
+            }
+            assert_eq!(gaps.period(90), expected, "{distances:?}");
+        };
+        check(&[1000; 5], Some(1000.0));
+        check(&[400, 1000, 1050, 950], Some(1000.0));
+        check(&[1000, 1000, 1200, 1000], None);
+        check(&[1000; 3], None);
+        check(&[200; 200], None);
     }
 
     #[test]

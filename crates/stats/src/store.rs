@@ -233,6 +233,10 @@ impl SlotStore {
             count,
             longest_ns: self.gap_ns(longest),
             shortest_ns: self.gap_ns(shortest),
+            period_ns: self
+                .gaps
+                .period(shortest)
+                .map(|epochs| (epochs * self.base_width_ns as f64) as u64),
         })
     }
 
