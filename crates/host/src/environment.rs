@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use results::environment::{Environment, Pressure};
+use units::Duration;
 
 use crate::inspect::cgroup;
 use crate::inspect::facts::SystemRoots;
@@ -11,6 +12,12 @@ use crate::inspect::mounts;
 #[must_use]
 pub fn capture() -> Environment {
     capture_from(&SystemRoots::default())
+}
+
+/// The moment that was `ago` before now, as RFC 3339 text in UTC.
+#[must_use]
+pub fn moment_before(ago: Duration) -> String {
+    (Timestamp::now() - std::time::Duration::from_nanos(ago.as_nanos())).to_string()
 }
 
 /// A moment in RFC 3339 as this machine's time of day, its local date and time in seconds, and its

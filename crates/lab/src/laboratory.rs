@@ -179,6 +179,8 @@ pub struct Glimpse {
     pub response: Option<(f64, f64)>,
     /// Operations per second so far, once known.
     pub throughput: Option<f64>,
+    /// 99 % of the response times so far are below this, nanoseconds; `None` of few.
+    pub p99_ns: Option<f64>,
     /// Operations at the last look.
     pub operations: u64,
     /// What the storage does not answer.
@@ -188,10 +190,13 @@ pub struct Glimpse {
 impl Glimpse {
     pub fn of(monitor: &Monitor, elapsed: Duration, unanswered: Option<Unanswered>) -> Self {
         let latest = monitor.latest();
+        let seconds = elapsed.as_secs_f64();
+        let so_far = (seconds > 0.0).then(|| monitor.operations() as f64 / seconds);
         Self {
             elapsed,
+            p99_ns: monitor.p99_ns(),
             response: latest.map(|now| (now.mean.value, now.mean.relative_half_width())),
-            throughput: latest.map(|now| now.throughput.value),
+            throughput: latest.map_or(so_far, |now| Some(now.throughput.value)),
             operations: latest.map_or(0, |now| now.completions),
             unanswered,
         }

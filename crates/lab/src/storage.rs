@@ -500,6 +500,7 @@ impl StorageLaboratory {
             own_work,
             cpu,
             clocks_apart_ns,
+            started_at,
             ..
         } = collected;
         self.take_note_of(driver, notes);
@@ -511,6 +512,7 @@ impl StorageLaboratory {
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.count_small_files(&measurement, trial);
+        measurement.started_at = started_at;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &cpu, obstacle));
         self.attach(&mut measurement, trial, counters, &caches.account, elapsed);

@@ -39,6 +39,7 @@ use self::worker_state::{Copier, WorkerState};
 use crate::coordinator::TrialCoordinator;
 use crate::deal::{Member, since};
 use host::counters::{Counters, CountersDelta, thread_cpu_ns};
+use host::environment::moment_before;
 use host::hung::HungThreads;
 use host::interrupt::Awaiting;
 use host::limits::ResourceDemand;
@@ -150,6 +151,8 @@ pub struct WorkerResults {
     pub cpu: Vec<WorkerCpuUse>,
     /// By how many nanoseconds our clock and the system's came apart.
     pub clocks_apart_ns: u64,
+    /// When the trial began, as RFC 3339 text in UTC.
+    pub started_at: Option<String>,
 }
 
 enum WorkerReport {
@@ -186,6 +189,7 @@ impl WorkerResults {
             own_work: None,
             cpu: Vec::new(),
             clocks_apart_ns: 0,
+            started_at: None,
         }
     }
 
@@ -332,6 +336,7 @@ pub fn run_workers(
         .cpu_ns
         .saturating_sub(thread_cpu_ns().saturating_sub(own_before));
     let mut collected = WorkerResults {
+        started_at: Some(moment_before(clock.now().since(start))),
         given_up,
         standstill,
         counters,

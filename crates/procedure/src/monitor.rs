@@ -284,6 +284,19 @@ impl Monitor {
         self.latest.as_ref()
     }
 
+    /// 99 % of the response times so far are below this, ns, as of the last interval that is over;
+    /// `None` of few.
+    #[must_use]
+    pub const fn p99_ns(&self) -> Option<f64> {
+        self.sampler.p99_ns()
+    }
+
+    /// Operations so far.
+    #[must_use]
+    pub const fn operations(&self) -> u64 {
+        self.sampler.operations()
+    }
+
     /// Pass on what is left, now that the trial ended `elapsed` after its start and no worker will
     /// send more. Time without completions at the end counts too: a stall is part of the trial. The
     /// epoch in which it ended is left out: as a whole one, it would lower the throughput.

@@ -10,16 +10,31 @@ use results::{Interval, SystemSample, SystemSeries, histogram_text};
 use stats::{Slot, Tally};
 use units::Duration;
 
-/// The most intervals that are kept. One more, and neighbours are joined, two by two.
-const SAMPLES_MAX: usize = 300;
+/// The most intervals that are kept where their length was asked for: an hour of seconds.
+const SAMPLES_MAX: usize = 3_600;
 /// The same where nobody asked for intervals: a check-up keeps those of each of its rows.
-const UNASKED_MAX: usize = 40;
+const UNASKED_MAX: usize = 100;
 /// Intervals of longer trials.
 const USUAL: Duration = Duration::from_secs(1);
 /// Intervals of the shortest trials: the kernel counts processor time in steps of milliseconds.
 const LEAST: Duration = Duration::from_millis(100);
 /// Shorter trials than so many usual intervals have shorter ones.
 const WANTED: f64 = 10.0;
+/// Lengths to which intervals are joined when there are too many of them, ns. Each is a multiple of
+/// the one before, so that whole seconds and minutes can still be made of them.
+const LENGTHS: [u64; 9] = [
+    100_000_000,
+    500_000_000,
+    1_000_000_000,
+    5_000_000_000,
+    10_000_000_000,
+    60_000_000_000,
+    300_000_000_000,
+    600_000_000_000,
+    3_600_000_000_000,
+];
+/// Operations that make the p99 of a running trial worth showing: 10 are above it.
+const SHOWN_FROM: u64 = 1_000;
 
 /// How long intervals of a trial are that ends after `duration_max` in any case.
 #[must_use]
@@ -27,15 +42,20 @@ pub fn usual_interval(duration_max: Duration) -> Duration {
     duration_max.mul_f64(1.0 / WANTED).min(USUAL).max(LEAST)
 }
 
-/// Collects intervals.
+/// Collects intervals, all of the same length from the start of the trial on.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampler {
-    interval: Duration,
+    interval_ns: u64,
     spans_max: usize,
-    closed: Vec<Span>,
-    open: Span,
-    /// What had been done when the interval that is open began.
+    spans: Vec<Span>,
+    /// How many of them are over.
+    closed: usize,
+    /// What had been done at the last look, and when that was, ns.
     before: Activity,
+    seen_ns: u64,
+    /// Response times of the whole trial so far, and their p99 at the last look, ns.
+    whole: Tally,
+    p99_ns: Option<f64>,
     /// Whether pages that were fetched are misses of the page cache.
     is_cached: bool,
 }
@@ -47,7 +67,10 @@ struct Span {
     end_ns: u64,
     response: Tally,
     errors: u64,
+    /// What the machine did between the looks next to the ends of the interval, and the time
+    /// between these looks, ns.
     activity: Activity,
+    activity_ns: u64,
 }
 
 impl Sampler {
@@ -55,11 +78,14 @@ impl Sampler {
     pub fn new(interval: Option<Duration>, is_cached: bool) -> Self {
         assert!(interval != Some(Duration::ZERO), "intervals have a length");
         Self {
-            interval: interval.unwrap_or(LEAST),
+            interval_ns: interval.unwrap_or(LEAST).as_nanos(),
             spans_max: interval.map_or(UNASKED_MAX, |_| SAMPLES_MAX),
-            closed: Vec::new(),
-            open: Span::default(),
+            spans: Vec::new(),
+            closed: 0,
             before: Activity::default(),
+            seen_ns: 0,
+            whole: Tally::default(),
+            p99_ns: None,
             is_cached,
         }
     }
@@ -69,41 +95,79 @@ impl Sampler {
         self.before = activity;
     }
 
-    /// Count what was completed at `at_ns` from the start of the trial. A slow worker may report
-    /// what belongs to an interval that is closed.
+    /// Count what was completed at `at_ns` from the start of the trial.
     pub fn count(&mut self, slot: &Slot, at_ns: u64) {
-        let place = self.closed.partition_point(|it| it.end_ns <= at_ns);
-        let interval = self.closed.get_mut(place).unwrap_or(&mut self.open);
-        interval.response.merge(&slot.response);
-        interval.errors += slot.errors;
+        let span = self.span_at(at_ns);
+        span.response.merge(&slot.response);
+        span.errors += slot.errors;
+        self.whole.merge(&slot.response);
     }
 
-    /// Whether the open interval is over. Whoever looks does so a little late; the next interval
-    /// ends at a whole number of intervals all the same.
+    /// The interval in which `at_ns` lies.
+    fn span_at(&mut self, at_ns: u64) -> &mut Span {
+        while at_ns / self.interval_ns >= self.spans_max as u64 {
+            self.join_neighbours();
+        }
+        let place = (at_ns / self.interval_ns) as usize;
+        for at in self.spans.len()..=place {
+            let begin_ns = at as u64 * self.interval_ns;
+            self.spans.push(Span {
+                begin_ns,
+                end_ns: begin_ns + self.interval_ns,
+                ..Span::default()
+            });
+        }
+        &mut self.spans[place]
+    }
+
+    fn join_neighbours(&mut self) {
+        let is_multiple =
+            |it: &&u64| **it > self.interval_ns && it.is_multiple_of(self.interval_ns);
+        let longer = LENGTHS.iter().find(is_multiple);
+        let together = longer.map_or(2, |it| it / self.interval_ns);
+        self.interval_ns *= together;
+        let chunks = self.spans.chunks(together as usize);
+        self.spans = chunks.map(Span::over).collect();
+        self.closed /= together as usize;
+        if let Some(last) = self.spans.last_mut() {
+            last.end_ns = last.begin_ns + self.interval_ns;
+        }
+    }
+
+    /// Whether an interval is over since the last look.
     pub fn is_due(&self, elapsed: Duration) -> bool {
-        let interval = self.interval.as_nanos();
-        elapsed.as_nanos() >= (self.open.begin_ns / interval + 1) * interval
+        elapsed.as_nanos() / self.interval_ns > self.closed as u64
     }
 
-    /// Close the interval that is open.
+    /// Close the intervals that are over. Whoever looks does so a little late: completions are in
+    /// the interval to which they belong all the same, and what the machine did is taken as a rate
+    /// between the looks.
     pub fn close(&mut self, elapsed: Duration, activity: &Activity) {
-        let end_ns = elapsed.as_nanos();
-        if end_ns <= self.open.begin_ns {
+        let now_ns = elapsed.as_nanos();
+        if now_ns <= self.seen_ns {
             return;
         }
-        let next = Span {
-            begin_ns: end_ns,
-            ..Span::default()
-        };
-        let mut done = std::mem::replace(&mut self.open, next);
-        done.end_ns = end_ns;
-        done.activity = activity.since(&self.before);
-        self.before = *activity;
-        self.closed.push(done);
-        if self.closed.len() > self.spans_max {
-            self.interval = self.interval * 2;
-            self.closed = self.closed.chunks(2).map(Span::over).collect();
+        self.span_at(now_ns - 1);
+        let over = (now_ns / self.interval_ns) as usize;
+        let done = activity.since(&self.before);
+        for span in &mut self.spans[self.closed..over.max(self.closed + 1)] {
+            span.add(&done, now_ns - self.seen_ns);
         }
+        self.closed = over;
+        self.before = *activity;
+        self.seen_ns = now_ns;
+        let has_enough = self.whole.count >= SHOWN_FROM;
+        self.p99_ns = has_enough.then(|| self.whole.bins.quantile(0.99)).flatten();
+    }
+
+    /// 99 % of the response times until the last look are below this, ns; `None` of few.
+    pub const fn p99_ns(&self) -> Option<f64> {
+        self.p99_ns
+    }
+
+    /// Operations so far.
+    pub const fn operations(&self) -> u64 {
+        self.whole.count
     }
 
     /// What was collected of the machine.
@@ -111,7 +175,7 @@ impl Sampler {
         let spans = self.spans();
         let samples = spans.iter();
         SystemSeries {
-            interval_ns: self.interval.as_nanos(),
+            interval_ns: self.interval_ns,
             samples: samples
                 .map(|it| it.sample(processors, self.is_cached))
                 .collect(),
@@ -123,22 +187,28 @@ impl Sampler {
         self.spans().iter().map(Span::interval).collect()
     }
 
+    /// The intervals until the last look. The last one is shorter, as a rule.
     fn spans(&self) -> Vec<Span> {
-        let mut intervals = self.closed.clone();
-        // What was completed at the very end.
-        if let Some(last) = intervals.last_mut() {
-            last.response.merge(&self.open.response);
-            last.errors += self.open.errors;
+        let count = self.seen_ns.div_ceil(self.interval_ns) as usize;
+        let (until, later) = self.spans.split_at(count);
+        let mut spans = until.to_vec();
+        if let Some(last) = spans.last_mut() {
+            last.end_ns = self.seen_ns;
+            // What was completed at the very end.
+            for span in later {
+                last.response.merge(&span.response);
+                last.errors += span.errors;
+            }
         }
         // A short rest at the end says nothing by itself.
-        if let [.., before, rest] = intervals.as_slice()
-            && (rest.end_ns - rest.begin_ns) * 4 < self.interval.as_nanos()
+        if let [.., before, rest] = spans.as_slice()
+            && (rest.end_ns - rest.begin_ns) * 4 < self.interval_ns
         {
             let joined = Span::over(&[before.clone(), rest.clone()]);
-            intervals.truncate(intervals.len() - 2);
-            intervals.push(joined);
+            spans.truncate(spans.len() - 2);
+            spans.push(joined);
         }
-        intervals
+        spans
     }
 }
 
@@ -149,9 +219,19 @@ impl Span {
             sum.end_ns = next.end_ns;
             sum.response.merge(&next.response);
             sum.errors += next.errors;
-            sum.activity = sum.activity.plus(&next.activity);
+            sum.add(&next.activity, next.activity_ns);
         }
         sum
+    }
+
+    /// The machine did that in `activity_ns` more.
+    fn add(&mut self, activity: &Activity, activity_ns: u64) {
+        self.activity = match (self.activity_ns, activity_ns) {
+            (_, 0) => self.activity,
+            (0, _) => *activity,
+            _ => self.activity.plus(activity),
+        };
+        self.activity_ns += activity_ns;
     }
 
     /// What the device moved for others, of all that it moved. What the file system adds of its own
@@ -175,7 +255,8 @@ impl Span {
     }
 
     fn sample(&self, processors: u32, is_cached: bool) -> SystemSample {
-        let length = (self.end_ns - self.begin_ns) as f64;
+        let seconds = (self.end_ns - self.begin_ns) as f64 / 1e9;
+        let length = self.activity_ns as f64;
         let done = &self.activity;
         let share = |part: Option<u64>, whole: f64| part.map(|part| part as f64 / whole);
         let rate = |count: Option<u64>| share(count, length / 1e9);
@@ -188,7 +269,7 @@ impl Span {
             end_ns: self.end_ns,
             length_ns: self.end_ns - self.begin_ns,
             transactions: self.response.count,
-            per_second: self.response.count as f64 / (length / 1e9),
+            per_second: self.response.count as f64 / seconds,
             response_mean_ns: (self.response.count > 0)
                 .then(|| self.response.sum / self.response.count as f64),
             cpu_share: there
@@ -301,8 +382,8 @@ mod tests {
             }
         }
         let series = sampler.series(1);
-        assert!((SAMPLES_MAX / 2..=SAMPLES_MAX).contains(&series.samples.len()));
-        assert_eq!(series.interval_ns, 64_000_000_000);
+        assert_eq!(series.samples.len(), 2_000);
+        assert_eq!(series.interval_ns, 5_000_000_000);
         let all: u64 = series.samples.iter().map(|it| it.transactions).sum();
         let total = series.total().expect("samples");
         assert_eq!((all, total.end_ns), (10_000, end * 1_000_000_000));
@@ -324,14 +405,43 @@ mod tests {
         sampler.close(Duration::from_secs(100), &Activity::default());
         let found = sampler.intervals();
         assert!(
-            (UNASKED_MAX / 2..=UNASKED_MAX).contains(&found.len()),
-            "{}",
-            found.len()
+            found.iter().all(|it| it.length_ns == 1_000_000_000),
+            "{found:?}"
         );
+        assert_eq!(found.len(), UNASKED_MAX);
         let whole = Interval::over(&found);
         assert_eq!((whole.end_ns, whole.begin_ns()), (100_000_000_000, 0));
         assert_eq!((whole.response().len(), whole.errors), (1_000, 1_000));
         assert_eq!(whole.foreign_share, None);
+    }
+
+    /// Bug: intervals ended when somebody looked, so that those of 1 s could be 1.6 s long, and
+    /// `--every 5s` made 6 s of them.
+    #[test]
+    fn intervals_are_as_long_as_asked_whenever_somebody_looks() {
+        let mut sampler = Sampler::new(Some(Duration::from_secs(1)), false);
+        sampler.begin(busy(0));
+        for (slot_ms, look_ms) in [(900, 1_016), (1_010, 1_500), (2_100, 3_300), (3_400, 4_500)] {
+            sampler.count(&slot(1), slot_ms * 1_000_000);
+            let elapsed = Duration::from_millis(look_ms);
+            if sampler.is_due(elapsed) {
+                sampler.close(elapsed, &busy(look_ms));
+            }
+        }
+        sampler.count(&slot(1), 4_700_000_000);
+        sampler.close(Duration::from_millis(4_800), &busy(4_800));
+        let series = sampler.series(1);
+        let ends: Vec<u64> = series
+            .samples
+            .iter()
+            .map(|it| it.end_ns / 1_000_000)
+            .collect();
+        assert_eq!(ends, [1_000, 2_000, 3_000, 4_000, 4_800]);
+        let counts: Vec<u64> = series.samples.iter().map(|it| it.transactions).collect();
+        assert_eq!(counts, [1, 1, 1, 1, 1]);
+        let reads = series.samples.iter().map(|it| it.device_reads_per_second);
+        assert!(reads.flatten().all(|it| (it - 1_000.0).abs() < 1e-9));
+        assert_eq!((sampler.operations(), sampler.p99_ns()), (5, None));
     }
 
     #[test]

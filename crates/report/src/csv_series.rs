@@ -1,16 +1,18 @@
 //! Latency over time as comma-separated values: one row for each interval of each measurement.
 
-use results::{Interval, PERCENTILES, Run};
+use results::{Interval, PERCENTILES, Run, percentile_in};
 use units::Duration;
 
+use crate::clock_time::ClockTime;
 use crate::csv::{header, line, number, optional};
 
 /// Nanoseconds in a second, and in a microsecond.
 const SECOND: f64 = 1e9;
 const MICROSECOND: f64 = 1e3;
 /// The columns before the percentiles, and behind them.
-const BEGIN: [&str; 7] = [
+const BEGIN: [&str; 8] = [
     "measurement",
+    "time",
     "begin_s",
     "end_s",
     "operations",
@@ -20,8 +22,12 @@ const BEGIN: [&str; 7] = [
 ];
 const END: [&str; 2] = ["max_us", "foreign_io_share"];
 
-/// The intervals of the run, joined until each is `every` long at least; `None` where it kept none.
-/// A percentile is empty where fewer than 10 operations lie above it.
+/// Digits of a second of the time of day.
+const DIGITS: usize = 3;
+
+/// The intervals of the run, or windows of `every` made of them; `None` where it kept none that add
+/// up to these. A percentile is empty where no operation lies above it. The time of day is that of
+/// the beginning.
 #[must_use]
 pub fn csv_series(run: &Run, every: Option<Duration>) -> Option<String> {
     let percentiles = PERCENTILES.map(|it| format!("{}_us", it.key));
@@ -30,29 +36,39 @@ pub fn csv_series(run: &Run, every: Option<Duration>) -> Option<String> {
     let mut text = header(&columns);
     let empty = text.len();
     for measurement in &run.measurements {
-        let length_ns = every.map_or(0, Duration::as_nanos);
-        for interval in Interval::joined(&measurement.intervals, length_ns) {
-            line(&mut text, row(&measurement.name, &interval).into_iter());
+        let kept = &measurement.intervals;
+        if kept.is_empty() {
+            continue;
+        }
+        let windows = match every {
+            Some(every) => Interval::windows(kept, every.as_nanos())?,
+            None => kept.clone(),
+        };
+        let clock = ClockTime::of(measurement);
+        for window in windows {
+            let time = clock.as_ref().map(|it| it.at(window.begin_ns(), DIGITS));
+            let time = time.unwrap_or_default();
+            line(&mut text, row(&measurement.name, time, &window).into_iter());
         }
     }
     (text.len() > empty).then_some(text)
 }
 
-fn row(measurement: &str, interval: &Interval) -> Vec<String> {
+fn row(measurement: &str, time: String, interval: &Interval) -> Vec<String> {
     let response = interval.response();
-    let seconds = interval.length_ns as f64 / SECOND;
     let some = (!response.is_empty()).then_some(());
     let percentiles = PERCENTILES.iter().map(|it| {
-        let time = response.quantile(it.share);
+        let time = percentile_in(&response, it.share);
         optional(time.map(|time| time as f64 / MICROSECOND))
     });
     let mut cells = vec![
         measurement.to_owned(),
+        time,
         number(interval.begin_ns() as f64 / SECOND),
         number(interval.end_ns as f64 / SECOND),
         response.len().to_string(),
         interval.errors.to_string(),
-        number(response.len() as f64 / seconds),
+        number(interval.per_second(&response)),
         optional(some.map(|()| response.mean() / MICROSECOND)),
     ];
     cells.extend(percentiles);

@@ -5,6 +5,7 @@
 
 mod charts;
 mod check_up;
+mod clock_time;
 mod columns;
 mod compare;
 mod csv;
@@ -29,6 +30,7 @@ mod measurements;
 mod names;
 mod note;
 mod openmetrics;
+mod over_time;
 mod page;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;

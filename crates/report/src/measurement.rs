@@ -8,15 +8,10 @@ use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::figure::{INDICATIVE, access_in_words, cpu, operations, percent, rate, time};
-use crate::machine_over_time::machine_over_time;
+use crate::over_time::over_time;
 use crate::page::TextPage;
 use crate::style::{Style, Tone};
 use crate::table::{Align, TextTable};
-
-/// Rows of the list of intervals, and of the one with everything.
-const INTERVALS: (usize, usize) = (20, 60);
-/// Columns of the longest bar.
-const BAR: f64 = 30.0;
 
 /// The measurement in full: times with intervals, costs, counters. Its warnings are with the run.
 #[must_use]
@@ -102,68 +97,6 @@ fn failed(error: &ErrorCount) -> String {
         format_duration_ns(error.service_mean_ns),
         format_duration_ns(error.service_max_ns as f64),
     )
-}
-
-/// The load interval by interval, with bars, in no more rows than a screen has.
-pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
-    let Some(series) = &m.series else { return };
-    if m.work == Work::Transaction {
-        return machine_over_time(page, series);
-    }
-    let samples = series.condensed(if page.style.all {
-        INTERVALS.1
-    } else {
-        INTERVALS.0
-    });
-    let rates = samples.iter().map(|sample| sample.per_second);
-    let by_law = m.steady_law().into_iter().map(|law| law.fresh_per_second);
-    let highest = rates.chain(by_law).fold(f64::MIN_POSITIVE, f64::max);
-    let bytes_each = m.bytes_all as f64 / (m.completions_all as f64).max(1.0);
-    let ink = if page.style.unicode { "█" } else { "#" };
-    let bar = |rate: f64| ink.repeat((rate / highest * BAR).round() as usize);
-    let mut table = TextTable::new(&[
-        ("until", Align::Right, 9),
-        ("operations", Align::Right, 9),
-        ("bytes so far", Align::Right, 6),
-        ("response", Align::Right, 7),
-        ("", Align::Left, 8),
-    ]);
-    let mut operations = 0;
-    for sample in &samples {
-        operations += sample.transactions;
-        let moved = Bytes((operations as f64 * bytes_each) as u64);
-        let row = [
-            format_duration_ns(sample.end_ns as f64),
-            format!("{}/s", format_count(sample.per_second)),
-            if bytes_each > 0.0 {
-                moved.decimal()
-            } else {
-                String::new()
-            },
-            sample
-                .response_mean_ns
-                .map(format_duration_ns)
-                .unwrap_or_default(),
-            bar(sample.per_second),
-        ];
-        table.row(Tone::Plain, row);
-    }
-    if let Some(law) = m.steady_law() {
-        let of_law = [
-            ("law: fresh", law.fresh_per_second),
-            ("law: steady", law.steady_per_second),
-        ];
-        for (name, rate) in of_law {
-            let load = format!("{}/s", format_count(rate));
-            let row = [name.into(), load, String::new(), String::new(), bar(rate)];
-            table.row(Tone::Quiet, row);
-        }
-    }
-    page.blank();
-    page.table(&table);
-    if let Some(law) = m.steady_law() {
-        page.paragraph(Tone::Quiet, &format!("law: {}", law.name));
-    }
 }
 
 fn settings(m: &Measurement) -> String {

@@ -9,7 +9,8 @@ use crate::figure::{
     INDICATIVE, cpu, figure_estimate, indicative_legend, legend, mark, percent, tone_of, trust,
     within,
 };
-use crate::measurement::{not_looked_for, over_time, queue};
+use crate::measurement::{not_looked_for, queue};
+use crate::over_time::over_time;
 use crate::page::TextPage;
 use crate::style::{Style, Tone};
 use crate::table::{Align, TextTable};

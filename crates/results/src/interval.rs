@@ -42,11 +42,26 @@ pub fn histogram_in(text: &str) -> Option<Histogram> {
     Histogram::from_bytes(&STANDARD.decode(text).ok()?).ok()
 }
 
+/// The response time that the share `p` of these operations does not exceed, nanoseconds: of them,
+/// whatever others would take. `None` where not one is above it.
+#[must_use]
+pub fn percentile_in(response: &Histogram, p: f64) -> Option<u64> {
+    let above = response.len() as f64 * (1.0 - p);
+    // Of 100 operations, one is above the p99.
+    (above > 1.0 - 1e-9).then(|| response.value_at(p))?
+}
+
 impl Interval {
     /// Response times of what was completed.
     #[must_use]
     pub fn response(&self) -> Histogram {
         histogram_in(&self.response_histogram).unwrap_or_default()
+    }
+
+    /// What was completed per second, of which these are the response times.
+    #[must_use]
+    pub fn per_second(&self, response: &Histogram) -> f64 {
+        response.len() as f64 * 1e9 / self.length_ns.max(1) as f64
     }
 
     /// Start of the interval, from the start of the trial, nanoseconds.
@@ -80,25 +95,27 @@ impl Interval {
         }
     }
 
-    /// Neighbours joined until each is `length_ns` long at least; the last may be shorter.
+    /// Windows of `length_ns` from the start of the trial on; the last holds the rest of the trial.
+    /// `None` where intervals do not add up to them.
     #[must_use]
-    pub fn joined(intervals: &[Self], length_ns: u64) -> Vec<Self> {
-        let mut found = Vec::new();
-        let mut rest = intervals;
-        while !rest.is_empty() {
-            let mut length = 0;
-            let long = rest.iter().position(|it| {
-                length += it.length_ns;
-                length >= length_ns
-            });
-            let (these, later) = rest.split_at(long.map_or(rest.len(), |at| at + 1));
-            found.push(match these {
-                [one] => one.clone(),
-                several => Self::over(several),
-            });
-            rest = later;
-        }
-        found
+    pub fn windows(intervals: &[Self], length_ns: u64) -> Option<Vec<Self>> {
+        let each_ns = intervals.first()?.length_ns;
+        let is_whole = intervals.len() == 1 && length_ns >= each_ns;
+        let is_regular = intervals
+            .iter()
+            .all(|it| it.begin_ns().is_multiple_of(each_ns));
+        (is_whole || is_regular && length_ns.is_multiple_of(each_ns)).then(|| {
+            let window = |it: &Self| it.begin_ns() / length_ns;
+            let windows = intervals.chunk_by(|one, next| window(one) == window(next));
+            windows.map(Self::over).collect()
+        })
+    }
+
+    /// At most `count` intervals: neighbours in one, the same number in each.
+    #[must_use]
+    pub fn condensed(intervals: &[Self], count: usize) -> Vec<Self> {
+        let together = intervals.len().div_ceil(count.max(1)).max(1);
+        intervals.chunks(together).map(Self::over).collect()
     }
 }
 
@@ -135,20 +152,25 @@ mod tests {
         let mut whole = Histogram::new();
         times.iter().flatten().for_each(|&time| whole.record(time));
         for seconds in 1..=8 {
-            let joined = Interval::joined(&parts, seconds * 1_000_000_000);
+            let joined = Interval::windows(&parts, seconds * 1_000_000_000).expect("whole seconds");
             assert_eq!(joined.len() as u64, 7_u64.div_ceil(seconds), "{seconds}");
             let all = Interval::over(&joined);
             assert_eq!(all.response(), whole, "{seconds}");
             assert_eq!((all.end_ns, all.errors), (7_000_000_000, 28));
             assert_eq!((all.begin_ns(), all.length_ns), (0, 7_000_000_000));
         }
-        assert_eq!(Interval::joined(&parts, 1), parts);
+        assert_eq!(Interval::windows(&parts, 1_500_000_000), None);
+        assert_eq!(Interval::windows(&parts, 500_000_000), None);
+        assert_eq!(Interval::condensed(&parts, 7), parts);
+        let ends = |it: &Interval| it.end_ns / 1_000_000_000;
+        let condensed = Interval::condensed(&parts, 3);
+        assert_eq!(condensed.iter().map(ends).collect::<Vec<_>>(), [3, 6, 7]);
         let foreign = Interval::over(&parts)
             .foreign_share
             .expect("known of three");
         assert!((foreign - 0.4).abs() < 1e-12, "{foreign}");
         assert_eq!(Interval::over(&parts[..1]).foreign_share, None);
-        assert!(Interval::joined(&[], 5).is_empty());
+        assert!(Interval::condensed(&[], 5).is_empty());
     }
 
     #[test]

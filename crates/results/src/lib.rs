@@ -56,7 +56,7 @@ pub use file_tests::{
 };
 pub use generator::{Generator, RoomWait};
 pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};
-pub use interval::{Interval, histogram_in, histogram_text};
+pub use interval::{Interval, histogram_in, histogram_text, percentile_in};
 pub use json::{JsonError, from_json, json, json_without_tables};
 pub use measurement::{
     Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times,

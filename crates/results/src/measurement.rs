@@ -307,6 +307,9 @@ pub struct Measurement {
     pub drift: Drift,
     /// Whether the SNIA's rule would call the trial steady.
     pub snia_steady: Option<bool>,
+    /// When it began, as RFC 3339 text in UTC; absent on models, whose time begins with the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
     /// The trial interval by interval, of users always, else where that was asked for; its
     /// transactions are the operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -416,6 +419,7 @@ impl Measurement {
             window: None,
             service_window: None,
             tails: None,
+            started_at: None,
             series: None,
             intervals: Vec::new(),
             law: None,

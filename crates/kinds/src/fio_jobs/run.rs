@@ -353,6 +353,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
         }
         if trial.sample_every.is_some() {
             outcome.measurement.series = outcome.series.take();
+            outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
         }
         for ((row, kind), mut record) in outcome.rows {
             record.span = record.span.later_by(begun);

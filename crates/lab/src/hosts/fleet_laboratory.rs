@@ -254,6 +254,7 @@ impl FleetLaboratory {
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.add_costs(&mut measurement, last);
+        measurement.started_at = outcome.measurement.started_at;
         measurement
             .warnings
             .extend(void_hosts(&measurement, &self.rows));

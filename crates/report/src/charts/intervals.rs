@@ -10,7 +10,7 @@ use crate::markup::in_print;
 use crate::plot::{Extent, Guide, Guided, Plot, Series, TimeStep};
 
 /// More intervals than this are joined with their neighbours.
-const DRAWN_MAX: u64 = 24;
+const DRAWN_MAX: usize = 24;
 /// The percentiles that are drawn, and whether somebody must ask for them.
 pub(crate) const DRAWN: [(f64, bool); 3] = [(0.5, false), (0.99, false), (0.999, true)];
 
@@ -27,11 +27,10 @@ impl DrawnInterval {
     fn of(interval: &Interval) -> Self {
         let (from, to) = (interval.begin_ns(), interval.end_ns);
         let response = interval.response();
-        let seconds = interval.length_ns as f64 / SECOND;
         Self {
             from: from as f64 / SECOND,
             to: to as f64 / SECOND,
-            per_second: response.len() as f64 / seconds.max(1.0 / SECOND),
+            per_second: interval.per_second(&response),
             response,
             foreign_share: interval.foreign_share,
         }
@@ -64,9 +63,8 @@ impl DrawnInterval {
 }
 
 /// At most so many intervals, neighbours in one.
-pub(crate) fn drawn(kept: &[Interval], most: u64) -> Vec<DrawnInterval> {
-    let end_ns = kept.last().map_or(0, |last| last.end_ns);
-    let joined = Interval::joined(kept, end_ns.div_ceil(most));
+pub(crate) fn drawn(kept: &[Interval], most: usize) -> Vec<DrawnInterval> {
+    let joined = Interval::condensed(kept, most);
     joined.iter().map(DrawnInterval::of).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::markup::{escaped, in_print};
 use crate::plot::axis::{Axis, AxisScale, ends};
 
 /// More intervals than this are joined with their neighbours.
-const DRAWN_MAX: u64 = 16;
+const DRAWN_MAX: usize = 16;
 
 /// A table of all measurements that kept their intervals; empty where they are so few that each has
 /// charts.

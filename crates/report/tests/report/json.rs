@@ -88,10 +88,11 @@ fn interval(end_s: u64) -> Interval {
 /// Joined, they are what a reader computes by hand.
 #[test]
 fn a_series_tells_the_percentiles_of_any_length() {
-    let run = whole_run();
-    let header = "measurement,begin_s,end_s,operations,errors,iops,mean_us,p50_us,p95_us,p99_us,\
+    let mut run = whole_run();
+    run.measurements[0].started_at = Some("2026-11-29T23:59:58.5Z".into());
+    let header = "measurement,time,begin_s,end_s,operations,errors,iops,mean_us,p50_us,p95_us,p99_us,\
                   p999_us,p9999_us,max_us,foreign_io_share";
-    let check = |every, expected: &[[f64; 11]]| {
+    let check = |every, expected: &[[f64; 12]]| {
         let text = report::csv_series(&run, every).expect("intervals");
         let mut lines = text.lines();
         assert_eq!(lines.next(), Some(header));
@@ -100,9 +101,10 @@ fn a_series_tells_the_percentiles_of_any_length() {
         for (row, expected) in rows.iter().zip(expected) {
             let mut cells: Vec<&str> = row.split(',').collect();
             assert_eq!(cells.remove(0), run.measurements[0].name);
-            // Too few operations lie above these.
-            assert_eq!(cells.remove(9), "", "{row}");
-            assert_eq!(cells.remove(9), "", "{row}");
+            let time = ["2026-11-29T23:59:58.500Z", "2026-11-29T23:59:59.500Z"];
+            assert_eq!(cells.remove(0), time[usize::from(expected[0] > 0.0)]);
+            // No operation lies above this.
+            assert_eq!(cells.remove(10), "", "{row}");
             for (cell, expected) in cells.iter().zip(expected) {
                 let value: f64 = cell.parse().expect("a number");
                 let off = (value - expected).abs();
@@ -112,14 +114,15 @@ fn a_series_tells_the_percentiles_of_any_length() {
     };
     let row = |begin: f64, seconds: f64| {
         let (end, count) = (begin + seconds, 1000.0 * seconds);
-        let times = [500.5, 500.0, 950.0, 990.0, 1000.0];
-        let [mean, p50, p95, p99, most] = times;
+        let [mean, p50, p95, p99, p999] = [500.5, 500.0, 950.0, 990.0, 999.0];
         [
-            begin, end, count, seconds, 1000.0, mean, p50, p95, p99, most, 0.25,
+            begin, end, count, seconds, 1000.0, mean, p50, p95, p99, p999, 1000.0, 0.25,
         ]
     };
     check(None, &[row(0.0, 1.0), row(1.0, 1.0)]);
     check(Some(Duration::from_secs(2)), &[row(0.0, 2.0)]);
+    let uneven = Some(Duration::from_millis(1_500));
+    assert_eq!(report::csv_series(&run, uneven), None);
     assert_eq!(report::csv_series(&sample::run(), None), None);
 }
 

@@ -1,6 +1,6 @@
 //! `seekstone runs export`: an archived run in another form.
 
-use results::Run;
+use results::{Interval, Run};
 use units::Duration;
 
 use crate::args::{Command, MeasureCommand, definition, typed};
@@ -46,7 +46,28 @@ pub fn exported(
         let text = "--every joins the intervals of a series: add --form series";
         return Err(UsageError(text.into()).into());
     }
+    if let Some(every) = every {
+        runs.iter().try_for_each(|run| adds_up(run, every))?;
+    }
     form.write_all(runs, every)
+}
+
+/// Windows are exactly as long as asked, or there are none.
+fn adds_up(run: &Run, every: Duration) -> Result<(), UsageError> {
+    let kept = run.measurements.iter().map(|it| &it.intervals);
+    let is_other = |kept: &&Vec<Interval>| {
+        !kept.is_empty() && Interval::windows(kept, every.as_nanos()).is_none()
+    };
+    let Some(first) = kept.filter(|it| is_other(it)).find_map(|it| it.first()) else {
+        return Ok(());
+    };
+    let (id, kept) = (run.id.unwrap_or_default(), Duration(first.length_ns));
+    let kept = kept.to_exact_string();
+    Err(UsageError(format!(
+        "--every {}: the intervals of run {id} are {kept} long. Use a multiple of {kept}, or \
+         measure again with `trial --interval`.",
+        every.to_exact_string()
+    )))
 }
 
 /// The trial as fio's job file, or the job files that were read.

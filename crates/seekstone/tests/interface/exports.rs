@@ -177,13 +177,14 @@ fn latency_over_time_is_exported_as_a_series() {
         let cells = |row: Vec<&str>| places.iter().map(|&at| number(row[at])).collect();
         rows.into_iter().map(cells).collect()
     };
-    for (every, most) in [("100ms", 100), ("1s", 10), ("10s", 1)] {
+    for (every, count) in [("100ms", 100), ("500ms", 20), ("1s", 10), ("10s", 1)] {
         let found = series(&["--every", every]);
-        assert!(
-            found.len() <= most + 1 && found.len() >= most / 4,
-            "{every}: {}",
-            found.len()
-        );
+        let ends = found.iter().map(|row| row[0]);
+        let each = 10.0 / f64::from(count);
+        let expected = (1..=count).map(|it| f64::from(it) * each);
+        let off = ends.zip(expected).map(|(end, it)| (end - it).abs());
+        assert_eq!(found.len(), count as usize, "{every}");
+        assert!(off.fold(0.0, f64::max) < 0.02, "{every}: {found:?}");
         let operations: f64 = found.iter().map(|row| row[1]).sum();
         // The last moment of a trial is in none of its slots.
         let off = all.expect("a count") - operations;
@@ -207,6 +208,55 @@ fn latency_over_time_is_exported_as_a_series() {
         "{}",
         refused.error()
     );
+    let uneven = [
+        "runs", "export", "1", "--form", "series", "--every", "250ms",
+    ];
+    let refused = scratch.check(&uneven, 2, "");
+    assert!(
+        refused.error().contains("Use a multiple of 100ms"),
+        "{}",
+        refused.error()
+    );
+}
+
+/// A database's administrator asks when p99 was high, and how often.
+#[test]
+fn stalls_are_told_with_their_period_and_shown_in_their_second() {
+    let scratch = Scratch::new();
+    let args = [
+        "trial",
+        "sim:mm1?mean=1ms&stall=500ms@every:10s",
+        "--rate",
+        "700/s",
+        "--duration",
+        "60s",
+        "--interval",
+        "1s",
+        "--seed",
+        "1",
+        "--quiet",
+    ];
+    let screen = scratch
+        .check(&args, 0, "5 I/O stalls of 502 ms, every 10.0 s.")
+        .stdout;
+    let rows = || {
+        screen
+            .lines()
+            .filter(|it| it.contains(" s  ") && it.contains(" ms  "))
+    };
+    assert_eq!(rows().count(), 20, "{screen}");
+    for second in ["10.0 s", "20.0 s", "30.0 s", "40.0 s", "50.0 s"] {
+        let row = rows().find(|it| it.trim_start().starts_with(second));
+        let row = row.unwrap_or_else(|| panic!("no {second} in {screen}"));
+        assert!(
+            row.ends_with("███████████████") || row.ends_with("###############"),
+            "{row}"
+        );
+    }
+    let all = scratch
+        .check(&["runs", "show", "1", "--all"], 0, "59.0 s")
+        .stdout;
+    assert!(!all.contains("of 60 intervals"), "{all}");
 }
 
 #[test]
