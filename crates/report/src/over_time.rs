@@ -16,19 +16,24 @@ const BAR: f64 = 20.0;
 /// Digits of a second of the time of day.
 const DIGITS: usize = 1;
 
-/// The intervals of a trial that was to be cut into them: all, or those with the highest p99.
+/// The intervals of a trial that was to be cut into them: all, or those with the highest p99. Of a
+/// load that a law describes, all of them are shown, if need be neighbours in one.
 pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
     let Some(series) = &m.series else { return };
     if m.work == Work::Transaction {
         return machine_over_time(page, series);
     }
-    let rows: Vec<IntervalRow> = m.intervals.iter().map(IntervalRow::of).collect();
+    let law = m.steady_law();
+    let most = match law {
+        Some(_) if !page.style.all => ROWS,
+        _ => m.intervals.len(),
+    };
+    let intervals = Interval::condensed(&m.intervals, most);
+    let rows: Vec<IntervalRow> = intervals.iter().map(IntervalRow::of).collect();
     let shown = match page.style.all {
         true => rows.iter().collect(),
         false => slowest(&rows),
     };
-    // What a law says of the load is held against it.
-    let law = m.steady_law();
     let (drawn, drawn_of): (_, fn(&IntervalRow) -> f64) = match law {
         Some(_) => ("IOPS", |it| it.per_second),
         None => ("p99", |it| it.p99_ns.or(it.max_ns).unwrap_or(0.0)),
@@ -36,7 +41,8 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
     let by_law = law.map_or(0.0, |law| law.fresh_per_second);
     let highest = rows.iter().map(drawn_of).fold(by_law, f64::max);
     let ink = if page.style.unicode { "█" } else { "#" };
-    let bar = |value: f64| ink.repeat((value / highest.max(f64::MIN_POSITIVE) * BAR) as usize);
+    let bar =
+        |value: f64| ink.repeat((value / highest.max(f64::MIN_POSITIVE) * BAR).round() as usize);
     let clock = ClockTime::of(m);
     let mut table = TextTable::new(&[
         (

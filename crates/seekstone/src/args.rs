@@ -427,7 +427,7 @@ pub struct TrialArgs {
         long, value_name = "TIME", default_value = TRIAL_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
-    /// Split the trial into intervals of this length, and list the load of each.
+    /// Show IOPS, p50, p99 and maximum of each interval of this length.
     #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,
     /// Put a header into each sector written, check each read against what was written, and read

@@ -291,22 +291,52 @@ fn describe(stage: &Stage<'_>) -> String {
     let Some(glimpse) = stage.glimpse else {
         return stage.title.to_owned();
     };
-    let response = glimpse.response.map_or(String::new(), |(mean, precision)| {
-        format!(
-            "  {} +- {:.1} %",
-            format_duration_ns(mean),
-            precision * 100.0
-        )
-    });
-    let throughput = glimpse
-        .throughput
-        .map_or(String::new(), |load| format!("  {}/s", format_count(load)));
-    format!("{}{response}{throughput}", stage.title)
+    let rate = |rate| format!("  {} ops/s", format_count(rate));
+    let p99 = |p99_ns| format!("  p99 {}", format_duration_ns(p99_ns));
+    let mean = |(mean_ns, precision): (f64, f64)| {
+        let percent = precision * 100.0;
+        format!("  mean {} +- {percent:.1} %", format_duration_ns(mean_ns))
+    };
+    let figures = [
+        glimpse.throughput.map(rate),
+        glimpse.p99_ns.map(p99),
+        glimpse.response.map(mean),
+    ];
+    let figures: String = figures.into_iter().flatten().collect();
+    format!("{}{figures}", stage.title)
 }
 
 #[cfg(test)]
 mod tests {
+    use lab::laboratory::Glimpse;
+
     use super::*;
+
+    #[test]
+    fn a_bar_tells_rate_and_p99_and_leaves_out_what_has_no_room() {
+        let check = |columns: usize, expected: &str| {
+            let glimpse = Glimpse {
+                throughput: Some(702.0),
+                p99_ns: Some(482e6),
+                response: Some((40.2e6, 0.041)),
+                ..Glimpse::default()
+            };
+            let stage = Stage {
+                title: "random read",
+                done: 0.5,
+                elapsed: Duration::from_secs(30),
+                left: Duration::from_secs(30),
+                glimpse: Some(&glimpse),
+            };
+            assert_eq!(described_in(&stage, columns), expected);
+        };
+        check(
+            80,
+            "random read  702 ops/s  p99 482 ms  mean 40.2 ms +- 4.1 %",
+        );
+        check(40, "random read  702 ops/s  p99 482 ms");
+        check(30, "random read  702 ops/s");
+    }
 
     #[test]
     fn what_is_not_answered_is_told_at_growing_distance() {

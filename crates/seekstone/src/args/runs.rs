@@ -67,7 +67,7 @@ pub enum RunsCommand {
         /// Output format [default: from the file name's ending, else JSON].
         #[arg(long, value_parser = form_parser())]
         form: Option<&'static RunForm>,
-        /// Merge intervals to this length (with --form series).
+        /// Length of the windows; a multiple of the run's intervals (with --form series).
         #[arg(long, value_name = "TIME", value_parser = parse_interval)]
         every: Option<Duration>,
         /// Output file; `-` is standard output.
