@@ -115,9 +115,10 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             after_ns,
             ..
         } => return Some(cut_differs(measurement, finding, after_ns > before_ns)),
-        Finding::Stalled { longest_ns, .. } => {
-            let is_long = *longest_ns as f64 >= STALL_SHARE * measurement.duration_ns as f64;
-            if *longest_ns < STALL_NS && !is_long {
+        Finding::Stalled(stalls) => {
+            let longest_ns = stalls.longest_ns;
+            let is_long = longest_ns as f64 >= STALL_SHARE * measurement.duration_ns as f64;
+            if longest_ns < STALL_NS && !is_long {
                 return None;
             }
             (Severity::Warning, WarningCode::Stall)
@@ -150,7 +151,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
 fn fitting(cause: String, finding: &Finding, trial: &Trial) -> String {
     match finding {
         // A model has neither a log nor other users.
-        Finding::Stalled { .. } if trial.access == Access::Simulated => {
+        Finding::Stalled(_) if trial.access == Access::Simulated => {
             cause.replace(" Check dmesg and other processes.", "")
         }
         // At a fixed rate, fewer clients offer no less.

@@ -194,8 +194,8 @@ pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Op
 /// The findings without stalls that are as long as our own.
 pub(crate) fn storages_own(findings: &[Finding], own: Standstill) -> Vec<Finding> {
     let is_ours = |finding: &Finding| match finding {
-        Finding::Stalled { longest_ns, .. } => {
-            *longest_ns as f64 * STANDSTILL_PART <= own.longest.as_nanos() as f64
+        Finding::Stalled(stalls) => {
+            stalls.longest_ns as f64 * STANDSTILL_PART <= own.longest.as_nanos() as f64
         }
         _ => false,
     };
@@ -208,14 +208,9 @@ pub(crate) fn storages_own(findings: &[Finding], own: Standstill) -> Vec<Finding
 fn behind_stalls_ns(measurement: &Measurement, findings: &[Finding]) -> f64 {
     let per_second = measurement.offered.unwrap_or(measurement.throughput.value);
     let squares = findings.iter().map(|finding| match finding {
-        Finding::Stalled {
-            longest_ns,
-            count,
-            shortest_ns,
-            ..
-        } => {
-            let others = count.saturating_sub(1) as f64;
-            (*longest_ns as f64).powi(2) + others * (*shortest_ns as f64).powi(2)
+        Finding::Stalled(stalls) => {
+            let others = stalls.count.saturating_sub(1) as f64;
+            (stalls.longest_ns as f64).powi(2) + others * (stalls.shortest_ns as f64).powi(2)
         }
         _ => 0.0,
     });
@@ -244,6 +239,7 @@ pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use stats::Stalls;
     use units::Duration;
 
     use super::*;
@@ -308,11 +304,13 @@ mod tests {
             on_error: engine::OnError::Stop,
             standstill: Standstill { total, longest },
         };
-        let stalled = |longest: Duration| Finding::Stalled {
-            longest_ns: longest.as_nanos(),
-            count: 1,
-            shortest_ns: longest.as_nanos(),
-            period_ns: None,
+        let stalled = |longest: Duration| {
+            Finding::Stalled(Stalls {
+                longest_ns: longest.as_nanos(),
+                count: 1,
+                shortest_ns: longest.as_nanos(),
+                period_ns: None,
+            })
         };
         let millis = Duration::from_millis;
         let check = |own: (Duration, Duration), severity, is_ours| {

@@ -384,13 +384,7 @@ fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record)
     // Stalls that have a period are its cause, and say so themselves.
     let is_periodic = stalls.period_ns.is_some();
     findings.retain(|it| !(is_periodic && matches!(it, Finding::Oscillation { .. })));
-    let stalled = Finding::Stalled {
-        longest_ns: stalls.longest_ns,
-        count: stalls.count,
-        shortest_ns: stalls.shortest_ns,
-        period_ns: stalls.period_ns,
-    };
-    findings.insert(0, stalled);
+    findings.insert(0, Finding::Stalled(stalls));
     findings
 }
 

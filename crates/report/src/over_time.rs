@@ -1,6 +1,6 @@
 //! What was completed in each interval of a trial, with a bar of its p99.
 
-use results::{Interval, Measurement, Work, percentile_in};
+use results::{Interval, Measurement, SteadyLaw, Work, percentile_in};
 use units::{format_count, format_duration_ns};
 
 use crate::clock_time::ClockTime;
@@ -34,15 +34,7 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
         true => rows.iter().collect(),
         false => slowest(&rows),
     };
-    let (drawn, drawn_of): (_, fn(&IntervalRow) -> f64) = match law {
-        Some(_) => ("IOPS", |it| it.per_second),
-        None => ("p99", |it| it.p99_ns.or(it.max_ns).unwrap_or(0.0)),
-    };
-    let by_law = law.map_or(0.0, |law| law.fresh_per_second);
-    let highest = rows.iter().map(drawn_of).fold(by_law, f64::max);
-    let ink = if page.style.unicode { "█" } else { "#" };
-    let bar =
-        |value: f64| ink.repeat((value / highest.max(f64::MIN_POSITIVE) * BAR).round() as usize);
+    let bars = Bars::of(&rows, law, page.style.unicode);
     let clock = ClockTime::of(m);
     let mut table = TextTable::new(&[
         (
@@ -54,36 +46,20 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
         ("p50", Align::Right, 7),
         ("p99", Align::Right, 9),
         ("max", Align::Right, 8),
-        (drawn, Align::Left, 6),
+        (bars.name, Align::Left, 6),
     ]);
-    let time = |time: Option<f64>| time.map(format_duration_ns).unwrap_or_default();
     for row in &shown {
         let begin = match &clock {
             Some(clock) => clock.at(row.begin_ns, DIGITS),
             None => format_duration_ns(row.begin_ns as f64),
         };
-        let cells = [
-            begin,
-            format_count(row.per_second),
-            time(row.p50_ns),
-            time(row.p99_ns),
-            time(row.max_ns),
-            bar(drawn_of(row)),
-        ];
-        table.row(Tone::Plain, cells);
+        table.row(Tone::Plain, row.cells(begin, &bars));
     }
-    if let Some(law) = law {
-        let of_law = [
-            ("law: fresh", law.fresh_per_second),
-            ("law: steady", law.steady_per_second),
-        ];
-        for (name, rate) in of_law {
-            let mut cells: [String; 6] = Default::default();
-            cells[0] = name.into();
-            cells[1] = format_count(rate);
-            cells[5] = bar(rate);
-            table.row(Tone::Quiet, cells);
-        }
+    for (name, rate) in law.into_iter().flat_map(of_law) {
+        let mut cells: [String; 6] = Default::default();
+        (cells[0], cells[1]) = (name.into(), format_count(rate));
+        cells[5] = bars.bar(rate);
+        table.row(Tone::Quiet, cells);
     }
     page.blank();
     page.table(&table);
@@ -97,6 +73,43 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
             rows.len()
         );
         page.paragraph(Tone::Quiet, &left_out);
+    }
+}
+
+fn of_law(law: &SteadyLaw) -> [(&'static str, f64); 2] {
+    [
+        ("law: fresh", law.fresh_per_second),
+        ("law: steady", law.steady_per_second),
+    ]
+}
+
+/// What bars draw.
+struct Bars {
+    name: &'static str,
+    of: fn(&IntervalRow) -> f64,
+    highest: f64,
+    ink: &'static str,
+}
+
+impl Bars {
+    /// Of p99; of a load that a law describes, the load.
+    fn of(rows: &[IntervalRow], law: Option<&SteadyLaw>, unicode: bool) -> Self {
+        let (name, of): (_, fn(&IntervalRow) -> f64) = match law {
+            Some(_) => ("IOPS", |it| it.per_second),
+            None => ("p99", |it| it.p99_ns.or(it.max_ns).unwrap_or(0.0)),
+        };
+        let by_law = law.map_or(f64::MIN_POSITIVE, |law| law.fresh_per_second);
+        Self {
+            name,
+            of,
+            highest: rows.iter().map(of).fold(by_law, f64::max),
+            ink: if unicode { "█" } else { "#" },
+        }
+    }
+
+    fn bar(&self, value: f64) -> String {
+        self.ink
+            .repeat((value / self.highest * BAR).round() as usize)
     }
 }
 
@@ -129,6 +142,18 @@ impl IntervalRow {
             p99_ns: percentile(0.99),
             max_ns: (!response.is_empty()).then(|| response.max() as f64),
         }
+    }
+
+    fn cells(&self, begin: String, bars: &Bars) -> [String; 6] {
+        let time = |time: Option<f64>| time.map(format_duration_ns).unwrap_or_default();
+        [
+            begin,
+            format_count(self.per_second),
+            time(self.p50_ns),
+            time(self.p99_ns),
+            time(self.max_ns),
+            bars.bar((bars.of)(self)),
+        ]
     }
 
     /// Nothing completed is slowest.

@@ -97,16 +97,7 @@ pub enum Finding {
         period_ns: Option<u64>,
     },
     /// Nothing completed for a while, although something was due.
-    Stalled {
-        /// The longest time without a completion, ns.
-        longest_ns: u64,
-        /// How often.
-        count: u64,
-        /// The shortest, ns.
-        shortest_ns: u64,
-        /// From one to the next, ns, where they come regularly.
-        period_ns: Option<u64>,
-    },
+    Stalled(Stalls),
     /// What was left out as warm-up is not like the rest.
     CutDiffers {
         /// Mean time of what was left out, ns.
@@ -179,12 +170,7 @@ impl fmt::Display for Finding {
                 high_ns,
                 period_ns,
             } => fmt_swing(f, low_ns, high_ns, period_ns),
-            Self::Stalled {
-                longest_ns,
-                count,
-                shortest_ns,
-                period_ns,
-            } => fmt_stalled(f, count, [shortest_ns, longest_ns], period_ns),
+            Self::Stalled(stalls) => fmt_stalled(f, stalls),
             Self::CutDiffers {
                 before_ns,
                 after_ns,
@@ -233,12 +219,13 @@ fn fmt_drift(f: &mut fmt::Formatter<'_>, total: f64, bound: f64) -> fmt::Result 
     )
 }
 
-fn fmt_stalled(
-    f: &mut fmt::Formatter<'_>,
-    count: u64,
-    [shortest_ns, longest_ns]: [u64; 2],
-    period_ns: Option<u64>,
-) -> fmt::Result {
+fn fmt_stalled(f: &mut fmt::Formatter<'_>, stalls: Stalls) -> fmt::Result {
+    let Stalls {
+        count,
+        longest_ns,
+        shortest_ns,
+        period_ns,
+    } = stalls;
     let [shortest, longest] = [shortest_ns, longest_ns].map(|it| format_duration_ns(it as f64));
     let is_alike = longest_ns as f64 <= ALIKE * shortest_ns as f64;
     match count {

@@ -29,7 +29,7 @@ const PERIODIC_MIN: usize = 4;
 const PERIOD_PART: f64 = 0.1;
 
 /// Times in which nothing completed, far longer than all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stalls {
     pub count: u64,
     /// The longest, ns.

@@ -90,8 +90,8 @@ fn interval(end_s: u64) -> Interval {
 fn a_series_tells_the_percentiles_of_any_length() {
     let mut run = whole_run();
     run.measurements[0].started_at = Some("2026-11-29T23:59:58.5Z".into());
-    let header = "measurement,time,begin_s,end_s,operations,errors,iops,mean_us,p50_us,p95_us,p99_us,\
-                  p999_us,p9999_us,max_us,foreign_io_share";
+    let header = "measurement,time,begin_s,end_s,operations,errors,iops,mean_us,p50_us,p95_us,\
+                  p99_us,p999_us,p9999_us,max_us,foreign_io_share";
     let check = |every, expected: &[[f64; 12]]| {
         let text = report::csv_series(&run, every).expect("intervals");
         let mut lines = text.lines();
