@@ -172,7 +172,15 @@ impl Sampler {
 
     /// What was collected of the machine.
     pub fn series(&self, processors: u32) -> SystemSeries {
-        let spans = self.spans();
+        let mut spans = self.spans();
+        // A short rest at the end says nothing by itself.
+        if let [.., before, rest] = spans.as_slice()
+            && (rest.end_ns - rest.begin_ns) * 4 < self.interval_ns
+        {
+            let joined = Span::over(&[before.clone(), rest.clone()]);
+            spans.truncate(spans.len() - 2);
+            spans.push(joined);
+        }
         let samples = spans.iter();
         SystemSeries {
             interval_ns: self.interval_ns,
@@ -199,14 +207,6 @@ impl Sampler {
                 last.response.merge(&span.response);
                 last.errors += span.errors;
             }
-        }
-        // A short rest at the end says nothing by itself.
-        if let [.., before, rest] = spans.as_slice()
-            && (rest.end_ns - rest.begin_ns) * 4 < self.interval_ns
-        {
-            let joined = Span::over(&[before.clone(), rest.clone()]);
-            spans.truncate(spans.len() - 2);
-            spans.push(joined);
         }
         spans
     }

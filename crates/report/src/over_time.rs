@@ -24,11 +24,10 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
         return machine_over_time(page, series);
     }
     let law = m.steady_law();
-    let most = match law {
-        Some(_) if !page.style.all => ROWS,
-        _ => m.intervals.len(),
+    let intervals = match law {
+        Some(_) if !page.style.all => Interval::condensed(&m.intervals, ROWS),
+        _ => m.intervals.clone(),
     };
-    let intervals = Interval::condensed(&m.intervals, most);
     let rows: Vec<IntervalRow> = intervals.iter().map(IntervalRow::of).collect();
     let shown = match page.style.all {
         true => rows.iter().collect(),

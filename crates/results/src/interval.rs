@@ -111,11 +111,20 @@ impl Interval {
         })
     }
 
-    /// At most `count` intervals: neighbours in one, the same number in each.
+    /// At most `count` intervals: neighbours in one, the same number in each. A short rest at the
+    /// end, whose rate says nothing by itself, is in the last.
     #[must_use]
     pub fn condensed(intervals: &[Self], count: usize) -> Vec<Self> {
-        let together = intervals.len().div_ceil(count.max(1)).max(1);
-        intervals.chunks(together).map(Self::over).collect()
+        let whole = match intervals {
+            [first, .., rest] if rest.length_ns * 4 < first.length_ns => intervals.len() - 1,
+            _ => intervals.len(),
+        };
+        let together = whole.div_ceil(count.max(1)).max(1);
+        let last = whole.saturating_sub(1) / together * together;
+        let (chunks, last) = intervals.split_at(last);
+        let chunks = chunks.chunks(together).map(Self::over);
+        let last = (!last.is_empty()).then(|| Self::over(last));
+        chunks.chain(last).collect()
     }
 }
 
@@ -165,6 +174,10 @@ mod tests {
         let ends = |it: &Interval| it.end_ns / 1_000_000_000;
         let condensed = Interval::condensed(&parts, 3);
         assert_eq!(condensed.iter().map(ends).collect::<Vec<_>>(), [3, 6, 7]);
+        let mut with_rest = parts.clone();
+        with_rest[6].length_ns /= 10;
+        let condensed = Interval::condensed(&with_rest, 3);
+        assert_eq!(condensed.iter().map(ends).collect::<Vec<_>>(), [2, 4, 7]);
         let foreign = Interval::over(&parts)
             .foreign_share
             .expect("known of three");
