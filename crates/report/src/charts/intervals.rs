@@ -10,7 +10,7 @@ use crate::markup::in_print;
 use crate::plot::{Extent, Guide, Guided, Plot, Series, TimeStep};
 
 /// More intervals than this are joined with their neighbours.
-const DRAWN_MAX: usize = 24;
+const DRAWN_MAX: usize = 60;
 /// The percentiles that are drawn, and whether somebody must ask for them.
 pub(crate) const DRAWN: [(f64, bool); 3] = [(0.5, false), (0.99, false), (0.999, true)];
 
