@@ -59,9 +59,18 @@ pub(crate) fn title(run: &Run) -> String {
         "run" => "Quick benchmark of",
         "trial" => "Workload on",
         "curve" => "Load sweep of",
+        "ssd" => "SSD test of",
         other => return format!("{other} of {}", subject(run)),
     };
     format!("{what} {}", subject(run))
+}
+
+/// The same of a page, with the workload of a single trial.
+pub(crate) fn page_title(run: &Run) -> String {
+    match run.measurements.as_slice() {
+        [one] if !one.title.is_empty() => format!("{} on {}", one.title, subject(run)),
+        _ => title(run),
+    }
 }
 
 /// The target, or all that are compared.

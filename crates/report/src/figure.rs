@@ -201,19 +201,21 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// Rows that lists of runs quote, where a run has them, the most important first.
+pub(crate) const QUOTED: [&str; 4] = [
+    "random-read",
+    "durable-write",
+    "sequential-read",
+    "sequential-write",
+];
+
 /// What a run found, in a few words: for lists.
 #[must_use]
 pub fn headline(run: &Run) -> String {
     if let Some(note) = &run.note {
         return note.title.clone();
     }
-    let named = [
-        "random-read",
-        "durable-write",
-        "sequential-read",
-        "sequential-write",
-    ];
-    let mut parts: Vec<String> = named
+    let mut parts: Vec<String> = QUOTED
         .iter()
         .filter_map(|name| run.measurement(name))
         .filter(|it| trust(it) != Trust::Invalid)

@@ -7,6 +7,7 @@
 mod archive;
 mod comparison;
 mod facts;
+mod key_figures;
 mod live;
 mod sparklines;
 mod tables;
@@ -23,10 +24,10 @@ use sha2::{Digest as _, Sha256};
 use units::format_counted;
 
 use crate::charts::{load, nines, of_tables, over_time};
-use crate::check_up::title;
+use crate::check_up::page_title;
 use crate::markup::escaped;
 use crate::plot::Plot;
-use crate::plot::svg::PageCharts;
+use crate::plot::svg::{ChartPlace, PageCharts};
 
 use tables::Labels;
 
@@ -52,6 +53,7 @@ struct HtmlSection {
     id: &'static str,
     name: String,
     body: String,
+    is_folded: bool,
 }
 
 impl HtmlSection {
@@ -60,6 +62,28 @@ impl HtmlSection {
             id,
             name: name.to_owned(),
             body,
+            is_folded: false,
+        }
+    }
+
+    /// Shown to those who ask for it.
+    fn folded(id: &'static str, name: &str, body: String) -> Self {
+        Self {
+            is_folded: true,
+            ..Self::new(id, name, body)
+        }
+    }
+
+    fn html(&self) -> String {
+        let Self { id, body, .. } = self;
+        let heading = format!("<h2>{}</h2>", escaped(&self.name));
+        match self.is_folded {
+            // A link to what is inside unfolds it.
+            true => format!(
+                "<details><summary>{heading}</summary>\n<section id=\"{id}\">\n{body}</section>\n\
+                 </details>\n"
+            ),
+            false => format!("<section id=\"{id}\">\n{heading}\n{body}</section>\n"),
         }
     }
 }
@@ -77,31 +101,25 @@ pub fn html(run: &Run) -> String {
     nines.extend(by_nines.flat_map(nines::rows_by_nines));
     let mut drawn = PageCharts::default();
     let mut labels = Labels::default();
+    let figures = verdict::findings(run) + &tables::all(run, &tables, &mut labels);
+    let pictures = of_tables::all(run);
+    let pictures = match pictures.as_slice() {
+        [_] => alone(&pictures, &mut drawn),
+        _ => grid("", &pictures, &mut drawn),
+    };
     let sections = [
-        HtmlSection::new(
-            "load",
-            "Latency against load",
-            grid("", &curves, &mut drawn),
-        ),
-        HtmlSection::new("figures", "Results", tables::all(run, &tables, &mut labels)),
+        HtmlSection::new("load", "Latency against load", alone(&curves, &mut drawn)),
+        HtmlSection::new("pictures", "Pictures", pictures),
+        over_time(run, &mut drawn),
+        HtmlSection::new("figures", "Results", figures),
         HtmlSection::new("warnings", "Warnings", facts::warnings(run)),
-        HtmlSection::new(
+        HtmlSection::folded(
             "nines",
             "Latency by percentile",
             grid(&note, &nines, &mut drawn),
         ),
-        HtmlSection::new(
-            "pictures",
-            "Pictures",
-            grid("", &of_tables::all(run), &mut drawn),
-        ),
-        HtmlSection::new(
-            "time",
-            "Over time",
-            sparklines::all(run) + &grid("", &over_time::plots(run), &mut drawn),
-        ),
-        HtmlSection::new("system", "System", facts::environment(run)),
-        HtmlSection::new("setup", "Settings", facts::setup(run)),
+        HtmlSection::folded("system", "System", facts::environment(run)),
+        HtmlSection::folded("setup", "Settings", facts::setup(run)),
         HtmlSection::new("reproduce", "Reproduce", facts::repeat(run)),
     ];
     let held = format!(
@@ -109,12 +127,24 @@ pub fn html(run: &Run) -> String {
         embedded(run)
     );
     document(
-        &title(run),
+        &page_title(run),
         &verdict::header(run, &tables),
         &sections,
         &held,
         &labels.into_rules(),
     )
+}
+
+/// The course of the run: charts of few measurements, lines of many.
+fn over_time(run: &Run, drawn: &mut PageCharts) -> HtmlSection {
+    let (first, others) = over_time::plots(run);
+    let charts = alone(&first, drawn) + &grid("", &others, drawn);
+    let lines = sparklines::all(run);
+    let of = match lines.is_empty() {
+        true => HtmlSection::new,
+        false => HtmlSection::folded,
+    };
+    of("time", "Over time", lines + &charts)
 }
 
 /// A page of sections; those without a body are left out.
@@ -140,11 +170,8 @@ impl HtmlPage<'_> {
             text.push_str(&format!("<a href=\"#{id}\">{}</a>", escaped(name)));
         }
         text.push_str("</nav>\n<main>\n");
-        for HtmlSection { id, name, body } in sections() {
-            text.push_str(&format!(
-                "<section id=\"{id}\">\n<h2>{}</h2>\n{body}</section>\n",
-                escaped(name)
-            ));
+        for section in sections() {
+            text.push_str(&section.html());
         }
         let (held, script) = (self.held, unindented(self.script));
         text.push_str(&format!(
@@ -242,11 +269,15 @@ fn grid(note: &str, plots: &[Plot], drawn: &mut PageCharts) -> String {
     if plots.is_empty() {
         return String::new();
     }
-    let mut text = format!("{note}<div class=\"plots\">\n");
-    for plot in plots {
-        text.push_str(&plot.html(drawn));
-    }
-    text + "</div>\n"
+    let charts = plots.iter().map(|it| it.html(drawn, ChartPlace::Beside));
+    let charts: String = charts.collect();
+    format!("{note}<div class=\"plots\">\n{charts}</div>\n")
+}
+
+/// Charts as wide as the page, one below the other.
+fn alone(plots: &[Plot], drawn: &mut PageCharts) -> String {
+    let charts = plots.iter().map(|it| it.html(drawn, ChartPlace::Alone));
+    charts.collect()
 }
 
 fn nines_note(left: usize) -> String {

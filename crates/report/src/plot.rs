@@ -11,6 +11,9 @@ use results::Unit;
 
 use axis::{Axis, AxisScale, tick_label};
 
+/// An interval stretches an axis up to this factor beyond the values.
+const REACH: f64 = 1.6;
+
 /// A value with its interval; both ends are the value where nothing is known of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Extent {
@@ -55,6 +58,18 @@ impl Extent {
 pub(crate) struct PlotPoint {
     pub at: [Extent; 2],
     pub text: String,
+    /// Whether it is hollow: an estimate, not a result.
+    pub is_estimate: bool,
+}
+
+impl PlotPoint {
+    pub const fn new(at: [Extent; 2], text: String) -> Self {
+        Self {
+            at,
+            text,
+            is_estimate: false,
+        }
+    }
 }
 
 /// How the places of a series are drawn.
@@ -113,10 +128,8 @@ impl Series {
                 continue;
             };
             line.extend([[it.from, value], [it.to, value]]);
-            places.push(PlotPoint {
-                at: [0.5 * (it.from + it.to), value].map(Extent::exact),
-                text: it.text,
-            });
+            let at = [0.5 * (it.from + it.to), value].map(Extent::exact);
+            places.push(PlotPoint::new(at, it.text));
         }
         Self {
             name: name.to_owned(),
@@ -221,7 +234,7 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// A plot whose axes hold all that is in it.
+    /// A plot whose axes hold all that is in it; intervals that are much longer are cut off.
     pub fn new(sides: [SideOf<'_>; 2], series: Vec<Series>, guides: Vec<Guide>) -> Self {
         let values = |side: usize| {
             let places = series.iter().flat_map(|it| &it.places);
@@ -231,13 +244,19 @@ impl Plot {
             let found = guides
                 .iter()
                 .filter_map(move |it| it.found.filter(|_| side == 0));
-            let extents = places.map(move |it| it.at[side]);
-            let extents = extents.chain(guiding.map(|it| it.at)).chain(found);
-            extents
-                .flat_map(Extent::all)
-                .chain(lines.map(move |it| it[side]))
+            let extents: Vec<Extent> = places.map(|it| it.at[side]).collect();
+            let exact = extents.iter().map(|it| it.value);
+            let lines = lines.map(|it| it[side]);
+            let (low, high) = axis::ends(exact.chain(lines.clone()));
+            let near = move |end: f64| end.clamp(low.min(low / REACH), high.max(high * REACH));
+            let intervals = extents.into_iter().flat_map(Extent::all);
+            let intervals = intervals.map(move |it| if low <= high { near(it) } else { it });
+            let guiding = guiding.map(|it| it.at).chain(found);
+            let all = intervals.chain(guiding.flat_map(Extent::all)).chain(lines);
+            all.collect::<Vec<f64>>()
         };
-        let [across, up] = [0, 1].map(|side| LabelledAxis::over(&sides[side], values(side)));
+        let [across, up] =
+            [0, 1].map(|side| LabelledAxis::over(&sides[side], values(side).into_iter()));
         Self {
             title: String::new(),
             note: String::new(),

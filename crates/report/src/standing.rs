@@ -63,7 +63,8 @@ fn reasons(run: &Run) -> impl Iterator<Item = String> {
     parts.into_iter().flatten()
 }
 
-fn first(tables: &[Table]) -> &[Table] {
+/// The rows of a screen.
+pub(crate) fn first(tables: &[Table]) -> &[Table] {
     &tables[..tables.len().min(1)]
 }
 

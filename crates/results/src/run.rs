@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
-use crate::environment::{Environment, TargetDescription};
+use crate::environment::{Environment, TargetDescription, TargetKind};
 use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
 use crate::note::RunNote;
@@ -131,6 +131,13 @@ impl Run {
     #[must_use]
     pub fn are_trials_summed_up(&self) -> bool {
         self.tables.iter().any(|it| it.sums_up_trials)
+    }
+
+    /// Whether no storage was measured, but models in virtual time.
+    #[must_use]
+    pub fn is_of_models(&self) -> bool {
+        let mut places = std::iter::once(&self.target).chain(&self.other_targets);
+        places.all(|it| it.kind == TargetKind::Simulated)
     }
 
     /// The measurement of that name.

@@ -41,6 +41,9 @@ pub struct Show {
     /// Whether percentiles of all its rows are drawn on a page, in one picture for each time.
     #[serde(skip_serializing_if = "is_false")]
     pub by_nines: bool,
+    /// Whether its rows are ranked by their headline on a page, the best first.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_ranked: bool,
     /// What else is drawn on a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plot: Option<PlotOf>,

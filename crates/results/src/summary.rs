@@ -11,7 +11,6 @@ use crate::metric::LATENCY_MAX;
 use crate::reading::Unit;
 use crate::run::Run;
 use crate::table::{Figure, Role, Row, Table, Trust};
-use crate::tables::POINTS;
 
 /// Keys with their values, in the order of their making.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,7 +61,7 @@ impl Run {
     #[must_use]
     pub fn summary(&self) -> Summary {
         let tables = self.summaries();
-        let tables = || tables.iter().filter(|table| table.name != POINTS);
+        let tables = || tables.iter().filter(|table| !table.is_points());
         let rows = tables().flat_map(|table| {
             let rows = table.rows.iter();
             rows.map(move |row| (row_key(table, row), summed_up(row)))

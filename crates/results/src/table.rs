@@ -10,6 +10,7 @@ use crate::reading::{Better, Unit};
 use crate::replicate::Replicate;
 use crate::saying::Saying;
 use crate::show::{Show, is_false};
+use crate::tables::{LEVELS, POINTS};
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
@@ -473,6 +474,18 @@ impl Table {
                 named.join(", ")
             }
         }
+    }
+
+    /// Whether its rows are the latency levels of a load curve.
+    #[must_use]
+    pub fn is_levels(&self) -> bool {
+        self.name == LEVELS
+    }
+
+    /// Whether its rows are the points of a load curve.
+    #[must_use]
+    pub fn is_points(&self) -> bool {
+        self.name == POINTS
     }
 
     /// Of its rows those that stand for the run in lists, briefly named: the marked ones, or the

@@ -13,7 +13,7 @@ mod timing;
 mod transactions;
 mod transfer;
 
-pub(crate) use curve::POINTS;
+pub(crate) use curve::{LEVELS, POINTS};
 pub(crate) use operations::NAME as OPERATIONS;
 
 use crate::run::Run;

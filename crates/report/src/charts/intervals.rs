@@ -1,7 +1,7 @@
 //! Percentiles of the latency and the rate over time, from the histogram of each interval.
 
 use results::environment::BackgroundIo;
-use results::{Interval, Measurement, Unit, Work, percentile_name};
+use results::{Interval, Measurement, Unit, Work};
 use stats::Histogram;
 use units::format_duration_ns;
 
@@ -11,8 +11,8 @@ use crate::plot::{Extent, Guide, Guided, Plot, Series, TimeStep};
 
 /// More intervals than this are joined with their neighbours.
 const DRAWN_MAX: usize = 60;
-/// The percentiles that are drawn, and whether somebody must ask for them.
-pub(crate) const DRAWN: [(f64, bool); 3] = [(0.5, false), (0.99, false), (0.999, true)];
+/// The percentiles that are drawn, with their names.
+pub(crate) const DRAWN: [(f64, &str); 3] = [(0.5, "p50"), (0.99, "p99"), (1.0, "max")];
 
 /// An interval with what is read from it.
 pub(crate) struct DrawnInterval {
@@ -41,24 +41,28 @@ impl DrawnInterval {
     }
 
     pub fn percentile(&self, p: f64) -> Option<f64> {
-        let time = self.response.quantile(p)?;
+        let time = match p < 1.0 {
+            true => self.response.quantile(p)?,
+            false if self.response.is_empty() => return None,
+            false => self.response.max(),
+        };
         Some((time as f64).max(1.0) / SECOND)
     }
 
     /// Everything that is known of it, for a tip.
     fn label(&self) -> String {
         let rate = in_print(&Unit::PerSecond.format(self.per_second));
-        let times = DRAWN.iter().filter_map(|(p, _)| {
+        let times = DRAWN.iter().filter_map(|(p, name)| {
             let time = in_print(&format_duration_ns(self.percentile(*p)? * SECOND));
-            Some(format!(", {} {time}", percentile_name(*p)))
+            Some(format!(", {name} {time}"))
         });
         let times: String = times.collect();
-        let foreign = self.foreign_share.filter(|_| self.is_disturbed());
-        let foreign = foreign.map_or_else(String::new, |share| {
+        let background = self.foreign_share.filter(|_| self.is_disturbed());
+        let background = background.map_or_else(String::new, |share| {
             format!(", {:.0} % background I/O", share * 100.0)
         });
         let (from, to) = (self.from, self.to);
-        format!("{from:.1} – {to:.1} s: {rate}{times}{foreign}")
+        format!("{from:.1} – {to:.1} s: {rate}{times}{background}")
     }
 }
 
@@ -70,40 +74,37 @@ pub(crate) fn drawn(kept: &[Interval], most: usize) -> Vec<DrawnInterval> {
 
 /// Two charts of a measurement that kept its intervals: its latency, and its rate with what `law`
 /// says of it.
-pub(super) fn plots(measurement: &Measurement, law: Vec<Guide>) -> Vec<Plot> {
+pub(super) fn plots(measurement: &Measurement, law: Vec<Guide>) -> [Option<Plot>; 2] {
     let kept = &measurement.intervals;
     if kept.len() < 2 {
-        return Vec::new();
+        return [None, None];
     }
     let drawn = drawn(kept, DRAWN_MAX);
     let each = in_print(&format_duration_ns((drawn[0].to - drawn[0].from) * SECOND));
     let note = format!("Intervals of {each} from the start, warm-up included.");
-    let both = [
-        latency(&drawn, &DRAWN),
-        rates(&drawn, measurement.work, law),
-    ];
-    let named = both.into_iter().flatten().map(|plot| {
-        let title = format!("{}: {} over time", measurement.title, plot.up.name);
-        plot.titled(title, note.as_str())
-    });
-    named.collect()
+    let both = [latency(&drawn), rates(&drawn, measurement.work, law)];
+    both.map(|plot| {
+        plot.map(|plot| {
+            let title = format!("{}: {} over time", measurement.title, plot.up.name);
+            plot.titled(title, note.as_str())
+        })
+    })
 }
 
 /// Percentiles of the latency, broken where too little was completed for them.
-pub(crate) fn latency(drawn: &[DrawnInterval], shown: &[(f64, bool)]) -> Option<Plot> {
-    let series = shown.iter().map(|&(p, is_hidden)| Series {
-        is_hidden,
-        ..steps(&percentile_name(p), drawn, |it| it.percentile(p))
-    });
+pub(crate) fn latency(drawn: &[DrawnInterval]) -> Option<Plot> {
+    let series = DRAWN
+        .iter()
+        .map(|(p, name)| steps(name, drawn, |it| it.percentile(*p)));
     let series = series.filter(|it| !it.places.is_empty());
     let of = ("latency", Unit::Seconds);
-    plot(of, series.collect(), foreign(drawn).collect())
+    plot(of, series.collect(), background(drawn).collect())
 }
 
 /// What was done a second.
 pub(crate) fn rates(drawn: &[DrawnInterval], work: Work, mut guides: Vec<Guide>) -> Option<Plot> {
     let (name, unit, _) = rate(work);
-    guides.extend(foreign(drawn));
+    guides.extend(background(drawn));
     let series = steps(name, drawn, |it| Some(it.per_second));
     plot((name, unit), vec![series], guides)
 }
@@ -123,7 +124,7 @@ fn steps(
 }
 
 /// Where others used the device, neighbours in one.
-fn foreign(drawn: &[DrawnInterval]) -> impl Iterator<Item = Guide> {
+fn background(drawn: &[DrawnInterval]) -> impl Iterator<Item = Guide> {
     let runs = drawn.chunk_by(|left, right| left.is_disturbed() == right.is_disturbed());
     let disturbed = runs.filter(|run| run[0].is_disturbed());
     disturbed.enumerate().map(|(at, run)| {
@@ -135,10 +136,7 @@ fn foreign(drawn: &[DrawnInterval]) -> impl Iterator<Item = Guide> {
             of: Guided::Across,
             at: Extent { value, low, high },
             label: if at == 0 { "background I/O" } else { "" }.into(),
-            text: format!(
-                "{low:.1} – {high:.1} s: up to {most:.0} % of the device's I/O came from other \
-                 processes"
-            ),
+            text: format!("{low:.1} – {high:.1} s: up to {most:.0} % background I/O"),
             found: None,
         }
     })
@@ -178,11 +176,11 @@ mod tests {
     #[test]
     fn a_stall_is_a_gap_in_the_latency_and_a_rate_of_zero() {
         let plots = plots(&measured([None; 5]), Vec::new());
-        let [latency, rate] = plots.as_slice() else {
-            panic!("two charts: {}", plots.len());
+        let [Some(latency), Some(rate)] = plots else {
+            panic!("two charts");
         };
         let names: Vec<&str> = latency.series.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["p50", "p99", "p99.9"]);
+        assert_eq!(names, ["p50", "p99", "max"]);
         let p99 = &latency.series[1];
         let (gaps, known): (Vec<[f64; 2]>, Vec<[f64; 2]>) =
             p99.line.iter().copied().partition(|it| it[1].is_nan());
@@ -199,7 +197,7 @@ mod tests {
         assert_eq!(rates, [2_000.0, 4_000.0, 0.0, 8_000.0, 10_000.0]);
         assert_eq!(
             p99.places[0].text,
-            "0.0 – 1.0 s: 2,000/s, p50 500 µs, p99 1.00 ms"
+            "0.0 – 1.0 s: 2,000/s, p50 500 µs, p99 1.00 ms, max 1.00 ms"
         );
         assert!(latency.guides.is_empty() && rate.guides.is_empty());
     }
@@ -209,12 +207,13 @@ mod tests {
         let quiet = BackgroundIo::MARKED_SHARE / 2.0;
         let shares = [Some(quiet), Some(0.4), Some(0.2), None, Some(0.9)];
         let plots = plots(&measured(shares), Vec::new());
-        let ranges: Vec<String> = plots[0].guides.iter().map(|it| it.text.clone()).collect();
+        let [latency, _] = plots.map(|it| it.expect("a chart"));
+        let ranges: Vec<String> = latency.guides.iter().map(|it| it.text.clone()).collect();
         assert_eq!(
             ranges,
             [
-                "1.0 – 3.0 s: up to 40 % of the device's I/O came from other processes",
-                "4.0 – 5.0 s: up to 90 % of the device's I/O came from other processes",
+                "1.0 – 3.0 s: up to 40 % background I/O",
+                "4.0 – 5.0 s: up to 90 % background I/O",
             ]
         );
     }
@@ -223,6 +222,7 @@ mod tests {
     fn one_interval_is_no_course_over_time() {
         let mut measurement = measured([None; 5]);
         measurement.intervals.truncate(1);
-        assert!(plots(&measurement, Vec::new()).is_empty());
+        let plots = plots(&measurement, Vec::new());
+        assert!(plots.iter().all(Option::is_none));
     }
 }

@@ -17,26 +17,37 @@ use crate::plot::{Extent, Guide, Guided, Plot, PlotPoint, Series, SideOf};
 /// Levels further than this factor from everything measured would flatten the curve.
 const LEVEL_REACH: f64 = 2.5;
 /// How a curve is read.
-const NOTE: &str = "Bands and bars are 95 % intervals; dashed lines are the latency levels.";
+const NOTE: &str = "Hollow points are estimates. Bands and bars are 95 % intervals.";
 
 pub(super) fn printed(name: &str, estimate: Estimate) -> String {
     Printed::of(&Figure::time_ns(name, estimate)).in_line()
 }
 
-/// All times of a curve over its load.
+/// All times of a curve over its load, estimates included, with the latency of the lowest load.
 pub(crate) fn curve(curve: &Curve) -> Option<Plot> {
-    let points: Vec<&CurvePoint> = cited_points(curve).collect();
+    let mut points: Vec<&CurvePoint> = curve.points.iter().collect();
+    points.sort_by(|one, other| one.load.value.total_cmp(&other.load.value));
     let times = times_of(curve).into_iter();
     let series = times.map(|(name, of, is_hidden)| Series {
         is_hidden,
         ..of_points(&points, curve.arrivals, &name, &of)
     });
     let series = series.filter(|it| !it.places.is_empty());
-    Some(over_load(curve, "latency", series.collect())?.titled(&curve.title, NOTE))
+    let mut plot = over_load(curve, "latency", series.collect())?;
+    let lowest = points.first().filter(|_| points.len() > 1);
+    plot.guides.extend(lowest.map(|it| idle(curve, it)));
+    Some(plot.titled(&curve.title, NOTE))
 }
 
-/// The time that the levels are about, scouts included: what a screen shows. Nothing hides a point
-/// that counts.
+/// The latency where nothing waits.
+fn idle(curve: &Curve, lowest: &CurvePoint) -> Guide {
+    let time = lowest.time(curve.channel).value;
+    let printed = in_print(&format_duration_ns(time));
+    Guide::height(Extent::exact(time / SECOND), format!("idle {printed}"))
+}
+
+/// The time that the levels are about, estimates included: what a screen shows. Nothing hides a
+/// point that counts.
 pub(crate) fn judged(curve: &Curve) -> Option<Plot> {
     let of = |point: &CurvePoint| Some(point.time(curve.channel));
     let series = |name: &str, is: fn(&CurvePoint) -> bool| {
@@ -186,9 +197,11 @@ fn of_points(
             _ => format_counted(u64::from(point.clients), "client"),
         };
         let load = Printed::of(&Figure::iops(point.load)).in_line();
+        let estimate = if point.is_scout { ", an estimate" } else { "" };
         is_drawable(point.load.value).then(|| PlotPoint {
             at: [Extent::of(point.load, 1.0), Extent::of(time, SECOND)],
-            text: format!("{source}: {load}, {name} {}", printed(name, time)),
+            text: format!("{source}: {load}, {name} {}{estimate}", printed(name, time)),
+            is_estimate: point.is_scout,
         })
     });
     Series {

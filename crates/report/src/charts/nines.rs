@@ -54,10 +54,8 @@ pub(crate) fn rows_by_nines(table: &Table) -> Vec<Plot> {
             let (_, p) = percentile(&figure.metric.name).filter(|(it, _)| it == time)?;
             let (found, printed) = (figure.value, Printed::of(figure).in_line());
             let is_known = found.value > 0.0 && found.value.is_finite();
-            is_known.then(|| PlotPoint {
-                at: [Extent::exact(nines(p)), Extent::of(found, 1.0)],
-                text: format!("{}: {printed}", percentile_name(p)),
-            })
+            let at = [Extent::exact(nines(p)), Extent::of(found, 1.0)];
+            is_known.then(|| PlotPoint::new(at, format!("{}: {printed}", percentile_name(p))))
         });
         Series::joined(&table.row_name(row), places)
     };
@@ -154,10 +152,9 @@ fn distribution(name: &str, times: &Times, histogram: Option<&Histogram>) -> Ser
             ..Figure::time_ns(name, estimate)
         };
         let printed = Printed::of(&figure).in_line();
-        Some(PlotPoint {
-            at: [Extent::exact(nines(it.p)), Extent::of(estimate, SECOND)],
-            text: format!("{} {name}: {printed}", percentile_name(it.p)),
-        })
+        let at = [Extent::exact(nines(it.p)), Extent::of(estimate, SECOND)];
+        let text = format!("{} {name}: {printed}", percentile_name(it.p));
+        Some(PlotPoint::new(at, text))
     });
     let places = places.filter(|it| it.at[0].value <= NINES_MAX);
     let series = Series::joined(name, places);

@@ -69,10 +69,8 @@ fn line(of: &PlotOf, name: &str, rows: &[&Row]) -> Series {
             Printed::of(figure).in_line(),
             printed.join(" ")
         );
-        PlotPoint {
-            at: [Extent::exact(at.value.value), Extent::of(figure.value, 1.0)],
-            text: in_print(&text),
-        }
+        let at = [Extent::exact(at.value.value), Extent::of(figure.value, 1.0)];
+        PlotPoint::new(at, in_print(&text))
     });
     let mut series = Series::joined(&words(name), places);
     series.has_band = is_main;

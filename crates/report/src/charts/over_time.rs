@@ -39,11 +39,16 @@ pub(crate) fn with_intervals(run: &Run) -> Vec<&Measurement> {
     measured.filter(|it| it.intervals.len() > 1).collect()
 }
 
-/// The charts of each measurement that kept its intervals.
-pub(crate) fn plots(run: &Run) -> Vec<Plot> {
+/// The latency of each measurement that kept its intervals; and all other charts.
+pub(crate) fn plots(run: &Run) -> (Vec<Plot>, Vec<Plot>) {
     let shown = with_intervals(run);
     let shown = shown.iter().filter(|_| shown.len() <= CHARTS_MAX);
-    let mut plots: Vec<Plot> = shown.flat_map(|it| intervals::plots(it, law(it))).collect();
+    let (mut latencies, mut plots) = (Vec::new(), Vec::new());
+    for measurement in shown {
+        let [latency, rate] = intervals::plots(measurement, law(measurement));
+        latencies.extend(latency);
+        plots.extend(rate);
+    }
     for (name, clients, series) in run.intervals().take(MEASUREMENTS_MAX) {
         let measurement = run.measurement(name);
         let rate = rate(measurement.map_or(Work::Operation, |it| it.work));
@@ -54,7 +59,7 @@ pub(crate) fn plots(run: &Run) -> Vec<Plot> {
         let note = format!(
             "Mean of every {} from the start, warm-up included.{}",
             each(&samples),
-            foreign(measurement)
+            background(measurement)
         );
         for of in own.chain(DEVICE) {
             let guides = match of.1 {
@@ -66,7 +71,7 @@ pub(crate) fn plots(run: &Run) -> Vec<Plot> {
             plots.extend(plot.map(|it| it.titled(title, note.as_str())));
         }
     }
-    plots
+    (latencies, plots)
 }
 
 /// Mean latency over time as a file, of one or several measurements, each with its name; `None`
@@ -117,17 +122,14 @@ pub(crate) fn rate(work: Work) -> SampleOf {
 }
 
 /// What others did meanwhile, where it was enough to disturb.
-fn foreign(measurement: Option<&Measurement>) -> String {
+fn background(measurement: Option<&Measurement>) -> String {
     let disturbing = measurement.and_then(|it| {
         let foreign = it.counters.as_ref()?.foreign?;
         let is_negligible = foreign.is_negligible(it.duration_ns as f64 / 1e9);
         (foreign.share >= BackgroundIo::MARKED_SHARE && !is_negligible).then_some(foreign.share)
     });
     disturbing.map_or_else(String::new, |share| {
-        format!(
-            " {:.0} % of the device's I/O came from other processes.",
-            share * 100.0
-        )
+        format!(" Background I/O: {:.0} %.", share * 100.0)
     })
 }
 
@@ -185,7 +187,7 @@ fn law(measurement: &Measurement) -> Vec<Guide> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::svg::PageCharts;
+    use crate::plot::svg::{ChartPlace, PageCharts};
 
     fn sample(end_s: u64, per_second: f64, response_s: Option<f64>) -> SystemSample {
         SystemSample {
@@ -215,7 +217,7 @@ mod tests {
         let plot = |of: SampleOf| plot((of.0, of.1), vec![values("", &samples, of)], Vec::new());
         let drawn = plot(LATENCY)
             .expect("a chart")
-            .html(&mut PageCharts::default());
+            .html(&mut PageCharts::default(), ChartPlace::Beside);
         let path = drawn.split("class=\"line\" d=\"").nth(1).expect("a line");
         let path = path.split('"').next().expect("its end");
         assert_eq!(path.matches('M').count(), 2, "{path}");

@@ -37,10 +37,8 @@ pub fn positioning_svg(found: &Positioning) -> String {
         let places = counts.iter().enumerate().map(|(bin, &height)| {
             let low = (bin as f64 + 0.5 * (1.0 - BAR_SHARE)) * width + part as f64 * each;
             let (value, high) = (low + 0.5 * each, low + each);
-            PlotPoint {
-                at: [Extent { value, low, high }, height],
-                text: format_count(height.value),
-            }
+            let at = [Extent { value, low, high }, height];
+            PlotPoint::new(at, format_count(height.value))
         });
         Series {
             look: PlaceLook::Bars,

@@ -1,9 +1,10 @@
-//! What stands below the figures: what to mind, where it was measured, how to repeat it.
+//! What stands below the figures: warnings, where it was measured, how to repeat it.
 
 use results::environment::{BlockDevice, Environment};
 use results::{FileText, Run, RunSetting, SettingOrigin, Severity, Warning};
 use units::{Bytes, format_counted, format_duration_ns};
 
+use super::tables::folded;
 use crate::check_up::machine;
 use crate::markup::{escaped, escaped_lines, in_print};
 use crate::names::words;
@@ -14,7 +15,10 @@ use crate::target::{device_in_brief, file_system_in_full, in_brief, raid_in_brie
 /// Of what is said of several measurements, so many are named.
 const SCOPES_SHOWN: usize = 6;
 
-/// One thing to mind, and of what it is said.
+/// So many warnings are not folded.
+const WARNINGS_SHOWN: usize = 4;
+
+/// One warning, and of what it is said.
 struct Remark<'a> {
     warning: &'a Warning,
     scopes: Vec<String>,
@@ -48,26 +52,30 @@ fn remarks(run: &Run) -> Vec<Remark<'_>> {
     found
 }
 
-/// The warnings; those that only inform are folded where heavier ones stand above them.
+/// The warnings; more of them, and what only informs below them, are folded.
 pub(super) fn warnings(run: &Run) -> String {
     let remarks = remarks(run);
-    let (heavy, notes): (Vec<&Remark<'_>>, Vec<&Remark<'_>>) = remarks
+    let (mut heavy, notes): (Vec<&Remark<'_>>, Vec<&Remark<'_>>) = remarks
         .iter()
         .partition(|it| it.warning.severity > Severity::Info);
     let list = |remarks: &[&Remark<'_>]| {
         let items: Vec<String> = remarks.iter().map(|it| item(it)).collect();
         format!("<ul class=\"warnings\">\n{}</ul>\n", items.concat())
     };
-    match (heavy.is_empty(), notes.is_empty()) {
-        (true, true) => String::new(),
-        (true, false) => list(&notes),
-        (false, true) => list(&heavy),
-        (false, false) => format!(
-            "{}<details><summary>{}</summary>\n{}</details>\n",
-            list(&heavy),
-            format_counted(notes.len() as u64, "remark"),
-            list(&notes)
-        ),
+    let (first, others) = match heavy.is_empty() {
+        true => (notes, Vec::new()),
+        false => {
+            let others = heavy.split_off(heavy.len().min(WARNINGS_SHOWN));
+            (heavy, [others, notes].concat())
+        }
+    };
+    let rest = match others.len() as u64 {
+        0 => String::new(),
+        count => folded(&format!("{count} more"), &list(&others)),
+    };
+    match first.is_empty() {
+        true => String::new(),
+        false => list(&first) + &rest,
     }
 }
 
@@ -117,6 +125,14 @@ pub(super) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> S
 /// The target and what it stands on, the machine and what it did.
 pub(super) fn environment(run: &Run) -> String {
     let (target, it) = (&run.target, &run.environment);
+    // What a model does in virtual time owes nothing to this machine.
+    let of_storage = |fact: String| {
+        if run.is_of_models() {
+            String::new()
+        } else {
+            fact
+        }
+    };
     let mut found = vec![
         ("Target", format!("{}: {}", target.given, in_brief(target))),
         (
@@ -145,9 +161,12 @@ pub(super) fn environment(run: &Run) -> String {
             "RAID",
             target.raid.as_ref().map_or_else(String::new, raid_in_brief),
         ),
-        ("Host", format!("{}, {}", it.host_name, machine(run))),
-        ("Processor", processor(it)),
-        ("Load", load(run)),
+        (
+            "Host",
+            of_storage(format!("{}, {}", it.host_name, machine(run))),
+        ),
+        ("Processor", of_storage(processor(it))),
+        ("Load", of_storage(load(run))),
         (
             "Measured",
             format!(

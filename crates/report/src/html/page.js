@@ -86,6 +86,13 @@
     URL.revokeObjectURL(link.href);
   });
 
+  // A long table fills a small screen.
+  if (matchMedia("(max-width: 44rem)").matches) {
+    for (const table of document.querySelectorAll("details.table[open]")) {
+      table.open = table.querySelectorAll("tbody tr").length < 5;
+    }
+  }
+
   // Paper has nothing to unfold.
   addEventListener("beforeprint", () => {
     for (const folded of document.querySelectorAll("details")) folded.open = true;

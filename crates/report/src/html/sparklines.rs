@@ -3,7 +3,7 @@
 use results::{Measurement, Run};
 use units::{format_count, format_duration_ns};
 
-use crate::charts::intervals::{DRAWN, drawn, latency, rates};
+use crate::charts::intervals::{drawn, latency, rates};
 use crate::charts::over_time::{CHARTS_MAX, SECOND, with_intervals};
 use crate::markup::{escaped, in_print};
 use crate::plot::axis::{Axis, AxisScale, ends};
@@ -20,7 +20,7 @@ pub(super) fn all(run: &Run) -> String {
     }
     let mut text = String::from(
         "<div class=\"wide\"><table class=\"spark\"><thead><tr><th scope=\"col\">measurement</th>\
-         <th scope=\"col\">p50 and p99 (log)</th><th scope=\"col\" class=\"n\">p50</th>\
+         <th scope=\"col\">p50, p99, max (log)</th><th scope=\"col\" class=\"n\">p50</th>\
          <th scope=\"col\" class=\"n\">p99</th><th scope=\"col\">IOPS from 0</th>\
          <th scope=\"col\" class=\"n\">IOPS</th></tr></thead>\n<tbody>\n",
     );
@@ -29,9 +29,8 @@ pub(super) fn all(run: &Run) -> String {
     }
     text.push_str("</tbody></table></div>\n");
     text.push_str(
-        "<p class=\"legend\">From the start to the end of each measurement, warm-up included; \
-         least to greatest of its intervals next to each line. Shaded: more than a tenth of the \
-         device's I/O came from other processes.</p>\n",
+        "<p class=\"legend\">Each line is a whole measurement with warm-up. The ranges are those \
+         of its intervals. Shaded: background I/O above 10 %.</p>\n",
     );
     text
 }
@@ -41,17 +40,22 @@ fn row(measurement: &Measurement) -> String {
     let times = |p: f64| drawn.iter().filter_map(move |it| it.percentile(p));
     let per_second = || drawn.iter().map(|it| it.per_second);
     let (name, title) = (&measurement.name, &measurement.title);
-    let latency = latency(&drawn, &DRAWN[..2]);
-    let latency = latency.map(|it| it.spark(&format!("{name}: p50 and p99 over time")));
+    let latency = latency(&drawn);
+    let latency = latency.map(|it| it.spark(&format!("{name}: p50, p99 and max over time")));
+    let end = drawn.last().map_or(0.0, |it| it.to);
+    let axis = format!(
+        "<small class=\"span\"><span>0 s</span><span>{}</span></small>",
+        escaped(&in_print(&format_duration_ns(end * SECOND)))
+    );
     let rates = rates(&drawn, measurement.work, Vec::new()).map(|mut it| {
         it.up.axis = Axis::over(AxisScale::FromZero, per_second());
         it.spark(&format!("{name}: IOPS over time"))
     });
     let time = |seconds: f64| in_print(&format_duration_ns(seconds * SECOND));
     format!(
-        "<tr><th scope=\"row\">{}<small>{}</small></th><td>{}</td>{}{}<td>{}</td>{}</tr>\n",
-        escaped(name),
+        "<tr><th scope=\"row\">{}<small>{}</small></th><td>{}{axis}</td>{}{}<td>{}</td>{}</tr>\n",
         escaped(title),
+        escaped(name),
         latency.unwrap_or_default(),
         range("p50", times(0.5), &time),
         range("p99", times(0.99), &time),
@@ -114,6 +118,6 @@ mod tests {
             .skip(1)
             .map(|it| it.split('"').next().expect("a line").matches('M').count())
             .collect();
-        assert_eq!(lines, [2, 2, 1], "p50, p99, IOPS: {row}");
+        assert_eq!(lines, [2, 2, 2, 1], "p50, p99, max, IOPS: {row}");
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a run as tables of a page: values with their intervals, a strip that shows them on
 //! one scale, how far each row can be trusted.
 
-use results::{Figure, Metric, Role, Row, Run, Table, Trust, Unit};
+use results::{Better, Figure, Metric, Role, Row, Run, Table, Trust, Unit};
 use units::format_counted;
 
 use crate::figure::{indicative_legend, legend};
@@ -11,10 +11,8 @@ use crate::plot::Extent;
 use crate::plot::axis::{Axis, AxisScale, tick_label};
 use crate::plot::strip::{SHOWN, Sense, Strip};
 
-/// Longer tables are folded.
-const ROWS_MAX: usize = 40;
-/// The same of the first table.
-const FIRST_ROWS_MAX: usize = 60;
+/// A longer first table is folded, as all others are.
+const ROWS_MAX: usize = 60;
 /// The percentiles that a strip of times goes from and to.
 const SPREAD: [&str; 2] = ["-p50", "-p99"];
 
@@ -64,17 +62,19 @@ fn quoted(text: &str) -> String {
 pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
     let mut text = String::new();
     for (place, table) in tables.iter().enumerate() {
-        text.push_str(&format!("<h3>{}</h3>\n", escaped(&heading(table))));
-        let main = table.main_metrics();
-        let shown = one(run, table, labels, &main, true);
         // The first table is what the page is about.
-        let rows_max = if place == 0 { FIRST_ROWS_MAX } else { ROWS_MAX };
-        if table.rows.len() > rows_max {
-            let rows = format_counted(table.rows.len() as u64, "row");
-            text.push_str(&folded(&rows, &shown));
+        let open = if place == 0 && table.rows.len() <= ROWS_MAX {
+            " open"
         } else {
-            text.push_str(&shown);
-        }
+            ""
+        };
+        let rows = format_counted(table.rows.len() as u64, "row");
+        text.push_str(&format!(
+            "<details class=\"table\"{open}><summary><h3>{}</h3> {rows}</summary>\n",
+            escaped(&heading(table))
+        ));
+        let main = table.main_metrics();
+        text.push_str(&one(run, table, labels, &main, true));
         let mut details = table.metrics();
         details.retain(|metric| !main.contains(metric));
         if !details.is_empty() {
@@ -84,6 +84,7 @@ pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
         for note in &table.notes {
             text.push_str(&format!("<p class=\"legend\">{}</p>\n", escaped(note)));
         }
+        text.push_str("</details>\n");
     }
     text.push_str(&legends(tables));
     text
@@ -162,7 +163,7 @@ pub(super) fn one(
         text.push_str("<th scope=\"col\">trust</th>");
     }
     text.push_str("</tr></thead>\n<tbody>\n");
-    for row in &table.rows {
+    for row in ranked(table) {
         text.push_str(&format!("<tr class=\"{}\">", row.trust.name()));
         text.push_str(&levels(run, table, row));
         if let Some(strip) = &strip {
@@ -180,6 +181,22 @@ pub(super) fn one(
     }
     text.push_str("</tbody></table></div>\n");
     text
+}
+
+/// The rows as they stand on a page: in their order, or the best first.
+pub(super) fn ranked(table: &Table) -> Vec<&Row> {
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    if table.show.is_ranked {
+        let rank = |row: &&Row| {
+            let head = row.headline().filter(|it| it.value.value.is_finite());
+            head.map_or(f64::INFINITY, |it| match it.metric.better {
+                Better::Higher => -it.value.value,
+                Better::Lower | Better::Neither => it.value.value,
+            })
+        };
+        rows.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
+    }
+    rows
 }
 
 /// The factors that some row has a level of, and the first, which names the rows.
@@ -201,7 +218,7 @@ fn levels(run: &Run, table: &Table, row: &Row) -> String {
                 escaped(&words(&table.factors[0]))
             ),
             true => escaped(&level_in_print(text)),
-            false => format!("{}<small>{}</small>", escaped(text), escaped(done)),
+            false => format!("{}<small>{}</small>", escaped(done), escaped(text)),
         }
     };
     match row.levels.as_slice() {
@@ -315,7 +332,7 @@ impl StripColumn {
         let spread = all.find(|it| in_all(it) && has_spread(it));
         let ratio = table.show.around_one.as_ref();
         let ratio = metrics.iter().copied().find(|it| Some(&it.name) == ratio);
-        let spread = spread.filter(|_| ratio.is_none());
+        let spread = spread.filter(|_| ratio.is_none() && !table.show.is_ranked);
         let metric = ratio.or(spread).or_else(|| most_headed(table))?;
         let mut column = Self {
             strip: Strip::new(Axis::over(AxisScale::FromZero, std::iter::empty())),

@@ -3,12 +3,18 @@
 use results::{LimitVerdict, Run, Severity, Status, Table, Trust};
 use units::{format_counted, format_duration_ns};
 
-use crate::check_up::{machine, title};
+use super::key_figures;
+use super::tables::folded;
+use crate::check_up::{CONCLUSIONS, FINDINGS, machine, page_title};
 use crate::list::moment;
 use crate::markup::{escaped, in_print};
 use crate::names::capitalised;
-use crate::standing::counts;
+use crate::standing::{counts, first};
 use crate::target::in_brief;
+use crate::verdicts::{evidence, verdict_word};
+
+/// A longer sentence is set smaller.
+const LONG: usize = 140;
 
 /// What was found, how far it can be trusted, where and when.
 pub(super) fn header(run: &Run, tables: &[Table]) -> String {
@@ -16,10 +22,15 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
     let number = run.id.map_or_else(String::new, |id| format!("Run {id} · "));
     let mut text = format!(
         "<header>\n<p class=\"eyebrow\">{number}{} · {}</p>\n<h1>{}</h1>\n\
-         <p class=\"lead\">{}</p>\n",
+         <p class=\"lead{}\">{}</p>\n",
         escaped(&moment(&run.environment.started_at)),
         escaped(&in_print(&format_duration_ns(run.elapsed_ns as f64))),
-        escaped(&capitalised(&title(run))),
+        escaped(&capitalised(&page_title(run))),
+        if sentence.chars().count() > LONG {
+            " long"
+        } else {
+            ""
+        },
         in_parts(&in_print(sentence))
     );
     if let Status::Partial { reason } = &run.status {
@@ -37,26 +48,51 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
         ));
     }
     text.push_str(&format!(
-        "<p class=\"standing\">{}</p>\n",
-        standing(run, tables)
+        "<p class=\"standing\">{}</p>\n{}{}",
+        standing(run, tables),
+        goals(run),
+        key_figures::all(run, tables)
     ));
-    let others = run.findings.iter().filter(|it| {
-        let is_change = Some(it.as_str()) == run.change();
-        it.as_str() != sentence && !is_change
-    });
-    let items = others.map(|it| format!("<li>{}</li>", escaped(&in_print(it))));
-    let items: Vec<String> = items.collect();
-    if !items.is_empty() {
-        text.push_str(&format!("<ul class=\"findings\">{}</ul>\n", items.concat()));
-    }
     let target = format!("{}: {}", run.target.given, in_brief(&run.target));
-    let machine = format!("{}, {}", run.environment.host_name, machine(run));
-    text.push_str(&format!(
-        "<p class=\"place\">{}<br>{}</p>\n</header>\n",
-        escaped(&target),
-        escaped(&machine)
-    ));
-    text
+    let mut places = vec![escaped(&target)];
+    if !run.is_of_models() {
+        let machine = format!("{}, {}", run.environment.host_name, machine(run));
+        places.push(escaped(&machine));
+    }
+    let places = places.join("<br>");
+    text + &format!("<p class=\"place\">{places}</p>\n</header>\n")
+}
+
+/// Each goal with its outcome, the limit and what was found.
+fn goals(run: &Run) -> String {
+    if run.goals.is_empty() {
+        return String::new();
+    }
+    let items = run.goals.iter().map(|goal| {
+        let (class, word) = (goal_class(goal.verdict), verdict_word(goal.verdict));
+        format!(
+            "<li><span class=\"t {class}\">{word}</span><div><b>{}</b> {}</div></li>\n",
+            escaped(&goal.goal),
+            escaped(&in_print(&evidence(goal)))
+        )
+    });
+    let items: String = items.collect();
+    format!("<ul class=\"warnings goals\">\n{items}</ul>\n")
+}
+
+/// What the run found beyond its verdict; of a note its conclusions, unfolded.
+pub(super) fn findings(run: &Run) -> String {
+    let shown = run.verdict.as_ref().map(|it| it.sentence.as_str());
+    let others = run.findings.iter().map(String::as_str);
+    let others = others.filter(|it| ![shown, run.change()].contains(&Some(it)));
+    let items = others.map(|it| format!("<li>{}</li>", escaped(&in_print(it))));
+    let items: String = items.collect();
+    let list = format!("<ul class=\"findings\">{items}</ul>\n");
+    match run.note {
+        _ if items.is_empty() => String::new(),
+        Some(_) => format!("<h3>{CONCLUSIONS}</h3>\n{list}"),
+        None => folded(FINDINGS, &list),
+    }
 }
 
 /// The color of an outcome.
@@ -68,26 +104,25 @@ const fn goal_class(outcome: LimitVerdict) -> &'static str {
     }
 }
 
-/// How far the verdict can be trusted, whether goals were met, how many rows can be trusted how
-/// far, and how many warnings there are.
+/// How far the verdict can be trusted, whether goals were met, how many results are not reliable,
+/// and how many warnings there are.
 fn standing(run: &Run, tables: &[Table]) -> String {
-    let counts = counts(run, tables).into_iter();
-    let counts = counts.filter_map(|(trust, count)| {
-        let word = trust.name();
-        let counted = format_counted(count as u64, "row");
-        (count > 0).then(|| format!("<span class=\"t {word}\">{counted} {word}</span>"))
-    });
+    let counts = counts(run, first(tables));
+    let all: usize = counts.iter().map(|it| it.1).sum();
+    let [(_, reliable), ..] = counts;
+    let rows = (reliable < all && all > 1)
+        .then(|| format!("<span class=\"t\">{reliable} of {all} results reliable</span>"));
     let verdict = run.verdict.iter();
     let verdict = verdict.flat_map(|it| {
         let word = it.trust.name();
         let trust = format!("<span class=\"t {word}\"><b>{word}</b></span>");
         let goals = it.goals.map(|it| {
-            let class = goal_class(it);
-            format!("<span class=\"t {class}\">goals {}</span>", it.name())
+            let (class, word) = (goal_class(it), verdict_word(it));
+            format!("<span class=\"t {class}\"><b>goals {word}</b></span>")
         });
         std::iter::once(trust).chain(goals)
     });
-    let mut parts: Vec<String> = verdict.chain(counts).collect();
+    let mut parts: Vec<String> = verdict.chain(rows).collect();
     for severity in [Severity::Invalid, Severity::Warning] {
         let of = run.all_warnings().filter(|it| it.severity == severity);
         let mut codes: Vec<&str> = of.map(|it| it.code.as_str()).collect();

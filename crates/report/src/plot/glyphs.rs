@@ -316,16 +316,9 @@ mod tests {
     /// what is said of that.
     #[test]
     fn a_plot_in_characters_says_all_that_it_holds() {
-        let place = |[x, y]: [f64; 2], [low, high]: [f64; 2]| PlotPoint {
-            at: [
-                Extent {
-                    value: x,
-                    low,
-                    high,
-                },
-                Extent::exact(y),
-            ],
-            text: String::new(),
+        let place = |[value, y]: [f64; 2], [low, high]: [f64; 2]| {
+            let at = [Extent { value, low, high }, Extent::exact(y)];
+            PlotPoint::new(at, String::new())
         };
         let places = [
             place([4.0, 1.0], [2.0, 6.0]),

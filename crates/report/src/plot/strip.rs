@@ -18,6 +18,8 @@ const COLUMNS: usize = 17;
 const WIDTH: f64 = 150.0;
 const HEIGHT: f64 = 16.0;
 const INSET: f64 = 6.0;
+/// Of a label, for each of its letters.
+const LETTER: f64 = 5.0;
 /// Where labels end and strips begin in a picture, where strips end, and the room around them.
 const LEFT: f64 = 320.0;
 const RIGHT: f64 = 600.0;
@@ -119,18 +121,24 @@ impl Strip {
             .iter()
             .map(|tick| format!("M{} 0v{HEIGHT}", pixel(self.x(*tick))));
         let every = ticks.len().div_ceil(most).max(1);
-        let labels = ticks.iter().step_by(every).map(|tick| {
+        let mut taken = f64::NEG_INFINITY;
+        let labels = ticks.iter().step_by(every).filter_map(|tick| {
             let x = self.x(*tick);
+            let width = label(*tick).chars().count() as f64 * LETTER;
+            if x - 0.5 * width < taken {
+                return None;
+            }
+            taken = x + 0.5 * width;
             let side = match x {
                 x if x < self.ends[0] + 14.0 => "start",
                 x if x > self.ends[1] - 14.0 => "end",
                 _ => "middle",
             };
-            format!(
+            Some(format!(
                 "<text x=\"{}\" y=\"{y}\" text-anchor=\"{side}\">{}</text>",
                 pixel(x),
                 escaped(&label(*tick))
-            )
+            ))
         });
         [labels.collect(), lines.collect()]
     }

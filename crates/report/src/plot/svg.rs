@@ -9,13 +9,12 @@ use crate::markup::escaped;
 /// The drawing, in its own units; the page scales it.
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 320.0;
-/// Where the series are.
-const INSIDE: Area = Area {
-    left: 66.0,
-    right: WIDTH - 14.0,
-    top: 30.0,
-    floor: HEIGHT - 46.0,
-};
+/// As wide as the page.
+const WIDTH_ALONE: f64 = 780.0;
+/// Of a label, for each of its letters.
+const LETTER: f64 = 6.6;
+/// Labels nearer than this stand on each other.
+const LABEL_HEIGHT: f64 = 14.0;
 /// A drawing as small as a line of words.
 const SPARK: (f64, f64) = (220.0, 40.0);
 /// Half the width of a label.
@@ -37,6 +36,27 @@ struct Area {
     floor: f64,
 }
 
+impl Area {
+    /// Where the series of a drawing of this width are.
+    const fn within(width: f64) -> Self {
+        Self {
+            left: if width > WIDTH { 88.0 } else { 66.0 },
+            right: width - 14.0,
+            top: 30.0,
+            floor: HEIGHT - 46.0,
+        }
+    }
+}
+
+/// How a chart stands on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChartPlace {
+    /// With others at its side.
+    Beside,
+    /// As wide as the page.
+    Alone,
+}
+
 /// The charts of a page so far.
 #[derive(Default)]
 pub(crate) struct PageCharts {
@@ -47,11 +67,15 @@ pub(crate) struct PageCharts {
 
 impl Plot {
     /// The chart with its title and key.
-    pub fn html(&self, drawn: &mut PageCharts) -> String {
+    pub fn html(&self, drawn: &mut PageCharts, place: ChartPlace) -> String {
         drawn.charts += 1;
         let number = drawn.charts;
+        let (width, class) = match place {
+            ChartPlace::Beside => (WIDTH, "plot"),
+            ChartPlace::Alone => (WIDTH_ALONE, "plot alone"),
+        };
         let mut text = format!(
-            "<figure class=\"plot\" id=\"chart-{number}\"><figcaption>{}",
+            "<figure class=\"{class}\" id=\"chart-{number}\"><figcaption>{}",
             escaped(&self.title)
         );
         if !self.note.is_empty() {
@@ -62,7 +86,7 @@ impl Plot {
             text += &self.keys();
         }
         text += &format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" tabindex=\"0\" \
+            "<svg viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\" tabindex=\"0\" \
              aria-label=\"{}: {} over {}\">\n",
             escaped(&self.title),
             escaped(&self.up.name),
@@ -70,7 +94,7 @@ impl Plot {
         );
         let ink = Ink {
             plot: self,
-            area: INSIDE,
+            area: Area::within(width),
         };
         let axes = ink.axes();
         let first = *drawn.axes.entry(axes.clone()).or_insert(number);
@@ -102,7 +126,7 @@ impl Plot {
         on_demand.for_each(|it| it.places.clear());
         let ink = Ink {
             plot: &plot,
-            area: INSIDE,
+            area: Area::within(WIDTH),
         };
         let chart = 2.0 * LINE;
         let mut keys = String::new();
@@ -231,7 +255,7 @@ impl Ink<'_> {
         format!("<path class=\"grid\" d=\"{grid}\"/>\n{labels}\n")
     }
 
-    /// Guides and series.
+    /// Guides, series, and the labels of the guides above both.
     fn inside(&self) -> String {
         let guides = self.plot.guides.iter().map(|guide| match guide.of {
             Guided::Up => self.height(guide),
@@ -239,7 +263,68 @@ impl Ink<'_> {
         });
         let series = self.plot.series.iter().enumerate();
         let series = series.map(|(place, series)| self.series(place, series));
-        guides.chain(series).collect()
+        let drawn: String = guides.chain(series).collect();
+        format!("{drawn}<g class=\"labels\">{}</g>\n", self.labels())
+    }
+
+    /// The labels of the guides: where no dot is, if there is such a place, and never on another
+    /// label; one for which there is no space is left out.
+    fn labels(&self) -> String {
+        let series = self.plot.series.iter();
+        let series = series.filter(|it| it.look == PlaceLook::Dots && !it.is_hidden);
+        let dots = series.flat_map(|it| &it.places).map(|it| {
+            let [x, y] = [self.x(it.at[0].value), self.y(it.at[1].value)];
+            [x - CAP, x + CAP, y + CAP]
+        });
+        let dots: Vec<[f64; 3]> = dots.collect();
+        let mut labels: Vec<[f64; 3]> = Vec::new();
+        let mut text = String::new();
+        for guide in self.plot.guides.iter().filter(|it| !it.label.is_empty()) {
+            let width = guide.label.chars().count() as f64 * LETTER;
+            let is_free = |[x, y]: &[f64; 2], taken: &[[f64; 3]]| {
+                let meets = |[from, to, at]: &[f64; 3]| {
+                    *x < *to && *from < x + width && (at - y).abs() < LABEL_HEIGHT
+                };
+                !taken.iter().any(meets)
+            };
+            let mut places = self.places_of_label(guide, width);
+            places.retain(|it| is_free(it, &labels));
+            let best = places.iter().find(|it| is_free(it, &dots));
+            let Some(&[x, y]) = best.or(places.first()) else {
+                continue;
+            };
+            labels.push([x, x + width, y]);
+            let label = escaped(&guide.label);
+            text += &format!("<text x=\"{}\" y=\"{}\">{label}</text>", pixel(x), pixel(y));
+        }
+        text
+    }
+
+    /// Where the label of a guide may begin, the best place first.
+    fn places_of_label(&self, guide: &Guide, width: f64) -> Vec<[f64; 2]> {
+        let Area {
+            left, right, top, ..
+        } = self.area;
+        match guide.of {
+            Guided::Up => {
+                let y = self.y(guide.at.value);
+                let sides = [
+                    left + 5.0,
+                    right - width - 5.0,
+                    0.5 * (left + right - width),
+                ];
+                let rows = [y - 4.0, y + LABEL_HEIGHT - 2.0].into_iter();
+                rows.flat_map(|y| sides.map(|x| [x, y])).collect()
+            }
+            Guided::Across => {
+                let [from, to] = [guide.at.low, guide.at.high].map(|end| self.x(end));
+                let sides = [to - width - 5.0, from + 5.0].into_iter();
+                let sides = sides.filter(|x| *x > left && x + width < right);
+                let rows =
+                    |x| (0..6).map(move |row| [x, top + 13.0 + LABEL_HEIGHT * f64::from(row)]);
+                sides.flat_map(rows).collect()
+            }
+        }
     }
 
     fn height(&self, guide: &Guide) -> String {
@@ -250,13 +335,7 @@ impl Ink<'_> {
             let [low, high] = [guide.at.low, guide.at.high].map(|end| self.y(end));
             text += &rect([left, high], [right, low]);
         }
-        text += &format!(
-            "<path d=\"M{left} {}H{right}\"/><text x=\"{}\" y=\"{}\">{}</text>",
-            pixel(y),
-            pixel(left + 5.0),
-            pixel(y - 4.0),
-            escaped(&guide.label)
-        );
+        text += &format!("<path d=\"M{left} {}H{right}\"/>", pixel(y));
         if let Some(found) = guide.found {
             let [low, at, high] = found.all().map(|it| self.x(it));
             text += &format!(
@@ -264,7 +343,7 @@ impl Ink<'_> {
                 pixel(low),
                 pixel(y),
                 pixel(high),
-                dot(at, y, &guide.text)
+                dot([at, y], &guide.text, "")
             );
         }
         text + "</g>\n"
@@ -274,12 +353,9 @@ impl Ink<'_> {
         let Area { top, floor, .. } = self.area;
         let [from, to] = [guide.at.low, guide.at.high].map(|end| self.x(end));
         format!(
-            "<g class=\"range\">{}<text x=\"{}\" y=\"{}\">{}</text><g class=\"h\">{}</g></g>\n",
+            "<g class=\"range\">{}<g class=\"h\">{}</g></g>\n",
             rect([from, top], [to.max(from + 1.0), floor]),
-            pixel(to - 5.0),
-            pixel(top + 13.0),
-            escaped(&guide.label),
-            dot(0.5 * (from + to), top + 8.0, &guide.text)
+            dot([0.5 * (from + to), top + 8.0], &guide.text, "")
         )
     }
 
@@ -297,9 +373,17 @@ impl Ink<'_> {
         for found in &series.places {
             let [x, y] = found.at;
             let (at_x, at_y) = (self.x(x.value), self.y(y.value));
-            dots += &dot(at_x, at_y, &found.text);
+            let class = if found.is_estimate {
+                " class=\"e\""
+            } else {
+                ""
+            };
+            dots += &dot([at_x, at_y], &found.text, class);
             if series.look == PlaceLook::Bars {
                 bars += &rect([self.x(x.low), at_y], [self.x(x.high), self.area.floor]);
+            }
+            if found.is_estimate {
+                continue;
             }
             if series.look != PlaceLook::OnDemand && y.is_wide() {
                 whisker(&mut whiskers, at_x, [y.low, y.high].map(|end| self.y(end)));
@@ -323,10 +407,8 @@ impl Ink<'_> {
     /// The area between the lower and the upper ends of the intervals.
     fn band(&self, series: &Series) -> String {
         let end = |of: fn(Extent) -> f64| {
-            series
-                .places
-                .iter()
-                .map(move |it| [it.at[0].value, of(it.at[1])])
+            let results = series.places.iter().filter(|it| !it.is_estimate);
+            results.map(move |it| [it.at[0].value, of(it.at[1])])
         };
         if !series.places.iter().any(|it| it.at[1].is_wide()) {
             return String::new();
@@ -372,9 +454,9 @@ fn whisker(text: &mut String, x: f64, [low, high]: [f64; 2]) {
     }
 }
 
-fn dot(x: f64, y: f64, printed: &str) -> String {
+fn dot([x, y]: [f64; 2], printed: &str, class: &str) -> String {
     format!(
-        "<circle cx=\"{}\" cy=\"{}\" r=\"3\"><title>{}</title></circle>",
+        "<circle{class} cx=\"{}\" cy=\"{}\" r=\"3\"><title>{}</title></circle>",
         pixel(x),
         pixel(y),
         escaped(printed)

@@ -8,6 +8,8 @@ use crate::metric::*;
 use crate::reading::Unit;
 use crate::table::{Figure, Role, Row, Table, Trust, percentile_name};
 
+/// Name of the table of latency levels.
+pub(crate) const LEVELS: &str = "levels";
 /// Name of the table of points, which the procedure chooses as it goes.
 pub(crate) const POINTS: &str = "points";
 
@@ -22,7 +24,7 @@ pub(super) fn tables(curve: &Curve) -> [Table; 3] {
         Arrivals::Open => "offered",
     };
     [
-        Table::new("levels", &["level"], levels.collect()),
+        Table::new(LEVELS, &["level"], levels.collect()),
         Table::new("saturation", &[], saturation.collect()),
         Table::new(POINTS, &[source], points.collect()),
     ]

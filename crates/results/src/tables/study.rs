@@ -75,6 +75,7 @@ impl Study {
             .noted(self.resumed())
             .shown(Show {
                 by_nines: true,
+                is_ranked: true,
                 ..Show::detail()
             });
         }
