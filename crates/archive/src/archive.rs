@@ -222,6 +222,23 @@ impl Archive {
         rows(&self.connection).map_err(|source| self.unread(source))
     }
 
+    /// The values of a metric, in the order of runs and rows: run, row, value.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn values_of(&self, metric: &str) -> Result<Vec<(i64, String, f64)>, ArchiveError> {
+        let query = "SELECT run_id, row, value FROM figures
+                     WHERE metric = ? AND value IS NOT NULL AND trust <> 'invalid'
+                     ORDER BY run_id, position";
+        let values = |connection: &Connection| {
+            let mut statement = connection.prepare_cached(query)?;
+            statement
+                .query_map([metric], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        };
+        values(&self.connection).map_err(|source| self.unread(source))
+    }
+
     /// Number of runs.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ pub struct RunSummary {
     pub started_at: String,
     /// The command, as in `run`.
     pub command: String,
-    /// The target as it was typed, or its path where it was typed as in `.` or `../data`.
+    /// The target as it was typed, or its whole path where it was typed as in `.` or `data`.
     pub target: String,
     /// Name of the host.
     pub host: String,
@@ -35,7 +35,7 @@ pub struct RunSummary {
 impl RunSummary {
     /// Columns that [`RunSummary::from_row`] reads.
     pub(crate) const COLUMNS: &'static str = "id, started_at, command,
-         CASE WHEN target LIKE '.%' AND target_path <> '' THEN target_path ELSE target END,
+         CASE WHEN target_path LIKE '/%' AND target NOT LIKE '/%' THEN target_path ELSE target END,
          host, status, elapsed_s, headline,
          EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'invalid'),
          coalesce(verdict, ''), coalesce(verdict_trust, ''), goals";
@@ -65,6 +65,7 @@ impl From<RunSummary> for ListRow {
             started_at: summary.started_at,
             command: summary.command,
             target: summary.target,
+            host: summary.host,
             status: summary.status,
             has_invalid_number: summary.has_invalid_number,
             headline: summary.headline,

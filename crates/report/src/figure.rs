@@ -224,10 +224,16 @@ pub fn headline(run: &Run) -> String {
         .collect();
     if let Some(Curve {
         saturation: Some(saturation),
+        title,
         ..
     }) = run.curve()
     {
-        parts.push(format!("up to {}", operations(saturation.load).0));
+        let most = format!("up to {}", operations(saturation.load).0);
+        // A curve by itself is named by its workload.
+        parts.push(match parts.is_empty() {
+            true => format!("{title} {most}"),
+            false => most,
+        });
     }
     parts.extend(of_tables(run));
     if parts.is_empty() {
@@ -280,7 +286,12 @@ fn of_levels(curve: &Curve) -> Vec<String> {
 
 fn part(measurement: &Measurement) -> String {
     let mark = mark(trust(measurement));
-    format!("{} {mark}{}", measurement.name, figure(measurement).value)
+    // A single trial is named by its workload.
+    let name = match measurement.title.as_str() {
+        title if !title.is_empty() && !QUOTED.contains(&measurement.name.as_str()) => title,
+        _ => &measurement.name,
+    };
+    format!("{name} {mark}{}", figure(measurement).value)
 }
 
 /// How storage was reached, for readers.

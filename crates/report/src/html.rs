@@ -32,7 +32,7 @@ use crate::plot::svg::{ChartPlace, PageCharts};
 use tables::Labels;
 
 pub use archive::{RUNS_COMPARED_MAX, archive_html, runs_asked};
-pub use comparison::{comparison_html, gate_html};
+pub use comparison::{comparison_html, gate_html, not_compared_html};
 pub use live::{LiveGlimpse, live_html};
 
 const STYLE: &str = include_str!("html/page.css");

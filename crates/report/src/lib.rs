@@ -66,7 +66,7 @@ pub use files_comparison::{FilesComparisonError, files_comparison};
 pub use gate::{RunSets, gate, gate_json, gate_limits, gate_markdown};
 pub use html::{
     LiveGlimpse, RUNS_COMPARED_MAX, archive_html, comparison_html, gate_html, html, live_html,
-    run_in_page, runs_asked,
+    not_compared_html, run_in_page, runs_asked,
 };
 pub use inspection::inspection;
 pub use line_protocol::line_protocol;

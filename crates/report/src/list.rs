@@ -19,8 +19,10 @@ pub struct ListRow {
     pub started_at: String,
     /// The command, as in `run`.
     pub command: String,
-    /// The target as it was typed.
+    /// The target as it was typed, or its whole path where it was typed as in `.`.
     pub target: String,
+    /// Name of the host.
+    pub host: String,
     /// `complete` or `partial`.
     pub status: String,
     /// Whether a warning makes one of its numbers useless.
@@ -103,8 +105,8 @@ fn table(rows: &[ListRow], result: impl Fn(&ListRow) -> String) -> Vec<String> {
 }
 
 /// The same as JSON over several lines: an array of objects with the keys `id`, `started_at`,
-/// `command`, `target`, `status`, `has_invalid_number`, `headline`, `verdict`, `trust`, and
-/// `goals`.
+/// `command`, `target`, `host`, `status`, `has_invalid_number`, `headline`, `verdict`, `trust`,
+/// and `goals`.
 ///
 /// # Panics
 /// Never: the rows hold text, integers and booleans.

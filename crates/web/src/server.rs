@@ -38,6 +38,10 @@ const HEAD_BYTES_MAX: usize = 16 << 10;
 const CLOSE_DELAY: Duration = Duration::from_secs(2);
 /// Before a connection that could not be taken is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
+/// What a browser shows of a page in its tab.
+const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\">\
+    <rect width=\"16\" height=\"16\" rx=\"3\" fill=\"#0072b2\"/>\
+    <path d=\"M2 12h5q4 0 6-9\" fill=\"none\" stroke=\"#fff\" stroke-width=\"2\"/></svg>";
 /// What every answer forbids. A page says itself which of its own scripts and styles it needs.
 const FORBIDDEN: &str = "base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
 
@@ -68,6 +72,8 @@ pub enum WebAnswer {
     Missing(String),
     /// The request makes no sense; why, in a sentence.
     Mistake(String),
+    /// The same as a page that says how to go on.
+    MistakePage(String),
 }
 
 /// The pages of a server: from the path, without a slash in front, and what stands behind the
@@ -229,6 +235,10 @@ async fn answered(State(site): State<Arc<Site>>, request: Request) -> Response {
 }
 
 fn answer(site: &Site, request: &Request) -> Response {
+    // A browser asks for it by itself, outside of the address that was printed.
+    if request.uri().path() == "/favicon.ico" && request.method() == Method::GET {
+        return ([(CONTENT_TYPE, "image/svg+xml")], ICON).into_response();
+    }
     let Some(path) = site
         .admission
         .admitted(request.uri().path(), request.headers())
@@ -257,13 +267,16 @@ fn answer(site: &Site, request: &Request) -> Response {
     }
     let query = request.uri().query().unwrap_or_default();
     match (site.pages)(path, query) {
-        WebAnswer::Page(page) => {
-            ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
-        }
+        WebAnswer::Page(page) => html(StatusCode::OK, page),
+        WebAnswer::MistakePage(page) => html(StatusCode::BAD_REQUEST, page),
         WebAnswer::Json(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
         WebAnswer::Missing(why) => refused(StatusCode::NOT_FOUND, &why),
         WebAnswer::Mistake(why) => refused(StatusCode::BAD_REQUEST, &why),
     }
+}
+
+fn html(status: StatusCode, page: String) -> Response {
+    (status, [(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
 }
 
 fn refused(status: StatusCode, why: &str) -> Response {

@@ -11,6 +11,7 @@ fn pages() -> Pages {
         "" => WebAnswer::Page("<p>home</p>".into()),
         "run/1" => WebAnswer::Json(format!("{{\"query\":\"{query}\"}}")),
         "odd" => WebAnswer::Mistake("odd".into()),
+        "unlike" => WebAnswer::MistakePage("<p>unlike</p>".into()),
         _ => WebAnswer::Missing(format!("no {path}")),
     })
 }
@@ -56,6 +57,8 @@ fn requests_are_answered_with_pages() {
     check("GET /run/1?a=2", "200", "{\"query\":\"a=2\"}");
     check("GET /other", "404", "no other");
     check("GET /odd", "400", "odd");
+    check("GET /unlike", "400", "content-type: text/html");
+    check("GET /favicon.ico", "200", "content-type: image/svg+xml");
     check("POST /", "405", "only read");
     check("GET /events", "404", "no events");
     server.stop();

@@ -9,12 +9,14 @@ use units::format_counted;
 
 use super::facts::facts;
 use super::tables::{self, Labels, folded};
-use super::{HtmlSection, document, grid};
+use super::{HtmlSection, alone, document, grid};
 use crate::charts::load::overlaid;
 use crate::charts::nines::overlaid_nines;
 use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, ratios_of};
+use crate::figure::headline;
 use crate::gate::{self, RunSets};
 use crate::markup::escaped;
+use crate::names::capitalised;
 use crate::plot::Plot;
 use crate::plot::svg::PageCharts;
 use crate::verdicts;
@@ -69,7 +71,7 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
     let mut drawn = PageCharts::default();
     let sections = [
         HtmlSection::new("figures", "Ratios, new over base", compared),
-        HtmlSection::new("load", "Latency over load", grid("", &load, &mut drawn)),
+        HtmlSection::new("load", "Latency against load", alone(&load, &mut drawn)),
         HtmlSection::new(
             "nines",
             "Latency by percentile",
@@ -79,6 +81,35 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
     ];
     let rules = labels.into_rules();
     Ok(document(&title, &header, &sections, "", &rules))
+}
+
+/// Why these runs cannot be compared, what each of them is and in what they differ, as a page of a
+/// server, with a link to its list.
+#[must_use]
+pub fn not_compared_html(runs: &[Run], why: &str) -> String {
+    let header = format!(
+        "<header>\n<h1>Not compared</h1>\n<p class=\"lead long\">{}</p>\n</header>\n",
+        escaped(&capitalised(why))
+    );
+    let each: Vec<(String, String)> = runs.iter().map(|it| (name(it), headline(it))).collect();
+    let each = each.iter().map(|(name, it)| (name.as_str(), it.clone()));
+    let others = runs.split_first().into_iter().flat_map(|(base, others)| {
+        let each = others.iter().map(move |new| (base, new));
+        each.map(|(base, new)| format!("<h3>{}</h3>\n{}", escaped(&name(new)), setup(base, new)))
+    });
+    let runs = if runs.is_empty() {
+        String::new()
+    } else {
+        facts(each)
+    };
+    let next = "<p>Tick runs of one command with equal workloads: <a href=\".\">list of runs</a>.\
+                </p>\n";
+    let sections = [
+        HtmlSection::new("runs", "Runs", runs),
+        HtmlSection::new("next", "What to compare", next.to_owned()),
+        HtmlSection::new("setup", "What differs in the setup", others.collect()),
+    ];
+    document("not compared", &header, &sections, "", "")
 }
 
 /// Sets of runs held against each other, as a page: the limits with their verdicts, each ratio, and
@@ -124,7 +155,7 @@ pub fn gate_html(
             "Ratios, new over baseline",
             gate_figures(sets, rows, runs.first(), &mut labels),
         ),
-        HtmlSection::new("load", "Latency over load", grid("", &load, &mut drawn)),
+        HtmlSection::new("load", "Latency against load", alone(&load, &mut drawn)),
         HtmlSection::new(
             "nines",
             "Latency by percentile",

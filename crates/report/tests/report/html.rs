@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::kinds::kinds;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use report::{comparison_html, html, run_in_page};
+use report::{ListRow, archive_html, comparison_html, html, not_compared_html, run_in_page};
 use results::environment::TargetKind;
 use results::{
     GoalVerdict, LimitVerdict, Role, Run, Trust, Unit, Warning, WarningCode, compare, json,
@@ -505,4 +505,64 @@ fn a_run_that_was_stopped_says_so() {
         said,
         "Partial. interrupted. What had been measured by then is shown."
     );
+}
+
+/// Runs of one target stand together with the course of their p99; what is typed is never markup.
+#[test]
+fn an_archive_is_a_page_of_targets_with_their_runs() {
+    let row = |id: i64, target: &str, host: &str| ListRow {
+        id,
+        target: target.into(),
+        host: host.into(),
+        command: "trial".into(),
+        headline: "random read 4 KiB, 32 clients 117 us".into(),
+        ..ListRow::default()
+    };
+    let rows = [
+        row(5, "/data", "node1"),
+        row(4, "sim:nvme", "node1"),
+        row(3, "/data", "node2"),
+        row(2, "/data", "node1"),
+        row(1, "/data", "node1"),
+        row(0, "<script>", "<script>"),
+    ];
+    let value = |run: i64, value: f64| (run, "trial".to_owned(), value);
+    let p99 = [
+        value(1, 1e-3),
+        value(2, 2e-3),
+        value(3, 9e-3),
+        value(5, 4e-3),
+    ];
+    let page = archive_html(&rows, &p99, "runs.db");
+    let document = parsed(&page);
+    let groups = all(&document, ".runs .group").into_iter().map(text);
+    assert_eq!(
+        groups
+            .map(|it| it.trim().to_owned())
+            .collect::<Vec<String>>(),
+        [
+            "/data on node13 runsp99 of trial: 1.00 ms to 4.00 ms",
+            "sim:nvme1 run",
+            "/data on node21 run",
+            "<script> on <script>1 run",
+        ]
+    );
+    let links = all(&document, ".runs tbody:first-of-type a").into_iter();
+    assert_eq!(links.map(text).collect::<Vec<String>>(), ["5", "2", "1"]);
+    assert_eq!(all(&document, ".group svg").len(), 1);
+}
+
+/// Bug: whoever ticked runs of two commands got a line of text and no way back.
+#[test]
+fn unlike_runs_are_answered_with_what_differs_and_a_way_back() {
+    let (_, one, _) = &kinds()[1];
+    let (_, other, _) = &kinds()[3];
+    let runs = [one.clone(), other.clone()];
+    let why = comparison_html(&runs).expect_err("nothing in common");
+    let page = not_compared_html(&runs, &why.to_string());
+    let document = parsed(&page);
+    assert!(text(all(&document, ".lead")[0]).contains("have no row in common"));
+    assert_eq!(all(&document, "#runs dd").len(), 2);
+    assert!(text(all(&document, "#setup")[0]).contains("was trial"));
+    assert_eq!(all(&document, "#next a")[0].attr("href"), Some("."));
 }

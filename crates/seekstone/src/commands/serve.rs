@@ -17,6 +17,8 @@ use crate::commands::setup::archive_path;
 use crate::exit::Exit;
 use crate::output;
 
+/// What is drawn of the runs of each target.
+const P99: &str = "latency-p99";
 /// How often a signal is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// More runs than this are no list for a page: `runs list` has the rest.
@@ -58,8 +60,11 @@ fn answer(path: &Path, asked: &str, query: &str) -> WebAnswer {
 fn page(archive: &Archive, asked: &str, query: &str) -> Result<WebAnswer, WebAnswer> {
     let parts: Vec<&str> = asked.split('/').collect();
     match parts.as_slice() {
-        [""] => listed(archive)
-            .map(|rows| WebAnswer::Page(report::archive_html(&rows, &shown(archive)))),
+        [""] => {
+            let (rows, p99) = (listed(archive)?, archive.values_of(P99).map_err(refused)?);
+            let page = report::archive_html(&rows, &p99, &shown(archive));
+            Ok(WebAnswer::Page(page))
+        }
         ["runs.json"] => listed(archive).map(|rows| WebAnswer::Json(report::run_list_json(&rows))),
         ["run", id] => match id.strip_suffix(".json") {
             Some(id) => loaded(archive, id).map(|run| WebAnswer::Json(results::json(&run))),
@@ -92,8 +97,11 @@ fn refused(error: ArchiveError) -> WebAnswer {
 
 /// Runs compared with the oldest of them, whatever the order of the list.
 fn compared(archive: &Archive, query: &str) -> Result<String, WebAnswer> {
-    let ids = report::runs_asked(query).map_err(WebAnswer::Mistake)?;
+    let ids = report::runs_asked(query);
+    let ids = ids.map_err(|why| WebAnswer::MistakePage(report::not_compared_html(&[], &why)))?;
     let runs = ids.into_iter().map(|id| archive.load(id).map_err(refused));
     let runs = runs.collect::<Result<Vec<Run>, WebAnswer>>()?;
-    report::comparison_html(&runs).map_err(|error| WebAnswer::Mistake(error.to_string()))
+    report::comparison_html(&runs).map_err(|error| {
+        WebAnswer::MistakePage(report::not_compared_html(&runs, &error.to_string()))
+    })
 }

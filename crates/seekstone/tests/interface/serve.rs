@@ -58,8 +58,8 @@ fn the_archive_is_listed_opened_and_compared() {
     // However they were ticked, the older one is the base.
     assert_eq!(get(&url, "compare?run=2&run=1"), (200, expected));
     for (path, status, why) in [
-        ("compare?run=1", 400, "tick two runs"),
-        ("compare?run=1&run=1", 400, "tick two runs"),
+        ("compare?run=1", 400, "Tick two runs"),
+        ("compare?run=1&run=1", 400, "Tick two runs"),
         ("run/x", 400, "not a run number"),
         ("run/9", 404, "9"),
         ("compare?run=1&run=9", 404, "9"),
