@@ -65,11 +65,14 @@ pub(crate) fn title(run: &Run) -> String {
     format!("{what} {}", subject(run))
 }
 
-/// The same of a page, with the workload of a single trial.
+/// The same of a page, with the workload of a single trial, and that of targets that are compared.
 pub(crate) fn page_title(run: &Run) -> String {
     match run.measurements.as_slice() {
         [one] if !one.title.is_empty() => format!("{} on {}", one.title, subject(run)),
-        _ => title(run),
+        _ => match run.tables.first().filter(|it| it.show.is_ranked) {
+            Some(targets) => format!("{}: {}", subject(run), targets.title),
+            None => title(run),
+        },
     }
 }
 

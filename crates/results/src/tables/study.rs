@@ -15,6 +15,13 @@ use crate::study::{Study, StudyCell, StudyFigure, StudyReplicate};
 use crate::table::{Figure, Row, Table, Trust};
 use crate::warning_code::WarningCode;
 
+/// A title as a heading.
+fn capitalised(title: &str) -> String {
+    let mut letters = title.chars();
+    let first = letters.next().map(|it| it.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// The command whose levels are targets, each compared with the first.
 const COMPARE: &str = "compare";
 /// So many figures are named that have no one mean, or replicates far from the others.
@@ -70,7 +77,7 @@ impl Study {
                 says: together(&says),
                 ..table.saying(says)
             }
-            .titled("Targets")
+            .titled(capitalised(&self.title))
             .noted(notes.chain([self.procedure().join("; ") + "."]))
             .noted(self.resumed())
             .shown(Show {

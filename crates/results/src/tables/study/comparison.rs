@@ -97,7 +97,8 @@ impl Study {
              {margin} % counts as none."
         );
         let table = table.titled(format!("Compared with {base}"));
-        table.noted([note]).shown(show)
+        let workload = format!("Each target: {}.", self.title);
+        table.noted([workload, note]).shown(show)
     }
 
     /// A figure of a target, compared or not.
