@@ -89,7 +89,7 @@
   // A long table fills a small screen.
   if (matchMedia("(max-width: 44rem)").matches) {
     for (const table of document.querySelectorAll("details.table[open]")) {
-      table.open = table.querySelectorAll("tbody tr").length < 5;
+      table.open = table.querySelectorAll(":scope > .wide tbody tr").length < 5;
     }
   }
 

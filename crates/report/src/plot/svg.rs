@@ -294,8 +294,14 @@ impl Ink<'_> {
                 continue;
             };
             labels.push([x, x + width, y]);
-            let label = escaped(&guide.label);
-            text += &format!("<text x=\"{}\" y=\"{}\">{label}</text>", pixel(x), pixel(y));
+            // Letters are wider on small screens: labels grow towards the middle.
+            let is_right = x + 0.5 * width > 0.5 * (self.area.left + self.area.right);
+            let (class, x) = match is_right {
+                true => (" class=\"y\"", x + width),
+                false => ("", x),
+            };
+            let (x, y, label) = (pixel(x), pixel(y), escaped(&guide.label));
+            text += &format!("<text{class} x=\"{x}\" y=\"{y}\">{label}</text>");
         }
         text
     }
