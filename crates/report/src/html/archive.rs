@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use results::Unit;
-use units::{format_counted, format_duration_ns};
+use units::{TargetName, format_counted, format_duration_ns};
 
 use super::{HtmlPage, HtmlSection};
 use crate::figure::QUOTED;
@@ -103,7 +103,7 @@ fn one(group: &[&ListRow], p99: &[(i64, String, f64)]) -> String {
     let ListRow { target, host, .. } = group[0];
     let host = match host.as_str() {
         "" => String::new(),
-        _ if target.starts_with("sim:") => String::new(),
+        _ if TargetName::from(target.as_str()).is_model() => String::new(),
         host => format!(" on {host}"),
     };
     let runs = format_counted(group.len() as u64, "run");
