@@ -252,7 +252,7 @@ fn a_page_is_read_in_a_browser() {
     for (theme, width) in LOOKS {
         let found = read(name, &scratch, theme, width);
         let text = |key: &str| found[key].as_str().expect(key).to_owned();
-        assert!(text("first").starts_with("8 clients: "), "{found}");
+        assert!(text("first").starts_with("1 client: "), "{found}");
         assert!(text("second").contains("mean latency"), "{found}");
         assert_eq!(text("pointed"), text("second"));
         assert_eq!(
