@@ -16,6 +16,8 @@ use crate::target;
 use crate::verdicts::goals;
 use crate::warnings;
 
+/// The command that measures several targets.
+const COMPARE: &str = "compare";
 /// The headings of findings: of a note, and of any other run.
 pub(crate) const CONCLUSIONS: &str = "Conclusions";
 pub(crate) const FINDINGS: &str = "Findings";
@@ -60,26 +62,31 @@ pub(crate) fn title(run: &Run) -> String {
         "trial" => "Workload on",
         "curve" => "Load sweep of",
         "ssd" => "SSD test of",
+        COMPARE => "Comparison of",
         other => return format!("{other} of {}", subject(run)),
     };
-    format!("{what} {}", subject(run))
+    let workload = run
+        .tables
+        .first()
+        .filter(|_| run.settings.command == COMPARE);
+    // Runs of older versions do not say it.
+    let workload = workload.filter(|it| it.title != "Targets");
+    let workload = workload.map_or_else(String::new, |it| format!(": {}", it.title));
+    format!("{what} {}{workload}", subject(run))
 }
 
-/// The same of a page, with the workload of a single trial, and that of targets that are compared.
+/// The same of a page, with the workload of a single trial.
 pub(crate) fn page_title(run: &Run) -> String {
     match run.measurements.as_slice() {
         [one] if !one.title.is_empty() => format!("{} on {}", one.title, subject(run)),
-        _ => match run.tables.first().filter(|it| it.show.is_ranked) {
-            Some(targets) => format!("{}: {}", subject(run), targets.title),
-            None => title(run),
-        },
+        _ => title(run),
     }
 }
 
 /// The target, or all that are compared.
 fn subject(run: &Run) -> String {
     let mut settings = run.settings.settings.iter();
-    let given = settings.find(|it| it.name == "target" && run.settings.command == "compare");
+    let given = settings.find(|it| it.name == "target" && run.settings.command == COMPARE);
     match given.and_then(|it| it.values.split_last()) {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
         _ => run.target.given.clone(),

@@ -268,6 +268,55 @@ pub fn set_differences(base: &[Run], new: &[Run]) -> Vec<SetupDifference> {
     differences.collect()
 }
 
+/// Settings that say what is asked of the storage; others say how that is measured.
+const OF_WORKLOAD: [&str; 12] = [
+    "command",
+    "measure",
+    "workload",
+    "block",
+    "pattern",
+    "partition",
+    "writes",
+    "durable",
+    "clients",
+    "rate",
+    "think",
+    "shape",
+];
+
+/// By what the workloads of runs differ, as in `block 4 KiB and 8 KiB`; nothing of runs of one
+/// workload.
+#[must_use]
+pub fn workload_differences(base: &[Run], new: &[Run]) -> Vec<String> {
+    let found = set_differences(base, new);
+    // What another command has no setting for differs with it.
+    let commands = found.iter().filter(|it| it.key == "setup.command");
+    let commands: Vec<&SetupDifference> = commands.collect();
+    let found = if commands.is_empty() {
+        found.iter().collect()
+    } else {
+        commands
+    };
+    let found = found.into_iter().filter_map(|it| {
+        let setting = it.key.strip_prefix("setup.")?;
+        let name = OF_WORKLOAD.into_iter().find(|name| *name == setting)?;
+        let values = it.base.split(", ").chain(it.new.split(", "));
+        let values: BTreeSet<&str> = values.filter(|it| !it.is_empty()).collect();
+        let values: Vec<String> = values.into_iter().map(spaced).collect();
+        Some(format!("{name} {}", values.join(" and ")))
+    });
+    found.collect()
+}
+
+/// A value with a blank before its unit: `4 KiB` of `4KiB`.
+fn spaced(value: &str) -> String {
+    let digits = |it: char| it.is_ascii_digit() || it == '.';
+    match value.find(|it: char| !digits(it)) {
+        Some(at) if at > 0 => format!("{} {}", &value[..at], &value[at..]),
+        _ => value.to_owned(),
+    }
+}
+
 impl SetupDifference {
     /// Whether runs that differ in it were asked for something else, and are no repeats. Of two
     /// targets one may be held against the other.

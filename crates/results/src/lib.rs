@@ -45,7 +45,7 @@ mod what_if;
 
 pub use comparison::{
     FigureRatio, RatioRow, SetupDifference, Shown, compare, ratio_table, set_differences,
-    setup_differences,
+    setup_differences, workload_differences,
 };
 pub use curve::{Arrivals, Curve, CurveLevel, CurvePoint, LevelOutcome, OpenTrial, Saturation};
 pub use environment::{Caution, Environment, RankHost, TargetDescription};
@@ -77,7 +77,7 @@ pub use reading::{Better, Reading, Unit};
 pub use replay::{Replay, ReplayDeal, ReplayHost, ReplayLag, ReplayPace};
 pub use replicate::{Replicate, ReplicateTurn};
 pub use run::{RowWarning, Run, SCHEMA_VERSION, Status};
-pub use saying::{KNOWN, Saying, in_a_sentence, known, with_unit};
+pub use saying::{KNOWN, Saying, change_in_words, in_a_sentence, known, spoken, with_unit};
 pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeries};
 pub use setup::{FileText, RunSetting, SettingOrigin, Setup};
 pub use show::{PlotOf, Show, TableShape};

@@ -9,6 +9,8 @@ use crate::show::is_false;
 
 /// Relative half-width of an interval up to which its value is said.
 pub const KNOWN: f64 = 0.25;
+/// From this ratio on a change is told as a multiple, not in percent.
+const TIMES_FROM: f64 = 3.0;
 
 /// A statement about a row, from the kind of measurement that found it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,5 +96,125 @@ pub fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
     match interval.split_once(" .. ") {
         Some((low, high)) if low == high => format!("{value}{blank}{named}"),
         _ => format!("{value}{blank}{named} ({interval})"),
+    }
+}
+
+/// A figure as an engineer says it: `IOPS`, `p99`, `mean latency`.
+#[must_use]
+pub fn spoken(name: &str) -> String {
+    let begins_with_letter = |text: &str| text.starts_with(|it: char| it.is_ascii_alphabetic());
+    // The dot of `latency-p99.9` separates nothing.
+    let (row, last) = name
+        .rmatch_indices('.')
+        .map(|(at, _)| (&name[..at], &name[at + 1..]))
+        .find(|(_, last)| begins_with_letter(last))
+        .unwrap_or(("", name));
+    let said = match last {
+        "iops" => "IOPS",
+        "latency" => "mean latency",
+        _ => last.strip_prefix("latency-").unwrap_or(last),
+    };
+    match row {
+        "" => said.to_owned(),
+        row => format!("{said} of {row}"),
+    }
+}
+
+/// How a figure changed by that ratio: `39 % more IOPS (38 to 40 %)`, `p99 20 % lower (19 to
+/// 21 %)`, `12 times the IOPS (11 to 13)`; without an interval where the ratio has none.
+#[must_use]
+pub fn change_in_words(figure: &str, ratio: Estimate) -> String {
+    let name = spoken(figure);
+    let is_count = name.starts_with("IOPS");
+    let within = |[low, high]: [&str; 2], unit: &str| match ratio.is_bounded() && low != high {
+        true => format!(" ({low} to {high}{unit})"),
+        false => String::new(),
+    };
+    if ratio.value >= TIMES_FROM {
+        let (times, ends) = format_interval_count(ratio.value, ratio.low, ratio.high);
+        let (low, high) = ends.split_once(" .. ").unwrap_or_default();
+        let interval = within([low, high], "");
+        return match is_count {
+            true => format!("{times} times the {name}{interval}"),
+            false => format!("{name} {times} times as high{interval}"),
+        };
+    }
+    let is_higher = ratio.value >= 1.0;
+    let [share, low, high] = in_percent(match is_higher {
+        true => [ratio.value - 1.0, ratio.low - 1.0, ratio.high - 1.0],
+        false => [1.0 - ratio.value, 1.0 - ratio.high, 1.0 - ratio.low],
+    });
+    let interval = within([&low, &high], " %");
+    match (is_count, is_higher) {
+        (true, true) => format!("{share} % more {name}{interval}"),
+        (true, false) => format!("{share} % fewer {name}{interval}"),
+        (false, true) => format!("{name} {share} % higher{interval}"),
+        (false, false) => format!("{name} {share} % lower{interval}"),
+    }
+}
+
+/// A share and the ends of its interval in percent, with the decimals that tell the ends apart.
+fn in_percent([share, low, high]: [f64; 3]) -> [String; 3] {
+    let decimals = match (high - low) * 100.0 {
+        width if width < 0.1 => 2,
+        width if width < 1.0 => 1,
+        _ => 0,
+    };
+    // The sum makes a positive zero of a negative one.
+    [share, low, high].map(|it| format!("{:.decimals$}", it * 100.0 + 0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `latency-p99.9` was read as the reading `9` of a row `latency-p99`.
+    #[test]
+    fn figures_have_the_names_that_engineers_use() {
+        let check = |name: &str, expected: &str| assert_eq!(spoken(name), expected);
+        check("iops", "IOPS");
+        check("latency", "mean latency");
+        check("latency-p99.9", "p99.9");
+        check("random-read.iops", "IOPS of random-read");
+        check("random-read.latency-p99.9", "p99.9 of random-read");
+    }
+
+    #[test]
+    fn changes_are_told_in_percent_and_large_ones_as_multiples() {
+        let check = |name: &str, [value, low, high]: [f64; 3], expected: &str| {
+            let ratio = Estimate {
+                low,
+                high,
+                ..Estimate::exact(value, 8.0)
+            };
+            assert_eq!(change_in_words(name, ratio), expected);
+        };
+        check("iops", [1.39, 1.38, 1.40], "39 % more IOPS (38 to 40 %)");
+        check("iops", [0.83, 0.81, 0.85], "17 % fewer IOPS (15 to 19 %)");
+        check(
+            "latency-p99",
+            [0.8, 0.79, 0.81],
+            "p99 20 % lower (19 to 21 %)",
+        );
+        check(
+            "latency",
+            [1.2, 1.05, 1.4],
+            "mean latency 20 % higher (5 to 40 %)",
+        );
+        check(
+            "iops",
+            [12.0, 11.0, 13.0],
+            "12.0 times the IOPS (11.0 to 13.0)",
+        );
+        check(
+            "latency-p99",
+            [150.0, 140.0, 161.0],
+            "p99 150 times as high (140 to 161)",
+        );
+        let alone = Estimate::exact(1.5, 1.0).without_interval();
+        assert_eq!(
+            change_in_words("throughput", alone),
+            "throughput 50 % higher"
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod distribution;
+mod ranking;
 mod sentences;
 
 use units::format_counted;
@@ -14,13 +15,6 @@ use crate::show::Show;
 use crate::study::{Study, StudyCell, StudyFigure, StudyReplicate};
 use crate::table::{Figure, Row, Table, Trust};
 use crate::warning_code::WarningCode;
-
-/// A title as a heading.
-fn capitalised(title: &str) -> String {
-    let mut letters = title.chars();
-    let first = letters.next().map(|it| it.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
 
 /// The command whose levels are targets, each compared with the first.
 const COMPARE: &str = "compare";
@@ -74,10 +68,11 @@ impl Study {
         if is_of_targets {
             let says = self.sentence_of_targets(&table.rows);
             return Table {
-                says: together(&says),
+                says: self.ranking().or_else(|| together(&says)),
                 ..table.saying(says)
             }
-            .titled(capitalised(&self.title))
+            // What was measured on each of them.
+            .titled(&self.title)
             .noted(notes.chain([self.procedure().join("; ") + "."]))
             .noted(self.resumed())
             .shown(Show {

@@ -11,7 +11,7 @@ use units::{Duration, TargetName, exact_percent, format_counted, format_duration
 use crate::args::{CompareArgs, RunSet};
 use crate::commands::compare_runs;
 use crate::commands::drive::Ready;
-use crate::commands::measures::{command, commands, is_known, options};
+use crate::commands::measures::{command, commands, is_known, options, workload};
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::offers;
 use crate::commands::study::{
@@ -24,13 +24,6 @@ use crate::recorded::name;
 /// The measurement of studies that runs a command of the user's: two targets are no place for it.
 const COMMAND: &str = "command";
 
-/// Settings that say what is done, where a command has them.
-const WORKLOAD: [&str; 5] = ["block", "pattern", "writes", "clients", "workload"];
-
-/// Settings that say how long a replicate may take.
-const LENGTH: [&str; 4] = ["budget", "duration", "precision", "warm-up"];
-/// Longer titles are cut.
-const TITLE_CHARS: usize = 80;
 /// Longer names of targets are cut in front.
 const NAME_CHARS: usize = 40;
 
@@ -177,7 +170,7 @@ fn definition(args: &CompareArgs) -> String {
         .map(|it| text(&whole_name(it)))
         .collect();
     let mut lines = vec![
-        format!("title = {}", text(&workload(args))),
+        format!("title = {}", text(&workload(&args.measure, &args.set))),
         format!("target = {}", text(args.target[0].as_str())),
         format!("margin = {}", text(&exact_percent(args.margin))),
         format!("readings = [{}]", figures.join(", ")),
@@ -192,32 +185,6 @@ fn definition(args: &CompareArgs) -> String {
         lines.push(format!("target = {}", text(target.as_str())));
     }
     lines.join("\n") + "\n"
-}
-
-/// What each target has to do: the settings that make a workload, and those that were set but for
-/// how long it may take. It is the title of the study, which is one line.
-fn workload(args: &CompareArgs) -> String {
-    let definition = command(&args.measure);
-    let defaults = definition.iter().flat_map(options).filter_map(|it| {
-        let default = it.get_default_values().first()?.to_string_lossy();
-        Some((name(it).to_owned(), default.into_owned()))
-    });
-    let is_set = |key: &str| args.set.iter().any(|(set, _)| set == key);
-    let defaults = defaults.filter(|(key, _)| WORKLOAD.contains(&key.as_str()) && !is_set(key));
-    let set = args
-        .set
-        .iter()
-        .filter(|(key, _)| !LENGTH.contains(&key.as_str()));
-    let settings = defaults.chain(set.cloned());
-    let settings: Vec<String> = settings.map(|(key, it)| format!("{key} {it}")).collect();
-    let title = match settings.is_empty() {
-        true => args.measure.clone(),
-        false => format!("{} with {}", args.measure, settings.join(", ")),
-    };
-    match title.chars().count() {
-        0..=TITLE_CHARS => title,
-        _ => title.chars().take(TITLE_CHARS - 3).collect::<String>() + "...",
-    }
 }
 
 /// The targets, of long ones the end, those that would have one name told apart by their place.

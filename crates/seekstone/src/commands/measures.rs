@@ -12,7 +12,7 @@ use units::{TargetName, did_you_mean, nearest};
 
 use crate::args::{self, Command, MeasureCommand};
 use crate::commands::drive::{Onlooking, Ready};
-use crate::commands::fleet;
+use crate::commands::{fleet, trial};
 use crate::exit::Exit;
 use crate::recorded::{PERMISSIONS, again, is_called, is_flag, is_of_invocation, name, setup};
 
@@ -214,6 +214,31 @@ pub fn command(kind: &str) -> Option<clap::Command> {
     let is_measured = commands().iter().any(|it| it == kind);
     let definition = is_measured.then(args::definition)?;
     definition.find_subcommand(kind).cloned()
+}
+
+/// What a measurement with these settings does to each target, in words: `random read 4 KiB, 1
+/// client`; of others than trials their name and what is set.
+pub fn workload(kind: &str, set: &[(String, String)]) -> String {
+    let given = set
+        .iter()
+        .map(|(key, value)| (key.clone(), value.as_str().into()));
+    let given: toml::Table = given.collect();
+    let place = ReplicateContext::new(ANY_TARGET, 0);
+    match command(kind).and_then(|_| parsed(kind, &given, &place).ok()) {
+        Some((MeasureCommand::Trial(it), _)) if it.workload_file.is_none() => {
+            let rate = it.rate.map(|rate| rate.per_second());
+            let buffered = if it.workload.buffered {
+                ", buffered"
+            } else {
+                ""
+            };
+            trial::title(&it.workload, Some((it.clients, rate))) + buffered
+        }
+        _ => {
+            let set = set.iter().map(|(key, value)| format!(", {key} {value}"));
+            format!("{kind}{}", set.collect::<String>())
+        }
+    }
 }
 
 /// The options of a command that a study sets.

@@ -42,28 +42,61 @@ fn a_slower_target_is_told_with_its_ratio() {
         assert!(high / low < 1.1, "{reading}: {low} .. {high} is wide");
         assert_eq!(word(found, "shown"), "worse");
     }
-    let page = compare(&[SLOWER, "--seed", "1"], 0, " times slower at p99").stdout;
-    let [low, high] = named(&page, " times the IOPS");
+    let page = compare(&[SLOWER, "--seed", "1"], 0, " % fewer IOPS (").stdout;
+    let [least, most] = fewer_iops(&page);
     let iops = row(&run, "comparisons", &["iops"]);
     let iops = estimate(iops, "ratio").expect("a ratio");
-    assert!((low - number(&iops["low"])).abs() < 1e-3, "{page}");
-    assert!((high - number(&iops["high"])).abs() < 1e-3, "{page}");
+    let shown = |ratio: &Value| (1.0 - number(ratio)) * 100.0;
+    assert!((least - shown(&iops["high"])).abs() <= 0.5, "{page}");
+    assert!((most - shown(&iops["low"])).abs() <= 0.5, "{page}");
+    assert!(on_one_line(&page).contains(" %), p99 2"), "{page}");
     assert!(page.lines().count() <= 40, "{page}");
+    let title = format!("comparison of {BASE} and {SLOWER}: random read 4 KiB, 1 client");
+    assert!(page.starts_with(&title), "{page}");
     assert!(
         page.contains("sim:mm1?mean=1.2ms against sim:mm1?mean=1ms"),
         "{page}"
     );
 }
 
-/// The ends of a range that stands between two texts, as in `0.81 to 0.85`.
-fn named(text: &str, after: &str) -> [f64; 2] {
-    let before = text.split(after).next().unwrap_or_default();
-    let is_of_number = |it: char| it.is_ascii_digit() || it == '.';
-    let (rest, high) = before.rsplit_once(" to ").expect("a range");
-    let begin = rest
-        .rfind(|it: char| !is_of_number(it))
-        .map_or(0, |at| at + 1);
-    [&rest[begin..], high].map(|it| it.parse().unwrap_or_else(|_| panic!("{after}: {text}")))
+/// By how many percent the IOPS are fewer, at least and at most.
+fn fewer_iops(page: &str) -> [f64; 2] {
+    let page = on_one_line(page);
+    let (_, rest) = page.split_once("fewer IOPS (").expect("a difference");
+    let (range, _) = rest.split_once(" %)").expect("its interval");
+    let (least, most) = range.split_once(" to ").expect("two ends");
+    [least, most].map(|it| it.parse().unwrap_or_else(|_| panic!("{range}")))
+}
+
+/// Of four targets two are the same, and the others differ.
+#[test]
+fn targets_are_ranked_and_those_that_are_alike_are_named() {
+    let targets = [SLOWER, BASE, "sim:mm1?mean=1.5ms"];
+    let ended = compare(
+        &[&targets[..], &["--seed", "1"]].concat(),
+        0,
+        "Ranked by IOPS: ",
+    );
+    let page = on_one_line(&ended.stdout);
+    let (_, ranked) = page.split_once("Ranked by IOPS: ").expect("a ranking");
+    let place = |target: &str| {
+        ranked
+            .find(target)
+            .unwrap_or_else(|| panic!("{target}: {page}"))
+    };
+    assert!(place(BASE) < place(SLOWER), "{page}");
+    assert!(place(SLOWER) < place("sim:mm1?mean=1.5ms"), "{page}");
+    let alike = [
+        format!("{BASE} and {BASE} [3]"),
+        format!("{BASE} [3] and {BASE}"),
+    ];
+    let told = "No difference above 2 % is shown between ";
+    assert!(
+        alike
+            .iter()
+            .any(|it| page.contains(&format!("{told}{it}."))),
+        "{page}"
+    );
 }
 
 /// One line a figure on the picture and on the page, and the same ratios as JSON.
@@ -108,8 +141,8 @@ fn targets_are_drawn_around_no_change() {
         assert!(page.contains(&value), "{name}: {value}");
     }
     assert!(drawn.contains("worse</text>"), "{drawn}");
-    let [low, high] = named(&page, " times the IOPS");
-    assert!(low < 1.0 / 1.2 && 1.0 / 1.2 < high, "{page}");
+    assert!(page.contains("random read 4 KiB, 1 client"), "{page}");
+    assert!(page.contains("fewer IOPS"), "{page}");
 
     // The same from the archive; and of two runs.
     let exported = scratch.check(&["runs", "export", "1", "--form", "svg"], 0, "");

@@ -2,19 +2,16 @@
 //! best, of targets side by side what was found of each.
 
 use stats::PAIRS_MIN;
-use units::format_interval_count;
 
 use super::comparison::Meaning;
 use crate::reading::{Better, Unit};
-use crate::saying::{Saying, in_a_sentence, known};
+use crate::saying::{Saying, change_in_words, in_a_sentence, known, spoken};
 use crate::study::{Study, StudyCell, StudyComparison, StudyFigure, StudyScale};
 use crate::table::Row;
 
 /// A sentence names no more figures.
 const NAMES_MAX: usize = 7;
-/// Smaller ratios are written as fractions, as in `1/150 of the IOPS`.
-const SMALL: f64 = 0.1;
-/// The percentile that a sentence cites.
+/// The percentile that a sentence quotes.
 const LATE: &str = "p99";
 /// Readings that a sentence has space for.
 const READINGS: usize = 2;
@@ -104,30 +101,30 @@ impl Study {
         format!("fewer than {PAIRS_MIN} complete rounds{counts}: no difference is claimed")
     }
 
-    /// What is better and what is worse, by which factor, and where no difference was shown.
+    /// What is better and what is worse, by how much, and where no difference was shown: a sentence
+    /// each.
     fn in_words(&self, found: &[Compared<'_>]) -> String {
         let margin = self.margin * 100.0;
-        let parts = [
-            (Meaning::Better, String::new()),
-            (Meaning::Worse, String::new()),
-            (Meaning::Same, format!("no difference above {margin} % in ")),
-            (
-                Meaning::NotShown,
-                format!("no difference above {margin} % shown in "),
-            ),
-            (Meaning::TooFew, "too few rounds to compare ".to_owned()),
-        ];
-        let parts = parts.into_iter().filter_map(|(meaning, words)| {
+        let of = |wanted: Meaning| {
             let figures = found.iter().copied();
-            let figures = figures.filter(|(it, by)| Meaning::of(by, it.better) == meaning);
-            let figures: Vec<Compared<'_>> = figures.collect();
-            let text = match meaning {
-                Meaning::Better | Meaning::Worse => by_how_much(&figures, meaning),
-                _ => names(&figures),
-            };
-            (!text.is_empty()).then(|| format!("{words}{text}"))
-        });
-        parts.collect::<Vec<String>>().join("; ")
+            let figures = figures.filter(|(it, by)| Meaning::of(by, it.better) == wanted);
+            names(&figures.collect::<Vec<Compared<'_>>>())
+        };
+        let sentences = [
+            ("", differences(found)),
+            (
+                &format!("No difference above {margin} % in "),
+                of(Meaning::Same),
+            ),
+            (
+                &format!("No difference above {margin} % is shown in "),
+                of(Meaning::NotShown),
+            ),
+            ("Too few rounds to compare ", of(Meaning::TooFew)),
+        ];
+        let sentences = sentences.iter().filter(|(_, text)| !text.is_empty());
+        let sentences = sentences.map(|(words, text)| format!("{words}{text}"));
+        sentences.collect::<Vec<String>>().join(". ")
     }
 
     /// The best level of the first readings, where one factor is varied and a level differs from
@@ -242,90 +239,42 @@ fn names(figures: &[Compared<'_>]) -> String {
     names.join(", ")
 }
 
-/// A figure as an engineer says it: `IOPS`, `p99`, `mean latency`.
-fn spoken(name: &str) -> String {
-    let begins_with_letter = |text: &str| text.starts_with(|it: char| it.is_ascii_alphabetic());
-    // The dot of `latency-p99.9` separates nothing.
-    let (row, last) = name
-        .rmatch_indices('.')
-        .map(|(at, _)| (&name[..at], &name[at + 1..]))
-        .find(|(_, last)| begins_with_letter(last))
-        .unwrap_or(("", name));
-    let said = match last {
-        "iops" => "IOPS",
-        "latency" => "mean latency",
-        _ => last.strip_prefix("latency-").unwrap_or(last),
-    };
-    match row {
-        "" => said.to_owned(),
-        row => format!("{said} of {row}"),
-    }
-}
-
-/// The factors of the first figure and of a late percentile, then the names of the others.
-fn by_how_much(figures: &[Compared<'_>], meaning: Meaning) -> String {
-    let late = figures
+/// By how much the first figure and a late percentile differ, then the names of what they do not
+/// tell: figures of other rows, and what changed the other way.
+fn differences(found: &[Compared<'_>]) -> String {
+    let meaning = |(figure, by): &Compared<'_>| Meaning::of(by, figure.better);
+    let differ = |it: &&Compared<'_>| matches!(meaning(it), Meaning::Better | Meaning::Worse);
+    let late = found.iter().rposition(|it| it.0.reading.ends_with(LATE));
+    let is_quoted = |place: usize| place == 0 || Some(place) == late;
+    let mut parts = Vec::new();
+    let mut quoted: Vec<&Compared<'_>> = Vec::new();
+    for (_, pair) in found
         .iter()
-        .rposition(|(it, _)| it.reading.ends_with(LATE));
-    let is_cited = |place: usize| place == 0 || Some(place) == late;
-    let (mut parts, mut rest) = (Vec::new(), Vec::new());
-    for (place, pair @ (figure, compared)) in figures.iter().enumerate() {
-        match factor(figure, compared).filter(|_| is_cited(place)) {
-            Some(text) => parts.push(text),
-            None => rest.push(*pair),
-        }
+        .enumerate()
+        .filter(|(place, _)| is_quoted(*place))
+    {
+        let change = differ(&pair).then(|| by_how_much(pair)).flatten();
+        quoted.extend(change.is_some().then_some(pair));
+        parts.extend(change);
     }
-    let (rest, word) = (names(&rest), meaning.word());
-    match (parts.is_empty(), rest.is_empty()) {
-        (true, true) => String::new(),
-        (true, false) => format!("{word} in {rest}"),
-        (false, true) => parts.join(", "),
-        (false, false) => format!("{} ({word} in {rest}, too)", parts.join(", ")),
-    }
-}
-
-/// `1.4 to 1.6 times slower at p99`, `1.2 to 1.5 times the IOPS`.
-fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
-    let ratio = compared.value;
-    if compared.scale != StudyScale::Ratio || !ratio.is_bounded() || ratio.low <= 0.0 {
-        return None;
-    }
-    let name = spoken(&figure.reading);
-    let preposition = if name.starts_with('p') { "at" } else { "in" };
-    let span = |value, low, high| {
-        let interval = format_interval_count(value, low, high).1;
-        match interval.split_once(" .. ") {
-            Some((low, high)) if low == high => low.to_owned(),
-            _ => interval.replace("..", "to"),
-        }
+    let row = |it: &Compared<'_>| it.0.reading.rsplit_once('.').map(|(row, _)| row.to_owned());
+    let is_told = |it: &Compared<'_>| {
+        let mut quoted = quoted.iter();
+        quoted.any(|by| meaning(by) == meaning(it) && row(by) == row(it))
     };
-    let above = span(ratio.value, ratio.low, ratio.high);
-    let inverse = || span(1.0 / ratio.value, 1.0 / ratio.high, 1.0 / ratio.low);
-    let is_time = figure.better == Better::Lower && figure.unit == Unit::Seconds;
-    Some(match ratio.value > 1.0 {
-        true if is_time => format!("{above} times slower {preposition} {name}"),
-        false if is_time => format!("{} times faster {preposition} {name}", inverse()),
-        _ if ratio.high < SMALL => {
-            let inverse = inverse();
-            let parts: Vec<String> = inverse.rsplit(" to ").map(|it| format!("1/{it}")).collect();
-            format!("{} of the {name}", parts.join(" to "))
-        }
-        _ => format!("{above} times the {name}"),
-    })
+    for wanted in [Meaning::Better, Meaning::Worse] {
+        let rest = found
+            .iter()
+            .filter(|it| meaning(it) == wanted && !is_told(it));
+        let rest = names(&rest.copied().collect::<Vec<Compared<'_>>>());
+        parts.extend((!rest.is_empty()).then(|| format!("{} in {rest}", wanted.word())));
+    }
+    parts.join(", ")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `latency-p99.9` was read as the reading `9` of a row `latency-p99`.
-    #[test]
-    fn figures_have_the_names_that_engineers_use() {
-        let check = |name: &str, expected: &str| assert_eq!(spoken(name), expected);
-        check("iops", "IOPS");
-        check("latency", "mean latency");
-        check("latency-p99.9", "p99.9");
-        check("random-read.iops", "IOPS of random-read");
-        check("random-read.latency-p99.9", "p99.9 of random-read");
-    }
+/// `39 % more IOPS (38 to 40 %)`; nothing of what has no ratio.
+fn by_how_much((figure, compared): &Compared<'_>) -> Option<String> {
+    let ratio = compared.value;
+    let is_known = compared.scale == StudyScale::Ratio && ratio.is_bounded() && ratio.low > 0.0;
+    is_known.then(|| change_in_words(&figure.reading, ratio))
 }
