@@ -72,6 +72,9 @@ impl Exit {
             Some(TimingError::Inspect(error)) => Some(error),
             _ => error.downcast_ref::<InspectError>(),
         };
+        if error.is::<InvalidComparison>() {
+            return Self::Invalid;
+        }
         if error.is::<UsageError>() || matches!(inspected, Some(InspectError::Missing(_))) {
             return Self::Usage;
         }
@@ -104,6 +107,18 @@ impl std::fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// A comparison whose result would mean nothing: why.
+#[derive(Debug)]
+pub struct InvalidComparison(pub String);
+
+impl std::fmt::Display for InvalidComparison {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidComparison {}
 
 /// What is not there was named wrongly, where a command only reads.
 pub fn missing_is_usage(error: anyhow::Error) -> anyhow::Error {

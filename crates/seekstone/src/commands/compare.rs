@@ -9,6 +9,7 @@ use results::Setup;
 use units::{Duration, TargetName, exact_percent, format_counted, format_duration_ns};
 
 use crate::args::{CompareArgs, RunSet};
+use crate::commands::compare_checks::doubts;
 use crate::commands::compare_runs;
 use crate::commands::drive::Ready;
 use crate::commands::measures::{command, commands, is_known, options, workload};
@@ -50,6 +51,12 @@ impl MeasuringCommand for CompareArgs {
     fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         let asked = self.study(&mut setup)?;
         let is_shown = !self.common.quiet && self.common.ranks.is_none();
+        if self.common.ranks.is_none() {
+            let doubts = doubts(&self.target, only_reads(self), is_shown)?;
+            for line in doubts.iter().filter(|_| is_shown) {
+                output::complain(&format!("warning: {line}"));
+            }
+        }
         if let Some(plan) = plan(self).filter(|_| is_shown) {
             output::complain(&plan);
         }
@@ -68,8 +75,16 @@ pub fn names_runs(args: &CompareArgs) -> bool {
 
 /// What is measured unless another command is named.
 const TRIAL: &str = "trial";
+/// Settings with which a trial does not only read from the device.
+const NOT_READING: [&str; 3] = ["writes", "buffered", "workload"];
 /// A trial takes no shorter budget.
 const SHORTEST: Duration = Duration::from_secs(1);
+
+/// Whether all that is measured are reads from the device.
+fn only_reads(args: &CompareArgs) -> bool {
+    let mut set = args.set.iter();
+    args.measure == TRIAL && !set.any(|(key, _)| NOT_READING.contains(&key.as_str()))
+}
 
 /// How long it may take, where a time ends each replicate and some of them take real time.
 fn plan(args: &CompareArgs) -> Option<String> {

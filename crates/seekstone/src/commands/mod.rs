@@ -2,6 +2,7 @@
 
 pub mod clean;
 pub mod compare;
+mod compare_checks;
 mod compare_runs;
 pub mod curve;
 pub mod curve_targets;
