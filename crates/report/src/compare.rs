@@ -102,6 +102,15 @@ pub(crate) fn name(run: &Run) -> String {
     format!("{} ({command} {target})", short_name(run))
 }
 
+/// What was measured, where that is one trial.
+#[must_use]
+pub fn workload(run: &Run) -> Option<&str> {
+    match run.measurements.as_slice() {
+        [one] => Some(&one.title),
+        _ => None,
+    }
+}
+
 fn pair(page: &mut TextPage<'_>, base: &Run, new: &Run) -> Result<(), ComparisonError> {
     let found = ratios(base, new);
     let of_interest = |it: &&FigureRatio| page.style.all || it.role != Role::Detail;
@@ -109,7 +118,12 @@ fn pair(page: &mut TextPage<'_>, base: &Run, new: &Run) -> Result<(), Comparison
     if shown.is_empty() {
         return Err(ComparisonError::NothingShared(name(base), name(new)));
     }
-    page.heading(&format!("{} compared with {}", name(new), name(base)));
+    let workload = workload(new).map_or_else(String::new, |it| format!(": {it}"));
+    page.heading(&format!(
+        "{} compared with {}{workload}",
+        name(new),
+        name(base)
+    ));
     page.paragraph(Tone::Plain, &in_words(&shown));
     page.blank();
     let most = match page.style.all {

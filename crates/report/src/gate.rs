@@ -1,22 +1,26 @@
 //! Sets of runs held against each other: limits with their verdicts, and what changed in words.
 
 use results::{
-    Better, GateLimit, GateRow, LimitVerdict, RatioRow, SetupDifference, Table, ratio_table,
+    Better, GateLimit, GateRow, RatioRow, SetupDifference, Table, change_in_words, ratio_table,
+    spoken,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use stats::Estimate;
-use units::{format_counted, format_interval_count};
+use units::{format_count, format_counted, format_interval_count};
 
 use crate::compare::differences;
+use crate::names::capitalised;
 use crate::page::TextPage;
 use crate::section;
 use crate::style::{Style, Tone};
-use crate::verdicts::{held, verdict};
+use crate::verdicts::{each_bound, verdict};
 
 /// What stands on either side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSets<'a> {
+    /// What they measured, where that is one trial.
+    pub workload: Option<&'a str>,
     /// How many runs there are of the baseline.
     pub base: usize,
     /// New ones.
@@ -70,10 +74,13 @@ fn times(count: usize) -> String {
     }
 }
 
-/// Such as `1 new run against 5 baseline runs`.
+/// Such as `1 new run against 5 baseline runs: random read 4 KiB, 1 client`.
 pub(crate) fn title(sets: &RunSets<'_>) -> String {
+    let workload = sets
+        .workload
+        .map_or_else(String::new, |it| format!(": {it}"));
     format!(
-        "{} against {}",
+        "{} against {}{workload}",
         format_counted(sets.new as u64, "new run"),
         format_counted(sets.base as u64, "baseline run")
     )
@@ -87,12 +94,18 @@ pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &
     if let Some(line) = sets.unlike() {
         page.paragraph(Tone::Doubtful, &line);
     }
-    for line in sets.too_few().into_iter().chain(changes(rows)) {
+    let is_limited = !limits.is_empty() && !style.all;
+    let limited = limited(limits, rows).filter(|_| is_limited);
+    let rows = limited.as_deref().unwrap_or(rows);
+    let changes = changes(rows).into_iter().filter(|_| !is_limited);
+    for line in sets.too_few().into_iter().chain(changes) {
         page.paragraph(Tone::Plain, &line);
     }
-    page.blank();
-    section::one(&mut page, &ratios(rows));
-    if rows.iter().any(|it| it.ratio.is_some()) {
+    if !rows.is_empty() {
+        page.blank();
+        section::one(&mut page, &ratios(rows));
+    }
+    if !is_limited && rows.iter().any(|it| it.ratio.is_some()) {
         page.blank();
         page.paragraph(Tone::Quiet, TOGETHER);
     }
@@ -114,6 +127,34 @@ pub fn gate_limits(sets: &RunSets<'_>, limits: &[GateLimit], style: &Style) -> S
     page.finish()
 }
 
+/// The figures that have a limit, each with the interval by which it is judged; none without
+/// limits.
+fn limited(limits: &[GateLimit], rows: &[GateRow]) -> Option<Vec<GateRow>> {
+    let limited = rows.iter().filter_map(|row| {
+        let limit = limits.iter().find(|it| it.figure == row.figure)?;
+        let ratio = limit.ratio;
+        Some(GateRow {
+            ratio,
+            ..row.clone()
+        })
+    });
+    (!limits.is_empty()).then(|| limited.collect())
+}
+
+/// What a gate with a baseline of so many runs can see, before anything new is measured.
+#[must_use]
+pub fn gate_power(base: usize, limits: &[GateLimit], style: &Style) -> String {
+    let mut page = TextPage::new(style);
+    let runs = format_counted(base as u64, "baseline run");
+    page.heading(&format!("One new run against {runs}"));
+    for limit in limits {
+        let power = power(limit).unwrap_or_else(|| evidence(limit) + ".");
+        page.item(Tone::Plain, &limit.rule, &power);
+        page.paragraph(Tone::Doubtful, &trend(limit).unwrap_or_default());
+    }
+    page.finish()
+}
+
 fn judged(page: &mut TextPage<'_>, limits: &[GateLimit]) {
     if limits.is_empty() {
         return;
@@ -123,7 +164,39 @@ fn judged(page: &mut TextPage<'_>, limits: &[GateLimit]) {
     for limit in limits {
         let (tone, mark) = verdict(limit.verdict);
         page.item(tone, mark, &format!("{}: {}", limit.rule, evidence(limit)));
+        for line in power(limit).into_iter().chain(trend(limit)) {
+            page.item(Tone::Quiet, &" ".repeat(mark.len()), &line);
+        }
     }
+}
+
+/// What a gate of so many runs can see: `This gate sees p99 rise by 35 % or more. For 10 % it needs
+/// 8 runs a side.`
+fn power(limit: &GateLimit) -> Option<String> {
+    let sees = limit.sees?;
+    let name = spoken(&limit.figure);
+    let way = if sees > 1.0 { "rise" } else { "fall" };
+    let least = format_count((sees - 1.0).abs() * 100.0);
+    let (_, change) = limit.rule.split_once(['>', '<'])?;
+    let change = change.trim_matches(['+', '-', '%', ' ']);
+    let needs = match limit.runs_needed {
+        None => "it needs more than 1,000 runs a side".to_owned(),
+        Some(runs) if runs <= limit.base_runs.min(limit.new_runs) => "it has enough runs".into(),
+        Some(runs) => format!("it needs {runs} runs a side"),
+    };
+    Some(format!(
+        "This gate sees {name} {way} by {least} % or more. For {change} % {needs}."
+    ))
+}
+
+/// A slow decline that no single comparison shows.
+fn trend(limit: &GateLimit) -> Option<String> {
+    let trend = limit.trend?;
+    let change = change_in_words(&limit.figure, trend);
+    let runs = trend.samples;
+    Some(format!(
+        "Slow decline over all {runs} runs: {change}. Compare with older runs."
+    ))
 }
 
 /// Ratios as a table; of too few runs they have no interval.
@@ -150,14 +223,17 @@ pub fn gate_markdown(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow])
         text.push_str("| verdict | limit | evidence |\n| --- | --- | --- |\n");
         for limit in limits {
             let (_, mark) = verdict(limit.verdict);
-            text.push_str(&format!(
-                "| {mark} | {} | {} |\n",
-                limit.rule,
-                evidence(limit)
-            ));
+            let more = power(limit).into_iter().chain(trend(limit));
+            let more: String = more
+                .map(|it| format!(". {}", it.trim_end_matches('.')))
+                .collect();
+            let evidence = evidence(limit);
+            text.push_str(&format!("| {mark} | {} | {evidence}{more} |\n", limit.rule));
         }
         text.push('\n');
     }
+    let limited = limited(limits, rows);
+    let rows = limited.as_deref().unwrap_or(rows);
     text.push_str("| figure | base | new | ratio | 95 % interval | |\n");
     text.push_str("| --- | ---: | ---: | ---: | --- | --- |\n");
     for row in rows {
@@ -168,7 +244,7 @@ pub fn gate_markdown(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow])
             "| {figure} | {base} | {new} | {ratio} | {interval} | {word} |\n"
         ));
     }
-    let together = rows.iter().any(|it| it.ratio.is_some());
+    let together = limits.is_empty() && rows.iter().any(|it| it.ratio.is_some());
     let together = together.then(|| TOGETHER.to_owned());
     for line in [sets.unlike(), sets.too_few(), together]
         .into_iter()
@@ -257,12 +333,8 @@ pub(crate) fn changed(row: &GateRow) -> &'static str {
 pub(crate) fn changes(rows: &[GateRow]) -> Vec<String> {
     let shown = rows.iter().filter_map(|row| {
         let ratio = row.ratio.filter(|it| !it.contains(1.0))?;
-        let (value, interval) = format_interval_count(ratio.value, ratio.low, ratio.high);
-        let word = changed(row);
-        Some(format!(
-            "{} is {word}: {value} ({interval}) times the baseline.",
-            row.figure
-        ))
+        let change = change_in_words(&row.figure, ratio);
+        Some(format!("{}: {change}.", capitalised(changed(row))))
     });
     let shown: Vec<String> = shown.collect();
     let has_intervals = rows.iter().any(|row| row.ratio.is_some());
@@ -286,16 +358,11 @@ pub(crate) fn evidence(limit: &GateLimit) -> String {
     } = limit;
     let Some(found) = limit.ratio else {
         return format!(
-            "{} and {} have a usable {figure}: too few to tell",
-            format_counted((*new_runs).into(), "new run"),
-            format_counted((*base_runs).into(), "baseline run")
+            "not enough runs with a usable {} (baseline {base_runs}, new {new_runs})",
+            spoken(figure)
         );
     };
-    let (value, bounds) = held(&found);
-    let advice = match (limit.verdict, limit.runs_needed) {
-        (LimitVerdict::Undecided, Some(runs)) => format!("; about {runs} runs a side would tell"),
-        (LimitVerdict::Undecided, None) => "; it is too close to the limit to tell".into(),
-        _ => String::new(),
-    };
-    format!("{figure} is {value} times the baseline ({bounds}){advice}")
+    let change = change_in_words(figure, found);
+    let each = each_bound(&found);
+    format!("{change}, {each}")
 }

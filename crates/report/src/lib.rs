@@ -54,7 +54,7 @@ pub use charts::load::{curve_glyphs, curves_svg};
 pub use charts::over_time::{latency_svg, series_svg};
 pub use charts::positioning::positioning_svg;
 pub use check_up::check_up;
-pub use compare::{ComparisonError, comparison, comparison_svg};
+pub use compare::{ComparisonError, comparison, comparison_svg, workload};
 pub use csv::{csv_figures, csv_replicates};
 pub use csv_intervals::csv_intervals;
 pub use csv_points::csv_points;
@@ -63,7 +63,7 @@ pub use curve::curve_table;
 pub use devices::{DeviceSheet, ListedDevice, device_list, device_sheet};
 pub use figure::headline;
 pub use files_comparison::{FilesComparisonError, files_comparison};
-pub use gate::{RunSets, gate, gate_json, gate_limits, gate_markdown};
+pub use gate::{RunSets, gate, gate_json, gate_limits, gate_markdown, gate_power};
 pub use html::{
     LiveGlimpse, RUNS_COMPARED_MAX, archive_html, comparison_html, gate_html, html, live_html,
     not_compared_html, run_in_page, runs_asked,

@@ -2,7 +2,7 @@
 
 use results::{GoalVerdict, LimitVerdict, Run};
 use stats::Estimate;
-use units::{format_count, format_interval_count};
+use units::format_count;
 
 use crate::figure::estimated;
 use crate::page::TextPage;
@@ -30,12 +30,10 @@ pub fn goal_lines(run: &Run) -> Vec<String> {
     lines.collect()
 }
 
-/// A ratio that a limit is held against, with the bounds that decide: `1.20 times`, then `one-sided
-/// 95 % bounds 1.17 .. 1.23`.
-pub(crate) fn held(ratio: &Estimate) -> (String, String) {
-    let (value, bounds) = format_interval_count(ratio.value, ratio.low, ratio.high);
+/// How the bounds that decide on a limit hold: `each bound at 95 %`.
+pub(crate) fn each_bound(ratio: &Estimate) -> String {
     let each = format_count((0.5 + ratio.confidence / 2.0) * 100.0);
-    (value, format!("one-sided {each} % bounds {bounds}"))
+    format!("each bound at {each} %")
 }
 
 /// The word for an outcome.

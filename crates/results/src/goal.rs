@@ -133,9 +133,17 @@ pub struct GateLimit {
     /// New over base, with an interval each end of which holds by itself at 95 % for all limits
     /// together; null with too few runs.
     pub ratio: Option<Estimate>,
-    /// Runs a side that would tell a change of this size from the limit four times in five; null
-    /// where that is not known, or more than anybody waits for.
+    /// The smallest change that so many runs show to be beyond the limit four times in five, as a
+    /// ratio; null with too few runs.
+    #[serde(default)]
+    pub sees: Option<f64>,
+    /// Runs a side that tell no change from the limit four times in five; null where that is not
+    /// known, or more than anybody waits for.
     pub runs_needed: Option<u32>,
+    /// How the figure changed from the first of all runs to the last, by a line through their
+    /// logarithms, where it got worse by more than chance at 99 %.
+    #[serde(default)]
+    pub trend: Option<Estimate>,
     /// Whether it was kept.
     pub verdict: LimitVerdict,
 }

@@ -6,7 +6,7 @@ use super::{Archive, failure, refuse_strange_side_files};
 use crate::error::ArchiveError;
 
 /// The newest runs that a set keeps; older ones leave it, and stay in the archive.
-pub const BASELINE_RUNS_MAX: usize = 20;
+pub const BASELINE_RUNS_MAX: usize = 100;
 
 impl Archive {
     /// The numbers of the runs of a baseline, the oldest first; none where there is no such set.

@@ -16,41 +16,65 @@ use super::limit::{ERROR, Limit, POWER_QUANTILE};
 /// With fewer runs of the baseline nothing is claimed.
 pub const BASE_RUNS_MIN: usize = 3;
 /// More runs than this are not advised.
-const RUNS_ADVISED_MAX: f64 = 100.0;
+const RUNS_ADVISED_MAX: u32 = 1000;
+/// A trend over fewer runs is none.
+const TREND_RUNS_MIN: usize = 6;
+/// How sure a trend must be.
+const TREND_CONFIDENCE: f64 = 0.99;
 
-/// What two sets of values tell.
-struct Sets {
-    /// New over base.
-    ratio: Estimate,
-    /// Standard deviation of the logarithms of one run.
+/// How much single runs of one storage differ.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    /// Standard deviation of the logarithms.
     deviation: f64,
     freedom: f64,
 }
 
-fn compared(base: &[f64], new: &[f64], confidence: f64) -> Option<Sets> {
-    let usable = |values: &[f64]| values.iter().all(|it| *it > 0.0 && it.is_finite());
-    if base.len() < BASE_RUNS_MIN || new.is_empty() || !usable(base) || !usable(new) {
-        return None;
+impl Spread {
+    /// Of two sets, each around its own mean: the second may be empty.
+    fn of(base: &[f64], new: &[f64]) -> Option<Self> {
+        let usable = |values: &[f64]| values.iter().all(|it| *it > 0.0 && it.is_finite());
+        if base.len() < BASE_RUNS_MIN || !usable(base) || !usable(new) {
+            return None;
+        }
+        let squares = |values: &[f64]| -> f64 {
+            let values = logs(values);
+            let middle = mean(&values);
+            values.iter().map(|it| (it - middle).powi(2)).sum()
+        };
+        let means = if new.is_empty() { 1 } else { 2 };
+        let freedom = (base.len() + new.len() - means) as f64;
+        Some(Self {
+            deviation: ((squares(base) + squares(new)) / freedom).sqrt(),
+            freedom,
+        })
     }
-    let (base, new) = (logs(base), logs(new));
-    let (middle, other) = (mean(&base), mean(&new));
-    let squares =
-        |values: &[f64], mean: f64| -> f64 { values.iter().map(|it| (it - mean).powi(2)).sum() };
-    let (n, m) = (base.len() as f64, new.len() as f64);
-    let freedom = n + m - 2.0;
-    let deviation = ((squares(&base, middle) + squares(&new, other)) / freedom).sqrt();
-    let half = student_t(0.5 + confidence / 2.0, freedom) * deviation * (1.0 / n + 1.0 / m).sqrt();
-    let difference = other - middle;
-    Some(Sets {
-        ratio: Estimate {
-            value: difference.exp(),
-            low: (difference - half).exp(),
-            high: (difference + half).exp(),
-            confidence,
-            samples: n + m,
-        },
-        deviation,
-        freedom,
+
+    /// Half the width of the interval of a difference of means of so many runs.
+    fn half_width(self, confidence: f64, runs: [usize; 2]) -> f64 {
+        student_t(0.5 + confidence / 2.0, self.freedom) * self.error(runs)
+    }
+
+    fn error(self, [base, new]: [usize; 2]) -> f64 {
+        self.deviation * (1.0 / base as f64 + 1.0 / new as f64).sqrt()
+    }
+
+    /// How far beyond the limit a change must be to be shown four times in five.
+    fn reach(self, confidence: f64, runs: [usize; 2]) -> f64 {
+        self.half_width(confidence, runs) + POWER_QUANTILE * self.error(runs)
+    }
+}
+
+fn compared(base: &[f64], new: &[f64], confidence: f64) -> Option<Estimate> {
+    let spread = Spread::of(base, new).filter(|_| !new.is_empty())?;
+    let half = spread.half_width(confidence, [base.len(), new.len()]);
+    let difference = mean(&logs(new)) - mean(&logs(base));
+    Some(Estimate {
+        value: difference.exp(),
+        low: (difference - half).exp(),
+        high: (difference + half).exp(),
+        confidence,
+        samples: (base.len() + new.len()) as f64,
     })
 }
 
@@ -77,15 +101,21 @@ pub fn gate(limits: &[Limit], base: &[Run], new: &[Run]) -> Vec<GateLimit> {
     let confidence = 1.0 - 2.0 * ERROR / limits.len().max(1) as f64;
     let judged = limits.iter().map(|limit| {
         let (base, new) = (values(&base, &limit.reading), values(&new, &limit.reading));
-        let found = compared(&base, &new, confidence);
+        let ratio = compared(&base, &new, confidence);
+        let spread = Spread::of(&base, &new);
+        // Before anything new was measured, what one new run will show.
+        let runs = [base.len(), new.len().max(1)];
+        let sees = spread.map(|it| it.reach(confidence, runs));
         GateLimit {
             rule: limit.text.clone(),
             figure: limit.reading.clone(),
             base_runs: base.len() as u32,
             new_runs: new.len() as u32,
-            ratio: found.as_ref().map(|it| it.ratio),
-            runs_needed: found.as_ref().and_then(|it| runs_needed(limit, it)),
-            verdict: found.map_or(LimitVerdict::Undecided, |it| limit.verdict_of(&it.ratio)),
+            ratio,
+            sees: sees.map(|it| limit.bound() * (it * limit.sign()).exp()),
+            runs_needed: spread.and_then(|it| runs_needed(limit, it, confidence)),
+            trend: trend(&[base, new].concat(), limit),
+            verdict: ratio.map_or(LimitVerdict::Undecided, |it| limit.verdict_of(&it)),
         }
     });
     judged.collect()
@@ -95,14 +125,43 @@ fn readings(runs: &[Run]) -> Vec<Vec<Reading>> {
     runs.iter().map(Run::readings).collect()
 }
 
-/// Runs a side after which a change as large as the one seen is told from the limit four times in
-/// five.
-fn runs_needed(limit: &Limit, found: &Sets) -> Option<u32> {
-    let distance = (found.ratio.value / limit.bound()).ln().abs();
-    let quantile = student_t(0.5 + found.ratio.confidence / 2.0, found.freedom);
-    let wanted = 2.0 * ((quantile + POWER_QUANTILE) * found.deviation / distance).powi(2);
-    let wanted = wanted.ceil().max(BASE_RUNS_MIN as f64);
-    (wanted <= RUNS_ADVISED_MAX).then_some(wanted as u32)
+/// Runs a side that tell no change from the limit four times in five.
+fn runs_needed(limit: &Limit, spread: Spread, confidence: f64) -> Option<u32> {
+    let distance = limit.bound().ln().abs();
+    let tells = |runs: u32| {
+        let freedom = f64::from(2 * runs - 2);
+        let spread = Spread { freedom, ..spread };
+        spread.reach(confidence, [runs as usize; 2]) <= distance
+    };
+    (BASE_RUNS_MIN as u32..=RUNS_ADVISED_MAX).find(|runs| tells(*runs))
+}
+
+/// The change from the first run to the last by the line of least squares through the logarithms,
+/// where it is one for the worse.
+fn trend(values: &[f64], limit: &Limit) -> Option<Estimate> {
+    let usable = values.iter().all(|it| *it > 0.0 && it.is_finite());
+    if values.len() < TREND_RUNS_MIN || !usable {
+        return None;
+    }
+    let values = logs(values);
+    let (middle, last) = (mean(&values), (values.len() - 1) as f64);
+    let place = |at: usize| at as f64 - last / 2.0;
+    let places: f64 = (0..values.len()).map(|at| place(at).powi(2)).sum();
+    let indexed = || values.iter().enumerate();
+    let slope = indexed().map(|(at, it)| place(at) * it).sum::<f64>() / places;
+    let left = indexed().map(|(at, it)| (it - middle - slope * place(at)).powi(2));
+    let freedom = values.len() as f64 - 2.0;
+    let error = (left.sum::<f64>() / freedom / places).sqrt();
+    let half = student_t(0.5 + TREND_CONFIDENCE / 2.0, freedom) * error;
+    let change = |slope: f64| (slope * last).exp();
+    // Towards the limit even at the nearer end.
+    ((slope * limit.sign()) > half).then(|| Estimate {
+        value: change(slope),
+        low: change(slope - half),
+        high: change(slope + half),
+        confidence: TREND_CONFIDENCE,
+        samples: values.len() as f64,
+    })
 }
 
 /// Every figure that all runs of both sets have; the intervals hold for all of them together
@@ -123,7 +182,7 @@ pub fn set_ratios(base: &[Run], new: &[Run]) -> Vec<GateRow> {
         Some(row(
             (&reading.name, reading.unit, reading.better),
             (before, after),
-            compared(of_base, of_new, confidence).map(|it| it.ratio),
+            compared(of_base, of_new, confidence),
         ))
     });
     rows.collect()
@@ -189,17 +248,55 @@ mod tests {
     #[test]
     fn one_new_run_is_held_against_the_spread_of_the_baseline() {
         let base = [1.0, 0.1_f64.exp(), (-0.1_f64).exp()];
-        let found = compared(&base, &[0.2_f64.exp()], 0.9).expect("four runs");
-        assert!((found.deviation - 0.1).abs() < 1e-12);
-        assert!((found.ratio.value.ln() - 0.2).abs() < 1e-12);
+        let new = [0.2_f64.exp()];
+        let spread = Spread::of(&base, &new).expect("four runs");
+        assert!((spread.deviation - 0.1).abs() < 1e-12);
+        let ratio = compared(&base, &new, 0.9).expect("four runs");
+        assert!((ratio.value.ln() - 0.2).abs() < 1e-12);
         let half = 2.919_985_58 * 0.1 * (4.0_f64 / 3.0).sqrt();
-        assert!(
-            (found.ratio.low.ln() - (0.2 - half)).abs() < 1e-6,
-            "{:?}",
-            found.ratio
-        );
+        assert!((ratio.low.ln() - (0.2 - half)).abs() < 1e-6, "{ratio:?}");
         assert!(compared(&base[..2], &[1.0, 1.0], 0.9).is_none());
         assert!(compared(&base, &[], 0.9).is_none());
         assert!(compared(&base, &[0.0], 0.9).is_none());
+    }
+
+    fn limit(text: &str) -> Limit {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// With a deviation of .1 and many runs, (1.645 + .842) .1 sqrt(2 / n) is ln 1.1 at 13.6 runs a
+    /// side; Student's t asks for one more.
+    #[test]
+    fn the_power_of_a_limit_follows_from_the_spread() {
+        let spread = Spread {
+            deviation: 0.1,
+            freedom: 1e6,
+        };
+        let needed = runs_needed(&limit("p99 > +10%"), spread, 0.9);
+        assert_eq!(needed, Some(15), "{spread:?}");
+        assert_eq!(runs_needed(&limit("p99 > 0%"), spread, 0.9), None);
+        let reach = spread.reach(0.9, [20, 1]);
+        assert!(
+            (reach - 2.487 * 0.1 * 1.05_f64.sqrt()).abs() < 1e-3,
+            "{reach}"
+        );
+    }
+
+    /// Two percent worse from run to run, with noise of one percent.
+    #[test]
+    fn a_slow_decline_is_seen_and_noise_is_none() {
+        let noise = [0.01, -0.01, 0.0, 0.01, -0.01, 0.0, 0.01, -0.01];
+        let runs = |slope: f64| -> Vec<f64> {
+            let runs = noise.iter().enumerate();
+            runs.map(|(at, it)| (slope * at as f64 + it).exp())
+                .collect()
+        };
+        let rise = trend(&runs(0.02), &limit("p99 > +10%")).expect("a rise");
+        assert!(rise.contains(0.14_f64.exp()) && rise.low > 1.05, "{rise:?}");
+        assert!(trend(&runs(-0.02), &limit("iops < -10%")).is_some());
+        // Better is no decline.
+        assert_eq!(trend(&runs(-0.02), &limit("p99 > +10%")), None);
+        assert_eq!(trend(&runs(0.0), &limit("p99 > +10%")), None);
+        assert_eq!(trend(&runs(0.02)[..5], &limit("p99 > +10%")), None);
     }
 }

@@ -76,6 +76,11 @@ impl Limit {
         1.0 + self.change
     }
 
+    /// 1 of a figure that may not rise, -1 of one that may not fall.
+    pub(super) fn sign(&self) -> f64 {
+        if self.is_above { 1.0 } else { -1.0 }
+    }
+
     fn verdict(&self, found: &Comparison) -> LimitVerdict {
         if bears_conclusion(found.pairs) {
             self.verdict_of(&found.ratio)

@@ -22,10 +22,13 @@ use super::{Common, RankSharing};
 
 Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is invalid.")]
 pub struct CompareArgs {
-    /// Targets or runs to compare. Targets (directories, files, devices, `sim:NAME`) are compared
-    /// with the first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,
-    /// `latest`, JSON files; commas make a set.
-    #[arg(required = true, value_name = "TARGET", value_parser = parse_target)]
+    /// What to compare. Targets (directories, files, devices, `sim:NAME`) are compared with the
+    /// first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,
+    /// `latest`, `latest:5`, JSON files; commas make a set. With --baseline alone: what its limits
+    /// can see.
+    #[arg(
+        required_unless_present = "baseline", value_name = "TARGET", value_parser = parse_target
+    )]
     pub target: Vec<TargetName>,
     /// What to measure on each target: a command for one target, or a study measurement.
     #[arg(long, short, value_name = "KIND", default_value = "trial")]
@@ -51,7 +54,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Add the runs to the baseline afterwards, unless they exceed a limit; the baseline keeps the
-    /// latest 20.
+    /// latest 100.
     #[arg(long, requires = "baseline")]
     pub update: bool,
     /// Ignore differences smaller than this.

@@ -6,14 +6,17 @@ use std::collections::BTreeSet;
 use archive::{Archive, ArchiveError};
 use procedure::study::{BASE_RUNS_MIN, gate, resolved, set_ratios};
 use report::RunSets;
-use results::{GateLimit, GateRow, LimitVerdict, Run, Setup, SetupDifference, set_differences};
+use results::{
+    GateLimit, GateRow, LimitVerdict, Run, Setup, SetupDifference, set_differences,
+    workload_differences,
+};
 use units::format_counted;
 
 use super::import::run_in_file;
-use super::runs::{between, run_of};
+use super::runs::{between, newest, run_of};
 use super::setup::archive_path;
 use crate::args::{CompareArgs, RunPart, RunSet};
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, InvalidComparison, UsageError};
 use crate::output::{self, Output};
 
 /// Options that say how targets are measured.
@@ -62,10 +65,20 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         }
     };
     refuse_both_sides(&base, &new)?;
+    refuse_other_workloads(&base, &new)?;
     refuse_strangers(&base, &new)?;
     let both: Vec<Run> = base.iter().chain(&new).cloned().collect();
     let limits = resolved(&args.fail, &both).map_err(UsageError)?;
     let limits = gate(&limits, &base, &new);
+    if new.is_empty() {
+        if args.update || limits.is_empty() {
+            let text = "name the new runs, or limits with --fail alone to see what they can show";
+            return Err(UsageError(text.into()).into());
+        }
+        let style = output::style(args.common.all);
+        let text = report::gate_power(base.len(), &limits, &style);
+        return output::print(text.trim_end());
+    }
     let differences = set_differences(&base, &new);
     let kept_as = args.baseline.as_deref();
     if let (Some(name), true) = (kept_as, args.update) {
@@ -79,6 +92,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         return Err(UsageError(text.into()).into());
     }
     let sets = RunSets {
+        workload: new.first().and_then(report::workload),
         base: base.len(),
         new: new.len(),
         base_min: BASE_RUNS_MIN,
@@ -105,6 +119,18 @@ fn refuse_both_sides(base: &[Run], new: &[Run]) -> Result<(), UsageError> {
         None => Ok(()),
         Some(id) => Err(UsageError(format!(
             "run {id} is on both sides: compare it with other runs"
+        ))),
+    }
+}
+
+/// Refuse runs that measured different things.
+fn refuse_other_workloads(base: &[Run], new: &[Run]) -> Result<(), InvalidComparison> {
+    let found = workload_differences(base, new);
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(InvalidComparison(format!(
+            "These runs used different workloads and cannot be compared: {}.",
+            found.join(", ")
         ))),
     }
 }
@@ -248,7 +274,11 @@ fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyho
     let archive = archive.open()?;
     archive.add_to_baseline(name, &ids)?;
     let count = format_counted(archive.baseline(name)?.len() as u64, "run");
-    let text = format!("\nBaseline {name}: {count}.");
+    let undecided = match exit {
+        Exit::Undecided => " The undecided runs are among them.",
+        _ => "",
+    };
+    let text = format!("\nBaseline {name}: {count}.{undecided}");
     output::print(&text).map(drop)
 }
 
@@ -295,10 +325,19 @@ impl<'a> RunReader<'a> {
             match part {
                 RunPart::File(path) => found.push(run_in_file(path)?),
                 RunPart::Archived(choice) => found.push(run_of(self.open()?, *choice)?),
+                RunPart::Latest(count) => found.extend(self.latest(*count)?),
                 RunPart::Range(first, last) => found.extend(self.range(*first, *last)?),
             }
         }
         Ok(found)
+    }
+
+    /// So many runs of the archive, the newest, in the order of their making.
+    fn latest(&mut self, count: usize) -> anyhow::Result<Vec<Run>> {
+        let archive = self.open()?;
+        let ids = newest(archive, count)?;
+        let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
+        Ok(runs?)
     }
 
     /// The runs of the archive between two numbers: deleted ones are left out.

@@ -7,6 +7,7 @@ use archive::{Archive, ArchiveError, RunSummary};
 use drivers::text_file;
 use report::{ListRow, SystemsTable};
 use results::Run;
+use units::format_counted;
 
 use crate::args::{
     CompareRunsArgs, RepeatArgs, RunChoice, RunPart, RunSet, RunsArgs, RunsCommand, TableChoice,
@@ -108,6 +109,7 @@ fn named(archive: &Archive, sets: &[RunSet]) -> anyhow::Result<Vec<i64>> {
         let ids = match part {
             RunPart::Archived(RunChoice::Number(id)) => vec![*id],
             RunPart::Archived(RunChoice::Latest) => Vec::from_iter(archive.latest()?.id),
+            RunPart::Latest(count) => newest(archive, *count)?,
             RunPart::Range(first, last) => between(archive, *first, *last)?,
             RunPart::File(path) => {
                 let text = format!("{}: name runs of the archive by number", path.display());
@@ -132,6 +134,16 @@ pub fn between(archive: &Archive, first: i64, last: i64) -> anyhow::Result<Vec<i
         true => Err(UsageError(format!("the archive has no run in {first}..{last}")).into()),
         false => Ok(ids),
     }
+}
+
+/// The numbers of so many runs, the newest, in the order of their making.
+pub fn newest(archive: &Archive, count: usize) -> anyhow::Result<Vec<i64>> {
+    let runs = archive.list(count)?;
+    if runs.len() < count {
+        let there = format_counted(runs.len() as u64, "run");
+        return Err(UsageError(format!("latest:{count}: the archive has {there}")).into());
+    }
+    Ok(runs.into_iter().rev().map(|it| it.id).collect())
 }
 
 /// The run of that number, or the latest.

@@ -205,7 +205,8 @@ fn a_baseline_rolls_on_with_what_passes() {
     let other = ["curve", "sim:md1?time=1ms", "--budget", "5s", "-q"];
     scratch.check(&other, 0, "Saved as run 7");
     let strange = ["compare", "7", "--baseline", "main"];
-    scratch.check(&strange, 2, "the runs have no figure in common");
+    let refused = "different workloads and cannot be compared: command curve and trial.";
+    scratch.check(&strange, 3, refused);
 }
 
 /// Bugs: a gate on a figure that does not exist was undecided, and runs of other settings passed
@@ -220,15 +221,16 @@ fn what_cannot_be_compared_is_said() {
     for seed in ["1", "2", "3"] {
         run(seed, &[]);
     }
-    run("4", &["--block", "8k"]);
+    run("4", &["--block", "8k", "--clients", "2"]);
+    run("6", &["--warm-up", "1s"]);
     run("5", &[]);
-    let wrong = scratch.check(&["compare", "1..3", "5", "--fail", "foo.p99 > +10%"], 2, "");
+    let wrong = scratch.check(&["compare", "1..3", "6", "--fail", "foo.p99 > +10%"], 2, "");
     let expected = "the runs have no foo.latency-p99. They have iops, ";
     assert!(wrong.error().contains(expected), "{}", wrong.error());
     for limit in ["p99 > +50%", "trial.p99 > +50%"] {
-        gate(&scratch, &["1..3", "5"], limit, 0, "PASS");
+        gate(&scratch, &["1..3", "6"], limit, 0, "PASS");
     }
-    let ended = gate(&scratch, &["1..3", "5", "--json", "-"], "p99 > +50%", 0, "");
+    let ended = gate(&scratch, &["1..3", "6", "--json", "-"], "p99 > +50%", 0, "");
     assert!(
         ended.stdout.starts_with("{\n  \"summary\": "),
         "{}",
@@ -239,10 +241,16 @@ fn what_cannot_be_compared_is_said() {
     assert_eq!(json["summary"]["base_runs"], 3);
     assert!(json["summary"]["figures"]["latency-p99"]["ratio_low"].is_number());
     assert_eq!(json["differences"], serde_json::json!([]));
-    let ended = gate(&scratch, &["1..3", "4"], "mean > +10%", 0, "PASS");
+    for more in [&[][..], &["--fail", "mean > +10%"]] {
+        let refused = scratch.check(&[&["compare", "1..3", "4"][..], more].concat(), 3, "");
+        let expected = "These runs used different workloads and cannot be compared: block 4 KiB \
+            and 8 KiB, clients 1 and 2.";
+        assert!(refused.error().contains(expected), "{}", refused.error());
+    }
+    let ended = gate(&scratch, &["1..3", "5"], "mean > +10%", 0, "PASS");
     for part in [
         "The runs were not measured alike",
-        "setup.block 8KiB, was 4KiB",
+        "setup.warm-up 1s, was none",
     ] {
         assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
     }
@@ -253,12 +261,100 @@ fn what_cannot_be_compared_is_said() {
         0,
         "Baseline main: 3 runs",
     );
-    let refused = scratch.check(&[&["compare", "4"][..], &kept].concat(), 2, "");
-    let expected = "these runs differ in block (new: 8KiB; baseline main: 4KiB)";
+    let refused = scratch.check(&[&["compare", "5"][..], &kept].concat(), 2, "");
+    let expected = "these runs differ in warm-up (new: 1s; baseline main: ";
     assert!(refused.error().contains(expected), "{}", refused.error());
     scratch.check(
-        &[&["compare", "5"][..], &kept].concat(),
+        &[&["compare", "6"][..], &kept].concat(),
         0,
         "Baseline main: 4 runs",
     );
+}
+
+/// Trials of these means, each of another seed, in the archive.
+fn archived(scratch: &Scratch, means: &[&str]) {
+    for (seed, mean) in (1..).zip(means) {
+        let (target, seed): (String, u64) = (format!("sim:mm1?mean={mean}"), seed);
+        let seed = seed.to_string();
+        let args = ["trial", &target, "--seed", &seed, "--duration", "5s", "-q"];
+        scratch.check(&args, 0, "Saved as run");
+    }
+}
+
+/// Bug: four gates of four on a real disk were undecided, and nothing said what they could have
+/// decided.
+#[test]
+fn a_gate_says_what_it_can_see_before_and_after() {
+    let scratch = Scratch::new();
+    archived(&scratch, &["1ms"; 6]);
+    let baseline = ["compare", "1..3", "--baseline", "main", "--update"];
+    scratch.check(&baseline, 0, "Baseline main: 3 runs.");
+    let limits = ["--fail", "p99.9 > +3%", "--fail", "iops < -40%"];
+    let before = [&["compare", "--baseline", "main"][..], &limits].concat();
+    let ended = scratch.check(&before, 0, "One new run against 3 baseline runs");
+    for said in [
+        "This gate sees p99.9 rise by ",
+        "This gate sees IOPS fall by ",
+    ] {
+        assert!(
+            on_one_line(&ended.stdout).contains(said),
+            "{}",
+            ended.stdout
+        );
+    }
+    let after = ["compare", "latest:3", "--baseline", "main", "--update"];
+    let ended = scratch.check(&[&after[..], &limits].concat(), 5, "UNDECIDED p99.9 > +3%");
+    let page = on_one_line(&ended.stdout);
+    for said in [
+        "3 new runs against 3 baseline runs: random read 4 KiB, 1 client",
+        "PASS iops < -40%",
+        "For 3 % it needs ",
+        "For 40 % it has enough runs.",
+        "Baseline main: 6 runs. The undecided runs are among them.",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    // Figures without a limit are behind --all.
+    assert!(!page.contains("latency-p50"), "{page}");
+    let all = ["compare", "4..6", "1..3", "--all", "--fail", "iops < -40%"];
+    let ended = scratch.check(&all, 0, "latency-p50");
+    assert!(
+        ended.stdout.contains("hold for all figures together"),
+        "{}",
+        ended.stdout
+    );
+    scratch.check(
+        &["compare", "latest:9", "1"],
+        2,
+        "latest:9: the archive has 6 runs",
+    );
+}
+
+/// Each run passes against those before it, and the last is a fifth worse than the first.
+#[test]
+fn a_slow_decline_is_told_although_every_gate_passes() {
+    let scratch = Scratch::new();
+    let means = [
+        "1ms", "1.03ms", "1.06ms", "1.09ms", "1.12ms", "1.15ms", "1.18ms", "1.2ms",
+    ];
+    archived(&scratch, &means);
+    let gate = ["compare", "1..7", "8", "--fail", "mean > +40%"];
+    let ended = scratch.check(&gate, 0, "PASS mean > +40%");
+    let page = on_one_line(&ended.stdout);
+    let (_, told) = page
+        .split_once("Slow decline over all 8 runs: mean latency ")
+        .expect(&page);
+    let (rise, _) = told.split_once(" % higher").expect(told);
+    let rise: f64 = rise.parse().expect("percent");
+    assert!((15.0..26.0).contains(&rise), "{page}");
+    let ended = scratch.check(
+        &["compare", "1..3", "4", "--fail", "mean > +40%"],
+        0,
+        "PASS",
+    );
+    assert!(!ended.stdout.contains("Slow decline"), "{}", ended.stdout);
+}
+
+fn on_one_line(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
 }

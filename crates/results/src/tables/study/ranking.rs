@@ -20,15 +20,12 @@ impl Study {
         };
         let ranked = self.cells.iter().map(|cell| Some((cell, figure(cell)?)));
         let mut ranked: Vec<(&StudyCell, StudyFigure)> = ranked.collect::<Option<_>>()?;
-        match first.better {
-            _ if ranked.len() < RANKED_MIN => return None,
-            Better::Neither => return None,
-            Better::Higher => {
-                ranked.sort_by(|(_, a), (_, b)| b.value.value.total_cmp(&a.value.value))
-            }
-            Better::Lower => {
-                ranked.sort_by(|(_, a), (_, b)| a.value.value.total_cmp(&b.value.value))
-            }
+        if ranked.len() < RANKED_MIN || first.better == Better::Neither {
+            return None;
+        }
+        ranked.sort_by(|(_, one), (_, other)| one.value.value.total_cmp(&other.value.value));
+        if first.better == Better::Higher {
+            ranked.reverse();
         }
         let cells: Vec<&StudyCell> = ranked.iter().map(|(cell, _)| *cell).collect();
         let ties = self.ties(&cells, &first.reading)?;
