@@ -150,7 +150,9 @@ pub fn gate_power(base: usize, limits: &[GateLimit], style: &Style) -> String {
     for limit in limits {
         let power = power(limit).unwrap_or_else(|| evidence(limit) + ".");
         page.item(Tone::Plain, &limit.rule, &power);
-        page.paragraph(Tone::Doubtful, &trend(limit).unwrap_or_default());
+        if let Some(line) = trend(limit) {
+            page.paragraph(Tone::Doubtful, &line);
+        }
     }
     page.finish()
 }

@@ -257,7 +257,10 @@ fn differences(found: &[Compared<'_>]) -> String {
         quoted.extend(change.is_some().then_some(pair));
         parts.extend(change);
     }
-    let row = |it: &Compared<'_>| it.0.reading.rsplit_once('.').map(|(row, _)| row.to_owned());
+    let row = |it: &Compared<'_>| {
+        let name = spoken(&it.0.reading);
+        name.split_once(" of ").map(|(_, row)| row.to_owned())
+    };
     let is_told = |it: &Compared<'_>| {
         let mut quoted = quoted.iter();
         quoted.any(|by| meaning(by) == meaning(it) && row(by) == row(it))
