@@ -56,9 +56,8 @@ use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
     monitor_of_share, trial_seed,
 };
-use host::counters::CountersDelta;
-use host::hung::hung_threads;
 use host::inspect::FetchAccount;
+use host::{counters::CountersDelta, hung::hung_threads};
 
 use crate::workers::{WorkerResults, run_workers};
 
@@ -398,13 +397,14 @@ impl StorageLaboratory {
     }
 
     fn attach(
-        &self,
+        &mut self,
         measurement: &mut Measurement,
         trial: &Trial,
         counters: CountersDelta,
         account: &FetchAccount,
         elapsed: Duration,
     ) {
+        self.count_small_files(measurement, trial);
         measurement.cpu = cpu_cost(measurement, counters.cpu_ns, elapsed);
         measurement.page_cache_share = cache_share(measurement, trial, &counters, account);
         measurement.counters = Some(counters);
@@ -506,12 +506,10 @@ impl StorageLaboratory {
         self.take_note_of(driver, notes);
         let no_room = || reserves.iter().find_map(|(_, it)| it.failure());
         let hung = self.note_hang(&trial.title, given_up.as_ref());
-        let failure = hung
-            .or_else(|| failure_of(&record, on_error))
-            .or_else(no_room);
+        let own_failure = || failure_of(&record, on_error);
+        let failure = hung.or_else(own_failure).or_else(no_room);
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
-        self.count_small_files(&measurement, trial);
         measurement.started_at = started_at;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &cpu, obstacle));

@@ -284,8 +284,7 @@ pub fn run_workers(
     watch: WatchWorkers<'_>,
 ) -> Result<WorkerResults, DriverError> {
     let awaiting = Awaiting::begin();
-    let count = plan.hands.len();
-    let clock = plan.clock;
+    let (count, clock) = (plan.hands.len(), plan.clock);
     let hang = HangWatch::new(plan.hang_limit, plan.ends_after);
     let device = plan.device.clone();
     let shared = Arc::new(TrialState::of(count));

@@ -255,9 +255,8 @@ impl FleetLaboratory {
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         self.add_costs(&mut measurement, last);
         measurement.started_at = outcome.measurement.started_at;
-        measurement
-            .warnings
-            .extend(void_hosts(&measurement, &self.rows));
+        let invalid = void_hosts(&measurement, &self.rows);
+        measurement.warnings.extend(invalid);
         self.trust_clocks(&leading, &mut measurement, (ends, last));
         Ok(Outcome {
             measurement,

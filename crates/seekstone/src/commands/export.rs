@@ -65,7 +65,7 @@ fn adds_up(run: &Run, every: Duration) -> Result<(), UsageError> {
     let kept = kept.to_exact_string();
     Err(UsageError(format!(
         "--every {}: the intervals of run {id} are {kept} long. Use a multiple of {kept}, or \
-         measure again with `trial --interval`.",
+         rerun with `trial --interval`.",
         every.to_exact_string()
     )))
 }

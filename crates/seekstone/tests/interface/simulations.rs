@@ -328,7 +328,7 @@ fn a_percentile_that_is_not_reached_says_so() {
     let offered = [&brief[..], &["--rate", "1000/s"]].concat();
     let ended = scratch.check(&offered, 0, "stopped before it reached the precision");
     let told = |text: &str| assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
-    told("only, and 10% was requested");
+    told("p99.9 has no interval yet, and 10% was requested");
     let short = "50.0 s at the rate offered: --budget 5s is too short";
     assert!(ended.stderr.contains(short), "{}", ended.stderr);
     let closed = "50,000 independent operations; --budget 5s is enough from 10,000 IOPS on";
