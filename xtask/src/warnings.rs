@@ -81,9 +81,9 @@ mod tests {
         check("| `stall` |", "| stall |", "no row for the warning `stall`");
         check("| `stall` |", "| `stal` |", "a row for `stal`");
         check(
-            "| `stall` | doubt |",
-            "| `stall` | note |",
-            "`stall` may weigh doubt",
+            "| `stall` | warning |",
+            "| `stall` | info |",
+            "`stall` may weigh warning",
         );
         check(
             "nothing completed for a long time",

@@ -14,6 +14,8 @@ use units::Duration;
 const SAMPLES_MAX: usize = 3_600;
 /// The same where nobody asked for intervals: a check-up keeps those of each of its rows.
 const UNASKED_MAX: usize = 100;
+/// The same of intervals that a kind always has, beside what the machine did.
+const USUAL_MAX: u64 = 300;
 /// Intervals of longer trials.
 const USUAL: Duration = Duration::from_secs(1);
 /// Intervals of the shortest trials: the kernel counts processor time in steps of milliseconds.
@@ -36,10 +38,14 @@ const LENGTHS: [u64; 9] = [
 /// Operations that make the p99 of a running trial worth showing: 10 are above it.
 const SHOWN_FROM: u64 = 1_000;
 
-/// How long intervals of a trial are that ends after `duration_max` in any case.
+/// How long intervals of a trial are that ends after `duration_max` in any case: no more than
+/// [`USUAL_MAX`] of them.
 #[must_use]
 pub fn usual_interval(duration_max: Duration) -> Duration {
-    duration_max.mul_f64(1.0 / WANTED).min(USUAL).max(LEAST)
+    let short = duration_max.mul_f64(1.0 / WANTED).min(USUAL).max(LEAST);
+    let is_long_enough = |length: &u64| length.saturating_mul(USUAL_MAX) >= duration_max.as_nanos();
+    let length = LENGTHS.into_iter().find(is_long_enough);
+    length.map_or(short, |it| short.max(Duration::from_nanos(it)))
 }
 
 /// Collects intervals, all of the same length from the start of the trial on.

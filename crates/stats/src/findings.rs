@@ -260,10 +260,14 @@ fn fmt_cut(f: &mut fmt::Formatter<'_>, before: f64, after: f64, cut_ns: u64) -> 
 }
 
 fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estimate) -> fmt::Result {
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    let interval = match (percent(weight.low), percent(weight.high)) {
+        (low, high) if low == high => String::new(),
+        (low, high) => format!(" ({low} to {high} %)"),
+    };
     write!(
         f,
-        "latency is bimodal, {} near {} and {} near {}. The mean describes neither.",
+        "latency is bimodal, {} % near {} and {} %{interval} near {}. The mean describes neither.",
         percent(1.0 - weight.value),
         format_duration_ns(fast),
         percent(weight.value),

@@ -122,7 +122,7 @@ fn a_wide_picture_has_everything_at_once() {
             "23%",
             "not reached with 256 clients",
             "┊ highest 17,600/s, 256 clients",
-            "○ scout",
+            "○ estimate",
             "● measured",
             "! the response time drifted by 4.1 % within the trial of 12 clients",
         ],

@@ -491,8 +491,12 @@ fn archived_runs_are_listed_shown_exported_and_deleted() {
     // What was typed would mean another place in another directory.
     let listed = format!("run      {}", target.display());
     scratch.check(&["runs", "list"], 0, &listed);
-    scratch.check(&["runs", "show"], 0, "check-up of target");
-    scratch.check(&["runs", "show", "1", "--all"], 0, "check-up of target");
+    scratch.check(&["runs", "show"], 0, "Quick benchmark of target");
+    scratch.check(
+        &["runs", "show", "1", "--all"],
+        0,
+        "Quick benchmark of target",
+    );
     let exported = scratch.check(&["runs", "export", "1"], 0, "random-read");
     assert_eq!(exported.json(), measured.json());
     let written = scratch.check(&["runs", "export", "1", "-o", "run.json"], 0, "");

@@ -38,6 +38,9 @@ fn shortened(example: &str) -> String {
         Some("run" | "/data" | "curve") => " --budget 2s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") || example.contains("--goal") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
+        Some("trial") if example.contains("--duration 60s") => {
+            return example.replace("60s", "1s") + " --size 16MiB --reserve 0";
+        }
         Some("rab") if example.contains("sim:") => " --budget 60s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
         Some("ssd") => " --budget 1s --round 100ms --size 16MiB --reserve 0",

@@ -364,7 +364,7 @@ fn a_run_is_written_in_every_form_that_was_asked_for() {
         (
             "--html",
             "run.html",
-            "<h1>Workload on sim:mmc?servers=4&amp;mean=1ms</h1>",
+            "<h1>Random read 4 KiB, 1 client on sim:mmc?servers=4&amp;mean=1ms</h1>",
         ),
         ("--openmetrics", "run.prom", "# EOF"),
         ("--influx", "run.lp", ",table=measurements,trust="),

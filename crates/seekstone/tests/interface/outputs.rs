@@ -345,7 +345,7 @@ fn the_list_is_json_and_the_latest_has_a_name() {
     scratch.check(
         &["runs", "show", "last"],
         2,
-        "\"last\" names no run: use numbers, ranges as in 3..7, latest, or JSON files",
+        "\"last\" names no run: use numbers, ranges as in 3..7, latest, latest:5, or JSON files",
     );
 }
 

@@ -41,7 +41,7 @@ fn row<'a>(run: &'a Value, name: &str) -> Option<&'a Value> {
 fn check(target: &str, verb: &str, [before, after]: [&str; 2]) {
     let (screen, run) = check_up(target, "1");
     let page = on_one_line(&screen);
-    let told = format!("This storage {verb} during the test: random read 4 KiB, QD1 gave");
+    let told = format!("This storage {verb} during the test: random read 4 KiB, QD1");
     let change = page.split_once(&format!("CHANGED {told}"));
     let (_, change) = change.unwrap_or_else(|| panic!("{target}: {page}"));
     let levels = change.split(". Results").next().unwrap_or_default();

@@ -53,7 +53,7 @@ fn a_slower_target_is_told_with_its_ratio() {
     // Of figures that move together two are enough.
     assert!(!on_one_line(&page).contains("%), worse in"), "{page}");
     assert!(page.lines().count() <= 40, "{page}");
-    let title = format!("comparison of {BASE} and {SLOWER}: random read 4 KiB, 1 client");
+    let title = format!("Comparison of {BASE} and {SLOWER}: random read 4 KiB, 1 client");
     assert!(page.starts_with(&title), "{page}");
     assert!(
         page.contains("sim:mm1?mean=1.2ms against sim:mm1?mean=1ms"),

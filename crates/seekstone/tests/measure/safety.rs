@@ -168,7 +168,7 @@ fn a_directory_keeps_what_was_in_it() {
             "--yes",
             "link",
         ];
-        let ended = scratch.check(&args, 0, "of link");
+        let ended = finish(scratch.seekstone(&args)).check_measured(&args, "of link");
         assert!(!ended.stderr.contains("left"), "{}", ended.stderr);
     }
     scratch.check(
@@ -351,7 +351,7 @@ fn a_file_system_in_memory_is_called_that() {
         return;
     };
     let args = short(made.path(), &["--size", "16MiB", "--reserve", "0", "--all"]);
-    scratch.check(&args, 0, "the target is in memory");
+    finish(scratch.seekstone(&args)).check_measured(&args, "the target is in memory");
     scratch.assert_clean(&made.root);
 }
 

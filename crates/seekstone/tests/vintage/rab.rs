@@ -347,7 +347,7 @@ fn levels_below_the_time_of_one_client_are_told() {
         "--no-screen",
         "--quiet",
     ];
-    let said = scratch.check(&args, 0, "levels").stdout;
+    let said = scratch.check(&args, 0, "highest level").stdout;
     let words: Vec<&str> = said.split_whitespace().collect();
     let told = "more than the highest level of 8.00 ms. Raise --response-max.";
     assert!(words.join(" ").contains(told), "{said}");
