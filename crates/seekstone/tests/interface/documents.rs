@@ -37,6 +37,7 @@ fn shortened(example: &str) -> String {
         Some("curve") if example.contains("--level") => " --budget 4s --size 16MiB --reserve 0",
         Some("run" | "/data" | "curve") => " --budget 2s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") || example.contains("--goal") => "",
+        Some("trial") if example.contains("sim:") && example.contains("--duration") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
         Some("trial") if example.contains("--duration 60s") => {
             return example.replace("60s", "1s") + " --size 16MiB --reserve 0";
