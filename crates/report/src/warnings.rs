@@ -8,7 +8,7 @@ use crate::style::Tone;
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
 /// What was found out about rows is shown besides, up to so many.
-const FINDINGS_SHOWN: usize = 6;
+const FINDINGS_SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings; the answer comes below.
 const LINES: usize = 33;
 /// A longer page is a list that is scrolled through in any case.

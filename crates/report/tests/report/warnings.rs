@@ -67,8 +67,7 @@ fn what_was_found_out_about_a_row_comes_before_what_is_true_of_the_machine() {
       info    two-modes
       info    split-operations
       info    oscillation
-      info    rare-episodes
-      5 more: --all shows everything
+      6 more: --all shows everything
     ");
     let all = check_up(&run, &Style { all: true, ..ASCII });
     let order = [
