@@ -168,7 +168,7 @@ fn a_directory_keeps_what_was_in_it() {
             "--yes",
             "link",
         ];
-        let ended = finish(scratch.seekstone(&args));
+        let ended = finish(scratch.seekstone(args));
         ended.check_measured(&args, " link ");
         assert!(!ended.stderr.contains("left"), "{}", ended.stderr);
     }
