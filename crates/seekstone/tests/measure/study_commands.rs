@@ -98,7 +98,7 @@ const COMMANDS: [(&str, &str, &[&str], &str); 11] = [
     (
         "transactions",
         "sim:mm1?mean=1ms",
-        &["users=3", "duration=5s"],
+        &["users=3", "think=100ms", "duration=5s"],
         "latency",
     ),
     ("files", "sim:rt11", &["tests=1"], "elapsed"),
