@@ -97,8 +97,7 @@ impl Study {
              {margin} % counts as none."
         );
         let table = table.titled(format!("Compared with {base}"));
-        let workload = format!("Each target: {}.", self.title);
-        table.noted([workload, note]).shown(show)
+        table.noted([note]).shown(show)
     }
 
     /// A figure of a target, compared or not.
