@@ -15,7 +15,7 @@ use crate::stage::{Show, Stage};
 /// What the size of the test file is kept as.
 const SIZE_FOUND: &str = "size of the test file";
 
-/// Is told what is written, and how it goes.
+/// Shows the title of what is written, and its progress.
 type ShowFilling<'a> = &'a mut dyn FnMut(&str, &Glimpse);
 
 /// What a kind does on an open target, and what it makes of that.

@@ -119,7 +119,7 @@ fn trial_of(size: Bytes, access: Access) -> Result<Trial, BenchError> {
     })
 }
 
-/// Make and fill a file of at most `size`; `show` is told its title and how it goes. Within a
+/// Make and fill a file of at most `size`; `show` gets its title and progress. Within a
 /// budget it is made smaller where the storage is too slow for it.
 ///
 /// # Errors

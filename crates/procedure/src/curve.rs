@@ -133,7 +133,7 @@ const GROWTH_MIN: f64 = 1.05;
 const BEYOND_MIN: f64 = 10.0;
 /// What may make a scout's load wrong, which is never cited: more random arrivals than the storage
 /// answers fill all the room that there is, and among few of ours any I/O of others is much.
-const MAY_MISLEAD_SCOUTS: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::BackgroundIo];
+const MAY_MISLEAD_ESTIMATES: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::BackgroundIo];
 /// Doubts about the load of a point that is cited are the curve's: a thread of ours that had no
 /// time for more, and I/O of others.
 const KEPT_DOUBTS: [WarningCode; 2] = [BUSY_WORKER, WarningCode::BackgroundIo];
@@ -153,7 +153,7 @@ pub(crate) fn kept_of<'a>(
 ) -> impl Iterator<Item = &'a Warning> {
     let is_scout = plan.is_scout;
     measurement.warnings.iter().filter(move |warning| {
-        let is_about_load = is_scout && MAY_MISLEAD_SCOUTS.contains(&warning.code);
+        let is_about_load = is_scout && MAY_MISLEAD_ESTIMATES.contains(&warning.code);
         // What failed is judged over all points.
         let is_of_all = warning.code == FAILED_OPERATIONS;
         let is_cited = KEPT_DOUBTS.contains(&warning.code) && !is_scout;

@@ -210,8 +210,8 @@ impl Requirement {
             true => low > far * self.bound,
             false => high < self.bound / far,
         };
-        let is_shaky = found.trust == Trust::Unstable;
-        (is_missed && is_shaky).then(|| match is_overloaded {
+        let is_unstable = found.trust == Trust::Unstable;
+        (is_missed && is_unstable).then(|| match is_overloaded {
             true => "the storage cannot sustain the offered load".to_owned(),
             false => "the result is unstable, but far from the limit".to_owned(),
         })

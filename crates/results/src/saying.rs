@@ -36,9 +36,9 @@ impl Saying {
         }
     }
 
-    /// The same, which holds of a shaky row, too.
+    /// The same, which holds of a unstable row, too.
     #[must_use]
-    pub fn if_shaky(self) -> Self {
+    pub fn if_unstable(self) -> Self {
         Self {
             holds_if_unstable: true,
             ..self

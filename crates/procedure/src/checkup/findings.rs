@@ -376,11 +376,11 @@ mod tests {
     /// quote" were quoted.
     #[test]
     fn what_must_not_be_quoted_is_not() {
-        let shaky = [
+        let unstable = [
             Verdict::NotStationary,
             Verdict::Budget { is_citable: false },
         ];
-        for verdict in shaky {
+        for verdict in unstable {
             let found = findings(&rows(verdict), Some(&curve(false, Vec::new(), false)));
             assert_eq!(found, Vec::<String>::new(), "{verdict}");
         }

@@ -15,12 +15,12 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let which = |of: fn(&RandomCell) -> bool| -> Vec<&RandomCell> {
         found.cells.iter().filter(|cell| of(cell)).collect()
     };
-    let shaky = which(|cell| !cell.is_citable && !cell.is_all_failed());
-    if !shaky.is_empty() {
+    let unstable = which(|cell| !cell.is_citable && !cell.is_all_failed());
+    if !unstable.is_empty() {
         let text = format!(
             "Do not quote {}, which had too few independent operations or no steady state. Raise \
              --budget, or measure fewer cells.",
-            named(&shaky)
+            named(&unstable)
         );
         warnings.push(Warning::warn(WarningCode::TooFewSamples, text));
     }

@@ -21,7 +21,7 @@ pub fn ssd_sayings(found: &SsdTests) -> Vec<Option<Saying>> {
         let (steady, _) = text.split_once("; ").unwrap_or((text, ""));
         match phase.verdict() {
             DriftVerdict::Steady => Some(Saying::quoting(steady).of_name()),
-            DriftVerdict::Undecided => Some(Saying::quoting(text).if_shaky().of_name()),
+            DriftVerdict::Undecided => Some(Saying::quoting(text).if_unstable().of_name()),
             // It tells the mean of what has none.
             DriftVerdict::Drifting => None,
         }

@@ -452,9 +452,9 @@ fn an_overload_is_an_answer() {
     run.measurements[0]
         .warnings
         .push(warning(WarningCode::KeptBack));
-    let shaky = judged(run);
-    assert_eq!(verdict(&shaky).sentence, "Cannot sustain 9,000 IOPS.");
-    assert_eq!(verdict(&shaky).because, [WarningCode::KeptBack]);
+    let unstable = judged(run);
+    assert_eq!(verdict(&unstable).sentence, "Cannot sustain 9,000 IOPS.");
+    assert_eq!(verdict(&unstable).because, [WarningCode::KeptBack]);
 }
 
 /// Bug: what was measured before a change was told as what the storage does.

@@ -299,7 +299,7 @@ fn of_search(search: &UserSearchResult) -> Table {
         search,
         &format!("{share} % of the transactions within {limit}"),
     ));
-    let row = Row::new(levels, figures, "users", trust, &[]).saying(Some(says.if_shaky()));
+    let row = Row::new(levels, figures, "users", trust, &[]).saying(Some(says.if_unstable()));
     Table::new(FOUND, &["limit"], vec![row])
         .titled("How many users?")
         .noted([format!("{surely}, {not}")])

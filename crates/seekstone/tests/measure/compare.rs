@@ -372,8 +372,14 @@ fn a_target_that_always_fails_voids_the_comparison() {
 /// and the command ended with 0.
 #[test]
 fn rounds_that_count_are_counted_for_each_target() {
-    let shaky = "sim:delay?time=1ms&error=EIO@3%";
-    let args = ["compare", BASE, shaky, "--set=errors=count", "--rounds=8"];
+    let unstable = "sim:delay?time=1ms&error=EIO@3%";
+    let args = [
+        "compare",
+        BASE,
+        unstable,
+        "--set=errors=count",
+        "--rounds=8",
+    ];
     let more = ["--set=duration=500ms", "-q", "--seed=1"];
     let scratch = Scratch::new();
     let ended = scratch.check(&[&args[..], &more].concat(), 3, "");
@@ -385,11 +391,12 @@ fn rounds_that_count_are_counted_for_each_target() {
         counted.filter(|it| it["counts"] == true).count()
     };
     assert_eq!(usable(BASE), 8);
-    let usable = usable(shaky);
+    let usable = usable(unstable);
     assert!(usable < 5, "{usable}");
-    let counts = format!("fewer than 5 complete rounds ({usable} of {shaky} count): no difference");
+    let counts =
+        format!("fewer than 5 complete rounds ({usable} of {unstable} count): no difference");
     assert!(page.contains(&counts), "{page}");
-    let told = format!("{BASE} 8 of 8; {shaky} {usable} of 8. A difference needs 5 of each");
+    let told = format!("{BASE} 8 of 8; {unstable} {usable} of 8. A difference needs 5 of each");
     assert!(page.contains(&told), "{page}");
     let markdown = scratch.check(&["runs", "export", "1", "--form", "markdown"], 0, "");
     let markdown = on_one_line(&markdown.stdout);

@@ -33,7 +33,11 @@ impl Study {
             let text = format!("{this} against {that}: {}", in_a_sentence(&text));
             let saying = Saying::quoting(text.trim_end_matches('.')).of_name();
             let is_claim = found.iter().any(|(_, it)| it.is_enough());
-            Some(if is_claim { saying } else { saying.if_shaky() })
+            Some(if is_claim {
+                saying
+            } else {
+                saying.if_unstable()
+            })
         });
         std::iter::once(None).chain(said).collect()
     }
@@ -63,7 +67,7 @@ impl Study {
         Some(
             match self.comparisons.iter().any(StudyComparison::is_enough) {
                 true => saying,
-                false => saying.if_shaky(),
+                false => saying.if_unstable(),
             },
         )
     }
