@@ -39,7 +39,7 @@ const LENGTHS: [u64; 9] = [
 const SHOWN_FROM: u64 = 1_000;
 
 /// How long intervals of a trial are that ends after `duration_max` in any case: no more than
-/// [`USUAL_MAX`] of them.
+/// 300 of them.
 #[must_use]
 pub fn usual_interval(duration_max: Duration) -> Duration {
     let short = duration_max.mul_f64(1.0 / WANTED).min(USUAL).max(LEAST);
