@@ -44,7 +44,7 @@ pub(super) fn parse_pattern(text: &str) -> Result<Pattern, NotationError> {
     })
 }
 
-/// The notation that [`parse_pattern`] reads back as the same.
+/// The notation that a workload file reads back as the same.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
