@@ -124,7 +124,7 @@ fn virtualised(facts: &SystemRoots) -> Option<String> {
     ];
     match cpu_line(facts, "flags") {
         Some(flags) if !flags.split_whitespace().any(|flag| flag == "hypervisor") => None,
-        Some(_) if named.is_empty() => Some("an unidentified hypervisor".to_owned()),
+        Some(_) if named.is_empty() => Some("virtual machine".to_owned()),
         Some(_) => Some(named),
         // Only x86 has such a flag.
         None => makers

@@ -14,6 +14,9 @@ use units::{Bytes, Duration, format_count};
 const DEVICE_MS_MIN: u64 = 10;
 /// The least that a request moves, where operations are not smaller.
 const REQUEST_BYTES: u64 = 4096;
+/// The largest request that a device is likely to be sent, bytes: file systems and kernels split
+/// what is larger.
+const REQUEST_MAX: u64 = 4 << 20;
 /// Many requests of others void a number where they moved this share of the bytes.
 const VOID_BYTES_SHARE: f64 = 0.01;
 
@@ -149,8 +152,10 @@ pub fn foreign_warning(
     } else {
         "requests"
     };
-    let requests =
-        (foreign.requests > 0).then(|| format!("{} {noun}", format_count(foreign.requests as f64)));
+    // Both are the least that others did: so few requests cannot have been so many bytes.
+    let is_likely = foreign.bytes / REQUEST_MAX <= foreign.requests;
+    let requests = (foreign.requests > 0 && is_likely)
+        .then(|| format!("{} {noun}", format_count(foreign.requests as f64)));
     let bytes = (foreign.bytes > 0).then(|| Bytes(foreign.bytes).to_string());
     let what: Vec<String> = requests.into_iter().chain(bytes).collect();
     // The share of requests may be the larger one by far.
@@ -213,19 +218,33 @@ mod tests {
         let foreign = BackgroundIo {
             share: 0.9,
             requests: 1,
-            bytes: 40 * MIB,
+            bytes: 4 * MIB,
         };
         let found = foreign_warning(
             "read",
-            &device(9, 44, 0, 0),
+            &device(9, 5, 0, 0),
             &foreign,
             Duration::from_secs(3),
         );
         let text = found.expect("a warning").text();
         assert!(
-            text.contains("came from other processes (1 request, 40 MiB). Stop"),
+            text.contains("came from other processes (1 request, 4 MiB). Stop"),
             "{text}"
         );
+    }
+
+    /// Bug: "1 request, 45.1 MiB".
+    #[test]
+    fn requests_that_cannot_have_been_so_large_are_not_counted() {
+        let foreign = BackgroundIo {
+            share: 0.9,
+            requests: 1,
+            bytes: 40 * MIB,
+        };
+        let device = device(9, 44, 0, 0);
+        let found = foreign_warning("read", &device, &foreign, Duration::from_secs(3));
+        let text = found.expect("a warning").text();
+        assert!(text.contains("from other processes (40 MiB)."), "{text}");
     }
 
     #[test]

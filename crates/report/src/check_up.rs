@@ -50,8 +50,10 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     section::all(&mut page, run);
     goals(&mut page, run);
     findings(&mut page, run);
-    warnings::section(&mut page, run);
-    standing::answer(&mut page, run);
+    let mut answer = TextPage::new(style);
+    standing::answer(&mut answer, run);
+    warnings::section(&mut page, run, answer.lines());
+    page.append(&answer);
     page.finish()
 }
 
@@ -112,11 +114,18 @@ pub(crate) fn header(page: &mut TextPage<'_>, run: &Run) {
         page.heading(&title);
         page.line(Tone::Strong, &how);
     }
-    for line in stands_on(run) {
-        page.paragraph(Tone::Plain, &line);
-    }
+    let mut lines = stands_on(run);
     if run.target.kind != TargetKind::Simulated && run.environment.is_known() {
-        page.paragraph(Tone::Plain, &machine(run));
+        match lines.as_mut_slice() {
+            [one] if !page.style.all => {
+                let target = target::in_short(&run.target);
+                *one = [vec![target], machine_in_short(run)].concat().join(", ");
+            }
+            _ => lines.push(machine(run)),
+        }
+    }
+    for line in lines {
+        page.paragraph(Tone::Plain, &line);
     }
 }
 
@@ -154,6 +163,19 @@ fn findings(page: &mut TextPage<'_>, run: &Run) {
 /// The machine, and what of the settings changes the meaning of the numbers.
 pub(crate) fn machine(run: &Run) -> String {
     let environment = &run.environment;
+    let mut parts = machine_in_short(run);
+    let facts = [
+        Some(environment.kernel.clone()),
+        environment.virtualised.clone(),
+    ];
+    let facts = facts.into_iter().flatten().filter(|it| !it.is_empty());
+    parts.extend(facts);
+    parts.join(", ")
+}
+
+/// The same in a few words.
+fn machine_in_short(run: &Run) -> Vec<String> {
+    let environment = &run.environment;
     let memory = environment.memory_total_bytes;
     let limit = environment
         .memory_limit_bytes
@@ -163,17 +185,10 @@ pub(crate) fn machine(run: &Run) -> String {
         memory.map(|bytes| format!("{} RAM", Bytes(bytes))),
         limit.map(|bytes| format!("limited to {}", Bytes(bytes))),
         Some(format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" })),
-        Some(environment.kernel.clone()),
-        environment.virtualised.clone(),
         run.settings
             .value("size")
             .and_then(|size| size.parse::<Bytes>().ok())
             .map(|size| format!("test file {size}")),
     ];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect();
-    parts.join(", ")
+    parts.into_iter().flatten().collect()
 }

@@ -9,6 +9,7 @@ use crate::curve_points::{self, judged_name};
 use crate::figure::{operations, time};
 use crate::measurement::not_looked_for;
 use crate::page::{TextPage, wrap};
+use crate::plot::Guided;
 use crate::plot::glyphs::{Glyph, ascii};
 use crate::style::{Style, Tone};
 
@@ -81,7 +82,13 @@ pub(crate) fn section(page: &mut TextPage<'_>, curve: &Curve, below: usize) {
     };
     let columns = room.min(COLUMNS_MAX);
     let drawn = chart(curve, [columns, rows], &style);
-    let panel = panel(curve, if is_beside { PANEL } else { width });
+    let panel = match is_beside {
+        true => panel(curve, PANEL),
+        false => {
+            let (one, two) = (panel(curve, width), in_two_columns(curve, width));
+            if two.len() < one.len() { two } else { one }
+        }
+    };
     let lines: Vec<String> = match is_beside {
         true => {
             let of = |lines: &[String], index| lines.get(index).cloned().unwrap_or_default();
@@ -105,7 +112,13 @@ fn chart(curve: &Curve, [columns, rows]: [usize; 2], style: &Style) -> Vec<Strin
     let Some(mut plot) = judged(curve) else {
         return vec!["no point of the curve was measured".to_owned()];
     };
-    plot.guides.iter_mut().for_each(|it| it.text.clear());
+    for guide in &mut plot.guides {
+        guide.text.clear();
+        // Its figures stand with those of the levels.
+        if guide.of == Guided::Across {
+            guide.label = "highest".into();
+        }
+    }
     let shown = |glyph: &Glyph| match style.unicode {
         true => glyph.sign,
         false => ascii(glyph.sign),
@@ -128,37 +141,59 @@ fn unseen(page: &mut TextPage<'_>, curve: &Curve) {
 
 /// The load carried at each level, and the highest load.
 fn panel(curve: &Curve, width: usize) -> Vec<String> {
+    let found = found(curve, width).into_iter().flatten();
+    panel_title(curve, width).into_iter().chain(found).collect()
+}
+
+/// The same in half as many lines.
+fn in_two_columns(curve: &Curve, width: usize) -> Vec<String> {
+    let column = (width - GAP) / 2;
+    let found = found(curve, column);
+    let (left, right) = found.split_at(found.len().div_ceil(2));
+    let mut lines = panel_title(curve, width);
+    for (row, left) in left.iter().enumerate() {
+        let right = right.get(row).map_or(&[][..], Vec::as_slice);
+        let of = |lines: &[String], at: usize| lines.get(at).cloned().unwrap_or_default();
+        lines.extend((0..left.len().max(right.len())).map(|at| {
+            let line = format!("{:column$}{:GAP$}{}", of(left, at), "", of(right, at));
+            line.trim_end().to_owned()
+        }));
+    }
+    lines
+}
+
+/// What the loads below it are; nothing where there are none.
+fn panel_title(curve: &Curve, width: usize) -> Vec<String> {
+    if curve.levels.is_empty() && curve.saturation.is_none() {
+        return Vec::new();
+    }
+    let (load, time) = (load_name(curve.arrivals), judged_name(curve));
+    wrap(&format!("{load} at a {time} of"), width)
+}
+
+/// The lines of each level, and of the highest load.
+fn found(curve: &Curve, width: usize) -> Vec<Vec<String>> {
     let mut rows: Vec<(String, String)> = Vec::new();
     for found in &curve.levels {
         rows.push(level(found, curve));
         rows.extend(found.open.as_ref().map(open));
     }
     rows.extend(curve.saturation.iter().map(saturation));
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let mut lines = wrap(
-        &format!(
-            "{} at a {} of",
-            load_name(curve.arrivals),
-            judged_name(curve)
-        ),
-        width,
-    );
     let room = width.saturating_sub(NAME + 2);
-    for (name, text) in rows {
+    let lines = rows.into_iter().map(|(name, text)| {
         // On a narrow page the columns of values and intervals are given up.
-        let text = if room < FIGURES {
-            text.replace(GLUE, " ")
-        } else {
-            text
+        let text = match room < FIGURES {
+            true => text.replace(GLUE, " "),
+            false => text,
         };
-        for (index, part) in wrap(&text, room).into_iter().enumerate() {
+        let parts = wrap(&text, room).into_iter().enumerate();
+        let parts = parts.map(|(index, part)| {
             let name = if index == 0 { name.as_str() } else { "" };
-            lines.push(format!("{name:>NAME$}  {}", part.replace(GLUE, " ")));
-        }
-    }
-    lines
+            format!("{name:>NAME$}  {}", part.replace(GLUE, " "))
+        });
+        parts.collect()
+    });
+    lines.collect()
 }
 
 /// A level's name and what was found for it.

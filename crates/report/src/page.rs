@@ -111,6 +111,11 @@ impl<'a> TextPage<'a> {
         self.text.matches('\n').count()
     }
 
+    /// Lines that were laid out apart.
+    pub fn append(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+    }
+
     /// What `write` adds, unless the page then has more lines than `most`: then nothing.
     pub fn within(&mut self, most: usize, write: impl FnOnce(&mut Self)) -> bool {
         let before = self.text.len();

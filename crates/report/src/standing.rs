@@ -110,21 +110,18 @@ fn rows(measurements: &[Measurement]) -> Option<String> {
     of_counts(counted(&measurements.iter().map(trust).collect::<Vec<_>>()))
 }
 
-/// The same of rows that were counted: that all can be used, or how many cannot.
+/// The same of rows that were counted: that all can be used, or how many can and cannot.
 fn of_counts(counts: [(Trust, usize); 3]) -> Option<String> {
-    let [(_, reliable), worse @ ..] = counts;
-    let all = reliable + worse.iter().map(|it| it.1).sum::<usize>();
-    let worse = worse.iter().filter(|(_, rows)| *rows > 0);
-    let worse: Vec<String> = worse
-        .enumerate()
-        .map(|(at, (trust, rows))| match at {
-            0 => format!("{rows} of {all} results {}", trust.name()),
-            _ => format!("{rows} {}", trust.name()),
-        })
-        .collect();
+    let all: usize = counts.iter().map(|it| it.1).sum();
+    let are_reliable = counts[0].1 == all;
+    let found = counts.into_iter().filter(|(_, rows)| *rows > 0);
+    let found = found.enumerate().map(|(at, (trust, rows))| match at {
+        0 => format!("{rows} of {all} results {}", trust.name()),
+        _ => format!("{rows} {}", trust.name()),
+    });
     match all {
         0 | 1 => None,
-        _ if !worse.is_empty() => Some(worse.join(", ")),
+        _ if !are_reliable => Some(found.collect::<Vec<_>>().join(", ")),
         2 => Some("both results".to_owned()),
         _ => Some(format!("all {all} results")),
     }

@@ -9,6 +9,15 @@ const SIMULATED: &str = "a simulated device, in virtual time";
 
 /// File system, device and free space in one line.
 pub(crate) fn in_brief(target: &TargetDescription) -> String {
+    described(target, true)
+}
+
+/// The same without what rarely explains a number: the scheduler, and how much is free.
+pub(crate) fn in_short(target: &TargetDescription) -> String {
+    described(target, false)
+}
+
+fn described(target: &TargetDescription, is_brief: bool) -> String {
     if target.kind == TargetKind::Simulated {
         let is_null = target.path == "null:";
         let what = if is_null {
@@ -20,10 +29,10 @@ pub(crate) fn in_brief(target: &TargetDescription) -> String {
     }
     let mut text = match (&target.file_system, target.devices.first()) {
         (Some(file_system), Some(device)) => {
-            format!("{} on {}", file_system.kind, device_in_brief(device))
+            format!("{} on {}", file_system.kind, of_device(device, is_brief))
         }
         (Some(file_system), None) => format!("{} from {}", file_system.kind, file_system.source),
-        (None, Some(device)) => device_in_brief(device),
+        (None, Some(device)) => of_device(device, is_brief),
         (None, None) => kind(target.kind).to_owned(),
     };
     let sizes = [
@@ -34,7 +43,7 @@ pub(crate) fn in_brief(target: &TargetDescription) -> String {
             .map(|free| (free, "free")),
         target.size_bytes.map(|size| (size, "long")),
     ];
-    for (bytes, word) in sizes.into_iter().flatten() {
+    for (bytes, word) in sizes.into_iter().flatten().filter(|_| is_brief) {
         text.push_str(&format!(", {} {word}", Bytes(bytes)));
     }
     if target.memory_backed {
@@ -68,6 +77,10 @@ pub(crate) fn mount_options(file_system: &FileSystem) -> String {
 
 /// A device and the facts that explain most of its speed.
 pub(crate) fn device_in_brief(device: &BlockDevice) -> String {
+    of_device(device, true)
+}
+
+fn of_device(device: &BlockDevice, has_scheduler: bool) -> String {
     let rotational = device.rotational.map(|rotates| {
         if rotates {
             "rotational"
@@ -83,6 +96,7 @@ pub(crate) fn device_in_brief(device: &BlockDevice) -> String {
         device
             .scheduler
             .as_ref()
+            .filter(|_| has_scheduler)
             .map(|scheduler| format!("scheduler {scheduler}")),
         device.throttled.as_ref().map(|_| "throttled".to_owned()),
     ]

@@ -7,14 +7,12 @@ use crate::style::Tone;
 
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
-/// What was found out about rows is shown besides, up to so many.
-const FINDINGS_SHOWN: usize = 3;
-/// The page has no more lines than this on account of warnings; the answer comes below.
-const LINES: usize = 33;
+/// The page has no more lines than this on account of warnings, with `below` more under them.
+const LINES: usize = 36;
 /// A longer page is a list that is scrolled through in any case.
 const LIST: usize = 60;
 /// So many are shown whatever room they take.
-const ALWAYS: usize = 1;
+const ALWAYS: usize = 2;
 /// Measurements named of which the same is said.
 const ALIKE_SHOWN: usize = 3;
 
@@ -35,15 +33,16 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
     ordered
 }
 
-/// The warnings of a run: the few that weigh most, or all where all are asked for.
-pub(crate) fn section(page: &mut TextPage<'_>, run: &Run) {
+/// The warnings of a run: the few that weigh most, or all where all are asked for. So many lines
+/// follow `below` them.
+pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, below: usize) {
     let ordered = in_order(run.all_warnings());
     if ordered.is_empty() {
         return;
     }
     page.blank();
-    page.heading("Warnings");
     if page.style.all {
+        page.heading("Warnings");
         ordered.iter().for_each(|warning| item(page, warning));
         return;
     }
@@ -54,31 +53,29 @@ pub(crate) fn section(page: &mut TextPage<'_>, run: &Run) {
         .collect();
     let gathered = gathered(&listed, run);
     // A list of many rows is not kept short by what it does not warn of.
-    let is_long = page.lines() > LIST;
-    let (mut shown, mut findings, mut is_full) = (0, 0, false);
-    for (index, warning) in gathered.iter().enumerate() {
-        let is_finding = warning.code.scope().is_finding();
-        findings += usize::from(is_finding);
-        // What voids a number is never left out.
-        let must = warning.severity == Severity::Invalid
-            || index < ALWAYS
-            || is_finding && findings <= FINDINGS_SHOWN;
-        if !must && (is_full || index >= SHOWN) {
-            continue;
-        }
-        let most = match must || is_long {
-            true => usize::MAX,
-            false => LINES - 1,
+    let most = match page.lines() > LIST {
+        true => usize::MAX,
+        false => LINES.saturating_sub(below),
+    };
+    let items = |page: &mut TextPage<'_>, shown: usize| {
+        let title = match gathered.len() - shown {
+            0 => "Warnings".to_owned(),
+            _ => format!("Warnings ({shown} of {}, --all shows all)", gathered.len()),
         };
-        match page.within(most, |page| item(page, warning)) {
-            true => shown += 1,
-            false => is_full = true,
-        }
+        page.heading(&title);
+        gathered[..shown].iter().for_each(|it| item(page, it));
+    };
+    // What makes a number invalid is never left out.
+    let invalid = gathered
+        .iter()
+        .filter(|it| it.severity == Severity::Invalid);
+    let least = invalid.count().max(ALWAYS).min(gathered.len());
+    let mut shown = least.max(SHOWN).min(gathered.len());
+    while shown > least && !page.within(most, |page| items(page, shown)) {
+        shown -= 1;
     }
-    let left_out = gathered.len() - shown;
-    if left_out > 0 {
-        let more = format!("{left_out} more: --all shows everything");
-        page.paragraph(Tone::Quiet, &more);
+    if shown == least {
+        items(page, least);
     }
 }
 

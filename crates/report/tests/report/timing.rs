@@ -30,8 +30,7 @@ fn means_comparison_and_outliers() {
     };
     insta::assert_snapshot!(check_up(&run(), &narrow), @r"
     time of .                                                                  58.2 s, seed 8213
-      ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
-      23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+      ext4 on vda1 (virtio, non-rotational), 23 GiB RAM, 8 CPUs, test file 4 GiB
 
       command  elapsed  95 % CI       CPU user  CPU system  memory  runs
       gzip      1.58 s  1.43 .. 1.74    1.43 s     79.2 ms  50 MiB     5

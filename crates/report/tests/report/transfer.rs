@@ -32,8 +32,7 @@ fn screen(width: usize, all: bool) -> String {
 fn series_streams_and_how_they_compare() {
     insta::assert_snapshot!(screen(92, false), @r"
     transfer of .                                                              58.2 s, seed 8213
-      ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
-      23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+      ext4 on vda1 (virtio, non-rotational), 23 GiB RAM, 8 CPUs, test file 4 GiB
 
       operation streams     throughput 95 % CI    page cache   IOPS mean latency    p99 passes
       write     streams 1+2   400 MB/s 396 .. 404      0.0 %  6,100       328 us 500 us      1

@@ -27,14 +27,13 @@ fn warnings_come_by_weight_and_once() {
             .to_owned()
     };
     insta::assert_snapshot!(warnings(&run, &ASCII), @r"
-    Warnings
+    Warnings (3 of 7, --all shows all)
       invalid a void
       warning a doubt
       info    note 0
-      4 more: --all shows everything
     ");
     run.id = Some(7);
-    assert!(warnings(&run, &ASCII).ends_with("4 more: --all shows everything"));
+    assert!(warnings(&run, &ASCII).starts_with("Warnings (3 of 7, --all shows all)"));
     let all = warnings(&run, &Style { all: true, ..ASCII });
     assert!(all.ends_with("info    note 4"), "{all}");
 }
@@ -62,12 +61,10 @@ fn what_was_found_out_about_a_row_comes_before_what_is_true_of_the_machine() {
         .push(Warning::warn(WarningCode::Access, "a doubt"));
     let screen = check_up(&run, &ASCII);
     insta::assert_snapshot!(&screen[screen.find("Warnings").expect("warnings")..], @r"
-    Warnings
+    Warnings (3 of 10, --all shows all)
       warning a doubt
       info    two-modes
       info    split-operations
-      info    oscillation
-      6 more: --all shows everything
     ");
     let all = check_up(&run, &Style { all: true, ..ASCII });
     let order = [
@@ -97,7 +94,7 @@ fn storage_that_changed_is_said_beside_the_answer() {
         "{screen}"
     );
     for expected in [
-        "1 of 6 results unstable, load curve unstable",
+        "5 of 6 results reliable, 1 unstable, load curve unstable",
         "\n! random read 4 KiB, QD1",
         "warning one of two levels",
         "Random reads: one client waits",
