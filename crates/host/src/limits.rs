@@ -7,7 +7,8 @@ mod process;
 
 use std::fmt;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use sys::{Limited, limits_of};
 use units::Bytes;
 
 use crate::inspect::facts::{self, SystemRoots};
@@ -118,10 +119,10 @@ impl ProcessLimits {
     #[must_use]
     pub fn capture() -> Self {
         let facts = SystemRoots::default();
-        let files = getrlimit(Resource::Nofile);
+        let [files_max, files_max_hard] = limits_of(Limited::OpenFiles);
         ProcessLimits {
-            files_max: files.current,
-            files_max_hard: files.maximum,
+            files_max,
+            files_max_hard,
             files_open: facts::names(&facts.proc.join("self/fd")).len() as u64,
             memory_available_bytes: memory_available(&facts),
             spaces: process::spaces(&facts),
@@ -230,15 +231,13 @@ pub fn check_clients(clients: u32) -> Result<(), LimitError> {
 /// Raises the soft limit on open files to the hard one. A refusal changes nothing, and the check
 /// that follows sees it.
 fn raise_open_files() {
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current != limit.maximum {
-        let _ = setrlimit(
-            Resource::Nofile,
-            Rlimit {
-                current: limit.maximum,
-                maximum: limit.maximum,
-            },
-        );
+    let [current, maximum] = limits_of(Limited::OpenFiles);
+    if current != maximum {
+        let raised = Rlimit {
+            current: maximum,
+            maximum,
+        };
+        let _ = setrlimit(Resource::Nofile, raised);
     }
 }
 

@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use std::process::ExitCode;
 use std::thread::Builder;
 
-use rustix::process::{Resource, getrlimit};
+use sys::{Limited, limits_of};
 
 use crate::output;
 
@@ -17,7 +17,7 @@ const ENOUGH: usize = 8 << 20;
 /// Do the work of the program in a thread of its own, or in this one, where there is no room for
 /// another and the stack is large enough.
 pub fn with_enough(work: fn() -> ExitCode) -> ExitCode {
-    let limit = getrlimit(Resource::Stack).current;
+    let [limit, _] = limits_of(Limited::Stack);
     let limit = limit.filter(|limit| *limit < ENOUGH as u64);
     let thread = Builder::new().name("main".into()).stack_size(ENOUGH);
     match (thread.spawn(work), limit) {

@@ -1,5 +1,5 @@
 //! System calls that no crate wraps safely: clocks, ended processes, the page cache, extents,
-//! network devices, words shared through a file, whether a thread slept. Knows nothing about
+//! network devices, words shared through a file, whether a thread slept, limits. Knows nothing about
 //! targets, drivers or measurements.
 
 // The kernel writes into memory that these calls hand it; `drivers` is the only other crate that
@@ -10,6 +10,7 @@ mod child;
 mod clock;
 mod counter;
 mod extents;
+mod limit;
 mod network;
 mod page_cache;
 mod shared_words;
@@ -18,6 +19,7 @@ mod switches;
 pub use child::{Reads, Reaped, reap};
 pub use clock::{MonotonicClock, clocks_disagree, linger, pause, timespec, want_punctual_timers};
 pub use extents::count_extents;
+pub use limit::{Limited, limits_of};
 pub use network::{limit_window, open_tap, round_trip};
 pub use page_cache::{drop_cached, resident_share};
 pub use shared_words::SharedWords;

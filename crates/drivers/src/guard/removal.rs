@@ -41,7 +41,8 @@ pub(crate) fn is_aside(name: &str) -> bool {
 /// known of it, says so.
 ///
 /// # Errors
-/// When the system refuses. The file may then have a name that begins with `.removing-`.
+/// When the system refuses. The file has its name again then, unless that is refused as well: a name
+/// that begins with `.removing-` otherwise.
 pub fn remove_proven(
     directory: impl AsFd,
     name: impl AsRef<Path>,
@@ -70,8 +71,14 @@ pub fn remove_proven(
     if moved.identity.is_same_file(&found.identity) && moved.links == 1 {
         // Network file systems and FUSE keep an open file that is removed, under a name of theirs.
         drop(file);
-        rustix::fs::unlinkat(directory, aside.as_str(), AtFlags::empty())?;
-        return Ok(Removal::Removed);
+        let removed = rustix::fs::unlinkat(directory, aside.as_str(), AtFlags::empty());
+        return match removed {
+            Ok(()) => Ok(Removal::Removed),
+            Err(error) => {
+                let _ = move_without_replacing(directory, &aside, name);
+                Err(error.into())
+            }
+        };
     }
     // Somebody was faster. What is his gets its name back, unless that is taken again.
     move_without_replacing(directory, &aside, name)?;

@@ -1,6 +1,6 @@
 //! Limits of this process on address space, data and threads, and what is used of them.
 
-use rustix::process::{Resource, Rlimit, getrlimit};
+use sys::{Limited, limits_of};
 
 use crate::inspect::facts::{self, SystemRoots};
 use crate::inspect::{cgroup, mounts};
@@ -80,11 +80,11 @@ pub(super) fn spaces(facts: &SystemRoots) -> Vec<Room> {
         Some(pages.saturating_mul(page))
     };
     let kinds = [
-        (SpaceKind::Address, Resource::As, 0),
-        (SpaceKind::Data, Resource::Data, 5),
+        (SpaceKind::Address, Limited::AddressSpace, 0),
+        (SpaceKind::Data, Limited::Data, 5),
     ];
-    let rooms = kinds.into_iter().filter_map(|(kind, resource, field)| {
-        let Rlimit { current, .. } = getrlimit(resource);
+    let rooms = kinds.into_iter().filter_map(|(kind, what, field)| {
+        let [current, _] = limits_of(what);
         Some(Room {
             kind,
             limit_bytes: current?,
@@ -115,7 +115,7 @@ fn of_machine(facts: &SystemRoots) -> Option<(u64, u64)> {
 
 /// The kernel asks this limit of no process that may exceed it, as root's may.
 fn of_user(facts: &SystemRoots) -> Option<(u64, u64)> {
-    let limit = getrlimit(Resource::Nproc).current?;
+    let limit = limits_of(Limited::Threads)[0]?;
     let me = rustix::process::getuid();
     if me.is_root() {
         return None;

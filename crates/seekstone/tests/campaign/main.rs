@@ -13,12 +13,14 @@ mod cases;
 mod kills;
 mod limits;
 mod place;
+mod power;
 mod precious;
 mod resume;
 mod signals;
 mod storage;
 mod swapper;
 mod swaps;
+mod syscalls;
 mod table;
 
 #[path = "../support/mod.rs"]
