@@ -17,14 +17,11 @@ use random::{Purpose, Stream};
 use results::{Access, Measurement, RandomCell, RandomKind};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration};
-use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition,
-    Pattern, Region, WalkStart,
-};
+use workload::{AddressSpec, ClientSpec, Durability, Mix, MixSpec, Region};
 
 use crate::checkup::MAIN_DIRECT;
 use crate::rounds::{Rounds, RoundsRule};
-use crate::trial::{Preparation, Trial};
+use crate::trial::Trial;
 use combine::{cell_of, promise_enough};
 
 pub use conclusions::random_findings;
@@ -212,49 +209,25 @@ impl RandomProcedure {
             depth,
         } = step.plan;
         let is_write = kind == RandomKind::Write;
-        let spec = MixSpec {
-            addresses: AddressSpec {
-                region: Region {
-                    target: MAIN_DIRECT,
-                    offset: 0,
-                    len: span,
-                    block,
-                },
-                partition: Partition::Contending,
-                pattern: Pattern::Uniform,
-                start: WalkStart::Random,
-            },
-            mix: if is_write { Mix::WRITE } else { Mix::READ },
-            sizes: vec![OperationSize {
-                len: block as u32,
-                weight: 1,
-            }],
-            durability: if is_write {
-                self.options.durability
-            } else {
-                Durability::Volatile
-            },
-            pacing: Pacing::Closed { think: Gap::NONE },
-            operations: None,
-            spread: None,
-        };
+        let mix = if is_write { Mix::WRITE } else { Mix::READ };
+        let region = Region::first(MAIN_DIRECT, span, block);
+        let mut spec = MixSpec::closed(AddressSpec::random(region), mix);
+        if is_write {
+            spec.durability = self.options.durability;
+        }
         let name = kind.name();
         let round = step.round;
+        let name = format!("random-{name}-span-{span}-block-{block}-depth-{depth}-round-{round}");
         Trial {
-            name: format!("random-{name}-span-{span}-block-{block}-depth-{depth}-round-{round}"),
             title: step.plan.title(),
-            spec: ClientSpec::Mix(spec),
             clients: depth,
             depth,
-            access,
-            preparation: Preparation::None,
             goal: Some(step.goal),
             channel: Channel::Service,
             duration_max: step.duration_max,
             salt: u64::from(round) << 32 | step.cell as u64,
-            sample_every: None,
-            limit: None,
             warm_up: self.options.warm_up,
+            ..Trial::new(name, ClientSpec::Mix(spec), access)
         }
     }
 

@@ -11,15 +11,12 @@ mod loads;
 mod rules;
 
 use results::{Access, Measurement, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdRound, Tracked};
-use stats::{Channel, DriftVerdict, Estimate, Goal, repeats_mean};
+use stats::{DriftVerdict, Estimate, Goal, repeats_mean};
 use units::{Bytes, Duration};
-use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition,
-    Pattern, Region, WalkStart,
-};
+use workload::{AddressSpec, ClientSpec, Mix, MixSpec, Partition, Region};
 
 use crate::checkup::MAIN_DIRECT;
-use crate::trial::{Preparation, Trial};
+use crate::trial::Trial;
 
 pub use conclusions::{ssd_findings, ssd_sayings, ssd_warnings};
 pub use loads::{SsdPhasePlan, SsdTest};
@@ -354,22 +351,18 @@ impl SsdProcedure {
             SsdPattern::Sequential => self.sequential_start(place, load),
         };
         let test = self.plan.name;
+        let name = format!("ssd-{test}-{}-round-{round}", name(&load));
+        let spec = ClientSpec::Mix(spec(&load, start, self.place.size));
         Trial {
-            name: format!("ssd-{test}-{}-round-{round}", name(&load)),
             title: title(&load),
-            spec: ClientSpec::Mix(spec(&load, start, self.place.size)),
             clients: load.depth,
             depth: load.depth,
-            access: self.place.access,
-            preparation: Preparation::None,
             goal,
-            channel: Channel::Response,
             duration_max: self.options.time.most(),
             salt,
-            sample_every: None,
-            limit: None,
             // What the standard averages is the whole round.
             warm_up: Some(Duration::ZERO),
+            ..Trial::new(name, spec, self.place.access)
         }
     }
 
@@ -403,21 +396,14 @@ impl SsdPhasePlan {
         let mut spec = spec(&load, 0, place.size);
         let each = (place.size / block).div_ceil(u64::from(WRITERS));
         spec.operations = Some(each * u64::from(passes));
+        let name = format!("ssd-{}-precondition", self.name);
         Trial {
-            name: format!("ssd-{}-precondition", self.name),
             title: format!("writing {} {passes} times", Bytes(place.size)),
-            spec: ClientSpec::Mix(spec),
             clients: WRITERS,
             depth: WRITERS,
-            access: place.access,
-            preparation: Preparation::None,
-            goal: None,
-            channel: Channel::Response,
             duration_max: PASS_MAX,
             salt: number << 48,
-            sample_every: None,
-            limit: None,
-            warm_up: None,
+            ..Trial::new(name, ClientSpec::Mix(spec), place.access)
         }
     }
 }
@@ -439,40 +425,24 @@ fn name(load: &SsdLoad) -> String {
 }
 
 fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
-    let (partition, pattern, begin) = match load.pattern {
-        SsdPattern::Random => (Partition::Contending, Pattern::Uniform, WalkStart::Random),
-        SsdPattern::Sequential => (
-            Partition::Interleaved,
-            Pattern::Sequential { step: 1 },
-            WalkStart::First,
-        ),
+    let len = (size - start) / load.block_bytes * load.block_bytes;
+    let region = Region {
+        offset: start,
+        ..Region::first(MAIN_DIRECT, len, load.block_bytes)
     };
-    MixSpec {
-        addresses: AddressSpec {
-            region: Region {
-                target: MAIN_DIRECT,
-                offset: start,
-                len: (size - start) / load.block_bytes * load.block_bytes,
-                block: load.block_bytes,
-            },
-            partition,
-            pattern,
-            start: begin,
+    let addresses = match load.pattern {
+        SsdPattern::Random => AddressSpec::random(region),
+        SsdPattern::Sequential => AddressSpec {
+            partition: Partition::Interleaved,
+            ..AddressSpec::sequential(region)
         },
-        mix: Mix {
-            read: load.read_percent,
-            write: 100 - load.read_percent,
-            flush: 0,
-        },
-        sizes: vec![OperationSize {
-            len: load.block_bytes as u32,
-            weight: 1,
-        }],
-        durability: Durability::Volatile,
-        pacing: Pacing::Closed { think: Gap::NONE },
-        operations: None,
-        spread: None,
-    }
+    };
+    let mix = Mix {
+        read: load.read_percent,
+        write: 100 - load.read_percent,
+        flush: 0,
+    };
+    MixSpec::closed(addresses, mix)
 }
 
 fn cell(load: SsdLoad, parts: &[SsdLoadPart], first: u32) -> Option<SsdCell> {

@@ -8,17 +8,14 @@ use results::{
     Access, AloneTogether, TransferKind, TransferMode, TransferPass, TransferSeries, Warning,
     WarningCode,
 };
-use stats::{Channel, Estimate, RepeatsEnd, mean_of_repeats};
+use stats::{Estimate, RepeatsEnd, mean_of_repeats};
 use units::{Bytes, Duration};
-use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, OperationSize, Pacing, Partition,
-    Pattern, Region, WalkStart,
-};
+use workload::{AddressSpec, ClientSpec, Mix, MixSpec, Region};
 
 use crate::checkup::MAIN_DIRECT;
 use crate::repeats;
 use crate::rounds::{Rounds, RoundsRule};
-use crate::trial::{Preparation, Trial};
+use crate::trial::Trial;
 
 /// Growing parts of a file begin with this many bytes.
 const PART_MIN: u64 = 1 << 20;
@@ -277,50 +274,21 @@ impl SeriesPlan {
 
     /// So many bytes from an offset on, in operations of `block`.
     fn part(&self, title: String, (offset, len): (u64, u64), block: u32, clients: u32) -> Trial {
-        let name = match self.kind {
-            TransferKind::Write => "sequential-write",
-            TransferKind::Read => "sequential-read",
+        let (name, mix) = match self.kind {
+            TransferKind::Write => ("sequential-write", Mix::WRITE),
+            TransferKind::Read => ("sequential-read", Mix::READ),
         };
-        let mix = match self.kind {
-            TransferKind::Write => Mix::WRITE,
-            TransferKind::Read => Mix::READ,
+        let region = Region {
+            offset,
+            ..Region::first(MAIN_DIRECT, len, block.into())
         };
+        let mut spec = MixSpec::closed(AddressSpec::sequential(region), mix);
+        spec.operations = Some(len / u64::from(block).max(1));
         Trial {
-            name: name.into(),
             title,
-            spec: ClientSpec::Mix(MixSpec {
-                addresses: AddressSpec {
-                    region: Region {
-                        target: MAIN_DIRECT,
-                        offset,
-                        len,
-                        block: u64::from(block),
-                    },
-                    partition: Partition::Contending,
-                    pattern: Pattern::Sequential { step: 1 },
-                    start: WalkStart::First,
-                },
-                mix,
-                sizes: vec![OperationSize {
-                    len: block,
-                    weight: 1,
-                }],
-                durability: Durability::Volatile,
-                pacing: Pacing::Closed { think: Gap::NONE },
-                operations: Some(len / u64::from(block).max(1)),
-                spread: None,
-            }),
             clients,
             depth: clients,
-            access: Access::Direct,
-            preparation: Preparation::None,
-            goal: None,
-            channel: Channel::Response,
-            duration_max: Duration::ZERO,
-            salt: 0,
-            sample_every: None,
-            limit: None,
-            warm_up: None,
+            ..Trial::new(name, ClientSpec::Mix(spec), Access::Direct)
         }
     }
 }

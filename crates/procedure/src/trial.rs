@@ -71,6 +71,28 @@ pub struct Trial {
 const WORK_ENDS_FROM: Duration = Duration::from_secs(3600);
 
 impl Trial {
+    /// One client without a goal; its name is its title, too.
+    #[must_use]
+    pub fn new(name: impl Into<String>, spec: ClientSpec, access: Access) -> Self {
+        let name = name.into();
+        Self {
+            title: name.clone(),
+            name,
+            spec,
+            clients: 1,
+            depth: 1,
+            access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: Duration::ZERO,
+            salt: 0,
+            sample_every: None,
+            limit: None,
+            warm_up: None,
+        }
+    }
+
     /// Its clients as a user counts them: a job is a single one to the engine, and keeps as many
     /// requests outstanding as clients that wait for each other.
     #[must_use]

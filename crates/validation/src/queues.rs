@@ -3,11 +3,11 @@
 use procedure::{MAIN_DIRECT, Preparation, Trial};
 use results::{Access, Measurement, ValidationRow};
 use sim::{QueueLoad, SimSpec};
-use stats::{Channel, Estimate, Goal};
+use stats::{Estimate, Goal};
 use units::{Bytes, Duration};
 use workload::{
-    AddressSpec, ClientSpec, Durability, Gap, GapShape, LoadFactor, Mix, MixSpec, OperationSize,
-    Pacing, Partition, Pattern, Records, Region, UserProfile, WalkStart,
+    AddressSpec, ClientSpec, Gap, GapShape, LoadFactor, Mix, MixSpec, Pacing, Records, Region,
+    UserProfile, WalkStart,
 };
 
 use super::experiment::Fillers;
@@ -35,42 +35,20 @@ fn tolerance(estimate: &Estimate) -> f64 {
 /// Reads of 4 KiB that arrive by chance, `gap` apart on average, until their mean is known.
 fn reads(device: &str, gap: Gap) -> Result<Measurement, ValidationError> {
     let spec = SimSpec::parse(device)?;
+    let addresses = AddressSpec {
+        start: WalkStart::First,
+        ..AddressSpec::random(Region::first(MAIN_DIRECT, spec.size.0, 4096))
+    };
+    let mix = MixSpec {
+        pacing: Pacing::Open { gap },
+        ..MixSpec::closed(addresses, Mix::READ)
+    };
     let trial = Trial {
-        name: "validation".into(),
         title: device.into(),
-        spec: ClientSpec::Mix(MixSpec {
-            addresses: AddressSpec {
-                region: Region {
-                    target: MAIN_DIRECT,
-                    offset: 0,
-                    len: spec.size.0,
-                    block: 4096,
-                },
-                partition: Partition::Contending,
-                pattern: Pattern::Uniform,
-                start: WalkStart::First,
-            },
-            mix: Mix::READ,
-            sizes: vec![OperationSize {
-                len: 4096,
-                weight: 1,
-            }],
-            durability: Durability::Volatile,
-            pacing: Pacing::Open { gap },
-            operations: None,
-            spread: None,
-        }),
-        clients: 1,
         depth: 4096,
-        access: Access::Simulated,
-        preparation: Preparation::None,
         goal: Some(Goal::result(PRECISION)),
-        channel: Channel::Response,
         duration_max: LONGEST,
-        salt: 0,
-        sample_every: None,
-        limit: None,
-        warm_up: None,
+        ..Trial::new("validation", ClientSpec::Mix(mix), Access::Simulated)
     };
     let outcome = SimLaboratory::new(spec, SEED).measure(&trial, &mut |_| true)?;
     Ok(outcome.measurement)

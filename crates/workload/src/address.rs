@@ -20,6 +20,19 @@ pub struct Region {
     pub block: u64,
 }
 
+impl Region {
+    /// The first bytes of a target.
+    #[must_use]
+    pub const fn first(target: TargetId, len: u64, block: u64) -> Self {
+        Self {
+            target,
+            offset: 0,
+            len,
+            block,
+        }
+    }
+}
+
 /// How clients share a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -81,6 +94,29 @@ pub struct AddressSpec {
     pub pattern: Pattern,
     /// Where the walk begins.
     pub start: WalkStart,
+}
+
+impl AddressSpec {
+    /// Every client goes anywhere.
+    #[must_use]
+    pub const fn random(region: Region) -> Self {
+        Self {
+            region,
+            partition: Partition::Contending,
+            pattern: Pattern::Uniform,
+            start: WalkStart::Random,
+        }
+    }
+
+    /// Every client goes from the first block to the last.
+    #[must_use]
+    pub const fn sequential(region: Region) -> Self {
+        Self {
+            pattern: Pattern::Sequential { step: 1 },
+            start: WalkStart::First,
+            ..Self::random(region)
+        }
+    }
 }
 
 /// Why an address specification cannot be used.

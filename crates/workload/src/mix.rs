@@ -118,6 +118,21 @@ pub struct FileSet {
 }
 
 impl MixSpec {
+    /// Operations of one block, each asked for when the last one is done, without end.
+    #[must_use]
+    pub fn closed(addresses: AddressSpec, mix: Mix) -> Self {
+        let len = addresses.region.block as u32;
+        Self {
+            addresses,
+            mix,
+            sizes: vec![OperationSize { len, weight: 1 }],
+            durability: Durability::Volatile,
+            pacing: Pacing::Closed { think: Gap::NONE },
+            operations: None,
+            spread: None,
+        }
+    }
+
     /// The file that client `client` of `clients` uses, and its number among the clients there.
     fn assigned_file(&self, client: u32, clients: u32) -> (TargetId, (u32, u32)) {
         let own = self.addresses.region.target;

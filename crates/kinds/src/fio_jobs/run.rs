@@ -15,7 +15,7 @@ use lab::storage::StorageSettings;
 use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
 use results::{Access, Measurement, Run, Setup, Status};
-use stats::{Channel, Goal};
+use stats::Goal;
 use units::{Bytes, Duration};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
@@ -472,23 +472,20 @@ pub(super) fn trial(
         .all(|job| job.files.iter().all(|file| file.target.0 % 2 == 0));
     let depth = jobs.iter().map(|job| job.depth).sum();
     let trial = Trial {
-        name: phase.name.clone(),
         title: phase.names.join(", "),
         clients: jobs.len() as u32,
         depth,
-        spec: ClientSpec::Jobs(JobsSpec { jobs }),
-        access: bench.access(is_direct),
         preparation: match phase.drops_cache && bench.is_real() {
             true => Preparation::DropCache,
             false => Preparation::None,
         },
-        goal: None,
-        channel: Channel::Response,
         duration_max,
         salt: number,
-        sample_every: None,
-        limit: None,
-        warm_up: None,
+        ..Trial::new(
+            phase.name.as_str(),
+            ClientSpec::Jobs(JobsSpec { jobs }),
+            bench.access(is_direct),
+        )
     };
     match shape {
         None => trial,

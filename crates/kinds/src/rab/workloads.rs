@@ -2,9 +2,7 @@
 
 use std::time::Duration as StdDuration;
 
-use procedure::{
-    CurveStep, MAIN_DIRECT, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial,
-};
+use procedure::{CurveStep, MAIN_DIRECT, PointPlan, RabOptions, RabProcedure, RabSubject, Trial};
 use results::live::{LiveCommand, LiveState, Verbosity};
 use results::{Access, Measurement, ModeChange, RabWorkload, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
@@ -420,21 +418,16 @@ impl<'a> RabRun<'a> {
         let clients = plan.clients;
         let plural = if clients == 1 { "client" } else { "clients" };
         Ok(Trial {
-            name: definition.name.clone(),
             title: format!("{}, {clients} {plural}", definition.title),
-            spec,
             clients,
             depth: clients.min(DEPTH_MAX).min(room),
-            access,
-            preparation: Preparation::None,
             goal: Some(plan.goal),
             channel: plan.channel,
             duration_max: plan.duration_max,
             // Every workload of every run draws afresh.
             salt: plan.salt | u64::from(subject.number) << 32 | u64::from(subject.run) << 40,
-            sample_every: None,
-            limit: None,
             warm_up: plan.warm_up,
+            ..Trial::new(definition.name.as_str(), spec, access)
         })
     }
 }

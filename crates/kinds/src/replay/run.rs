@@ -11,9 +11,8 @@ use lab::bench::{Bench, BenchError, BenchRequest, open_bench};
 use lab::cells::Killed;
 use lab::laboratory::{Laboratory as _, Outcome};
 use lab::test_file::{stop_of, whole_size};
-use procedure::{Ending, MAIN_DIRECT, Preparation, Trial};
+use procedure::{Ending, MAIN_DIRECT, Trial};
 use results::{Access, Replay, ReplayHost, ReplayPace, Run, Setup, Status};
-use stats::Channel;
 use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
@@ -373,34 +372,26 @@ impl ReplayPlan<'_> {
             },
             ReplayPace::Fast { .. } => OwnCounts::Operations,
         };
+        let spec = OwnSpec {
+            kind: KIND.into(),
+            settings: vec![("trace".into(), self.trace_name())],
+            target: MAIN_DIRECT,
+            len: size,
+            unit: scan.unit as u32,
+            len_max: scan.length_max as u32,
+            reads: scan.reads > 0,
+            writes: scan.writes(),
+            is_durable: false,
+            counts,
+            maker: Some(Arc::new(maker)),
+        };
         Trial {
-            name: KIND.into(),
-            title: KIND.into(),
             clients: self.dealing.ranks(),
             depth: self.depth(),
-            access,
-            preparation: Preparation::None,
-            goal: None,
-            channel: Channel::Response,
             duration_max: self.request.duration.unwrap_or(DURATION_MAX),
-            salt: 0,
-            sample_every: None,
-            limit: None,
             // Every request of a trace counts.
             warm_up: Some(Duration::ZERO),
-            spec: ClientSpec::Own(OwnSpec {
-                kind: KIND.into(),
-                settings: vec![("trace".into(), self.trace_name())],
-                target: MAIN_DIRECT,
-                len: size,
-                unit: scan.unit as u32,
-                len_max: scan.length_max as u32,
-                reads: scan.reads > 0,
-                writes: scan.writes(),
-                is_durable: false,
-                counts,
-                maker: Some(Arc::new(maker)),
-            }),
+            ..Trial::new(KIND, ClientSpec::Own(spec), access)
         }
     }
 

@@ -5,7 +5,7 @@ use procedure::{
     usual_interval, warm_up_left_out,
 };
 use results::{Run, Setup, Status, Transactions, Warning, WarningCode};
-use stats::{Channel, Goal};
+use stats::Goal;
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, TargetId, UserProfile, UsersSpec};
 
@@ -338,25 +338,20 @@ impl UsersPlan<'_> {
         let ramp = self.request.ramp.per_second(load.users);
         let users = spec(&load.profiles, ramp)?.on(MAIN_DIRECT, session.size.0);
         let depth = self.depth(load.users);
+        let interval = self.request.sample_every;
+        let interval = interval.unwrap_or_else(|| usual_interval(load.duration_max));
+        let (name, access) = (load.name.as_str(), session.facts.access);
         Ok(Trial {
-            name: load.name.clone(),
             title: title(&load.profiles, load.users),
-            spec: ClientSpec::Users(users),
             clients: load.users,
             depth,
-            access: session.facts.access,
             preparation: load.preparation,
             goal: load.goal,
-            channel: Channel::Response,
             duration_max: load.duration_max,
             salt,
-            sample_every: Some(
-                self.request
-                    .sample_every
-                    .unwrap_or_else(|| usual_interval(load.duration_max)),
-            ),
-            limit: None,
+            sample_every: Some(interval),
             warm_up: self.request.warm_up,
+            ..Trial::new(name, ClientSpec::Users(users), access)
         })
     }
 

@@ -1,11 +1,11 @@
 //! The trials of the check-up.
 
 use results::Access;
-use stats::{Channel, Goal};
+use stats::Goal;
 use units::{Bytes, Duration, format_count};
 use workload::{
     AddressSpec, ClientSpec, Durability, FilesPhase, FilesSpec, Gap, GapShape, Mix, MixSpec,
-    OperationSize, Pacing, Partition, Pattern, Region, TargetId, WalkStart,
+    Pacing, Partition, Region, TargetId,
 };
 
 use super::CheckUpFacts;
@@ -287,22 +287,13 @@ const fn blocks_each(scene: &CheckUpTarget<'_>) -> u64 {
 
 /// The trial of a point of the load curve.
 pub fn curve_point(scene: &CheckUpTarget<'_>, plan: &PointPlan) -> Trial {
-    let spec = random_spec(scene);
+    let spec = ClientSpec::Mix(random_spec(scene));
+    let title = format!("random read 4 KiB, QD{}", plan.clients);
     Trial {
-        name: CURVE_ROW.into(),
-        title: format!("random read 4 KiB, QD{}", plan.clients),
-        spec: ClientSpec::Mix(spec),
-        clients: plan.clients,
-        depth: plan.clients,
-        access: scene.facts.access,
-        preparation: Preparation::None,
         goal: Some(plan.goal),
-        channel: Channel::Response,
         duration_max: plan.duration_max,
         salt: salt(CheckUpPhase::Curve, plan.salt),
-        sample_every: None,
-        limit: None,
-        warm_up: None,
+        ..base(CURVE_ROW, title, spec, plan.clients, scene.facts.access)
     }
 }
 
@@ -345,58 +336,27 @@ pub fn rated(scene: &CheckUpTarget<'_>, rate: f64, time: Duration, least: Durati
 
 fn base(name: &str, title: String, spec: ClientSpec, clients: u32, access: Access) -> Trial {
     Trial {
-        name: name.into(),
         title,
-        spec,
         clients,
         depth: clients,
-        access,
-        preparation: Preparation::None,
         goal: Some(Goal::result(0.03)),
-        channel: Channel::Response,
-        duration_max: Duration::ZERO,
-        salt: 0,
-        sample_every: None,
-        limit: None,
-        warm_up: None,
-    }
-}
-
-fn closed(addresses: AddressSpec, mix: Mix, len: u32) -> MixSpec {
-    MixSpec {
-        addresses,
-        mix,
-        sizes: vec![OperationSize { len, weight: 1 }],
-        durability: Durability::Volatile,
-        pacing: Pacing::Closed { think: Gap::NONE },
-        operations: None,
-        spread: None,
+        ..Trial::new(name, spec, access)
     }
 }
 
 fn region(target: TargetId, len: Bytes, block: u32) -> Option<Region> {
     let block = u64::from(block);
-    (len.0 >= block).then_some(Region {
-        target,
-        offset: 0,
-        len: len.0,
-        block,
-    })
+    (len.0 >= block).then_some(Region::first(target, len.0, block))
 }
 
 fn sequential(scene: &CheckUpTarget<'_>, mix: Mix) -> Option<Trial> {
     let is_write = mix.write > 0;
+    let len = Bytes(blocks_each(scene) * SEQUENTIAL_UNIT);
     let addresses = AddressSpec {
-        region: region(
-            MAIN_DIRECT,
-            Bytes(blocks_each(scene) * SEQUENTIAL_UNIT),
-            SEQUENTIAL_BLOCK,
-        )?,
         partition: Partition::Interleaved,
-        pattern: Pattern::Sequential { step: 1 },
-        start: WalkStart::First,
+        ..AddressSpec::sequential(region(MAIN_DIRECT, len, SEQUENTIAL_BLOCK)?)
     };
-    let spec = closed(addresses, mix, SEQUENTIAL_BLOCK);
+    let spec = MixSpec::closed(addresses, mix);
     let (name, word) = if is_write {
         ("sequential-write", "write")
     } else {
@@ -429,18 +389,8 @@ const fn cached_in_words(access: Access) -> &'static str {
 
 fn random_spec(scene: &CheckUpTarget<'_>) -> MixSpec {
     let len = scene.size.max(Bytes(u64::from(RANDOM_BLOCK)));
-    let addresses = AddressSpec {
-        region: Region {
-            target: MAIN_DIRECT,
-            offset: 0,
-            len: len.0,
-            block: u64::from(RANDOM_BLOCK),
-        },
-        partition: Partition::Contending,
-        pattern: Pattern::Uniform,
-        start: WalkStart::Random,
-    };
-    closed(addresses, Mix::READ, RANDOM_BLOCK)
+    let region = Region::first(MAIN_DIRECT, len.0, RANDOM_BLOCK.into());
+    MixSpec::closed(AddressSpec::random(region), Mix::READ)
 }
 
 fn random_read(scene: &CheckUpTarget<'_>, clients: u32) -> Option<Trial> {
@@ -481,13 +431,8 @@ fn cached(scene: &CheckUpTarget<'_>, mix: Mix) -> Option<Trial> {
         MAIN_BUFFERED
     };
     let part = cached_part(scene.size, scene.facts.memory);
-    let addresses = AddressSpec {
-        region: region(target, part, SEQUENTIAL_BLOCK)?,
-        partition: Partition::Contending,
-        pattern: Pattern::Sequential { step: 1 },
-        start: WalkStart::First,
-    };
-    let spec = ClientSpec::Mix(closed(addresses, mix, SEQUENTIAL_BLOCK));
+    let addresses = AddressSpec::sequential(region(target, part, SEQUENTIAL_BLOCK)?);
+    let spec = ClientSpec::Mix(MixSpec::closed(addresses, mix));
     let (name, title) = if is_write {
         ("cached-write", "page cache write 1 MiB")
     } else {

@@ -14,8 +14,8 @@ use units::{
 };
 use verify::SECTOR_BYTES;
 use workload::{
-    AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, OperationSize, Pacing, Partition,
-    Pattern, Region, TargetId, WalkStart,
+    AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region,
+    TargetId, WalkStart,
 };
 
 use crate::args::parse::TrialPrecision;
@@ -323,44 +323,38 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
         ));
     }
     let write = (args.writes * MIX_PARTS).round() as u32;
+    let region = Region::first(TargetId(0), 0, len.into());
+    let addresses = AddressSpec {
+        region,
+        partition: match args.partition {
+            PartitionChoice::Contending => Partition::Contending,
+            PartitionChoice::Contiguous => Partition::Contiguous,
+            PartitionChoice::Interleaved => Partition::Interleaved,
+        },
+        pattern: args.pattern,
+        start: match args.pattern {
+            Pattern::Sequential { .. } if args.partition != PartitionChoice::Contending => {
+                WalkStart::First
+            }
+            _ => WalkStart::Random,
+        },
+    };
+    let mix = match write {
+        0 => Mix::READ,
+        _ => Mix {
+            read: MIX_PARTS as u32 - write,
+            write,
+            flush: 0,
+        },
+    };
     Ok(MixSpec {
-        addresses: AddressSpec {
-            region: Region {
-                target: TargetId(0),
-                offset: 0,
-                len: 0,
-                block: u64::from(len),
-            },
-            partition: match args.partition {
-                PartitionChoice::Contending => Partition::Contending,
-                PartitionChoice::Contiguous => Partition::Contiguous,
-                PartitionChoice::Interleaved => Partition::Interleaved,
-            },
-            pattern: args.pattern,
-            start: match args.pattern {
-                Pattern::Sequential { .. } if args.partition != PartitionChoice::Contending => {
-                    WalkStart::First
-                }
-                _ => WalkStart::Random,
-            },
-        },
-        mix: match write {
-            0 => Mix::READ,
-            _ => Mix {
-                read: MIX_PARTS as u32 - write,
-                write,
-                flush: 0,
-            },
-        },
-        sizes: vec![OperationSize { len, weight: 1 }],
         durability: if args.durable {
             Durability::Synced
         } else {
             Durability::Volatile
         },
         pacing,
-        operations: None,
-        spread: None,
+        ..MixSpec::closed(addresses, mix)
     })
 }
 

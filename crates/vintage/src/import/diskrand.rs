@@ -1,10 +1,7 @@
 //! A log of DISKRAND: files that were written, and users who were at work together, are runs.
 
-use procedure::{
-    MeanPass, Preparation, Replayed, Trial, UnitCounts, passes_measured, replay, transaction_load,
-};
+use procedure::{MeanPass, Replayed, Trial, UnitCounts, passes_measured, replay, transaction_load};
 use results::{Access, Run, Setup, Status, Transactions, Warning, WarningCode};
-use stats::Channel;
 use units::{Duration, Instant, TargetName, format_duration_ns};
 use workload::{
     ClientSpec, Gap, GapShape, LoadFactor, Records, TargetId, UnitOfWork, UserProfile, UsersSpec,
@@ -291,20 +288,11 @@ fn trial_of(spec: &UsersSpec, users: u32, kinds: &[UserKind], access: Access) ->
         several => format!("of {} kinds", several.len()),
     };
     Trial {
-        name: "transactions".into(),
         title: format!("{users} user{plural}, {what}"),
-        spec: ClientSpec::Users(spec.clone()),
         clients: users,
         depth: users,
-        access,
-        preparation: Preparation::None,
-        goal: None,
-        channel: Channel::Response,
         duration_max: FOREVER,
-        salt: 0,
-        sample_every: None,
-        limit: None,
-        warm_up: None,
+        ..Trial::new("transactions", ClientSpec::Users(spec.clone()), access)
     }
 }
 

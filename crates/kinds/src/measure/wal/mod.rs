@@ -14,13 +14,13 @@ use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, default_settings,
 use lab::laboratory::Outcome;
 use lab::storage::StorageSettings;
 use lab::test_file::{fill_test_file, stop_of, stopped, write_over};
-use procedure::{MAIN_DIRECT, Preparation, Trial};
+use procedure::{MAIN_DIRECT, Trial};
 use results::metric::{
     COMMITS, DEVICE_BYTES_PER_BYTE, LATENCY, LATENCY_P50, LATENCY_P95, LATENCY_P99,
     RECORDS_PER_APPEND,
 };
 use results::{Access, KnownMetric, Measurement, Reading, Setup};
-use stats::{Channel, Estimate};
+use stats::Estimate;
 use units::{Bytes, Duration};
 use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 
@@ -187,33 +187,22 @@ impl Wal {
             len: size.0 / u64::from(self.spec.unit) * u64::from(self.spec.unit),
             ..self.spec.clone()
         };
+        let clients = OwnSpec {
+            kind: KIND.name.into(),
+            settings: self.typed.clone(),
+            target: spec.target,
+            len: spec.len,
+            unit: spec.unit,
+            len_max: spec.append_max() as u32,
+            reads: false,
+            writes: true,
+            is_durable: true,
+            counts: OwnCounts::Units,
+            maker: Some(Arc::new(spec)),
+        };
         Trial {
-            name: KIND.name.into(),
-            title: KIND.name.into(),
-            clients: 1,
-            depth: 1,
-            access,
-            preparation: Preparation::None,
-            goal: None,
-            channel: Channel::Response,
             duration_max: self.time,
-            salt: 0,
-            sample_every: None,
-            limit: None,
-            warm_up: None,
-            spec: ClientSpec::Own(OwnSpec {
-                kind: KIND.name.into(),
-                settings: self.typed.clone(),
-                target: spec.target,
-                len: spec.len,
-                unit: spec.unit,
-                len_max: spec.append_max() as u32,
-                reads: false,
-                writes: true,
-                is_durable: true,
-                counts: OwnCounts::Units,
-                maker: Some(Arc::new(spec)),
-            }),
+            ..Trial::new(KIND.name, ClientSpec::Own(clients), access)
         }
     }
 
