@@ -1,5 +1,6 @@
-//! One session for every kind whose trials run on one bench: it opens the target, serves where
-//! another host leads, keeps what was measured when it stops early, and cleans up.
+//! One session for every kind: it keeps what was measured when it stops early, cleans up, and puts
+//! the run together. Of kinds whose trials run on one bench it also opens the target, and serves
+//! where another host leads.
 
 use host::environment;
 use host::interrupt::Interrupt;
@@ -17,6 +18,68 @@ const SIZE_FOUND: &str = "size of the test file";
 
 /// Shows the title of what is written, and its progress.
 type ShowFilling<'a> = &'a mut dyn FnMut(&str, &Glimpse);
+
+/// A measurement from its first step to its run, on whatever it has opened.
+pub(crate) trait MeasurementSession: Sized {
+    /// The run, or the run and what is added to it later.
+    type Outcome;
+
+    /// The present instant on the clock of what is measured.
+    fn now(&mut self) -> Instant;
+
+    /// Do all of it. What was measured before an error stays.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    fn measure(&mut self) -> Result<(), BenchError>;
+
+    /// Whether nothing was measured that a partial run could hold.
+    fn is_empty(&self) -> bool;
+
+    /// Remove what was made, and part from other hosts. What must be said of the run, and what
+    /// could not be removed, a warning each.
+    ///
+    /// # Errors
+    /// On other ranks than 0, which have no run.
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError>;
+
+    /// Remove what was made, because of `error`, which then says what could not be removed.
+    fn abandon(&mut self, error: BenchError) -> BenchError;
+
+    /// The setup with what was left to the program, and what was measured.
+    fn recorded(&self, status: &Status) -> (Setup, TargetDescription);
+
+    /// The run with what was found; it has the rest already.
+    fn complete(self, run: Run) -> Self::Outcome;
+}
+
+/// Carry a session out to its end, or as far as it comes.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outcome, BenchError> {
+    let environment = environment::capture();
+    let begun = session.now();
+    let measured = session.measure();
+    let elapsed = session.now().since(begun);
+    let status = match measured {
+        Ok(()) => Status::Complete,
+        Err(stop) if session.is_empty() || matches!(stop, BenchError::Served) => {
+            return Err(session.abandon(stop));
+        }
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    let warnings = session.leave()?;
+    let (setup, target) = session.recorded(&status);
+    Ok(session.complete(Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        warnings,
+        ..Run::empty(setup, environment, target)
+    }))
+}
 
 /// What a kind does on an open target, and what it makes of that.
 pub(crate) trait MeasurementPlan: Sized {
@@ -118,6 +181,56 @@ pub(crate) fn run_on<'a, P: MeasurementPlan>(
     }
 }
 
+/// A plan on its bench.
+struct BenchSession<'a, P> {
+    session: Session<'a>,
+    plan: P,
+}
+
+impl<P: MeasurementPlan> MeasurementSession for BenchSession<'_, P> {
+    type Outcome = P::Outcome;
+
+    fn now(&mut self) -> Instant {
+        self.session.now()
+    }
+
+    fn measure(&mut self) -> Result<(), BenchError> {
+        self.session.begun = self.session.now();
+        self.plan.carry_out(&mut self.session)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.plan.is_empty(&self.session)
+    }
+
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+        let Session {
+            bench, cautions, ..
+        } = &mut self.session;
+        let mut warnings = bench.warnings(cautions);
+        warnings.append(&mut self.session.warnings);
+        warnings.extend(self.session.bench.clean_up());
+        Ok(warnings)
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        self.session.bench.abandon(error)
+    }
+
+    fn recorded(&self, status: &Status) -> (Setup, TargetDescription) {
+        let mut setup = self.session.request.resolved(self.session.size);
+        self.plan.resolve(&mut setup, status);
+        (setup, self.session.target.clone())
+    }
+
+    fn complete(self, run: Run) -> P::Outcome {
+        self.plan.complete(Run {
+            measurements: self.session.measurements,
+            ..run
+        })
+    }
+}
+
 impl<'a> Session<'a> {
     /// Nothing was measured yet.
     pub fn new(
@@ -153,30 +266,11 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Those of [`run`].
-    pub fn carry_out<P: MeasurementPlan>(mut self, mut plan: P) -> Result<P::Outcome, BenchError> {
-        let environment = environment::capture();
-        self.begun = self.now();
-        let measured = plan.carry_out(&mut self);
-        let elapsed = self.elapsed();
-        let status = match measured {
-            Ok(()) => Status::Complete,
-            Err(stop) if plan.is_empty(&self) => return Err(self.bench.abandon(stop)),
-            Err(stop) => Status::Partial {
-                reason: stop.reason(),
-            },
-        };
-        let mut warnings = self.bench.warnings(&self.cautions);
-        warnings.append(&mut self.warnings);
-        warnings.extend(self.bench.clean_up());
-        let mut setup = self.request.resolved(self.size);
-        plan.resolve(&mut setup, &status);
-        Ok(plan.complete(Run {
-            status,
-            elapsed_ns: elapsed.as_nanos(),
-            measurements: self.measurements,
-            warnings,
-            ..Run::empty(setup, environment, self.target)
-        }))
+    pub fn carry_out<P: MeasurementPlan>(self, plan: P) -> Result<P::Outcome, BenchError> {
+        carry_out(BenchSession {
+            session: self,
+            plan,
+        })
     }
 
     pub fn now(&mut self) -> Instant {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use engine::Follower;
 use procedure::{
     CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, OfferedFigures, OfferedRow, PointPlan,
-    Preparation, Requirement, Trial, rated_name,
+    Requirement, Trial, rated_name,
 };
 use results::{
     Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
 };
-use stats::{Channel, Goal, Verdict};
+use stats::{Goal, Verdict};
 use units::{Bytes, Duration, TargetName, format_count, format_counted};
 use workload::{ClientSpec, FileSet, Gap, GapShape, MixSpec, Pacing};
 
@@ -21,6 +21,7 @@ use crate::stage::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest};
+use lab::hosts::Ranks;
 use lab::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
 use lab::simulated::law;
 use lab::storage::wrong_data;
@@ -81,7 +82,7 @@ pub fn measure_load(
 ) -> Result<Run, BenchError> {
     let offer = request.offer();
     let goals = offer.check(&request.goals).map_err(BenchError::Usage);
-    request.bench.checked_on_all(goals)?;
+    Ranks::on_all(request.bench.ranks.as_ref(), goals)?;
     if request.bench.target.is_null() {
         return on_null(request, interrupt, show);
     }
@@ -118,20 +119,8 @@ impl LoadRequest {
         let files = spread.map_or(1, |it| u64::from(it.files));
         spec.addresses.region.len = size.0 / files;
         let mut trial = Trial {
-            name: TRIAL.into(),
             title: self.title.clone(),
-            spec: ClientSpec::Mix(spec),
-            clients: 1,
-            depth: 1,
-            access,
-            preparation: Preparation::None,
-            goal: None,
-            channel: Channel::Response,
-            duration_max: Duration::ZERO,
-            salt: 0,
-            sample_every: None,
-            limit: None,
-            warm_up: None,
+            ..Trial::new(TRIAL, ClientSpec::Mix(spec), access)
         };
         if let LoadQuestion::Trial {
             clients,

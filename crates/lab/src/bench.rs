@@ -73,17 +73,6 @@ impl BenchRequest {
         setup.resolve("workers", [self.storage.workers.to_string()]);
         setup
     }
-
-    /// What was checked before anything was opened: all hosts can go on, or none does.
-    ///
-    /// # Errors
-    /// When it is wrong here or there.
-    pub fn checked_on_all<T>(&self, own: Result<T, BenchError>) -> Result<T, BenchError> {
-        match &self.ranks {
-            Some(ranks) => ranks.if_all_can(own),
-            None => own,
-        }
-    }
 }
 
 /// Why there is no run at all.

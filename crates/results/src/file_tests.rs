@@ -5,6 +5,7 @@ use stats::{Estimate, repeats_mean};
 use workload::{BLOCK_BYTES, BandwidthSpec, DirectoryUse, MetadataSpec};
 
 use crate::environment::TargetDescription;
+use crate::rank_share::RankShare;
 use crate::table::Trust;
 use crate::warning::Warning;
 
@@ -361,28 +362,6 @@ const fn one_block() -> u32 {
     ONE_BLOCK
 }
 
-/// What one rank did in the passes that are in the figures, and before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FileHost {
-    pub rank: u32,
-    pub host: String,
-    /// Calls of its clients.
-    pub calls: u64,
-    /// Calls per second, while it was at work.
-    #[serde(with = "stats::undefined")]
-    pub calls_per_second: f64,
-    /// Passes in which it was done first.
-    pub first_in: u32,
-    /// Passes in which it was done last.
-    pub last_in: u32,
-    /// The share of passes' time that was over, in the mean, when it was done.
-    #[serde(with = "stats::undefined")]
-    pub busy_share: f64,
-    /// CPU time of its clients over the time that they were at work, as a number of processors;
-    /// absent where nobody knows.
-    pub processors_used: Option<f64>,
-}
-
 /// What `seekstone files` found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileTests {
@@ -408,7 +387,7 @@ pub struct FileTests {
     pub stonewall_ns: Option<u64>,
     /// What each rank did, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<FileHost>,
+    pub hosts: Vec<RankShare>,
     /// The memory disk beside the target.
     pub memory: Option<TargetDescription>,
     /// The rows: target before memory disk, then by scale, state and test.

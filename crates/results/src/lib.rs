@@ -19,6 +19,7 @@ mod percentile;
 mod positioning;
 mod rab;
 mod random_access;
+mod rank_share;
 mod reading;
 mod replay;
 mod replicate;
@@ -51,8 +52,8 @@ pub use curve::{Arrivals, Curve, CurveLevel, CurvePoint, LevelOutcome, OpenTrial
 pub use environment::{Caution, Environment, RankHost, TargetDescription};
 pub use failure::{ErrorClass, ErrorCount};
 pub use file_tests::{
-    FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,
-    FileTests, FileTransfers, MetadataTree, ONE_BLOCK, StonewallFigures, StonewallPass,
+    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
+    FileTransfers, MetadataTree, ONE_BLOCK, StonewallFigures, StonewallPass,
 };
 pub use generator::{Generator, RoomWait};
 pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};
@@ -73,6 +74,7 @@ pub use rab::{
     Rabmark,
 };
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
+pub use rank_share::RankShare;
 pub use reading::{Better, Reading, Unit};
 pub use replay::{Replay, ReplayDeal, ReplayHost, ReplayLag, ReplayPace};
 pub use replicate::{Replicate, ReplicateTurn};
@@ -91,14 +93,14 @@ pub use study::{
 };
 pub use summary::{Entries, GoalSummary, Summary};
 pub use table::{Figure, Metric, Role, Row, Table, Trust, percentile_name};
-pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict};
+pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchOutcome, UserSearchResult,
     UserSearchStep, UserTimes,
 };
 pub use transfer::{
-    AloneTogether, BlockTimes, StreamPass, Transfer, TransferHost, TransferKind, TransferMode,
-    TransferPass, TransferSeries, TransferStream,
+    AloneTogether, BlockTimes, StreamPass, Transfer, TransferKind, TransferMode, TransferPass,
+    TransferSeries, TransferStream,
 };
 pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
 pub use verdict::RunVerdict;

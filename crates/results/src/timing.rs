@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
+use crate::rank_share::RankShare;
 use crate::warning::Warning;
 
 /// What timing commands found.
@@ -25,25 +26,7 @@ pub struct Timing {
     pub shell_s: Option<f64>,
     /// What each rank took for each command; empty where one host ran them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<TimingHost>,
-}
-
-/// What one rank took for a command.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimingHost {
-    /// The name of the command.
-    pub command: String,
-    pub rank: u32,
-    pub host: String,
-    /// Runs that count.
-    pub runs: u32,
-    /// Mean elapsed time there, seconds.
-    #[serde(with = "stats::undefined")]
-    pub real_s: f64,
-    /// Runs in which it was done first.
-    pub first_in: u32,
-    /// Runs in which it was done last.
-    pub last_in: u32,
+    pub hosts: Vec<RankShare>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

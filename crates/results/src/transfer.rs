@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::{Estimate, repeats_mean};
 
+use crate::rank_share::RankShare;
 use crate::warning::Warning;
 
 /// How passes reach their data.
@@ -204,25 +205,6 @@ pub struct TransferStream {
     pub host: Option<String>,
 }
 
-/// What one rank did in the passes that read all streams.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TransferHost {
-    pub rank: u32,
-    pub host: String,
-    /// Bytes that its streams read.
-    pub bytes: u64,
-    /// Bytes per second, while it was at work.
-    #[serde(with = "stats::undefined")]
-    pub rate: f64,
-    /// Passes in which it was done first.
-    pub first_in: u32,
-    /// Passes in which it was done last.
-    pub last_in: u32,
-    /// CPU time over the time that it was at work, as a number of processors; absent where nobody
-    /// knows.
-    pub processors_used: Option<f64>,
-}
-
 /// A stream alone against the same stream together with the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AloneTogether {
@@ -259,5 +241,5 @@ pub struct Transfer {
     pub memory_up_to_bytes: Option<u64>,
     /// What each rank did, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<TransferHost>,
+    pub hosts: Vec<RankShare>,
 }

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use drivers::ReadFileError;
 use host::inspect::InspectError;
-use kinds::timing::TimingError;
 use lab::bench::BenchError;
 use results::{LimitVerdict, Run, Status};
 use study::StudyRunError;
@@ -65,13 +64,7 @@ impl Exit {
 
     /// How a program ends that failed.
     pub fn of_error(error: &anyhow::Error) -> Self {
-        if let Some(TimingError::TooShort { .. }) = error.downcast_ref() {
-            return Self::Usage;
-        }
-        let inspected = match error.downcast_ref::<TimingError>() {
-            Some(TimingError::Inspect(error)) => Some(error),
-            _ => error.downcast_ref::<InspectError>(),
-        };
+        let inspected = error.downcast_ref::<InspectError>();
         if error.is::<InvalidComparison>() {
             return Self::Invalid;
         }
@@ -82,10 +75,8 @@ impl Exit {
         if study.is_some_and(StudyRunError::is_usage) {
             return Self::Usage;
         }
-        let bench = match (study, error.downcast_ref::<TimingError>()) {
-            (Some(StudyRunError::Target(error)), _) | (_, Some(TimingError::Hosts(error))) => {
-                Some(error)
-            }
+        let bench = match study {
+            Some(StudyRunError::Target(error)) => Some(error),
             _ => error.downcast_ref::<BenchError>(),
         };
         match bench {

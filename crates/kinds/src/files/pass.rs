@@ -14,6 +14,7 @@ use workload::{
     stand_in_for_device,
 };
 
+use super::hosts;
 use super::run::FilesSession;
 use super::stonewall::{at_the_wall, made_in, played_to_wall};
 use super::subject::{ClientFiles, TestedFileSystem};
@@ -138,9 +139,15 @@ impl FilesSession<'_> {
             self.act_put_off()?;
             return self.measured_here(cell, pass);
         };
-        let measured = peers.measure(self, Self::act_put_off, |session| {
-            session.measured_here(cell, pass)
-        });
+        let measured = peers.round(
+            self,
+            Self::act_put_off,
+            |session| session.measured_here(cell, pass),
+            |all, machines| {
+                let parts = all.iter().map(hosts::part);
+                (hosts::merged(all, machines), parts.collect())
+            },
+        );
         self.peers = Some(peers);
         measured
     }

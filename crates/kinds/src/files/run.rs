@@ -12,25 +12,25 @@ use procedure::{
 };
 use results::environment::TargetKind;
 use results::{
-    Environment, FileState, FileSystemRole, FileTests, FileTransfers, MetadataTree, Run, Saying,
-    Setup, Status, Table, TargetDescription, Warning, WarningCode,
+    FileState, FileSystemRole, FileTests, FileTransfers, MetadataTree, Run, Saying, Setup, Status,
+    Table, TargetDescription, Warning, WarningCode,
 };
 use sys::MonotonicClock;
-use units::{Bytes, Duration, TargetName};
+use units::{Bytes, Duration, Instant, TargetName};
 use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, FilesShape, MetadataClient, Spacing};
 
-use super::hosts::{PeerHosts, agreed};
+use super::hosts::{agreed, words};
 use super::stonewall::Made;
 use super::subject::{
     ColdReach, TestedFileSystem, check_cache_drop, fitting, open_memory, open_target,
 };
+use crate::session::{self, MeasurementSession};
 use crate::stage::{Show, Stage};
-use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::cells::Cells;
-use lab::hosts::Ranks;
+use lab::hosts::{RankRounds, Ranks};
 
 /// Written data that stays in memory from this share of the files on is told.
 const KEPT_SHARE: f64 = 0.01;
@@ -215,25 +215,25 @@ pub fn measure_files(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
-    let environment = environment::capture();
     let clock = MonotonicClock::start();
     let (request, left_out) = &fitting(request)?;
     let opened = open(request, clock, left_out.clone());
     let OpenedSubjects {
         subjects,
         states,
-        mut warnings,
+        warnings,
     } = match &request.ranks {
         Some(ranks) => agreed(ranks, request, opened)?,
         None => opened?,
     };
     let procedure = FilesProcedure::new(request.plan(&subjects, states));
-    let mut session = FilesSession {
+    session::carry_out(FilesSession {
         request,
         interrupt,
         show,
         clock,
         subjects,
+        warnings,
         procedure,
         played: BTreeMap::new(),
         kept: 0.0,
@@ -241,36 +241,8 @@ pub fn measure_files(
         put_off: Vec::new(),
         replayed: Duration::ZERO,
         found: FileFindings::default(),
-        peers: request.ranks.clone().map(PeerHosts::new),
-    };
-    let measured = session.run().and_then(|()| session.wrong_data());
-    let elapsed = session.elapsed();
-    warnings.extend(session.doubts());
-    let mut left: Vec<Warning> = session
-        .subjects
-        .iter_mut()
-        .filter_map(TestedFileSystem::clear)
-        .collect();
-    if let Some(peers) = &session.peers {
-        left.extend(peers.part(&left)?);
-        warnings.extend(peers.words());
-    }
-    // Now the other ranks have removed theirs from it, too.
-    left.extend(
-        session
-            .subjects
-            .iter_mut()
-            .filter_map(TestedFileSystem::remove),
-    );
-    let status = match measured {
-        Ok(()) => Status::Complete,
-        Err(stop) if session.played.is_empty() => return Err(with_left(stop, left)),
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
-        },
-    };
-    warnings.extend(left);
-    Ok(session.run_of(environment, status, elapsed, warnings))
+        peers: request.ranks.clone().map(RankRounds::new),
+    })
 }
 
 /// What is measured, ready to be.
@@ -383,6 +355,8 @@ pub(super) struct FilesSession<'a> {
     show: Show<'a>,
     clock: MonotonicClock,
     pub(super) subjects: Vec<TestedFileSystem>,
+    /// What opening found.
+    warnings: Vec<Warning>,
     pub(super) procedure: FilesProcedure,
     pub(super) played: BTreeMap<FileCell, FilePlayed>,
     /// The largest share of a pass's files that stayed in memory when caches were dropped.
@@ -396,13 +370,54 @@ pub(super) struct FilesSession<'a> {
     /// What verification found in all passes.
     pub(super) found: FileFindings,
     /// The hosts that take every step with this one, where there are several.
-    pub(super) peers: Option<PeerHosts>,
+    pub(super) peers: Option<RankRounds>,
+}
+
+impl MeasurementSession for FilesSession<'_> {
+    type Outcome = Run;
+
+    /// In the time of the target.
+    fn now(&mut self) -> Instant {
+        Instant::START + self.elapsed()
+    }
+
+    fn measure(&mut self) -> Result<(), BenchError> {
+        self.run().and_then(|()| self.wrong_data())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.played.is_empty()
+    }
+
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        warnings.extend(self.doubts());
+        let left = self.clean_up()?;
+        warnings.extend(self.peers.as_ref().and_then(words));
+        warnings.extend(left);
+        Ok(warnings)
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        match self.clean_up() {
+            Ok(left) => with_left(error, left),
+            Err(error) => error,
+        }
+    }
+
+    fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
+        let target = self.subjects[0].description.clone();
+        (self.request.setup.clone(), target)
+    }
+
+    fn complete(self, run: Run) -> Run {
+        self.run_of(run)
+    }
 }
 
 impl FilesSession<'_> {
     fn run(&mut self) -> Result<(), BenchError> {
-        let spent =
-            |session: &Self| session.replayed + session.clock.now().since(units::Instant::START);
+        let spent = |session: &Self| session.replayed + session.clock.now().since(Instant::START);
         loop {
             let spent = match &self.peers {
                 Some(peers) => peers.agree_on_time(spent(self))?,
@@ -419,13 +434,28 @@ impl FilesSession<'_> {
         }
     }
 
+    /// Remove what was made, and part from the other hosts; what could not be removed is a warning
+    /// each.
+    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+        let cleared = self.subjects.iter_mut().filter_map(TestedFileSystem::clear);
+        let mut left: Vec<Warning> = cleared.collect();
+        left.extend(Ranks::part_from(self.request.ranks.as_ref(), &left)?);
+        // Now the other ranks have removed theirs from it, too.
+        let removed = self
+            .subjects
+            .iter_mut()
+            .filter_map(TestedFileSystem::remove);
+        left.extend(removed);
+        Ok(left)
+    }
+
     /// How long the run took, in the time of its target.
     fn elapsed(&self) -> Duration {
         let now = self.subjects[0]
             .hands
             .first()
             .map_or_else(|| self.clock.now(), |hand| hand.now());
-        (now + self.replayed).since(units::Instant::START)
+        (now + self.replayed).since(Instant::START)
     }
 
     fn report(&mut self, elapsed: Duration) {
@@ -503,13 +533,7 @@ impl FilesSession<'_> {
         }
     }
 
-    fn run_of(
-        self,
-        environment: Environment,
-        status: Status,
-        elapsed: Duration,
-        warnings: Vec<Warning>,
-    ) -> Run {
+    fn run_of(self, run: Run) -> Run {
         let request = self.request;
         let shape = request.shape();
         let row = |cell: &FileCell| {
@@ -524,11 +548,9 @@ impl FilesSession<'_> {
             ))
         };
         let tests: Vec<_> = self.procedure.cells().iter().filter_map(row).collect();
-        let mut subjects = self.subjects.into_iter();
-        let target = subjects.next().map(|subject| subject.description);
-        let target = target.expect("the target is always there");
+        let mut others = self.subjects.into_iter().skip(1);
         let is_fixed = request.rule.rounds.is_some();
-        let device = device_word(request, &target);
+        let device = device_word(request, &run.target);
         let files = FileTests {
             workload: match request.work {
                 FileWork::Decus { .. } => "decus".into(),
@@ -552,23 +574,23 @@ impl FilesSession<'_> {
                 FileWork::Decus { .. } | FileWork::Metadata(_) => None,
             },
             stonewall_ns: request.stonewall.map(Duration::as_nanos),
-            hosts: self.peers.as_ref().map_or_else(Vec::new, PeerHosts::hosts),
-            memory: subjects.next().map(|subject| subject.description),
+            hosts: self
+                .peers
+                .as_ref()
+                .map_or_else(Vec::new, RankRounds::shares),
+            memory: others.next().map(|subject| subject.description),
             over_memory: over_memory(&tests),
             growth: growth(&tests),
             tests,
         };
         let findings = files_findings(&files);
-        let tables = with_finding(files.tables(target.kind), findings.first());
+        let tables = with_finding(files.tables(run.target.kind), findings.first());
         Run {
-            status,
-            elapsed_ns: elapsed.as_nanos(),
             findings,
             tables,
             row_warnings: files.row_warnings(),
             other_targets: files.memory.into_iter().collect(),
-            warnings,
-            ..Run::empty(request.setup.clone(), environment, target)
+            ..run
         }
     }
 }

@@ -5,6 +5,7 @@ use results::{Warning, WarningCode};
 use units::Bytes;
 use verify::FileFindings;
 
+use super::hosts;
 use super::pass::title_of;
 use super::run::FilesSession;
 use lab::bench::BenchError;
@@ -19,12 +20,11 @@ impl FilesSession<'_> {
         if !self.request.verify {
             return Ok(FileFindings::default());
         }
-        let Some(peers) = self.peers.take() else {
-            return self.read_back_here(cell);
-        };
-        let found = peers.read_back(|| self.read_back_here(cell));
-        self.peers = Some(peers);
-        found
+        let request = self.request;
+        match &request.ranks {
+            Some(ranks) => hosts::read_back(ranks, || self.read_back_here(cell)),
+            None => self.read_back_here(cell),
+        }
     }
 
     fn read_back_here(&mut self, cell: &FileCell) -> Result<FileFindings, BenchError> {

@@ -2,20 +2,20 @@
 
 mod hosts;
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
+use engine::Clock as _;
 use procedure::{
     RoundsEnd, RoundsRule, TimingProcedure, TimingStep, compare_commands, summarise_command,
 };
-use results::{Run, Setup, Status, TargetDescription, TimedRun, Timing};
+use results::{RankShare, Run, Setup, Status, TargetDescription, TimedRun, Timing, Warning};
 use stats::median;
-use units::{Bytes, Duration};
+use sys::MonotonicClock;
+use units::{Bytes, Duration, Instant};
 
+use crate::session::{self, MeasurementSession};
 use crate::stage::{Show, Stage};
-use host::environment;
-use host::inspect::{InspectError, inspect};
+use host::inspect::inspect;
 use host::interrupt::Interrupt;
 use host::keeper::Keeper;
 use host::process::{
@@ -23,10 +23,9 @@ use host::process::{
     shown,
 };
 use lab::bench::BenchError;
-use lab::cells::{Cells, Killed};
-use lab::hosts::Ranks;
-
-use self::hosts::{TimingRanks, agreed, parted};
+use lab::cells::Cells;
+use lab::hosts::{RankRounds, Ranks};
+use lab::laboratory::with_causes;
 
 /// Runs of an empty command that show what the shell itself takes.
 const SHELL_RUNS: usize = 9;
@@ -104,52 +103,6 @@ pub struct TimingRequest {
     pub ranks: Option<Ranks>,
 }
 
-/// Why nothing was timed, or why it ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum TimingError {
-    /// The directory cannot be used.
-    #[error(transparent)]
-    Inspect(#[from] InspectError),
-    /// The directory is none.
-    #[error("{0} is not a directory: commands run in one")]
-    NoDirectory(String),
-    /// A command did not come to its end.
-    #[error(transparent)]
-    Process(#[from] ProcessError),
-    /// The run is only told, and nothing more was kept of it.
-    #[error(transparent)]
-    Killed(#[from] Killed),
-    /// Several hosts cannot go on together.
-    #[error(transparent)]
-    Hosts(#[from] BenchError),
-    /// A command ended with another status than 0.
-    #[error("{command} failed: {status}{printed}{hint}")]
-    Failed {
-        command: String,
-        /// How it ended.
-        status: String,
-        /// The end of its standard error, in words.
-        printed: String,
-        /// What to do.
-        hint: &'static str,
-    },
-    /// The fewest rounds do not fit.
-    #[error(
-        "--budget {budget}: {rounds} rounds need about {needed}. Use --budget {:.0}s, or --runs N",
-        needed.as_secs_f64().ceil()
-    )]
-    TooShort {
-        budget: Duration,
-        /// The fewest.
-        rounds: u32,
-        /// What they take.
-        needed: Duration,
-    },
-    /// Caches cannot be dropped.
-    #[error("cannot write to {DROP_CACHES}: {0}; dropping the system's caches is for root")]
-    Caches(io::Error),
-}
-
 /// Time commands.
 ///
 /// # Errors
@@ -158,138 +111,186 @@ pub fn time_commands(
     request: &TimingRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, TimingError> {
-    let environment = environment::capture();
+) -> Result<Run, BenchError> {
     let ranks = request.ranks.as_ref();
-    let target = agreed(ranks, directory_of(request))?;
-    let rank_times = ranks.map(|it| TimingRanks::new(it.clone(), request.commands.len()));
-    let mut session = TimingSession {
+    let target = Ranks::on_all(ranks, directory_of(request))?;
+    let each = |ranks: &Ranks| vec![ranks.clone(); request.commands.len()];
+    let rounds = ranks.map_or_else(Vec::new, each).into_iter();
+    session::carry_out(TimingSession {
         request,
         interrupt,
         show,
-        begun: Instant::now(),
+        target,
+        clock: MonotonicClock::start(),
         runs: vec![Vec::new(); request.commands.len()],
+        ended_by: "stopped",
         shell_s: None,
-        variables: TimingRanks::variables(ranks),
-        rank_times,
+        variables: hosts::variables(ranks),
+        rank_rounds: rounds.map(RankRounds::new).collect(),
         keeper: ranks.and_then(|_| Keeper::start().ok()),
-    };
-    let ended = session.measure();
-    parted(ranks)?;
-    let elapsed: Duration = session.begun.elapsed().into();
-    let (status, ended_by) = match ended {
-        Ok(end) => (Status::Complete, end.name()),
-        Err(error) if session.runs.iter().all(Vec::is_empty) => return Err(error),
-        Err(error) => {
-            let reason = error.to_string();
-            (Status::Partial { reason }, "stopped")
-        }
-    };
-    let rank_times = session.rank_times.as_ref();
-    let warnings = rank_times.map_or_else(Vec::new, |it| it.notes(&request.commands));
-    let found = session.found(ended_by);
-    Ok(Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        tables: found.tables(),
-        findings: found.findings(),
-        warnings,
-        row_warnings: found.row_warnings(),
-        ..Run::empty(request.setup.clone(), environment, target)
     })
 }
 
 /// The directory in which commands run.
-fn directory_of(request: &TimingRequest) -> Result<TargetDescription, TimingError> {
+fn directory_of(request: &TimingRequest) -> Result<TargetDescription, BenchError> {
     let (target, _) = inspect(&request.directory)?;
-    if !request.directory.is_dir() {
-        let name = request.directory.display().to_string();
-        return Err(TimingError::NoDirectory(name));
+    if request.directory.is_dir() {
+        return Ok(target);
     }
-    Ok(target)
+    Err(BenchError::Refused(format!(
+        "{} is not a directory: commands run in one",
+        request.directory.display()
+    )))
 }
 
 struct TimingSession<'a> {
     request: &'a TimingRequest,
     interrupt: &'a Interrupt,
     show: Show<'a>,
-    begun: Instant,
+    target: TargetDescription,
+    clock: MonotonicClock,
     runs: Vec<Vec<TimedRun>>,
+    ended_by: &'static str,
     shell_s: Option<f64>,
     /// What commands find in their environment.
     variables: Vec<(String, String)>,
-    /// The ranks, where there are several.
-    rank_times: Option<TimingRanks>,
+    /// The ranks by command, where there are several.
+    rank_rounds: Vec<RankRounds>,
     /// Ends what a rank runs that is killed: its launcher does not know of it.
     keeper: Option<Keeper>,
 }
 
+impl MeasurementSession for TimingSession<'_> {
+    type Outcome = Run;
+
+    fn now(&mut self) -> Instant {
+        self.clock.now()
+    }
+
+    fn measure(&mut self) -> Result<(), BenchError> {
+        let ended = self.time_all()?;
+        self.ended_by = ended.name();
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.runs.iter().all(Vec::is_empty)
+    }
+
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+        // Nothing was made that a rank could have left behind.
+        Ranks::part_from(self.request.ranks.as_ref(), &[])?;
+        let commands = self.request.commands.iter().zip(&self.rank_rounds);
+        let notes = commands.filter_map(|(line, rounds)| {
+            rounds.note_of("run", |last, times, [mean, most]| {
+                format!(
+                    "{} ended {mean} apart on average, at most {most}; {last} was last in {times}. \
+                     Its time is that from the first start to the last end.",
+                    line.name
+                )
+            })
+        });
+        Ok(notes.collect())
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        let parted = Ranks::part_from(self.request.ranks.as_ref(), &[]);
+        parted.err().unwrap_or(error)
+    }
+
+    fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
+        (self.request.setup.clone(), self.target.clone())
+    }
+
+    fn complete(self, run: Run) -> Run {
+        let found = self.found();
+        Run {
+            tables: found.tables(),
+            findings: found.findings(),
+            row_warnings: found.row_warnings(),
+            ..run
+        }
+    }
+}
+
 impl TimingSession<'_> {
-    fn measure(&mut self) -> Result<RoundsEnd, TimingError> {
+    fn time_all(&mut self) -> Result<RoundsEnd, BenchError> {
         let cells = &self.request.cells;
         let shell = cells.result("shell", || self.measure_shell());
         let ranks = self.request.ranks.as_ref();
-        self.shell_s = agreed(ranks, shell)?;
+        self.shell_s = Ranks::on_all(ranks, shell)?;
         if !cells.is_replay_only() {
             let warmed = match ranks {
                 Some(ranks) => ranks.beating(|| self.warm_up()),
                 None => self.warm_up(),
             };
-            agreed(ranks, warmed)?;
+            Ranks::on_all(ranks, warmed)?;
         }
         let commands = self.request.commands.len();
         let mut procedure = TimingProcedure::new(commands, self.request.rule, self.request.seed);
-        let first = Instant::now();
+        let first = self.now();
         let mut replayed = Duration::ZERO;
         loop {
-            let elapsed = replayed + first.elapsed().into();
-            let elapsed = match &self.rank_times {
-                Some(rank_times) => rank_times.agree_on_time(elapsed)?,
+            let elapsed = replayed + self.now().since(first);
+            let elapsed = match self.rank_rounds.first() {
+                Some(rounds) => rounds.agree_on_time(elapsed)?,
                 None => elapsed,
             };
-            if let Some(needed) = procedure.time_needed(elapsed)
-                && self.request.setup.is_given("budget")
-            {
-                self.runs.iter_mut().for_each(Vec::clear);
-                let budget = self.request.rule.budget;
-                let rounds = self.request.rule.rounds_min;
-                return Err(TimingError::TooShort {
-                    budget,
-                    rounds,
-                    needed,
-                });
-            }
-            match procedure.next(elapsed) {
+            self.refuse_short_time(procedure.time_needed(elapsed))?;
+            let TimingStep::Run { command, round } = (match procedure.next(elapsed) {
                 TimingStep::Finish(end) => return Ok(end),
-                TimingStep::Run { command, round } => {
-                    let line = &self.request.commands[command];
-                    let title = format!("round {round}: {}", line.name);
-                    self.show_progress(&title, procedure.progress(elapsed), elapsed);
-                    let begun = Instant::now();
-                    let of = format!("{command}, {title}");
-                    let mut rank_times = self.rank_times.take();
-                    let ran = cells.result(&of, || -> Result<_, TimingError> {
-                        let run = match &mut rank_times {
-                            None => self.before().and_then(|()| self.run(line, round)),
-                            Some(rank_times) => {
-                                rank_times.run(command, || self.before(), || self.run(line, round))
-                            }
-                        };
-                        let took: Duration = begun.elapsed().into();
-                        Ok((run?, took))
-                    });
-                    self.rank_times = rank_times;
-                    let (run, took) = ran?;
-                    replayed += took.saturating_sub(begun.elapsed().into());
-                    procedure.record(run.real_s, run.exit);
-                    self.runs[command].push(run);
-                }
-            }
+                step => step,
+            }) else {
+                continue;
+            };
+            let title = format!("round {round}: {}", self.request.commands[command].name);
+            self.show_progress(&title, procedure.progress(elapsed), elapsed);
+            let begun = self.now();
+            let of = format!("{command}, {title}");
+            let (run, took) = cells.result(&of, || -> Result<_, BenchError> {
+                let run = self.run_on_all(command, round)?;
+                Ok((run, self.now().since(begun)))
+            })?;
+            replayed += took.saturating_sub(self.now().since(begun));
+            procedure.record(run.real_s, run.exit);
+            self.runs[command].push(run);
         }
     }
 
+    /// Before they exceed it: the fewest rounds take longer than the budget that was given.
+    fn refuse_short_time(&mut self, needed: Option<Duration>) -> Result<(), BenchError> {
+        let is_given = self.request.setup.is_given("budget");
+        let Some(needed) = needed.filter(|_| is_given) else {
+            return Ok(());
+        };
+        self.runs.iter_mut().for_each(Vec::clear);
+        let (budget, rounds) = (self.request.rule.budget, self.request.rule.rounds_min);
+        Err(BenchError::Usage(format!(
+            "--budget {budget}: {rounds} rounds need about {needed}. Use --budget {:.0}s, or --runs \
+             N",
+            needed.as_secs_f64().ceil()
+        )))
+    }
+
+    /// A command once, with what goes before it; on all ranks together, where there are several.
+    fn run_on_all(&mut self, command: usize, round: u32) -> Result<TimedRun, BenchError> {
+        let line = &self.request.commands[command];
+        let mut rounds = std::mem::take(&mut self.rank_rounds);
+        let run = match rounds.get_mut(command) {
+            None => self.before().and_then(|()| self.run(line, round)),
+            Some(ranks) => ranks.round(
+                self,
+                |session| session.before(),
+                |session| session.run(line, round),
+                |all, _| (hosts::merged(all), all.iter().map(hosts::part).collect()),
+            ),
+        };
+        self.rank_rounds = rounds;
+        run
+    }
+
     /// Runs before the first that counts.
-    fn warm_up(&mut self) -> Result<(), TimingError> {
+    fn warm_up(&mut self) -> Result<(), BenchError> {
         for _ in 0..self.request.warm_ups {
             for command in &self.request.commands {
                 self.show_progress(&format!("warm-up: {}", command.name), 0.0, Duration::ZERO);
@@ -301,33 +302,36 @@ impl TimingSession<'_> {
     }
 
     /// What the shell takes when it has nothing to do: part of the time of each of its commands.
-    fn measure_shell(&self) -> Result<Option<f64>, TimingError> {
+    fn measure_shell(&self) -> Result<Option<f64>, BenchError> {
         if !self.request.commands.iter().any(|it| it.is_of_shell) {
             return Ok(None);
         }
         let words = shell("");
         let mut seconds = Vec::new();
         for _ in 0..SHELL_RUNS {
-            let ended = run_process(&self.spec(&words), self.interrupt)?;
+            let ended = self.ended(&self.spec(&words))?;
             seconds.push(ended.elapsed.as_secs_f64());
         }
         Ok(Some(median(&seconds)))
     }
 
     /// What goes before a run.
-    fn before(&self) -> Result<(), TimingError> {
+    fn before(&self) -> Result<(), BenchError> {
         if let Some(text) = &self.request.prepare {
             self.beside(text)?;
         }
         if self.request.is_cold {
-            drop_all_caches().map_err(TimingError::Caches)?;
+            drop_all_caches().map_err(|error| {
+                let text = format!("cannot write to {DROP_CACHES}: {error}");
+                BenchError::Refused(format!("{text}; dropping the system's caches is for root"))
+            })?;
         }
         Ok(())
     }
 
     /// One run with what goes after it.
-    fn run(&self, command: &CommandLine, round: u32) -> Result<TimedRun, TimingError> {
-        let ended = run_process(&self.spec(&command.words), self.interrupt)?;
+    fn run(&self, command: &CommandLine, round: u32) -> Result<TimedRun, BenchError> {
+        let ended = self.ended(&self.spec(&command.words))?;
         if let Some(text) = &self.request.conclude {
             self.beside(text)?;
         }
@@ -341,18 +345,27 @@ impl TimingSession<'_> {
     }
 
     /// A command that does not count, but must work.
-    fn beside(&self, text: &str) -> Result<(), TimingError> {
+    fn beside(&self, text: &str) -> Result<(), BenchError> {
         let words = shell(text);
         let spec = ProcessSpec {
             input: None,
             ..self.spec(&words)
         };
-        let ended = run_process(&spec, self.interrupt)?;
+        let ended = self.ended(&spec)?;
         if ended.reaped.status.success() {
             Ok(())
         } else {
             Err(failed(&words, &ended, ""))
         }
+    }
+
+    fn ended(&self, spec: &ProcessSpec<'_>) -> Result<FinishedCommand, BenchError> {
+        run_process(spec, self.interrupt).map_err(|error| match error {
+            ProcessError::Stopped { signal } => BenchError::Interrupted {
+                signal: signal.into(),
+            },
+            other => BenchError::Refused(with_causes(&other)),
+        })
     }
 
     fn spec<'s>(&'s self, words: &'s [String]) -> ProcessSpec<'s> {
@@ -372,33 +385,34 @@ impl TimingSession<'_> {
         (self.show)(&Stage {
             title,
             done,
-            elapsed: self.begun.elapsed().into(),
+            elapsed: self.clock.now().since(Instant::START),
             left,
             glimpse: None,
         });
     }
 
-    fn found(self, ended_by: &str) -> Timing {
-        let commands: Vec<_> = self
-            .request
-            .commands
-            .iter()
-            .zip(self.runs)
-            .map(|(line, runs)| {
-                let shell_s = self.shell_s.filter(|_| line.is_of_shell);
-                summarise_command(line.name.clone(), line.shown.clone(), runs, shell_s)
+    fn found(self) -> Timing {
+        let lines = self.request.commands.iter().zip(self.runs);
+        let commands = lines.map(|(line, runs)| {
+            let shell_s = self.shell_s.filter(|_| line.is_of_shell);
+            summarise_command(line.name.clone(), line.shown.clone(), runs, shell_s)
+        });
+        let commands: Vec<_> = commands.collect();
+        let lines = self.request.commands.iter().zip(&self.rank_rounds);
+        let hosts = lines.flat_map(|(line, rounds)| {
+            rounds.shares().into_iter().map(|share| RankShare {
+                command: line.name.clone(),
+                ..share
             })
-            .collect();
-        let rank_times = self.rank_times.as_ref();
-        let hosts = rank_times.map_or_else(Vec::new, |it| it.hosts(&self.request.commands));
+        });
         Timing {
-            hosts,
+            hosts: hosts.collect(),
             comparisons: compare_commands(&commands, self.request.margin),
             commands,
             warm_ups: self.request.warm_ups,
             is_cold: self.request.is_cold,
             margin: self.request.margin,
-            ended_by: ended_by.to_owned(),
+            ended_by: self.ended_by.to_owned(),
             shell_s: self.shell_s,
         }
     }
@@ -429,11 +443,8 @@ fn exit_of(status: std::process::ExitStatus) -> i32 {
     status.code().or(signal).unwrap_or(-1)
 }
 
-fn failed(words: &[String], ended: &FinishedCommand, hint: &'static str) -> TimingError {
-    TimingError::Failed {
-        command: shown(words),
-        status: ended.reaped.status.to_string(),
-        printed: ended.printed.clone(),
-        hint,
-    }
+fn failed(words: &[String], ended: &FinishedCommand, hint: &str) -> BenchError {
+    let (command, status) = (shown(words), ended.reaped.status);
+    let printed = &ended.printed;
+    BenchError::Refused(format!("{command} failed: {status}{printed}{hint}"))
 }

@@ -3,68 +3,33 @@
 //! begins on all at once and lasts until the last rank is done.
 
 use lab::bench::BenchError;
-use lab::hosts::{CommonTarget, Ranks, TargetReport};
+use lab::hosts::{CommonTarget, RankPart, RankRounds, Ranks, TargetReport};
 use lab::test_file::stopped;
-use results::{
-    StreamPass, TransferHost, TransferKind, TransferPass, TransferStream, Warning, WarningCode,
-};
-use serde::{Deserialize, Serialize};
-use units::{format_counted, format_duration_ns};
+use results::{StreamPass, TransferKind, TransferPass, TransferStream, Warning};
 
 use super::pass::{PassSettings, Summed};
 use super::stage::ProgressReporter;
 use super::streams::{OpenedStreams, TransferStreams};
 use host::interrupt::Interrupt;
 
-/// The ranks of a transfer, as rank 0 sees them at work.
+/// The ranks of a transfer.
 pub(super) struct PeerStreams {
-    pub ranks: Ranks,
+    /// Those that read with all streams count.
+    pub rounds: RankRounds,
     /// The streams of all ranks; on rank 0 alone.
     pub streams: Vec<TransferStream>,
-    work: Vec<RankReading>,
-    passes: u32,
-    skew_ns: u64,
 }
 
-/// What a rank did in the passes that read with all streams.
-#[derive(Clone, Copy, Debug, Default)]
-struct RankReading {
-    bytes: u64,
-    elapsed_ns: u64,
-    cpu_ns: Option<u64>,
-    first_in: u32,
-    last_in: u32,
+/// The pass of a rank, behind the nanoseconds by which it began after all were to begin. One that
+/// has no stream in it moves nothing.
+type RankTransfer = (u64, Summed);
+
+fn is_at_work((_, summed): &RankTransfer) -> bool {
+    summed.pass.bytes > 0
 }
 
-/// A pass of one rank.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct RankTransfer {
-    /// When it began, after the instant at which all were to begin, nanoseconds.
-    late_ns: u64,
-    /// The time of its shortest stream, nanoseconds.
-    shortest_ns: u64,
-    /// What its devices moved, bytes.
-    moved: Option<u64>,
-    /// Nothing of a rank that has no stream in it.
-    pass: Option<TransferPass>,
-    warnings: Vec<Warning>,
-}
-
-impl RankTransfer {
-    fn of(late_ns: u64, summed: Summed) -> Self {
-        let has_streams = summed.pass.bytes > 0;
-        Self {
-            late_ns,
-            shortest_ns: summed.shortest.as_nanos(),
-            moved: summed.moved,
-            pass: has_streams.then_some(summed.pass),
-            warnings: summed.warnings,
-        }
-    }
-
-    fn ended_ns(&self) -> u64 {
-        self.late_ns + self.pass.as_ref().map_or(0, |it| it.elapsed_ns)
-    }
+fn ended_ns((late_ns, summed): &RankTransfer) -> u64 {
+    late_ns + summed.pass.elapsed_ns
 }
 
 /// All ranks have opened their streams, or none goes on.
@@ -108,10 +73,13 @@ pub(super) fn agreed(
             opened.files = if opened.files > 0 { most } else { 0 };
             opened.differences = common.differences;
             streams.sort_by_key(|stream: &TransferStream| stream.number);
-            opened.streams.peers = Some(PeerStreams::new(ranks.clone(), streams));
+            opened.streams.peers = Some(PeerStreams {
+                rounds: RankRounds::new(ranks.clone()),
+                streams,
+            });
             Ok(opened)
         }
-        (Err(error), Some(opened)) => Err(opened.abandon(error)),
+        (Err(error), Some(mut opened)) => Err(opened.abandon(error)),
         (common, None) => Err(common.err().unwrap_or(BenchError::Served)),
     }
 }
@@ -129,28 +97,9 @@ pub(super) fn step<T>(
         return take(streams);
     };
     let taken = ranks.beating(|| take(streams));
-    agreed_by_all(Some(&ranks), taken).map_err(|error| cause(interrupt, error))
-}
-
-/// Go on if all ranks can.
-///
-/// # Errors
-/// When one cannot.
-pub(super) fn agreed_by_all<T>(
-    ranks: Option<&Ranks>,
-    own: Result<T, BenchError>,
-) -> Result<T, BenchError> {
-    let Some(ranks) = ranks else {
-        return own;
-    };
-    let (answer, own) = match own {
-        Ok(own) => (Ok(()), Some(own)),
-        Err(error) => (Err(error), None),
-    };
-    match (ranks.agree(answer, |_| Ok(())), own) {
-        (Ok(()), Some(own)) => Ok(own),
-        (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
-    }
+    ranks
+        .if_all_can(taken)
+        .map_err(|error| cause(interrupt, error))
 }
 
 /// A pass of all ranks together.
@@ -162,15 +111,31 @@ pub(super) fn pass_of_all(
     order: &PassSettings<'_>,
     progress: &mut ProgressReporter<'_>,
 ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
-    step(streams, order.interrupt, |streams| {
-        streams.make_ready(order)
-    })?;
     let Some(mut peers) = streams.peers.take() else {
+        streams.make_ready(order)?;
         return Ok(streams.pass_here(order, progress)?.with_warnings());
     };
-    let measured = peers.pass(order.plan.kind, || streams.pass_here(order, progress));
+    let kind = order.plan.kind;
+    let measured = peers.rounds.round(
+        streams,
+        |streams| streams.make_ready(order),
+        |streams| streams.pass_here(order, progress),
+        |all, machines| (merged(all, machines, kind), parts(all, kind)),
+    );
     streams.peers = Some(peers);
     measured.map_err(|error| cause(order.interrupt, error))
+}
+
+/// What each rank did of a pass that reads with all streams; of others nothing counts.
+fn parts(all: &[RankTransfer], kind: TransferKind) -> Vec<RankPart> {
+    let counts = kind == TransferKind::Read && all.iter().all(is_at_work);
+    let part = |it: &RankTransfer| RankPart {
+        ended_ns: ended_ns(it),
+        elapsed_ns: it.1.pass.elapsed_ns,
+        amount: it.1.pass.bytes,
+        cpu_ns: it.1.pass.cpu_ns,
+    };
+    all.iter().filter(|_| counts).map(part).collect()
 }
 
 /// A signal goes to all ranks, and each takes another's for a failure.
@@ -182,110 +147,14 @@ fn cause(interrupt: &Interrupt, error: BenchError) -> BenchError {
 }
 
 impl PeerStreams {
-    fn new(ranks: Ranks, streams: Vec<TransferStream>) -> Self {
-        Self {
-            work: vec![RankReading::default(); ranks.share().ranks as usize],
-            ranks,
-            streams,
-            passes: 0,
-            skew_ns: 0,
-        }
-    }
-
-    fn pass(
-        &mut self,
-        kind: TransferKind,
-        measure: impl FnOnce() -> Result<Summed, BenchError>,
-    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
-        let late = self.ranks.begin_together()?;
-        let found = self.ranks.beating(measure);
-        let answer = found.map(|summed| RankTransfer::of(late.as_nanos(), summed));
-        let machines = self.ranks.machines();
-        let mut passes = Vec::new();
-        let merged = self.ranks.agree(answer, |all: Vec<RankTransfer>| {
-            let merged = merged(&all, &machines, kind);
-            passes = all;
-            Ok(merged)
-        })?;
-        let is_of_all = passes.iter().all(|it| it.pass.is_some());
-        if kind == TransferKind::Read && is_of_all {
-            self.note(&passes);
-        }
-        Ok(merged)
-    }
-
-    fn note(&mut self, passes: &[RankTransfer]) {
-        let ends = || passes.iter().map(RankTransfer::ended_ns);
-        let (Some(first), Some(last)) = (ends().min(), ends().max()) else {
-            return;
-        };
-        self.passes += 1;
-        self.skew_ns = self.skew_ns.max(last - first);
-        for (work, transfer) in self.work.iter_mut().zip(passes) {
-            let Some(pass) = &transfer.pass else { continue };
-            let before = if self.passes == 1 {
-                Some(0)
-            } else {
-                work.cpu_ns
-            };
-            work.cpu_ns = before.zip(pass.cpu_ns).map(|(sum, more)| sum + more);
-            work.bytes += pass.bytes;
-            work.elapsed_ns += pass.elapsed_ns;
-            work.first_in += u32::from(transfer.ended_ns() == first);
-            work.last_in += u32::from(transfer.ended_ns() == last);
-        }
-    }
-
-    /// What each rank did, in a row each.
-    pub fn hosts(&self) -> Vec<TransferHost> {
-        let row = |(rank, work): (u32, &RankReading)| {
-            let seconds = (work.elapsed_ns as f64 / 1e9).max(1e-9);
-            TransferHost {
-                rank,
-                host: self.ranks.host(rank).unwrap_or_default(),
-                bytes: work.bytes,
-                rate: work.bytes as f64 / seconds,
-                first_in: work.first_in,
-                last_in: work.last_in,
-                processors_used: work.cpu_ns.map(|cpu| cpu as f64 / 1e9 / seconds),
-            }
-        };
-        if self.passes == 0 {
-            return Vec::new();
-        }
-        (0..).zip(&self.work).map(row).collect()
-    }
-
-    /// Part from the others; what could not be removed, a warning each. On other ranks than 0 that
-    /// is the end.
-    ///
-    /// # Errors
-    /// [`BenchError::Served`] on other ranks than 0, or why the others are silent.
-    pub fn part(&self, left: &[Warning]) -> Result<Vec<Warning>, BenchError> {
-        let texts: Vec<String> = left.iter().map(Warning::text).collect();
-        let parted = self.ranks.part_with(&texts.join("; "));
-        if !self.ranks.leads() {
-            return Err(parted.err().unwrap_or(BenchError::Served));
-        }
-        let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
-        let warning = |text| Warning::warn(WarningCode::LeftBehind, text);
-        Ok(texts.into_iter().map(warning).collect())
-    }
-
     /// Who held the others up, in a note.
     pub fn words(&self) -> Option<Warning> {
-        let (last, work) = (0..).zip(&self.work).max_by_key(|it| it.1.last_in)?;
-        let text = format!(
-            "{}, {} ranks: {} was done last in {} of {} that read all streams; from the first \
-             rank done to the last it took {} at most. A pass lasts until the last rank is done.",
-            format_counted(self.ranks.machines().len() as u64, "host"),
-            self.ranks.share().ranks,
-            self.ranks.name(last),
-            work.last_in,
-            format_counted(u64::from(self.passes), "pass"),
-            format_duration_ns(self.skew_ns as f64),
-        );
-        (self.passes > 0).then(|| Warning::info(WarningCode::Hosts, text))
+        self.rounds.note_of("pass", |last, times, [_, most]| {
+            format!(
+                "{last} was done last in {times} that read all streams; from the first rank done \
+                 to the last it took {most} at most. A pass lasts until the last rank is done."
+            )
+        })
     }
 }
 
@@ -296,28 +165,22 @@ fn merged(
     machines: &[Vec<u32>],
     kind: TransferKind,
 ) -> (TransferPass, Vec<Warning>) {
-    let at_work: Vec<(&RankTransfer, &TransferPass)> = all
-        .iter()
-        .filter_map(|it| Some((it, it.pass.as_ref()?)))
-        .collect();
-    let of_ranks =
-        |of: fn(&RankTransfer) -> u64| at_work.iter().map(move |(transfer, _)| of(transfer));
-    let began = of_ranks(|it| it.late_ns).min().unwrap_or(0);
-    let ended = of_ranks(RankTransfer::ended_ns).max().unwrap_or(0);
+    let at_work: Vec<&RankTransfer> = all.iter().filter(|it| is_at_work(it)).collect();
+    let of_ranks = |of: fn(&RankTransfer) -> u64| at_work.iter().map(move |it| of(it));
+    let began = of_ranks(|it| it.0).min().unwrap_or(0);
+    let ended = of_ranks(ended_ns).max().unwrap_or(0);
     let elapsed_ns = ended.saturating_sub(began);
     let seconds = (elapsed_ns as f64 / 1e9).max(1e-9);
-    let all_began = of_ranks(|it| it.late_ns).max().unwrap_or(0);
-    let one_ended = of_ranks(|it| it.late_ns + it.shortest_ns)
-        .min()
-        .unwrap_or(0);
-    let passes = || at_work.iter().map(|(_, pass)| *pass);
+    let all_began = of_ranks(|it| it.0).max().unwrap_or(0);
+    let one_ended = of_ranks(|it| it.0 + it.1.shortest.as_nanos()).min();
+    let one_ended = one_ended.unwrap_or(0);
+    let passes = || at_work.iter().map(|it| &it.1.pass);
     let bytes: u64 = passes().map(|it| it.bytes).sum();
     let known = |of: fn(&TransferPass) -> Option<u64>| passes().map(of).sum::<Option<u64>>();
     let moved = moved_by(all, machines);
     let is_known = passes().all(|it| it.page_cache_share.is_some());
-    let last = at_work
-        .iter()
-        .max_by_key(|(transfer, _)| transfer.ended_ns());
+    let last = at_work.iter().max_by_key(|it| ended_ns(it));
+    let last = last.map(|it| &it.1.pass);
     let mut streams: Vec<StreamPass> = passes().flat_map(|it| it.streams.clone()).collect();
     streams.sort_by_key(|stream| stream.stream);
     let pass = TransferPass {
@@ -345,10 +208,10 @@ fn merged(
         }
         .map(|share| share.clamp(0.0, 1.0)),
         device_rate: moved.map(|moved| moved as f64 / seconds),
-        ended_at: last.and_then(|(_, pass)| pass.ended_at.clone()),
-        ended_monotonic_ns: last.map_or(0, |(_, pass)| pass.ended_monotonic_ns),
+        ended_at: last.and_then(|it| it.ended_at.clone()),
+        ended_monotonic_ns: last.map_or(0, |it| it.ended_monotonic_ns),
     };
-    let warnings = all.iter().flat_map(|it| it.warnings.clone());
+    let warnings = all.iter().flat_map(|it| it.1.warnings.clone());
     (pass, warnings.collect())
 }
 
@@ -356,8 +219,8 @@ fn merged(
 fn moved_by(all: &[RankTransfer], machines: &[Vec<u32>]) -> Option<u64> {
     let of_machine = |ranks: &Vec<u32>| -> Option<u64> {
         let at_work = ranks.iter().map(|rank| &all[*rank as usize]);
-        let at_work = at_work.filter(|it| it.pass.is_some());
-        let each: Option<Vec<u64>> = at_work.map(|it| it.moved).collect();
+        let at_work = at_work.filter(|it| is_at_work(it));
+        let each: Option<Vec<u64>> = at_work.map(|it| it.1.moved).collect();
         Some(each?.into_iter().max().unwrap_or(0))
     };
     machines.iter().map(of_machine).sum()
@@ -366,7 +229,7 @@ fn moved_by(all: &[RankTransfer], machines: &[Vec<u32>]) -> Option<u64> {
 impl TransferStreams {
     /// The hosts, where there are several.
     pub(super) fn ranks(&self) -> Option<Ranks> {
-        self.peers.as_ref().map(|it| it.ranks.clone())
+        self.peers.as_ref().map(|it| it.rounds.ranks().clone())
     }
 }
 
@@ -419,11 +282,11 @@ mod tests {
     /// stream in this pass.
     #[test]
     fn a_pass_of_four_ranks_is_what_all_moved_until_the_last_was_done() {
-        let idle = RankTransfer::of(500, summed(0, 0, &[]));
+        let idle = (500, summed(0, 0, &[]));
         let all = [
-            RankTransfer::of(50, summed(100, 1_000, &[1, 5])),
-            RankTransfer::of(20, summed(60, 1_500, &[2])),
-            RankTransfer::of(90, summed(40, 900, &[3])),
+            (50, summed(100, 1_000, &[1, 5])),
+            (20, summed(60, 1_500, &[2])),
+            (90, summed(40, 900, &[3])),
             idle,
         ];
         let machines = [vec![0, 1], vec![2, 3]];
@@ -459,10 +322,11 @@ mod tests {
                 }
                 LetterKind::Round => {
                     self.round = letter.number + 1;
-                    (LetterKind::Round, self.round, Vec::new())
+                    let ready: Result<(), ()> = Ok(());
+                    (LetterKind::Round, self.round, lab::hosts::to_bytes(&ready))
                 }
                 LetterKind::Note => {
-                    let own_pass: Result<RankTransfer, (bool, String)> = Ok(of_rank(self.rank));
+                    let own_pass: Result<RankTransfer, ()> = Ok(of_rank(self.rank));
                     let own_bytes = lab::hosts::to_bytes(&own_pass);
                     (LetterKind::Round, self.round + 1, own_bytes)
                 }
@@ -474,10 +338,8 @@ mod tests {
 
     fn of_rank(rank: u32) -> RankTransfer {
         let work = u64::from(rank) + 1;
-        RankTransfer::of(
-            u64::from(rank % 7),
-            summed(work << 20, work * 1_000, &[rank + 1]),
-        )
+        let summed = summed(work << 20, work * 1_000, &[rank + 1]);
+        (u64::from(rank % 7), summed)
     }
 
     /// Rank 0 of 200 hosts with clocks of their own, in virtual time.
@@ -497,18 +359,26 @@ mod tests {
         }
         let ranks = Ranks::new(Box::new(fleet), false);
         ranks.from_leader(&0_u64).expect("the first round");
-        let mut peers = PeerStreams::new(ranks, Vec::new());
+        let mut peers = PeerStreams {
+            rounds: RankRounds::new(ranks),
+            streams: Vec::new(),
+        };
         for kind in [TransferKind::Write, TransferKind::Read, TransferKind::Read] {
-            let own = || Ok(summed(1 << 20, 1_000, &[1]));
-            let (pass, _) = peers.pass(kind, own).expect("all are here");
+            let measured = peers.rounds.round(
+                &mut (),
+                |()| Ok(()),
+                |()| Ok(summed(1 << 20, 1_000, &[1])),
+                |all, machines| (merged(all, machines, kind), parts(all, kind)),
+            );
+            let (pass, _) = measured.expect("all are here");
             assert_eq!(pass.bytes, (1..=200_u64).sum::<u64>() << 20);
             assert_eq!(pass.streams.len(), 200);
             assert!(pass.elapsed_ns >= 199_000, "{}", pass.elapsed_ns);
         }
-        let hosts = peers.hosts();
+        let hosts = peers.rounds.shares();
         // Of what was written nothing is in the rows of hosts.
         let expected: Vec<u64> = (1..=200).map(|work| (2 * work) << 20).collect();
-        let bytes: Vec<u64> = hosts.iter().map(|it| it.bytes).collect();
+        let bytes: Vec<u64> = hosts.iter().map(|it| it.amount).collect();
         assert_eq!(bytes, expected);
         assert_eq!((hosts[199].last_in, hosts[199].rank), (2, 199));
         let text = peers.words().expect("passes").text();

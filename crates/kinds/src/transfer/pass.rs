@@ -7,6 +7,7 @@ use results::{
     histogram_in,
 };
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use std::collections::BTreeMap;
 use units::{Bytes, Duration};
@@ -41,6 +42,7 @@ pub(super) struct PassSettings<'a> {
 }
 
 /// A pass of the streams of this host.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Summed {
     pub pass: TransferPass,
     /// The time of the shortest stream.

@@ -10,19 +10,20 @@ use procedure::{
 };
 use results::environment::TargetKind;
 use results::{
-    Run, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode, TransferPass,
-    TransferSeries, Warning, WarningCode,
+    Run, Setup, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode,
+    TransferPass, TransferSeries, Warning, WarningCode,
 };
 use stats::Estimate;
-use units::{Bytes, Duration, format_counted};
+use units::{Bytes, Duration, Instant, format_counted};
 
-use super::hosts::{agreed_by_all, step};
+use super::hosts::{PeerStreams, step};
 use super::stage::ProgressReporter;
 use super::streams::{OpenedStreams, TransferStreams, clean_up_all, open_streams};
+use crate::session::{self, MeasurementSession};
 use crate::stage::Show;
-use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
+use lab::hosts::Ranks;
 use lab::test_file::{FILL_MAX, SIZE_DEFAULT};
 
 /// How streams share storage.
@@ -89,75 +90,83 @@ pub fn measure_transfer(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
-    let environment = environment::capture();
     let mut opened = open_streams(request)?;
     let own = shape(request, &opened);
-    let mut shape = match agreed_by_all(request.bench.ranks.as_ref(), own) {
+    let shape = match Ranks::on_all(request.bench.ranks.as_ref(), own) {
         Ok(shape) => shape,
         Err(error) => return Err(opened.abandon(error)),
     };
-    let mut session = TransferSession {
+    let session = TransferSession {
         request,
         interrupt,
         progress: ProgressReporter::new(show, shape.series().len(), request.rule.budget),
         series: Vec::new(),
         spent: Duration::ZERO,
     };
-    let begun = opened.streams.now();
-    let measured = session.run(&mut opened.streams, &mut shape);
-    let elapsed = opened.streams.now().since(begun);
-    let series = session.series;
-    let status = match measured {
-        Ok(()) => Status::Complete,
-        Err(stop) if series.is_empty() => return Err(opened.abandon(stop)),
-        Err(BenchError::Served) => return Err(opened.abandon(BenchError::Served)),
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
-        },
-    };
-    let warnings = warnings_of(&mut opened, request, &shape)?;
-    let transfer = Transfer {
-        host_name: environment.host_name.clone(),
-        precision: request
-            .rule
-            .rounds
-            .is_none()
-            .then_some(request.rule.precision),
-        passes: request.rule.rounds,
-        check: check_word(request, !shape.writers.is_empty()).into(),
-        streams: opened.streams.described(),
-        comparisons: alone_together(&series),
-        memory_up_to_bytes: memory_up_to(&series),
-        series,
-        hosts: opened.streams.hosts(),
-    };
-    let setup = request.bench.resolved(shape.size);
-    Ok(run_of(
-        &transfer,
-        environment,
-        opened.description,
-        setup,
-        (status, elapsed),
-        warnings,
-    ))
+    session::carry_out(StreamsSession {
+        session,
+        opened,
+        shape,
+    })
 }
 
-fn run_of(
-    transfer: &Transfer,
-    environment: results::Environment,
-    target: TargetDescription,
-    setup: results::Setup,
-    (status, elapsed): (Status, Duration),
-    warnings: Vec<Warning>,
-) -> Run {
-    Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        tables: transfer.tables(),
-        findings: findings_of(transfer),
-        warnings,
-        row_warnings: transfer.row_warnings(),
-        ..Run::empty(setup, environment, target)
+/// A session on its streams.
+struct StreamsSession<'a> {
+    session: TransferSession<'a>,
+    opened: OpenedStreams,
+    shape: TransferShape,
+}
+
+impl MeasurementSession for StreamsSession<'_> {
+    type Outcome = Run;
+
+    fn now(&mut self) -> Instant {
+        self.opened.streams.now()
+    }
+
+    fn measure(&mut self) -> Result<(), BenchError> {
+        self.session.run(&mut self.opened.streams, &mut self.shape)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.session.series.is_empty()
+    }
+
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+        warnings_of(&mut self.opened, self.session.request, &self.shape)
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        self.opened.abandon(error)
+    }
+
+    fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
+        let setup = self.session.request.bench.resolved(self.shape.size);
+        (setup, self.opened.description.clone())
+    }
+
+    fn complete(self, run: Run) -> Run {
+        let (streams, series) = (&self.opened.streams, self.session.series);
+        let request = self.session.request;
+        let rule = request.rule;
+        let peers = streams.peers.as_ref();
+        let transfer = Transfer {
+            host_name: run.environment.host_name.clone(),
+            precision: rule.rounds.is_none().then_some(rule.precision),
+            passes: rule.rounds,
+            check: check_word(request, !self.shape.writers.is_empty()).into(),
+            streams: streams.described(),
+            comparisons: alone_together(&series),
+            memory_up_to_bytes: memory_up_to(&series),
+            series,
+            hosts: peers.map_or_else(Vec::new, |it| it.rounds.shares()),
+        };
+        Run {
+            tables: transfer.tables(),
+            findings: findings_of(&transfer),
+            row_warnings: transfer.row_warnings(),
+            ..run
+        }
     }
 }
 
@@ -260,10 +269,8 @@ fn warnings_of(
         ));
     }
     let mut left = clean_up_all(streams);
-    if let Some(peers) = &streams.peers {
-        left.extend(peers.part(&left)?);
-        warnings.extend(peers.words());
-    }
+    left.extend(Ranks::part_from(request.bench.ranks.as_ref(), &left)?);
+    warnings.extend(streams.peers.as_ref().and_then(PeerStreams::words));
     warnings.extend(left);
     Ok(warnings)
 }

@@ -2,9 +2,7 @@
 
 use drivers::{AccessMode, Checking};
 use procedure::CheckUpFacts;
-use results::{
-    Access, Caution, TargetDescription, TransferHost, TransferMode, TransferStream, Warning,
-};
+use results::{Access, Caution, TargetDescription, TransferMode, TransferStream, Warning};
 use units::{Bytes, Instant, TargetName};
 
 use super::hosts::{PeerStreams, agreed, numbers};
@@ -65,7 +63,7 @@ pub struct TransferStreams {
 
 impl OpenedStreams {
     /// Remove what was made, because of `error`.
-    pub fn abandon(mut self, error: BenchError) -> BenchError {
+    pub fn abandon(&mut self, error: BenchError) -> BenchError {
         let lanes = &mut self.streams.lanes;
         lanes
             .iter_mut()
@@ -254,13 +252,6 @@ impl TransferStreams {
         all.extend(alike);
         all.sort_by_key(|stream| stream.number);
         all
-    }
-
-    /// What each host did, where there are several.
-    pub fn hosts(&self) -> Vec<TransferHost> {
-        self.peers
-            .as_ref()
-            .map_or_else(Vec::new, PeerStreams::hosts)
     }
 
     /// Numbers of the streams that write, of `count` on all hosts.

@@ -5,10 +5,11 @@ use workload::DirectoryUse;
 
 use crate::environment::TargetKind;
 use crate::file_tests::{
-    FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileTest, FileTests,
-    FileTransfers, MetadataTree, ONE_BLOCK,
+    FileCallTimes, FileComparison, FilePass, FileState, FileTest, FileTests, FileTransfers,
+    MetadataTree, ONE_BLOCK,
 };
 use crate::metric::*;
+use crate::rank_share::RankShare;
 use crate::reading::Unit;
 use crate::replicate::Replicate;
 use crate::run::RowWarning;
@@ -294,19 +295,16 @@ fn of_stonewall(test: &FileTest) -> Option<Row> {
 }
 
 /// What each rank did.
-fn of_host(host: &FileHost) -> Row {
-    let mut figures = vec![
-        CALLS.count(host.calls),
-        CALLS_PER_SECOND.bare(host.calls_per_second),
-        FIRST_IN.exact(host.first_in),
-        LAST_IN.exact(host.last_in),
-        BUSY.bare(host.busy_share),
+fn of_host(host: &RankShare) -> Row {
+    let figures = [
+        Some(CALLS.count(host.amount)),
+        Some(CALLS_PER_SECOND.bare(host.per_second)),
+        Some(FIRST_IN.exact(host.first_in)),
+        Some(LAST_IN.exact(host.last_in)),
+        Some(BUSY.bare(host.busy_share)),
+        host.processors_used.map(|it| PROCESSORS.bare(it)),
     ];
-    let used = host.processors_used;
-    figures.extend(used.map(|it| PROCESSORS.bare(it)));
-    let levels = vec![host.rank.to_string()];
-    let row = Row::new(levels, figures, "", Trust::Reliable, &[]);
-    row.with_word("host", &host.host)
+    host.row(figures.into_iter().flatten(), "")
 }
 
 /// The document's programs are told by their time, others by what they did in a second.

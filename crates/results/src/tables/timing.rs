@@ -4,13 +4,14 @@ use stats::{Estimate, PAIRS_MIN};
 use units::{format_counted, format_duration_ns};
 
 use crate::metric::*;
+use crate::rank_share::RankShare;
 use crate::reading::Unit;
 use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::Show;
 use crate::table::{Role, Row, Table, Trust};
-use crate::timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict};
+use crate::timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 use crate::warning_code::WarningCode;
 
 /// What says that the runs of a command have no one mean time.
@@ -215,16 +216,14 @@ fn of_comparison(found: &CommandComparison) -> Row {
     Row::new(levels, figures, "ratio", trust, &[]).with_word("verdict", verdict)
 }
 
-fn of_host(host: &TimingHost) -> Row {
-    let counts = [
+fn of_host(host: &RankShare) -> Row {
+    let figures = [
+        ELAPSED.bare(host.mean_s),
         FIRST_IN.exact(host.first_in),
         LAST_IN.exact(host.last_in),
-        RUNS.exact(host.runs),
+        RUNS.exact(host.rounds),
     ];
-    let counts = counts.into_iter().map(|it| it.as_role(Role::Column));
-    let figures = std::iter::once(ELAPSED.bare(host.real_s)).chain(counts);
-    let levels = vec![host.command.clone(), host.rank.to_string()];
-    Row::new(levels, figures, "elapsed", Trust::Reliable, &[]).with_word("host", &host.host)
+    host.row(figures.map(|it| it.as_role(Role::Column)), "elapsed")
 }
 
 fn sentence(found: &CommandComparison, margin: f64) -> String {

@@ -4,6 +4,7 @@ use stats::{Estimate, is_indicative};
 use units::{Bytes, format_counted};
 
 use crate::metric::*;
+use crate::rank_share::RankShare;
 use crate::reading::{Reading, Unit};
 use crate::replicate::Replicate;
 use crate::run::RowWarning;
@@ -11,7 +12,7 @@ use crate::saying::Saying;
 use crate::show::Show;
 use crate::table::{Figure, Role, Row, Table, Trust};
 use crate::transfer::{
-    AloneTogether, Transfer, TransferHost, TransferKind, TransferMode, TransferPass, TransferSeries,
+    AloneTogether, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
 };
 
 const MIB: f64 = (1 << 20) as f64;
@@ -322,20 +323,16 @@ fn of_comparison(found: &AloneTogether) -> Row {
     Row::new(levels, figures, "ratio", Trust::Reliable, &[])
 }
 
-fn of_host(host: &TransferHost) -> Row {
-    let used = host.processors_used;
+fn of_host(host: &RankShare) -> Row {
     let figures = [
-        THROUGHPUT.bare(host.rate),
-        BYTES.count(host.bytes),
-        FIRST_IN.exact(host.first_in),
-        LAST_IN.exact(host.last_in),
+        Some(THROUGHPUT.bare(host.per_second)),
+        Some(BYTES.count(host.amount)),
+        Some(FIRST_IN.exact(host.first_in)),
+        Some(LAST_IN.exact(host.last_in)),
+        host.processors_used.map(|it| CPUS.bare(it)),
     ];
-    let used = used.map(|it| CPUS.bare(it));
-    let figures = figures.into_iter().chain(used);
-    let figures = figures.map(|it| it.as_role(Role::Column));
-    let levels = vec![host.rank.to_string()];
-    let row = Row::new(levels, figures, "throughput", Trust::Reliable, &[]);
-    row.with_word("host", &host.host)
+    let figures = figures.into_iter().flatten();
+    host.row(figures.map(|it| it.as_role(Role::Column)), "throughput")
 }
 
 /// A pass of one stream has the interval within it.

@@ -1,8 +1,8 @@
 //! Invented times of programs that use files.
 
 use results::{
-    DirectoryUse, FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole,
-    FileTest, FileTests, FileTransfers, MetadataTree, StonewallFigures, StonewallPass, Warning,
+    DirectoryUse, FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest,
+    FileTests, FileTransfers, MetadataTree, RankShare, StonewallFigures, StonewallPass, Warning,
     WarningCode,
 };
 
@@ -71,16 +71,17 @@ pub fn files() -> FileTests {
     }
 }
 
-fn host(rank: u32, name: &str, rate: f64) -> FileHost {
-    FileHost {
+fn host(rank: u32, name: &str, rate: f64) -> RankShare {
+    RankShare {
         rank,
         host: name.into(),
-        calls: 120_000,
-        calls_per_second: rate,
+        amount: 120_000,
+        per_second: rate,
         first_in: 7 - 5 * rank,
         last_in: 2 + 5 * rank,
         busy_share: 0.97 + 0.02 * f64::from(rank),
         processors_used: Some(0.42),
+        ..RankShare::default()
     }
 }
 

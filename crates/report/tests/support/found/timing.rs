@@ -1,7 +1,7 @@
 //! Invented times of commands.
 
 use results::{
-    CommandComparison, TimedCommand, TimedRun, Timing, TimingHost, TimingVerdict, Warning,
+    CommandComparison, RankShare, TimedCommand, TimedRun, Timing, TimingVerdict, Warning,
     WarningCode,
 };
 
@@ -31,15 +31,16 @@ pub fn timing() -> Timing {
     }
 }
 
-fn host(rank: u32, host: &str, real_s: f64) -> TimingHost {
-    TimingHost {
+fn host(rank: u32, host: &str, real_s: f64) -> RankShare {
+    RankShare {
         command: "gzip".into(),
         rank,
         host: host.into(),
-        runs: 5,
-        real_s,
+        rounds: 5,
+        mean_s: real_s,
         first_in: 5 * (1 - rank),
         last_in: 5 * rank,
+        ..RankShare::default()
     }
 }
 

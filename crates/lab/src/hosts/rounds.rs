@@ -1,0 +1,203 @@
+//! Rounds that all ranks begin together, each carrying out its part; and who was done when.
+
+use results::{RankShare, Warning, WarningCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use units::{Duration, format_counted, format_duration_ns};
+
+use super::ranks::Ranks;
+use crate::bench::BenchError;
+
+/// The ranks of a run, and what each of them did so far.
+pub struct RankRounds {
+    ranks: Ranks,
+    rounds: u32,
+    /// By rank.
+    work: Vec<RankWork>,
+    /// From the first rank done to the last, nanoseconds: the longest, and the sum of all rounds.
+    apart_max_ns: u64,
+    apart_sum_ns: u64,
+}
+
+/// What a rank did in all rounds.
+#[derive(Clone, Copy, Debug, Default)]
+struct RankWork {
+    amount: u64,
+    elapsed_ns: u64,
+    cpu_ns: Option<u64>,
+    first_in: u32,
+    last_in: u32,
+    /// The sum over rounds of the share that was over when it was done.
+    busy: f64,
+}
+
+/// What a rank did in a round.
+#[derive(Clone, Copy, Debug)]
+pub struct RankPart {
+    /// When it was done, after the instant at which all were to begin, nanoseconds.
+    pub ended_ns: u64,
+    pub elapsed_ns: u64,
+    /// Calls, or bytes.
+    pub amount: u64,
+    pub cpu_ns: Option<u64>,
+}
+
+impl RankRounds {
+    /// Ranks that did nothing yet.
+    #[must_use]
+    pub fn new(ranks: Ranks) -> Self {
+        let none = RankWork {
+            cpu_ns: Some(0),
+            ..RankWork::default()
+        };
+        Self {
+            work: vec![none; ranks.share().ranks as usize],
+            rounds: 0,
+            apart_max_ns: 0,
+            apart_sum_ns: 0,
+            ranks,
+        }
+    }
+
+    #[must_use]
+    pub const fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    /// How long it has taken so far: on all ranks what it is on rank 0.
+    ///
+    /// # Errors
+    /// When rank 0 is silent.
+    pub fn agree_on_time(&self, own: Duration) -> Result<Duration, BenchError> {
+        Ok(Duration(self.ranks.from_leader(&own.as_nanos())?))
+    }
+
+    /// A round of all ranks, for which each does `prepare`. `sum` adds up what they found, each
+    /// behind the nanoseconds by which it began late, by the ranks of each machine.
+    ///
+    /// # Errors
+    /// When it failed anywhere.
+    pub fn round<S, T, U>(
+        &mut self,
+        on: &mut S,
+        prepare: impl FnOnce(&mut S) -> Result<(), BenchError>,
+        carry_out: impl FnOnce(&mut S) -> Result<T, BenchError>,
+        sum: impl FnOnce(&[(u64, T)], &[Vec<u32>]) -> (U, Vec<RankPart>),
+    ) -> Result<U, BenchError>
+    where
+        T: Serialize + DeserializeOwned,
+        U: Serialize + DeserializeOwned,
+    {
+        let prepared = self.ranks.beating(|| prepare(on));
+        self.ranks.if_all_can(prepared)?;
+        let late = self.ranks.begin_together()?;
+        let found = self.ranks.beating(|| carry_out(on));
+        let timed = found.map(|found| (late.as_nanos(), found));
+        let machines = self.ranks.machines();
+        let mut parts = Vec::new();
+        let summed = self.ranks.agree(timed, |all: Vec<(u64, T)>| {
+            let (summed, found) = sum(&all, &machines);
+            parts = found;
+            Ok(summed)
+        })?;
+        self.note(&parts);
+        Ok(summed)
+    }
+
+    fn note(&mut self, parts: &[RankPart]) {
+        let ends = || parts.iter().map(|it| it.ended_ns);
+        let (Some(first), Some(last)) = (ends().min(), ends().max()) else {
+            return;
+        };
+        self.rounds += 1;
+        self.apart_max_ns = self.apart_max_ns.max(last - first);
+        self.apart_sum_ns += last - first;
+        for (work, part) in self.work.iter_mut().zip(parts) {
+            work.amount += part.amount;
+            work.elapsed_ns += part.elapsed_ns;
+            work.cpu_ns = work.cpu_ns.zip(part.cpu_ns).map(|(sum, more)| sum + more);
+            work.first_in += u32::from(part.ended_ns == first);
+            work.last_in += u32::from(part.ended_ns == last);
+            work.busy += part.ended_ns as f64 / (last as f64).max(1.0);
+        }
+    }
+
+    /// What each rank did. Empty on other ranks than 0, which do not know.
+    #[must_use]
+    pub fn shares(&self) -> Vec<RankShare> {
+        let rounds = f64::from(self.rounds);
+        let share = |(rank, work): (u32, &RankWork)| {
+            let seconds = work.elapsed_ns as f64 / 1e9;
+            let at_work = seconds.max(1e-9);
+            RankShare {
+                command: String::new(),
+                rank,
+                host: self.ranks.host(rank).unwrap_or_default(),
+                rounds: self.rounds,
+                amount: work.amount,
+                per_second: work.amount as f64 / at_work,
+                mean_s: seconds / rounds,
+                first_in: work.first_in,
+                last_in: work.last_in,
+                busy_share: work.busy / rounds,
+                processors_used: work.cpu_ns.map(|cpu| cpu as f64 / 1e9 / at_work),
+            }
+        };
+        let ranks = (0..).zip(&self.work).filter(|_| self.rounds > 0);
+        ranks.map(share).collect()
+    }
+
+    /// A note for the run: how many hosts there were, and what `words` says of the rank that was
+    /// last most often, in how many of the rounds, and of how far the ends of ranks lay apart, on
+    /// average and at most. `what` is what a round is called.
+    pub fn note_of(
+        &self,
+        what: &str,
+        words: impl FnOnce(&str, &str, [String; 2]) -> String,
+    ) -> Option<Warning> {
+        let (rank, last) = (0..).zip(&self.work).max_by_key(|it| it.1.last_in)?;
+        let hosts = format_counted(self.ranks.machines().len() as u64, "host");
+        let times = format!(
+            "{} of {}",
+            last.last_in,
+            format_counted(self.rounds.into(), what)
+        );
+        let mean_ns = self.apart_sum_ns as f64 / f64::from(self.rounds.max(1));
+        let apart = [mean_ns, self.apart_max_ns as f64].map(format_duration_ns);
+        let said = words(&self.ranks.name(rank), &times, apart);
+        let text = format!("{hosts}, {} ranks: {said}", self.ranks.share().ranks);
+        (self.rounds > 0).then(|| Warning::info(WarningCode::Hosts, text))
+    }
+}
+
+impl Ranks {
+    /// Part from the others; what could not be removed, a warning each. On other ranks than 0 that
+    /// is the end.
+    ///
+    /// # Errors
+    /// [`BenchError::Served`] on other ranks than 0, or why the others are silent.
+    pub fn part_from(ranks: Option<&Self>, left: &[Warning]) -> Result<Vec<Warning>, BenchError> {
+        let Some(ranks) = ranks else {
+            return Ok(Vec::new());
+        };
+        let texts: Vec<String> = left.iter().map(Warning::text).collect();
+        let parted = ranks.part_with(&texts.join("; "));
+        if !ranks.leads() {
+            return Err(parted.err().unwrap_or(BenchError::Served));
+        }
+        let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
+        let warning = |text| Warning::warn(WarningCode::LeftBehind, text);
+        Ok(texts.into_iter().map(warning).collect())
+    }
+
+    /// Go on with what this rank has if all ranks can, where there are several.
+    ///
+    /// # Errors
+    /// Those of [`Ranks::agree`].
+    pub fn on_all<T>(ranks: Option<&Self>, own: Result<T, BenchError>) -> Result<T, BenchError> {
+        match ranks {
+            Some(ranks) => ranks.if_all_can(own),
+            None => own,
+        }
+    }
+}
