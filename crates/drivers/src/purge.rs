@@ -19,23 +19,14 @@ const PIECE: u64 = 1 << 30;
 const SAMPLES: u64 = 64;
 const SAMPLE_BYTES: usize = 4096;
 
-/// How a target is made to forget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PurgeMethod {
-    /// `BLKDISCARD` of all of a device.
-    Discard,
-    /// The blocks of a file are given back to the file system.
-    Punch,
-}
-
-impl PurgeMethod {
-    /// The word of the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Discard => "discard",
-            Self::Punch => "punch",
-        }
+units::words! {
+    /// How a target is made to forget.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PurgeMethod {
+        /// `BLKDISCARD` of all of a device.
+        Discard = "discard",
+        /// The blocks of a file are given back to the file system.
+        Punch = "punch",
     }
 }
 

@@ -3,30 +3,20 @@
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// A protocol that is spoken here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// The web's.
-    Http,
-    /// The web's, encrypted.
-    Https,
-    /// File transfer.
-    Ftp,
+units::words! {
+    /// A protocol that is spoken here.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Protocol {
+        /// The web's.
+        Http = "http",
+        /// The web's, encrypted.
+        Https = "https",
+        /// File transfer.
+        Ftp = "ftp",
+    }
 }
 
 impl Protocol {
-    const ALL: [Protocol; 3] = [Protocol::Http, Protocol::Https, Protocol::Ftp];
-
-    /// As it begins an address.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Protocol::Http => "http",
-            Protocol::Https => "https",
-            Protocol::Ftp => "ftp",
-        }
-    }
-
     fn port(self) -> u16 {
         match self {
             Protocol::Http => 80,

@@ -76,26 +76,16 @@ fn allowed_overrun(budget: Duration) -> Duration {
     budget.mul_f64(OVERRUN_SHARE).max(OVERRUN_MIN)
 }
 
-/// Why it is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoundsEnd {
-    /// The repeats that were asked for, or the most, are done.
-    Rounds,
-    /// The figures are as precise as wanted.
-    Precise,
-    /// Time is up.
-    Budget,
-}
-
-impl RoundsEnd {
-    /// As in the JSON form.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rounds => "rounds",
-            Self::Precise => "precise",
-            Self::Budget => "budget",
-        }
+units::words! {
+    /// Why it is over.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RoundsEnd {
+        /// The repeats that were asked for, or the most, are done.
+        Rounds = "rounds",
+        /// The figures are as precise as wanted.
+        Precise = "precise",
+        /// Time is up.
+        Budget = "budget",
     }
 }
 

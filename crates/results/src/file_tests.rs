@@ -9,51 +9,29 @@ use crate::rank_share::RankShare;
 use crate::table::Trust;
 use crate::warning::Warning;
 
-/// In which state a test finds the system, and what it promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileState {
-    /// Caches hold what earlier tests left in them; written data may sit in memory.
-    AsIs,
-    /// Caches are dropped before each pass.
-    Cold,
-    /// Files and directories are synced as they change.
-    Durable,
-}
-
-impl FileState {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::AsIs, Self::Cold, Self::Durable];
-
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AsIs => "as-is",
-            Self::Cold => "cold",
-            Self::Durable => "durable",
-        }
+units::words! {
+    /// In which state a test finds the system, and what it promises.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FileState {
+        /// Caches hold what earlier tests left in them; written data may sit in memory.
+        AsIs = "as-is",
+        /// Caches are dropped before each pass.
+        Cold = "cold",
+        /// Files and directories are synced as they change.
+        Durable = "durable",
     }
 }
 
-/// Whose file system a row is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileSystemRole {
-    /// The one that was named.
-    Target,
-    /// The memory disk beside it: what processor and system take, without a disk.
-    Memory,
-}
-
-impl FileSystemRole {
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Target => "target",
-            Self::Memory => "memory",
-        }
+units::words! {
+    /// Whose file system a row is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FileSystemRole {
+        /// The one that was named.
+        Target = "target",
+        /// The memory disk beside it: what processor and system take, without a disk.
+        Memory = "memory",
     }
 }
 

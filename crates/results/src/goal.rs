@@ -6,30 +6,17 @@ use units::format_count;
 
 use crate::reading::{Better, Unit};
 
-/// Whether a goal is met, or a limit kept; the worst is the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LimitVerdict {
-    /// The change is smaller.
-    Kept,
-    /// The rounds do not tell.
-    Undecided,
-    /// The change is larger.
-    Exceeded,
-}
-
-impl LimitVerdict {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Kept, Self::Undecided, Self::Exceeded];
-
-    /// The word of machine-readable forms.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kept => "kept",
-            Self::Undecided => "undecided",
-            Self::Exceeded => "exceeded",
-        }
+units::words! {
+    /// Whether a goal is met, or a limit kept; the worst is the greatest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LimitVerdict {
+        /// The change is smaller.
+        Kept = "kept",
+        /// The rounds do not tell.
+        Undecided = "undecided",
+        /// The change is larger.
+        Exceeded = "exceeded",
     }
 }
 

@@ -12,30 +12,19 @@ use crate::series::{Law, ServerTimes, SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 use crate::warning_code::WarningCode;
 
-/// How a trial reached its storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Access {
-    /// Past the page cache.
-    Direct,
-    /// Through the page cache.
-    Buffered,
-    /// On a model, in virtual time.
-    Simulated,
-    /// On the driver that completes at once.
-    Null,
-}
-
-impl Access {
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Buffered => "buffered",
-            Self::Simulated => "simulated",
-            Self::Null => "null",
-        }
+units::words! {
+    /// How a trial reached its storage.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Access {
+        /// Past the page cache.
+        Direct = "direct",
+        /// Through the page cache.
+        Buffered = "buffered",
+        /// On a model, in virtual time.
+        Simulated = "simulated",
+        /// On the driver that completes at once.
+        Null = "null",
     }
 }
 

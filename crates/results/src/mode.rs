@@ -7,51 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::RaidActivity;
 
-/// The mode of operation, as the RPT manual of 1995 names it on its screen.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// All members work; the set of workloads is run a fixed number of times.
-    #[default]
-    Normal,
-    /// As normal, but the set of workloads is run until somebody stops it.
-    Continuous,
-    /// A member is missing.
-    Reduced,
-    /// A member is being repaired.
-    Repair,
-    /// Data is being restored to a member.
-    Rebuild,
-    /// A member is being exchanged for another.
-    Exchange,
+units::words! {
+    /// The mode of operation, as the RPT manual of 1995 names it on its screen.
+    #[derive(
+        Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    )]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Mode {
+        /// All members work; the set of workloads is run a fixed number of times.
+        #[default]
+        Normal = "normal",
+        /// As normal, but the set of workloads is run until somebody stops it.
+        Continuous = "continuous",
+        /// A member is missing.
+        Reduced = "reduced",
+        /// A member is being repaired.
+        Repair = "repair",
+        /// Data is being restored to a member.
+        Rebuild = "rebuild",
+        /// A member is being exchanged for another.
+        Exchange = "exchange",
+    }
 }
 
 impl Mode {
-    /// Every mode in the order in which the screen's key goes through them.
-    pub const ALL: [Self; 6] = [
-        Self::Normal,
-        Self::Continuous,
-        Self::Reduced,
-        Self::Repair,
-        Self::Rebuild,
-        Self::Exchange,
-    ];
-
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Continuous => "continuous",
-            Self::Reduced => "reduced",
-            Self::Repair => "repair",
-            Self::Rebuild => "rebuild",
-            Self::Exchange => "exchange",
-        }
-    }
-
     /// The mode after this one; after the last comes the first.
     #[must_use]
     pub fn next(self) -> Self {

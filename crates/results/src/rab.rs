@@ -8,24 +8,15 @@ use crate::measurement::Measurement;
 use crate::mode::Mode;
 use crate::warning::Warning;
 
-/// The two kinds of workload, whose RABmarks are averaged apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RabGroup {
-    /// Clients are added until the response time reaches each level.
-    Transaction,
-    /// A fixed number of clients, none of which ever waits.
-    Batch,
-}
-
-impl RabGroup {
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Transaction => "transaction",
-            Self::Batch => "batch",
-        }
+units::words! {
+    /// The two kinds of workload, whose RABmarks are averaged apart.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RabGroup {
+        /// Clients are added until the response time reaches each level.
+        Transaction = "transaction",
+        /// A fixed number of clients, none of which ever waits.
+        Batch = "batch",
     }
 }
 

@@ -6,23 +6,14 @@ use stats::Estimate;
 use crate::measurement::Times;
 use crate::warning::Warning;
 
-/// What the operations of a cell do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RandomKind {
-    Read,
-    /// Writes.
-    Write,
-}
-
-impl RandomKind {
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
+units::words! {
+    /// What the operations of a cell do.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RandomKind {
+        Read = "read",
+        /// Writes.
+        Write = "write",
     }
 }
 

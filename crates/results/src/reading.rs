@@ -7,33 +7,37 @@ use units::{
     format_interval_ns, format_interval_rate, parse_percent, parse_rate,
 };
 
-/// The unit of a reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    Seconds,
-    BytesPerSecond,
-    /// Seconds of processor time for 1,048,576 bytes.
-    SecondsPerMib,
-    /// Operations per second.
-    PerSecond,
-    Bytes,
-    /// A number of things.
-    Count,
-    /// A part of a whole, 0 to 1.
-    Share,
-    /// A number without a unit, such as a quotient.
-    Ratio,
+units::words! {
+    /// The unit of a reading.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Unit {
+        Seconds = "seconds",
+        BytesPerSecond = "bytes-per-second",
+        /// Seconds of processor time for 1,048,576 bytes.
+        SecondsPerMib = "seconds-per-mib",
+        /// Operations per second.
+        PerSecond = "per-second",
+        Bytes = "bytes",
+        /// A number of things.
+        Count = "count",
+        /// A part of a whole, 0 to 1.
+        Share = "share",
+        /// A number without a unit, such as a quotient.
+        Ratio = "ratio",
+    }
 }
 
-/// Which of two readings is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Better {
-    Higher,
-    Lower,
-    /// Neither: it only explains others.
-    Neither,
+units::words! {
+    /// Which of two readings is the better one.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Better {
+        Higher = "higher",
+        Lower = "lower",
+        /// Neither: it only explains others.
+        Neither = "neither",
+    }
 }
 
 /// One figure of one replicate.
@@ -95,34 +99,7 @@ impl Reading {
     }
 }
 
-impl Better {
-    /// The word of machine-readable forms.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-            Self::Neither => "neither",
-        }
-    }
-}
-
 impl Unit {
-    /// The word of machine-readable forms.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Seconds => "seconds",
-            Self::BytesPerSecond => "bytes-per-second",
-            Self::SecondsPerMib => "seconds-per-mib",
-            Self::PerSecond => "per-second",
-            Self::Bytes => "bytes",
-            Self::Count => "count",
-            Self::Share => "share",
-            Self::Ratio => "ratio",
-        }
-    }
-
     /// The value with its unit, such as `412 MB/s` or `1.30 s`.
     #[must_use]
     pub fn format(self, value: f64) -> String {

@@ -38,20 +38,16 @@ impl Saying {
 
     /// The same, which holds of a unstable row, too.
     #[must_use]
-    pub fn if_unstable(self) -> Self {
-        Self {
-            holds_if_unstable: true,
-            ..self
-        }
+    pub fn if_unstable(mut self) -> Self {
+        self.holds_if_unstable = true;
+        self
     }
 
     /// The same, which begins with a name.
     #[must_use]
-    pub fn of_name(self) -> Self {
-        Self {
-            begins_with_name: true,
-            ..self
-        }
+    pub fn of_name(mut self) -> Self {
+        self.begins_with_name = true;
+        self
     }
 }
 

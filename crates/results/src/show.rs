@@ -114,74 +114,58 @@ impl Show {
 
     /// Beside the trials that it sums up.
     #[must_use]
-    pub fn with_trials(self) -> Self {
-        Self {
-            with_trials: true,
-            ..self
-        }
+    pub fn with_trials(mut self) -> Self {
+        self.with_trials = true;
+        self
     }
 
     /// With these columns.
     #[must_use]
-    pub fn columns(self, columns: &[&str]) -> Self {
-        Self {
-            columns: columns.iter().map(|it| (*it).to_owned()).collect(),
-            ..self
-        }
+    pub fn columns(mut self, columns: &[&str]) -> Self {
+        self.columns = columns.iter().map(|it| (*it).to_owned()).collect();
+        self
     }
 
     /// With a table for each level of that factor.
     #[must_use]
-    pub fn grouped_by(self, factor: &str) -> Self {
-        Self {
-            grouped_by: Some(factor.to_owned()),
-            ..self
-        }
+    pub fn grouped_by(mut self, factor: &str) -> Self {
+        self.grouped_by = Some(factor.to_owned());
+        self
     }
 
     /// With columns for each level of that factor.
     #[must_use]
-    pub fn side_by_side(self, factor: &str) -> Self {
-        Self {
-            side_by_side: Some(factor.to_owned()),
-            ..self
-        }
+    pub fn side_by_side(mut self, factor: &str) -> Self {
+        self.side_by_side = Some(factor.to_owned());
+        self
     }
 
     /// With at most so many rows, and that metric as a bar.
     #[must_use]
-    pub fn at_most(self, rows: usize) -> Self {
-        Self {
-            rows_max: Some(rows),
-            ..self
-        }
+    pub fn at_most(mut self, rows: usize) -> Self {
+        self.rows_max = Some(rows);
+        self
     }
 
     /// With a bar for that metric.
     #[must_use]
-    pub fn bar(self, metric: &str) -> Self {
-        Self {
-            bar: Some(metric.to_owned()),
-            ..self
-        }
+    pub fn bar(mut self, metric: &str) -> Self {
+        self.bar = Some(metric.to_owned());
+        self
     }
 
     /// With that metric around 1.
     #[must_use]
-    pub fn around_one(self, ratio: &str) -> Self {
-        Self {
-            around_one: Some(ratio.to_owned()),
-            ..self
-        }
+    pub fn around_one(mut self, ratio: &str) -> Self {
+        self.around_one = Some(ratio.to_owned());
+        self
     }
 
     /// With every column and its interval, in as many tables as that takes.
     #[must_use]
-    pub fn in_parts(self) -> Self {
-        Self {
-            in_parts: true,
-            ..self
-        }
+    pub fn in_parts(mut self) -> Self {
+        self.in_parts = true;
+        self
     }
 
     /// With the levels of two factors as lines and columns.
@@ -210,29 +194,23 @@ impl Show {
 
     /// With a line for each metric.
     #[must_use]
-    pub fn by_metric(self) -> Self {
-        Self {
-            shape: TableShape::Metrics,
-            ..self
-        }
+    pub fn by_metric(mut self) -> Self {
+        self.shape = TableShape::Metrics;
+        self
     }
 
     /// With each repetition, under that name, for those who ask for everything.
     #[must_use]
-    pub fn each(self, repetition: &str) -> Self {
-        Self {
-            each: Some(repetition.to_owned()),
-            ..self
-        }
+    pub fn each(mut self, repetition: &str) -> Self {
+        self.each = Some(repetition.to_owned());
+        self
     }
 
     /// With a picture.
     #[must_use]
-    pub fn plot(self, plot: PlotOf) -> Self {
-        Self {
-            plot: Some(plot),
-            ..self
-        }
+    pub fn plot(mut self, plot: PlotOf) -> Self {
+        self.plot = Some(plot);
+        self
     }
 }
 

@@ -6,26 +6,30 @@ use stats::{DriftVerdict, Estimate};
 use crate::series::SteadyLaw;
 use crate::warning::Warning;
 
-/// The figure that a test follows from round to round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tracked {
-    /// Operations per second.
-    Iops,
-    /// Mean response time.
-    Latency,
-    /// Bytes per second.
-    Throughput,
+units::words! {
+    /// The figure that a test follows from round to round.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Tracked {
+        /// Operations per second.
+        Iops = "IOPS",
+        /// Mean response time.
+        Latency = "mean latency",
+        /// Bytes per second.
+        Throughput = "throughput",
+    }
 }
 
-/// Where the operations of a load go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SsdPattern {
-    /// Every block is equally likely.
-    Random,
-    /// One block after the other.
-    Sequential,
+units::words! {
+    /// Where the operations of a load go.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SsdPattern {
+        /// Every block is equally likely.
+        Random = "random",
+        /// One block after the other.
+        Sequential = "sequential",
+    }
 }
 
 /// What one load of a round does.
@@ -190,29 +194,6 @@ pub struct SsdTests {
     pub trend_limit: f64,
     /// The tests, in their order.
     pub phases: Vec<SsdPhase>,
-}
-
-impl Tracked {
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Iops => "IOPS",
-            Self::Latency => "mean latency",
-            Self::Throughput => "throughput",
-        }
-    }
-}
-
-impl SsdPattern {
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Sequential => "sequential",
-        }
-    }
 }
 
 impl SsdPhase {

@@ -17,16 +17,18 @@ use crate::warning_code::WarningCode;
 /// Nanoseconds in a second.
 const NS: f64 = 1e-9;
 
-/// How prominent a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// The figure that stands for its row in lists; one in each row.
-    Headline,
-    /// A column of every table.
-    Column,
-    /// For those who ask for everything.
-    Detail,
+units::words! {
+    /// How prominent a figure is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Role {
+        /// The figure that stands for its row in lists; one in each row.
+        Headline = "headline",
+        /// A column of every table.
+        Column = "column",
+        /// For those who ask for everything.
+        Detail = "detail",
+    }
 }
 
 /// What a figure is a figure of.
@@ -55,19 +57,21 @@ pub struct Figure {
     pub is_indicative: bool,
 }
 
-/// How far the figures of a row may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Trust {
-    /// The intervals can be trusted, however wide they are.
-    #[serde(alias = "sound")]
-    Reliable,
-    /// There is no good interval.
-    #[serde(alias = "shaky")]
-    Unstable,
-    /// A warning says that the figures must not be used.
-    #[serde(alias = "void")]
-    Invalid,
+units::words! {
+    /// How far the figures of a row may be used.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Trust {
+        /// The intervals can be trusted, however wide they are.
+        #[serde(alias = "sound")]
+        Reliable = "reliable",
+        /// There is no good interval.
+        #[serde(alias = "shaky")]
+        Unstable = "unstable",
+        /// A warning says that the figures must not be used.
+        #[serde(alias = "void")]
+        Invalid = "invalid",
+    }
 }
 
 /// What was found with one combination of levels.
@@ -128,18 +132,6 @@ pub struct Table {
     pub show: Show,
 }
 
-impl Role {
-    /// The word of machine-readable forms.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Headline => "headline",
-            Self::Column => "column",
-            Self::Detail => "detail",
-        }
-    }
-}
-
 /// What makes a number wrong by more than its interval says: what was kept back, the work of
 /// others, our own lateness, a level that did not last. Each is told only where it is more than a
 /// little.
@@ -151,19 +143,6 @@ const SPOILING: [WarningCode; 4] = [
 ];
 
 impl Trust {
-    /// All of them, the best first.
-    pub const ALL: [Self; 3] = [Self::Reliable, Self::Unstable, Self::Invalid];
-
-    /// The word of machine-readable forms.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reliable => "reliable",
-            Self::Unstable => "unstable",
-            Self::Invalid => "invalid",
-        }
-    }
-
     /// Whether the figures may be used at all.
     #[must_use]
     pub const fn is_usable(self) -> bool {
@@ -337,6 +316,12 @@ impl Row {
     }
 }
 
+/// Tables without those that have no row.
+pub(crate) fn filled(tables: impl IntoIterator<Item = Table>) -> Vec<Table> {
+    let tables = tables.into_iter();
+    tables.filter(|it| !it.rows.is_empty()).collect()
+}
+
 impl Table {
     /// A table; rows that have as many levels as it has factors.
     #[must_use]
@@ -366,29 +351,23 @@ impl Table {
 
     /// The same table, whose rows are parts of others, or follow from them.
     #[must_use]
-    pub fn of_steps(self) -> Self {
-        Self {
-            are_steps: true,
-            ..self
-        }
+    pub fn of_steps(mut self) -> Self {
+        self.are_steps = true;
+        self
     }
 
     /// The same table, whose rows sum up the trials and load curves of the run.
     #[must_use]
-    pub fn of_trials(self) -> Self {
-        Self {
-            sums_up_trials: true,
-            ..self
-        }
+    pub fn of_trials(mut self) -> Self {
+        self.sums_up_trials = true;
+        self
     }
 
     /// The same table under that heading.
     #[must_use]
-    pub fn titled(self, title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            ..self
-        }
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
     }
 
     /// The same table with what is to be known of its figures.
@@ -407,11 +386,9 @@ impl Table {
     /// The same table, whose rows are named by their first level and by what tells them apart, as
     /// in `read` or `read 64 KiB`.
     #[must_use]
-    pub fn briefly_named(self) -> Self {
-        Self {
-            is_brief: true,
-            ..self
-        }
+    pub fn briefly_named(mut self) -> Self {
+        self.is_brief = true;
+        self
     }
 
     /// The metrics of all rows, each once, in the order in which they come.

@@ -110,27 +110,17 @@ pub struct UserSearchStep {
     pub outcome: UserSearchOutcome,
 }
 
-/// What a trial says about a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UserSearchOutcome {
-    /// All of the interval of the share within the limit lies at or above the share wanted.
-    Meets,
-    /// All of it lies below.
-    Misses,
-    /// It lies on both sides, or is not known.
-    Unclear,
-}
-
-impl UserSearchOutcome {
-    /// Its word in every form.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Meets => "meets",
-            Self::Misses => "misses",
-            Self::Unclear => "unclear",
-        }
+units::words! {
+    /// What a trial says about a limit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum UserSearchOutcome {
+        /// All of the interval of the share within the limit lies at or above the share wanted.
+        Meets = "meets",
+        /// All of it lies below.
+        Misses = "misses",
+        /// It lies on both sides, or is not known.
+        Unclear = "unclear",
     }
 }
 

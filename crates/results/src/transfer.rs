@@ -6,33 +6,21 @@ use stats::{Estimate, repeats_mean};
 use crate::rank_share::RankShare;
 use crate::warning::Warning;
 
-/// How passes reach their data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TransferMode {
-    /// Past the page cache.
-    Direct,
-    /// Through the page cache, which keeps what earlier passes left in it.
-    Buffered,
-    /// Through the page cache, which is dropped before each pass.
-    Cold,
-    /// Through the page cache, over growing parts of the file.
-    SmallFile,
-    /// On a model, in virtual time.
-    Simulated,
-}
-
-impl TransferMode {
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Buffered => "buffered",
-            Self::Cold => "cold",
-            Self::SmallFile => "small-file",
-            Self::Simulated => "simulated",
-        }
+units::words! {
+    /// How passes reach their data.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TransferMode {
+        /// Past the page cache.
+        Direct = "direct",
+        /// Through the page cache, which keeps what earlier passes left in it.
+        Buffered = "buffered",
+        /// Through the page cache, which is dropped before each pass.
+        Cold = "cold",
+        /// Through the page cache, over growing parts of the file.
+        SmallFile = "small-file",
+        /// On a model, in virtual time.
+        Simulated = "simulated",
     }
 }
 

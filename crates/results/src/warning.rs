@@ -6,30 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::warning_code::WarningCode;
 
-/// How much a warning weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing.
-    #[serde(alias = "note")]
-    Info,
-    /// A number means something else than a reader might think.
-    #[serde(alias = "doubt")]
-    Warning,
-    /// A number must not be used.
-    #[serde(alias = "void")]
-    Invalid,
-}
-
-impl Severity {
-    /// Its word in every form.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Invalid => "invalid",
-        }
+units::words! {
+    /// How much a warning weighs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Severity {
+        /// Worth knowing.
+        #[serde(alias = "note")]
+        Info = "info",
+        /// A number means something else than a reader might think.
+        #[serde(alias = "doubt")]
+        Warning = "warning",
+        /// A number must not be used.
+        #[serde(alias = "void")]
+        Invalid = "invalid",
     }
 }
 
@@ -90,11 +80,9 @@ impl Warning {
     /// The same with what to do about it: a sentence of its own, or the end of the cause's, which
     /// then begins with a small letter and follows a semicolon.
     #[must_use]
-    pub fn advise(self, advice: impl Into<String>) -> Self {
-        Self {
-            advice: advice.into(),
-            ..self
-        }
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = advice.into();
+        self
     }
 
     /// The same, said of `subject`.

@@ -8,23 +8,25 @@ use crate::error::{TraceError, TracePosition};
 use crate::iolog::{HEADER_2, HEADER_3, IologReader};
 use crate::record::TraceReader;
 
-/// A format of traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// fio's I/O log, version 2 or 3.
-    Iolog,
-    /// blktrace's binary files.
-    Blktrace,
-    /// MSR Cambridge.
-    Msr,
-    /// Alibaba's block traces.
-    Alibaba,
-    /// Tencent's block storage.
-    Tencent,
-    /// Storage Performance Council.
-    Spc,
-    /// VMware's vscsiStats, as text.
-    Vscsi,
+units::words! {
+    /// A format of traces.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format {
+        /// fio's I/O log, version 2 or 3.
+        Iolog = "fio iolog",
+        /// blktrace's binary files.
+        Blktrace = "blktrace",
+        /// MSR Cambridge.
+        Msr = "CSV (msr)",
+        /// Alibaba's block traces.
+        Alibaba = "CSV (alibaba)",
+        /// Tencent's block storage.
+        Tencent = "CSV (tencent)",
+        /// Storage Performance Council.
+        Spc = "CSV (spc)",
+        /// VMware's vscsiStats, as text.
+        Vscsi = "CSV (vscsi)",
+    }
 }
 
 /// A format with what reports call it.
@@ -36,31 +38,6 @@ pub struct Recognised {
 }
 
 impl Format {
-    /// All formats.
-    pub const ALL: [Self; 7] = [
-        Self::Iolog,
-        Self::Blktrace,
-        Self::Msr,
-        Self::Alibaba,
-        Self::Tencent,
-        Self::Spc,
-        Self::Vscsi,
-    ];
-
-    /// What it is called where no version is known.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Iolog => "fio iolog",
-            Self::Blktrace => "blktrace",
-            Self::Msr => "CSV (msr)",
-            Self::Alibaba => "CSV (alibaba)",
-            Self::Tencent => "CSV (tencent)",
-            Self::Spc => "CSV (spc)",
-            Self::Vscsi => "CSV (vscsi)",
-        }
-    }
-
     const fn columns(self) -> Option<&'static CsvColumns> {
         match self {
             Self::Iolog | Self::Blktrace => None,

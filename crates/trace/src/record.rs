@@ -2,31 +2,22 @@
 
 use crate::error::TraceError;
 
-/// What a record asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TraceOp {
-    /// Bytes are read.
-    Read,
-    /// Bytes are written.
-    Write,
-    /// Blocks are given back.
-    Trim,
-    /// Everything written so far is to survive a power loss.
-    Sync,
+units::words! {
+    /// What a record asks for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum TraceOp {
+        /// Bytes are read.
+        Read = "read",
+        /// Bytes are written.
+        Write = "write",
+        /// Blocks are given back.
+        Trim = "trim",
+        /// Everything written so far is to survive a power loss.
+        Sync = "sync",
+    }
 }
 
 impl TraceOp {
-    /// The word that reports and fio's logs use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Trim => "trim",
-            Self::Sync => "sync",
-        }
-    }
-
     /// Whether the offset and the length say anything.
     #[must_use]
     pub const fn has_extent(self) -> bool {

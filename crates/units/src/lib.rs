@@ -15,6 +15,7 @@ mod target_name;
 mod time;
 mod time_text;
 mod typed;
+mod words;
 
 pub use error::{Quantity, UnitError};
 pub use left_out::LeftOut;

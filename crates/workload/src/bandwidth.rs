@@ -25,34 +25,13 @@ pub struct BandwidthSpec {
     pub directories: DirectoryUse,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BandwidthPhase {
-    /// Each client writes its transfers, in their order.
-    Write,
-    /// They are read, in the same order.
-    Read,
-}
-
-impl BandwidthPhase {
-    /// All of them, in their order.
-    pub const ALL: [Self; 2] = [Self::Write, Self::Read];
-
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Read => "read",
-        }
-    }
-
-    /// What it does, in words.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Write => "open, write in transfers, close",
-            Self::Read => "open, read in transfers, close",
-        }
+units::words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum BandwidthPhase {
+        /// Each client writes its transfers, in their order.
+        Write = "write": "open, write in transfers, close",
+        /// They are read, in the same order.
+        Read = "read": "open, read in transfers, close",
     }
 }
 

@@ -30,65 +30,56 @@ const LONG: char = 'h';
 const MANY: char = 'm';
 const WHOLE: char = 'w';
 
-/// A test program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DecusTest {
-    /// 150 one-block files are made.
-    Test1,
-    /// One 150-block file is made.
-    Test2,
-    /// 300 one-block files are made, for tests 4 to 5A.
-    Test3,
-    /// Each of them is read, modified and rewritten, in pseudo-random order.
-    Test4,
-    /// The same, but what is written goes to the null device.
-    Test4A,
-    /// Each of them is read, in pseudo-random order.
-    Test4B,
-    /// Each of them is read and written to the null device, in sequence.
-    Test5,
-    /// Each of them is read, in sequence.
-    Test5A,
-    /// One 300-block file is made, for test 7.
-    Test6,
-    /// It is read, then written to the null device.
-    Test7,
-    /// One 800-block file is made, for test 9.
-    Test8,
-    /// It is read.
-    Test9,
-    /// 1000 five-block files are made.
-    Test10,
-    /// The device is read in sequence, 32000 blocks at most.
-    Test11,
+units::words! {
+    /// A test program.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum DecusTest {
+        /// 150 one-block files are made.
+        Test1 = "1": "make 150 one-block files",
+        /// One 150-block file is made.
+        Test2 = "2": "make one 150-block file",
+        /// 300 one-block files are made, for tests 4 to 5A.
+        Test3 = "3": "make 300 one-block files",
+        /// Each of them is read, modified and rewritten, in pseudo-random order.
+        Test4 = "4": "read, modify, rewrite at random",
+        /// The same, but what is written goes to the null device.
+        Test4A = "4A": "read at random, write to null",
+        /// Each of them is read, in pseudo-random order.
+        Test4B = "4B": "read at random",
+        /// Each of them is read and written to the null device, in sequence.
+        Test5 = "5": "read in sequence, write to null",
+        /// Each of them is read, in sequence.
+        Test5A = "5A": "read in sequence",
+        /// One 300-block file is made, for test 7.
+        Test6 = "6": "make one 300-block file",
+        /// It is read, then written to the null device.
+        Test7 = "7": "read it, write to null",
+        /// One 800-block file is made, for test 9.
+        Test8 = "8": "make one 800-block file",
+        /// It is read.
+        Test9 = "9": "read it",
+        /// 1000 five-block files are made.
+        Test10 = "10": "make 1000 five-block files",
+        /// The device is read in sequence, 32000 blocks at most.
+        Test11 = "11": "read the device in sequence",
+    }
 }
 
-/// What lies in the midst of the 300 files of tests 4 to 5A.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Spacing {
-    /// Nothing: they are as TEST3 left them.
-    #[default]
-    None,
-    /// Two 2000-block files, put there by SPACE2.
-    Space2,
-    /// Two 8000-block files, which SPACE8 puts in the place of SPACE2's.
-    Space8,
+units::words! {
+    /// What lies in the midst of the 300 files of tests 4 to 5A.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Spacing {
+        /// Nothing: they are as TEST3 left them.
+        #[default]
+        None = "",
+        /// Two 2000-block files, put there by SPACE2.
+        Space2 = "SPACE2",
+        /// Two 8000-block files, which SPACE8 puts in the place of SPACE2's.
+        Space8 = "SPACE8",
+    }
 }
 
 impl Spacing {
-    /// All of them, in the order in which they are made.
-    pub const ALL: [Self; 3] = [Self::None, Self::Space2, Self::Space8];
-
-    /// The word that reports use; empty where nothing lies between the files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Space2 => "SPACE2",
-            Self::Space8 => "SPACE8",
-        }
-    }
-
     /// Blocks of each of the two files, and their series.
     const fn spacers(self) -> Option<(u32, char)> {
         match self {
@@ -163,43 +154,10 @@ pub enum DecusGroup {
 }
 
 impl DecusTest {
-    /// All of them, in the order of the paper.
-    pub const ALL: [Self; 14] = [
-        Self::Test1,
-        Self::Test2,
-        Self::Test3,
-        Self::Test4,
-        Self::Test4A,
-        Self::Test4B,
-        Self::Test5,
-        Self::Test5A,
-        Self::Test6,
-        Self::Test7,
-        Self::Test8,
-        Self::Test9,
-        Self::Test10,
-        Self::Test11,
-    ];
-
     /// Its number, such as `4A`.
     #[must_use]
     pub const fn number(self) -> &'static str {
-        match self {
-            Self::Test1 => "1",
-            Self::Test2 => "2",
-            Self::Test3 => "3",
-            Self::Test4 => "4",
-            Self::Test4A => "4A",
-            Self::Test4B => "4B",
-            Self::Test5 => "5",
-            Self::Test5A => "5A",
-            Self::Test6 => "6",
-            Self::Test7 => "7",
-            Self::Test8 => "8",
-            Self::Test9 => "9",
-            Self::Test10 => "10",
-            Self::Test11 => "11",
-        }
+        self.name()
     }
 
     /// The test of that number, in capital or small letters.
@@ -207,27 +165,6 @@ impl DecusTest {
     pub fn parse(number: &str) -> Option<Self> {
         let is_it = |test: &Self| test.number().eq_ignore_ascii_case(number);
         Self::ALL.into_iter().find(is_it)
-    }
-
-    /// What it does, in words.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Test1 => "make 150 one-block files",
-            Self::Test2 => "make one 150-block file",
-            Self::Test3 => "make 300 one-block files",
-            Self::Test4 => "read, modify, rewrite at random",
-            Self::Test4A => "read at random, write to null",
-            Self::Test4B => "read at random",
-            Self::Test5 => "read in sequence, write to null",
-            Self::Test5A => "read in sequence",
-            Self::Test6 => "make one 300-block file",
-            Self::Test7 => "read it, write to null",
-            Self::Test8 => "make one 800-block file",
-            Self::Test9 => "read it",
-            Self::Test10 => "make 1000 five-block files",
-            Self::Test11 => "read the device in sequence",
-        }
     }
 
     /// The tests that it shares files with.

@@ -25,23 +25,14 @@ mod writer;
 pub use built_in::BUILT_IN_WORKLOADS;
 pub use profiles::{example_profiles, parse_profiles};
 
-/// How the number of threads is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkloadGroup {
-    /// Threads are added until response-time levels are reached.
-    Transaction,
-    /// A fixed number of threads runs.
-    Batch,
-}
-
-impl WorkloadGroup {
-    /// The word in definitions and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Transaction => "transaction",
-            Self::Batch => "batch",
-        }
+units::words! {
+    /// How the number of threads is found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WorkloadGroup {
+        /// Threads are added until response-time levels are reached.
+        Transaction = "transaction",
+        /// A fixed number of threads runs.
+        Batch = "batch",
     }
 }
 

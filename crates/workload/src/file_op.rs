@@ -137,108 +137,59 @@ pub enum FileOp {
     Initialise,
 }
 
-/// The kind of a call: what its times are filed under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileOpKind {
-    /// Making a directory.
-    MakeDirectory,
-    /// Removing a directory.
-    RemoveDirectory,
-    /// Creating a file.
-    Create,
-    /// Opening a file or the null device.
-    Open,
-    /// Reading a file.
-    Read,
-    /// Writing a file.
-    Write,
-    /// Writing the null device.
-    WriteNull,
-    /// Closing.
-    Close,
-    /// Changing data in memory.
-    Modify,
-    /// Learning what another client made.
-    Learn,
-    /// Removing a file.
-    Remove,
-    /// Renaming a file.
-    Rename,
-    /// Asking what a file is.
-    Stat,
-    /// Reading a directory.
-    List,
-    /// Reading the device.
-    ReadDevice,
-    /// Making everything durable.
-    Sync,
-    /// Moving files together.
-    Squeeze,
-    /// Dropping caches.
-    DropCaches,
-    /// Removing everything.
-    Initialise,
-    /// Another place in the open file.
-    Seek,
+units::words! {
+    /// The kind of a call: what its times are filed under.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FileOpKind {
+        /// Making a directory.
+        MakeDirectory = "make directory",
+        /// Removing a directory.
+        RemoveDirectory = "remove directory",
+        /// Creating a file.
+        Create = "create",
+        /// Opening a file or the null device.
+        Open = "open",
+        /// Reading a file.
+        Read = "read",
+        /// Writing a file.
+        Write = "write",
+        /// Writing the null device.
+        WriteNull = "write to null",
+        /// Closing.
+        Close = "close",
+        /// Changing data in memory.
+        Modify = "modify",
+        /// Learning what another client made.
+        Learn = "learn",
+        /// Removing a file.
+        Remove = "remove",
+        /// Renaming a file.
+        Rename = "rename",
+        /// Asking what a file is.
+        Stat = "stat",
+        /// Reading a directory.
+        List = "list",
+        /// Reading the device.
+        ReadDevice = "read device",
+        /// Making everything durable.
+        Sync = "sync",
+        /// Moving files together.
+        Squeeze = "squeeze",
+        /// Dropping caches.
+        DropCaches = "drop caches",
+        /// Removing everything.
+        Initialise = "remove all",
+        /// Another place in the open file.
+        Seek = "seek",
+    }
 }
 
 impl FileOpKind {
-    /// Every kind, in the order of the discriminants.
-    pub const ALL: [Self; 20] = [
-        Self::MakeDirectory,
-        Self::RemoveDirectory,
-        Self::Create,
-        Self::Open,
-        Self::Read,
-        Self::Write,
-        Self::WriteNull,
-        Self::Close,
-        Self::Modify,
-        Self::Learn,
-        Self::Remove,
-        Self::Rename,
-        Self::Stat,
-        Self::List,
-        Self::ReadDevice,
-        Self::Sync,
-        Self::Squeeze,
-        Self::DropCaches,
-        Self::Initialise,
-        Self::Seek,
-    ];
-
     /// Whether the system is called: what happens in a program's own memory is no call of it.
     #[must_use]
     pub const fn is_call(self) -> bool {
         !matches!(self, Self::Modify | Self::Learn | Self::Seek)
-    }
-
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MakeDirectory => "make directory",
-            Self::RemoveDirectory => "remove directory",
-            Self::Create => "create",
-            Self::Open => "open",
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::WriteNull => "write to null",
-            Self::Close => "close",
-            Self::Modify => "modify",
-            Self::Learn => "learn",
-            Self::Remove => "remove",
-            Self::Rename => "rename",
-            Self::Stat => "stat",
-            Self::List => "list",
-            Self::ReadDevice => "read device",
-            Self::Sync => "sync",
-            Self::Squeeze => "squeeze",
-            Self::DropCaches => "drop caches",
-            Self::Initialise => "remove all",
-            Self::Seek => "seek",
-        }
     }
 }
 

@@ -63,72 +63,27 @@ impl MetadataClient {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MetadataPhase {
-    /// Directories are made, level by level.
-    MakeDirectories,
-    /// Files are created, written and closed.
-    Create,
-    /// Each file is asked for its length and times.
-    Stat,
-    /// Each file is opened and closed.
-    Open,
-    /// Each file is opened, read and closed.
-    Read,
-    /// Each file gets another name in the same directory.
-    Rename,
-    /// Each directory at the bottom is read from end to end.
-    List,
-    /// Each file is removed.
-    Remove,
-    /// Directories are removed, from the bottom up.
-    RemoveDirectories,
-}
-
-impl MetadataPhase {
-    /// All of them, in their order: each needs those before it.
-    pub const ALL: [Self; 9] = [
-        Self::MakeDirectories,
-        Self::Create,
-        Self::Stat,
-        Self::Open,
-        Self::Read,
-        Self::Rename,
-        Self::List,
-        Self::Remove,
-        Self::RemoveDirectories,
-    ];
-
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MakeDirectories => "mkdir",
-            Self::Create => "create",
-            Self::Stat => "stat",
-            Self::Open => "open",
-            Self::Read => "read",
-            Self::Rename => "rename",
-            Self::List => "list",
-            Self::Remove => "remove",
-            Self::RemoveDirectories => "rmdir",
-        }
-    }
-
-    /// What it does, in words.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::MakeDirectories => "make the directories",
-            Self::Create => "create, write, close",
-            Self::Stat => "ask for length and times",
-            Self::Open => "open and close",
-            Self::Read => "open, read, close",
-            Self::Rename => "rename in the same directory",
-            Self::List => "read each directory",
-            Self::Remove => "remove the files",
-            Self::RemoveDirectories => "remove the directories",
-        }
+units::words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum MetadataPhase {
+        /// Directories are made, level by level.
+        MakeDirectories = "mkdir": "make the directories",
+        /// Files are created, written and closed.
+        Create = "create": "create, write, close",
+        /// Each file is asked for its length and times.
+        Stat = "stat": "ask for length and times",
+        /// Each file is opened and closed.
+        Open = "open": "open and close",
+        /// Each file is opened, read and closed.
+        Read = "read": "open, read, close",
+        /// Each file gets another name in the same directory.
+        Rename = "rename": "rename in the same directory",
+        /// Each directory at the bottom is read from end to end.
+        List = "list": "read each directory",
+        /// Each file is removed.
+        Remove = "remove": "remove the files",
+        /// Directories are removed, from the bottom up.
+        RemoveDirectories = "rmdir": "remove the directories",
     }
 }
 

@@ -143,55 +143,26 @@ pub enum Op {
     },
 }
 
-/// The kind of an operation: what its times are filed under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OpKind {
-    Read,
-    /// Writes, durable ones included.
-    Write,
-    Trim,
-    Flush,
-    /// File creation.
-    Create,
-    /// Opening.
-    Open,
-    /// Closing.
-    Close,
-    /// Removal.
-    Remove,
-    /// Work of a processor.
-    Compute,
-}
-
-impl OpKind {
-    /// Every kind, in the order of the discriminants.
-    pub const ALL: [Self; 9] = [
-        Self::Read,
-        Self::Write,
-        Self::Trim,
-        Self::Flush,
-        Self::Create,
-        Self::Open,
-        Self::Close,
-        Self::Remove,
-        Self::Compute,
-    ];
-
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Trim => "trim",
-            Self::Flush => "flush",
-            Self::Create => "create",
-            Self::Open => "open",
-            Self::Close => "close",
-            Self::Remove => "remove",
-            Self::Compute => "compute",
-        }
+units::words! {
+    /// The kind of an operation: what its times are filed under.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum OpKind {
+        Read = "read",
+        /// Writes, durable ones included.
+        Write = "write",
+        Trim = "trim",
+        Flush = "flush",
+        /// File creation.
+        Create = "create",
+        /// Opening.
+        Open = "open",
+        /// Closing.
+        Close = "close",
+        /// Removal.
+        Remove = "remove",
+        /// Work of a processor.
+        Compute = "compute",
     }
 }
 

@@ -10,25 +10,18 @@ use crate::processors::processors;
 const ARENA_BYTES: u64 = 64 << 20;
 const ARENAS_PER_PROCESSOR: u64 = 8;
 
-/// A limit of a process on bytes that it may map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpaceKind {
-    /// Everything that is mapped.
-    Address,
-    /// What is mapped for this process alone and can be written: the heap, stacks.
-    Data,
+units::words! {
+    /// A limit of a process on bytes that it may map.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SpaceKind {
+        /// Everything that is mapped.
+        Address = "address space",
+        /// What is mapped for this process alone and can be written: the heap, stacks.
+        Data = "data",
+    }
 }
 
 impl SpaceKind {
-    /// The words of messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Address => "address space",
-            Self::Data => "data",
-        }
-    }
-
     /// What the allocator reserves for so many threads. It takes no memory, but where the address
     /// space ends with it, the next allocation is an abort.
     pub(super) fn arena_bytes(self, threads: u64) -> u64 {

@@ -25,17 +25,19 @@ const PRECONDITION_BLOCK: u64 = 128 * KIB;
 /// Rounds of a minute from one of a window to the next, where the load is a minute of half an hour.
 const SATURATION_STRIDE: u32 = 30;
 
-/// A test of the standard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SsdTest {
-    /// Write saturation: random writes of 4 KiB from the first on.
-    Wsat,
-    /// Seven mixes with eight block sizes.
-    Iops,
-    /// Three mixes with three block sizes, one at a time.
-    Lat,
-    /// Sequential reads and writes of 128 KiB, then of 1 MiB.
-    Tp,
+units::words! {
+    /// A test of the standard.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SsdTest {
+        /// Write saturation: random writes of 4 KiB from the first on.
+        Wsat = "wsat",
+        /// Seven mixes with eight block sizes.
+        Iops = "iops",
+        /// Three mixes with three block sizes, one at a time.
+        Lat = "lat",
+        /// Sequential reads and writes of 128 KiB, then of 1 MiB.
+        Tp = "tp",
+    }
 }
 
 /// A test, or the part of it with one block size.
@@ -60,20 +62,6 @@ pub struct SsdPhasePlan {
 }
 
 impl SsdTest {
-    /// All, in the order in which they are done.
-    pub const ALL: [Self; 4] = [Self::Wsat, Self::Iops, Self::Lat, Self::Tp];
-
-    /// The word of the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Wsat => "wsat",
-            Self::Iops => "iops",
-            Self::Lat => "lat",
-            Self::Tp => "tp",
-        }
-    }
-
     /// Its parts, with as many operations outstanding where the standard leaves that open.
     #[must_use]
     pub fn phases(self, depth: u32) -> Vec<SsdPhasePlan> {

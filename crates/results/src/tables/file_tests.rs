@@ -15,7 +15,7 @@ use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::{Saying, known};
 use crate::show::Show;
-use crate::table::{Role, Row, Table, Trust};
+use crate::table::{Role, Row, Table, Trust, filled};
 
 /// Factors of every row.
 const FACTORS: [&str; 5] = ["test", "state", "place", "spacing", "scale"];
@@ -60,7 +60,7 @@ impl FileTests {
         let growth = self.growth.iter().map(|it| self.of_growth(it));
         let walls = self.tests.iter().filter_map(of_stonewall);
         let hosts = self.hosts.iter().map(of_host);
-        let mut tables = vec![
+        filled([
             named("files", &[], rows.collect())
                 .shown(show)
                 .noted(self.notes(target)),
@@ -81,9 +81,7 @@ impl FileTests {
             named("files-calls", &["call"], calls.collect())
                 .titled(self.calls_title())
                 .shown(Show::detail()),
-        ];
-        tables.retain(|it| !it.rows.is_empty());
-        tables
+        ])
     }
 
     /// What must be known of each test.

@@ -9,7 +9,7 @@ use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::{KNOWN, Saying, known};
 use crate::show::Show;
-use crate::table::{Figure, Row, Table, Trust};
+use crate::table::{Figure, Row, Table, Trust, filled};
 
 const TABLE: &str = "random";
 const FACTORS: [&str; 4] = ["operation", "span", "block", "depth"];
@@ -42,9 +42,7 @@ impl RandomAccess {
         let filling = Table::new("random-fill", &["file"], Vec::from_iter(filling))
             .titled("The file, written from its first byte to its last")
             .shown(Show::detail());
-        let mut tables = vec![cells, filling];
-        tables.retain(|it| !it.rows.is_empty());
-        tables
+        filled([cells, filling])
     }
 
     /// What must be known of each cell.

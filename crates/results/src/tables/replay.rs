@@ -5,7 +5,7 @@ use units::{Bytes, format_counted, format_duration_ns};
 use crate::metric::*;
 use crate::replay::{Replay, ReplayDeal, ReplayHost, ReplayLag, ReplayPace};
 use crate::show::Show;
-use crate::table::{Figure, Role, Row, Table, Trust};
+use crate::table::{Figure, Role, Row, Table, Trust, filled};
 
 impl Replay {
     /// How the replay went, and what each of several hosts did of it. Every request counts, and
@@ -18,9 +18,7 @@ impl Replay {
             ReplayDeal::Files => "Files of the trace were dealt to ranks in turn.".to_owned(),
             ReplayDeal::Requests => "Requests of the trace were dealt to ranks in turn.".to_owned(),
         });
-        let mut tables = vec![self.whole(), hosts.titled("Hosts").noted(dealt)];
-        tables.retain(|it| !it.rows.is_empty());
-        tables
+        filled([self.whole(), hosts.titled("Hosts").noted(dealt)])
     }
 
     fn whole(&self) -> Table {

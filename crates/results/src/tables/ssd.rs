@@ -9,7 +9,7 @@ use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::{PlotOf, Show};
 use crate::ssd::{PtsWindow, SsdCell, SsdPattern, SsdPhase, SsdRound, SsdTests, Tracked};
-use crate::table::{Figure, Role, Row, Table, Trust};
+use crate::table::{Figure, Role, Row, Table, Trust, filled};
 
 /// Rounds that a screen has room for: of one test, and of each of several.
 const ROUNDS_MAX: usize = 12;
@@ -51,14 +51,12 @@ impl SsdTests {
             Show::detail()
                 .grouped_by("test")
                 .plot(picture("window of SSS PTS", "number", &window));
-        let mut tables = vec![
+        filled([
             self.of_tests().saying(says),
             self.of_loads(),
             self.of_rounds().shown(rounds).noted([LEGEND.to_owned()]),
             self.of_windows().shown(window),
-        ];
-        tables.retain(|it| !it.rows.is_empty());
-        tables
+        ])
     }
 
     /// What must be known of each test.

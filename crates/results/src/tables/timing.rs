@@ -10,7 +10,7 @@ use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::Show;
-use crate::table::{Role, Row, Table, Trust};
+use crate::table::{Role, Row, Table, Trust, filled};
 use crate::timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 use crate::warning_code::WarningCode;
 
@@ -36,9 +36,7 @@ impl Timing {
     /// The commands, what they took beside the first, and what each of several ranks took.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
-        let mut tables = vec![self.of_commands(), self.of_comparisons(), self.of_hosts()];
-        tables.retain(|it| !it.rows.is_empty());
-        tables
+        filled([self.of_commands(), self.of_comparisons(), self.of_hosts()])
     }
 
     /// What must be known of each command.

@@ -10,7 +10,7 @@ use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::Show;
-use crate::table::{Figure, Role, Row, Table, Trust};
+use crate::table::{Figure, Role, Row, Table, Trust, filled};
 use crate::transfer::{
     AloneTogether, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
 };
@@ -30,15 +30,13 @@ impl Transfer {
     /// The series of passes, the streams of each, alone and together, the hosts, and the passes.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
-        let mut tables = vec![
+        filled([
             self.of_series(),
             self.of_streams(),
             self.of_comparisons(),
             self.of_hosts(),
             self.of_passes(),
-        ];
-        tables.retain(|it| !it.rows.is_empty());
-        tables
+        ])
     }
 
     /// What must be known of each series.
