@@ -7,25 +7,22 @@ use procedure::{
     CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, OfferedFigures, OfferedRow, PointPlan,
     Requirement, Trial, rated_name,
 };
-use results::{
-    Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
-};
+use results::{Access, Curve, Measurement, Run, Setup, Status, Warning, WarningCode};
 use stats::{Goal, Verdict};
-use units::{Bytes, Duration, TargetName, format_count, format_counted};
+use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, FileSet, Gap, GapShape, MixSpec, Pacing};
 
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::stage::{Show, Stage};
-use host::environment;
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest};
+use lab::bench::{Bench, BenchError, BenchRequest, open_bench, open_null};
 use lab::hosts::Ranks;
-use lab::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
+use lab::laboratory::{Glimpse, Outcome};
 use lab::simulated::law;
 use lab::storage::wrong_data;
-use lab::test_file::{SIZE_DEFAULT, stop_of, stopped};
+use lab::test_file::{SIZE_DEFAULT, stopped};
 
 /// The name of the one trial.
 pub(crate) const TRIAL: &str = "trial";
@@ -83,10 +80,16 @@ pub fn measure_load(
     let offer = request.offer();
     let goals = offer.check(&request.goals).map_err(BenchError::Usage);
     Ranks::on_all(request.bench.ranks.as_ref(), goals)?;
-    if request.bench.target.is_null() {
-        return on_null(request, interrupt, show);
-    }
-    session::run(&request.bench, interrupt, show, |session| {
+    let bench = &request.bench;
+    let opened = match (&request.question, bench.target.is_null()) {
+        (LoadQuestion::Curve(_), true) => {
+            let text = "the null target has no load curve";
+            return Err(BenchError::Usage(text.into()));
+        }
+        (_, true) => open_null(bench.size.unwrap_or(SIZE_DEFAULT), bench.storage.seed),
+        (_, false) => open_bench(bench)?,
+    };
+    session::run_on(opened, (bench, interrupt, show), |session| {
         if request.spec.mix.write > 0 || request.spec.mix.flush > 0 {
             session.refuse_writes()?;
         }
@@ -193,69 +196,6 @@ impl LoadRequest {
             true => offer,
             false => rated.into_iter().fold(offer, OfferedFigures::and_rated),
         }
-    }
-}
-
-/// What the engine itself costs: no target, no file, no driver of the kernel's.
-fn on_null(
-    request: &LoadRequest,
-    interrupt: &Interrupt,
-    show: Show<'_>,
-) -> Result<Run, BenchError> {
-    let mut laboratory = NullLaboratory::new(request.bench.storage.seed);
-    let size = request.bench.size.unwrap_or(SIZE_DEFAULT);
-    let LoadQuestion::Trial { .. } = request.question else {
-        return Err(BenchError::Usage(
-            "the null target has no load curve".into(),
-        ));
-    };
-    let environment = environment::capture();
-    let trial = request.trial(size, None, Access::Null);
-    let outcome = laboratory.measure(&trial, &mut |glimpse| {
-        let TrialProgress {
-            done,
-            elapsed,
-            left,
-        } = progress_in(&trial, 0.0, Duration::ZERO, glimpse);
-        show(&Stage {
-            title: &trial.title,
-            done,
-            elapsed,
-            left,
-            glimpse: Some(glimpse),
-        });
-        interrupt.is_raised().is_none()
-    })?;
-    let elapsed = laboratory.now();
-    let status = match outcome.failure.is_some() || interrupt.is_raised().is_some() {
-        false => Status::Complete,
-        true => Status::Partial {
-            reason: stop_of(&trial.title, outcome.failure, interrupt).reason(),
-        },
-    };
-    let mut measurement = outcome.measurement;
-    measurement.series = outcome.series;
-    measurement.intervals = outcome.intervals;
-    let mut setup = request.bench.resolved(size);
-    request.resolve_depth(&mut setup);
-    Ok(Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        measurements: vec![measurement],
-        warnings: vec![Warning::info(
-            WarningCode::NullTarget,
-            "Nothing was read or written: the figures are Seekstone's own overhead.",
-        )],
-        ..Run::empty(setup, environment, null_description(size))
-    })
-}
-
-/// The target that holds nothing.
-pub(crate) fn null_description(size: Bytes) -> TargetDescription {
-    let name = TargetName::Null.to_string();
-    TargetDescription {
-        memory_backed: true,
-        ..TargetDescription::simulated(&name, &name, (size > Bytes(0)).then_some(size.0))
     }
 }
 

@@ -12,7 +12,7 @@ use drivers::{
 use engine::OnError;
 use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
 use results::environment::TargetKind;
-use results::{Access, Caution, Setup, TargetDescription};
+use results::{Access, Caution, Setup, TargetDescription, Warning};
 use units::{Bytes, Duration, TargetName};
 use verify::Findings;
 
@@ -20,7 +20,7 @@ pub use self::place::Bench;
 use crate::cells::{Cells, Killed};
 use crate::hosts::{CommonTarget, Ranks, TargetReport};
 use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
-use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
+use crate::laboratory::{LaboratoryError, NullLaboratory, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
 use crate::state_file::StateFileError;
 use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
@@ -29,7 +29,8 @@ use host::inspect::{self, InspectError};
 use host::limits::ProcessLimits;
 use host::processors::processors;
 
-use again::{changed, found, replayed};
+use again::changed;
+pub use again::{found, replayed};
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
 /// the file for the page cache takes up to half as much again and the small files need the rest,
@@ -159,6 +160,16 @@ pub struct OpenedBench {
     pub cautions: Vec<Caution>,
     /// What a procedure must know.
     pub facts: CheckUpFacts,
+}
+
+impl OpenedBench {
+    /// What inspection and opening found worth saying, once what was made is removed; and what could
+    /// not be.
+    pub fn leave(&mut self) -> Vec<Warning> {
+        let mut warnings = self.bench.warnings(&self.cautions);
+        warnings.extend(self.bench.clean_up());
+        warnings
+    }
 }
 
 /// Look at a target and open it. In a directory this makes a work directory and nothing else.
@@ -346,6 +357,30 @@ fn refuse_without_poll_queues(
     )))
 }
 
+/// What holds nothing: trials on it show what the engine itself costs.
+#[must_use]
+pub fn open_null(size: Bytes, seed: u64) -> OpenedBench {
+    let name = TargetName::Null.to_string();
+    let facts = CheckUpFacts {
+        makes_files: false,
+        may_overwrite: true,
+        existing: Some(size),
+        room: size,
+        memory: Bytes(0),
+        access: Access::Null,
+        has_page_cache: false,
+    };
+    OpenedBench {
+        bench: Bench::Null(NullLaboratory::new(seed)),
+        description: TargetDescription {
+            memory_backed: true,
+            ..TargetDescription::simulated(&name, &name, (size > Bytes(0)).then_some(size.0))
+        },
+        cautions: Vec::new(),
+        facts,
+    }
+}
+
 fn simulated(request: &BenchRequest, model: &str) -> Result<OpenedBench, BenchError> {
     let spec = open_recorded_model(model, &request.setup)?;
     let size = part_of(request, spec.size)?;
@@ -378,33 +413,48 @@ fn in_directory(
     description: TargetDescription,
     cautions: Vec<Caution>,
 ) -> Result<OpenedBench, BenchError> {
-    let owner = DirectoryOwner {
-        program: format!("seekstone {}", host::VERSION),
-        started: environment::capture().started_at,
-        purpose: request.purpose.clone(),
-    };
     settings.reserve = reserve;
+    let owner = directory_owner(&request.purpose);
     let mut laboratory = StorageLaboratory::in_directory(path, &owner, settings)?;
     laboratory.probe_directory()?;
+    Ok(real(request, laboratory, room, (description, cautions)))
+}
+
+/// What the marker of a work directory says of it.
+#[must_use]
+pub fn directory_owner(purpose: &str) -> DirectoryOwner {
+    DirectoryOwner {
+        program: format!("seekstone {}", host::VERSION),
+        started: environment::capture().started_at,
+        purpose: purpose.to_owned(),
+    }
+}
+
+/// Real storage that is open: in a directory files of at most `size` are made, of what exists so
+/// much is used.
+fn real(
+    request: &BenchRequest,
+    laboratory: StorageLaboratory,
+    size: Bytes,
+    (description, cautions): (TargetDescription, Vec<Caution>),
+) -> OpenedBench {
+    let makes_files = description.kind == TargetKind::Directory;
     let facts = CheckUpFacts {
-        makes_files: true,
-        may_overwrite: false,
-        existing: None,
-        room,
+        makes_files,
+        may_overwrite: request.overwrite,
+        existing: (!makes_files).then_some(size),
+        room: size,
         memory: memory(),
         access: laboratory.access(),
         has_page_cache: true,
     };
-    Ok(OpenedBench {
-        bench: Bench::Real(Box::new(Kept::new(
-            laboratory,
-            request.cells.clone(),
-            request.storage.seed,
-        ))),
+    let kept = Kept::new(laboratory, request.cells.clone(), request.storage.seed);
+    OpenedBench {
+        bench: Bench::Real(Box::new(kept)),
         description,
         cautions,
         facts,
-    })
+    }
 }
 
 fn on_target(
@@ -437,25 +487,7 @@ fn on_target(
             path.display()
         )));
     }
-    let facts = CheckUpFacts {
-        makes_files: false,
-        may_overwrite: request.overwrite,
-        existing: Some(size),
-        room: size,
-        memory: memory(),
-        access: laboratory.access(),
-        has_page_cache: true,
-    };
-    Ok(OpenedBench {
-        bench: Bench::Real(Box::new(Kept::new(
-            laboratory,
-            request.cells.clone(),
-            request.storage.seed,
-        ))),
-        description,
-        cautions,
-        facts,
-    })
+    Ok(real(request, laboratory, size, (description, cautions)))
 }
 
 /// The part of an existing target that is used: all of `whole`, or as much of it as asked for.

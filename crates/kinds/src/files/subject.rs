@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration as StdDuration;
 
 use drivers::{
-    CacheDrop, DeviceReader, DirectoryOwner, FileSystemDriver, FileSystemOptions, TargetError,
-    WorkDirectory, free_space,
+    CacheDrop, DeviceReader, FileSystemDriver, FileSystemOptions, TargetError, WorkDirectory,
+    free_space,
 };
 use engine::{Activity, Clock, FileDriver, ProcessorTime};
 use procedure::{FileItem, RoundOrder};
@@ -20,9 +20,8 @@ use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
 use super::model::{self, open_model};
 use super::run::{FileWork, FilesRequest};
-use host::environment;
 use host::inspect::inspect;
-use lab::bench::{BenchError, inspected};
+use lab::bench::{BenchError, directory_owner, inspected};
 use lab::laboratory::{LaboratoryError, with_causes};
 
 /// Where a memory disk usually is.
@@ -406,11 +405,7 @@ fn open_directory(
 /// A work directory of this host's own, or that of rank 0 where hosts use each other's files.
 fn work_directory(path: &Path, request: &FilesRequest) -> Result<WorkDirectory, BenchError> {
     let create = || {
-        let owner = DirectoryOwner {
-            program: format!("seekstone {}", host::VERSION),
-            started: environment::capture().started_at,
-            purpose: request.purpose.clone(),
-        };
+        let owner = directory_owner(&request.purpose);
         WorkDirectory::create(path, &owner).map_err(LaboratoryError::from)
     };
     let ranks = request.ranks.as_ref();

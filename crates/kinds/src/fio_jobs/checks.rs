@@ -1,6 +1,6 @@
 //! What verification finds in the phases of jobs, and what becomes of it.
 
-use lab::bench::BenchError;
+use lab::bench::{Bench, BenchError};
 use lab::cells::Killed;
 use lab::laboratory::Laboratory as _;
 use lab::storage::wrong_data;
@@ -8,7 +8,6 @@ use units::Duration;
 use verify::{Findings, VerifyMismatch};
 use workload::TargetId;
 
-use super::opened::FioBench;
 use super::plan::FioPlan;
 use super::run::FioSession;
 use super::verify::AfterPhase;
@@ -28,7 +27,7 @@ impl FioSession<'_, '_> {
     pub(super) fn read_back(
         &mut self,
         after: &AfterPhase,
-        bench: &mut FioBench,
+        bench: &mut Bench,
     ) -> Result<(), BenchError> {
         let Self {
             show,
@@ -37,15 +36,10 @@ impl FioSession<'_, '_> {
             ..
         } = self;
         let real = match bench {
-            FioBench::Real(real) => real,
+            Bench::Real(real) => real,
             // What was found is not kept: as far as that is known, nothing was read back.
-            FioBench::Replayed(..) => return Err(Killed.into()),
-            FioBench::Null(_)
-            | FioBench::Simulated(_)
-            | FioBench::Fleet(_)
-            | FioBench::Served(..) => {
-                return Ok(());
-            }
+            Bench::Replayed(..) => return Err(Killed.into()),
+            _ => return Ok(()),
         };
         let begun = real.now();
         for &file in &after.reads_back {

@@ -1,21 +1,21 @@
 //! A load curve over several targets or workloads at once, that says which target saturates first.
 
 use host::interrupt::Interrupt;
-use host::{environment, inspect};
-use lab::bench::BenchError;
-use lab::laboratory::Outcome;
+use lab::bench::{BenchError, OpenedBench};
+use lab::laboratory::{Laboratory as _, Outcome};
 use procedure::{CurveOptions, CurveStep, LoadCurve, PointPlan, Trial};
-use results::{Measurement, Run, Status, Warning};
+use results::{Measurement, Run, Setup, Status, TargetDescription, Warning};
 use stats::Estimate;
-use units::{Duration, format_count, format_counted};
+use units::{Duration, Instant, format_count, format_counted};
 
 use super::load_shares::LoadShares;
-use super::opened::{FioBench, OpenedJobs, open_jobs};
+use super::opened::{OpenedJobs, open_jobs};
 use super::plan::FioPlan;
 use super::reporting::PhaseReporter;
 use super::run::{FioRequest, FioSession, JobTimes, Recall, TrialShape, trial};
 use super::saturation::{TargetAt, TargetLoads};
 use super::targets::{names_of, row_of, specs_of};
+use crate::session::{self, MeasurementSession};
 use crate::single_load::resolve_levels;
 use crate::stage::Show;
 
@@ -39,75 +39,52 @@ pub fn curve_of_targets(
     asked: &CurveOfTargets,
     (interrupt, show): (&Interrupt, Show<'_>),
 ) -> Result<Run, BenchError> {
-    let OpenedJobs {
-        plan,
-        mut bench,
-        found: files,
-    } = open_jobs(request)?;
-    let mut description = files.description;
-    description.given = names_of(request).join(", ");
-    let begun = bench.laboratory().now();
-    let environment = environment::capture();
-    let title = &asked.title;
-    let mut measurer = CurveMeasurer {
+    let OpenedJobs { plan, mut opened } = open_jobs(request)?;
+    opened.description.given = names_of(request).join(", ");
+    session::carry_out(CurveMeasurer {
         request,
-        plan: &plan,
         asked,
         session: FioSession::new(&plan, PhaseReporter::default(), interrupt, show),
+        plan,
+        opened,
         procedure: LoadCurve::new(asked.options.clone()),
         loads: TargetLoads::default(),
         most: None,
         idle: Vec::new(),
-    };
-    let done = measurer.ask(&mut bench);
-    let curve = measurer.procedure.found(title);
-    let status = match done {
-        Ok(()) => Status::Complete,
-        Err(stop) if curve.is_none() => return Err(bench.abandon(stop)),
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
-        },
-    };
-    let elapsed = bench.laboratory().now().since(begun);
-    let mut warnings: Vec<Warning> = inspect::warnings(&files.cautions);
-    warnings.extend(bench.warnings());
-    let mut setup = request.setup.clone();
-    resolve_levels(&mut setup, &status, curve.as_ref());
-    let mut measurements = measurer.most.map_or(Vec::new(), |it| it.1);
-    measurements.extend(measurer.procedure.failed().cloned());
-    Ok(Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        findings: measurer.loads.finding().into_iter().collect(),
-        measurements,
-        curves: Vec::from_iter(curve),
-        warnings,
-        ..Run::empty(setup, environment, description)
     })
 }
 
 struct CurveMeasurer<'a, 'b> {
     request: &'a FioRequest,
-    plan: &'a FioPlan,
+    plan: FioPlan,
+    opened: OpenedBench,
     asked: &'a CurveOfTargets,
     session: FioSession<'a, 'b>,
     procedure: LoadCurve,
     loads: TargetLoads,
-    /// The highest load that all targets kept up with, and its rows.
+    /// Clients of the highest load that was kept up with, and the rows there.
     most: Option<(u32, Vec<Measurement>)>,
-    /// What each workload did with one operation at a time, before arrivals were offered.
+    /// Rows where nobody waits for another.
     idle: Vec<(usize, Measurement)>,
 }
 
-impl CurveMeasurer<'_, '_> {
-    fn ask(&mut self, bench: &mut FioBench) -> Result<(), BenchError> {
-        self.session.lay_out(self.plan, bench)?;
+impl MeasurementSession for CurveMeasurer<'_, '_> {
+    type Outcome = Run;
+
+    fn now(&mut self) -> Instant {
+        self.opened.bench.laboratory().now()
+    }
+
+    fn measure(&mut self) -> Result<(), BenchError> {
+        let bench = &mut self.opened.bench;
+        self.session.lay_out(&self.plan, bench)?;
         let recall = match self.plan.writes_blank_files() {
             true => Recall::Never,
             false => Recall::WhereKept,
         };
         while let CurveStep::Measure(point) = self.procedure.next_step() {
-            let trial = self.trial(&point, bench);
+            let trial = self.trial(&point);
+            let bench = &mut self.opened.bench;
             let begun = bench.laboratory().now();
             let outcome = self.session.measure(&trial, bench, recall, &mut |_| true)?;
             let elapsed = bench.laboratory().now().since(begun);
@@ -117,6 +94,38 @@ impl CurveMeasurer<'_, '_> {
         Ok(())
     }
 
+    fn is_empty(&self) -> bool {
+        self.procedure.found("").is_none()
+    }
+
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+        Ok(self.opened.leave())
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        self.opened.bench.abandon(error)
+    }
+
+    fn recorded(&self, status: &Status) -> (Setup, TargetDescription) {
+        let mut setup = self.request.setup.clone();
+        let curve = self.procedure.found(&self.asked.title);
+        resolve_levels(&mut setup, status, curve.as_ref());
+        (setup, self.opened.description.clone())
+    }
+
+    fn complete(self, run: Run) -> Run {
+        let mut measurements = self.most.map_or(Vec::new(), |it| it.1);
+        measurements.extend(self.procedure.failed().cloned());
+        Run {
+            findings: self.loads.finding().into_iter().collect(),
+            measurements,
+            curves: Vec::from_iter(self.procedure.found(&self.asked.title)),
+            ..run
+        }
+    }
+}
+
+impl CurveMeasurer<'_, '_> {
     fn record(&mut self, point: &PointPlan, outcome: &Outcome, elapsed: Duration) {
         let whole = &outcome.measurement;
         let rows = self.rows_of(outcome);
@@ -183,7 +192,7 @@ impl CurveMeasurer<'_, '_> {
         rows
     }
 
-    fn trial(&self, point: &PointPlan, bench: &FioBench) -> Trial {
+    fn trial(&self, point: &PointPlan) -> Trial {
         let driver = self.request.storage.driver;
         let phase = self.asked.shares.dealt(&self.plan.phases[0], point, driver);
         let load = match point.sources {
@@ -203,7 +212,7 @@ impl CurveMeasurer<'_, '_> {
             sample_every: None,
             warm_up: point.warm_up,
         };
-        trial(&phase, bench, (point.salt, Some(&shape)))
+        trial(&phase, &self.opened.bench, (point.salt, Some(&shape)))
     }
 }
 

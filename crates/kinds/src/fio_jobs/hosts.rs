@@ -13,9 +13,7 @@ use lab::laboratory::LaboratoryError;
 use results::Measurement;
 use units::Duration;
 
-use super::opened::{
-    FoundFiles, OpenedJobs, describe, open, place_of, refuse_unwanted_writes, reserve_at, size_of,
-};
+use super::opened::{OpenedJobs, open, place_of, refuse_unwanted_writes, reserve_at, size_of};
 use super::plan::{FioPlan, JobStorage, PlannedFile, plan_jobs};
 use super::run::{FioRequest, JobTimes};
 
@@ -75,31 +73,31 @@ impl CollectedTimes {
 /// # Errors
 /// When a job cannot be carried out somewhere, or hosts differ.
 pub(super) fn open_on_all(ranks: &Ranks, request: &FioRequest) -> Result<OpenedJobs, BenchError> {
-    let (claims, planned) = match planned(request) {
-        Ok(planned) => (claims(&planned.0, request), Some(planned)),
+    let (claims, plan) = match planned(request) {
+        Ok(plan) => (claims(&plan, request), Some(plan)),
         Err(error) => (Err(error), None),
     };
     let differences = ranks.agree_on_claims(claims)?;
-    let Some((plan, found)) = planned else {
+    let Some(plan) = plan else {
         return Err(BenchError::Served);
     };
     let opened = open(&plan, request).map_err(of_full_host);
-    let (access, bench) = match opened {
-        Ok(bench) => (Ok(bench.access(true)), Some(bench)),
+    let (access, opened) = match opened {
+        Ok(opened) => (Ok(opened.facts.access), Some(opened)),
         Err(error) => (Err(error), None),
     };
-    match (ranks.agree_on_access(access), bench) {
-        (Ok(()), Some(bench)) => Ok(OpenedJobs {
-            plan,
-            bench: bench.of_ranks(ranks, request, differences),
-            found,
-        }),
-        (Err(error), Some(mut bench)) => Err(bench.abandon(error)),
+    match (ranks.agree_on_access(access), opened) {
+        (Ok(()), Some(mut opened)) => {
+            let how = (request.storage.seed, request.storage.on_error);
+            opened.bench = opened.bench.of_ranks(ranks, how, differences);
+            Ok(OpenedJobs { plan, opened })
+        }
+        (Err(error), Some(mut opened)) => Err(opened.bench.abandon(error)),
         (agreed, None) => Err(agreed.err().unwrap_or(BenchError::Served)),
     }
 }
 
-fn planned(request: &FioRequest) -> Result<(FioPlan, FoundFiles), BenchError> {
+fn planned(request: &FioRequest) -> Result<FioPlan, BenchError> {
     let plan = plan_jobs(&request.jobs, &|path: &Path| size_of(path, &request.setup));
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
     if plan.storage != JobStorage::Files {
@@ -110,8 +108,7 @@ fn planned(request: &FioRequest) -> Result<(FioPlan, FoundFiles), BenchError> {
         ));
     }
     refuse_unwanted_writes(&plan, request)?;
-    let (description, cautions) = describe(&plan)?;
-    Ok((plan, FoundFiles::on_hosts(description, cautions)))
+    Ok(plan)
 }
 
 /// What a plan takes, and from where.

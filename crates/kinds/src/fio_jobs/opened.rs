@@ -4,60 +4,39 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use drivers::{AccessMode, Caching, DirectoryOwner, Target, TargetOptions, free_space};
+use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
 use fio::Job;
-use host::interrupt::Interrupt;
+use host::inspect;
 use host::limits::{LimitError, check_budget};
-use host::{environment, inspect};
-use lab::bench::BenchError;
+use lab::bench::{Bench, BenchError, OpenedBench, directory_owner, found, open_null, replayed};
 use lab::cells::{Cells, Killed};
-use lab::hosts::{FleetLaboratory, Ranks, serve};
-use lab::kept::{Kept, ReplayLaboratory};
-use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, SimLaboratory};
+use lab::kept::{Kept, OpenedTarget, ReplayLaboratory};
+use lab::laboratory::{Laboratory, LaboratoryError, SimLaboratory};
 use lab::simulated::open_recorded_model;
 use lab::storage::{FileToMake, StorageLaboratory, WantedFile};
-use procedure::Trial;
-use results::{Access, Caution, Setup, Severity, TargetDescription, Warning, WarningCode};
+use procedure::CheckUpFacts;
+use results::{Access, Caution, Setup, TargetDescription};
 use serde::{Deserialize, Serialize};
 use sim::SimError;
 use units::{Bytes, TargetName};
-use verify::Findings;
 use workload::TargetId;
 
 use super::hosts::open_on_all;
 use super::plan::{FioPlan, JobStorage, PlannedFile, plan_jobs};
 use super::run::{FioRequest, Recall};
-use crate::single_load::null_description;
 
 /// What is to be done, and where.
 pub(super) struct OpenedJobs {
     pub plan: FioPlan,
-    pub bench: FioBench,
-    /// What was found when the run was begun.
-    pub found: FoundFiles,
+    pub opened: OpenedBench,
 }
 
-/// What the files of jobs were found to be.
+/// What the files of jobs were found to be when the run was begun.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct FoundFiles {
+struct FoundFiles {
     /// Bytes of each file that was there.
     sizes: BTreeMap<PathBuf, Option<u64>>,
-    pub description: TargetDescription,
-    pub cautions: Vec<Caution>,
-    /// How direct requests reach them, and what opening found, where they are real.
-    real: Option<(Access, Vec<Warning>)>,
-}
-
-impl FoundFiles {
-    /// Of a run of several hosts, of which nothing is kept against a kill.
-    pub(super) const fn on_hosts(description: TargetDescription, cautions: Vec<Caution>) -> Self {
-        Self {
-            sizes: BTreeMap::new(),
-            description,
-            cautions,
-            real: None,
-        }
-    }
+    target: OpenedTarget,
 }
 
 /// Plan jobs, and open or make their files, as they were when the run was begun.
@@ -84,32 +63,22 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
     let plan = plan_jobs(&request.jobs, &size_of);
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
     if is_replay {
-        let found = known.ok_or(Killed)?;
+        let target = known.ok_or(Killed)?.target;
         let replay = ReplayLaboratory::new(request.cells.clone(), request.storage.seed);
-        let bench = FioBench::Replayed(replay, Box::new(found.clone()));
-        return Ok(OpenedJobs { plan, bench, found });
+        let opened = replayed(replay, target);
+        return Ok(OpenedJobs { plan, opened });
     }
     let sizes = sizes.into_inner();
     if let Some(known) = &known {
         refuse_changed(&known.sizes, &sizes)?;
     }
     refuse_unwanted_writes(&plan, request)?;
-    let (description, cautions) = describe(&plan)?;
-    let bench = open(&plan, request)?;
-    let real = match &bench {
-        FioBench::Real(real) => Some((real.access(), notes_of(real))),
-        _ => None,
-    };
-    let found = FoundFiles {
-        sizes,
-        description,
-        cautions,
-        real,
-    };
+    let opened = open(&plan, request)?;
     if known.is_none() {
-        request.cells.note(&of, &found);
+        let target = found(&opened);
+        request.cells.note(&of, &FoundFiles { sizes, target });
     }
-    Ok(OpenedJobs { plan, bench, found })
+    Ok(OpenedJobs { plan, opened })
 }
 
 /// What was measured on other files is not mixed with what would be measured on these.
@@ -166,20 +135,19 @@ pub(super) fn refuse_unwanted_writes(
     )))
 }
 
-pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
-    let first = plan.files.first();
-    match (&plan.storage, first) {
-        (JobStorage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
-        (JobStorage::Simulated, Some(_)) => {
+fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+    match plan.storage {
+        _ if plan.files.is_empty() => Ok((open_null(Bytes(0), 0).description, Vec::new())),
+        JobStorage::Files => describe_files(&plan.files),
+        JobStorage::Null | JobStorage::Simulated => {
             let names: Vec<String> = plan.files.iter().map(name_of_model).collect();
-            let (name, size) = (
-                names.join(", "),
-                plan.files.iter().map(|it| it.exists).sum(),
-            );
-            let description = TargetDescription::simulated(&name, &name, size);
-            Ok((description, Vec::new()))
+            let size = plan.files.iter().map(|it| it.exists).sum();
+            let names = names.join(", ");
+            Ok((
+                TargetDescription::simulated(&names, &names, size),
+                Vec::new(),
+            ))
         }
-        (JobStorage::Files, Some(_)) => describe_files(&plan.files),
     }
 }
 
@@ -227,19 +195,6 @@ fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Where jobs are carried out.
-pub(super) enum FioBench {
-    Null(NullLaboratory),
-    Simulated(Kept<SimLaboratory>),
-    Real(Box<Kept<StorageLaboratory>>),
-    /// No target is opened: what a killed run measured is reported.
-    Replayed(ReplayLaboratory, Box<FoundFiles>),
-    /// On several hosts, of which this one is rank 0.
-    Fleet(Box<FleetLaboratory>),
-    /// On several hosts, of which this one does as rank 0 says.
-    Served(Box<StorageLaboratory>, Ranks),
-}
-
 /// Descriptors that a file takes: that of its name and that of its data. All files of a run are
 /// open as long as it lasts, whatever `openfiles` says.
 const DESCRIPTORS_OF_FILE: u64 = 2;
@@ -263,10 +218,11 @@ fn plan_fits(plan: &FioPlan) -> Result<(), LimitError> {
     }
 }
 
-pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<FioBench, BenchError> {
+pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, BenchError> {
     let settings = &request.storage;
-    match &plan.storage {
-        JobStorage::Null => Ok(FioBench::Null(NullLaboratory::new(settings.seed))),
+    let (description, cautions) = describe(plan)?;
+    let bench = match &plan.storage {
+        JobStorage::Null => return Ok(open_null(Bytes(0), settings.seed)),
         JobStorage::Simulated => {
             let model = |(number, file): (u32, &PlannedFile)| {
                 let spec = open_recorded_model(&name_of_model(file), &request.setup)?;
@@ -275,24 +231,35 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<FioBench, Ben
             let models: Result<_, SimError> = (0..).zip(&plan.files).map(model).collect();
             let laboratory = SimLaboratory::on_several(models?, settings.seed);
             let laboratory = laboratory.with_errors(settings.on_error);
-            Ok(FioBench::Simulated(kept(laboratory, request)))
+            Bench::Simulated(kept(laboratory, request))
         }
         JobStorage::Files => {
             plan_fits(plan).map_err(LaboratoryError::from)?;
-            let owner = DirectoryOwner {
-                program: format!("seekstone {}", host::VERSION),
-                started: environment::capture().started_at,
-                purpose: "fio".into(),
-            };
+            let owner = directory_owner("fio");
             let files = plan.files.iter().map(|file| wanted_file(file, request));
             let wanted = files.collect::<Result<Vec<WantedFile>, _>>()?;
             let mut settings = settings.clone();
             settings.reserve = request.reserve.map_or(0, |it| it.0);
             let confirmed = request.confirmed.as_deref();
             let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
-            Ok(FioBench::Real(Box::new(kept(laboratory, request))))
+            Bench::Real(Box::new(kept(laboratory, request)))
         }
-    }
+    };
+    let facts = CheckUpFacts {
+        makes_files: false,
+        may_overwrite: request.overwrite,
+        existing: None,
+        room: Bytes(0),
+        memory: Bytes(0),
+        access: bench.access(),
+        has_page_cache: is_real(&bench),
+    };
+    Ok(OpenedBench {
+        bench,
+        description,
+        cautions,
+        facts,
+    })
 }
 
 fn name_of_model(file: &PlannedFile) -> String {
@@ -332,175 +299,38 @@ pub(super) fn reserve_at(directory: &Path, request: &FioRequest) -> Result<u64, 
     }
 }
 
-impl FioBench {
-    pub(super) fn laboratory(&mut self) -> &mut dyn Laboratory {
-        match self {
-            Self::Null(null) => null,
-            Self::Simulated(simulated) => simulated,
-            Self::Real(real) => real.as_mut(),
-            Self::Replayed(replay, _) => replay,
-            Self::Fleet(fleet) => fleet.as_mut(),
-            Self::Served(local, _) => local.as_mut(),
-        }
-    }
-
-    /// The laboratory for a trial that may be told where its result was kept, or not.
-    pub(super) fn laboratory_for(&mut self, recall: Recall) -> Box<dyn Laboratory + '_> {
-        match (self, recall) {
-            (Self::Fleet(fleet), Recall::Fill) => Box::new(fleet.that_leaves()),
-            (Self::Fleet(fleet), _) => Box::new(fleet.of_each()),
-            (Self::Simulated(simulated), Recall::Never | Recall::Fill) => {
-                Box::new(simulated.leaving())
-            }
-            (Self::Real(real), Recall::Never | Recall::Fill) => Box::new(real.leaving()),
-            (other, _) => Box::new(other.laboratory()),
-        }
-    }
-
-    /// The same as one of several hosts, which differ in `notes`.
-    pub(super) fn of_ranks(self, ranks: &Ranks, request: &FioRequest, notes: Vec<String>) -> Self {
-        let how = (request.storage.seed, request.storage.on_error);
-        match self {
-            Self::Real(local) if ranks.leads() => {
-                let local = local.alone();
-                Self::Fleet(Box::new(FleetLaboratory::new(
-                    local,
-                    ranks.clone(),
-                    how,
-                    notes,
-                )))
-            }
-            Self::Real(local) => Self::Served(Box::new(local.alone()), ranks.clone()),
-            other => other,
-        }
-    }
-
-    /// Where another rank leads, carry out those of `trials` that it names, to the end.
-    ///
-    /// # Errors
-    /// [`BenchError::Served`] when all is done, or why it is not.
-    pub(super) fn serve(&mut self, how: (&[Trial], &Interrupt)) -> Result<(), BenchError> {
-        let Self::Served(local, ranks) = self else {
-            return Ok(());
-        };
-        match serve(ranks, local, how) {
-            Ok(()) => Err(BenchError::Served),
-            Err(error) => Err(self.abandon(error)),
-        }
-    }
-
-    /// The hosts, of which this one is rank 0.
-    pub(super) const fn fleet(&mut self) -> Option<&mut FleetLaboratory> {
-        match self {
-            Self::Fleet(fleet) => Some(fleet),
-            _ => None,
-        }
-    }
-
-    /// Verify what the plan says.
-    pub(super) fn verify(&mut self, plan: &FioPlan) -> Result<(), BenchError> {
-        let (Self::Real(real), Some(verify)) = (self, &plan.verify) else {
-            return Ok(());
-        };
-        let targets = |files: &[usize]| -> Vec<TargetId> {
-            files
-                .iter()
-                .map(|file| TargetId(*file as u32 * 2))
-                .collect()
-        };
-        let inherited = targets(&verify.inherited);
-        Ok(real.verify_targets(&targets(&verify.files), &inherited, verify.unit)?)
-    }
-
-    /// What verification found so far.
-    pub(super) fn findings(&self) -> Findings {
-        match self {
-            Self::Real(real) => real.findings(),
-            _ => Findings::default(),
-        }
-    }
-
-    /// Whether time stands still while nothing is measured.
-    pub(super) const fn is_virtual(&self) -> bool {
-        matches!(self, Self::Simulated(_))
-    }
-
-    /// Whether it is, or was, the storage of this machine.
-    pub(super) const fn is_real(&self) -> bool {
-        match self {
-            Self::Null(_) | Self::Simulated(_) => false,
-            Self::Real(_) | Self::Fleet(_) | Self::Served(..) => true,
-            Self::Replayed(_, found) => found.real.is_some(),
-        }
-    }
-
-    pub(super) fn access(&self, is_direct: bool) -> Access {
-        let real = match self {
-            Self::Null(_) => return Access::Null,
-            Self::Simulated(_) => return Access::Simulated,
-            Self::Real(real) => real.access(),
-            Self::Fleet(fleet) => fleet.local.access(),
-            Self::Served(local, _) => local.access(),
-            Self::Replayed(_, found) => match &found.real {
-                None => return Access::Simulated,
-                Some((access, _)) => *access,
-            },
-        };
-        if is_direct { real } else { Access::Buffered }
-    }
-
-    /// What opening found, and what could not be removed.
-    pub(super) fn warnings(&mut self) -> Vec<Warning> {
-        match self {
-            Self::Null(_) => vec![Warning::info(
-                WarningCode::NullTarget,
-                "Nothing was read or written: the figures are Seekstone's own overhead.",
-            )],
-            Self::Simulated(_) => Vec::new(),
-            Self::Replayed(_, found) => found.real.iter().flat_map(|it| it.1.clone()).collect(),
-            Self::Real(real) => {
-                let mut all = notes_of(real);
-                all.extend(left_behind(real.clean_up().err()));
-                all
-            }
-            Self::Served(local, _) => {
-                let mut all = notes_of(local);
-                all.extend(left_behind(local.clean_up().err()));
-                all
-            }
-            Self::Fleet(fleet) => {
-                let mut all = notes_of(&fleet.local);
-                all.extend(fleet.warnings());
-                all.extend(left_behind(fleet.local.clean_up().err()));
-                all.extend(left_behind(fleet.dismiss()));
-                all
-            }
-        }
-    }
-
-    pub(super) fn abandon(&mut self, error: BenchError) -> BenchError {
-        let left = self.warnings().into_iter();
-        let mut left = left.filter(|warning| warning.code == WarningCode::LeftBehind);
-        match left.next() {
-            None => error,
-            Some(warning) => BenchError::LeftBehind {
-                error: Box::new(error),
-                left: warning.text(),
-            },
-        }
+/// The laboratory for a trial that may be told where its result was kept, or not.
+pub(super) fn laboratory_for(bench: &mut Bench, recall: Recall) -> Box<dyn Laboratory + '_> {
+    match (recall, &bench) {
+        (Recall::Never, Bench::Fleet(_)) | (Recall::WhereKept, _) => bench.laboratory_of_each(),
+        (Recall::Never | Recall::Fill, _) => bench.laboratory_that_leaves(),
     }
 }
 
-/// What could not be removed.
-fn left_behind<T: ToString>(left: impl IntoIterator<Item = T>) -> Vec<Warning> {
-    let left = left.into_iter();
-    left.map(|left| Warning::warn(WarningCode::LeftBehind, left.to_string()))
-        .collect()
+/// Verify what the plan says.
+pub(super) fn verify(bench: &mut Bench, plan: &FioPlan) -> Result<(), BenchError> {
+    let (Bench::Real(real), Some(verify)) = (bench, &plan.verify) else {
+        return Ok(());
+    };
+    let targets = |files: &[usize]| -> Vec<TargetId> {
+        files
+            .iter()
+            .map(|file| TargetId(*file as u32 * 2))
+            .collect()
+    };
+    let inherited = targets(&verify.inherited);
+    Ok(real.verify_targets(&targets(&verify.files), &inherited, verify.unit)?)
 }
 
-/// What opening found.
-fn notes_of(real: &StorageLaboratory) -> Vec<Warning> {
-    let notes = real.notes().iter();
-    let doubt = |note: &String| Warning::new(Severity::Warning, WarningCode::Access, note.clone());
-    notes.map(doubt).chain(real.hung().cloned()).collect()
+/// Whether it is, or was, the storage of this machine.
+pub(super) fn is_real(bench: &Bench) -> bool {
+    !matches!(bench.access(), Access::Null | Access::Simulated)
+}
+
+/// How jobs reach their files, if all of them go past the page cache or not.
+pub(super) fn access_of(bench: &Bench, is_direct: bool) -> Access {
+    match is_real(bench) && !is_direct {
+        true => Access::Buffered,
+        false => bench.access(),
+    }
 }

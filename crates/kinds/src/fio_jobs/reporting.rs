@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{Follower, RowKey, RowRecord};
 use fio::{Job, JobLogs, SteadyReport, SteadyWatch};
-use lab::bench::BenchError;
+use lab::bench::{Bench, BenchError};
 use lab::laboratory::Outcome;
 use procedure::Ending;
 use results::{Warning, WarningCode};
@@ -15,7 +15,6 @@ use units::Duration;
 use workload::JobSpec;
 
 use super::follow::{LogTo, PhaseLogs, RowTally, SameMoment, Writers};
-use super::opened::FioBench;
 use super::plan::{FioPlan, JobPhase, PlannedFile};
 use super::run::JobTimes;
 use super::steady_count::SteadyCount;
@@ -84,17 +83,18 @@ impl<'a> PhaseReporter<'a> {
         &mut self,
         phase: &JobPhase,
         before: &[JobTimes],
-        bench: &mut FioBench,
-        measure: impl FnOnce(&mut FioBench, Look<'_>) -> Result<Outcome, BenchError>,
+        bench: &mut Bench,
+        measure: impl FnOnce(&mut Bench, Look<'_>) -> Result<Outcome, BenchError>,
     ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
         let first = self.copies;
         self.copies += phase.workloads.len();
         if self.logs.is_empty() && self.status.is_none() && phase.steady.is_none() {
             return Ok((measure(bench, &mut |_| true)?, None));
         }
-        let feed = Arc::new(CompletionFeed::new(match bench.is_virtual() {
-            true => WhenFull::Wait,
-            false => WhenFull::LeaveOut,
+        let feed = Arc::new(CompletionFeed::new(match bench {
+            // Its time stands still while nothing is measured.
+            Bench::Simulated(_) => WhenFull::Wait,
+            _ => WhenFull::LeaveOut,
         }));
         let is_fed = !self.logs.is_empty() || self.status.is_some();
         let next = is_fed.then(|| Arc::clone(&feed) as Arc<dyn Follower>);

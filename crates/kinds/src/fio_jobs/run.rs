@@ -6,25 +6,25 @@ use std::collections::BTreeMap;
 use engine::RowRecord;
 use fio::{Job, SteadyReport};
 use host::interrupt::Interrupt;
-use host::{environment, inspect};
-use lab::bench::BenchError;
+use lab::bench::{Bench, BenchError, OpenedBench};
 use lab::cells::Cells;
 use lab::hosts::Ranks;
 use lab::laboratory::{Laboratory as _, Outcome};
 use lab::storage::StorageSettings;
 use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
-use results::{Access, Measurement, Run, Setup, Status};
+use results::{Access, Measurement, Run, Setup, Status, TargetDescription, Warning};
 use stats::Goal;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
 use super::checks::lines_of;
 use super::fill::{fill, reading};
 use super::hosts::{CollectedTimes, HostTimes};
-use super::opened::{FioBench, OpenedJobs, open_jobs};
+use super::opened::{OpenedJobs, access_of, is_real, laboratory_for, open_jobs, verify};
 use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
+use crate::session::{self, MeasurementSession};
 use crate::single_load::TRIAL;
 use crate::stage::{Show, Stage};
 
@@ -113,60 +113,89 @@ pub fn run_jobs(
     reporting: Reporting<'_>,
     show: Show<'_>,
 ) -> Result<FioRun, BenchError> {
-    let OpenedJobs {
-        plan,
-        bench: mut place,
-        found: files,
-    } = open_jobs(request)?;
-    place.serve((&trials(&plan, &place, request.shape.as_ref()), interrupt))?;
-    if let Err(error) = place.verify(&plan) {
-        return Err(place.abandon(error));
+    let OpenedJobs { plan, mut opened } = open_jobs(request)?;
+    let bench = &mut opened.bench;
+    bench.serve_listed(&trials(&plan, bench, request.shape.as_ref()), interrupt)?;
+    if let Err(error) = verify(bench, &plan) {
+        return Err(bench.abandon(error));
     }
-    let begun = place.laboratory().now();
     let reporter = PhaseReporter::new(reporting, &request.jobs, &plan);
-    let mut session = FioSession::new(&plan, reporter, interrupt, show);
-    let done = session.carry_out(&plan, request.shape.as_ref(), &mut place);
-    let elapsed = place.laboratory().now().since(begun);
-    let findings = place.findings();
-    let mut found = lines_of(&findings, &plan);
-    let missed = misses(&session.rows, &request.jobs);
-    let status = match done {
-        Ok(()) if found.is_empty() && missed.is_empty() => Status::Complete,
-        Ok(()) if found.is_empty() => Status::Partial {
-            reason: missed.join("; "),
-        },
-        Ok(()) => Status::Partial {
-            reason: format!("verification found {findings}"),
-        },
-        Err(stop) if session.measurements.is_empty() && found.is_empty() => {
-            return Err(place.abandon(stop));
-        }
-        Err(stop) => Status::Partial {
-            reason: stop.reason(),
-        },
-    };
-    found.extend(missed);
-    let mut warnings = inspect::warnings(&files.cautions);
-    warnings.extend(place.warnings());
-    warnings.extend(session.reporter.warning());
-    let mut setup = request.setup.clone();
-    setup.resolve("workers", [request.storage.workers.to_string()]);
-    let run = Run {
-        status,
-        elapsed_ns: elapsed.as_nanos(),
-        measurements: session.measurements,
-        warnings,
-        ..Run::empty(setup, environment::capture(), files.description)
-    };
-    let log_error = session.reporter.log_error();
-    Ok(FioRun {
-        direct: place.access(true),
-        run,
-        rows: session.rows,
-        hosts: session.hosts.0,
-        found,
-        log_error,
+    session::carry_out(JobsSession {
+        session: FioSession::new(&plan, reporter, interrupt, show),
+        request,
+        plan,
+        opened,
+        found: Vec::new(),
     })
+}
+
+/// A session on the files of jobs.
+struct JobsSession<'a, 'b> {
+    request: &'a FioRequest,
+    session: FioSession<'a, 'b>,
+    plan: FioPlan,
+    opened: OpenedBench,
+    /// What verification found, and which jobs ended below their least rate, a line each.
+    found: Vec<String>,
+}
+
+impl MeasurementSession for JobsSession<'_, '_> {
+    type Outcome = FioRun;
+
+    fn now(&mut self) -> Instant {
+        self.opened.bench.laboratory().now()
+    }
+
+    fn measure(&mut self) -> Result<(), BenchError> {
+        let (shape, bench) = (self.request.shape.as_ref(), &mut self.opened.bench);
+        let done = self.session.carry_out(&self.plan, shape, bench);
+        let findings = bench.findings();
+        self.found = lines_of(&findings, &self.plan);
+        let is_right = self.found.is_empty();
+        let missed = misses(&self.session.rows, &self.request.jobs);
+        self.found.extend(missed.iter().cloned());
+        done?;
+        match missed.is_empty() {
+            _ if !is_right => Err(BenchError::WrongData(findings)),
+            true => Ok(()),
+            false => Err(BenchError::Refused(missed.join("; "))),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.session.measurements.is_empty() && self.found.is_empty()
+    }
+
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+        let mut warnings = self.opened.leave();
+        warnings.extend(self.session.reporter.warning());
+        Ok(warnings)
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        self.opened.bench.abandon(error)
+    }
+
+    fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
+        let mut setup = self.request.setup.clone();
+        setup.resolve("workers", [self.request.storage.workers.to_string()]);
+        (setup, self.opened.description.clone())
+    }
+
+    fn complete(self, run: Run) -> FioRun {
+        let session = self.session;
+        FioRun {
+            direct: self.opened.facts.access,
+            log_error: session.reporter.log_error(),
+            rows: session.rows,
+            hosts: session.hosts.0,
+            found: self.found,
+            run: Run {
+                measurements: session.measurements,
+                ..run
+            },
+        }
+    }
 }
 
 /// A moment as fio writes it, in the time zone of the system: `Sat Nov 28 04:46:40 2026`.
@@ -275,11 +304,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
     }
 
     /// Write the files that are made and read.
-    pub(super) fn lay_out(
-        &mut self,
-        plan: &FioPlan,
-        bench: &mut FioBench,
-    ) -> Result<(), BenchError> {
+    pub(super) fn lay_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
         let Some(trial) = fill_trial(plan, bench) else {
             return Ok(());
         };
@@ -292,7 +317,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
         &mut self,
         plan: &FioPlan,
         phase: &JobPhase,
-        bench: &mut FioBench,
+        bench: &mut Bench,
     ) -> Result<(), BenchError> {
         let Some(trial) = reading_trial(plan, phase, bench) else {
             return Ok(());
@@ -305,7 +330,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
         &mut self,
         plan: &FioPlan,
         shape: Option<&TrialShape>,
-        bench: &mut FioBench,
+        bench: &mut Bench,
     ) -> Result<(), BenchError> {
         self.lay_out(plan, bench)?;
         let recall = self.recall(plan);
@@ -344,7 +369,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
         &mut self,
         phase: (&JobPhase, Recall),
         trial: &Trial,
-        bench: &mut FioBench,
+        bench: &mut Bench,
     ) -> Result<(), BenchError> {
         let begun = self.spent;
         let (mut outcome, steady) = self.measure_phase(phase, trial, bench)?;
@@ -362,7 +387,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
             times.phase = Some(self.measurements.len());
         }
         self.measurements.push(outcome.measurement);
-        if let Some(fleet) = bench.fleet() {
+        if let Bench::Fleet(fleet) = bench {
             self.hosts
                 .take(fleet, (&self.rows, begun), &mut self.measurements);
         }
@@ -382,7 +407,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
         &mut self,
         (phase, recall): (&JobPhase, Recall),
         trial: &Trial,
-        bench: &mut FioBench,
+        bench: &mut Bench,
     ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
         let mut reporter = std::mem::take(&mut self.reporter);
         let before = self.rows.clone();
@@ -397,7 +422,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
     pub(super) fn measure(
         &mut self,
         trial: &Trial,
-        bench: &mut FioBench,
+        bench: &mut Bench,
         recall: Recall,
         look: Look<'_>,
     ) -> Result<Outcome, BenchError> {
@@ -409,7 +434,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
         } = self;
         let interrupt: &Interrupt = interrupt;
         let expected = expected(trial);
-        let mut laboratory = bench.laboratory_for(recall);
+        let mut laboratory = laboratory_for(bench, recall);
         let measured = laboratory.measure(trial, &mut |glimpse| {
             let goes_on = look(glimpse.elapsed);
             show(&Stage {
@@ -436,20 +461,20 @@ fn expected(trial: &Trial) -> Duration {
 }
 
 /// The trial that writes the files that are made and read, if there are any.
-fn fill_trial(plan: &FioPlan, bench: &FioBench) -> Option<Trial> {
+fn fill_trial(plan: &FioPlan, bench: &Bench) -> Option<Trial> {
     let fill = fill(&plan.files);
     let is_needed = plan.storage == JobStorage::Files && !fill.workloads.is_empty();
     is_needed.then(|| trial(&fill, bench, (0, None)))
 }
 
 /// The trial that reads what jobs of a phase want in the page cache, if any do.
-fn reading_trial(plan: &FioPlan, phase: &JobPhase, bench: &FioBench) -> Option<Trial> {
+fn reading_trial(plan: &FioPlan, phase: &JobPhase, bench: &Bench) -> Option<Trial> {
     let reading = reading(phase).filter(|_| plan.storage == JobStorage::Files)?;
     Some(trial(&reading, bench, (0, None)))
 }
 
 /// All trials of a plan.
-fn trials(plan: &FioPlan, bench: &FioBench, shape: Option<&TrialShape>) -> Vec<Trial> {
+fn trials(plan: &FioPlan, bench: &Bench, shape: Option<&TrialShape>) -> Vec<Trial> {
     let phases = (1..).zip(&plan.phases);
     let phases = phases.flat_map(|(number, phase)| {
         let before = reading_trial(plan, phase, bench).into_iter();
@@ -461,7 +486,7 @@ fn trials(plan: &FioPlan, bench: &FioBench, shape: Option<&TrialShape>) -> Vec<T
 /// The trial of a phase, the number of which makes it draw afresh.
 pub(super) fn trial(
     phase: &JobPhase,
-    bench: &FioBench,
+    bench: &Bench,
     (number, shape): (u64, Option<&TrialShape>),
 ) -> Trial {
     let jobs = phase.workloads.clone();
@@ -475,7 +500,7 @@ pub(super) fn trial(
         title: phase.names.join(", "),
         clients: jobs.len() as u32,
         depth,
-        preparation: match phase.drops_cache && bench.is_real() {
+        preparation: match phase.drops_cache && is_real(bench) {
             true => Preparation::DropCache,
             false => Preparation::None,
         },
@@ -484,7 +509,7 @@ pub(super) fn trial(
         ..Trial::new(
             phase.name.as_str(),
             ClientSpec::Jobs(JobsSpec { jobs }),
-            bench.access(is_direct),
+            access_of(bench, is_direct),
         )
     };
     match shape {

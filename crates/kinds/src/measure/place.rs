@@ -9,9 +9,8 @@ use units::{Bytes, TargetName};
 use super::store::S3_PREFIX;
 use super::targets::WritePermission;
 use super::{Stop, kind_named};
-use host::environment;
 use host::inspect::inspect;
-use lab::bench::BenchError;
+use lab::bench::{BenchError, directory_owner};
 
 /// Where one replicate is measured.
 #[derive(Clone, Debug)]
@@ -154,11 +153,7 @@ impl ReplicateContext {
 /// What the marker of a work directory says of a measurement.
 #[must_use]
 pub fn owner(kind: &str) -> DirectoryOwner {
-    DirectoryOwner {
-        program: format!("seekstone {}", host::VERSION),
-        started: environment::capture().started_at,
-        purpose: format!("study: {kind}"),
-    }
+    directory_owner(&format!("study: {kind}"))
 }
 
 /// Go on unless a signal came.

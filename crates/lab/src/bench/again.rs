@@ -6,7 +6,8 @@ use super::{Bench, OpenedBench};
 use crate::kept::{OpenedTarget, ReplayLaboratory};
 
 /// What a run that is only told has for its target.
-pub(super) fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedBench {
+#[must_use]
+pub fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedBench {
     let OpenedTarget {
         description,
         cautions,
@@ -22,7 +23,8 @@ pub(super) fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedB
 }
 
 /// What a target is found to be.
-pub(super) fn found(opened: &OpenedBench) -> OpenedTarget {
+#[must_use]
+pub fn found(opened: &OpenedBench) -> OpenedTarget {
     OpenedTarget {
         description: opened.description.clone(),
         cautions: opened.cautions.clone(),

@@ -13,11 +13,13 @@ use workload::{FileSet, TargetId};
 use super::BenchError;
 use crate::hosts::{FleetLaboratory, HostStep, Ranks, serve, take_step};
 use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
-use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
+use crate::laboratory::{Laboratory, LaboratoryError, NullLaboratory, SimLaboratory, with_causes};
 use crate::storage::StorageLaboratory;
 
 /// Where trials are run.
 pub enum Bench {
+    /// On nothing, which completes at once.
+    Null(NullLaboratory),
     Real(Box<Kept<StorageLaboratory>>),
     /// On a model.
     Simulated(Kept<SimLaboratory>),
@@ -42,6 +44,7 @@ impl Bench {
     /// The laboratory for trials that are parts of something that is kept as a whole.
     pub fn laboratory_itself(&mut self) -> &mut dyn Laboratory {
         match self {
+            Self::Null(null) => null,
             Self::Real(real) => &mut ***real,
             Self::Simulated(simulated) => &mut **simulated,
             Self::Replayed(replay, _) => replay,
@@ -63,6 +66,7 @@ impl Bench {
     /// it is measured also where its result was kept, unless the whole run is only told.
     pub fn laboratory_that_leaves(&mut self) -> Box<dyn Laboratory + '_> {
         match self {
+            Self::Null(null) => Box::new(null),
             Self::Real(real) => Box::new(real.leaving()),
             Self::Simulated(simulated) => Box::new(simulated.leaving()),
             Self::Replayed(replay, _) => Box::new(replay),
@@ -71,8 +75,9 @@ impl Bench {
         }
     }
 
-    /// The same as one of several hosts.
-    pub(super) fn of_ranks(self, ranks: &Ranks, how: (u64, OnError), notes: Vec<String>) -> Self {
+    /// The same as one of several hosts, which differ in `notes`.
+    #[must_use]
+    pub fn of_ranks(self, ranks: &Ranks, how: (u64, OnError), notes: Vec<String>) -> Self {
         match self {
             Self::Real(local) if ranks.leads() => {
                 let fleet = FleetLaboratory::new(local.alone(), ranks.clone(), how, notes);
@@ -89,7 +94,7 @@ impl Bench {
         match self {
             Self::Fleet(fleet) => Some(fleet.ranks()),
             Self::Served(_, ranks) => Some(ranks),
-            Self::Real(_) | Self::Simulated(_) | Self::Replayed(..) => None,
+            _ => None,
         }
     }
 
@@ -146,7 +151,7 @@ impl Bench {
             Self::Real(real) => Some(real),
             Self::Fleet(fleet) => Some(&fleet.local),
             Self::Served(local, _) => Some(local),
-            Self::Simulated(_) | Self::Replayed(..) => None,
+            Self::Null(_) | Self::Simulated(_) | Self::Replayed(..) => None,
         }
     }
 
@@ -155,7 +160,19 @@ impl Bench {
             Self::Real(real) => Some(real),
             Self::Fleet(fleet) => Some(&mut fleet.local),
             Self::Served(local, _) => Some(local),
-            Self::Simulated(_) | Self::Replayed(..) => None,
+            Self::Null(_) | Self::Simulated(_) | Self::Replayed(..) => None,
+        }
+    }
+
+    /// How requests reach storage that are not buffered.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        match self {
+            Self::Null(_) => Access::Null,
+            Self::Replayed(_, found) => found.facts.access,
+            _ => self
+                .real()
+                .map_or(Access::Simulated, StorageLaboratory::access),
         }
     }
 
@@ -303,6 +320,10 @@ impl Bench {
     #[must_use]
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
         let mut warnings = inspect::warnings(cautions);
+        if let Self::Null(_) = self {
+            let text = "Nothing was read or written: the figures are Seekstone's own overhead.";
+            warnings.push(Warning::info(WarningCode::NullTarget, text));
+        }
         if let Self::Replayed(_, found) = self {
             warnings.extend(found.warnings.clone());
         }
