@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use report::ListRow;
 use results::Run;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 
@@ -14,7 +15,7 @@ use crate::judged::{ArchiveFile, make};
 use crate::rows;
 use crate::schema::{self, OpenedFileKind};
 use crate::side_files::{foreign, journal};
-use crate::summary::RunSummary;
+use crate::summary::{COLUMNS, summary};
 
 pub use baselines::BASELINE_RUNS_MAX;
 
@@ -209,14 +210,13 @@ impl Archive {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn list(&self, limit: usize) -> Result<Vec<RunSummary>, ArchiveError> {
-        let columns = RunSummary::COLUMNS;
-        let query = format!("SELECT {columns} FROM runs ORDER BY id DESC LIMIT ?");
+    pub fn list(&self, limit: usize) -> Result<Vec<ListRow>, ArchiveError> {
+        let query = format!("SELECT {COLUMNS} FROM runs ORDER BY id DESC LIMIT ?");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = |connection: &Connection| {
             let mut statement = connection.prepare_cached(&query)?;
             statement
-                .query_map([limit], RunSummary::from_row)?
+                .query_map([limit], summary)?
                 .collect::<rusqlite::Result<Vec<_>>>()
         };
         rows(&self.connection).map_err(|source| self.unread(source))

@@ -19,4 +19,3 @@ pub use archive::{Archive, BASELINE_RUNS_MAX};
 pub use error::ArchiveError;
 pub use path::default_path;
 pub use side_files::side_files;
-pub use summary::RunSummary;

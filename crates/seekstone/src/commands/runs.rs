@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use archive::{Archive, ArchiveError, RunSummary};
+use archive::{Archive, ArchiveError};
 use drivers::text_file;
 use report::{ListRow, SystemsTable};
 use results::Run;
@@ -49,14 +49,14 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if has_none && args.archive.is_none() {
         // Made by commands that measure: whoever only looks leaves no empty archive behind.
         return match &args.command {
-            RunsCommand::List { json, .. } => listed(Vec::new(), json.as_ref()),
+            RunsCommand::List { json, .. } => listed(&[], json.as_ref()),
             _ => Err(ArchiveError::Empty { path }.into()),
         };
     }
     let mut archive = Archive::open_existing(&path)?;
     match &args.command {
         RunsCommand::List { limit, json, .. } => {
-            listed(archive.list(*limit as usize)?, json.as_ref())
+            listed(&archive.list(*limit as usize)?, json.as_ref())
         }
         RunsCommand::Show { ids, all } => {
             let mut texts = Vec::new();
@@ -155,12 +155,11 @@ pub fn run_of(archive: &Archive, choice: RunChoice) -> Result<Run, ArchiveError>
 }
 
 /// The list of runs, on the screen or as JSON.
-fn listed(runs: Vec<RunSummary>, json: Option<&Output>) -> anyhow::Result<Exit> {
-    let rows: Vec<ListRow> = runs.into_iter().map(ListRow::from).collect();
+fn listed(rows: &[ListRow], json: Option<&Output>) -> anyhow::Result<Exit> {
     let Some(json) = json else {
-        return output::print(report::run_list(&rows, output::list_width()).trim_end());
+        return output::print(report::run_list(rows, output::list_width()).trim_end());
     };
-    json.write(&report::run_list_json(&rows).into())?;
+    json.write(&report::run_list_json(rows).into())?;
     Ok(Exit::Done)
 }
 

@@ -80,8 +80,7 @@ fn shown(archive: &Archive) -> String {
 }
 
 fn listed(archive: &Archive) -> Result<Vec<ListRow>, WebAnswer> {
-    let runs = archive.list(RUNS_LISTED).map_err(refused)?;
-    Ok(runs.into_iter().map(ListRow::from).collect())
+    archive.list(RUNS_LISTED).map_err(refused)
 }
 
 fn loaded(archive: &Archive, id: &str) -> Result<Run, WebAnswer> {
