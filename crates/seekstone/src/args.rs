@@ -36,12 +36,15 @@ mod transfer;
 mod verify;
 mod what_if;
 mod wire;
+mod words;
 
 use std::path::PathBuf;
 
-use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
-use drivers::DriverKind;
+use clap::{Args, ColorChoice, Parser, Subcommand};
+use drivers::{BufferPages, DriverKind};
+use procedure::OnError;
 use units::{Bytes, Duration, Rate, TargetName};
+use workload::{GapShape, Partition};
 
 use crate::output::Output;
 
@@ -55,9 +58,9 @@ pub use compare::CompareArgs;
 pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::DiskRandArgs;
-pub use files::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoice};
+pub use files::{FilesArgs, LayoutChoice, WorkloadChoice};
 pub use fio::{EtaChoice, FioArgs, FormatChoice, IdlenessOf};
-pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, MpiChoice, SlurmArgs};
+pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, SlurmArgs};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use groups::with_help_for;
 pub use inspect::InspectArgs;
@@ -73,7 +76,7 @@ pub use profile_choice::{ProfileChoice, profile_names};
 pub use rab::RabArgs;
 pub use random::{FilePart, RandomArgs};
 pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
-pub use replay::{DEPTH_FAST, ReplayArgs, TraceFormat};
+pub use replay::{DEPTH_FAST, ReplayArgs};
 pub use run_choice::RunChoice;
 pub use run_sets::{RunPart, RunSet};
 pub use runs::{CompareRunsArgs, RunsArgs, RunsCommand, TableChoice};
@@ -82,11 +85,12 @@ pub use ssd::{PurgeChoice, SsdArgs};
 pub use study::{StudyArgs, StudyCommand};
 pub use time::TimeArgs;
 pub use together::TogetherArgs;
-pub use transactions::{LoadFactorChoice, TransactionsArgs};
-pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
+pub use transactions::TransactionsArgs;
+pub use transfer::{CheckChoice, TransferArgs};
 pub use verify::{AfterChoice, VerifyArgs};
 pub use what_if::WhatIfArgs;
 pub use wire::WireArgs;
+use words::{DRIVERS, ERRORS, PAGES, Words, one_of};
 #[cfg(feature = "vintage")]
 pub use {classic::ClassicReach, devices::ValidateArgs, diskrand::ARGUMENTS as DISKRAND_ARGUMENTS};
 
@@ -206,37 +210,37 @@ pub struct Reach {
     /// Confirm by device name that a device with known content may be wiped.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
+    /// How requests are made.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+/// How requests are made, and how long the storage is waited for.
+#[derive(Args, Clone, Debug)]
+pub struct EngineArgs {
     /// I/O engine.
-    #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
-    pub driver: DriverChoice,
+    #[arg(long, value_parser = one_of(DRIVERS), default_value = "auto")]
+    pub driver: DriverKind,
     /// Most requests per io_uring submission [default: an eighth of a worker's depth].
     #[arg(long, value_name = "N", value_parser = within::<u16>(1..=4096))]
     pub batch: Option<u16>,
     /// Memory pages for buffers of more than 4 KiB; fio uses small ones by default.
-    #[arg(long, value_name = "PAGES", value_enum, default_value_t = PagesChoice::Huge)]
-    pub buffer_pages: PagesChoice,
+    #[arg(long, value_name = "PAGES", value_parser = one_of(PAGES), default_value = "huge")]
+    pub buffer_pages: BufferPages,
     /// What to do when an operation fails. Failed operations never count in latency and throughput;
     /// they are listed by kind and error, with their own latencies.
-    #[arg(long, value_enum, default_value_t = ErrorsChoice::Stop)]
-    pub errors: ErrorsChoice,
-    /// How long the storage is waited for.
-    #[command(flatten)]
-    pub hang: HangLimit,
+    #[arg(long, value_parser = one_of(ERRORS), default_value = "stop")]
+    pub errors: OnError,
+    /// How long to wait at the end for operations that the storage does not answer; the run is then
+    /// a partial one.
+    #[arg(long, value_name = "TIME", value_parser = parse_level, default_value = "60s")]
+    pub hang_limit: Duration,
     /// Worker threads [default: half the CPUs, at most 4].
     #[arg(long, value_name = "N", value_parser = within::<u16>(1..=256))]
     pub workers: Option<u16>,
     /// CPUs to pin the workers to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
     pub cpus: Option<CpuList>,
-}
-
-/// How long the storage is waited for.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct HangLimit {
-    /// How long to wait at the end for operations that the storage does not answer; the run is then
-    /// a partial one.
-    #[arg(long, value_name = "TIME", value_parser = parse_level, default_value = "60s")]
-    pub hang_limit: Duration,
 }
 
 /// What the ranks of a fleet may share.
@@ -250,46 +254,6 @@ pub struct RankSharing {
 /// CPUs by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(pub Vec<usize>);
-
-/// I/O engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DriverChoice {
-    /// io_uring if allowed, else threads.
-    Auto,
-    /// io_uring, or fail.
-    Uring,
-    /// Blocking calls.
-    Threads,
-}
-
-impl From<DriverChoice> for DriverKind {
-    fn from(choice: DriverChoice) -> Self {
-        match choice {
-            DriverChoice::Auto => Self::Auto,
-            DriverChoice::Uring => Self::Uring,
-            DriverChoice::Threads => Self::Threads,
-        }
-    }
-}
-
-/// Pages of buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PagesChoice {
-    /// Huge pages, where the system has them.
-    Huge,
-    /// Small pages alone.
-    Small,
-}
-
-/// What to do when an operation fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ErrorsChoice {
-    /// End the run; what was measured before is kept.
-    Stop,
-    /// Count it and continue; a transaction with a failed operation is not completed. Writing a
-    /// test file still stops at an error.
-    Count,
-}
 
 /// `seekstone run`.
 #[derive(Args, Debug)]
@@ -340,8 +304,8 @@ pub struct WorkloadArgs {
     #[arg(long, value_name = "PATTERN", default_value = "uniform", value_parser = parse_pattern)]
     pub pattern: workload::Pattern,
     /// How clients share the target.
-    #[arg(long, value_enum, default_value_t = PartitionChoice::Contending)]
-    pub partition: PartitionChoice,
+    #[arg(long, value_parser = one_of(PARTITIONS), default_value = "contending")]
+    pub partition: Partition,
     /// Write percentage (files and devices need --overwrite).
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
     pub writes: f64,
@@ -352,8 +316,8 @@ pub struct WorkloadArgs {
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
     pub think: Duration,
     /// Distribution of think times, or of the gaps of --rate.
-    #[arg(long, value_enum, default_value_t = ShapeChoice::Exponential)]
-    pub shape: ShapeChoice,
+    #[arg(long, value_parser = one_of(SHAPES), default_value = "exponential")]
+    pub shape: GapShape,
     /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
@@ -511,26 +475,38 @@ pub struct CurveArgs {
 }
 
 /// How clients share a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PartitionChoice {
-    /// Every client uses all of it.
-    Contending,
-    /// Each client has a contiguous range.
-    Contiguous,
-    /// Blocks are dealt out in turn.
-    Interleaved,
-}
+const PARTITIONS: Words<Partition> = &[
+    (
+        "contending",
+        Partition::Contending,
+        "Every client uses all of it",
+    ),
+    (
+        "contiguous",
+        Partition::Contiguous,
+        "Each client has a contiguous range",
+    ),
+    (
+        "interleaved",
+        Partition::Interleaved,
+        "Blocks are dealt out in turn",
+    ),
+];
 
-/// Distribution of gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ShapeChoice {
-    /// All equal.
-    Constant,
-    /// Evenly from zero to twice the mean.
-    Uniform,
-    /// Poisson, as from many independent users.
-    Exponential,
-}
+/// Distributions of gaps.
+const SHAPES: Words<GapShape> = &[
+    ("constant", GapShape::Constant, "All equal"),
+    (
+        "uniform",
+        GapShape::Uniform,
+        "Evenly from zero to twice the mean",
+    ),
+    (
+        "exponential",
+        GapShape::Exponential,
+        "Poisson, as from many independent users",
+    ),
+];
 
 /// `seekstone clean`.
 #[derive(Args, Debug)]

@@ -4,9 +4,10 @@ use super::parse::within;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use drivers::DriverKind;
 use units::Bytes;
 
-use super::DriverChoice;
+use super::words::{DRIVERS, one_of};
 
 /// What the manual does not have: how to access the storage, and what may be done to it.
 #[derive(Args, Clone, Debug)]
@@ -22,8 +23,8 @@ pub struct ClassicReach {
     #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
     /// I/O engine.
-    #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
-    pub driver: DriverChoice,
+    #[arg(long, value_parser = one_of(DRIVERS), default_value = "auto")]
+    pub driver: DriverKind,
     /// Random seed [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use results::FileState;
 use units::{Bytes, Duration, TargetName, UnitError};
-use workload::DecusTest;
+use workload::{DecusTest, Spacing};
 
 use super::Common;
 use super::parse::within;
 use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
+use super::words::{Words, one_of};
 
 /// `seekstone files`.
 #[derive(Args, Debug)]
@@ -48,11 +50,11 @@ pub struct FilesArgs {
     #[arg(
         long,
         value_name = "LIST",
-        value_enum,
+        value_parser = one_of(SPACES),
         value_delimiter = ',',
         conflicts_with = "workload"
     )]
-    pub space: Vec<SpaceChoice>,
+    pub space: Vec<Spacing>,
     /// Multiply the counts of tests 1 to 10. A scale above 1 is compared with 1, or with the
     /// smallest of several.
     #[arg(
@@ -61,8 +63,8 @@ pub struct FilesArgs {
     )]
     pub scale: Vec<u32>,
     /// Cache states to test [default: all three, where they apply].
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
-    pub state: Vec<StateChoice>,
+    #[arg(long, value_name = "LIST", value_parser = one_of(STATES), value_delimiter = ',')]
+    pub state: Vec<FileState>,
     /// In the cold state, drop all of the machine's cached pages, names and inodes (needs root).
     #[arg(long)]
     pub drop_caches: bool,
@@ -138,26 +140,25 @@ pub struct FilesArgs {
 }
 
 /// States of `files`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StateChoice {
-    /// Caches are left alone.
-    AsIs,
-    /// Caches are dropped before each pass.
-    Cold,
-    /// Files and directories are synced after each change.
-    Durable,
-}
+const STATES: Words<FileState> = &[
+    ("as-is", FileState::AsIs, "Caches are left alone"),
+    (
+        "cold",
+        FileState::Cold,
+        "Caches are dropped before each pass",
+    ),
+    (
+        "durable",
+        FileState::Durable,
+        "Files and directories are synced after each change",
+    ),
+];
 
 /// Large files in between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SpaceChoice {
-    /// Two of 2000 blocks.
-    #[value(name = "2")]
-    Two,
-    /// Two of 8000 blocks.
-    #[value(name = "8")]
-    Eight,
-}
+const SPACES: Words<Spacing> = &[
+    ("2", Spacing::Space2, "Two of 2000 blocks"),
+    ("8", Spacing::Space8, "Two of 8000 blocks"),
+];
 
 /// Layout of the files of `--workload metadata`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,9 +1,11 @@
 //! `seekstone fleet`.
 
 use super::parse::within;
+use super::words::{Words, one_of};
 use std::ffi::OsString;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use fleet::Mpi;
 use units::Duration;
 
 /// `seekstone fleet`.
@@ -62,8 +64,8 @@ pub struct ManifestArgs {
     #[arg(long, value_name = "DIR")]
     pub mount: String,
     /// The image's MPI library.
-    #[arg(long, value_name = "LIBRARY", default_value = "open-mpi")]
-    pub mpi: MpiChoice,
+    #[arg(long, value_parser = one_of(LIBRARIES), default_value = "open-mpi")]
+    pub mpi: Mpi,
     /// Without an MPI operator: an Indexed Job whose first pod runs mpirun.
     #[arg(long)]
     pub indexed_job: bool,
@@ -72,14 +74,11 @@ pub struct ManifestArgs {
     pub launch: LaunchArgs,
 }
 
-/// An MPI library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MpiChoice {
-    /// Open MPI.
-    OpenMpi,
-    /// MPICH.
-    Mpich,
-}
+/// MPI libraries.
+const LIBRARIES: Words<Mpi> = &[
+    ("open-mpi", Mpi::OpenMpi, "Open MPI"),
+    ("mpich", Mpi::Mpich, "MPICH"),
+];
 
 /// `seekstone fleet slurm`.
 #[derive(Args, Debug)]

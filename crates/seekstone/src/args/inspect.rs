@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use trace::Format;
 
-use super::{Force, TraceFormat};
+use super::Force;
+use super::replay::TRACE_FORMATS;
+use super::words::one_of;
 use crate::output::Output;
 
 /// `seekstone inspect`.
@@ -15,8 +18,8 @@ pub struct InspectArgs {
     #[arg(default_value = ".")]
     pub target: PathBuf,
     /// Read the file as a trace of this format.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<TraceFormat>,
+    #[arg(long, value_parser = one_of(TRACE_FORMATS), value_name = "FORMAT")]
+    pub format: Option<Format>,
     /// Look only at this file or device of a trace; repeatable.
     #[arg(long = "device", value_name = "NAME")]
     pub devices: Vec<String>,

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use kinds::replay::BeyondEnd;
 use trace::Format;
 use units::{Bytes, Duration, TargetName};
 
 use super::parse::within;
 use super::parse::{parse_level, parse_size, parse_target};
+use super::words::{Words, one_of};
 use super::{Common, RankSharing, Reach};
 
 /// Requests outstanding where the trace's times are ignored.
@@ -36,8 +37,8 @@ pub struct ReplayArgs {
     #[arg(value_parser = parse_target)]
     pub target: TargetName,
     /// The trace's format, if its first bytes do not tell.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<TraceFormat>,
+    #[arg(long, value_parser = one_of(TRACE_FORMATS), value_name = "FORMAT")]
+    pub format: Option<Format>,
     /// Replay only this file or device of the trace; repeatable [default: all, side by side on the
     /// target].
     #[arg(long = "device", value_name = "NAME")]
@@ -56,8 +57,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
     /// Handle requests beyond the target's end.
-    #[arg(long, value_enum, default_value_t = FitChoice::Refuse)]
-    pub fit: FitChoice,
+    #[arg(long, value_parser = one_of(FITS), default_value = "refuse")]
+    pub fit: BeyondEnd,
     /// Stop after this long, even in mid-trace.
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub duration: Option<Duration>,
@@ -100,61 +101,47 @@ fn parse_scale(text: &str) -> Result<SpeedFactor, String> {
     }
 }
 
-/// A format of traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TraceFormat {
-    /// fio's I/O log, version 2 or 3.
-    Iolog,
-    /// blktrace's binary files.
-    Blktrace,
-    /// MSR Cambridge: time (100 ns), host, disk, Read or Write, offset, size, response time.
-    Msr,
-    /// Alibaba: device, R or W, offset, length, time (us).
-    Alibaba,
-    /// Tencent: time (s), offset and size (sectors), 0 or 1, volume.
-    Tencent,
-    /// Storage Performance Council: unit, block, size, R or W, time (s).
-    Spc,
-    /// VMware vscsiStats: time (us), block, length, operation code of SCSI.
-    Vscsi,
-}
-
-impl TraceFormat {
-    /// The format.
-    pub const fn format(self) -> Format {
-        match self {
-            Self::Iolog => Format::Iolog,
-            Self::Blktrace => Format::Blktrace,
-            Self::Msr => Format::Msr,
-            Self::Alibaba => Format::Alibaba,
-            Self::Tencent => Format::Tencent,
-            Self::Spc => Format::Spc,
-            Self::Vscsi => Format::Vscsi,
-        }
-    }
-}
+/// Formats of traces.
+pub(super) const TRACE_FORMATS: Words<Format> = &[
+    ("iolog", Format::Iolog, "fio's I/O log, version 2 or 3"),
+    ("blktrace", Format::Blktrace, "blktrace's binary files"),
+    (
+        "msr",
+        Format::Msr,
+        "MSR Cambridge: time (100 ns), host, disk, Read or Write, offset, size, response time",
+    ),
+    (
+        "alibaba",
+        Format::Alibaba,
+        "Alibaba: device, R or W, offset, length, time (us)",
+    ),
+    (
+        "tencent",
+        Format::Tencent,
+        "Tencent: time (s), offset and size (sectors), 0 or 1, volume",
+    ),
+    (
+        "spc",
+        Format::Spc,
+        "Storage Performance Council: unit, block, size, R or W, time (s)",
+    ),
+    (
+        "vscsi",
+        Format::Vscsi,
+        "VMware vscsiStats: time (us), block, length, operation code of SCSI",
+    ),
+];
 
 /// What to do with requests beyond the target's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FitChoice {
-    /// Wrap them around to its first byte.
-    Modulo,
-    /// Leave them out.
-    Clip,
-    /// Refuse to replay the trace.
-    Refuse,
-}
-
-impl FitChoice {
-    /// The same for the replay.
-    pub const fn fit(self) -> BeyondEnd {
-        match self {
-            Self::Modulo => BeyondEnd::Modulo,
-            Self::Clip => BeyondEnd::Clip,
-            Self::Refuse => BeyondEnd::Refuse,
-        }
-    }
-}
+const FITS: Words<BeyondEnd> = &[
+    (
+        "modulo",
+        BeyondEnd::Modulo,
+        "Wrap them around to its first byte",
+    ),
+    ("clip", BeyondEnd::Clip, "Leave them out"),
+    ("refuse", BeyondEnd::Refuse, "Refuse to replay the trace"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use units::{Bytes, Duration, TargetName};
 
 use super::parse::within;
 use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
+use super::words::{Words, one_of};
 use super::{Common, RankSharing, Reach};
 
 /// `seekstone ssd`.
@@ -31,12 +32,12 @@ pub struct SsdArgs {
     /// 1), tp (sequential); comma-separated.
     #[arg(
         long = "test",
-        value_enum,
+        value_parser = one_of(TESTS),
         value_name = "TESTS",
         default_value = "wsat",
         value_delimiter = ','
     )]
-    pub tests: Vec<SsdTestChoice>,
+    pub tests: Vec<SsdTest>,
     /// End rounds when precise, instead of by the standard's timing.
     #[arg(long)]
     pub quick: bool,
@@ -84,30 +85,29 @@ pub struct SsdArgs {
     pub common: Common,
 }
 
-/// A test of the standard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SsdTestChoice {
-    /// Random writes of 4 KiB from the start.
-    Wsat,
-    /// Seven mixes of reads and writes with eight block sizes.
-    Iops,
-    /// Three mixes with three block sizes, one operation at a time.
-    Lat,
-    /// Sequential reads and writes of 128 KiB, then of 1 MiB.
-    Tp,
-}
-
-impl SsdTestChoice {
-    /// The test.
-    pub const fn test(self) -> SsdTest {
-        match self {
-            Self::Wsat => SsdTest::Wsat,
-            Self::Iops => SsdTest::Iops,
-            Self::Lat => SsdTest::Lat,
-            Self::Tp => SsdTest::Tp,
-        }
-    }
-}
+/// Tests of the standard.
+const TESTS: Words<SsdTest> = &[
+    (
+        "wsat",
+        SsdTest::Wsat,
+        "Random writes of 4 KiB from the start",
+    ),
+    (
+        "iops",
+        SsdTest::Iops,
+        "Seven mixes of reads and writes with eight block sizes",
+    ),
+    (
+        "lat",
+        SsdTest::Lat,
+        "Three mixes with three block sizes, one operation at a time",
+    ),
+    (
+        "tp",
+        SsdTest::Tp,
+        "Sequential reads and writes of 128 KiB, then of 1 MiB",
+    ),
+];
 
 /// How to purge earlier writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use kinds::transactions::{STANDARD_SECTIONS, StartAt};
 use units::{Bytes, Duration, Rate, TargetName};
 use workload::Gap;
+use workload::LoadFactor;
 
 use super::parse::within;
 use super::parse::{
     parse_budget, parse_cpu, parse_interval, parse_level, parse_precision, parse_rate, parse_share,
     parse_size, parse_span, parse_target, parse_think, parse_user_percentile,
 };
+use super::words::{Words, one_of};
 use super::{Common, RankSharing, Reach};
 
 /// `seekstone transactions`.
@@ -67,8 +69,8 @@ pub struct TransactionsArgs {
     pub memory: Bytes,
     /// Distribution of a factor, drawn for each transaction, that scales its I/Os and processor
     /// work.
-    #[arg(long, value_enum, default_value_t = LoadFactorChoice::Constant)]
-    pub load_factor: LoadFactorChoice,
+    #[arg(long, value_parser = one_of(LOADS), default_value = "constant")]
+    pub load_factor: LoadFactor,
     /// Draw different records in every run.
     #[arg(long)]
     pub new_records: bool,
@@ -175,13 +177,18 @@ pub enum CpuWork {
 }
 
 /// How the work of transactions varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LoadFactorChoice {
-    /// All transactions are alike.
-    Constant,
-    /// Negative exponential with mean 1.
-    Exponential,
-}
+const LOADS: Words<LoadFactor> = &[
+    (
+        "constant",
+        LoadFactor::Constant,
+        "All transactions are alike",
+    ),
+    (
+        "exponential",
+        LoadFactor::Exponential,
+        "Negative exponential with mean 1",
+    ),
+];
 
 impl CpuWork {
     /// Read a time, or a number of units.

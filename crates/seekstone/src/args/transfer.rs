@@ -1,11 +1,13 @@
 //! Arguments of `seekstone transfer`.
 
 use clap::{Args, ValueEnum};
+use results::TransferMode;
 use units::{Bytes, Duration, TargetName};
 
 use super::parse::within;
 use super::parse::{parse_budget, parse_precision, parse_size, parse_target};
-use super::{Common, DriverChoice, HangLimit, PagesChoice, RankSharing};
+use super::words::{Words, one_of};
+use super::{Common, EngineArgs, RankSharing};
 
 /// `seekstone transfer`.
 #[derive(Args, Debug)]
@@ -51,8 +53,8 @@ pub struct TransferArgs {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// How to read the data [default: direct].
-    #[arg(long, value_enum)]
-    pub mode: Option<ModeChoice>,
+    #[arg(long, value_parser = one_of(MODES))]
+    pub mode: Option<TransferMode>,
     /// Concurrent streams, each with its own file.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=64))]
     pub streams: u32,
@@ -71,15 +73,9 @@ pub struct TransferArgs {
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES")]
     pub reserve: Option<Bytes>,
-    /// I/O engine.
-    #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
-    pub driver: DriverChoice,
-    /// Memory pages for buffers of more than 4 KiB; fio uses small ones by default.
-    #[arg(long, value_name = "PAGES", value_enum, default_value_t = PagesChoice::Huge)]
-    pub buffer_pages: PagesChoice,
-    /// How long the storage is waited for.
+    /// How requests are made.
     #[command(flatten)]
-    pub hang: HangLimit,
+    pub engine: EngineArgs,
     /// What ranks may share.
     #[command(flatten)]
     pub sharing: RankSharing,
@@ -89,17 +85,28 @@ pub struct TransferArgs {
 }
 
 /// How passes read their data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ModeChoice {
-    /// Direct I/O, bypassing the page cache.
-    Direct,
-    /// Through the page cache, as earlier passes left it.
-    Buffered,
-    /// Through the page cache, which is dropped before each pass.
-    Cold,
-    /// Through the page cache, over growing parts: shows which sizes are read from memory.
-    SmallFile,
-}
+const MODES: Words<TransferMode> = &[
+    (
+        "direct",
+        TransferMode::Direct,
+        "Direct I/O, bypassing the page cache",
+    ),
+    (
+        "buffered",
+        TransferMode::Buffered,
+        "Through the page cache, as earlier passes left it",
+    ),
+    (
+        "cold",
+        TransferMode::Cold,
+        "Through the page cache, which is dropped before each pass",
+    ),
+    (
+        "small-file",
+        TransferMode::SmallFile,
+        "Through the page cache, over growing parts: shows which sizes are read from memory",
+    ),
+];
 
 /// What to check in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

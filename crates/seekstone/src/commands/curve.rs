@@ -1,7 +1,6 @@
 //! `seekstone curve`: response time against load.
 
 use kinds::single_load::{LoadQuestion, LoadRequest, measure_load};
-use kinds::stage::Show;
 use procedure::{CurveOptions, POINTS_MIN};
 use results::{Arrivals, Setup};
 use units::Duration;
@@ -81,9 +80,12 @@ impl MeasuringCommand for CurveArgs {
             goals: self.common.goals.clone(),
             follower: None,
         };
-        let bench = request.bench.clone();
-        let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
-        Ok(Ready::new(&self.common, &bench, measure))
+        Ok(Ready::of(
+            &self.common,
+            request,
+            |it| &it.bench,
+            measure_load,
+        ))
     }
 }
 

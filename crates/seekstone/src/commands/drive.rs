@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use archive::Archive;
 use host::interrupt::Interrupt;
 use kinds::stage::{Show, Stage};
-use lab::bench::{BenchRequest, directory_of};
+use lab::bench::{BenchError, BenchRequest, directory_of};
 use lab::cells::{Cells, Resume};
 use lab::hosts::Ranks;
 use lab::run_journal::RunJournal;
@@ -64,6 +64,21 @@ impl<'a> Ready<'a> {
             cells: Some(bench.cells.clone()),
             measure: Box::new(move |looking| looking.watch(measure)),
         }
+    }
+}
+
+impl<'a> Ready<'a> {
+    /// The same of a request, which has that target.
+    pub fn of<R: 'a>(
+        common: &'a Common,
+        request: R,
+        bench: fn(&R) -> &BenchRequest,
+        measure: fn(&R, &Interrupt, Show<'_>) -> Result<Run, BenchError>,
+    ) -> Self {
+        let target = bench(&request).clone();
+        Self::new(common, &target, move |interrupt, show| {
+            measure(&request, interrupt, show)
+        })
     }
 }
 

@@ -11,9 +11,9 @@ use procedure::RoundsRule;
 use results::{FileState, FileTransfers, MetadataTree, Setup};
 use units::{Bytes, TargetName};
 use verify::SECTOR_BYTES;
-use workload::{BLOCK_BYTES, DecusTest, DirectoryUse, Spacing};
+use workload::{BLOCK_BYTES, DecusTest, DirectoryUse};
 
-use crate::args::{FilesArgs, LayoutChoice, RankSharing, SpaceChoice, StateChoice, WorkloadChoice};
+use crate::args::{FilesArgs, LayoutChoice, RankSharing, WorkloadChoice};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
@@ -55,28 +55,24 @@ impl MeasuringCommand for FilesArgs {
     }
 
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
-        ready(self, setup)
+        let args = self;
+        if !args.target.is_model() {
+            // What is not there, or out of reach, is no file that only some tests could read.
+            inspected(&args.target)?;
+        }
+        let request = request(args, setup)?;
+        let places = [directory_of(&args.target), memory_place(&request)];
+        Ok(Ready {
+            common: &args.common,
+            goals: args.common.goals.clone(),
+            places: places.into_iter().flatten().collect(),
+            setup: request.setup.clone(),
+            cells: Some(request.cells.clone()),
+            measure: Box::new(move |looking| {
+                looking.watch(|interrupt, show| measure_files(&request, interrupt, show))
+            }),
+        })
     }
-}
-
-/// Measure programs that use files.
-fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    if !args.target.is_model() {
-        // What is not there, or out of reach, is no file that only some tests could read.
-        inspected(&args.target)?;
-    }
-    let request = request(args, setup)?;
-    let places = [directory_of(&args.target), memory_place(&request)];
-    Ok(Ready {
-        common: &args.common,
-        goals: args.common.goals.clone(),
-        places: places.into_iter().flatten().collect(),
-        setup: request.setup.clone(),
-        cells: Some(request.cells.clone()),
-        measure: Box::new(move |looking| {
-            looking.watch(|interrupt, show| measure_files(&request, interrupt, show))
-        }),
-    })
 }
 
 /// Where killed runs may have left something beside the target.
@@ -195,12 +191,7 @@ fn resolve(setup: &mut Setup, work: &FileWork, states: &[FileState]) {
         setup.resolve("transfer-size", [Bytes(bytes).to_string()]);
         setup.resolve("file-size", [Bytes(transfers.client_bytes).to_string()]);
     }
-    let names = states.iter().map(|state| match state {
-        FileState::AsIs => "as-is".to_owned(),
-        FileState::Cold => "cold".to_owned(),
-        FileState::Durable => "durable".to_owned(),
-    });
-    setup.resolve("state", names);
+    setup.resolve("state", states.iter().map(|it| it.name().to_owned()));
 }
 
 /// An option that would do nothing is refused, not ignored.
@@ -208,7 +199,7 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
     use FilesTarget::{Device, Model};
     let idle: [(bool, &[FilesTarget], &str); 6] = [
         (
-            args.state.contains(&StateChoice::Durable),
+            args.state.contains(&FileState::Durable),
             &[Model],
             "--state durable: a simulated RT-11 writes nothing late, so every write is durable \
              anyway",
@@ -245,7 +236,7 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
         return Err(UsageError((*why).into()));
     }
     let is_disk = |memory: &Path| memory != Path::new(NO_MEMORY);
-    let has_cold = args.state.is_empty() || args.state.contains(&StateChoice::Cold);
+    let has_cold = args.state.is_empty() || args.state.contains(&FileState::Cold);
     let problem = if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
         "--memory: with --stonewall, a memory disk would create different files from the target; \
          leave it out"
@@ -413,14 +404,7 @@ fn decus(args: &FilesArgs, target: FilesTarget) -> Result<FileWork, UsageError> 
         );
         return Err(UsageError(text));
     }
-    let mut spacings: Vec<Spacing> = args
-        .space
-        .iter()
-        .map(|space| match space {
-            SpaceChoice::Two => Spacing::Space2,
-            SpaceChoice::Eight => Spacing::Space8,
-        })
-        .collect();
+    let mut spacings = args.space.clone();
     spacings.sort_unstable();
     spacings.dedup();
     if !spacings.is_empty() && !tests.iter().any(|test| test.is_spaced()) {
@@ -457,15 +441,7 @@ fn states(args: &FilesArgs, target: FilesTarget) -> Vec<FileState> {
     if args.state.is_empty() {
         return target.usual_states();
     }
-    let mut states: Vec<FileState> = args
-        .state
-        .iter()
-        .map(|state| match state {
-            StateChoice::AsIs => FileState::AsIs,
-            StateChoice::Cold => FileState::Cold,
-            StateChoice::Durable => FileState::Durable,
-        })
-        .collect();
+    let mut states = args.state.clone();
     states.sort_unstable();
     states.dedup();
     states

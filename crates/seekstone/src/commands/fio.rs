@@ -44,8 +44,17 @@ impl MeasuringCommand for FioArgs {
             .transpose()
     }
 
-    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
-        ready(self, setup)
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let args = self;
+        let files = read(args, &mut setup)?;
+        let found = resolved(&files, &args.sections);
+        refuse(&found.faults)?;
+        if let Some(place) = &args.place {
+            refuse(&elsewhere(&found.jobs, place))?;
+        }
+        refuse_writes(args, &found.jobs)?;
+        refuse(&missing(&found.jobs))?;
+        ready_for(args, files, found.jobs, setup)
     }
 }
 
@@ -69,19 +78,6 @@ fn show(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Exit> {
         true => Exit::Done,
         false => Exit::Usage,
     })
-}
-
-/// Jobs to be carried out, whatever else was asked of them before.
-fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
-    let files = read(args, &mut setup)?;
-    let found = resolved(&files, &args.sections);
-    refuse(&found.faults)?;
-    if let Some(place) = &args.place {
-        refuse(&elsewhere(&found.jobs, place))?;
-    }
-    refuse_writes(args, &found.jobs)?;
-    refuse(&missing(&found.jobs))?;
-    ready_for(args, files, found.jobs, setup)
 }
 
 /// That this process may not have so many files open as the jobs have, which a run would say before

@@ -2,12 +2,10 @@
 
 use std::path::{Component, Path};
 
-use fleet::{Launch, LaunchError, Mpi, Pods, SlurmBatch};
+use fleet::{Launch, LaunchError, Pods, SlurmBatch};
 use units::TargetName;
 
-use crate::args::{
-    self, Command, LaunchArgs, ManifestArgs, MeasureCommand, MpiChoice, Seekstone, SlurmArgs,
-};
+use crate::args::{self, Command, LaunchArgs, ManifestArgs, MeasureCommand, Seekstone, SlurmArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -23,10 +21,7 @@ pub fn manifest(args: &ManifestArgs) -> anyhow::Result<Exit> {
         image: args.image.clone(),
         claim: args.claim.clone(),
         mount: args.mount.clone(),
-        mpi: match args.mpi {
-            MpiChoice::OpenMpi => Mpi::OpenMpi,
-            MpiChoice::Mpich => Mpi::Mpich,
-        },
+        mpi: args.mpi,
     };
     let text = match args.indexed_job {
         true => launch.indexed_job(&pods),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use trace::{fit, summarise};
 use units::{TargetName, listed_name};
 
-use crate::args::{InspectArgs, TraceFormat};
+use crate::args::InspectArgs;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -72,7 +72,7 @@ fn is_trace(args: &InspectArgs) -> bool {
 }
 
 fn inspect_trace(args: &InspectArgs) -> anyhow::Result<Exit> {
-    let format = args.format.map(TraceFormat::format);
+    let format = args.format;
     let file = TraceFile::find(&args.target, format, args.devices.clone())?;
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
     let summary = summarise(file.read()?.as_mut(), || interrupt.is_raised().is_none());

@@ -1,7 +1,6 @@
 //! `seekstone random`: service times of random access.
 
 use kinds::random_access::{RandomRequest, measure_random};
-use kinds::stage::Show;
 use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
 use results::{RandomKind, Setup};
 use units::{Bytes, Duration};
@@ -52,10 +51,12 @@ impl MeasuringCommand for RandomArgs {
             writes_are_asked: self.writes || self.durable,
             options,
         };
-        let bench = request.bench.clone();
-        let measure =
-            move |interrupt: &_, show: Show<'_>| measure_random(&request, interrupt, show);
-        Ok(Ready::new(&self.common, &bench, measure))
+        Ok(Ready::of(
+            &self.common,
+            request,
+            |it| &it.bench,
+            measure_random,
+        ))
     }
 }
 

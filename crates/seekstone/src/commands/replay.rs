@@ -1,10 +1,9 @@
 //! `seekstone replay`: a recorded trace on another storage.
 
 use kinds::replay::{ReplayRequest, TraceFile, measure_replay};
-use kinds::stage::Show;
 use results::{ReplayPace, Setup};
 
-use crate::args::{DEPTH_FAST, ReplayArgs, TraceFormat};
+use crate::args::{DEPTH_FAST, ReplayArgs};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
@@ -26,10 +25,9 @@ impl MeasuringCommand for ReplayArgs {
             &self.reach,
             (&self.common, setup),
         )?;
-        let format = self.format.map(TraceFormat::format);
         let request = ReplayRequest {
             bench,
-            trace: TraceFile::find(&self.trace, format, self.devices.clone())?,
+            trace: TraceFile::find(&self.trace, self.format, self.devices.clone())?,
             pace: match self.as_fast_as_possible {
                 true => ReplayPace::Fast {
                     depth: self.depth.unwrap_or(DEPTH_FAST),
@@ -39,12 +37,14 @@ impl MeasuringCommand for ReplayArgs {
                 },
             },
             depth: self.depth,
-            fit: self.fit.fit(),
+            fit: self.fit,
             duration: self.duration,
         };
-        let bench = request.bench.clone();
-        let measure =
-            move |interrupt: &_, show: Show<'_>| measure_replay(&request, interrupt, show);
-        Ok(Ready::new(&self.common, &bench, measure))
+        Ok(Ready::of(
+            &self.common,
+            request,
+            |it| &it.bench,
+            measure_replay,
+        ))
     }
 }

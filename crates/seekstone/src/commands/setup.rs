@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::{Archive, ArchiveError};
-use drivers::{BufferPages, Caching};
+use drivers::Caching;
 use host::process::quoted;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::storage::StorageSettings;
-use procedure::{Levels, OnError};
+use procedure::Levels;
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration, TargetName};
 
-use crate::args::{Common, CpuList, ErrorsChoice, PagesChoice, Reach};
+use crate::args::{Common, CpuList, EngineArgs, Reach};
 use crate::exit::UsageError;
 use crate::output;
 
@@ -60,27 +60,22 @@ pub fn reached(
     setup: &mut Setup,
 ) -> Result<StorageSettings, UsageError> {
     let mut storage = default_settings(seeded(common.seed, setup));
-    storage.driver = reach.driver.into();
-    storage.pages = match reach.buffer_pages {
-        PagesChoice::Huge => BufferPages::Huge,
-        PagesChoice::Small => BufferPages::Small,
-    };
-    storage.on_error = match reach.errors {
-        ErrorsChoice::Stop => OnError::Stop,
-        ErrorsChoice::Count => OnError::Count,
-    };
-    storage.batch = reach.batch.map(usize::from);
-    storage.hang_limit = reach.hang.hang_limit;
-    storage.processors = bound_to(reach)?;
-    if let Some(workers) = reach.workers {
+    let engine = &reach.engine;
+    storage.driver = engine.driver;
+    storage.pages = engine.buffer_pages;
+    storage.on_error = engine.errors;
+    storage.batch = engine.batch.map(usize::from);
+    storage.hang_limit = engine.hang_limit;
+    storage.processors = bound_to(engine)?;
+    if let Some(workers) = engine.workers {
         storage.workers = usize::from(workers);
     }
     Ok(storage)
 }
 
 /// The processors that workers are bound to: none, unless asked for.
-fn bound_to(reach: &Reach) -> Result<Vec<usize>, UsageError> {
-    let Some(CpuList(asked)) = &reach.cpus else {
+fn bound_to(engine: &EngineArgs) -> Result<Vec<usize>, UsageError> {
+    let Some(CpuList(asked)) = &engine.cpus else {
         return Ok(Vec::new());
     };
     let there = host::processors::processors();

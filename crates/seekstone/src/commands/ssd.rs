@@ -2,7 +2,6 @@
 
 use drivers::{Caching, PurgeMethod};
 use kinds::ssd::{SsdRequest, measure_ssd};
-use kinds::stage::Show;
 use procedure::{RoundTime, SsdOptions, SsdTest};
 use results::Setup;
 use units::Duration;
@@ -34,7 +33,7 @@ impl MeasuringCommand for SsdArgs {
 
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
         let mut tests: Vec<SsdTest> = Vec::new();
-        for test in self.tests.iter().map(|it| it.test()) {
+        for &test in &self.tests {
             if tests.contains(&test) {
                 return Err(UsageError(format!("--test: {} is given twice", test.name())).into());
             }
@@ -58,9 +57,12 @@ impl MeasuringCommand for SsdArgs {
             precondition: self.precondition,
             purge,
         };
-        let bench = request.bench.clone();
-        let measure = move |interrupt: &_, show: Show<'_>| measure_ssd(&request, interrupt, show);
-        Ok(Ready::new(&self.common, &bench, measure))
+        Ok(Ready::of(
+            &self.common,
+            request,
+            |it| &it.bench,
+            measure_ssd,
+        ))
     }
 }
 

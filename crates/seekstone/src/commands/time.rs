@@ -33,8 +33,49 @@ impl MeasuringCommand for TimeArgs {
             .reads(program.into_iter().chain(self.input.clone()))
     }
 
-    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
-        ready(self, setup)
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let args = self;
+        let commands = commands(args)?;
+        let warm_ups = args.warm_ups.unwrap_or(u32::from(!args.cold));
+        setup.resolve("warm-ups", [warm_ups.to_string()]);
+        let request = TimingRequest {
+            commands,
+            prepare: args.prepare.clone(),
+            conclude: args.conclude.clone(),
+            directory: args.directory.clone(),
+            input: args.input.clone(),
+            shows_output: args.show_output,
+            goes_on_after_failures: args.ignore_failure,
+            time_limit: args.time_limit,
+            warm_ups,
+            is_cold: args.cold,
+            margin: args.margin,
+            rule: RoundsRule {
+                rounds: args.runs,
+                rounds_min: ROUNDS_MIN,
+                rounds_max: ROUNDS_MAX,
+                precision: args.precision,
+                budget: args.budget,
+            },
+            seed: seeded(args.common.seed, &mut setup),
+            setup,
+            cells: Cells::default(),
+            ranks: args.common.ranks.clone(),
+        };
+        Ok(Ready {
+            common: &args.common,
+            goals: args.common.goals.clone(),
+            places: Vec::new(),
+            setup: request.setup.clone(),
+            cells: Some(request.cells.clone()),
+            measure: Box::new(move |looking| {
+                let looking = Onlooking {
+                    is_quiet: looking.is_quiet || args.show_output,
+                    ..*looking
+                };
+                looking.watch(|interrupt, show| time_commands(&request, interrupt, show))
+            }),
+        })
     }
 }
 
@@ -50,51 +91,6 @@ fn other_launcher(args: &TimeArgs) -> Option<String> {
         "{launcher} would start ranks of its own on every host: name the command that it starts, \
          or time it without a launcher"
     ))
-}
-
-/// Time commands.
-fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
-    let commands = commands(args)?;
-    let warm_ups = args.warm_ups.unwrap_or(u32::from(!args.cold));
-    setup.resolve("warm-ups", [warm_ups.to_string()]);
-    let request = TimingRequest {
-        commands,
-        prepare: args.prepare.clone(),
-        conclude: args.conclude.clone(),
-        directory: args.directory.clone(),
-        input: args.input.clone(),
-        shows_output: args.show_output,
-        goes_on_after_failures: args.ignore_failure,
-        time_limit: args.time_limit,
-        warm_ups,
-        is_cold: args.cold,
-        margin: args.margin,
-        rule: RoundsRule {
-            rounds: args.runs,
-            rounds_min: ROUNDS_MIN,
-            rounds_max: ROUNDS_MAX,
-            precision: args.precision,
-            budget: args.budget,
-        },
-        seed: seeded(args.common.seed, &mut setup),
-        setup,
-        cells: Cells::default(),
-        ranks: args.common.ranks.clone(),
-    };
-    Ok(Ready {
-        common: &args.common,
-        goals: args.common.goals.clone(),
-        places: Vec::new(),
-        setup: request.setup.clone(),
-        cells: Some(request.cells.clone()),
-        measure: Box::new(move |looking| {
-            let looking = Onlooking {
-                is_quiet: looking.is_quiet || args.show_output,
-                ..*looking
-            };
-            looking.watch(|interrupt, show| time_commands(&request, interrupt, show))
-        }),
-    })
 }
 
 fn commands(args: &TimeArgs) -> Result<Vec<CommandLine>, UsageError> {

@@ -15,11 +15,9 @@ use procedure::{Preparation, SearchOptions};
 use results::{Run, Setup};
 use stats::Goal;
 use units::Duration;
-use workload::{
-    CPU_UNIT_NS, LoadFactor, Records, USERS_MAX, UserProfile, check_profiles, parse_profiles,
-};
+use workload::{CPU_UNIT_NS, Records, USERS_MAX, UserProfile, check_profiles, parse_profiles};
 
-use crate::args::{LoadFactorChoice, TransactionsArgs};
+use crate::args::TransactionsArgs;
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
@@ -246,10 +244,7 @@ fn profiles(
         think: args.think,
         cpu_ns: args.cpu.nanos(unit),
         memory: args.memory.as_u64(),
-        load: match args.load_factor {
-            LoadFactorChoice::Constant => LoadFactor::Constant,
-            LoadFactorChoice::Exponential => LoadFactor::Exponential,
-        },
+        load: args.load_factor,
         records: if args.new_records {
             Records::New
         } else {

@@ -1,15 +1,14 @@
 //! `seekstone transfer`: transfer rates, pass by pass.
 
 use drivers::{Caching, Checking};
-use kinds::stage::Show;
 use kinds::transfer::{Sharing, TransferRequest, measure_transfer};
 use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;
-use procedure::{OfferedRow, RoundsRule};
+use procedure::{OfferedRow, OnError, RoundsRule};
 use results::{Setup, TransferMode};
 use units::Bytes;
 
-use crate::args::{CheckChoice, ErrorsChoice, ModeChoice, Reach, TransferArgs};
+use crate::args::{CheckChoice, EngineArgs, Reach, TransferArgs};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
@@ -23,7 +22,7 @@ const PASSES_MAX: u32 = 1000;
 impl MeasuringCommand for TransferArgs {
     fn outline(&self) -> CommandOutline<'_> {
         let targets = self.beside.iter().chain([&self.target]);
-        let is_small = self.mode == Some(ModeChoice::SmallFile);
+        let is_small = self.mode == Some(TransferMode::SmallFile);
         let outline = CommandOutline::of(&self.common, targets, self.sharing)
             .alone(
                 self.beside.is_some(),
@@ -37,73 +36,72 @@ impl MeasuringCommand for TransferArgs {
         }
     }
 
-    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
-        ready(self, setup)
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let args = self;
+        check_together(args)?;
+        let mode = mode(args);
+        if mode == TransferMode::Direct {
+            setup.resolve("mode", ["direct".to_owned()]);
+        }
+        if let Some(beside) = &args.beside {
+            keep_texts(beside, &mut setup);
+        }
+        let caching = match mode {
+            TransferMode::Direct | TransferMode::Simulated => Caching::Direct,
+            _ => Caching::Buffered,
+        };
+        let engine = &args.engine;
+        let reach = Reach {
+            reserve: args.reserve,
+            overwrite: false,
+            confirm: None,
+            engine: EngineArgs {
+                // One operation of a stream is outstanding at a time.
+                batch: engine.batch.or(Some(1)),
+                workers: engine.workers.or(Some(1)),
+                ..engine.clone()
+            },
+        };
+        let bench = bench_request(
+            &args.target,
+            "transfer rates",
+            args.size,
+            caching,
+            &reach,
+            (&args.common, setup),
+        )?;
+        let beside = args.beside.as_ref().map(|target| BenchRequest {
+            target: target.clone(),
+            ..bench.clone()
+        });
+        let request = TransferRequest {
+            bench,
+            beside,
+            mode,
+            blocks: blocks(&args.blocks)?,
+            streams: args.streams,
+            sharing: if args.same_file {
+                Sharing::SameFile
+            } else {
+                Sharing::OwnFiles
+            },
+            alone: args.compare_alone,
+            rule: RoundsRule {
+                rounds: args.passes,
+                precision: args.precision,
+                rounds_min: 1,
+                rounds_max: PASSES_MAX,
+                budget: args.budget,
+            },
+            check: checking(args.check),
+        };
+        Ok(Ready::of(
+            &args.common,
+            request,
+            |it| &it.bench,
+            measure_transfer,
+        ))
     }
-}
-
-/// Measure transfer rates.
-fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
-    check_together(args)?;
-    let mode = mode(args);
-    if mode == TransferMode::Direct {
-        setup.resolve("mode", ["direct".to_owned()]);
-    }
-    if let Some(beside) = &args.beside {
-        keep_texts(beside, &mut setup);
-    }
-    let caching = match mode {
-        TransferMode::Direct | TransferMode::Simulated => Caching::Direct,
-        _ => Caching::Buffered,
-    };
-    let reach = Reach {
-        reserve: args.reserve,
-        overwrite: false,
-        confirm: None,
-        driver: args.driver,
-        buffer_pages: args.buffer_pages,
-        batch: Some(1),
-        workers: Some(1),
-        cpus: None,
-        errors: ErrorsChoice::Stop,
-        hang: args.hang,
-    };
-    let bench = bench_request(
-        &args.target,
-        "transfer rates",
-        args.size,
-        caching,
-        &reach,
-        (&args.common, setup),
-    )?;
-    let beside = args.beside.as_ref().map(|target| BenchRequest {
-        target: target.clone(),
-        ..bench.clone()
-    });
-    let request = TransferRequest {
-        bench,
-        beside,
-        mode,
-        blocks: blocks(&args.blocks)?,
-        streams: args.streams,
-        sharing: if args.same_file {
-            Sharing::SameFile
-        } else {
-            Sharing::OwnFiles
-        },
-        alone: args.compare_alone,
-        rule: RoundsRule {
-            rounds: args.passes,
-            precision: args.precision,
-            rounds_min: 1,
-            rounds_max: PASSES_MAX,
-            budget: args.budget,
-        },
-        check: checking(args.check),
-    };
-    let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| measure_transfer(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &bench, measure))
 }
 
 const fn checking(choice: CheckChoice) -> Option<Checking> {
@@ -116,11 +114,13 @@ const fn checking(choice: CheckChoice) -> Option<Checking> {
 
 fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
     let is_one = args.streams == 1;
-    let problem = if args.same_file && is_one {
+    let problem = if args.engine.errors == OnError::Count {
+        "--errors count: a pass moves all of a file, or there is none; leave it out"
+    } else if args.same_file && is_one {
         "--same-file applies to several streams: add --streams N"
     } else if args.compare_alone && is_one && args.beside.is_none() {
         "--compare-alone compares several streams: add --streams N or --beside TARGET"
-    } else if args.mode == Some(ModeChoice::SmallFile) && (!is_one || args.beside.is_some()) {
+    } else if args.mode == Some(TransferMode::SmallFile) && (!is_one || args.beside.is_some()) {
         "--mode small-file reads a single file: leave --streams and --beside out"
     } else {
         return Ok(());
@@ -129,13 +129,10 @@ fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
 }
 
 fn mode(args: &TransferArgs) -> TransferMode {
-    match args.mode {
-        None if args.target.is_model() => TransferMode::Simulated,
-        None | Some(ModeChoice::Direct) => TransferMode::Direct,
-        Some(ModeChoice::Buffered) => TransferMode::Buffered,
-        Some(ModeChoice::Cold) => TransferMode::Cold,
-        Some(ModeChoice::SmallFile) => TransferMode::SmallFile,
-    }
+    args.mode.unwrap_or(match args.target.is_model() {
+        true => TransferMode::Simulated,
+        false => TransferMode::Direct,
+    })
 }
 
 fn blocks(asked: &[Bytes]) -> Result<Vec<u32>, UsageError> {
@@ -157,6 +154,6 @@ fn has_two_series(args: &TransferArgs) -> bool {
     let [_] = args.blocks.as_slice() else {
         return false;
     };
-    let is_growing = matches!(args.mode, Some(ModeChoice::SmallFile));
+    let is_growing = matches!(args.mode, Some(TransferMode::SmallFile));
     !args.compare_alone && !is_growing
 }

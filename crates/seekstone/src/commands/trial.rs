@@ -14,12 +14,12 @@ use units::{
 };
 use verify::SECTOR_BYTES;
 use workload::{
-    AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region,
-    TargetId, WalkStart,
+    AddressSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region, TargetId,
+    WalkStart,
 };
 
 use crate::args::parse::TrialPrecision;
-use crate::args::{PartitionChoice, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
+use crate::args::{TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
@@ -59,7 +59,70 @@ impl MeasuringCommand for TrialArgs {
     }
 
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
-        ready(self, setup)
+        let args = self;
+        if !args.others.is_empty() || args.workload_file.is_some() {
+            return trial_targets::ready(args, setup);
+        }
+        let caching = caching(args.workload.buffered);
+        let mut bench = bench_request(
+            &args.target,
+            "trial",
+            args.workload.size,
+            caching,
+            &args.reach,
+            (&args.common, setup),
+        )?;
+        let time = TRIAL_BUDGET.fit(args.budget, [&args.target], &mut bench.setup);
+        let time = match args.rate.filter(|_| args.duration.is_none()) {
+            Some(rate) => {
+                let arrivals = (&args.target, rate.per_second());
+                TRIAL_BUDGET.fit_arrivals(time, arrivals, &mut bench.setup)
+            }
+            None => time,
+        };
+        warm_up_leaves(args, time)?;
+        reach_as_asked(&args.workload, &mut bench)?;
+        if args.verify {
+            bench.storage.verify_unit = Some(verify_unit(&args.target, &args.workload)?);
+            bench.storage.verify_state.clone_from(&args.verify_state);
+        }
+        let pacing = match args.rate {
+            Some(rate) => Pacing::Open {
+                gap: Gap {
+                    shape: args.workload.shape,
+                    mean_ns: rate.mean_gap_ns() * f64::from(args.clients),
+                },
+            },
+            None => think(&args.workload),
+        };
+        let depth = depth(args, bench.storage.driver);
+        let (goal, duration_max) = ends(args, time);
+        announce(args, time);
+        let request = LoadRequest {
+            bench,
+            spec: spec(&args.workload, pacing)?,
+            subject: title(&args.workload, None),
+            title: title(
+                &args.workload,
+                Some((args.clients, args.rate.map(|rate| rate.per_second()))),
+            ),
+            question: LoadQuestion::Trial {
+                clients: args.clients,
+                depth,
+                goal,
+                duration_max,
+                sample_every: args.interval,
+                warm_up: args.warm_up,
+            },
+            goals: args.common.goals.clone(),
+            follower: None,
+        };
+        let bench = request.bench.clone();
+        let measure = move |interrupt: &_, show: Show<'_>| match &args.iolog {
+            Some(iolog) => trial_iolog::measure(iolog, request, interrupt, show),
+            None => Ok(measure_load(&request, interrupt, show)?),
+        };
+        Ok(Ready::new(&args.common, &bench, measure))
     }
 }
 
@@ -71,73 +134,6 @@ pub fn one_target(others: &[TargetName], workload: Option<&PathBuf>) -> Option<S
          a launcher"
             .into()
     })
-}
-
-/// Measure one load.
-fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    if !args.others.is_empty() || args.workload_file.is_some() {
-        return trial_targets::ready(args, setup);
-    }
-    let caching = caching(args.workload.buffered);
-    let mut bench = bench_request(
-        &args.target,
-        "trial",
-        args.workload.size,
-        caching,
-        &args.reach,
-        (&args.common, setup),
-    )?;
-    let time = TRIAL_BUDGET.fit(args.budget, [&args.target], &mut bench.setup);
-    let time = match args.rate.filter(|_| args.duration.is_none()) {
-        Some(rate) => {
-            let arrivals = (&args.target, rate.per_second());
-            TRIAL_BUDGET.fit_arrivals(time, arrivals, &mut bench.setup)
-        }
-        None => time,
-    };
-    warm_up_leaves(args, time)?;
-    reach_as_asked(&args.workload, &mut bench)?;
-    if args.verify {
-        bench.storage.verify_unit = Some(verify_unit(&args.target, &args.workload)?);
-        bench.storage.verify_state.clone_from(&args.verify_state);
-    }
-    let pacing = match args.rate {
-        Some(rate) => Pacing::Open {
-            gap: Gap {
-                shape: shape(args.workload.shape),
-                mean_ns: rate.mean_gap_ns() * f64::from(args.clients),
-            },
-        },
-        None => think(&args.workload),
-    };
-    let depth = depth(args, bench.storage.driver);
-    let (goal, duration_max) = ends(args, time);
-    announce(args, time);
-    let request = LoadRequest {
-        bench,
-        spec: spec(&args.workload, pacing)?,
-        subject: title(&args.workload, None),
-        title: title(
-            &args.workload,
-            Some((args.clients, args.rate.map(|rate| rate.per_second()))),
-        ),
-        question: LoadQuestion::Trial {
-            clients: args.clients,
-            depth,
-            goal,
-            duration_max,
-            sample_every: args.interval,
-            warm_up: args.warm_up,
-        },
-        goals: args.common.goals.clone(),
-        follower: None,
-    };
-    let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| match &args.iolog {
-        Some(iolog) => trial_iolog::measure(iolog, request, interrupt, show),
-        None => Ok(measure_load(&request, interrupt, show)?),
-    };
-    Ok(Ready::new(&args.common, &bench, measure))
 }
 
 /// A warm-up has to leave of a trial some that counts.
@@ -295,17 +291,9 @@ pub fn reach_as_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(
 pub fn think(args: &WorkloadArgs) -> Pacing {
     let think = match args.think.as_nanos() {
         0 => Gap::NONE,
-        _ => Gap::new(shape(args.shape), args.think),
+        _ => Gap::new(args.shape, args.think),
     };
     Pacing::Closed { think }
-}
-
-const fn shape(choice: ShapeChoice) -> GapShape {
-    match choice {
-        ShapeChoice::Constant => GapShape::Constant,
-        ShapeChoice::Uniform => GapShape::Uniform,
-        ShapeChoice::Exponential => GapShape::Exponential,
-    }
 }
 
 /// What one client does; the region is filled in once the target is known.
@@ -326,14 +314,10 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
     let region = Region::first(TargetId(0), 0, len.into());
     let addresses = AddressSpec {
         region,
-        partition: match args.partition {
-            PartitionChoice::Contending => Partition::Contending,
-            PartitionChoice::Contiguous => Partition::Contiguous,
-            PartitionChoice::Interleaved => Partition::Interleaved,
-        },
+        partition: args.partition,
         pattern: args.pattern,
         start: match args.pattern {
-            Pattern::Sequential { .. } if args.partition != PartitionChoice::Contending => {
+            Pattern::Sequential { .. } if args.partition != Partition::Contending => {
                 WalkStart::First
             }
             _ => WalkStart::Random,

@@ -16,8 +16,9 @@ use lab::test_file::SIZE_DEFAULT;
 use procedure::{OfferedFigures, OfferedRow, Requirement};
 use results::{Run, Setup};
 use units::{Bytes, Duration, TargetName, exact_percent, format_counted};
+use workload::GapShape;
 
-use crate::args::{Reach, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
+use crate::args::{Reach, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::reached;
 use crate::commands::trial::{announce, ends, title, warm_up_leaves};
@@ -239,7 +240,7 @@ pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
         }
     };
     let think = args.think.as_nanos() > 0;
-    if think && args.shape != ShapeChoice::Constant {
+    if think && args.shape != GapShape::Constant {
         return Err(UsageError(
             "--think is constant with several targets, and in fio: add --shape constant".into(),
         ));
@@ -255,11 +256,11 @@ pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
     })
 }
 
-fn shape(choice: ShapeChoice) -> Result<&'static str, UsageError> {
+fn shape(choice: GapShape) -> Result<&'static str, UsageError> {
     match choice {
-        ShapeChoice::Constant => Ok("constant"),
-        ShapeChoice::Exponential => Ok("exponential"),
-        ShapeChoice::Uniform => Err(UsageError(
+        GapShape::Constant => Ok("constant"),
+        GapShape::Exponential => Ok("exponential"),
+        GapShape::Uniform => Err(UsageError(
             "--shape uniform works with a single target, and does not exist in fio".into(),
         )),
     }

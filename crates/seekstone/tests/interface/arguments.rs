@@ -104,3 +104,64 @@ fn a_small_stack_is_enough() {
         finish(shell).check(&["ulimit"], 0, "");
     }
 }
+
+/// The first processor that this process may use.
+fn a_processor() -> String {
+    let status = fs::read_to_string("/proc/self/status").expect("of Linux");
+    let listed = status.split("Cpus_allowed_list:").nth(1).expect("a list");
+    let digits = |it: &char| it.is_ascii_digit();
+    listed.trim_start().chars().take_while(digits).collect()
+}
+
+/// A table of what each measurement takes of the I/O engine's options; one whose programs or
+/// clients are no workers knows none of them.
+#[test]
+fn engine_options_are_taken_where_there_is_an_engine() {
+    let scratch = Scratch::new();
+    let processor = a_processor();
+    let unknown = "unexpected argument '--workers'";
+    for (measurement, code, said) in [
+        ("trial sim:mm1 --duration 50ms", 0, "Saved as run"),
+        ("trial null: --duration 50ms", 0, "Saved as run"),
+        (
+            "transfer sim:mm1 --size 64KiB --repeat 1",
+            0,
+            "Saved as run",
+        ),
+        (
+            "fio --name=a --filename=sim:mm1 --size=64k",
+            0,
+            "a: (groupid=0",
+        ),
+        (
+            "transfer sim:mm1 --errors count",
+            2,
+            "a pass moves all of a file",
+        ),
+        ("files sim:rt11 --tests 1 --repeat 1", 2, unknown),
+        ("time --repeat 1 true", 2, unknown),
+        ("positioning --repeat 1", 2, unknown),
+    ] {
+        let options = ["--workers", "2", "--cpus", &processor, "--batch", "4"];
+        let more = ["--driver", "threads", "--hang-limit", "5s"];
+        let words = measurement
+            .split_whitespace()
+            .take(1)
+            .chain(options)
+            .chain(more);
+        let words: Vec<&str> = words
+            .chain(measurement.split_whitespace().skip(1))
+            .collect();
+        scratch.check(&words, code, said);
+    }
+}
+
+/// The log of a trial on `null:` was empty: nobody followed it.
+#[test]
+fn a_trial_on_nothing_is_logged_too() {
+    let scratch = Scratch::new();
+    let args = ["trial", "null:", "--duration", "20ms", "--iolog", "ops.log"];
+    scratch.check(&[&args[..], &["--no-save"]].concat(), 0, "null:");
+    let log = fs::read_to_string(scratch.path("ops.log")).expect("a log");
+    assert!(log.lines().count() > 10, "{log}");
+}

@@ -98,7 +98,7 @@ pub fn in_words(error: ClassicError) -> anyhow::Error {
 pub fn access(reach: &ClassicReach) -> DataAccess {
     DataAccess {
         seed: reach.seed.unwrap_or_else(fresh_seed),
-        driver: reach.driver.into(),
+        driver: reach.driver,
         overwrite: reach.overwrite,
         confirmed: reach.confirm.clone(),
         reserve: reach.reserve.map(|bytes| bytes.as_u64()),
