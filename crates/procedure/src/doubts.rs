@@ -6,7 +6,7 @@ use units::{exact_percent, format_duration_ns};
 use workload::ClientSpec;
 
 use crate::failures::short_operations;
-use crate::own_limits::own_limit;
+use crate::own_limits::{is_unexplained, own_limit};
 use crate::trial::Trial;
 use crate::unfinished::{is_kept_back, kept_back};
 
@@ -56,7 +56,9 @@ pub fn doubts(
         warnings.extend(warm_up(measurement, mean_whole_ns));
     }
     match own_limit(trial, measurement, mean_whole_ns, findings) {
-        Some(ours) if ours.severity == Severity::Invalid => warnings.push(ours),
+        Some(ours) if ours.severity == Severity::Invalid || is_unexplained(measurement) => {
+            warnings.push(ours);
+        }
         perhaps => warnings.extend(overload.or(perhaps)),
     }
     if is_kept_back(trial, measurement, mean_whole_ns) {

@@ -222,6 +222,13 @@ fn is_ours(room: RoomWait) -> bool {
     room.service_ratio.is_some_and(|ratio| ratio < RATIO_OURS)
 }
 
+/// Whether nothing tells who held the load up: nearly all requests waited for room, so that their
+/// service times cannot be compared with those of others.
+pub(crate) fn is_unexplained(measurement: &Measurement) -> bool {
+    let room = measurement.room;
+    room.is_some_and(|room| room.service_ratio.is_none())
+}
+
 /// Who made operations wait that were due and not done, and what to do.
 pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
     let response_ns = measurement.response.mean.value;

@@ -42,6 +42,15 @@ fn room_for_too_few_requests_makes_a_number_void() {
     assert_eq!(enough.response.mean.value.round(), 5e6);
 }
 
+/// Bug: four requests at a time on a delay of 10 ms were all under way from the first moment, none
+/// without a wait was there to compare with, and the storage was called saturated.
+#[test]
+fn room_that_is_full_from_the_start_is_not_blamed_on_the_storage() {
+    let found = open("sim:delay?time=10ms", 1000.0, 4, 20.0);
+    assert_eq!(severity(&found, "own-limit"), Some(Severity::Warning));
+    assert_eq!(severity(&found, "load-not-sustained"), None);
+}
+
 #[test]
 fn a_queue_of_the_storage_is_its_own_wherever_it_waits() {
     let busy = open("sim:mm1?mean=1ms", 900.0, 256, 60.0);
