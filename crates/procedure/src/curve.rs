@@ -134,9 +134,15 @@ const BEYOND_MIN: f64 = 10.0;
 /// What may make a scout's load wrong, which is never cited: more random arrivals than the storage
 /// answers fill all the room that there is, and among few of ours any I/O of others is much.
 const MAY_MISLEAD_ESTIMATES: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::BackgroundIo];
-/// Doubts about the load of a point that is cited are the curve's: a thread of ours that had no
-/// time for more, and I/O of others.
-const KEPT_DOUBTS: [WarningCode; 2] = [BUSY_WORKER, WarningCode::BackgroundIo];
+/// Doubts about a point that is cited are the curve's: a thread of ours that had no time for more,
+/// I/O of others, and what makes its load and time depend on when they were measured.
+const KEPT_DOUBTS: [WarningCode; 5] = [
+    BUSY_WORKER,
+    WarningCode::BackgroundIo,
+    WarningCode::HeavyTail,
+    WarningCode::Stall,
+    WarningCode::Swing,
+];
 /// What it takes to see that a level lies beyond a bracket, and to measure the end beyond.
 const TRIES_OF_MOVE: u32 = 2;
 /// Levels between the time of one client and the highest.

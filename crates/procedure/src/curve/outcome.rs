@@ -155,7 +155,7 @@ impl LoadCurve {
     /// Whether two ends without a chord answer for a level.
     pub(super) fn are_answer(&self, level: Duration, below: &Visit, above: &Visit) -> bool {
         let level = level.as_nanos() as f64;
-        let LevelOutcome::Between { low, high } = between(below, above) else {
+        let LevelOutcome::Between { low, high } = hull([below, above]) else {
             return false;
         };
         let is_bracketed = below.is_surely_below(level) && above.is_surely_above(level);
@@ -177,7 +177,12 @@ impl LoadCurve {
         let surely_above = best()
             .filter(|visit| visit.point.clients >= highest)
             .find(is_above);
-        between(surely_below.unwrap_or(below), surely_above.unwrap_or(above))
+        let below = surely_below.unwrap_or(below);
+        let above = surely_above.unwrap_or(above);
+        // Any point between them may be the level's, whose time does not tell.
+        let clients = below.point.clients..=above.point.clients;
+        let inside = best().filter(|visit| clients.contains(&visit.point.clients));
+        hull(inside.chain([below, above]))
     }
 
     /// How far the curve may lie from the chord at a share of the way between two points.
@@ -378,13 +383,13 @@ impl LoadCurve {
     }
 }
 
-/// Both ends with their noise.
-fn between(below: &Visit, above: &Visit) -> LevelOutcome {
-    let (below, above) = (below.point.load, above.point.load);
-    LevelOutcome::Between {
-        low: below.low.min(above.low),
-        high: below.high.max(above.high),
-    }
+/// All loads of those points, with their noise.
+fn hull<'a>(points: impl IntoIterator<Item = &'a Visit>) -> LevelOutcome {
+    let loads = points.into_iter().map(|visit| visit.point.load);
+    let (low, high) = loads.fold((f64::INFINITY, 0.0_f64), |(low, high), load| {
+        (low.min(load.low), high.max(load.high))
+    });
+    LevelOutcome::Between { low, high }
 }
 
 /// No load beyond one of which every operation failed is asked for.
