@@ -30,6 +30,7 @@ mod theory;
 mod transactions;
 mod transactions_truth;
 mod transfer;
+mod traps;
 mod trial_targets;
 mod trial_verify;
 mod whatif;

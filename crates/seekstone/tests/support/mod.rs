@@ -12,6 +12,7 @@ pub mod pressure;
 pub mod ranks;
 pub mod storage;
 pub mod tables;
+pub mod traps;
 
 use std::collections::BTreeMap;
 use std::fs;

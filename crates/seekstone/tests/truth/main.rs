@@ -13,6 +13,7 @@ mod rates;
 mod room;
 mod rows;
 mod time;
+mod traps;
 mod warm_up;
 
 #[path = "../support/mod.rs"]
