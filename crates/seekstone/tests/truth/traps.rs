@@ -15,6 +15,7 @@ use known_storage::{
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::support::group::Group;
 use crate::support::traps::{Printed, Sprung, TrapCommand};
 use crate::support::{Running, Scratch, side_by_side, skipped};
 
@@ -37,6 +38,8 @@ enum Disturbance {
     Stopped,
     /// Another program reads, too.
     OtherUser,
+    /// A control group leaves it little time of a processor.
+    Quota,
 }
 
 struct ServedTrap {
@@ -146,6 +149,13 @@ const TRAPS: &[ServedTrap] = &[
         &["standstill"],
     )
     .disturbed(Disturbance::Stopped),
+    ServedTrap::new(
+        "little of a processor",
+        || Box::new(|_| MS * 3),
+        &["busy-worker", "late-generator", "standstill"],
+    )
+    .under(&["--clients", "16"])
+    .disturbed(Disturbance::Quota),
     ServedTrap::new("another user", one_at_a_time, MOVED)
         .under(&["--clients", "1"])
         .disturbed(Disturbance::OtherUser),
@@ -191,7 +201,15 @@ fn sprung(trap: &ServedTrap) -> Option<Sprung> {
     let out = json.to_string_lossy();
     let fixed = ["trial", &*file, "--duration", "6s", "--no-save", "--quiet"];
     let args = [&fixed[..], trap.load, &["--json", &*out]].concat();
-    let mut running = Running::start(scratch.seekstone(&args));
+    let group = match trap.disturbance {
+        Disturbance::Quota => Some(throttled(trap.name)?),
+        _ => None,
+    };
+    let command = match &group {
+        Some(group) => group.command(&scratch, &args),
+        None => scratch.seekstone(&args),
+    };
+    let mut running = Running::start(command);
     disturb(trap.disturbance, &mut running, storage.file());
     let ended = running.end();
     assert!(matches!(ended.code, Some(0 | 3)), "{}", ended.stderr);
@@ -210,8 +228,18 @@ fn sprung(trap: &ServedTrap) -> Option<Sprung> {
     ))
 }
 
+/// A control group that gets 5 ms in each 100 ms.
+fn throttled(test: &str) -> Option<Group> {
+    let group = Group::new(&test.replace(' ', "-"), "cpu")?;
+    let is_set = group.set("cpu.cfs_period_us", "100000") && group.set("cpu.cfs_quota_us", "5000");
+    if !is_set {
+        skipped(test, "the kernel has no quota of processors");
+    }
+    is_set.then_some(group)
+}
+
 fn disturb(disturbance: Disturbance, running: &mut Running, file: &Path) {
-    if disturbance == Disturbance::None {
+    if matches!(disturbance, Disturbance::None | Disturbance::Quota) {
         return;
     }
     let begun = Instant::now();

@@ -40,7 +40,7 @@ impl TrapCommand {
         }
     }
 
-    fn arguments<'a>(self, trap: &'a Trap) -> Vec<&'a str> {
+    fn arguments(self, trap: &Trap) -> Vec<&str> {
         let load = trap.load.iter().copied();
         match self {
             Self::Trial => ["trial", trap.target, "--duration", "60s"]
