@@ -177,12 +177,16 @@ pub struct Glimpse {
     pub elapsed: Duration,
     /// Mean response time so far, nanoseconds, with its relative half-width, once there is one.
     pub response: Option<(f64, f64)>,
+    /// Mean response time so far, nanoseconds, whether or not an interval is looked for.
+    pub mean_ns: Option<f64>,
     /// Operations per second so far, once known.
     pub throughput: Option<f64>,
     /// 99 % of the response times so far are below this, nanoseconds; `None` of few.
     pub p99_ns: Option<f64>,
-    /// Operations at the last look.
+    /// Operations at the last look; all so far where nobody looks.
     pub operations: u64,
+    /// Bytes of an operation on average, once one is done.
+    pub operation_bytes: Option<f64>,
     /// What the storage does not answer.
     pub unanswered: Option<Unanswered>,
 }
@@ -197,7 +201,10 @@ impl Glimpse {
             p99_ns: monitor.p99_ns(),
             response: latest.map(|now| (now.mean.value, now.mean.relative_half_width())),
             throughput: latest.map_or(so_far, |now| Some(now.throughput.value)),
-            operations: latest.map_or(0, |now| now.completions),
+            mean_ns: monitor.mean_ns(),
+            operations: latest.map_or(monitor.operations(), |now| now.completions),
+            operation_bytes: (monitor.operations() > 0)
+                .then(|| monitor.bytes() as f64 / monitor.operations() as f64),
             unanswered,
         }
     }

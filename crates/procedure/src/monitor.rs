@@ -54,6 +54,8 @@ pub struct Monitor {
     limit: Option<TimeLimit>,
     /// Whether any operation was done or failed.
     has_answer: bool,
+    /// Bytes moved by the operations so far.
+    bytes: u64,
     leaving: FinishedClients,
 }
 
@@ -102,6 +104,7 @@ impl Monitor {
             has_series: false,
             limit: None,
             has_answer: false,
+            bytes: 0,
             leaving: FinishedClients::Counts,
         }
     }
@@ -216,6 +219,7 @@ impl Monitor {
             self.has_answer |= slot.completions + slot.errors > 0;
             let at_ns = slot.epoch * self.slot_width.as_nanos();
             self.sampler.count(&slot, at_ns);
+            self.bytes += slot.bytes;
             // One worker alone, or the furthest of several, adds at the end.
             let is_last = self.pending.back().is_none_or(|it| it.epoch < slot.epoch);
             if is_last {
@@ -295,6 +299,18 @@ impl Monitor {
     #[must_use]
     pub const fn operations(&self) -> u64 {
         self.sampler.operations()
+    }
+
+    /// The mean response time so far, ns.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        self.sampler.mean_ns()
+    }
+
+    /// Bytes that the operations so far moved.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Pass on what is left, now that the trial ended `elapsed` after its start and no worker will

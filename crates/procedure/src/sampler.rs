@@ -171,6 +171,11 @@ impl Sampler {
         self.p99_ns
     }
 
+    /// The mean response time so far, ns.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.whole.count > 0).then(|| self.whole.sum / self.whole.count as f64)
+    }
+
     /// Operations so far.
     pub const fn operations(&self) -> u64 {
         self.whole.count

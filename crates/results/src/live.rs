@@ -2,9 +2,7 @@
 //!
 //! The measuring side writes a [`Live`], the display reads it; neither waits for the other.
 
-use stats::Channel;
-
-use crate::curve::{CurveLevel, CurvePoint, Saturation};
+use crate::curve::Curve;
 use crate::mode::Mode;
 
 /// Whether something is being measured.
@@ -60,6 +58,21 @@ pub enum LiveCommand {
     NextVerbosity,
 }
 
+impl LiveCommand {
+    /// What a display answers to a key that can do nothing once everything is done; `None` of one
+    /// that still does something.
+    #[must_use]
+    pub const fn when_finished(self) -> Option<&'static str> {
+        match self {
+            Self::NextMode => Some("M: finished, no result is left to stamp; Q or X ends"),
+            Self::Restart => Some("R: finished, nothing is left to restart; Q or X ends"),
+            Self::StartStop => Some("S: finished, nothing is left to start; Q or X ends"),
+            Self::NextWorkload => Some("T: finished, no workload is left; Q or X ends"),
+            Self::NextVerbosity | Self::Quit => None,
+        }
+    }
+}
+
 /// A level of one workload on the display.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveLevel {
@@ -74,9 +87,11 @@ pub struct LiveLevel {
 /// One workload's results so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveWorkload {
+    /// Its number in the report, from 1.
+    pub number: u32,
     pub name: String,
-    /// Whether it is shown with levels: those of the transaction group are, and of `rpt` the first
-    /// four.
+    /// Whether it is shown with levels: those of the transaction group are, and the first four of
+    /// the manual.
     pub has_levels: bool,
     /// No load, one third, two thirds, and the highest response time.
     pub levels: [LiveLevel; 4],
@@ -84,6 +99,8 @@ pub struct LiveWorkload {
     pub rabmark_r: Option<f64>,
     /// MiB per second.
     pub rabmark_s: Option<f64>,
+    /// Its points and levels so far.
+    pub curve: Curve,
 }
 
 /// A row of the verbose window.
@@ -148,14 +165,6 @@ pub struct Live {
     pub last_response: LiveRow,
     /// What is being done, in words.
     pub activity: String,
-    /// Which time the current workload's curve is about.
-    pub channel: Channel,
-    /// Points of the current workload's curve, in order of clients.
-    pub points: Vec<CurvePoint>,
-    /// Levels of the current workload's curve.
-    pub levels: Vec<CurveLevel>,
-    /// The highest load of the current workload's curve.
-    pub saturation: Option<Saturation>,
     /// How the present trial gets more precise.
     pub convergence: LiveConvergence,
     /// Share of all the work that is done, 0 to 1; `None` when the run has no end.

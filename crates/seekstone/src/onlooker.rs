@@ -28,8 +28,8 @@ pub struct Onlooker<'a> {
 /// A terminal that shows everything.
 struct FullScreen {
     screen: Screen,
-    /// When it was last given something new.
-    shown: Option<Instant>,
+    /// When it was last given something new, and what that was.
+    shown: Option<(Instant, Live)>,
     /// Whether somebody has quit, and wants no more of it.
     has_quit: bool,
 }
@@ -55,8 +55,12 @@ impl<'a> Onlooker<'a> {
         let Some(full) = self.screen.as_mut().filter(|full| !full.has_quit) else {
             return;
         };
-        while interrupt.is_raised().is_none() && full.screen.command() != Some(LiveCommand::Quit) {
-            std::thread::sleep(LINGER);
+        while interrupt.is_raised().is_none() {
+            match full.screen.command() {
+                Some(LiveCommand::Quit) => return,
+                Some(command) => full.answer(command),
+                None => std::thread::sleep(LINGER),
+            }
         }
     }
 
@@ -71,14 +75,33 @@ impl<'a> Onlooker<'a> {
     }
 }
 
+impl FullScreen {
+    fn show(&mut self, live: Live) {
+        self.screen.show(live.clone());
+        self.shown = Some((Instant::now(), live));
+    }
+
+    /// Does what a key asks for once everything is done, or says why not.
+    fn answer(&mut self, command: LiveCommand) {
+        let Some((_, mut live)) = self.shown.take() else {
+            return;
+        };
+        match command.when_finished() {
+            Some(text) => live.activity = text.to_owned(),
+            None => live.verbosity = live.verbosity.next(),
+        }
+        self.show(live);
+    }
+}
+
 impl RabScreen for Onlooker<'_> {
     fn show(&mut self, stage: &Stage<'_>, live: &mut dyn FnMut() -> Live) {
         self.watcher.show(stage);
         if let Some(full) = &mut self.screen {
             let is_last = stage.glimpse.is_none();
-            if is_last || full.shown.is_none_or(|shown| shown.elapsed() >= SHOW_EVERY) {
-                full.screen.show(live());
-                full.shown = Some(Instant::now());
+            let is_due = |(at, _): &(Instant, Live)| at.elapsed() >= SHOW_EVERY;
+            if is_last || full.shown.as_ref().is_none_or(is_due) {
+                full.show(live());
             }
         }
     }

@@ -69,7 +69,9 @@ fn advance(live: &mut Live, step: usize) {
     let whole = invented::middle();
     let step = step % 400;
     live.elapsed_ns += 50_000_000;
-    live.points = whole.points[..whole.points.len().min(1 + step / 10)].to_vec();
+    let all = &whole.workloads[whole.workload].curve.points;
+    let points = all[..all.len().min(1 + step / 10)].to_vec();
+    live.workloads[live.workload].curve.points = points;
     let looks = 1 + step % 40;
     let widths = (1..=looks).map(|look| 0.21 / (look as f64).sqrt());
     live.convergence.relative_half_widths = widths.collect();

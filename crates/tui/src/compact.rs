@@ -19,7 +19,7 @@ const NAMED_COLUMNS: usize = 32;
 /// The curve needs so many rows below the first ones.
 const CURVE_ROWS: u16 = 8;
 /// The keys, in one row.
-const KEYS: &str = "M Q R S T V X C ?";
+const KEYS: &str = "M Q R S T V X C W ?";
 /// Levels from the highest down, as in the large picture.
 const LEVELS: [(&str, usize); 4] = [("Max", 3), ("2/3", 2), ("1/3", 1), ("N/L", 0)];
 
@@ -39,7 +39,7 @@ pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live, view: &ViewStat
             height: body.height - 2,
             ..body
         };
-        curve::draw(buffer, below, live);
+        curve::draw(buffer, below, live, view);
     } else {
         let places = (1..body.height).map(|index| row(body, index));
         for (place, line) in places.zip(&lines) {
@@ -128,10 +128,9 @@ fn lines(live: &Live, columns: usize) -> Vec<Line> {
         "mode",
         format!("{}, run {}", mode_words(live), live.run),
     ));
-    let others = (1..)
-        .zip(&live.workloads)
-        .filter(|(place, _)| *place != live.workload + 1);
-    lines.extend(others.filter_map(|(place, workload)| merits(place, workload)));
+    let others = live.workloads.iter().enumerate();
+    let others = others.filter(|(place, _)| *place != live.workload);
+    lines.extend(others.filter_map(|(_, workload)| merits(workload)));
     for (name, value) in &live.configuration {
         lines.push((String::new(), format!("{name}: {value}"), Tone::Quiet));
     }
@@ -139,7 +138,7 @@ fn lines(live: &Live, columns: usize) -> Vec<Line> {
 }
 
 /// What another workload came to, where it is known.
-fn merits(place: usize, workload: &LiveWorkload) -> Option<Line> {
+fn merits(workload: &LiveWorkload) -> Option<Line> {
     let shown = |merit: f64| rate(merit, Precision::Usual, NUMBER);
     let response = workload
         .rabmark_r
@@ -149,7 +148,7 @@ fn merits(place: usize, workload: &LiveWorkload) -> Option<Line> {
         .map(|merit| format!("[s] {:>NUMBER$}", shown(merit)));
     let parts: Vec<String> = response.into_iter().chain(throughput).collect();
     let text = format!("{}  {}", parts.join("  "), workload.name);
-    (!parts.is_empty()).then(|| named(&format!("WL{place}"), text))
+    (!parts.is_empty()).then(|| named(&format!("WL{}", workload.number), text))
 }
 
 fn named(name: &str, value: String) -> Line {

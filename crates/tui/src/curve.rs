@@ -4,35 +4,62 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use report::{GlyphPart, curve_glyphs};
-use results::Curve;
 use results::live::Live;
 
 use crate::pen::{Tone, centred, row};
+use crate::view::ViewState;
 
 /// Smaller windows show no curve.
 const COLUMNS_MIN: u16 = 28;
 const ROWS_MIN: u16 = 8;
 
-/// Which workload the curve belongs to.
-pub(crate) fn title(live: &Live) -> String {
-    let workload = live.workloads.get(live.workload);
-    workload.map_or_else(String::new, |workload| workload.name.clone())
+/// Place of the workload whose curve is shown.
+fn shown(live: &Live, view: &ViewState) -> usize {
+    let asked = view.curve_of.filter(|&place| has_curve(live, place));
+    asked.unwrap_or(live.workload)
+}
+
+/// The current workload is shown with a curve before it has a point.
+fn has_curve(live: &Live, place: usize) -> bool {
+    let has_points = |at: usize| !live.workloads[at].curve.points.is_empty();
+    place < live.workloads.len() && (place == live.workload || has_points(place))
+}
+
+/// The nearest workload with a curve before the one shown, or that one.
+pub(crate) fn before(live: &Live, view: &ViewState) -> usize {
+    let now = shown(live, view);
+    (0..now)
+        .rev()
+        .find(|&at| has_curve(live, at))
+        .unwrap_or(now)
+}
+
+/// The nearest workload with a curve after the one shown, or that one.
+pub(crate) fn after(live: &Live, view: &ViewState) -> usize {
+    let now = shown(live, view);
+    let mut later = now + 1..live.workloads.len();
+    later.find(|&at| has_curve(live, at)).unwrap_or(now)
+}
+
+/// Which workload the curve belongs to, and the keys of others where there are any.
+pub(crate) fn title(live: &Live, view: &ViewState) -> String {
+    let now = shown(live, view);
+    let Some(workload) = live.workloads.get(now) else {
+        return String::new();
+    };
+    let has_others = (0..live.workloads.len()).any(|at| at != now && has_curve(live, at));
+    let keys = if has_others { ", P N: others" } else { "" };
+    format!("{} {}{keys}", workload.number, workload.name)
 }
 
 /// Draws inside of the window.
-pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
+pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live, view: &ViewState) {
     if area.width < COLUMNS_MIN || area.height < ROWS_MIN {
         return;
     }
-    let curve = Curve {
-        points: live.points.clone(),
-        levels: live.levels.clone(),
-        saturation: live.saturation,
-        channel: live.channel,
-        ..Curve::default()
-    };
     let (columns, rows) = (usize::from(area.width - 1), usize::from(area.height));
-    let drawn = curve_glyphs(&curve, columns, rows);
+    let workload = live.workloads.get(shown(live, view));
+    let drawn = workload.map_or_else(Vec::new, |it| curve_glyphs(&it.curve, columns, rows));
     if drawn.is_empty() {
         let middle = row(area, area.height / 2);
         centred(buffer, middle, "no point measured yet", Tone::Quiet);

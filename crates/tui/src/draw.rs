@@ -6,10 +6,9 @@ use ratatui::layout::Rect;
 use results::live::{Live, LiveState};
 
 use crate::layout::WindowFrames;
-use crate::number::width;
 use crate::pen::{Tone, bar, columns, left, right, row, window};
 use crate::view::ViewState;
-use crate::{compact, curve, help, precision, status, summary, verbose};
+use crate::{compact, curve, help, precision, status, summary, verbose, warnings};
 
 /// Columns of the progress bar in a narrow and in a wide picture.
 const BAR_COLUMNS: (u16, u16) = (10, 20);
@@ -26,6 +25,9 @@ pub fn draw(frame: &mut Frame<'_>, live: &Live, view: &ViewState) {
     match WindowFrames::of(area, live, view) {
         Some(plan) => windows(buffer, &plan, live, view),
         None => compact::draw(buffer, area, live, view),
+    }
+    if let Some(page) = view.warnings_page {
+        warnings::draw(buffer, area, live, page);
     }
     if view.shows_help {
         help::draw(buffer, area, view);
@@ -57,12 +59,14 @@ fn windows(buffer: &mut Buffer, plan: &WindowFrames, live: &Live, view: &ViewSta
     }
     let inside = window(buffer, plan.operator, "Operator", "");
     status::draw_operator(buffer, inside, view);
+    let edge = columns(row(plan.operator, 0), 0, plan.operator.width - 2);
+    right(buffer, edge, &warning_count(live), Tone::Doubtful);
     let inside = window(buffer, plan.state, "State", "");
     let (word, tone) = state(live.state);
     left(buffer, columns(row(inside, 0), 1, inside.width), word, tone);
     if let Some(area) = plan.curve {
-        let inside = window(buffer, area, "Curve", &curve::title(live));
-        curve::draw(buffer, inside, live);
+        let inside = window(buffer, area, "Curve", &curve::title(live, view));
+        curve::draw(buffer, inside, live, view);
     }
     foot(buffer, plan.foot, live);
 }
@@ -76,7 +80,7 @@ pub(crate) const fn state(state: LiveState) -> (&'static str, Tone) {
     }
 }
 
-/// What is being done, how many warnings there are, and how far the work is.
+/// What is being done, and how far the work is.
 fn foot(buffer: &mut Buffer, area: Rect, live: &Live) {
     let mut room = columns(area, 1, area.width.saturating_sub(2));
     if let Some(share) = live.progress {
@@ -91,12 +95,6 @@ fn foot(buffer: &mut Buffer, area: Rect, live: &Live) {
         bar(buffer, columns(room, first, length), share, Tone::Plain);
         room = columns(room, 0, first.saturating_sub(2));
     }
-    let warnings = warning_count(live);
-    if !warnings.is_empty() {
-        right(buffer, room, &warnings, Tone::Doubtful);
-        let taken = width(&warnings) as u16 + 2;
-        room = columns(room, 0, room.width.saturating_sub(taken));
-    }
     left(buffer, room, &live.activity, Tone::Plain);
 }
 
@@ -108,10 +106,11 @@ pub(crate) fn whole_percent(share: f64) -> String {
     format!("{:.0}%", (share.clamp(0.0, 1.0) * 100.0).floor())
 }
 
+/// How many warnings there are, and the key that shows them.
 pub(crate) fn warning_count(live: &Live) -> String {
     match live.warnings.len() {
         0 => String::new(),
-        1 => "1 warning".to_owned(),
-        count => format!("{count} warnings"),
+        1 => "W: 1 warning".to_owned(),
+        count => format!("W: {count} warnings"),
     }
 }

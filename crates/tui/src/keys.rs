@@ -15,9 +15,15 @@ pub(crate) enum ScreenKey {
     Program(LiveCommand),
     /// Curve or tables.
     Curve,
+    /// The curve of the workload before the one shown.
+    PreviousCurve,
+    /// The curve of the workload after the one shown.
+    NextCurve,
+    /// The warnings, and their next page.
+    Warnings,
     /// Open or close the help.
     Help,
-    /// Close the help.
+    /// Close the help or the warnings.
     Escape,
     /// Draw everything again.
     Redraw,
@@ -33,6 +39,9 @@ impl ScreenKey {
             b'T' => Self::Program(LiveCommand::NextWorkload),
             b'V' => Self::Program(LiveCommand::NextVerbosity),
             b'C' => Self::Curve,
+            b'P' => Self::PreviousCurve,
+            b'N' => Self::NextCurve,
+            b'W' => Self::Warnings,
             b'H' | b'?' => Self::Help,
             CTRL_L => Self::Redraw,
             _ => return None,
@@ -128,6 +137,9 @@ mod tests {
             (b't', ScreenKey::Program(LiveCommand::NextWorkload)),
             (b'v', ScreenKey::Program(LiveCommand::NextVerbosity)),
             (b'c', ScreenKey::Curve),
+            (b'p', ScreenKey::PreviousCurve),
+            (b'n', ScreenKey::NextCurve),
+            (b'w', ScreenKey::Warnings),
             (b'h', ScreenKey::Help),
         ] {
             check(&[letter], &[key]);
@@ -140,7 +152,7 @@ mod tests {
 
     #[test]
     fn other_keys_mean_nothing() {
-        check(b"abdefgijklnopuwyz 0123456789\r\n\t\x1a", &[]);
+        check(b"abdefgijkloduyz 0123456789\r\n\t\x1a", &[]);
         check(
             "für ö 終".as_bytes(),
             &[ScreenKey::Program(LiveCommand::Restart)],

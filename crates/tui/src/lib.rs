@@ -1,7 +1,7 @@
 //! The full-screen display: draws what a run says of itself, and passes keys on.
 //!
-//! The windows and keys are those of the RPT manual of 1995; the curve, the precision and the help
-//! are additions. The display knows nothing about measuring: [`Screen`] takes a
+//! The windows and keys are those of the RPT manual of 1995; the curve, the precision, the warnings
+//! and the help are additions. The display knows nothing about measuring: [`Screen`] takes a
 //! [`results::live::Live`] and gives back [`results::live::LiveCommand`]s, and [`draw`] is a pure
 //! function of what it shows.
 
@@ -20,6 +20,7 @@ mod summary;
 mod terminal;
 mod verbose;
 mod view;
+mod warnings;
 
 pub use draw::draw;
 pub use screen::Screen;

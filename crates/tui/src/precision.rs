@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use results::live::{Live, LiveConvergence};
 
-use crate::number::{percent, width};
+use crate::number::percent;
 use crate::pen::{Tone, columns, left, row};
+use crate::warnings;
 
 /// Rows of the history at most; more say no more.
 const HISTORY_ROWS_MAX: u16 = 10;
@@ -39,7 +40,7 @@ fn half_width(share: f64) -> String {
 
 /// Draws inside of the window: the history above, the warnings below.
 pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
-    let warnings = warning_lines(live, usize::from(area.width.saturating_sub(2)));
+    let warnings = warnings::lines(live, usize::from(area.width.saturating_sub(2)));
     let has_warnings = !warnings.is_empty() && area.height > 3;
     let wanted = if has_warnings {
         (warnings.len() as u16 + 1).min(area.height / 2)
@@ -129,39 +130,4 @@ fn history(buffer: &mut Buffer, area: Rect, convergence: &LiveConvergence) {
             }
         }
     }
-}
-
-/// The warnings, the latest first, each cut into lines.
-fn warning_lines(live: &Live, columns: usize) -> Vec<(Tone, String)> {
-    let mut lines = Vec::new();
-    for warning in live.warnings.iter().rev() {
-        for (index, line) in wrapped(warning, columns.saturating_sub(2))
-            .into_iter()
-            .enumerate()
-        {
-            let sign = if index == 0 { "! " } else { "  " };
-            lines.push((Tone::Doubtful, format!("{sign}{line}")));
-        }
-        // More than any screen shows.
-        if lines.len() > 100 {
-            break;
-        }
-    }
-    lines
-}
-
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("never empty");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if width(line) + 1 + width(word) <= columns {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
 }

@@ -23,6 +23,7 @@ use crate::draw::draw;
 use crate::keys::{KeyReader, ScreenKey};
 use crate::terminal::{PictureWriter, TerminalGuard};
 use crate::view::{Look, ViewState};
+use crate::{curve, warnings};
 
 /// Pictures are not drawn faster than people read.
 const PICTURE_EVERY: Duration = Duration::from_millis(100);
@@ -283,13 +284,32 @@ impl Display {
             match key {
                 ScreenKey::Program(command) => self.mailbox.put_command(*command),
                 ScreenKey::Curve => self.view.shows_curve = !self.view.shows_curve,
+                ScreenKey::PreviousCurve => self.turn_to(curve::before(&self.live, &self.view)),
+                ScreenKey::NextCurve => self.turn_to(curve::after(&self.live, &self.view)),
+                ScreenKey::Warnings => self.turn_page(),
                 ScreenKey::Help => self.view.shows_help = !self.view.shows_help,
-                ScreenKey::Escape => self.view.shows_help = false,
+                ScreenKey::Escape => {
+                    self.view.shows_help = false;
+                    self.view.warnings_page = None;
+                }
                 ScreenKey::Redraw => self.redraw()?,
             }
         }
         self.is_stale |= !keys.is_empty();
         Ok(())
+    }
+
+    /// Shows the curve of that workload; it goes on with the current one.
+    fn turn_to(&mut self, workload: usize) {
+        self.view.curve_of = (workload != self.live.workload).then_some(workload);
+        self.view.shows_curve = true;
+    }
+
+    /// Opens the warnings, goes on to their next page, or closes them after the last.
+    fn turn_page(&mut self) {
+        let next = self.view.warnings_page.map_or(0, |page| page + 1);
+        let is_there = next < warnings::pages(&self.live, self.size);
+        self.view.warnings_page = is_there.then_some(next);
     }
 }
 

@@ -117,13 +117,10 @@ pub(crate) fn mode_words(live: &Live) -> String {
     format!("{}{origin}", mode_name(live.mode))
 }
 
-/// The current workload and its place.
+/// The current workload and its number.
 pub(crate) fn workload(live: &Live) -> String {
     live.workloads
         .get(live.workload)
-        .map(|workload| {
-            let place = live.workload + 1;
-            format!("{place}/{} {}", live.workloads.len(), workload.name)
-        })
+        .map(|workload| format!("{} {}", workload.number, workload.name))
         .unwrap_or_default()
 }

@@ -113,7 +113,7 @@ pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
                 name(buffer, row(group, 0), workload.1);
             }
             let is_current = workload.0 == live.workload;
-            head(buffer, row(group, above), workload.0, is_current);
+            head(buffer, row(group, above), workload.1, is_current);
             let below = Rect {
                 y: group.y + above,
                 height: group.height - above,
@@ -162,9 +162,9 @@ fn name(buffer: &mut Buffer, row: Rect, workload: &LiveWorkload) {
     );
 }
 
-fn head(buffer: &mut Buffer, row: Rect, index: usize, is_current: bool) {
+fn head(buffer: &mut Buffer, row: Rect, workload: &LiveWorkload, is_current: bool) {
     let tone = if is_current { Tone::Key } else { Tone::Strong };
-    let number = format!("WL{} ms", index + 1);
+    let number = format!("WL{} ms", workload.number);
     right(buffer, columns(row, 0, NUMBER), &number, tone);
     right(buffer, columns(row, NUMBER, NUMBER), "IOPS", tone);
     if row.width > 2 * NUMBER {
@@ -246,7 +246,7 @@ fn throughput(
             right(
                 buffer,
                 columns(group, 0, NUMBER),
-                &format!("WL{}", index + 1),
+                &format!("WL{}", workload.number),
                 tone,
             );
             if let Some(merit) = workload.rabmark_s {

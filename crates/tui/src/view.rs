@@ -92,6 +92,10 @@ pub struct ViewState {
     pub look: Look,
     /// Whether the curve takes the tables' place where there is no space for both.
     pub shows_curve: bool,
+    /// The workload whose curve is shown; `None` for the current one.
+    pub curve_of: Option<usize>,
+    /// The page of warnings that lies over everything.
+    pub warnings_page: Option<usize>,
     /// Whether the help lies over everything.
     pub shows_help: bool,
     /// A key that the program has not taken notice of yet.

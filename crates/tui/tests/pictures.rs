@@ -2,6 +2,8 @@
 
 mod invented;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use random::{Purpose, Stream};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -78,7 +80,7 @@ fn before_the_first_result_the_windows_are_there_and_empty() {
     insta::assert_snapshot!(text(&invented::before(), &view(), (80, 24)), @r#"
     ┌─Status───────────────────────────────┬─Configuration───────────Seekstone 1.0─┐
     │ Run:     1  Mode:             Normal │ Target: …ge/array-7/volume-12/scratch │
-    │ Current Workload:    1/7 Transaction │ Config File:                 rpt.toml │
+    │ Current Workload:      1 Transaction │ Config File:                 rpt.toml │
     │ # Threads:                         0 │ Param File:                   default │
     │ Test Time:                   0:00:00 │ Report File:               rpt-2.json │
     ├─Summary Results──────────────────────┴───────────────────────────────────────┤
@@ -150,19 +152,19 @@ fn a_small_terminal_shows_the_most_important_first() {
     1.874 ms 12,900 IOPS
     Workstation: 26 cli…
     precision 3.6 %, go…
-    M Q R S T V X C ?
+    M Q R S T V X C W ?
     "#);
     insta::assert_snapshot!(text(&invented::after(), &view(), (40, 10)), @r#"
-    Finished 7/7 Copy                6:04:00
+    Finished 7 Copy                  6:04:00
     now    1.874 ms 12,900 IOPS 0 thr
     finished: the report is in rpt-2.json
     precision 3.6 %, goal 3.0 %
     [s]          741 MiB/s
-    2 warnings: the response time drifted b…
+    W: 2 warnings: the response time drifte…
     mode   Normal, run 1
     WL1    [r]     9,480  [s]      66.2  Tr…
     WL2    [r]     4,740  [s]       179  Wo…
-    M Q R S T V X C ?  ███████████████  100%
+    M Q R S T V X C W ?  █████████████  100%
     "#);
 }
 
@@ -229,6 +231,51 @@ fn the_help_names_every_key() {
             "│ M  ", "│ S  ", "│ R  ", "│ T  ", "│ V  ", "│ Q X", "│ C  ", "│ ? H",
         ],
     );
+}
+
+/// At 80 x 24 there was a number of warnings, and no way to read them.
+#[test]
+fn warnings_are_read_page_by_page() {
+    let mut live = invented::middle();
+    let long = "the storage answered nothing for a while, which no time of this test holds, ";
+    live.warnings = (1..=9)
+        .map(|number| format!("{}number {number}", long.repeat(3)))
+        .collect();
+    check(&text(&live, &view(), (80, 24)), &["W: 9 warnings─"]);
+    let page = |page| {
+        let view = ViewState {
+            warnings_page: Some(page),
+            ..view()
+        };
+        text(&live, &view, (80, 24))
+    };
+    check(&page(0), &["1/2, W: next page", "number 9", "eXit"]);
+    check(&page(1), &["2/2, W closes", "number 1"]);
+    let all: String = (0..2).map(page).collect();
+    for number in 1..=9 {
+        check(&all, &[&format!("number {number}")]);
+    }
+}
+
+#[test]
+fn the_curve_of_an_earlier_workload_can_be_seen() {
+    let view = |curve_of| ViewState {
+        shows_curve: true,
+        curve_of,
+        ..view()
+    };
+    let mut live = invented::middle();
+    check(
+        &text(&live, &view(None), (80, 24)),
+        &["─2 Workstation, P N: others─"],
+    );
+    live.workload = 2;
+    check(
+        &text(&live, &view(None), (80, 24)),
+        &["3 Time-sharing", "no point measured yet"],
+    );
+    let earlier = text(&live, &view(Some(0)), (80, 24));
+    check(&earlier, &["─1 Transaction, P N: others─", "● measured"]);
 }
 
 #[test]
@@ -298,11 +345,13 @@ fn extreme(value: f64, whole: u64) -> Live {
     live.elapsed_ns = whole;
     for workload in &mut live.workloads {
         *workload = LiveWorkload {
+            number: workload.number,
             name: "終端のとても長い名前".repeat(9),
             has_levels: workload.has_levels,
             levels: [level.clone(), level.clone(), level.clone(), level.clone()],
             rabmark_r: Some(value),
             rabmark_s: Some(value),
+            curve: std::mem::take(&mut workload.curve),
         };
     }
     live.current_message = row;
@@ -310,13 +359,14 @@ fn extreme(value: f64, whole: u64) -> Live {
     live.last_thread = row;
     live.last_response = row;
     live.activity = "終端\u{1b}[2J\n".repeat(99);
-    for point in &mut live.points {
+    let curve = &mut live.workloads[live.workload].curve;
+    let usual: Vec<_> = curve.points.iter().take(2).cloned().collect();
+    for point in &mut curve.points {
         point.load = estimate;
         point.response = estimate;
     }
-    live.points
-        .extend(invented::middle().points.into_iter().take(2));
-    for level in &mut live.levels {
+    curve.points.extend(usual);
+    for level in &mut curve.levels {
         level.outcome = LevelOutcome::Between {
             low: value,
             high: f64::INFINITY,
@@ -391,6 +441,7 @@ fn any_number_of_workloads_is_shown_somehow() {
             let model = live.workloads[0].clone();
             live.workloads = vec![model; count];
             for (index, workload) in live.workloads.iter_mut().enumerate() {
+                workload.number = index as u32 + 1;
                 workload.has_levels = index < with_levels;
             }
             for current in 0..count {
@@ -426,11 +477,13 @@ fn no_size_is_too_small_or_odd() {
         let view = ViewState {
             shows_curve: below(2) == 1,
             shows_help: below(4) == 0,
+            curve_of: Some(below(9) as usize),
+            warnings_page: (below(3) == 0).then(|| below(5) as usize),
             ..view()
         };
         // A panic names the size.
         let live = &lives[below(lives.len() as u64) as usize];
-        let drawn = std::panic::catch_unwind(|| picture(live, &view, size));
+        let drawn = catch_unwind(AssertUnwindSafe(|| picture(live, &view, size)));
         assert!(drawn.is_ok(), "{size:?}, {view:?}, {live:?}");
     }
 }

@@ -5,7 +5,7 @@ use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
 use results::{Curve, LevelOutcome, Measurement, RabWorkload, Rabmark};
-use stats::{Channel, Estimate};
+use stats::Estimate;
 use units::{Bytes, Duration};
 
 use super::modes::ModeKeeper;
@@ -17,6 +17,11 @@ use lab::laboratory::Glimpse;
 const LOOKS_MAX: usize = 64;
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
+/// Bytes in a MiB.
+const MIB: f64 = (1u64 << 20) as f64;
+/// "The first four workloads (three transaction and one batch)" have response times and loads on the
+/// screen of the manual, the others throughput alone.
+const IN_FULL: u32 = 4;
 
 /// What is known for the screen.
 pub struct RabDisplay {
@@ -41,7 +46,8 @@ pub struct RabDisplay {
     last_point: LiveRow,
     last_level: LiveRow,
     convergence: LiveConvergence,
-    curve: Option<Curve>,
+    /// Whether the load under way is the one of a batch workload.
+    is_batch: bool,
     warnings: Vec<String>,
 }
 
@@ -61,9 +67,10 @@ impl RabDisplay {
         let workloads = request
             .workloads
             .iter()
-            .map(|(_, definition)| LiveWorkload {
+            .map(|(number, definition)| LiveWorkload {
+                number: *number,
                 name: definition.title.clone(),
-                has_levels: definition.threads.is_none(),
+                has_levels: definition.threads.is_none() || *number <= IN_FULL,
                 ..LiveWorkload::default()
             });
         Self {
@@ -82,7 +89,7 @@ impl RabDisplay {
             last_point: LiveRow::default(),
             last_level: LiveRow::default(),
             convergence: LiveConvergence::default(),
-            curve: None,
+            is_batch: false,
             warnings: Vec::new(),
         }
     }
@@ -91,13 +98,14 @@ impl RabDisplay {
     pub fn begin_workload(&mut self, run: u32, index: usize) {
         self.run = run;
         self.workload = index;
-        self.curve = None;
+        self.workloads[index].curve = Curve::default();
         self.last_point = LiveRow::default();
         self.this_point = LiveRow::default();
     }
 
     pub fn begin_trial(&mut self, procedure: &RabProcedure, plan: &PointPlan) {
         self.threads = u64::from(plan.clients);
+        self.is_batch = procedure.subject().clients.is_some();
         self.current = LiveRow {
             threads: Some(self.threads),
             ..LiveRow::default()
@@ -106,21 +114,24 @@ impl RabDisplay {
             relative_half_widths: Vec::new(),
             goal: Some(plan.goal.precision),
         };
-        self.curve = procedure.curve();
+        self.workloads[self.workload].curve = procedure.curve().unwrap_or_default();
         let found = procedure.workload();
         self.note_levels(self.workload, &found);
     }
 
     /// A trial is under way.
     pub fn note_glimpse(&mut self, glimpse: &Glimpse) {
-        self.current.response_ms = glimpse.response.map(|(mean, _)| mean / MS);
-        self.current.iops = glimpse.throughput;
+        let (load, bytes) = (glimpse.throughput, glimpse.operation_bytes);
+        let looked = glimpse.response.map(|(mean, _)| mean);
+        let response_ms = looked.or(glimpse.mean_ns).map(|mean| mean / MS);
+        let moved = bytes.map(|bytes| bytes * glimpse.operations as f64);
         self.current.operations = Some(glimpse.operations);
-        self.current.rabmark_r = self
-            .current
-            .response_ms
-            .zip(self.current.iops)
-            .map(|(response, load)| load / response);
+        self.current.kib = moved.map(|bytes| (bytes / 1024.0) as u64);
+        self.current.response_ms = response_ms;
+        self.current.iops = load;
+        self.current.rabmark_r = response_ms.zip(load).map(|(ms, load)| load / ms);
+        self.current.rabmark_s = bytes.zip(load).map(|(bytes, load)| bytes * load / MIB);
+        self.note_batch(glimpse);
         let Some((_, half_width)) = glimpse.response else {
             return;
         };
@@ -135,13 +146,26 @@ impl RabDisplay {
         self.current.count = Some(looks.len() as u64);
     }
 
+    /// A batch workload has one load: what is known of it is its result so far.
+    fn note_batch(&mut self, glimpse: &Glimpse) {
+        if !self.is_batch || glimpse.operations == 0 {
+            return;
+        }
+        let shown = &mut self.workloads[self.workload];
+        shown.levels[0] = LiveLevel {
+            response_ms: self.current.response_ms,
+            iops: self.current.iops,
+            relative_half_width: glimpse.response.map(|(_, half_width)| half_width),
+        };
+        shown.rabmark_r = self.current.rabmark_r;
+        shown.rabmark_s = self.current.rabmark_s;
+    }
+
     /// A point was measured.
     pub fn note_point(&mut self, plan: &PointPlan, measurement: &Measurement) {
         let service_ms = measurement.service.mean.value / MS;
         let load = measurement.throughput.value;
-        let mib = measurement
-            .bandwidth
-            .map(|it| it.value / f64::from(1 << 20));
+        let mib = measurement.bandwidth.map(|it| it.value / MIB);
         self.last_point = std::mem::replace(
             &mut self.this_point,
             LiveRow {
@@ -210,7 +234,6 @@ impl RabDisplay {
 
     /// Everything, as the screen takes it.
     pub fn live(&self, title: &str, modes: &ModeKeeper, elapsed: Duration) -> Live {
-        let curve = self.curve.as_ref();
         Live {
             state: self.state,
             run: self.run,
@@ -227,10 +250,6 @@ impl RabDisplay {
             last_thread: self.last_point,
             last_response: self.last_level,
             activity: title.into(),
-            channel: curve.map_or(Channel::Service, |curve| curve.channel),
-            points: curve.map_or_else(Vec::new, |curve| curve.points.clone()),
-            levels: curve.map_or_else(Vec::new, |curve| curve.levels.clone()),
-            saturation: curve.and_then(|curve| curve.saturation),
             convergence: self.convergence.clone(),
             progress: (!self.is_endless).then_some(self.progress),
             warnings: self.warnings.clone(),

@@ -121,6 +121,7 @@ impl<'a> RabRun<'a> {
             }
         }
         self.picture.state = LiveState::Finished;
+        self.picture.set_progress(1.0);
         let elapsed = bench.laboratory().now().since(self.begun);
         self.show("finished", None, elapsed);
         Ok(())

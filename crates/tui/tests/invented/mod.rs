@@ -3,7 +3,7 @@
 use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
-use results::{CurveLevel, CurvePoint, LevelOutcome, Mode, Saturation};
+use results::{Curve, CurveLevel, CurvePoint, LevelOutcome, Mode, Saturation};
 use stats::{CONFIDENCE, Estimate};
 
 const NAMES: [&str; 7] = [
@@ -67,6 +67,7 @@ fn workloads(done: usize) -> Vec<LiveWorkload> {
         let has_levels = index < 4;
         let is_done = index < done;
         LiveWorkload {
+            number: index as u32 + 1,
             name: (*name).to_owned(),
             has_levels,
             levels: if has_levels && is_done {
@@ -76,6 +77,11 @@ fn workloads(done: usize) -> Vec<LiveWorkload> {
             },
             rabmark_r: (has_levels && is_done).then_some(9_480.0 / (1.0 + place)),
             rabmark_s: is_done.then_some(66.2 * (1.0 + 1.7 * place)),
+            curve: if has_levels && is_done {
+                curve()
+            } else {
+                Curve::default()
+            },
         }
     };
     NAMES.iter().enumerate().map(one).collect()
@@ -148,25 +154,12 @@ pub fn before() -> Live {
     }
 }
 
-/// In the middle of the second workload.
-pub fn middle() -> Live {
+fn curve() -> Curve {
     let scouts = [1, 2, 4, 8, 16, 32, 64, 128, 256].map(|clients| point(clients, true));
     let finals = [1, 6, 12, 26, 36, 80, 110, 190].map(|clients| point(clients, false));
     let mut points: Vec<CurvePoint> = scouts.into_iter().chain(finals).collect();
     points.sort_by_key(|point| point.clients);
-    let looks = (1..=34).map(|look| 0.21 / f64::from(look).sqrt()).collect();
-    Live {
-        state: LiveState::Execute,
-        workload: 1,
-        threads: 26,
-        elapsed_ns: 4_217_000_000_000,
-        workloads: workloads(1),
-        verbosity: Verbosity::Summary,
-        current_message: row(34, 26, 1.912),
-        current_thread: row(128, 26, 1.874),
-        last_thread: row(256, 12, 1.021),
-        last_response: row(1, 30, 2.0),
-        activity: "Workstation: 26 clients, the point below 2 ms".to_owned(),
+    Curve {
         points,
         levels: levels(),
         saturation: Some(Saturation {
@@ -175,6 +168,27 @@ pub fn middle() -> Live {
             is_saturated: true,
             is_converged: true,
         }),
+        ..Curve::default()
+    }
+}
+
+/// In the middle of the second workload.
+pub fn middle() -> Live {
+    let mut workloads = workloads(1);
+    workloads[1].curve = curve();
+    let looks = (1..=34).map(|look| 0.21 / f64::from(look).sqrt()).collect();
+    Live {
+        state: LiveState::Execute,
+        workload: 1,
+        threads: 26,
+        elapsed_ns: 4_217_000_000_000,
+        workloads,
+        verbosity: Verbosity::Summary,
+        current_message: row(34, 26, 1.912),
+        current_thread: row(128, 26, 1.874),
+        last_thread: row(256, 12, 1.021),
+        last_response: row(1, 30, 2.0),
+        activity: "Workstation: 26 clients, the point below 2 ms".to_owned(),
         convergence: LiveConvergence {
             relative_half_widths: looks,
             goal: Some(0.03),

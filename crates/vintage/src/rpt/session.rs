@@ -83,8 +83,10 @@ pub struct RptSession {
     last: Option<Glance>,
     /// The latest level.
     response: Option<Glance>,
-    /// Every sum of the present workload with its factor.
-    looks: Vec<(Sums, f64)>,
+    /// Every sum of each workload's latest measurement with its factor.
+    looks: Vec<Vec<(Sums, f64)>>,
+    /// The answer to the operator's latest key, where it could do nothing.
+    told: Option<&'static str>,
     /// The latest results of each workload.
     results: Vec<Option<Block>>,
     /// What is wanted and not handed over yet.
@@ -96,7 +98,7 @@ impl RptSession {
     #[must_use]
     pub fn new(plan: TestPlan) -> Self {
         assert!(!plan.workloads.is_empty(), "a test has a workload");
-        let results = vec![None; plan.workloads.len()];
+        let count = plan.workloads.len();
         let mut this = Self {
             procedure: Procedure::new(rules(&plan, 0)),
             state: SessionState::Stopped,
@@ -112,8 +114,9 @@ impl RptSession {
             now: None,
             last: None,
             response: None,
-            looks: Vec::new(),
-            results,
+            looks: vec![Vec::new(); count],
+            told: None,
+            results: vec![None; count],
             acts: Vec::new(),
             plan,
         };
@@ -152,7 +155,10 @@ impl RptSession {
 
     /// Do what the operator asks for.
     pub fn command(&mut self, command: LiveCommand, at: f64) -> Vec<Act> {
-        let is_over = self.state == SessionState::Finished;
+        if self.state == SessionState::Finished && command != LiveCommand::NextVerbosity {
+            self.told = command.when_finished();
+            return Vec::new();
+        }
         let mut note = |text: String| self.acts.push(Act::Log(LogEntry::Event { at, text }));
         match command {
             LiveCommand::NextMode => {
@@ -160,7 +166,6 @@ impl RptSession {
                 note(format!("mode {}", mode_name(self.mode)));
             }
             LiveCommand::NextVerbosity => self.verbose = (self.verbose + 1) % 3,
-            _ if is_over => {}
             LiveCommand::StartStop => {
                 let stops = self.state == SessionState::Execute;
                 note(if stops { "stopped" } else { "started" }.into());
@@ -224,7 +229,7 @@ impl RptSession {
         self.workload = workload;
         self.procedure = Procedure::new(rules(&self.plan, workload));
         self.block = self.empty_block();
-        self.looks.clear();
+        self.looks[workload].clear();
         self.is_doubted = false;
         (self.message, self.now, self.last) = (None, None, None);
     }
@@ -299,7 +304,7 @@ impl RptSession {
 
     fn summed(&mut self, at: f64, sums: Sums, factor: f64) {
         let calculation = sums.calculation();
-        self.looks.push((sums, factor));
+        self.looks[self.workload].push((sums, factor));
         let number = self.block.rows.len();
         self.log(LogEntry::Sum {
             at,

@@ -1,9 +1,10 @@
 //! What a full screen shows of a test.
 
 use crate::rpt::log::Block;
-use crate::rpt::{Workload, curve_points};
+use crate::rpt::{Sums, Workload, curve_points};
 
 use super::{Glance, RptSession, SessionState};
+use results::Curve;
 use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
@@ -38,7 +39,10 @@ pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
             .map(|(name, file)| ((*name).to_owned(), file.clone()))
             .collect(),
         workloads: workloads
-            .map(|(index, (workload, block))| live_workload(index, workload, block.as_ref()))
+            .map(|(index, (workload, block))| LiveWorkload {
+                curve: curve(&session.looks[index]),
+                ..live_workload(index, workload, block.as_ref())
+            })
             .collect(),
         verbosity: match session.verbose() {
             0 => Verbosity::None,
@@ -49,8 +53,7 @@ pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
         current_thread: row(session.now),
         last_thread: row(session.last),
         last_response: row(session.response),
-        activity: plan.workloads[workload].name.clone(),
-        points: curve_points(session.looks.iter().map(|(sums, _)| sums)),
+        activity: activity(session),
         convergence: LiveConvergence {
             relative_half_widths: factors(session),
             goal: Some(plan.rules.dlmax),
@@ -60,9 +63,30 @@ pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
     }
 }
 
+/// What is being done, or what there is left to do.
+fn activity(session: &RptSession) -> String {
+    let (_, workload) = session.position();
+    let workload = &session.plan().workloads[workload].name;
+    match session.state() {
+        SessionState::Execute => workload.clone(),
+        SessionState::Stopped => format!("{workload}: S starts"),
+        SessionState::Finished => session
+            .told
+            .unwrap_or("finished, the report is written; Q or X ends")
+            .to_owned(),
+    }
+}
+
+fn curve(looks: &[(Sums, f64)]) -> Curve {
+    Curve {
+        points: curve_points(looks.iter().map(|(sums, _)| sums)),
+        ..Curve::default()
+    }
+}
+
 /// The factors of the sums of the present number of threads, as they grew.
 fn factors(session: &RptSession) -> Vec<f64> {
-    let looks = &session.looks;
+    let looks = &session.looks[session.workload];
     let threads = looks.last().map(|(sums, _)| sums.threads);
     let mut factors: Vec<f64> = looks
         .iter()
@@ -77,6 +101,7 @@ fn factors(session: &RptSession) -> Vec<f64> {
 fn live_workload(index: usize, workload: &Workload, block: Option<&Block>) -> LiveWorkload {
     let name = workload.name.strip_suffix("Workload");
     let mut found = LiveWorkload {
+        number: index as u32 + 1,
         name: name.unwrap_or(&workload.name).to_owned(),
         has_levels: index < IN_FULL || !workload.is_batch(),
         ..LiveWorkload::default()
