@@ -95,7 +95,7 @@ pub struct TogetherArgs {
     /// A file that exists from the start; repeatable.
     #[arg(long = "file", value_name = "NAME=BYTES", value_parser = parse_file)]
     pub files: Vec<FileArg>,
-    /// Random seed of the machine; a program's own seed is its user number.
+    /// Random seed; with 0 a program's draws are those of its user number alone, as in 1997.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Time of one unit of CP [default: from the machine's definition].

@@ -121,6 +121,16 @@ fn the_same_seed_gives_the_same_logs() {
     assert_ne!(first, logs("8"));
 }
 
+/// Bug: the seed was the machine's alone, and gave no spread where the machine has nothing random.
+#[test]
+fn another_seed_gives_the_same_users_other_draws() {
+    let of = |seed: &str| logs(seed)[1].clone();
+    let (document, first) = (of("0"), of("1"));
+    assert!(document.contains("Random number seed 2\n"), "{document}");
+    assert_ne!(responses(&document), responses(&first));
+    assert_ne!(responses(&first), responses(&of("2")));
+}
+
 /// Section 10.3: users at the server and at a client, whose reads cross a link of 10 Mbit/s.
 #[test]
 fn two_hosts_use_one_server() {

@@ -69,6 +69,8 @@ pub struct ReadArguments {
     pub file: TargetName,
     /// The user's number, which seeds everything random.
     pub user: u32,
+    /// Which of many draws of the same user: 0 as the document has it.
+    pub draw: u64,
     /// Transactions to make.
     pub transactions: u64,
     /// Where results are logged.
@@ -202,6 +204,7 @@ fn read(mode: ReadMode, words: &[String]) -> Result<DiskrandArguments, String> {
         mode,
         file: path(&words[0], "DF", "data file")?.into(),
         user: small(whole(1, "of a user", 0, u64::from(u32::MAX))?),
+        draw: 0,
         transactions: whole(2, "of transactions", 1, TRANSACTIONS_MAX)?,
         log: log_name(&words[3])?,
         ios: small(whole(4, "of I/Os in a transaction", 1, IOS_MAX)?),
@@ -312,6 +315,7 @@ mod tests {
             mode: ReadMode::Read,
             file: "RandData.txt".into(),
             user: number,
+            draw: 0,
             transactions,
             log: LogName::One("LogFile.txt".into()),
             ios,

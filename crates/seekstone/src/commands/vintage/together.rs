@@ -97,7 +97,9 @@ fn request(args: &TogetherArgs) -> anyhow::Result<Together> {
     };
     let model = open_model(model)?;
     let own = if has_server(&model) { "client" } else { "host" };
-    let batches = batches(args, own)?;
+    let mut batches = batches(args, own)?;
+    let lines = batches.iter_mut().flat_map(|batch| &mut batch.lines);
+    lines.for_each(|line| line.draw(args.seed));
     Ok(Together {
         model,
         seed: args.seed,

@@ -88,6 +88,7 @@ mod tests {
             mode,
             file: "D".into(),
             user: 1,
+            draw: 0,
             transactions: 1,
             log: LogName::Two,
             ios: 20,

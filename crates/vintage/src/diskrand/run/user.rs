@@ -150,15 +150,16 @@ fn require_record(name: &str, bytes: u64) -> Result<(), ClassicError> {
 }
 
 /// The user's number, or with the time of day in it: no two users draw the same then, and none
-/// draws the same again.
+/// draws the same again. Another draw begins behind the largest number that a user may have.
 fn seed_of(arguments: &ReadArguments, now: &jiff::Zoned) -> u64 {
-    let user = u64::from(arguments.user);
+    let user = u64::from(arguments.user) + (arguments.draw << u32::BITS);
     if !arguments.mode.draws_new_records() {
         return user;
     }
     let seconds = u64::from(seconds_of_day(time_of_day(now)));
     let milliseconds = u64::try_from(now.millisecond()).unwrap_or(0);
-    user * DAY_MS + (seconds * 1000 + milliseconds) % DAY_MS
+    let of_day = (seconds * 1000 + milliseconds) % DAY_MS;
+    user.wrapping_mul(DAY_MS).wrapping_add(of_day)
 }
 
 struct User<'a, 'b> {

@@ -19,6 +19,19 @@ pub enum ScriptLine {
     Pause,
 }
 
+impl ScriptLine {
+    /// Let a user draw other records, loads and think times than its number alone gives; 0 is as
+    /// the document has it.
+    pub fn draw(&mut self, seed: u64) {
+        if let Self::Run(program) | Self::Start(program) = self
+            && let BatchProgram::DiskRand(diskrand::DiskrandArguments::Read(user)) =
+                &mut program.what
+        {
+            user.draw = seed;
+        }
+    }
+}
+
 /// A program with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassicProgram {
