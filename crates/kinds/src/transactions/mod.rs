@@ -1,5 +1,6 @@
 //! `transactions`: users who think, compute and wait for I/O.
 
+mod plan;
 mod run;
 mod search;
 mod standard_tests;

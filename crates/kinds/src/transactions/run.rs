@@ -9,6 +9,7 @@ use stats::Goal;
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, TargetId, UserProfile, UsersSpec};
 
+use super::plan::few_ios;
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
@@ -205,7 +206,10 @@ fn too_much(error: LimitError, users: u32, memory: u64) -> BenchError {
 }
 
 /// Users of those profiles, on a target that is not known yet.
-fn spec(profiles: &[UserProfile], ramp_per_second: Option<f64>) -> Result<UsersSpec, BenchError> {
+pub(super) fn spec(
+    profiles: &[UserProfile],
+    ramp_per_second: Option<f64>,
+) -> Result<UsersSpec, BenchError> {
     UsersSpec::new(TargetId::NONE, 0, ramp_per_second, profiles.to_vec()).map_err(|errors| {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         BenchError::Usage(texts.join("; "))
@@ -287,6 +291,8 @@ impl UsersPlan<'_> {
                 ),
             ).advise("Allow more time with --budget."));
         }
+        let warnings = few_ios(load, &trial.title, &outcome.measurement);
+        outcome.measurement.warnings.extend(warnings);
         self.keep(session, &trial, &mut outcome);
         let rows = session.bench.take_rows();
         session.measurements.extend(rows);

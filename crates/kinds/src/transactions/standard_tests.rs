@@ -163,19 +163,6 @@ impl StandardTest {
         })
     }
 
-    /// How long users think at least, all rows one after the other.
-    #[must_use]
-    pub fn thinking(&self) -> Duration {
-        let loads = self.loads.iter().map(|load| {
-            let profiles = load.profiles.iter().map(|profile| {
-                let each = profile.think.mean_ns / 1e9;
-                profile.transactions.unwrap_or(0) as f64 * each
-            });
-            profiles.fold(0.0, f64::max)
-        });
-        Duration::from_secs(loads.sum::<f64>().round() as u64)
-    }
-
     /// The published table, with what was found beneath.
     #[must_use]
     pub fn table(&self, found: &[TransactionLoad]) -> StandardTable {

@@ -10,6 +10,7 @@ use kinds::transactions::{
     measure_transactions,
 };
 use lab::bench::BenchError;
+use lab::hosts::Ranks;
 use lab::simulated::cpu_unit;
 use procedure::{Preparation, SearchOptions};
 use results::{Run, Setup};
@@ -32,8 +33,6 @@ const PROFILES_BYTES_MAX: u64 = 64 << 10;
 /// Time for everything, and for each row of a standard test.
 const BUDGET: Duration = Duration::from_secs(300);
 const STANDARD_BUDGET: Duration = Duration::from_secs(3600);
-/// Standard tests that think longer say so before.
-const ANNOUNCED: Duration = Duration::from_secs(60);
 /// Think times that a trial must last at least to have seen its users at work.
 const THINKS_MIN: f64 = 3.0;
 
@@ -99,8 +98,9 @@ impl MeasuringCommand for TransactionsArgs {
         };
         let bench = request.bench.clone();
         let measure = move |interrupt: &_, show: Show<'_>| {
-            if let Some(test) = &standard {
-                announce(test, self);
+            let leads = self.common.ranks.as_ref().is_none_or(Ranks::leads);
+            if leads && !self.common.quiet {
+                output::complain(&request.plan());
             }
             let mut measured = measure_transactions(&request, interrupt, show)?;
             let found = &mut measured.found;
@@ -133,19 +133,6 @@ fn budget(args: &TransactionsArgs) -> Duration {
     } else {
         BUDGET
     })
-}
-
-/// Nobody should learn after an hour how long a standard test takes.
-fn announce(test: &StandardTest, args: &TransactionsArgs) {
-    let thinking = test.thinking();
-    let is_real = !args.target.is_model();
-    if is_real && thinking > ANNOUNCED && !args.common.quiet {
-        output::complain(&format!(
-            "the users of standard test {} think for {thinking} in total, as in \
-             1997; a lower --transactions takes less",
-            test.section
-        ));
-    }
 }
 
 /// The loads of a standard test; the file is read once before, as the document does.
