@@ -16,6 +16,7 @@ use host::interrupt::Interrupt;
 use host::limits::check_budget;
 use lab::bench::{Bench, BenchError, BenchRequest};
 use lab::laboratory::{LaboratoryError, Outcome};
+use lab::simulated::turn_of_disk;
 use lab::test_file::whole_size;
 
 /// Open files of a run.
@@ -62,6 +63,7 @@ struct RandomPlan<'a> {
     cells: SweepCells,
     procedure: RandomProcedure,
     makes_files: bool,
+    turn_ns: Option<u64>,
     fill_rate: Option<Estimate>,
 }
 
@@ -144,6 +146,7 @@ impl<'a> RandomPlan<'a> {
             procedure: RandomProcedure::new(request.options, &cells.plans),
             cells,
             makes_files: session.facts.makes_files,
+            turn_ns: turn_of_disk(&request.bench.target, &request.bench.setup),
             fill_rate: None,
         })
     }
@@ -239,6 +242,7 @@ impl<'a> RandomPlan<'a> {
             precision: options.precision,
             durable: options.durability.is_durable(),
             check: check.into(),
+            turn_ns: self.turn_ns,
             fill_rate: self.fill_rate,
             cells: self.procedure.cells(),
         }

@@ -39,6 +39,18 @@ pub fn cpu_unit(target: &TargetName, setup: &Setup) -> Option<Duration> {
     spec.cpu_unit()
 }
 
+/// Time of a turn of the disk that a model is, nanoseconds; `None` where a host's memory answers a
+/// part of the reads.
+#[must_use]
+pub fn turn_of_disk(target: &TargetName, setup: &Setup) -> Option<u64> {
+    let spec = open_recorded_model(target.model()?, setup).ok()?;
+    let machine = spec.machine()?;
+    match &machine.device {
+        DeviceSpec::Disk(disk) if machine.host.is_none() => Some(disk.layout.period),
+        _ => None,
+    }
+}
+
 /// The file system behind `sim:NAME`; files that it names are read unless the setup of the run
 /// holds their texts.
 ///

@@ -113,6 +113,8 @@ metrics! {
     CPU = "cpu" Seconds Lower [] "processor time";
     CPU_PER_IO = "cpu-per-io" Seconds Lower [] "processor time for each operation";
     CPU_PER_MIB = "cpu-per-mib" SecondsPerMib Lower [] "processor time for each MiB";
+    CPU_LIMIT = "cpu-limit" BytesPerSecond Higher []
+        "rate at which the processor time for each MiB would fill one processor";
     CPU_USER_PER_MIB = "cpu-user-per-mib" SecondsPerMib Lower []
         "processor time of the program for each MiB";
     CPU_SYSTEM_PER_MIB = "cpu-system-per-mib" SecondsPerMib Lower []

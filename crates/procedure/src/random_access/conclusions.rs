@@ -250,6 +250,7 @@ mod tests {
             precision: 0.05,
             durable: false,
             check: "none".into(),
+            turn_ns: None,
             fill_rate: None,
             cells,
         }

@@ -65,6 +65,7 @@ fn measure(
         precision: options.precision,
         durable: false,
         check: "none".into(),
+        turn_ns: None,
         fill_rate: None,
         cells: procedure.cells(),
     };

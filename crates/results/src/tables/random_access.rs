@@ -111,6 +111,7 @@ impl RandomAccess {
             };
             format!("The file was written from its first byte to its last at {value}{interval}.")
         }));
+        notes.extend(self.parts_of_a_read());
         let has = |kind: RandomKind| self.cells.iter().any(|cell| cell.kind == kind);
         if has(RandomKind::Read) && has(RandomKind::Write) {
             let text =
@@ -122,6 +123,37 @@ impl RandomAccess {
             notes.push(text.to_owned());
         }
         notes
+    }
+
+    /// Of what a read consists, as section 7 of the DISKRAND document reckons: half a turn, the
+    /// transfer at the rate of larger blocks, and head movement.
+    fn parts_of_a_read(&self) -> Option<String> {
+        let turn_ns = self.turn_ns?;
+        let known = self.cells.iter().filter(|it| {
+            (it.kind, it.span_bytes, it.depth) == (RandomKind::Read, self.span_bytes, 1)
+                && it.service.mean.relative_half_width() <= KNOWN
+        });
+        let small = known.clone().min_by_key(|it| it.block_bytes)?;
+        let large = known.max_by_key(|it| it.block_bytes)?;
+        let bytes = large.block_bytes - small.block_bytes;
+        let (small_ns, large_ns) = (small.service.mean.value, large.service.mean.value);
+        let byte_ns = (bytes > 0).then(|| (large_ns - small_ns) / bytes as f64)?;
+        let (latency_ns, transfer_ns) = (turn_ns as f64 / 2.0, byte_ns * small.block_bytes as f64);
+        let seek_ns = small_ns - latency_ns - transfer_ns;
+        (seek_ns > 0.0 && transfer_ns > 0.0).then(|| {
+            let time = |ns: f64| Unit::Seconds.format(ns / 1e9);
+            format!(
+                "Of the {} of a read of {} within {}, half a turn is {}, the transfer {}, at {} a \
+                 KiB of larger blocks, and head movement with all else {}.",
+                time(small_ns),
+                Bytes(small.block_bytes),
+                Bytes(small.span_bytes),
+                time(latency_ns),
+                time(transfer_ns),
+                time(byte_ns * 1024.0),
+                time(seek_ns)
+            )
+        })
     }
 
     /// Rounds of the cells, of which imprecise ones get more than were asked for.

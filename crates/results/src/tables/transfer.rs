@@ -263,7 +263,8 @@ fn weighted_mean(
     (all > 0.0).then(|| sum / all)
 }
 
-/// CPU time for each MiB, and its parts.
+/// CPU time for each MiB, its parts, and the rate that it allows at most: "100% utilisation at
+/// 4 MB/sec" of section 8 of the DISKMBPS document.
 fn cost(passes: &[TransferPass]) -> impl Iterator<Item = Figure> {
     let bytes: u64 = passes.iter().map(|pass| pass.bytes).sum();
     let mib = bytes as f64 / MIB;
@@ -281,6 +282,7 @@ fn cost(passes: &[TransferPass]) -> impl Iterator<Item = Figure> {
         (CPU_PER_MIB, all),
         (CPU_USER_PER_MIB, part(user)),
         (CPU_SYSTEM_PER_MIB, part(user.map(|it| 1.0 - it))),
+        (CPU_LIMIT, all.filter(|it| *it > 0.0).map(|each| MIB / each)),
     ];
     let found = found.into_iter();
     found.filter_map(|(metric, value)| Some(metric.bare(value?)))
