@@ -13,6 +13,7 @@ mod rab_files;
 mod rab_modes;
 mod rab_refused;
 mod rab_stay;
+mod terminal;
 mod together;
 mod validate;
 
