@@ -4,7 +4,7 @@ use procedure::{PointPlan, RabProcedure};
 use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
-use results::{Curve, LevelOutcome, Measurement, RabWorkload, Rabmark};
+use results::{Curve, LevelOutcome, Measurement, RabWorkload, Rabmark, Warning};
 use stats::Estimate;
 use units::{Bytes, Duration};
 
@@ -15,12 +15,14 @@ use lab::laboratory::Glimpse;
 
 /// Looks kept for the picture of convergence.
 const LOOKS_MAX: usize = 64;
+/// Warnings kept; a run without an end has ever more.
+const WARNINGS_MAX: usize = 200;
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
 /// Bytes in a MiB.
 const MIB: f64 = (1u64 << 20) as f64;
-/// "The first four workloads (three transaction and one batch)" have response times and loads on the
-/// screen of the manual, the others throughput alone.
+/// "The first four workloads (three transaction and one batch)" have response times and loads on
+/// the screen of the manual, the others throughput alone.
 const IN_FULL: u32 = 4;
 
 /// What is known for the screen.
@@ -155,7 +157,8 @@ impl RabDisplay {
         shown.levels[0] = LiveLevel {
             response_ms: self.current.response_ms,
             iops: self.current.iops,
-            relative_half_width: glimpse.response.map(|(_, half_width)| half_width),
+            // That of a set of places is not that of the workload.
+            relative_half_width: None,
         };
         shown.rabmark_r = self.current.rabmark_r;
         shown.rabmark_s = self.current.rabmark_s;
@@ -179,16 +182,27 @@ impl RabDisplay {
                 rabmark_s: mib,
             },
         );
-        for warning in &measurement.warnings {
-            if !plan.is_scout && self.warnings.last() != Some(&warning.text()) {
-                self.warnings.push(warning.text());
+        // Doubts about the sets of places of a batch workload are put together at its end.
+        if !plan.is_scout && !self.is_batch {
+            self.note_warnings(&measurement.warnings);
+        }
+    }
+
+    fn note_warnings<'a>(&mut self, warnings: impl IntoIterator<Item = &'a Warning>) {
+        for warning in warnings {
+            let text = warning.text();
+            if !self.warnings.contains(&text) {
+                self.warnings.push(text);
             }
         }
+        let excess = self.warnings.len().saturating_sub(WARNINGS_MAX);
+        self.warnings.drain(..excess);
     }
 
     /// A workload is done.
     pub fn note_workload(&mut self, index: usize, found: &RabWorkload) {
         self.note_levels(index, found);
+        self.note_warnings(found.all_warnings());
         let mark = |mark: Option<Rabmark>| mark.map(|mark| mark.value.value);
         let shown = &mut self.workloads[index];
         shown.rabmark_r = mark(found.rabmark_r);
