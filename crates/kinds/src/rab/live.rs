@@ -191,7 +191,9 @@ impl RabDisplay {
     fn note_warnings<'a>(&mut self, warnings: impl IntoIterator<Item = &'a Warning>) {
         for warning in warnings {
             let text = warning.text();
-            if !self.warnings.contains(&text) {
+            // A curve repeats the doubts about its points behind its own title.
+            let is_known = |known: &String| text.ends_with(known.as_str());
+            if !self.warnings.iter().any(is_known) {
                 self.warnings.push(text);
             }
         }
