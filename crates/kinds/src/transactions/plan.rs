@@ -140,3 +140,58 @@ pub(super) fn few_ios(load: &UserLoad, title: &str, measured: &Measurement) -> O
         Warning::info(WarningCode::FewIos, text).advise(&advice)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use procedure::Preparation;
+    use workload::{Gap, GapShape, LoadFactor, Records, UserProfile};
+
+    use super::*;
+
+    fn load(transactions: Option<u64>, think_s: u64) -> UserLoad {
+        UserLoad {
+            name: "transactions".into(),
+            users: 4,
+            profiles: vec![UserProfile {
+                name: "user".into(),
+                users: 1,
+                ios: 20,
+                io_size: 4096,
+                reads: 1,
+                writes: 0,
+                think: Gap::new(GapShape::Exponential, Duration::from_secs(think_s)),
+                cpu_ns: 0,
+                memory: 0,
+                load: LoadFactor::Constant,
+                records: Records::Repeat,
+                transactions,
+            }],
+            goal: None,
+            duration_max: Duration::from_secs(300),
+            preparation: Preparation::None,
+            before: None,
+        }
+    }
+
+    /// "50 transactions x 5 = 250 seconds, total 200 transactions at 200/250 = 0.8 transactions per
+    /// second, total of 4 x 50 x 20 = 4000 I/Os in 250 seconds or 16 I/Os per second."
+    #[test]
+    fn the_documents_first_approximation() {
+        let found = Reckoning::of(&load(Some(50), 5)).expect("a load");
+        let expected = Reckoning {
+            counted: Some((200.0, 4000.0)),
+            least_s: 250.0,
+            per_second: (0.8, 16.0),
+        };
+        assert_eq!(found, expected);
+        let rates = "at most 0.800 transactions/s and 16 I/Os/s";
+        assert_eq!(found.rates(), rates);
+    }
+
+    #[test]
+    fn users_who_never_think_are_as_fast_as_the_storage() {
+        let found = Reckoning::of(&load(None, 0)).expect("a load");
+        assert_eq!(found.counted, None);
+        assert_eq!(found.rates(), "as fast as the storage answers");
+    }
+}
