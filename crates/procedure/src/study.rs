@@ -14,7 +14,6 @@ mod needed;
 mod plan;
 mod reader;
 mod variables;
-mod wording;
 
 pub use analysis::{StudyFindings, StudyShape, analyse, is_precise};
 pub use definition::{

@@ -152,8 +152,16 @@ pub struct StudyComparison {
     pub p_adjusted: f64,
     /// What it shows.
     pub verdict: StudyVerdict,
-    /// Whether it is stated in the conclusions.
+    /// Whether it is stated in the conclusions: averages are, single combinations where the effect
+    /// differs between them.
     pub is_stated: bool,
+    /// The quotient of shares that are compared by their difference, where all are above zero.
+    #[serde(default)]
+    pub ratio: Option<Estimate>,
+    /// Replicates that would show in four of five studies what was not shown, if it is as large as
+    /// it looks.
+    #[serde(default)]
+    pub replicates_needed: Option<u32>,
 }
 
 impl StudyComparison {
@@ -196,10 +204,9 @@ pub struct Study {
     pub replicates: Vec<StudyReplicate>,
     /// Every combination of levels, in the order of the file.
     pub cells: Vec<StudyCell>,
-    /// Every comparison that was made.
+    /// Every comparison that was made: each level averaged over the other factors, then at each of
+    /// their combinations.
     pub comparisons: Vec<StudyComparison>,
-    /// What the statistics bear, in words.
-    pub conclusions: Vec<String>,
     /// Limits on changes, held against each level.
     #[serde(default)]
     pub limits: Vec<StudyLimit>,

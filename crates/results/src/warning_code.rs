@@ -191,8 +191,7 @@ warning_codes! {
     SsdUndecided "ssd-undecided" Row [Warning]
         "the rounds of an SSD test do not tell whether it is steady";
     StudyNotPrecise "study-not-precise" Effort [Warning]
-        "figures of a study have wider intervals than \
-        requested";
+        "figures of a study have wider intervals than requested, or than a quarter of the value";
     StudyRoundsLeftOut "study-rounds-left-out" Run [Info]
         "the budget of a study ended before all its rounds";
     FewIos "few-ios" Effort [Info] "users made fewer I/Os than the DISKRAND document wants";

@@ -324,7 +324,6 @@ fn study_of(
         replicates,
         cells: found.cells,
         comparisons: found.comparisons,
-        conclusions: found.conclusions,
     };
     (study, unprecise.map(not_precise))
 }

@@ -18,7 +18,7 @@ use stats::{CONFIDENCE, Estimate, bears_conclusion, outliers, repeats_mean};
 use crate::repeats::{self, TwoKinds};
 use crate::study::contrast::{Contrast, ContrastFamily, DesignColumn, ERROR, estimate};
 use crate::study::definition::{Against, StudyDefinition};
-use crate::study::wording;
+use crate::study::needed::replicates_needed;
 
 /// What of a study its analysis must know.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +72,6 @@ pub struct StudyFindings {
     pub cells: Vec<StudyCell>,
     /// Every comparison.
     pub comparisons: Vec<StudyComparison>,
-    /// In words.
-    pub conclusions: Vec<String>,
 }
 
 /// Analyse what has been measured so far.
@@ -82,15 +80,14 @@ pub fn analyse(shape: &StudyShape, replicates: &[StudyReplicate]) -> StudyFindin
     let names = shape.names();
     let columns = DesignColumn::all(replicates, &names, &shape.readings);
     let cells = cells_of(&names, &columns, replicates);
-    let compared = compare(shape, &columns);
-    let conclusions = wording::conclusions(shape, &compared);
-    let comparisons = compared.into_iter().map(|it| it.comparison);
-    StudyFindings {
-        cells,
-        // Of one round there is no interval.
-        comparisons: comparisons.filter(|it| it.rounds() > 1).collect(),
-        conclusions,
+    let mut comparisons = compare(shape, &columns);
+    let count = comparisons.len();
+    for it in &mut comparisons {
+        let is_open = it.is_stated && it.is_enough() && it.verdict == StudyVerdict::NotShown;
+        let needed = || replicates_needed(it, shape.margin, (it.rounds(), count));
+        it.replicates_needed = is_open.then(needed).flatten();
     }
+    StudyFindings { cells, comparisons }
 }
 
 fn cells_of(
@@ -153,13 +150,6 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
         }),
         drift: repeats::drift(&values),
     })
-}
-
-/// A comparison, its factor's position, and whether that factor's effect differs with the others.
-pub(super) struct Compared {
-    pub factor: usize,
-    pub comparison: StudyComparison,
-    pub differs: bool,
 }
 
 /// A level and its reference, at each combination of the other factors that has both.
@@ -239,8 +229,9 @@ fn contexts_of(
         .collect()
 }
 
-/// Every comparison of every reading that has a better direction.
-fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<Compared> {
+/// Every comparison of every reading that has a better direction: of each level averaged over the
+/// combinations of the others, then at each of these.
+fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<StudyComparison> {
     let pairings = pairings(shape);
     let judged: Vec<&DesignColumn> = columns
         .iter()
@@ -258,19 +249,15 @@ fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<Compared> {
     let mut drafts = Vec::new();
     for column in &judged {
         let margin = column.margin(shape.margin);
+        let values = |contrast: Contrast| contrast.values(column, column.scale());
         for pairing in &pairings {
-            let average = pairing.average().values(column);
-            let position = averages.add(&average, margin);
-            let mut of_contexts = Vec::new();
-            if pairing.contexts.len() > 1 {
-                for context in 0..pairing.contexts.len() {
-                    let single = pairing.at(context).values(column);
-                    let deviation = pairing.deviation(context).values(column);
-                    let deviates = deviations.add(&deviation, margin);
-                    of_contexts.push((deviates, singles.add(&single, margin), single));
-                }
-            }
-            drafts.push((*column, pairing, (position, average), of_contexts));
+            let average = averages.add(&values(pairing.average()), margin);
+            let several = (0..pairing.contexts.len()).filter(|_| pairing.contexts.len() > 1);
+            let of_contexts = several.map(|context| {
+                let deviates = deviations.add(&values(pairing.deviation(context)), margin);
+                (deviates, singles.add(&values(pairing.at(context)), margin))
+            });
+            drafts.push((*column, pairing, average, of_contexts.collect::<Vec<_>>()));
         }
     }
     let (p_average, p_deviation) = (averages.adjusted(), deviations.adjusted());
@@ -283,22 +270,24 @@ fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<Compared> {
         })
     };
     let mut compared = Vec::new();
-    for (column, pairing, (position, average), contexts) in &drafts {
-        let differs = differs(column, pairing.factor);
+    for (column, pairing, position, contexts) in &drafts {
         let judge = Judge {
             shape,
             column,
             pairing,
-            differs,
         };
-        let is_stated = !differs || contexts.is_empty();
         let found = (p_average[*position], averages.confidence());
         // An average over a single combination holds at that one, and no further.
         let only = (pairing.contexts.len() == 1).then_some(0);
-        compared.push(judge.comparison(average, found, only, is_stated));
-        for (context, (_, position, values)) in contexts.iter().enumerate() {
+        compared.push(judge.comparison(&pairing.average(), found, only));
+        let is_stated = differs(column, pairing.factor);
+        for (context, (_, position)) in contexts.iter().enumerate() {
             let found = (p_single[*position], singles.confidence());
-            compared.push(judge.comparison(values, found, Some(context), differs));
+            let single = judge.comparison(&pairing.at(context), found, Some(context));
+            compared.push(StudyComparison {
+                is_stated,
+                ..single
+            });
         }
     }
     compared
@@ -308,56 +297,60 @@ struct Judge<'a> {
     shape: &'a StudyShape,
     column: &'a DesignColumn,
     pairing: &'a Pairing,
-    differs: bool,
 }
 
 impl Judge<'_> {
     fn comparison(
         &self,
-        values: &[f64],
+        contrast: &Contrast,
         (p_adjusted, confidence): (f64, f64),
         context: Option<usize>,
-        is_stated: bool,
-    ) -> Compared {
+    ) -> StudyComparison {
         let scale = self.column.scale();
-        let mut value = estimate(values, confidence, scale);
+        let values = contrast.values(self.column, scale);
+        let mut value = estimate(&values, confidence, scale);
         if self.column.is_part() {
             (value.low, value.high) = (value.low.max(-1.0), value.high.min(1.0));
         }
+        let has_ratio = scale == StudyScale::Difference && self.column.is_positive();
+        let ratio = has_ratio.then(|| {
+            let values = contrast.values(self.column, StudyScale::Ratio);
+            estimate(&values, confidence, StudyScale::Ratio)
+        });
         let names = &self.shape.levels;
         let factor = self.pairing.factor;
-        let context = context.map_or_else(
-            || vec![String::new(); names.len()],
-            |context| {
-                let levels = self.pairing.contexts[context].0.iter().enumerate();
-                let name = |(at, &level): (usize, &usize)| {
-                    if at == factor || names[at].len() == 1 {
-                        String::new()
-                    } else {
-                        names[at][level].clone()
-                    }
-                };
-                levels.map(name).collect()
-            },
-        );
-        let comparison = StudyComparison {
+        StudyComparison {
             reading: self.column.reading.name.clone(),
             unit: self.column.reading.unit,
             factor: self.shape.factors[factor].clone(),
             level: names[factor][self.pairing.level].clone(),
             against: names[factor][self.pairing.against].clone(),
-            context,
+            context: self.context(context),
             scale,
             value,
             p_adjusted,
-            verdict: self.verdict(values, p_adjusted, value),
-            is_stated,
-        };
-        Compared {
-            factor,
-            comparison,
-            differs: self.differs,
+            verdict: self.verdict(&values, p_adjusted, value),
+            is_stated: true,
+            ratio,
+            replicates_needed: None,
         }
+    }
+
+    /// The levels of the other factors at a combination; empty for an average over all.
+    fn context(&self, context: Option<usize>) -> Vec<String> {
+        let names = &self.shape.levels;
+        let Some(context) = context else {
+            return vec![String::new(); names.len()];
+        };
+        let levels = self.pairing.contexts[context].0.iter().enumerate();
+        let name = |(at, &level): (usize, &usize)| {
+            if at == self.pairing.factor || names[at].len() == 1 {
+                String::new()
+            } else {
+                names[at][level].clone()
+            }
+        };
+        levels.map(name).collect()
     }
 
     fn verdict(&self, values: &[f64], p_adjusted: f64, value: Estimate) -> StudyVerdict {

@@ -63,12 +63,17 @@ impl DesignColumn {
 
     /// Shares are compared by their difference, and so is what need not be positive.
     pub fn scale(&self) -> StudyScale {
-        let mut values = self.values.iter().flatten().flatten();
-        if self.reading.unit != Unit::Share && values.all(|value| *value > 0.0) {
+        if self.reading.unit != Unit::Share && self.is_positive() {
             StudyScale::Ratio
         } else {
             StudyScale::Difference
         }
+    }
+
+    /// Whether every value has a logarithm.
+    pub fn is_positive(&self) -> bool {
+        let mut values = self.values.iter().flatten().flatten();
+        values.all(|value| *value > 0.0)
     }
 
     /// Whether all of it are parts of a whole: shares, none beyond one.
@@ -113,8 +118,7 @@ impl Contrast {
     }
 
     /// Its value in every round in which all its cells were measured.
-    pub fn values(&self, column: &DesignColumn) -> Vec<f64> {
-        let scale = column.scale();
+    pub fn values(&self, column: &DesignColumn, scale: StudyScale) -> Vec<f64> {
         let rounds = column.values.first().map_or(0, Vec::len);
         let value = |round: usize| {
             self.terms.iter().try_fold(0.0, |sum, &(cell, weight)| {

@@ -352,7 +352,13 @@ impl StripColumn {
                 Strip::around_one(figures.map(|it| it.value))
             }
             false => {
+                // An end at zero must not hide that values differ by factors.
+                let least = found
+                    .iter()
+                    .map(|it| it.value)
+                    .fold(f64::INFINITY, f64::min);
                 let values = found.iter().flat_map(|it| it.all());
+                let values = values.filter(|it| *it >= 0.5 * least);
                 Strip::new(Axis::over(AxisScale::Fitting, values))
             }
         };

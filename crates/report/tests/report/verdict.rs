@@ -45,7 +45,6 @@ fn all_kinds() -> Vec<(String, Run)> {
             let mut study = sample::study();
             study.measurement = (*kind).into();
             study.cells.truncate(1);
-            study.conclusions.clear();
             study.comparisons.clear();
             found.push(((*kind).into(), with(study, "study")));
         }
@@ -376,8 +375,8 @@ fn a_figure_of_each_kind_is_in_its_sentence() {
       against 1KiB: fewer than 5 complete rounds: no difference is claimed. 64KiB
       against 1KiB: read rate 82 % lower (81 to 84 %).
     study, reliable
-      block 64KiB: read rate 5.4 to 6.1 times lower than with 1KiB
-      (averaged over host).
+      read rate: block 64KiB is 0.175 (0.164 .. 0.186) times as fast
+      as 1KiB (host linux1).
     transfer, reliable
       Write 1 GiB by 64 KiB, 2 streams at 400 MB/s (396 .. 404).
       Read 1 GiB by 64 KiB, stream 1 alone at 800 MB/s (792 .. 808). Read 1 GiB by

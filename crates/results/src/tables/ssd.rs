@@ -212,7 +212,7 @@ fn of_test(phase: &SsdPhase, size: u64) -> Option<Row> {
     ]);
     let rate = phase.precondition_rate;
     figures.extend(rate.map(|it| {
-        let rate = THROUGHPUT.named("precondition-rate", it);
+        let rate = THROUGHPUT.named(PRECONDITION_RATE, it);
         rate.as_role(Role::Detail)
     }));
     let purge = phase.purge.iter();

@@ -1,19 +1,23 @@
 //! Studies: combinations of levels, how levels compare, and how single values spread.
 
 mod comparison;
+mod conclusions;
 mod distribution;
 mod ranking;
 mod sentences;
+mod wording;
 
 use units::format_counted;
 
 use crate::note::RunNote;
+use crate::reading::{Better, Unit};
 use crate::replicate::{Replicate, ReplicateTurn};
 use crate::run::Run;
-use crate::saying::Saying;
+use crate::saying::{KNOWN, Saying};
 use crate::show::Show;
 use crate::study::{Study, StudyCell, StudyFigure, StudyReplicate};
 use crate::table::{Figure, Row, Table, Trust};
+use crate::warning::Warning;
 use crate::warning_code::WarningCode;
 
 /// The command whose levels are targets, each compared with the first.
@@ -40,9 +44,12 @@ impl Study {
         run.other_targets
             .extend(self.places.iter().skip(1).cloned());
         let mut tables = vec![self.results(is_of_targets)];
+        tables.extend(self.best_levels().filter(|_| !is_of_targets));
         tables.extend(self.comparisons(is_of_targets));
         tables.extend(self.distributions());
         run.tables.extend(tables);
+        run.warnings.extend(self.too_wide(is_of_targets));
+        run.findings.extend(self.conclusions());
         if !is_of_targets {
             run.note = Some(RunNote {
                 environment: [std::mem::take(&mut self.environment), self.procedure()].concat(),
@@ -50,12 +57,11 @@ impl Study {
                 begun_at: self.begun_at,
             });
         }
-        run.findings.append(&mut self.conclusions);
     }
 
     /// Each combination of levels. Readings keep the names that their kind gives them.
     fn results(&self, is_of_targets: bool) -> Table {
-        let rows = self.cells.iter().map(|cell| self.row(cell));
+        let rows = self.cells.iter().map(|cell| self.row(cell, is_of_targets));
         let factors = self.factors.iter().map(|it| it.name.clone());
         let table = Table {
             name: self.measurement.clone().into(),
@@ -102,28 +108,52 @@ impl Study {
         }
     }
 
-    fn row(&self, cell: &StudyCell) -> Row {
-        let figures = cell.figures.iter();
-        let figures = figures.map(|it| Figure::new(&it.reading, it.unit, it.better, it.value));
-        let headline = cell.figures.first().map_or("", |it| it.reading.as_str());
+    /// A combination. Figures that are hardly known are marked, and a row whose first one is cannot
+    /// be relied on.
+    fn row(&self, cell: &StudyCell, is_of_targets: bool) -> Row {
+        let is_wide = |it: &StudyFigure| !is_of_targets && is_wide(it);
+        let figures = cell.figures.iter().enumerate();
+        let figures = figures.map(|(at, it)| Figure {
+            is_indicative: at > 0 && is_wide(it),
+            ..Figure::new(&it.reading, it.unit, it.better, it.value)
+        });
+        let headline = cell.figures.first();
         // Without a single figure every replicate failed, or was void.
         let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
-        let trust = if is_known {
-            Trust::Reliable
-        } else {
-            Trust::Invalid
+        let trust = match headline {
+            _ if !is_known => Trust::Invalid,
+            Some(first) if is_wide(first) => Trust::Unstable,
+            _ => Trust::Reliable,
         };
+        let headline = headline.map_or("", |it| it.reading.as_str());
         let mut warnings: Vec<WarningCode> = Vec::new();
         for warning in self.of_cell(cell).flat_map(|it| &it.warnings) {
             if !warnings.contains(&warning.code) {
                 warnings.push(warning.code.clone());
             }
         }
+        if trust == Trust::Unstable {
+            warnings.push(WarningCode::StudyNotPrecise);
+        }
         Row {
             warnings,
             ..Row::new(cell.levels.clone(), figures, headline, trust, &[])
         }
         .with_replicates(self.of_cell(cell).map(replicate).collect())
+    }
+
+    /// Combinations whose first figure is hardly known.
+    fn too_wide(&self, is_of_targets: bool) -> Option<Warning> {
+        let first = self.cells.iter().filter_map(|it| it.figures.first());
+        let wide = first.filter(|it| !is_of_targets && is_wide(it)).count();
+        let all = format_counted(self.cells.len() as u64, "result");
+        let text = format!(
+            "{wide} of {all} have intervals wider than ±{:.0} %.",
+            KNOWN * 100.0
+        );
+        let advice = "Rerun with more rounds (--repeat), or with less other load.";
+        let warning = Warning::warn(WarningCode::StudyNotPrecise, text).advise(advice);
+        (wide > 0).then_some(warning)
     }
 
     fn of_cell(&self, cell: &StudyCell) -> impl Iterator<Item = &StudyReplicate> {
@@ -234,6 +264,15 @@ fn together(each: &[Option<Saying>]) -> Option<Saying> {
         holds_if_unstable,
         ..all
     })
+}
+
+/// Whether an interval is so wide that its value must not be quoted: of shares in absolute terms.
+fn is_wide(it: &StudyFigure) -> bool {
+    let half_width = match it.unit {
+        Unit::Share => (it.value.high - it.value.low) / 2.0,
+        _ => it.value.relative_half_width(),
+    };
+    it.better != Better::Neither && it.value.is_bounded() && half_width > KNOWN
 }
 
 /// What a warning voids has no readings.

@@ -60,7 +60,7 @@ impl Study {
             rows.extend(figures.map(|it| self.of_target(other, it)));
         }
         if !is_of_targets {
-            rows.extend(self.comparisons.iter().map(|it| self.compared(it)));
+            rows.extend(self.with_interval().map(|it| self.compared(it)));
         }
         let factors = ["figure", "factor", "level", "against", "at"];
         let table = Table::new("comparisons", &factors, rows)
@@ -77,6 +77,11 @@ impl Study {
             }),
         };
         (!table.rows.is_empty()).then_some(table)
+    }
+
+    /// Comparisons over more than one round, of which there is no interval.
+    pub(super) fn with_interval(&self) -> impl Iterator<Item = &StudyComparison> {
+        self.comparisons.iter().filter(|it| it.rounds() > 1)
     }
 
     fn of_targets(&self, table: Table, show: Show) -> Table {
@@ -102,7 +107,7 @@ impl Study {
 
     /// A figure of a target, compared or not.
     fn of_target(&self, target: &StudyCell, figure: &StudyFigure) -> Row {
-        let mut comparisons = self.comparisons.iter();
+        let mut comparisons = self.with_interval();
         let found =
             comparisons.find(|it| it.level == target.target() && it.reading == figure.reading);
         if let Some(found) = found {

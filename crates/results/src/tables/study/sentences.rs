@@ -1,5 +1,5 @@
-//! What can be said of studies: of a single combination its readings, of several which level is
-//! best, of targets side by side what was found of each.
+//! What can be said of studies: of a single combination its readings, of targets side by side what
+//! was found of each.
 
 use stats::PAIRS_MIN;
 
@@ -42,40 +42,22 @@ impl Study {
         std::iter::once(None).chain(said).collect()
     }
 
-    /// What is said of the rows that have figures, at the first of them.
+    /// What is said of a single combination, at its row if that has figures.
     pub(super) fn sentence_of_levels(&self, rows: &[Row]) -> Vec<Option<Saying>> {
-        let mut said = match self.cells.as_slice() {
-            [cell] => readings(cell),
-            _ => self.best_levels(),
+        let [cell] = self.cells.as_slice() else {
+            return Vec::new();
         };
+        let mut said = readings(cell);
         said.truncate(READINGS);
-        let saying = match said.is_empty() {
-            false => Some(Saying::quoting(said.join("; "))),
-            true => self.conclusion(),
-        };
-        let first = rows.iter().position(|it| it.trust.is_usable());
-        let mut all = vec![None; first.unwrap_or(0)];
-        all.push(saying);
-        all
-    }
-
-    /// The first conclusion that is none about others.
-    fn conclusion(&self) -> Option<Saying> {
-        let mut conclusions = self.conclusions.iter();
-        let first = conclusions.find(|it| it.ends_with('.'))?;
-        let saying = Saying::quoting(first.trim_end_matches('.')).of_name();
-        Some(
-            match self.comparisons.iter().any(StudyComparison::is_enough) {
-                true => saying,
-                false => saying.if_unstable(),
-            },
-        )
+        let is_known = rows.first().is_some_and(|it| it.trust.is_usable());
+        let saying = (is_known && !said.is_empty()).then(|| Saying::quoting(said.join("; ")));
+        vec![saying]
     }
 
     /// The figures of a target with how they compare.
     fn comparisons_of<'a>(&'a self, target: &'a StudyCell) -> Vec<Compared<'a>> {
         let of_target = |figure: &'a StudyFigure| {
-            let mut all = self.comparisons.iter();
+            let mut all = self.with_interval();
             let found = all.find(|it| it.level == target.target() && it.reading == figure.reading);
             Some((figure, found?))
         };
@@ -129,81 +111,6 @@ impl Study {
         let sentences = sentences.iter().filter(|(_, text)| !text.is_empty());
         let sentences = sentences.map(|(words, text)| format!("{words}{text}"));
         sentences.collect::<Vec<String>>().join(". ")
-    }
-
-    /// The best level of the first readings, where one factor is varied and a level differs from
-    /// the best.
-    fn best_levels(&self) -> Vec<String> {
-        let factors = self.factors.iter().enumerate();
-        let varied = factors.filter(|(_, it)| it.levels.len() > 1);
-        let [(place, _)] = varied.collect::<Vec<_>>()[..] else {
-            return Vec::new();
-        };
-        let is_told = |it: &&StudyFigure| {
-            it.better != Better::Neither && it.value.is_bounded() && is_main(it.unit)
-        };
-        let mut readings: Vec<&str> = Vec::new();
-        for figure in self.cells.iter().flat_map(|it| &it.figures).filter(is_told) {
-            if !readings.contains(&figure.reading.as_str()) {
-                readings.push(&figure.reading);
-            }
-        }
-        let said = readings.into_iter();
-        said.filter_map(|it| self.best_level(place, it)).collect()
-    }
-
-    /// `highest write rate with record 64KiB: 637 MB/s (595 .. 679)`, and the levels that are not
-    /// shown to be worse.
-    fn best_level(&self, place: usize, reading: &str) -> Option<String> {
-        let cells = self.cells.iter().filter_map(|cell| {
-            let mut figures = cell.figures.iter();
-            let figure = figures.find(|it| it.reading == reading && it.value.is_bounded())?;
-            Some((cell.levels[place].as_str(), figure))
-        });
-        let (level, best) = cells.clone().max_by(|(_, a), (_, b)| match a.better {
-            Better::Lower => b.value.value.total_cmp(&a.value.value),
-            Better::Higher | Better::Neither => a.value.value.total_cmp(&b.value.value),
-        })?;
-        let others = cells.map(|(other, _)| other).filter(|it| *it != level);
-        let (worse, open): (Vec<&str>, Vec<&str>) =
-            others.partition(|other| self.is_better(best, level, other));
-        let open = match open.as_slice() {
-            _ if worse.is_empty() => return None,
-            [] => String::new(),
-            open => format!(", not shown to differ from {}", open.join(", ")),
-        };
-        let what = match (best.better, best.unit) {
-            (Better::Lower, Unit::Seconds) => "shortest",
-            (Better::Lower, _) => "lowest",
-            _ => "highest",
-        };
-        let (name, reading) = (&self.factors[place].name, spoken(reading));
-        let value = known(best.unit, best.value);
-        Some(format!(
-            "{what} {reading} with {name} {level}: {value}{open}"
-        ))
-    }
-
-    /// Whether a comparison shows that `level` is better than `other`; or two do, by a third.
-    fn is_better(&self, figure: &StudyFigure, level: &str, other: &str) -> bool {
-        let of_reading = || {
-            self.comparisons
-                .iter()
-                .filter(|it| it.reading == figure.reading)
-        };
-        let means = |a: &str, b: &str, wanted: Meaning, turned: Meaning| {
-            of_reading().any(|it| {
-                let meaning = Meaning::of(it, figure.better);
-                let is_this = it.level == a && it.against == b && meaning == wanted;
-                is_this || it.level == b && it.against == a && meaning == turned
-            })
-        };
-        let direct = |a: &str, b: &str| means(a, b, Meaning::Better, Meaning::Worse);
-        let is_as_good =
-            |a: &str, b: &str| direct(a, b) || means(a, b, Meaning::Same, Meaning::Same);
-        let by_third =
-            |it: &StudyComparison| is_as_good(level, &it.against) && direct(&it.against, other);
-        direct(level, other) || of_reading().any(by_third)
     }
 }
 

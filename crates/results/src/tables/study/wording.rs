@@ -1,0 +1,203 @@
+//! How levels of a study compare, in words: times take as long, rates are as fast, shares are so many
+//! percentage points apart. Ends of intervals are rounded outwards.
+
+use stats::Estimate;
+use units::format_count;
+
+use super::comparison::Meaning;
+use crate::reading::{Better, Unit};
+use crate::saying::KNOWN;
+use crate::study::{StudyComparison, StudyScale};
+
+/// From here on numbers have thousands separators.
+const LARGE: f64 = 1000.0;
+
+/// What decides the words for a reading.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadingWords {
+    pub scale: StudyScale,
+    pub unit: Unit,
+    pub better: Better,
+}
+
+impl ReadingWords {
+    /// What is said behind a level and before how it compares: times take, rates are.
+    pub fn verb(&self, by: Estimate) -> &'static str {
+        match (self.scale, self.unit) {
+            (StudyScale::Ratio, Unit::Seconds) if by.value >= 1.0 => "takes",
+            (StudyScale::Ratio, unit) if !is_of_speed(unit) => "has",
+            _ => "is",
+        }
+    }
+
+    /// What its quotients are.
+    const fn times(&self) -> &'static str {
+        match self.unit {
+            Unit::Seconds => "times as long",
+            unit if is_of_speed(unit) => "times as fast",
+            _ => "times as much",
+        }
+    }
+
+    /// `2.01 (2.00 .. 2.02) times as fast as RZ26`.
+    pub fn size(&self, by: Estimate, against: &str, ratio: Option<Estimate>) -> String {
+        match (self.scale, self.unit) {
+            (StudyScale::Ratio, Unit::Seconds) if by.value < 1.0 => {
+                format!("{} times as fast as {against}", within(inverse(by)))
+            }
+            (StudyScale::Ratio, _) => format!("{} as {against}", self.bare(by)),
+            (StudyScale::Difference, _) => {
+                let as_ratio = ratio.map(|it| format!(", {} times as much", within(it)));
+                let as_ratio = as_ratio.unwrap_or_default();
+                format!("{} than {against}{as_ratio}", self.bare(by))
+            }
+        }
+    }
+
+    /// How far a level is from the other, in one direction whatever the sign.
+    pub fn bare(&self, by: Estimate) -> String {
+        if self.scale == StudyScale::Ratio {
+            return format!("{} {}", within(by), self.times());
+        }
+        let (away, word) = match by.value >= 0.0 {
+            true => (by, "higher"),
+            false => (negative(by), "lower"),
+        };
+        match self.unit {
+            Unit::Share => format!("{} percentage points {word}", within(away.scale(100.0))),
+            unit => {
+                let (value, interval) = unit.format_interval(away);
+                format!("{value} ({interval}) {word}")
+            }
+        }
+    }
+
+    /// What the numbers of a list are: `times as fast as 8KiB`.
+    pub fn as_what(&self, against: &str) -> String {
+        match self.scale {
+            StudyScale::Ratio => format!("{} as {against}", self.times()),
+            StudyScale::Difference => format!("against {against}"),
+        }
+    }
+
+    /// The number of a list, with what it does not show.
+    pub fn item(&self, it: &StudyComparison) -> String {
+        let meaning = Meaning::of(it, self.better);
+        let by_rule = format!("{} by Holm's rule alone", self.word(meaning));
+        let mark = match meaning {
+            Meaning::TooFew => return format!("(too few rounds: {})", it.rounds()),
+            Meaning::Same | Meaning::NotShown => meaning.word(),
+            _ if it.value.contains(zero(it)) => &by_rule,
+            Meaning::Better | Meaning::Worse => "",
+        };
+        let size = match self.scale {
+            StudyScale::Ratio => within(it.value),
+            StudyScale::Difference => self.bare(it.value),
+        };
+        match (mark, size.strip_suffix(')')) {
+            ("", _) => size,
+            (mark, Some(size)) => format!("{size}; {mark})"),
+            (mark, None) => format!("{size} ({mark})"),
+        }
+    }
+
+    /// The word for better or worse.
+    pub fn word(&self, meaning: Meaning) -> &'static str {
+        let is_better = meaning == Meaning::Better;
+        match (
+            is_of_speed(self.unit),
+            is_better == (self.better == Better::Higher),
+        ) {
+            (true, _) if is_better => "faster",
+            (true, _) => "slower",
+            (false, true) => "higher",
+            (false, false) => "lower",
+        }
+    }
+}
+
+/// Whether a figure says how fast something is.
+const fn is_of_speed(unit: Unit) -> bool {
+    matches!(unit, Unit::Seconds | Unit::BytesPerSecond | Unit::PerSecond)
+}
+
+pub(super) fn zero(it: &StudyComparison) -> f64 {
+    match it.scale {
+        StudyScale::Ratio => 1.0,
+        StudyScale::Difference => 0.0,
+    }
+}
+
+fn negative(by: Estimate) -> Estimate {
+    Estimate {
+        value: -by.value,
+        low: -by.high,
+        high: -by.low,
+        ..by
+    }
+}
+
+fn inverse(by: Estimate) -> Estimate {
+    Estimate {
+        value: 1.0 / by.value,
+        low: 1.0 / by.high,
+        high: 1.0 / by.low,
+        ..by
+    }
+}
+
+/// `2.01 (2.00 .. 2.02)`, and `2 to 76` where that is wide: the ends rounded outwards, with two
+/// digits of what they differ by.
+fn within(it: Estimate) -> String {
+    let magnitude = |value: f64| value.abs().log10().floor();
+    // A number that begins with a one has a digit more.
+    let usual = 2.0 - magnitude(0.5 * it.value);
+    let telling = 1.0 - magnitude(it.high - it.low);
+    let decimals = telling.min(usual).clamp(0.0, 6.0) as i32;
+    let shown = |value: f64, rounded: fn(f64) -> f64| {
+        let step = 10_f64.powi(decimals);
+        // What lies this near to a step is meant to lie on it; the sum makes a positive zero of a
+        // negative one.
+        let nearest = (value * step).round();
+        let steps = match (value * step - nearest).abs() < 1e-6 {
+            true => nearest,
+            false => rounded(value * step),
+        };
+        match steps / step + 0.0 {
+            large if large.abs() >= LARGE => format_count(large),
+            value => format!("{value:.*}", decimals as usize),
+        }
+    };
+    let [low, high] = [shown(it.low, f64::floor), shown(it.high, f64::ceil)];
+    let value = shown(it.value, f64::round);
+    match low == high {
+        true => value,
+        // As in all sentences, a value that is hardly known is not quoted.
+        false if it.relative_half_width() > KNOWN => format!("{low} to {high}"),
+        false => format!("{value} ({low} .. {high})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_rounded_outwards_with_the_digits_that_tell_them_apart() {
+        let check = |[value, low, high]: [f64; 3], expected: &str| {
+            let estimate = Estimate {
+                low,
+                high,
+                ..Estimate::exact(value, 8.0)
+            };
+            assert_eq!(within(estimate), expected);
+        };
+        check([1.9053, 1.8961, 1.9161], "1.905 (1.896 .. 1.917)");
+        check([5.1, 4.21, 6.48], "5.1 (4.2 .. 6.5)");
+        check([0.31, 0.2901, 0.3299], "0.310 (0.290 .. 0.330)");
+        check([289.0, 8.2, 1289.4], "8 to 1,290");
+        check([0.1744, 0.1724, 0.1764], "0.1744 (0.1724 .. 0.1764)");
+        check([2.0, 2.0, 2.0], "2.00");
+        check([30.2, -0.01, 60.0], "-1 to 60");
+    }
+}
