@@ -17,7 +17,8 @@ mod variables;
 
 pub use analysis::{StudyFindings, StudyShape, analyse, is_precise};
 pub use definition::{
-    Against, Factor, FactorLevel, ROUNDS_GROWTH, ShellScript, StudyDefinition, digest, filled,
+    Against, EnvironmentLine, Factor, FactorLevel, ROUNDS_GROWTH, ShellScript, StudyDefinition,
+    digest, filled,
 };
 pub use effects::{KindOutline, Kinds, SettingMistake};
 pub use gate::{BASE_RUNS_MIN, gate, resolved, set_ratios};

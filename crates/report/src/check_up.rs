@@ -91,6 +91,10 @@ fn subject(run: &Run) -> String {
     let given = settings.find(|it| it.name == "target" && run.settings.command == COMPARE);
     match given.and_then(|it| it.values.split_last()) {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        // A note names each of its places.
+        _ if run.note.is_some() && !run.other_targets.is_empty() => {
+            format!("{} places", run.other_targets.len() + 1)
+        }
         _ => run.target.given.clone(),
     }
 }
@@ -131,6 +135,9 @@ pub(crate) fn header(page: &mut TextPage<'_>, run: &Run) {
 
 /// What the target stands on; of models beside storage, each of them.
 fn stands_on(run: &Run) -> Vec<String> {
+    if run.note.is_some() && !run.other_targets.is_empty() {
+        return Vec::new();
+    }
     let places = || std::iter::once(&run.target).chain(&run.other_targets);
     let is_model = |it: &&TargetDescription| it.kind == TargetKind::Simulated;
     let models = places().filter(is_model).count();

@@ -15,7 +15,11 @@ pub fn markdown(run: &Run) -> String {
     let processor = processor.map_or_else(String::new, |model| format!("{model}, "));
     let host = &run.environment.host_name;
     let target = format!("{}: {}", run.target.given, target::mounted(&run.target));
-    let machine = format!("{host}, {processor}{}", machine(run));
+    // Whose machine computes a model changes nothing.
+    let machine = match run.is_of_models() {
+        true => host.clone(),
+        false => format!("{host}, {processor}{}", machine(run)),
+    };
     let (mut text, about) = match &run.note {
         Some(it) => (
             format!("# {}\n\n## Test environment\n\n", plain(&it.title)),

@@ -13,6 +13,10 @@ pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, note: &RunNote) {
     page.heading(&note.title);
     page.blank();
     page.heading("Test environment");
+    let processor = run.environment.cpu_model.as_ref();
+    if let Some(processor) = processor.filter(|_| !run.is_of_models()) {
+        page.item(Tone::Plain, "-", &format!("Processor {processor}"));
+    }
     for line in environment(run, note) {
         page.item(Tone::Plain, "-", &line);
     }
@@ -26,7 +30,8 @@ pub(crate) fn environment(run: &Run, note: &RunNote) -> Vec<String> {
     let others = run.other_targets.iter();
     let places = std::iter::once(&run.target).chain(others);
     let place = |it: &TargetDescription| format!("Measured on {}: {}", it.given, mounted(it));
-    let places = places.filter(|_| !run.other_targets.is_empty());
+    let is_alone = run.other_targets.is_empty();
+    let places = places.filter(|it| !is_alone || it.file_system.is_some());
     let mut lines = note.environment.clone();
     lines.push(format!("Done {done}"));
     lines.extend(places.map(place));

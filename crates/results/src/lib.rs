@@ -63,7 +63,7 @@ pub use measurement::{
     Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times,
     UnfinishedOperations, Work,
 };
-pub use metric::{KnownMetric, METRICS, metrics_of};
+pub use metric::{KnownMetric, METRICS, is_metric, metrics_of};
 pub use mode::Mode;
 pub use named::NamedFigure;
 pub use note::RunNote;

@@ -393,6 +393,25 @@ pub fn metrics_of(command: &str) -> Vec<(String, Unit)> {
     found
 }
 
+/// Whether a table of some command has figures of that name: a metric, one of its percentiles, or
+/// what the tests of SSDs make of one.
+#[must_use]
+pub fn is_metric(name: &str) -> bool {
+    let name = name.strip_prefix("pts-").unwrap_or(name);
+    let is_percentile = |rest: &str| {
+        rest.strip_prefix("-p")
+            .is_some_and(|it| it.parse::<f64>().is_ok())
+    };
+    let is_of = |metric: &KnownMetric| {
+        let rest = name.strip_prefix(metric.name);
+        rest.is_some_and(|rest| rest.is_empty() || is_percentile(rest))
+    };
+    name == PRECONDITION_RATE || METRICS.iter().any(is_of)
+}
+
+/// The rate at which an SSD was written full before its test.
+pub(crate) const PRECONDITION_RATE: &str = "precondition-rate";
+
 impl KnownMetric {
     /// A column.
     #[must_use]

@@ -32,6 +32,7 @@ use lab::cells::Killed;
 use lab::hosts::Ranks;
 use lab::laboratory::with_causes;
 use preflight::{describe, refuse_missing};
+use seen::is_same_storage;
 use session::StudySession;
 
 /// Of more combinations, only those with void replicates are named.
@@ -241,9 +242,14 @@ pub fn run_study(
     let is_done = status == Status::Complete || request.beginning == Beginning::Keep;
     let journal = ended.journal.filter(|_| is_done);
     let (mut study, unprecise) = study_of(request, ended.begun_at, ended.replicates);
+    study.environment = [ended.environment, set_ups(&request.definition)].concat();
     // The study's target is not measured where settings and levels name others.
     let (places, mut warnings) = match ended.places.merged() {
         (places, _) if places.is_empty() => (vec![target], notes(&cautions)),
+        // What is measured there may be called after a directory that is gone.
+        (places, warnings) if places.len() == 1 && is_same_storage(&places[0], &target) => {
+            (vec![target], warnings)
+        }
         merged => merged,
     };
     warnings.extend(ended.warnings);
@@ -270,6 +276,26 @@ pub fn run_study(
     };
     study.give_to(&mut run);
     Ok((run, journal))
+}
+
+/// How levels are made, for the note: options of file systems and mounts are nowhere else.
+fn set_ups(definition: &StudyDefinition) -> Vec<String> {
+    let mut found: Vec<(String, &str)> = Vec::new();
+    for factor in &definition.factors {
+        for level in &factor.levels {
+            let Some(setup) = &level.setup else { continue };
+            match found.iter_mut().find(|(_, text)| *text == setup.text) {
+                Some((names, _)) => names.push_str(&format!(", {}", level.name)),
+                None => found.push((format!("{} {}", factor.name, level.name), &setup.text)),
+            }
+        }
+    }
+    let lines = found.into_iter().map(|(names, text)| {
+        let commands = text.lines().map(str::trim).filter(|it| !it.is_empty());
+        let commands = commands.collect::<Vec<&str>>().join("; ");
+        format!("Set-up of {names}: {commands}")
+    });
+    lines.collect()
 }
 
 fn with_what_is_left(error: StudyRunError, warnings: &[Warning]) -> StudyRunError {
@@ -313,7 +339,7 @@ fn study_of(
     });
     let study = Study {
         title: definition.title.clone(),
-        environment: definition.environment.clone(),
+        environment: Vec::new(),
         measurement: definition.measurement.clone(),
         settings: settings.collect(),
         factors: factors.collect(),

@@ -30,6 +30,20 @@ pub trait Measures {
         place: &ReplicateContext,
     ) -> Result<(), MeasureError>;
 
+    /// Open it there and measure nothing, where that takes no work of the user's: what the storage
+    /// refuses is found before anything is measured.
+    ///
+    /// # Errors
+    /// Those of [`measure`](Self::measure).
+    fn try_at(
+        &self,
+        _kind: &str,
+        _settings: &toml::Table,
+        _place: &ReplicateContext,
+    ) -> Result<(), MeasureError> {
+        Ok(())
+    }
+
     /// Measure one replicate.
     ///
     /// # Errors

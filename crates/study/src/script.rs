@@ -24,6 +24,8 @@ const LOOK: StdDuration = StdDuration::from_millis(5);
 const GRACE: StdDuration = StdDuration::from_secs(2);
 /// How much of what a script says last is repeated.
 const TAIL_BYTES: u64 = 600;
+/// How much of what a command prints is kept.
+const OUTPUT_BYTES: u64 = 2000;
 
 /// Why a script did not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +89,36 @@ impl Shell {
         what: &str,
         interrupt: Option<&Interrupt>,
     ) -> Result<(), ScriptError> {
+        self.printed_by(script, what, interrupt).map(drop)
+    }
+
+    /// What a command prints, each line that is not blank; of a long output the first 2000 bytes.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn lines(
+        &self,
+        script: &ShellScript,
+        what: &str,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<String>, ScriptError> {
+        let mut output = self.printed_by(script, what, Some(interrupt))?;
+        let mut text = Vec::new();
+        let read = output.rewind();
+        // Of a file in memory nothing is lost.
+        let _ = read.and_then(|()| output.take(OUTPUT_BYTES).read_to_end(&mut text));
+        let text = String::from_utf8_lossy(&text);
+        let lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+        Ok(lines.map(str::to_owned).collect())
+    }
+
+    /// Run a script to its end, and give what it printed.
+    fn printed_by(
+        &self,
+        script: &ShellScript,
+        what: &str,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<File, ScriptError> {
         let place = || script.place.clone();
         let cannot = |source: io::Error| ScriptError::Start {
             place: place(),
@@ -126,7 +158,7 @@ impl Shell {
             sleep(LOOK);
         };
         if status.success() {
-            return Ok(());
+            return Ok(output);
         }
         Err(ScriptError::Failed {
             place: place(),

@@ -81,6 +81,11 @@ impl SeenPlaces {
     }
 }
 
+/// Whether two places stand on the same.
+pub(super) fn is_same_storage(one: &TargetDescription, other: &TargetDescription) -> bool {
+    storage_of(one) == storage_of(other)
+}
+
 /// What a place stands on, whatever it is called and however full it is.
 fn storage_of(place: &TargetDescription) -> TargetDescription {
     let mut storage = TargetDescription {

@@ -6,7 +6,7 @@ mod undo;
 use std::time::Instant;
 
 use procedure::study::{
-    CellGroup, FactorLevel, PAIRS_MIN, StudyPlan, StudyShape, analyse, is_precise,
+    CellGroup, EnvironmentLine, FactorLevel, PAIRS_MIN, StudyPlan, StudyShape, analyse, is_precise,
 };
 use procedure::{Rounds, fits_another, time_needed};
 use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
@@ -16,6 +16,7 @@ use crate::hosts::agreed;
 use crate::journal::{Journal, JournalHead, RecordedStudy, StudyAsked, Undo};
 use crate::measures::is_void;
 use crate::scratch::Scratch;
+use crate::script::Shell;
 use crate::seen::SeenPlaces;
 use crate::{Beginning, ShowStudy, StudyRequest, StudyRunError, StudyStage};
 use host::environment;
@@ -42,6 +43,8 @@ pub(super) struct StudySession<'a> {
     /// What must be undone, the last first.
     undo: Vec<Undo>,
     warnings: Vec<Warning>,
+    /// The environment as the note has it.
+    environment: Vec<String>,
     places: SeenPlaces,
     begun: Instant,
     /// Replicates that an earlier process measured.
@@ -58,6 +61,7 @@ pub(super) struct FinishedSession {
     pub seed: u64,
     pub journal: Option<Journal>,
     pub warnings: Vec<Warning>,
+    pub environment: Vec<String>,
     pub places: SeenPlaces,
     pub elapsed: Duration,
 }
@@ -85,6 +89,7 @@ impl<'a> StudySession<'a> {
             scratch: None,
             undo: Vec::new(),
             warnings: Vec::new(),
+            environment: Vec::new(),
             places: SeenPlaces::new(definition.target.as_str(), Vec::new()),
             begun: Instant::now(),
             inherited: 0,
@@ -202,6 +207,7 @@ impl<'a> StudySession<'a> {
             self.report("set-up of the study");
             self.set_up("the study", setup.as_ref(), teardown.as_ref(), Vec::new())?;
         }
+        self.describe_environment()?;
         self.check_cells(true)?;
         if definition.rehearse && self.replicates.is_empty() {
             self.rehearse()?;
@@ -213,12 +219,35 @@ impl<'a> StudySession<'a> {
                     return Ok(());
                 }
                 self.round(round)?;
+                if round == 1 {
+                    self.refuse_missing()?;
+                }
                 round += 1;
             }
             if self.is_enough()? {
                 return Ok(());
             }
         }
+    }
+
+    /// The lines of the note on the environment, some of which commands print.
+    fn describe_environment(&mut self) -> Result<(), StudyRunError> {
+        let shell = Shell {
+            variables: self.variables(),
+            limit: self.request.definition.time_limit,
+        };
+        for line in &self.request.definition.environment {
+            let line = match line {
+                EnvironmentLine::Text(text) => text.clone(),
+                EnvironmentLine::Command(script) => {
+                    let what = "a command of the environment";
+                    let lines = shell.lines(script, what, self.interrupt)?;
+                    format!("{}: {}", script.text.trim(), lines.join("; "))
+                }
+            };
+            self.environment.push(line);
+        }
+        Ok(())
     }
 
     /// Tell what cannot be measured before anything is: at first what needs no set-up to be seen.
@@ -252,14 +281,27 @@ impl<'a> StudySession<'a> {
         checked.map_err(|error| self.failed(cell, error))
     }
 
-    /// Each set-up and tear-down once, so that one that fails is known before the first replicate.
+    /// Open the measurement of a cell whose set-ups are made.
+    fn open_cell(&self, position: usize) -> Result<(), StudyRunError> {
+        let cell = &self.plan.cells()[position];
+        self.check(cell)?;
+        let (kind, settings) = (&self.request.definition.measurement, self.settings(cell));
+        let tried = self
+            .request
+            .measures
+            .try_at(kind, &settings, &self.place(cell, 0));
+        tried.map_err(|error| self.failed(cell, error))
+    }
+
+    /// Each set-up and tear-down, and between them each measurement is opened, so that what fails is
+    /// known before the first replicate.
     fn rehearse(&mut self) -> Result<(), StudyRunError> {
-        for group in self.plan.rehearsal() {
+        for group in self.plan.groups() {
             self.report("trying the set-ups");
             let base = self.undo.len();
             let tried = self.set_up_group(&group).and_then(|()| {
                 let mut cells = group.cells.iter();
-                cells.try_for_each(|&cell| self.check(&self.plan.cells()[cell]))
+                cells.try_for_each(|&cell| self.open_cell(cell))
             });
             let undone = self.undo_to(base);
             tried?;
@@ -422,6 +464,28 @@ impl<'a> StudySession<'a> {
             kind: definition.measurement.clone(),
             wanted: missing,
             given: readings.iter().map(|it| it.name.clone()).collect(),
+        })
+    }
+
+    /// A reading that no replicate of the first round has will be in no table.
+    fn refuse_missing(&self) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        let mut given: Vec<String> = Vec::new();
+        for reading in self.replicates.iter().flat_map(|it| &it.readings) {
+            if !given.contains(&reading.name) {
+                given.push(reading.name.clone());
+            }
+        }
+        let wanted = definition.readings.iter();
+        let missing: Vec<String> = wanted.filter(|it| !given.contains(it)).cloned().collect();
+        if missing.is_empty() || given.is_empty() {
+            return Ok(());
+        }
+        Err(StudyRunError::NoReading {
+            cell: "the first round".to_owned(),
+            kind: definition.measurement.clone(),
+            wanted: missing,
+            given,
         })
     }
 

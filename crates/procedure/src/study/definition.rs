@@ -22,6 +22,15 @@ pub struct ShellScript {
     pub place: String,
 }
 
+/// A line on the environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvironmentLine {
+    /// In the user's words.
+    Text(String),
+    /// What a command prints.
+    Command(ShellScript),
+}
+
 /// One level of a factor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FactorLevel {
@@ -70,8 +79,8 @@ pub struct Factor {
 pub struct StudyDefinition {
     /// What it is called.
     pub title: String,
-    /// The environment in the user's words.
-    pub environment: Vec<String>,
+    /// The environment, line by line.
+    pub environment: Vec<EnvironmentLine>,
     /// Seed of the order.
     pub seed: Option<u64>,
     /// Rounds at least.

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use results::{is_metric, metrics_of};
 use toml_reader::{TomlFault, TomlText};
 use units::{TargetName, shortened};
 
+use crate::figure_name::whole_name;
 use crate::study::definition::{Factor, FactorLevel, StudyDefinition, filled};
 use crate::study::variables::{commands, level_variable, names_variable};
 
@@ -168,12 +170,12 @@ fn contested(one: &FactorLevel, other: &FactorLevel) -> impl Iterator<Item = Str
 /// A table of readings that no replicate has would be empty.
 pub(super) fn check_readings(
     source: &mut TomlText<'_>,
-    study: &StudyDefinition,
+    study: &mut StudyDefinition,
     places: &SettingLocations,
     kind: &KindOutline,
 ) {
     let Some(readings) = &kind.readings else {
-        return;
+        return check_columns(source, study, places);
     };
     for (name, place) in study.readings.iter().zip(&places.readings) {
         if !readings.contains(name) {
@@ -182,6 +184,29 @@ pub(super) fn check_readings(
                 study.measurement,
                 shortened(name),
                 readings.join(", ")
+            );
+            source.note(place.clone(), message);
+        }
+    }
+}
+
+/// Columns of tables may have a row in front, which only a measurement knows, and short names.
+fn check_columns(
+    source: &mut TomlText<'_>,
+    study: &mut StudyDefinition,
+    places: &SettingLocations,
+) {
+    let columns = metrics_of(&study.measurement);
+    let columns: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    for (name, place) in study.readings.iter_mut().zip(&places.readings) {
+        *name = whole_name(name);
+        let ends = name.match_indices('.').map(|(at, _)| &name[at + 1..]);
+        if !std::iter::once(name.as_str()).chain(ends).any(is_metric) {
+            let message = format!(
+                "{} gives no reading {:?}; it gives columns such as {}",
+                study.measurement,
+                shortened(name),
+                columns.join(", ")
             );
             source.note(place.clone(), message);
         }

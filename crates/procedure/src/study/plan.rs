@@ -60,26 +60,9 @@ impl StudyPlan {
         groups
     }
 
-    /// The fewest groups in which every level that needs a set-up is set up once.
+    /// The cells by what must be set up for them, in the order of the file.
     #[must_use]
-    pub fn rehearsal(&self) -> Vec<CellGroup> {
-        let mut seen: Vec<(usize, usize)> = Vec::new();
-        let mut chosen = Vec::new();
-        for group in self.groups() {
-            let levels = group.setup.iter().enumerate();
-            let fresh: Vec<(usize, usize)> = levels
-                .filter_map(|(factor, level)| level.map(|level| (factor, level)))
-                .filter(|level| !seen.contains(level))
-                .collect();
-            if !fresh.is_empty() {
-                seen.extend(fresh);
-                chosen.push(group);
-            }
-        }
-        chosen
-    }
-
-    fn groups(&self) -> Vec<CellGroup> {
+    pub fn groups(&self) -> Vec<CellGroup> {
         let mut groups: Vec<CellGroup> = Vec::new();
         for (cell, setup) in self.setups.iter().enumerate() {
             match groups.iter_mut().find(|group| group.setup == *setup) {

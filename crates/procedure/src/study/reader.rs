@@ -9,8 +9,8 @@ use toml_reader::{
 use units::{Bytes, Duration, TargetName, shortened};
 
 use crate::study::definition::{
-    Against, Factor, FactorLevel, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, ShellScript, StudyDefinition,
-    TIME_LIMIT_DEFAULT,
+    Against, EnvironmentLine, Factor, FactorLevel, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, ShellScript,
+    StudyDefinition, TIME_LIMIT_DEFAULT,
 };
 use crate::study::effects::{
     Kinds, SettingLocations, check_cells, check_conflicts, check_readings, settle_factors,
@@ -74,7 +74,7 @@ pub fn read_study(
         if let Some(kind) = (kinds.outline_of)(&study.measurement) {
             settle_factors(&mut source, &mut study, &places, &kind);
             check_commands(&mut source, &study, &places, &kind);
-            check_readings(&mut source, &study, &places, &kind);
+            check_readings(&mut source, &mut study, &places, &kind);
             check_conflicts(&mut source, &study, &places);
             check_overrides(&mut source, &study, overrides);
         }
@@ -113,10 +113,7 @@ fn read_top<'t>(
     let mut form = KeyedTable::new(source, table, place, "a study");
     let title = form.name("title", "one line, such as \"Block size and rate\"");
     let title = form.require("title", title, "one line, such as title = \"Block sizes\"");
-    let environment = form.texts(
-        "environment",
-        "a list of lines, such as [\"client: linux1\"]",
-    );
+    let environment = read_environment(&mut form);
     let seed = form.count("seed", 0..=i64::MAX as u64);
     let (rounds_min, rounds_max) = read_rounds(&mut form);
     let precision = form.share("precision", 0.001..=0.5);
@@ -168,6 +165,40 @@ fn read_top<'t>(
         factors,
         exclude,
     }
+}
+
+/// Lines as they are, and commands that print them.
+fn read_environment(form: &mut KeyedTable<'_, '_>) -> Vec<EnvironmentLine> {
+    let wanted = "a list of lines, such as [\"client: linux1\", { run = \"cc --version\" }]";
+    let Some((value, place)) = form.find("environment") else {
+        return Vec::new();
+    };
+    let DeValue::Array(items) = value else {
+        let message = format!("environment = {}: it is {wanted}", typed(value));
+        form.source.note(place, message);
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    for item in items {
+        let place = form.source.place(&item.span());
+        match item.get_ref() {
+            DeValue::String(text) => lines.push(EnvironmentLine::Text(text.to_string())),
+            DeValue::Table(table) => {
+                let mut command = KeyedTable::new(form.source, table, place, "a line of it");
+                let text = command.text("run", "a command, such as \"cc --version\"");
+                let text = command.require("run", text, "run = \"cc --version\"");
+                let place = command.place.clone();
+                command.finish();
+                let script = text.map(|text| ShellScript { text, place });
+                lines.extend(script.map(EnvironmentLine::Command));
+            }
+            other => {
+                let message = format!("environment has {}: it is {wanted}", typed(other));
+                form.source.note(place, message);
+            }
+        }
+    }
+    lines
 }
 
 /// Rounds at least and at most.

@@ -1,6 +1,6 @@
 //! What commands find in their environment: who names which variable, and whether it is there.
 
-use crate::study::definition::{Factor, StudyDefinition};
+use crate::study::definition::{EnvironmentLine, Factor, StudyDefinition};
 use crate::study::effects::{KindOutline, SettingLocations, gather};
 use toml_reader::TomlText;
 
@@ -90,8 +90,17 @@ pub(super) fn commands(
     let mut found = Vec::new();
     let levels = || study.factors.iter().flat_map(|factor| &factor.levels);
     let of_levels = levels().flat_map(|level| [&level.setup, &level.teardown]);
+    let of_environment = study.environment.iter().filter_map(|line| match line {
+        EnvironmentLine::Command(script) => Some(script),
+        EnvironmentLine::Text(_) => None,
+    });
+    let once = [&study.setup, &study.teardown].into_iter().flatten();
+    found.extend(once.chain(of_environment).map(|script| ShellCommand {
+        text: script.text.clone(),
+        place: script.place.clone(),
+        when: When::Once,
+    }));
     for (when, scripts) in [
-        (When::Once, vec![&study.setup, &study.teardown]),
         (When::ForReplicate, vec![&study.before, &study.after]),
         (When::ForLevel, of_levels.collect()),
     ] {

@@ -339,8 +339,7 @@ fn a_round_visits_every_cell_once_and_keeps_set_ups_together() {
     orders.dedup();
     // Of 72 orders 50 draws hit about 36 different ones.
     assert!(orders.len() > 20, "{}", orders.len());
-    let rehearsed = plan.rehearsal();
-    assert_eq!(rehearsed.len(), 2);
+    assert_eq!(plan.groups().len(), 2);
 }
 
 /// A compiler is run for each combination of the factors that its command names.

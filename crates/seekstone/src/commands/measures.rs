@@ -19,6 +19,12 @@ use crate::recorded::{PERMISSIONS, again, is_called, is_flag, is_of_invocation, 
 /// Commands that are studies themselves.
 const STUDIES: [&str; 2] = ["compare", "study"];
 
+/// The command that runs commands of the user's.
+const TIMED: &str = "time";
+
+/// What a command says that was stopped.
+const STOPPED: &str = "stopped by";
+
 /// What each replicate has of its own.
 const OF_REPLICATE: [&str; 8] = [
     "target",
@@ -114,6 +120,26 @@ impl Measures for Everything {
             None => inspected(&place.target).map(drop)?,
         }
         command.ready(setup).map(drop).map_err(|it| in_words(&it))
+    }
+
+    /// A command that is stopped at once has opened its target. What `time` measures is the user's,
+    /// and on several hosts all would have to try at once.
+    fn try_at(
+        &self,
+        kind: &str,
+        given: &toml::Table,
+        place: &ReplicateContext,
+    ) -> Result<(), MeasureError> {
+        if command(kind).is_none() || kind == TIMED || self.ranks.is_some() {
+            return Ok(());
+        }
+        let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
+        let stop = Stop::never();
+        stop.raise();
+        match measured(command.ready(setup), &stop) {
+            Err(MeasureError::Failed(why)) if why.contains(STOPPED) => Ok(()),
+            tried => tried.map(drop),
+        }
     }
 
     fn measure(

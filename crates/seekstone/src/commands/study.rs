@@ -11,7 +11,8 @@ use lab::bench::directory_of;
 use lab::hosts::Ranks;
 use lab::simulated::{definition_text, keep_texts};
 use procedure::study::{
-    FactorLevel, Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
+    EnvironmentLine, FactorLevel, Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest,
+    read_study,
 };
 use results::{Run, Setup, Status};
 use study::{Beginning, StudyRequest, mentions_scratch, missing, run_study, study_kinds};
@@ -366,7 +367,9 @@ fn has_scripts(definition: &StudyDefinition) -> bool {
         &definition.before,
         &definition.after,
     ];
+    let mut environment = definition.environment.iter();
     scripts.into_iter().any(Option::is_some)
+        || environment.any(|it| matches!(it, EnvironmentLine::Command(_)))
         || levels.any(FactorLevel::has_scripts)
         || mentions_scratch(&definition.meaning())
 }

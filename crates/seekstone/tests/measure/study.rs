@@ -188,6 +188,90 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     scratch.assert_clean(&target);
 }
 
+/// Versions stood in no note: lines of the environment were printed as they were.
+#[test]
+fn commands_of_the_environment_are_run_and_their_output_is_in_the_note() {
+    let scratch = Scratch::new();
+    let line = (
+        "\"cables: short\"",
+        "\"cables: short\", { run = \"echo version 7; echo 8\" }",
+    );
+    let path = study(&scratch, &[line]);
+    let ended = run(
+        &scratch,
+        &path,
+        &[],
+        0,
+        "echo version 7; echo 8: version 7; 8",
+    );
+    assert!(ended.stdout.contains("- Processor "), "{}", ended.stdout);
+    let set_up = "Set-up of where one: echo";
+    assert!(ended.stdout.contains(set_up), "{}", ended.stdout);
+    let failing = ("\"cables: short\"", "{ run = \"exit 4\" }");
+    let path = study(
+        &scratch,
+        &[failing, ("record\"", "record\"\nsetting = \"record\"")],
+    );
+    let told = "study.toml:3: a command of the environment failed with exit status: 4";
+    run(&scratch, &path, &[], 1, told);
+    let wrong = study(&scratch, &[("\"cables: short\"", "{ ruin = \"cc\" }, 7")]);
+    let ended = run(
+        &scratch,
+        &wrong,
+        &[],
+        2,
+        "study.toml:3: unknown key \"ruin\"",
+    );
+    assert!(
+        ended.stderr.contains("environment has 7"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// A file system refused the state of its files at its turn, after minutes of the others.
+#[test]
+fn what_a_combination_refuses_is_found_before_the_first_replicate() {
+    let scratch = Scratch::new();
+    let text = r#"
+title = "Files that are durable"
+[measurement]
+kind = "files"
+tests = "8"
+state = "durable"
+passes = 1
+[[factor]]
+name = "where"
+[[factor.level]]
+name = "disk"
+[[factor.level]]
+name = "memory"
+setup = "echo >> tried"
+target = "/dev/shm"
+"#;
+    fs::write(scratch.path("durable.toml"), text).expect("a file");
+    let ended = run(
+        &scratch,
+        "durable.toml",
+        &[],
+        2,
+        "nothing makes them durable",
+    );
+    assert!(ended.stderr.contains("where memory"), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("Results"), "{}", ended.stdout);
+    let tried = fs::read_to_string(scratch.path("tried")).expect("a file");
+    assert_eq!(tried.lines().count(), 1);
+    scratch.assert_clean(&scratch.target());
+    // A mistyped column was dropped in silence beside a right one.
+    let trial = "title = \"t\"\nreadings = [\"iops\", \"latency-mean\", \"p99\"]\n\
+                 [measurement]\nkind = \"trial\"\n";
+    fs::write(scratch.path("trial.toml"), trial).expect("a file");
+    let told = "trial gives no reading \"latency-mean\"; it gives columns such as iops, ";
+    let args = ["study", "check", "trial.toml"];
+    let ended = scratch.check(&args, 2, told);
+    assert!(!ended.stderr.contains("\"p99\""), "{}", ended.stderr);
+}
+
 #[test]
 fn a_set_up_that_fails_is_told_with_its_line_before_the_first_replicate() {
     let scratch = Scratch::new();

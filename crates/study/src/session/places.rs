@@ -30,9 +30,14 @@ impl StudySession<'_> {
         let measures = self.request.measures;
         for path in measures.paths(&definition.measurement, &settings, &target) {
             // What cannot be looked at is told by what measures it.
-            let Ok((description, cautions)) = describe(&path) else {
+            let Ok((mut description, cautions)) = describe(&path) else {
                 continue;
             };
+            // As the study names it: the directory is gone afterwards.
+            if let Some(scratch) = &self.scratch {
+                let within = scratch.path().display().to_string();
+                description.given = description.given.replace(&within, "{scratch}");
+            }
             let seen = SeenPlace {
                 cell: position,
                 description,

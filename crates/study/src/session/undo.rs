@@ -167,6 +167,7 @@ impl StudySession<'_> {
             seed: self.seed,
             journal: self.journal,
             warnings: self.warnings,
+            environment: self.environment,
             places: self.places,
             elapsed: own + Duration::from_nanos(earlier),
         }
