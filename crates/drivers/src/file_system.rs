@@ -493,7 +493,7 @@ impl FileSystemDriver {
     fn read_device(&mut self, offset: u64, bytes: usize) -> Result<u64, SystemError> {
         let device = self.device.as_ref().ok_or(SystemError::NODEV)?;
         self.memory.content = None;
-        device.read(offset, &mut self.memory.buffer[..bytes])
+        device.read(offset, self.memory.part(bytes))
     }
 
     /// What has changed in a directory is made durable where that was asked for.

@@ -9,7 +9,7 @@ use engine::{Clock, FileDriver, ProcessorTime};
 use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno as SystemError;
 use units::{Duration, Instant};
-use workload::{CHUNK_BYTES, Errno, FileOp, device_bytes_read};
+use workload::{Errno, FileOp, device_bytes_read};
 
 use crate::target_error::TargetError;
 use sys::MonotonicClock;
@@ -83,7 +83,7 @@ impl DeviceReader {
         Ok(Self {
             clock,
             device: RawDevice::open(path)?,
-            buffer: vec![0; CHUNK_BYTES as usize],
+            buffer: Vec::new(),
         })
     }
 }
@@ -98,7 +98,8 @@ impl FileDriver for DeviceReader {
     fn perform(&mut self, op: &FileOp) -> Result<u64, Errno> {
         let done = match *op {
             FileOp::ReadDevice { offset, bytes } => {
-                self.device.read(offset, &mut self.buffer[..bytes as usize])
+                self.buffer.resize(bytes as usize, 0);
+                self.device.read(offset, &mut self.buffer)
             }
             FileOp::DropCaches => self.device.forget().map(|kept| kept as u64),
             // There is nothing of ours that could be removed or synced.

@@ -108,7 +108,7 @@ fn every_test_runs_and_leaves_nothing() {
         bed.test(DecusTest::Test4);
         bed.test(DecusTest::Test4);
     }
-    let (made, read) = stand_in_for_device();
+    let (made, read) = stand_in_for_device(workload::CHUNK_BYTES);
     bed.whole(made);
     assert_eq!(bed.whole(read).bytes, 16_384_000);
     bed.whole(Box::new([FileOp::Sync, FileOp::DropCaches].into_iter()));

@@ -257,7 +257,7 @@ impl DecusTest {
             Self::Test8 => Box::new(make(FileName::new(LONG, 1), 800 * scale)),
             Self::Test9 => Box::new(read(FileName::new(LONG, 1), 800 * scale)),
             Self::Test10 => Box::new((1..=files).flat_map(|n| make(FileName::new(MANY, n), 5))),
-            Self::Test11 => read_device(device_bytes),
+            Self::Test11 => read_device(device_bytes, CHUNK_BYTES),
         }
     }
 }
@@ -292,30 +292,40 @@ pub fn device_bytes_read(device_bytes: u64) -> u64 {
     device_bytes.min(DEVICE_BLOCKS_MAX * u64::from(BLOCK_BYTES))
 }
 
-fn read_device(device_bytes: u64) -> FileScript {
+/// TEST11 with a buffer of `chunk` bytes; the paper has [`CHUNK_BYTES`].
+///
+/// # Panics
+/// When `chunk` is zero.
+#[must_use]
+pub fn read_device(device_bytes: u64, chunk: u32) -> FileScript {
     let end = device_bytes_read(device_bytes);
-    let offsets = (0..end).step_by(CHUNK_BYTES as usize);
+    let offsets = (0..end).step_by(chunk as usize);
     Box::new(offsets.map(move |offset| FileOp::ReadDevice {
         offset,
-        bytes: (end - offset).min(u64::from(CHUNK_BYTES)) as u32,
+        bytes: (end - offset).min(u64::from(chunk)) as u32,
     }))
 }
 
 /// A file of our own in the place of a device, where the user named none: how it is made, and how
-/// TEST11 reads it.
+/// TEST11 reads it with a buffer of `chunk` bytes.
+///
+/// # Panics
+/// When `chunk` is zero.
 #[must_use]
-pub fn stand_in_for_device() -> (FileScript, FileScript) {
+pub fn stand_in_for_device(chunk: u32) -> (FileScript, FileScript) {
     let file = FileName::new(WHOLE, 1);
     let bytes = DEVICE_BLOCKS_MAX * u64::from(BLOCK_BYTES);
-    let chunks = (bytes / u64::from(CHUNK_BYTES)) as usize;
-    let chunk = FileOp::Read { bytes: CHUNK_BYTES };
+    let reads = (0..bytes).step_by(chunk as usize);
+    let reads = reads.map(move |offset| FileOp::Read {
+        bytes: (bytes - offset).min(u64::from(chunk)) as u32,
+    });
     let purpose = OpenFor::Reading;
     (
         Box::new(make_in_pieces(file, DEVICE_BLOCKS_MAX as u32, CHUNK_BYTES)),
         Box::new(
             [FileOp::Open { file, purpose }]
                 .into_iter()
-                .chain(std::iter::repeat_n(chunk, chunks))
+                .chain(reads)
                 .chain([FileOp::Close]),
         ),
     )

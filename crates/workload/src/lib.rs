@@ -40,7 +40,7 @@ pub use content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};
 pub use decus::{
     CHUNK_BYTES, DEVICE_BLOCKS_MAX, DecusGroup, DecusOrder, DecusTest, Spacing, device_bytes_read,
-    stand_in_for_device,
+    read_device, stand_in_for_device,
 };
 pub use definition::{
     BUILT_IN_WORKLOADS, WorkloadDefinition, WorkloadGroup, example_profiles, parse_profiles,

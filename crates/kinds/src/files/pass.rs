@@ -11,7 +11,7 @@ use units::Duration;
 use verify::FileFindings;
 use workload::{
     DecusOrder, DecusTest, Durability, Errno, FileOp, FileOpKind, FileScript, FilesShape, Spacing,
-    stand_in_for_device,
+    read_device, stand_in_for_device,
 };
 
 use super::hosts;
@@ -70,10 +70,11 @@ impl FilesSession<'_> {
                 self.play_scripts(&cell, spacing.name(), &script)?;
             }
             FileStep::StandIn(cell) => {
+                let chunk = self.request.device_chunk;
                 let script = |_: u32, hand: &ClientFiles| -> FileScript {
                     match hand.device_bytes() {
                         Some(_) => Box::new(std::iter::empty()),
-                        None => stand_in_for_device().0,
+                        None => stand_in_for_device(chunk).0,
                     }
                 };
                 self.play_scripts(&cell, "the file of TEST11", &script)?;
@@ -239,7 +240,7 @@ impl FilesSession<'_> {
         let seed = self.request.seed;
         let (item, scale) = (cell.item, cell.scale);
         let request = self.request;
-        let share = request.share();
+        let (share, chunk) = (request.share(), request.device_chunk);
         let script = move |client: u32, hand: &ClientFiles| -> FileScript {
             let order = DecusOrder {
                 seed,
@@ -255,7 +256,8 @@ impl FilesSession<'_> {
                     spec.script_of(phase, number, 0..made)
                 }
                 (FileItem::Decus(test, _), _) => match (test, hand.device_bytes()) {
-                    (DecusTest::Test11, None) => stand_in_for_device().1,
+                    (DecusTest::Test11, None) => stand_in_for_device(chunk).1,
+                    (DecusTest::Test11, Some(bytes)) => read_device(bytes, chunk),
                     (test, bytes) => test.script(scale, bytes.unwrap_or(0), &order),
                 },
                 _ => unreachable!("a workload has its own phases"),

@@ -88,6 +88,8 @@ pub struct FilesRequest {
     pub rule: RoundsRule,
     /// What TEST11 reads in the place of a file of our own.
     pub device: Option<PathBuf>,
+    /// Bytes that it reads at a time.
+    pub device_chunk: u32,
     /// What is dropped in the cold state.
     pub cache_drop: CacheDrop,
     /// Whether a memory disk runs beside.

@@ -9,7 +9,7 @@ use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     StonewallFigures, StonewallPass, Warning, WarningCode,
 };
-use stats::{Estimate, Histogram, repeats_mean};
+use stats::{Estimate, Histogram, MARGIN_DEFAULT, repeats_mean};
 use units::Duration;
 use workload::{FileOpKind, FilesShape};
 
@@ -18,6 +18,10 @@ use crate::repeats;
 
 /// Items whose time passes are compared by, where they have different numbers of them.
 const ALIKE_ITEMS: u64 = 1_000_000;
+
+/// Tests that read what others write, or write to the null device what others rewrite: their times
+/// over those of the others show how far reads and writes cost the same.
+const SYMMETRY: [(&str, &str); 3] = [("9", "8"), ("4A", "4"), ("4B", "4")];
 
 /// All passes of one row.
 #[derive(Clone, Debug, Default)]
@@ -337,42 +341,60 @@ pub fn files_findings(found: &FileTests) -> Vec<String> {
             )
         });
     }
-    findings.extend(spacing_findings(&found.tests));
+    findings.extend(effects(&found.tests));
     findings
 }
 
-/// The paper's question about SPACE2 and SPACE8: what a test takes after over what it took before.
-fn spacing_findings(rows: &[FileTest]) -> Vec<String> {
-    let mut effects: Vec<(&str, Vec<String>)> = Vec::new();
-    let is_spaced =
-        |row: &&FileTest| row.system == FileSystemRole::Target && !row.spacing.is_empty();
-    for after in rows.iter().filter(is_spaced) {
-        let same = |row: &&FileTest| {
-            row.spacing.is_empty()
-                && (row.system, &row.test) == (after.system, &after.test)
-                && (row.state, row.scale) == (after.state, after.scale)
+/// The paper's questions: what a test takes after SPACE2 and SPACE8 over what it took before, and
+/// what reading takes over writing. Only what an interval shows is told: a difference beyond the
+/// margin, or symmetry.
+fn effects(rows: &[FileTest]) -> Vec<String> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for row in rows.iter().filter(|it| it.system == FileSystemRole::Target) {
+        let writing = SYMMETRY.iter().find(|(reading, _)| *reading == row.test);
+        let (what, test) = match (row.spacing.as_str(), writing) {
+            ("", Some((_, writing))) => ("Read/write symmetry".to_owned(), *writing),
+            ("", None) => continue,
+            (spacing, _) => (
+                format!("Time after {spacing} over the time before"),
+                row.test.as_str(),
+            ),
         };
-        let Some(before) = rows.iter().find(same) else {
+        let is_base = |it: &&FileTest| {
+            it.spacing.is_empty()
+                && (it.system, it.test.as_str()) == (row.system, test)
+                && (it.state, it.scale) == (row.state, row.scale)
+        };
+        let Some(base) = rows.iter().find(is_base) else {
             continue;
         };
-        let ratio = after.elapsed_seconds.over(&before.elapsed_seconds);
-        let bounds = if ratio.is_bounded() {
-            format!(" ({:.2} .. {:.2})", ratio.low, ratio.high)
-        } else {
-            String::new()
+        let ratio = row.elapsed_seconds.over(&base.elapsed_seconds);
+        let (least, most) = (1.0 / (1.0 + MARGIN_DEFAULT), 1.0 + MARGIN_DEFAULT);
+        let shown = match (row.test == test, ratio.is_bounded()) {
+            (_, false) => continue,
+            (_, true) if ratio.high < least || ratio.low > most => {
+                format!("{:.2} ({:.2} .. {:.2})", ratio.value, ratio.low, ratio.high)
+            }
+            (false, true) if ratio.low >= least && ratio.high <= most => {
+                format!("the same within {} %", MARGIN_DEFAULT * 100.0)
+            }
+            _ => continue,
         };
-        let state = after.state.name();
-        let text = format!("TEST{} {state} {:.2}{bounds}", after.test, ratio.value);
-        match effects.iter_mut().find(|(name, _)| *name == after.spacing) {
+        let over = match row.test == test {
+            true => String::new(),
+            false => format!(" over TEST{test}"),
+        };
+        let state = row.state.name();
+        let text = format!("TEST{}{over} {state} {shown}", row.test);
+        match found.iter_mut().find(|(name, _)| *name == what) {
             Some((_, texts)) => texts.push(text),
-            None => effects.push((&after.spacing, vec![text])),
+            None => found.push((what, vec![text])),
         }
     }
-    let sentence = |(name, texts): (&str, Vec<String>)| {
-        let all = texts.join(", ");
-        format!("Time after {name} over the time before: {all}.")
-    };
-    effects.into_iter().map(sentence).collect()
+    let sentences = found.into_iter();
+    sentences
+        .map(|(what, texts)| format!("{what}: {}.", texts.join(", ")))
+        .collect()
 }
 
 fn tests(count: usize) -> String {

@@ -93,8 +93,9 @@ pub struct FilesArgs {
     /// Directories in each directory above the last level [default: 10].
     #[arg(long, value_name = "N", requires = "workload", value_parser = within::<u32>(1..=10_000))]
     pub fan_out: Option<u32>,
-    /// Bytes per call of `--workload bandwidth` [default: 2 MiB; 47008 with `--layout hard`].
-    #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_size)]
+    /// Bytes per call of test 11 [default: 16 KiB] or of `--workload bandwidth` [default: 2 MiB;
+    /// 47008 with `--layout hard`].
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub transfer_size: Option<Bytes>,
     /// File size [default: 512 bytes; empty with `--layout easy`, 3901 bytes with `hard`]. With
     /// `--workload bandwidth`: the most each client writes [default: 64 MiB].

@@ -11,7 +11,7 @@ use procedure::RoundsRule;
 use results::{FileState, FileTransfers, MetadataTree, Setup};
 use units::{Bytes, TargetName};
 use verify::SECTOR_BYTES;
-use workload::{BLOCK_BYTES, DecusTest, DirectoryUse};
+use workload::{BLOCK_BYTES, CHUNK_BYTES, DecusTest, DirectoryUse};
 
 use crate::args::{FilesArgs, LayoutChoice, RankSharing, WorkloadChoice};
 use crate::commands::drive::Ready;
@@ -73,6 +73,22 @@ impl MeasuringCommand for FilesArgs {
             }),
         })
     }
+}
+
+/// What test 11 reads at a time, in whole blocks.
+fn device_chunk(args: &FilesArgs) -> Result<u32, UsageError> {
+    let Some(asked) = args.transfer_size.filter(|_| args.workload.is_none()) else {
+        return Ok(CHUNK_BYTES);
+    };
+    let block = u64::from(BLOCK_BYTES);
+    if asked.0 % block > 0 || !(block..=TRANSFER_BYTES_MAX).contains(&asked.0) {
+        return Err(UsageError(format!(
+            "--transfer-size {asked}: test 11 reads between 1 block of {block} bytes and {}, in \
+             whole blocks",
+            Bytes(TRANSFER_BYTES_MAX)
+        )));
+    }
+    Ok(asked.0 as u32)
 }
 
 /// Where killed runs may have left something beside the target.
@@ -146,6 +162,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
             budget: args.budget,
         },
         device: args.device.clone(),
+        device_chunk: device_chunk(args)?,
         cache_drop: if args.drop_caches {
             CacheDrop::Machine
         } else {
@@ -414,6 +431,10 @@ fn decus(args: &FilesArgs, target: FilesTarget) -> Result<FileWork, UsageError> 
     }
     if args.device.is_some() && !tests.contains(&DecusTest::Test11) {
         let text = "--device applies to test 11: add 11 to --tests, or leave it out";
+        return Err(UsageError(text.into()));
+    }
+    if args.transfer_size.is_some() && !tests.contains(&DecusTest::Test11) {
+        let text = "--transfer-size applies to test 11: add 11 to --tests, or leave it out";
         return Err(UsageError(text.into()));
     }
     if args.scale[..] != [1] && tests == [DecusTest::Test11] {

@@ -554,3 +554,46 @@ fn the_effect_of_spacing_is_told() {
         assert!(findings.contains(&expected), "{findings}");
     }
 }
+
+/// The paper compares tests 8 and 9, and 4 with 4A and 4B. Its buffer of test 11 "has a measurable
+/// effect", and could not be varied.
+#[test]
+fn the_symmetry_of_reads_and_writes_is_told_and_the_buffer_of_test_11_can_be_set() {
+    let scratch = Scratch::new();
+    let run = |tests: &str, more: &[&str]| {
+        let target = "sim:rt11?disk=ra80";
+        let args = [
+            "files", target, "--tests", tests, "--seed", "1", "--json", "-", "-q",
+        ];
+        scratch.check(&[&args[..], more].concat(), 0, "").json()
+    };
+    let findings = run("4,4a,4b,8,9", &[])["findings"].to_string();
+    for pair in [
+        "TEST4A over TEST4 as-is 0.",
+        "TEST4B over TEST4 as-is 0.",
+        "TEST9 over TEST8",
+    ] {
+        assert!(findings.contains(pair), "{pair}: {findings}");
+    }
+    let rate = |more: &[&str]| {
+        let run = run("11", more);
+        let row = tables::rows(&run, "files")[0].clone();
+        let figures = row["figures"].as_array().expect("figures").clone();
+        let rate = figures.iter().find(|it| it["name"] == "throughput");
+        rate.expect("a rate")["value"].as_f64().expect("a number")
+    };
+    let (paper, small) = (rate(&[]), rate(&["--transfer-size", "512"]));
+    assert!(paper > 1.5 * small, "{paper} {small}");
+    assert_eq!(paper, rate(&["--transfer-size", "16KiB"]));
+    let args = [
+        "files",
+        "sim:rt11",
+        "--tests",
+        "8",
+        "--transfer-size",
+        "4KiB",
+    ];
+    scratch.check(&args, 2, "--transfer-size applies to test 11");
+    let args = ["files", "sim:rt11", "--transfer-size", "1000"];
+    scratch.check(&args, 2, "in whole blocks");
+}

@@ -262,7 +262,7 @@ fn test_11_reads_a_small_device_whole_and_a_large_one_in_part() {
 #[test]
 fn without_a_device_a_file_of_32000_blocks_stands_in() {
     let mut disk = Disk::default();
-    let (made, read) = stand_in_for_device();
+    let (made, read) = stand_in_for_device(16_384);
     assert_eq!(disk.play(made).written, 16_384_000);
     let disk = disk.play(read);
     assert_eq!(
