@@ -11,7 +11,7 @@ use crate::figure::digits;
 use crate::page::TextPage;
 use crate::section::in_parts;
 use crate::style::{Style, Tone};
-use crate::system::{describe, short_name};
+use crate::system::{DescribeModel, describe, short_name};
 use crate::table::{self, Align};
 
 /// The test that reads a device.
@@ -81,6 +81,7 @@ pub fn files_comparison(
     runs: &[Run],
     against: Option<u32>,
     style: &Style,
+    models: DescribeModel<'_>,
 ) -> Result<String, FilesComparisonError> {
     let mut systems = Vec::new();
     for (place, run) in runs.iter().enumerate() {
@@ -124,7 +125,8 @@ pub fn files_comparison(
     }
     let mut text = String::new();
     for (number, system) in (1..).zip(&systems) {
-        describe(&mut text, number, system.run, system.target, system.role);
+        let place = (system.target, system.role);
+        describe(&mut text, number, system.run, place, models);
     }
     let base = against.map(|number| &systems[number as usize - 1]);
     let grid = grid(&lines, &systems, base, style);

@@ -80,6 +80,7 @@ pub use plot::strip::ratios_of_run_svg;
 pub use positioning::{positioning, positioning_json};
 pub use setup::setup;
 pub use style::{Style, TONES};
+pub use system::DescribeModel;
 pub use systems_comparison::{SystemFacts, SystemsError, SystemsTable, systems_comparison};
 pub use trace::{trace_json, trace_sheet};
 pub use validation::{validation, validation_json};

@@ -9,16 +9,16 @@ use crate::target;
 /// The note of a run that another archive exported.
 const IMPORTED: WarningCode = WarningCode::Imported;
 
-/// What the name of a simulated system begins with.
-const SIM_PREFIX: &str = "sim:";
+/// What a model is made of, line by line, by the name of the target; nothing where it is unknown.
+pub type DescribeModel<'a> = &'a dyn Fn(&str) -> Vec<String>;
 
-/// Number, target, host, file system and date of a system.
+/// Number, target, host, file system and date of a system; of a model what it is made of.
 pub(crate) fn describe(
     text: &mut String,
     number: usize,
     run: &Run,
-    target: &TargetDescription,
-    role: FileSystemRole,
+    (target, role): (&TargetDescription, FileSystemRole),
+    models: DescribeModel<'_>,
 ) {
     let environment = &run.environment;
     let named = run.id.map_or_else(String::new, |id| format!(", run {id}"));
@@ -37,12 +37,12 @@ pub(crate) fn describe(
     };
     if target.kind == TargetKind::Simulated && role == FileSystemRole::Target {
         let given = &target.given;
-        let model = given.trim_start_matches(SIM_PREFIX);
-        let model = model.split('?').next().unwrap_or(model);
         text.push_str(&format!(
-            "[{number}] {given}{named}{imported}{partial}\n    a simulated system, in virtual \
-             time; `seekstone devices show {model}` describes it\n    measured {} with Seekstone \
-             {}\n",
+            "[{number}] {given}{named}{imported}{partial}\n    a simulated system, in virtual time\n"
+        ));
+        text.extend(models(given).iter().map(|line| format!("    {line}\n")));
+        text.push_str(&format!(
+            "    measured {} with Seekstone {}\n",
             environment.started_at, environment.seekstone_version
         ));
         return;

@@ -12,8 +12,11 @@ use crate::compare::name;
 use crate::figure::{estimated, percent};
 use crate::page::TextPage;
 use crate::style::{Style, Tone};
-use crate::system::{describe, short_name};
+use crate::system::{DescribeModel, describe, short_name};
 use crate::table::{Align, TextTable};
+
+/// Figures that a message names.
+const NAMED_MAX: usize = 20;
 
 /// What no program finds out about a system.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -90,8 +93,8 @@ pub enum SystemsError {
     #[error("run {0}: {1} is not a price: use a number above 0")]
     Price(i64, f64),
     /// A specification of a figure that the table does not have.
-    #[error("run {0}: `{1}` is specified, and no figure of the table is called so")]
-    NoSuchFigure(i64, String),
+    #[error("run {0}: `{1}` is specified, and no figure of the table is called so; there are {2}")]
+    NoSuchFigure(i64, String, String),
     /// A specification that cannot be read.
     #[error("run {run}: {figure:?} is specified as {text:?}; give it as in {example:?}")]
     Specified {
@@ -121,6 +124,7 @@ pub fn systems_comparison(
     runs: &[Run],
     wanted: &SystemsTable,
     style: &Style,
+    models: DescribeModel<'_>,
 ) -> Result<String, SystemsError> {
     if runs.len() < 2 {
         return Err(SystemsError::OneRun);
@@ -152,14 +156,8 @@ pub fn systems_comparison(
     }
     let mut described = String::new();
     for system in &systems {
-        let (run, target) = (system.run, &system.run.target);
-        describe(
-            &mut described,
-            system.number,
-            run,
-            target,
-            FileSystemRole::Target,
-        );
+        let place = (&system.run.target, FileSystemRole::Target);
+        describe(&mut described, system.number, system.run, place, models);
         described.push_str(&system.facts_line(wanted.currency.as_deref()));
     }
     let mut page = TextPage::new(style);
@@ -223,12 +221,8 @@ impl ComparedSystem<'_> {
 
     /// What the maker says of a figure, and the measured part of it.
     fn specified(&self, of: &FigureRatio) -> Result<[String; 2], SystemsError> {
-        let Some(facts) = self.facts else {
-            return Ok(Default::default());
-        };
-        let in_full = format!("{} {}", of.row, of.metric);
-        let text = facts.specified.get(&in_full);
-        let Some(text) = text.or_else(|| facts.specified.get(&of.metric)) else {
+        let found = self.facts.and_then(|it| Some((it, it.specification(of)?)));
+        let Some((facts, (_, text))) = found else {
             return Ok(Default::default());
         };
         let value = of.unit.parse(text).filter(|it| *it > 0.0);
@@ -239,6 +233,20 @@ impl ComparedSystem<'_> {
             example: of.unit.format(of.new.value),
         })?;
         Ok([text.clone(), percent(of.new.value / value)])
+    }
+}
+
+impl SystemFacts {
+    /// What is specified for a figure, under the name of its row and its own, or its own alone. A
+    /// level may be named with its factor.
+    fn specification(&self, of: &FigureRatio) -> Option<(&String, &String)> {
+        let in_full = format!("{} {}", of.row, of.metric);
+        let is_it = |key: &&String| {
+            let level = key.split_once('=').map(|(_, level)| level);
+            **key == in_full || !of.row.contains('=') && level == Some(&in_full)
+        };
+        let whole = self.specified.keys().find(is_it).unwrap_or(&of.metric);
+        self.specified.get_key_value(whole)
     }
 }
 
@@ -279,11 +287,9 @@ fn figures(
         );
         for (system, it) in having {
             let specified = system.specified(it)?;
-            if let Some(facts) = system.facts {
-                let names = facts.specified.keys();
-                let names = names.filter(|key| key.ends_with(it.metric.as_str()));
-                used.extend(names.map(|key| (facts.run, key)));
-            }
+            let facts = system.facts;
+            let named = facts.and_then(|facts| Some((facts.run, facts.specification(it)?.0)));
+            used.extend(named);
             let is_base = system.number == against;
             table.row(tone(it), cells(system, it, specified, is_base));
         }
@@ -291,7 +297,16 @@ fn figures(
     let facts = systems.iter().filter_map(|it| it.facts);
     let mut given = facts.flat_map(|it| it.specified.keys().map(move |key| (it.run, key)));
     if let Some((run, key)) = given.find(|it| !used.contains(it)) {
-        return Err(SystemsError::NoSuchFigure(run, key.clone()));
+        let names = base
+            .found
+            .iter()
+            .map(|it| format!("`{} {}`", it.row, it.metric));
+        let names: Vec<String> = names.take(NAMED_MAX).collect();
+        return Err(SystemsError::NoSuchFigure(
+            run,
+            key.clone(),
+            names.join(", "),
+        ));
     }
     page.whole_table(&table);
     Ok(())
@@ -360,7 +375,9 @@ fn means(
         );
         return;
     }
-    let count = format_counted(shared.len() as u64, "figure");
+    let rows = shared.chunk_by(|one, other| (&one.table, &one.row) == (&other.table, &other.row));
+    let rows: Vec<&[&FigureRatio]> = rows.collect();
+    let count = format_counted(rows.len() as u64, "row");
     page.heading(&format!(
         "Mean performance over {count} that all systems have"
     ));
@@ -377,7 +394,12 @@ fn means(
             .iter()
             .filter_map(|of| system.figure(of)?.performance());
         let found: Vec<f64> = found.map(|it: Estimate| it.value).collect();
-        let mean = (found.iter().map(|it| it.ln()).sum::<f64>() / found.len() as f64).exp();
+        // Figures of one row tell the same time in other ways: each row counts once.
+        let of_row = |row: &&[&FigureRatio]| {
+            let found = row.iter().filter_map(|of| system.figure(of)?.performance());
+            found.map(|it| it.value.ln()).sum::<f64>() / row.len() as f64
+        };
+        let mean = (rows.iter().map(of_row).sum::<f64>() / rows.len() as f64).exp();
         let least = found.iter().copied().fold(f64::INFINITY, f64::min);
         let most = found.iter().copied().fold(0.0, f64::max);
         let price = system.facts.and_then(|it| it.price);
@@ -408,7 +430,7 @@ fn legend(against: u32) -> String {
     format!(
         "Performance: relative to [{against}], which is 1; above 1 is better, for times \
          as for rates. Each interval covers the variation within the runs, not from run to \
-         run. Means are geometric, without an interval: figures of one run may vary \
-         together. Performance/price is relative to [{against}], too."
+         run. Means are geometric, and each row counts once; they have no interval, since \
+         figures of one run may vary together. Performance/price is relative to [{against}], too."
     )
 }

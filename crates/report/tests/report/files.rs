@@ -29,7 +29,7 @@ impl Case {
 /// Systems beside each other.
 fn compared(cases: &[Case], against: Option<u32>) -> Result<String, FilesComparisonError> {
     let runs: Vec<Run> = cases.iter().map(Case::done).collect();
-    files_comparison(&runs, against, &Style::default())
+    files_comparison(&runs, against, &Style::default(), &|_| Vec::new())
 }
 
 fn run(id: i64, factor: f64) -> Case {
@@ -115,7 +115,12 @@ fn systems_stand_from_the_slowest_to_the_fastest() {
 fn what_cannot_be_compared_is_refused_with_a_reason() {
     let mut none = sample::run();
     none.id = Some(4);
-    let refused = files_comparison(&[run(1, 1.0).done(), none], None, &Style::default());
+    let refused = files_comparison(
+        &[run(1, 1.0).done(), none],
+        None,
+        &Style::default(),
+        &|_| Vec::new(),
+    );
     assert_eq!(refused, Err(FilesComparisonError::NoFiles("4".into())));
     let refused = compared(&[run(1, 1.0)], Some(9));
     assert_eq!(refused, Err(FilesComparisonError::NoSuchSystem(9, 2)));

@@ -39,6 +39,37 @@ pub fn devices(args: &DevicesArgs) -> anyhow::Result<Exit> {
     }
 }
 
+/// What a target's model is made of, and what follows from that, as appendix B of the DECUS paper
+/// has it of each system; then the same of each device that an option puts into it.
+pub fn described(target: &str) -> Vec<String> {
+    let (name, options) = listed_name(target)
+        .split_once('?')
+        .unwrap_or((listed_name(target), ""));
+    let options = options.split('&').filter_map(|it| it.split_once('='));
+    let named = options.filter_map(|(part, name)| Some((part, name, opened(name).ok()?)));
+    let named: Vec<(&str, &str, DeviceDefinition)> = named.collect();
+    let replaced: Vec<&str> = named.iter().map(|(part, ..)| *part).collect();
+    let own = opened(name).ok().map(|it| brief(name, it, &replaced));
+    let others = named
+        .into_iter()
+        .map(|(part, name, it)| format!("{part} {}", brief(name, it, &[])));
+    own.into_iter().chain(others).collect()
+}
+
+/// A device with the values that somebody gave, but for parts that others replace.
+fn brief(name: &str, definition: DeviceDefinition, replaced: &[&str]) -> String {
+    let sheet = sheet(name, definition);
+    let values = sheet.values.iter();
+    let values = values.filter(|[part, key, _, source]| {
+        source != "default" && ![part, key].iter().any(|it| replaced.contains(&it.as_str()))
+    });
+    let values = values.map(|[_, key, value, _]| format!("{key} {value}"));
+    let facts = sheet.facts.iter().filter(|_| replaced.is_empty());
+    let facts = facts.map(|(fact, value)| format!("{fact} {value}"));
+    let all: Vec<String> = values.chain(facts).collect();
+    format!("{name}: {}; {}", sheet.row.title, all.join(", "))
+}
+
 fn opened(name: &str) -> Result<DeviceDefinition, UsageError> {
     open_definition(name).map_err(|error| UsageError(error.to_string()))
 }

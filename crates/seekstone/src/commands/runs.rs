@@ -12,6 +12,7 @@ use units::format_counted;
 use crate::args::{
     CompareRunsArgs, RepeatArgs, RunChoice, RunPart, RunSet, RunsArgs, RunsCommand, TableChoice,
 };
+use crate::commands::devices::described;
 use crate::commands::export::{exported, form_of};
 use crate::commands::import::import;
 use crate::commands::repeat::repeat;
@@ -181,7 +182,7 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
             return Err(UsageError(advice.to_owned()).into());
         }
         Some(TableChoice::Files) => {
-            report::files_comparison(&runs, args.against, &whole).map_err(usage)?
+            report::files_comparison(&runs, args.against, &whole, &described).map_err(usage)?
         }
         Some(TableChoice::Systems) => {
             let known = args.facts.as_ref().map(|path| facts_of(path)).transpose()?;
@@ -190,7 +191,7 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
                 metrics: args.metrics.clone(),
                 ..known.unwrap_or_default()
             };
-            report::systems_comparison(&runs, &wanted, &whole).map_err(usage)?
+            report::systems_comparison(&runs, &wanted, &whole, &described).map_err(usage)?
         }
     };
     match &args.html {

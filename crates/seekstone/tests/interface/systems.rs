@@ -66,7 +66,7 @@ fn a_study_on_several_systems_is_one_table() {
         let found = line_of(&page, figure, place);
         assert!(holds(&found, 0.5), "{found:?}: {page}");
     }
-    let means = "Mean performance over 2 figures";
+    let means = "Mean performance over 1 row";
     assert!(holds(&line_of(&page, means, "[1]"), 1.0), "{page}");
     assert!(holds(&line_of(&page, means, "[3]"), 0.25), "{page}");
     // Relative to another, and of one figure alone.
@@ -139,6 +139,11 @@ fn mistakes_in_facts_are_one_sentence_with_their_place() {
     let specified = |it: &str| format!("[[system]]\nrun = 1\nspecified = {{ {it} }}");
     check(
         &specified("iopz = \"1/s\""),
+        "`iopz` is specified, and no figure of the table is called so; there are `1 iops`, ",
+    );
+    // It was accepted for the end of its name, and shown nowhere.
+    check(
+        &specified("\"t=2 iops\" = \"1/s\""),
         "no figure of the table is called so",
     );
     check(
