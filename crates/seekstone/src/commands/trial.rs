@@ -60,6 +60,7 @@ impl MeasuringCommand for TrialArgs {
 
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
         let args = self;
+        depth_is_reached(args)?;
         if !args.others.is_empty() || args.workload_file.is_some() {
             return trial_targets::ready(args, setup);
         }
@@ -134,6 +135,21 @@ pub fn one_target(others: &[TargetName], workload: Option<&PathBuf>) -> Option<S
          a launcher"
             .into()
     })
+}
+
+/// Each client of a closed loop has one operation at a time, so that a higher limit does nothing:
+/// who sets one means fio's iodepth.
+fn depth_is_reached(args: &TrialArgs) -> Result<(), UsageError> {
+    let is_closed = args.rate.is_none() && args.workload_file.is_none();
+    match args.depth {
+        Some(depth) if is_closed && depth > args.clients => Err(UsageError(format!(
+            "--depth {depth} with {}: a client has one operation outstanding at a time, and the \
+             queue depth would stay at {}; for fio's iodepth={depth}, use --clients {depth}",
+            format_counted(args.clients.into(), "client"),
+            args.clients
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// A warm-up has to leave of a trial some that counts.

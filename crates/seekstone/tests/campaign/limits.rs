@@ -42,7 +42,7 @@ const BUSY: Case = Case {
         "4s",
         "--size",
         "4MiB",
-        "--depth",
+        "--clients",
         "16",
         "--buffered",
         "--reserve",

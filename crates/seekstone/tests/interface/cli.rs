@@ -82,6 +82,10 @@ fn wrong_units_and_values_are_wrong_usage() {
         // These were taken, and the driver failed.
         (&["trial", "--depth", "20000"], "20000 is not in 1..=16384"),
         (
+            &["trial", "sim:nvme", "--depth", "32"],
+            "for fio's iodepth=32, use --clients 32",
+        ),
+        (
             &["transactions", "--depth", "20000"],
             "20000 is not in 1..=16384",
         ),

@@ -23,7 +23,7 @@ const WORKERS: [&str; 10] = [
 /// The same with the threads of a driver.
 const BLOCKING: [&str; 7] = [
     "trial",
-    "--depth",
+    "--clients",
     "64",
     "--driver",
     "threads",
