@@ -8,6 +8,7 @@ mod analysis;
 mod contrast;
 mod definition;
 mod effects;
+mod environment;
 mod gate;
 mod limit;
 mod needed;
@@ -17,10 +18,10 @@ mod variables;
 
 pub use analysis::{StudyFindings, StudyShape, analyse, is_precise};
 pub use definition::{
-    Against, EnvironmentLine, Factor, FactorLevel, ROUNDS_GROWTH, ShellScript, StudyDefinition,
-    digest, filled,
+    Against, Factor, FactorLevel, ROUNDS_GROWTH, ShellScript, StudyDefinition, digest, filled,
 };
 pub use effects::{KindOutline, Kinds, SettingMistake};
+pub use environment::EnvironmentLine;
 pub use gate::{BASE_RUNS_MIN, gate, resolved, set_ratios};
 pub use limit::{Limit, judge};
 pub use needed::replicates_needed;

@@ -38,7 +38,8 @@ pub(crate) fn describe(
     if target.kind == TargetKind::Simulated && role == FileSystemRole::Target {
         let given = &target.given;
         text.push_str(&format!(
-            "[{number}] {given}{named}{imported}{partial}\n    a simulated system, in virtual time\n"
+            "[{number}] {given}{named}{imported}{partial}\n    a simulated system, in virtual \
+             time\n"
         ));
         text.extend(models(given).iter().map(|line| format!("    {line}\n")));
         text.push_str(&format!(

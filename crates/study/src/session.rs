@@ -293,8 +293,8 @@ impl<'a> StudySession<'a> {
         tried.map_err(|error| self.failed(cell, error))
     }
 
-    /// Each set-up and tear-down, and between them each measurement is opened, so that what fails is
-    /// known before the first replicate.
+    /// Each set-up and tear-down, and between them each measurement is opened, so that what fails
+    /// is known before the first replicate.
     fn rehearse(&mut self) -> Result<(), StudyRunError> {
         for group in self.plan.groups() {
             self.report("trying the set-ups");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use units::{Duration, TargetName};
 
 use crate::rounds::RoundsRule;
+use crate::study::environment::EnvironmentLine;
 
 /// Rounds at least where the file says nothing else: the fewest from which a difference is claimed.
 pub const ROUNDS_MIN_DEFAULT: u32 = stats::PAIRS_MIN as u32;
@@ -20,15 +21,6 @@ pub struct ShellScript {
     pub text: String,
     /// File and line.
     pub place: String,
-}
-
-/// A line on the environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EnvironmentLine {
-    /// In the user's words.
-    Text(String),
-    /// What a command prints.
-    Command(ShellScript),
 }
 
 /// One level of a factor.

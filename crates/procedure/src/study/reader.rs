@@ -9,12 +9,13 @@ use toml_reader::{
 use units::{Bytes, Duration, TargetName, shortened};
 
 use crate::study::definition::{
-    Against, EnvironmentLine, Factor, FactorLevel, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, ShellScript,
-    StudyDefinition, TIME_LIMIT_DEFAULT,
+    Against, Factor, FactorLevel, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, ShellScript, StudyDefinition,
+    TIME_LIMIT_DEFAULT,
 };
 use crate::study::effects::{
     Kinds, SettingLocations, check_cells, check_conflicts, check_readings, settle_factors,
 };
+use crate::study::environment::read_environment;
 use crate::study::variables::{check_commands, check_variables};
 
 /// The longest text that is read.
@@ -165,40 +166,6 @@ fn read_top<'t>(
         factors,
         exclude,
     }
-}
-
-/// Lines as they are, and commands that print them.
-fn read_environment(form: &mut KeyedTable<'_, '_>) -> Vec<EnvironmentLine> {
-    let wanted = "a list of lines, such as [\"client: linux1\", { run = \"cc --version\" }]";
-    let Some((value, place)) = form.find("environment") else {
-        return Vec::new();
-    };
-    let DeValue::Array(items) = value else {
-        let message = format!("environment = {}: it is {wanted}", typed(value));
-        form.source.note(place, message);
-        return Vec::new();
-    };
-    let mut lines = Vec::new();
-    for item in items {
-        let place = form.source.place(&item.span());
-        match item.get_ref() {
-            DeValue::String(text) => lines.push(EnvironmentLine::Text(text.to_string())),
-            DeValue::Table(table) => {
-                let mut command = KeyedTable::new(form.source, table, place, "a line of it");
-                let text = command.text("run", "a command, such as \"cc --version\"");
-                let text = command.require("run", text, "run = \"cc --version\"");
-                let place = command.place.clone();
-                command.finish();
-                let script = text.map(|text| ShellScript { text, place });
-                lines.extend(script.map(EnvironmentLine::Command));
-            }
-            other => {
-                let message = format!("environment has {}: it is {wanted}", typed(other));
-                form.source.note(place, message);
-            }
-        }
-    }
-    lines
 }
 
 /// Rounds at least and at most.

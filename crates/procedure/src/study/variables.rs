@@ -1,7 +1,8 @@
 //! What commands find in their environment: who names which variable, and whether it is there.
 
-use crate::study::definition::{EnvironmentLine, Factor, StudyDefinition};
+use crate::study::definition::{Factor, StudyDefinition};
 use crate::study::effects::{KindOutline, SettingLocations, gather};
+use crate::study::environment::EnvironmentLine;
 use toml_reader::TomlText;
 
 /// How the variables begin.

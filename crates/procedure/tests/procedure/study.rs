@@ -139,8 +139,8 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
         told,
         lines(&[
             "rate: best with block 8KiB, 5.73 (5.67 .. 5.80) times as fast as 64KiB, averaged \
-         over mount; not told from 1KiB. Times as fast as 8KiB: 1KiB 0.977 (0.965 .. 0.990; not \
-         shown), 64KiB 0.1744 (0.1724 .. 0.1764). If it is as it looks, 158 replicates would \
+         over mount; indistinguishable from 1KiB. Times as fast as 8KiB: 1KiB 0.977 (0.965 .. \
+         0.990; not shown), 64KiB 0.1744 (0.1724 .. 0.1764). If it is as it looks, 158 replicates would \
          show 1KiB against 8KiB.",
             "rate: the same with mount rsize 8k and default, averaged over block, within 2 %: \
          1.004 (0.996 .. 1.012) times as fast.",
@@ -171,8 +171,8 @@ fn an_effect_that_differs_is_stated_for_each_level_of_the_other() {
         told,
         lines(&[
             "rate: best with block 64KiB, 2.00 (1.94 .. 2.07) times as fast as 1KiB, averaged \
-         over mount, on which it depends; not told from 8KiB. Times as fast as 8KiB: 1KiB 0.501 \
-         (0.492 .. 0.510), 64KiB 1.004 (0.988 .. 1.019; the same).",
+         over mount, on which it depends; indistinguishable from 8KiB. Times as fast as 8KiB: \
+         1KiB 0.501 (0.492 .. 0.510), 64KiB 1.004 (0.988 .. 1.019; the same).",
             "rate: mount rsize 8k is 0.792 (0.784 .. 0.800) times as fast as default, averaged \
          over block, on which it depends.",
             "The effect of block on rate differs with mount: times as fast as 8KiB, 1KiB 0.250 \

@@ -29,7 +29,8 @@ impl Case {
 /// Systems beside each other.
 fn compared(cases: &[Case], against: Option<u32>) -> Result<String, FilesComparisonError> {
     let runs: Vec<Run> = cases.iter().map(Case::done).collect();
-    files_comparison(&runs, against, &Style::default(), &|_| Vec::new())
+    let models = |target: &str| vec![format!("{target} is a PDP-11/23")];
+    files_comparison(&runs, against, &Style::default(), &models)
 }
 
 fn run(id: i64, factor: f64) -> Case {
@@ -381,7 +382,8 @@ fn the_figure_of_merit_compares_devices_of_any_size() {
     assert!(merit.contains("249") && merit.contains("819"), "{merit}");
     assert!(merit.contains("x3.28"), "{merit}");
     assert!(text.find("rk05") < text.find("ra80"), "{text}");
-    assert!(text.contains("devices show rt11"), "{text}");
+    let described = "    sim:rt11?disk=ra80 is a PDP-11/23\n";
+    assert!(text.contains(described), "{text}");
     assert!(!text.contains("RAM"), "{text}");
 }
 

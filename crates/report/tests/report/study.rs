@@ -54,7 +54,7 @@ fn readings_that_do_not_fit_stand_in_tables_below_each_other() {
         "18,400/s",
         "read rate (block 1KiB, host linux1): 1.25 MB/s in round 3",
         "12 single values of time (block 1KiB, host linux1), mean",
-        "20.0 ms to 50.0 ms 7 ####",
+        "5.00 ms to 10.0 ms 2 ####",
         "resumed 2027-01-31 13:00:00Z",
         "64KiB is 0.175 (0.164 .. 0.186) times as fast as 1KiB (host linux1).",
     ] {

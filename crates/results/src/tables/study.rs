@@ -148,7 +148,7 @@ impl Study {
         let wide = first.filter(|it| !is_of_targets && is_wide(it)).count();
         let all = format_counted(self.cells.len() as u64, "result");
         let text = format!(
-            "{wide} of {all} have intervals wider than ±{:.0} %.",
+            "Intervals are wider than ±{:.0} %: {wide} of {all}.",
             KNOWN * 100.0
         );
         let advice = "Rerun with more rounds (--repeat), or with less other load.";

@@ -1,4 +1,4 @@
-//! What a study says of each reading and factor: which level is best, which are not told from it,
+//! What a study says of each reading and factor: which level is best, which are indistinguishable from it,
 //! and how far each is from the level that it is compared with. The findings, the sentence of the
 //! verdict and the table of the best levels are made of this alone.
 //!
@@ -10,7 +10,7 @@ use units::{format_count, format_counted};
 
 use super::comparison::Meaning;
 use super::is_wide;
-use super::wording::{ReadingWords, zero};
+use super::wording::{StudyWording, zero};
 use crate::reading::{Better, Unit};
 use crate::saying::{Saying, spoken};
 use crate::show::Show;
@@ -23,7 +23,7 @@ const SAID: usize = 2;
 /// What was found of one reading and one factor.
 struct Conclusion<'a> {
     reading: &'a str,
-    words: ReadingWords,
+    words: StudyWording,
     factor: &'a str,
     /// Each level with what it is compared with, averaged over the other factors.
     main: Vec<&'a StudyComparison>,
@@ -72,7 +72,7 @@ impl Study {
         for row in rows.iter_mut().skip(SAID) {
             row.says = None;
         }
-        let factors = ["figure", "factor", "best", "not told from it", "worst"];
+        let factors = ["figure", "factor", "best", "indistinguishable", "worst"];
         let table = Table::new("best-levels", &factors, rows)
             .of_steps()
             .titled("Best levels")
@@ -92,18 +92,19 @@ impl Study {
         let figure = Figure::new(name, unit, found.words.better, best.by).as_role(Role::Headline);
         let levels = levels.map(str::to_owned).to_vec();
         let mut figures = self.cells.iter().flat_map(|it| &it.figures);
-        // What is better holds all the same.
-        let trust = match figures.any(|it| it.reading == found.reading && is_wide(it)) {
+        let is_unstable = figures.any(|it| it.reading == found.reading && is_wide(it));
+        let trust = match is_unstable {
             true => Trust::Unstable,
             false => Trust::Reliable,
         };
-        let row = Row::new(levels, [figure], name, trust, &[]);
-        let text = match found.main.as_slice() {
-            [only] => self.of_two(found, only),
-            _ => self.best_in_words(found, best),
+        let saying = match found.main.as_slice() {
+            // What is better holds all the same.
+            _ if is_unstable => Saying::quoting(self.best_named(found, best, "")).if_unstable(),
+            [only] => Saying::quoting(self.of_two(found, only)),
+            _ => Saying::quoting(self.best_in_words(found, best)),
         };
-        let saying = Saying::quoting(text).of_name().if_unstable();
-        Some(row.saying(Some(saying)))
+        let row = Row::new(levels, [figure], name, trust, &[]);
+        Some(row.saying(Some(saying.of_name())))
     }
 
     /// Every reading and factor in the order of the comparisons.
@@ -116,7 +117,7 @@ impl Study {
             let Some(of) = found.iter_mut().find(is_same) else {
                 found.push(Conclusion {
                     reading: &it.reading,
-                    words: ReadingWords {
+                    words: StudyWording {
                         scale: it.scale,
                         unit: it.unit,
                         better: self.better(&it.reading),
@@ -161,39 +162,43 @@ impl Study {
         };
         let needed = found.main.iter().filter_map(|it| {
             let count = format_count(it.replicates_needed?.into());
-            Some(match found.main.len() {
-                1 => format!("{count} replicates would show it"),
-                _ => format!(
-                    "{count} replicates would show {} against {}",
-                    it.level, it.against
-                ),
-            })
+            Some((found.level(&it.level), found.level(&it.against), count))
         });
-        let needed: Vec<String> = needed.collect();
+        let needed: Vec<(String, String, String)> = needed.collect();
         match needed.as_slice() {
             [] => format!("{text}."),
-            _ => format!("{text}. If it is as it looks, {}.", needed.join(", ")),
+            [(level, against, count)] => format!(
+                "{text}. If it is as it looks, {count} replicates would show {level} against \
+                 {against}."
+            ),
+            several => {
+                let counts = several.iter();
+                let counts = counts.map(|(level, _, count)| format!("{level} {count}"));
+                let counts = counts.collect::<Vec<String>>().join(", ");
+                format!("{text}. Replicates that would show them as they look: {counts}.")
+            }
         }
     }
 
-    /// `write rate: best with record 64KiB, 12.1 (11.0 .. 13.2) times as fast as 4KiB; not told
+    /// `write rate: best with record 64KiB, 12.1 (11.0 .. 13.2) times as fast as 4KiB; indistinguishable
     /// from 32KiB`.
     fn best_in_words(&self, found: &Conclusion<'_>, best: &BestLevel<'_>) -> String {
+        let size = found.words.size(best.by, &found.level(best.worst), None);
+        match best.by.contains(zero(found.main[0])) {
+            true => self.best_named(found, best, ""),
+            false => self.best_named(found, best, &format!(", {size}")),
+        }
+    }
+
+    /// The same with `size` in the place of the figures.
+    fn best_named(&self, found: &Conclusion<'_>, best: &BestLevel<'_>, size: &str) -> String {
         let open = match best.open.as_slice() {
             [] => String::new(),
-            open => format!("; not told from {}", listed(open)),
+            open => format!("; indistinguishable from {}", listed(open)),
         };
         let over = self.over(found, &found.main);
-        let is_shown = !best.by.contains(zero(found.main[0]));
-        let size = match is_shown {
-            true => format!(", {}", found.words.size(best.by, best.worst, None)),
-            false => String::new(),
-        };
-        let (reading, factor) = (spoken(found.reading), found.factor);
-        format!(
-            "{reading}: best with {factor} {}{size}{over}{open}",
-            best.level
-        )
+        let (reading, factor, level) = (spoken(found.reading), found.factor, best.level);
+        format!("{reading}: best with {factor} {level}{size}{over}{open}")
     }
 
     /// The same where no level is shown to be worse than the one that looks best.
@@ -221,6 +226,7 @@ impl Study {
         let (factor, level, against) = (found.factor, &it.level, &it.against);
         let reading = spoken(found.reading);
         let over = self.over(found, &[it]);
+        let against = &found.level(against);
         let size = || found.words.size(it.value, against, it.ratio);
         let both = format!("{factor} {level} and {against}{over}");
         let margin = self.margin * 100.0;
@@ -270,12 +276,12 @@ impl Study {
             let from = if here.len() == 2 { "" } else { "from " };
             each.push(format!(
                 "{} {from}{}{between} {}",
-                main.level,
+                found.level(&main.level),
                 at(least),
                 at(most)
             ));
         }
-        let as_what = found.words.as_what(&found.main[0].against);
+        let as_what = found.words.as_what(&found.level(&found.main[0].against));
         format!(
             "The effect of {} on {} differs with {}: {as_what}, {}.",
             found.factor,
@@ -348,6 +354,14 @@ impl Study {
 }
 
 impl<'a> Conclusion<'a> {
+    /// A level; a number alone does not say of what.
+    fn level(&self, level: &str) -> String {
+        match level.parse::<f64>() {
+            Ok(_) => format!("{} {level}", self.factor),
+            Err(_) => level.to_owned(),
+        }
+    }
+
     /// How each level compares with the one that the first of them is compared with, which comes
     /// first; those with enough rounds.
     fn levels(&self) -> Vec<(&'a str, Estimate)> {
@@ -432,14 +446,19 @@ impl<'a> Conclusion<'a> {
         let sentences = sentences.map(|of| {
             let items = of.iter().map(|it| {
                 let at = at(it);
-                format!("{} {}{at}", it.level, self.words.item(it))
+                format!("{} {}{at}", self.level(&it.level), self.words.item(it))
             });
             let items: Vec<String> = items.collect();
-            let what = self.words.as_what(&of[0].against);
+            let what = self.words.as_what(&self.level(&of[0].against));
             let mut letters = what.chars();
             let first = letters.next().map(|it| it.to_ascii_uppercase());
             let first = first.map_or_else(String::new, String::from);
-            format!("{first}{}: {}", letters.as_str(), items.join(", "))
+            // A difference has its quotient behind a comma.
+            let separator = match self.words.scale {
+                StudyScale::Ratio => ", ",
+                StudyScale::Difference => "; ",
+            };
+            format!("{first}{}: {}", letters.as_str(), items.join(separator))
         });
         sentences.collect::<Vec<String>>().join(". ")
     }

@@ -1,5 +1,5 @@
-//! How levels of a study compare, in words: times take as long, rates are as fast, shares are so many
-//! percentage points apart. Ends of intervals are rounded outwards.
+//! How levels of a study compare, in words: times take as long, rates are as fast, shares are so
+//! many percentage points apart. Ends of intervals are rounded outwards.
 
 use stats::Estimate;
 use units::format_count;
@@ -12,15 +12,19 @@ use crate::study::{StudyComparison, StudyScale};
 /// From here on numbers have thousands separators.
 const LARGE: f64 = 1000.0;
 
+/// The most decimals of a quotient, and of percentage points.
+const DECIMALS: f64 = 6.0;
+const POINT_DECIMALS: f64 = 2.0;
+
 /// What decides the words for a reading.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ReadingWords {
+pub(super) struct StudyWording {
     pub scale: StudyScale,
     pub unit: Unit,
     pub better: Better,
 }
 
-impl ReadingWords {
+impl StudyWording {
     /// What is said behind a level and before how it compares: times take, rates are.
     pub fn verb(&self, by: Estimate) -> &'static str {
         match (self.scale, self.unit) {
@@ -47,9 +51,7 @@ impl ReadingWords {
             }
             (StudyScale::Ratio, _) => format!("{} as {against}", self.bare(by)),
             (StudyScale::Difference, _) => {
-                let as_ratio = ratio.map(|it| format!(", {} times as much", within(it)));
-                let as_ratio = as_ratio.unwrap_or_default();
-                format!("{} than {against}{as_ratio}", self.bare(by))
+                format!("{} than {against}{}", self.bare(by), as_ratio(ratio))
             }
         }
     }
@@ -64,7 +66,10 @@ impl ReadingWords {
             false => (negative(by), "lower"),
         };
         match self.unit {
-            Unit::Share => format!("{} percentage points {word}", within(away.scale(100.0))),
+            Unit::Share => {
+                let points = with_ends(away.scale(100.0), POINT_DECIMALS);
+                format!("{points} percentage points {word}")
+            }
             unit => {
                 let (value, interval) = unit.format_interval(away);
                 format!("{value} ({interval}) {word}")
@@ -95,7 +100,7 @@ impl ReadingWords {
             StudyScale::Difference => self.bare(it.value),
         };
         match (mark, size.strip_suffix(')')) {
-            ("", _) => size,
+            ("", _) => size + &as_ratio(it.ratio),
             (mark, Some(size)) => format!("{size}; {mark})"),
             (mark, None) => format!("{size} ({mark})"),
         }
@@ -128,6 +133,11 @@ pub(super) fn zero(it: &StudyComparison) -> f64 {
     }
 }
 
+/// The quotient behind a difference, where there is one.
+fn as_ratio(ratio: Option<Estimate>) -> String {
+    ratio.map_or_else(String::new, |it| format!(", {} times as much", within(it)))
+}
+
 fn negative(by: Estimate) -> Estimate {
     Estimate {
         value: -by.value,
@@ -149,17 +159,21 @@ fn inverse(by: Estimate) -> Estimate {
 /// `2.01 (2.00 .. 2.02)`, and `2 to 76` where that is wide: the ends rounded outwards, with two
 /// digits of what they differ by.
 fn within(it: Estimate) -> String {
+    with_ends(it, DECIMALS)
+}
+
+fn with_ends(it: Estimate, decimals_max: f64) -> String {
     let magnitude = |value: f64| value.abs().log10().floor();
     // A number that begins with a one has a digit more.
     let usual = 2.0 - magnitude(0.5 * it.value);
     let telling = 1.0 - magnitude(it.high - it.low);
-    let decimals = telling.min(usual).clamp(0.0, 6.0) as i32;
+    let decimals = telling.min(usual).clamp(0.0, decimals_max) as i32;
     let shown = |value: f64, rounded: fn(f64) -> f64| {
         let step = 10_f64.powi(decimals);
         // What lies this near to a step is meant to lie on it; the sum makes a positive zero of a
         // negative one.
         let nearest = (value * step).round();
-        let steps = match (value * step - nearest).abs() < 1e-6 {
+        let steps = match (value * step - nearest).abs() < 1e-4 {
             true => nearest,
             false => rounded(value * step),
         };
