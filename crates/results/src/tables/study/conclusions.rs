@@ -131,7 +131,7 @@ impl Study {
             };
             // The average over all combinations comes before each of them.
             let is_pair = |other: &&StudyComparison| pair(other) == pair(it);
-            match of.main.iter().any(|it| is_pair(it)) {
+            match of.main.iter().any(is_pair) {
                 false => of.main.push(it),
                 true if it.is_stated => of.at_each.push(it),
                 true => {}
