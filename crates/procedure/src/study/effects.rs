@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use results::{is_metric, metrics_of};
 use toml_reader::{TomlFault, TomlText};
-use units::{TargetName, shortened};
+use units::{TargetName, nearest, shortened};
 
 use crate::figure_name::whole_name;
 use crate::study::definition::{Factor, FactorLevel, StudyDefinition, filled};
@@ -122,6 +122,38 @@ pub(super) fn gather(value: &toml::Value, texts: &mut Vec<String>) {
         toml::Value::Table(table) => table.values().for_each(|item| gather(item, texts)),
         _ => {}
     }
+}
+
+/// Names in braces that are nearly that of a factor: they would be measured as they stand.
+pub(super) fn check_braces(
+    source: &mut TomlText<'_>,
+    study: &StudyDefinition,
+    places: &SettingLocations,
+) {
+    let factors = study.factors.iter().map(|it| it.name.as_str());
+    let known: Vec<&str> = factors.chain(["scratch", "place"]).collect();
+    let levels = study.factors.iter().flat_map(|factor| &factor.levels);
+    let of_levels = levels.map(|level| (&level.set, &level.places));
+    for (settings, places) in of_levels.chain([(&study.settings, &places.settings)]) {
+        for (key, value) in settings {
+            let mut texts = Vec::new();
+            gather(value, &mut texts);
+            let names = texts.iter().flat_map(|text| braced(text));
+            for name in names.filter(|name| !known.contains(name)) {
+                if let Some(meant) = nearest(name, known.iter().copied()) {
+                    let message = format!("{{{name}}} is no factor, did you mean {{{meant}}}?");
+                    source.note(places.get(key).cloned().unwrap_or_default(), message);
+                }
+            }
+        }
+    }
+}
+
+/// What stands in braces, but for the variables of a shell.
+fn braced(text: &str) -> impl Iterator<Item = &str> {
+    let opened = text.match_indices('{');
+    let opened = opened.filter(|(at, _)| !text[..*at].ends_with('$'));
+    opened.filter_map(|(at, _)| Some(text[at + 1..].split_once('}')?.0))
 }
 
 /// Where two factors act on the same thing, one would undo what the other does.

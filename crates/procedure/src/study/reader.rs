@@ -13,7 +13,8 @@ use crate::study::definition::{
     TIME_LIMIT_DEFAULT,
 };
 use crate::study::effects::{
-    Kinds, SettingLocations, check_cells, check_conflicts, check_readings, settle_factors,
+    Kinds, SettingLocations, check_braces, check_cells, check_conflicts, check_readings,
+    settle_factors,
 };
 use crate::study::environment::read_environment;
 use crate::study::variables::{check_commands, check_variables};
@@ -77,6 +78,7 @@ pub fn read_study(
             check_commands(&mut source, &study, &places, &kind);
             check_readings(&mut source, &mut study, &places, &kind);
             check_conflicts(&mut source, &study, &places);
+            check_braces(&mut source, &study, &places);
             check_overrides(&mut source, &study, overrides);
         }
         check_cells(&mut source, &study, &places, kinds);

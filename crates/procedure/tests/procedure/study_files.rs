@@ -441,6 +441,29 @@ teardown = "echo $SEEKSTONE_ROUND"
     );
 }
 
+/// `{fsnc}` beside a right `{bs}` was measured as it stands.
+#[test]
+fn a_misspelt_factor_in_braces_is_a_mistake_and_other_braces_are_the_shells() {
+    let text = r#"title = "x"
+[measurement]
+kind = "command"
+command = "dd bs={bs} conv={fsnc} of=${out} | awk '{print}'"
+[[factor]]
+name = "bs"
+levels = ["4k"]
+[[factor]]
+name = "fsync"
+levels = ["fsync", "notrunc"]
+"#;
+    check_mistakes(
+        text,
+        &[
+            "s.toml:4: {fsnc} is no factor, did you mean {fsync}?",
+            "s.toml:8: the factor \"fsync\" changes nothing",
+        ],
+    );
+}
+
 /// The last of them won, and the levels of the others measured the same.
 #[test]
 fn two_factors_do_not_act_on_the_same_thing() {
