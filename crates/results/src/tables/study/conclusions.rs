@@ -1,6 +1,6 @@
-//! What a study says of each reading and factor: which level is best, which are indistinguishable from it,
-//! and how far each is from the level that it is compared with. The findings, the sentence of the
-//! verdict and the table of the best levels are made of this alone.
+//! What a study says of each reading and factor: which level is best, which are indistinguishable
+//! from it, and how far each is from the level that it is compared with. The findings, the sentence
+//! of the verdict and the table of the best levels are made of this alone.
 //!
 //! The intervals of comparisons hold all together, so levels whose intervals do not overlap differ
 //! without a further test.
@@ -180,8 +180,8 @@ impl Study {
         }
     }
 
-    /// `write rate: best with record 64KiB, 12.1 (11.0 .. 13.2) times as fast as 4KiB; indistinguishable
-    /// from 32KiB`.
+    /// `write rate: best with record 64KiB, 12.1 (11.0 .. 13.2) times as fast as 4KiB;
+    /// indistinguishable from 32KiB`.
     fn best_in_words(&self, found: &Conclusion<'_>, best: &BestLevel<'_>) -> String {
         let size = found.words.size(best.by, &found.level(best.worst), None);
         match best.by.contains(zero(found.main[0])) {
