@@ -222,7 +222,8 @@ mod curve {
         assert_names(&below["curves"][0]["warnings"], &[]);
         let small = format!("{FLASH}&blocks=48&spare=15%");
         let cliff = complete(&[&["curve", &small], &writes[..]].concat());
-        assert_names(&cliff["curves"][0]["warnings"], &["curve-drift"]);
+        // Cleaning keeps a die busy for an eighth of a second.
+        assert_names(&cliff["curves"][0]["warnings"], &["stall", "curve-drift"]);
         let load = |run: &Value| number(&run["curves"][0]["saturation"]["load"]["value"]);
         assert!(load(&cliff) < load(&below) / 3.0);
     }
