@@ -2,6 +2,8 @@
 //! and logs it, the clients of a few seconds, and whoever disturbs them. What is printed holds the
 //! mean of the log, or a warning of the right kind is on the default screen.
 
+#![allow(clippy::print_stdout, reason = "the table is a product of these tests")]
+
 use std::collections::HashSet;
 use std::fs::{self, File, create_dir};
 use std::ops::Range;
