@@ -101,8 +101,8 @@ fn is_outside((firm, right): (usize, usize)) -> bool {
     (right as u64) < floor || is_wide
 }
 
-/// Five hundred seeds of each load, which played no part in the choice of the rule: that was made on
-/// lower ones.
+/// Five hundred seeds of each load, which played no part in the choice of the rule: that was made
+/// on lower ones.
 #[test]
 #[ignore = "nightly: takes minutes"]
 fn firm_percentiles_cover_at_every_load() {
