@@ -73,7 +73,8 @@ fn type_name(line: &str) -> Option<&str> {
     };
     let mut words = rest.split_whitespace();
     let is_type = matches!(words.next()?, "struct" | "enum" | "trait");
-    let name = words.next().filter(|_| is_type)?;
+    // What a macro declares is named where it is used.
+    let name = words.next().filter(|it| is_type && !it.starts_with('$'))?;
     name.split(|it: char| !it.is_alphanumeric()).next()
 }
 
@@ -88,6 +89,7 @@ mod tests {
         check("pub enum Verdict {", Some("Verdict"));
         check("    pub(super) trait Driver: Send {", Some("Driver"));
         check("    struct OfOneFunction;", None);
+        check("        pub enum $name {", None);
         check("    /// struct Commented {", None);
         check("pub const trait_of: u8 = 1;", None);
     }

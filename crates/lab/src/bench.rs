@@ -1,6 +1,7 @@
 //! Opens what a command measures: a directory, a named target, or a model.
 
 mod again;
+mod null;
 mod place;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ pub use self::place::Bench;
 use crate::cells::{Cells, Killed};
 use crate::hosts::{CommonTarget, Ranks, TargetReport};
 use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
-use crate::laboratory::{LaboratoryError, NullLaboratory, SimLaboratory, with_causes};
+use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
 use crate::state_file::StateFileError;
 use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
@@ -31,6 +32,7 @@ use host::processors::processors;
 
 use again::changed;
 pub use again::{found, replayed};
+pub use null::open_null;
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
 /// the file for the page cache takes up to half as much again and the small files need the rest,
@@ -163,8 +165,8 @@ pub struct OpenedBench {
 }
 
 impl OpenedBench {
-    /// What inspection and opening found worth saying, once what was made is removed; and what could
-    /// not be.
+    /// Remove what was made. What inspection and opening found worth saying, and what could not be
+    /// removed.
     pub fn leave(&mut self) -> Vec<Warning> {
         let mut warnings = self.bench.warnings(&self.cautions);
         warnings.extend(self.bench.clean_up());
@@ -355,30 +357,6 @@ fn refuse_without_poll_queues(
         "--poll: {}: {what}; configure them (nvme.poll_queues=N), or leave --poll out",
         request.target
     )))
-}
-
-/// What holds nothing: trials on it show what the engine itself costs.
-#[must_use]
-pub fn open_null(size: Bytes, seed: u64) -> OpenedBench {
-    let name = TargetName::Null.to_string();
-    let facts = CheckUpFacts {
-        makes_files: false,
-        may_overwrite: true,
-        existing: Some(size),
-        room: size,
-        memory: Bytes(0),
-        access: Access::Null,
-        has_page_cache: false,
-    };
-    OpenedBench {
-        bench: Bench::Null(NullLaboratory::new(seed)),
-        description: TargetDescription {
-            memory_backed: true,
-            ..TargetDescription::simulated(&name, &name, (size > Bytes(0)).then_some(size.0))
-        },
-        cautions: Vec::new(),
-        facts,
-    }
 }
 
 fn simulated(request: &BenchRequest, model: &str) -> Result<OpenedBench, BenchError> {

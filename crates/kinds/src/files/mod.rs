@@ -1,5 +1,6 @@
 //! `files`: programs that use files.
 
+mod doubts;
 mod hosts;
 mod model;
 mod needs;

@@ -266,8 +266,8 @@ impl TimingSession<'_> {
         self.runs.iter_mut().for_each(Vec::clear);
         let (budget, rounds) = (self.request.rule.budget, self.request.rule.rounds_min);
         Err(BenchError::Usage(format!(
-            "--budget {budget}: {rounds} rounds need about {needed}. Use --budget {:.0}s, or --runs \
-             N",
+            "--budget {budget}: {rounds} rounds need about {needed}. Use --budget {:.0}s, or \
+             --runs N",
             needed.as_secs_f64().ceil()
         )))
     }
