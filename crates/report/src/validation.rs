@@ -11,7 +11,8 @@ const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar w
                       before its row was compared: \"12 %\" is how far simulated over \
                       published may be off 1, \"0.3 to 0.36\" a range for the simulated \
                       figure, \"between\" that the published one lies between those of two \
-                      models, \"at most\" that the simulated one does not exceed the law. \
+                      models, wide where these are more than 1.5 times apart, \
+                      \"at most\" that the simulated one does not exceed the law. \
                       Rows that are \"missed\" did not keep their bar at the first look; \
                       OUTSIDE is new. Rows without a bar are shown, not judged, and their \
                       notes say why; ! marks a figure that the document itself contradicts.";
@@ -45,9 +46,15 @@ fn summary(found: &Validation) -> String {
     use Standing::{Missed, NotJudged, Outside, Within};
     let [within, missed, outside, not_judged] =
         [Within, Missed, Outside, NotJudged].map(|it| found.count(it));
+    let (between, wide) = found.brackets();
+    let pairs = match between {
+        0 => String::new(),
+        _ => format!("{between} between two models ({wide} wide), "),
+    };
     format!(
-        "{within} rows within their bars, {missed} known to miss theirs, {outside} outside, \
-         {not_judged} not judged"
+        "{} rows within their bars, {pairs}{missed} known to miss theirs, {outside} outside, \
+         {not_judged} not judged",
+        within - between
     )
 }
 

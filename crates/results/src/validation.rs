@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// By how much the edges of a trial may lift a rate above what is possible, a share.
 const EDGES: f64 = 0.001;
 
+/// Two models whose figures are further apart than this say little.
+const WIDE: f64 = 1.5;
+
 /// Where the figures of a table come from that the simulated ones stand beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -232,6 +235,17 @@ impl Validation {
     #[must_use]
     pub fn count(&self, standing: Standing) -> usize {
         self.rows().filter(|row| row.standing == standing).count()
+    }
+
+    /// How many published figures lie between those of two models, and how many of these pairs are
+    /// more than 1.5 times apart. Such rows can hardly fail.
+    #[must_use]
+    pub fn brackets(&self) -> (usize, usize) {
+        let within = self.rows().filter(|row| row.standing == Standing::Within);
+        let ratios = within.filter_map(|row| Some(row.simulated_high? / row.simulated?));
+        ratios.fold((0, 0), |(all, wide), ratio| {
+            (all + 1, wide + usize::from(ratio > WIDE))
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A read that memory answers costs processor time and nothing else. One that it does not answer
 //! goes to the storage; part of its processor time runs beside the storage, part comes after. Under
-//! systems of the time the processor may spin until the storage answers: then nothing else runs.
+//! systems of the time a program may loop until the storage answers, and take its share of the
+//! processor meanwhile, or all of it.
 
 mod file_cache;
 
@@ -20,15 +21,14 @@ use crate::site::Port;
 
 pub use file_cache::FileCache;
 
-/// Streams whose ends are remembered, to tell reading in order.
-const STREAMS_MAX: usize = 16;
-
 /// What a processor does while the storage works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoWait {
     /// It is free for others.
     #[default]
     Free,
+    /// Whoever waits loops, and has the same share of it as whoever computes.
+    Polling,
     /// It spins: nothing else runs on it.
     Spinning,
 }
@@ -64,6 +64,10 @@ pub struct HostSpec {
     pub cpu_serial: u64,
     /// Processor time for each byte that goes to or comes from the storage, beside it.
     pub cpu_byte: f64,
+    /// The same, after it.
+    pub cpu_byte_serial: f64,
+    /// Processor time for each byte that a client behind a link gets or sends, beside the link.
+    pub cpu_byte_sent: f64,
     /// What a processor does while the storage works.
     pub waiting: IoWait,
     pub memory: u64,
@@ -79,6 +83,10 @@ pub struct HostSpec {
     pub page: u64,
     /// What is read beyond what was asked for, when reads follow each other.
     pub read_ahead: u64,
+    /// Streams that it reads ahead for, those that were read last.
+    pub read_ahead_streams: usize,
+    /// The most that comes from the storage in one read, but where it reads ahead.
+    pub read_run: u64,
     /// When writes go to the storage.
     pub writes: WritePolicy,
     /// The most that goes to the storage in one write.
@@ -131,7 +139,12 @@ struct HostJob {
     stage: HostStage,
     /// What must end before the next stage.
     outstanding: u32,
+    /// What the storage has of it now.
+    run: Range<u64>,
+    /// What comes after that.
     pages: Range<u64>,
+    /// The most pages of a run.
+    run_max: u64,
     error: Option<Errno>,
 }
 
@@ -192,7 +205,9 @@ impl Host {
             command,
             stage,
             outstanding: 0,
+            run: 0..0,
             pages,
+            run_max: u64::MAX,
             error: None,
         })
     }
@@ -217,7 +232,7 @@ impl Host {
         self.cache_reads.answered += u64::from(missing.is_empty());
         let is_in_order = self.follows(&command);
         let (Some(&from), Some(&to)) = (missing.first(), missing.last()) else {
-            let job = self.job(command, HostStage::Last, pages);
+            let job = self.job(command, HostStage::Last, 0..0);
             self.work(now, job, self.spec.cpu_hit);
             return;
         };
@@ -225,7 +240,20 @@ impl Host {
         let last = self.storage.size().div_ceil(self.spec.page);
         let end = (to + 1 + ahead / self.spec.page).min(last).max(to + 1);
         let job = self.job(command, HostStage::Storage, from..end);
-        self.begin_storage(now, job);
+        if ahead == 0 {
+            self.jobs.at(job).run_max = (self.spec.read_run / self.spec.page).max(1);
+        }
+        self.begin_run(now, job);
+    }
+
+    /// The next run of a job's pages.
+    fn begin_run(&mut self, now: Instant, number: u64) {
+        let job = self.jobs.at(number);
+        let end = job.pages.start.saturating_add(job.run_max);
+        job.run = job.pages.start..end.min(job.pages.end);
+        job.pages.start = job.run.end;
+        job.stage = HostStage::Storage;
+        self.begin_storage(now, number);
     }
 
     /// Whether a read goes on where another ended.
@@ -235,7 +263,7 @@ impl Host {
             Some(index) => {
                 self.streams.remove(index);
             }
-            None if self.streams.len() == STREAMS_MAX => {
+            None if self.streams.len() == self.spec.read_ahead_streams => {
                 self.streams.pop_front();
             }
             None => {}
@@ -245,24 +273,32 @@ impl Host {
     }
 
     fn begin_storage(&mut self, now: Instant, job: u64) {
-        if self.spec.waiting == IoWait::Spinning {
-            if !self.cpu.hold(now) {
+        let (offset, len) = self.bytes_of(job);
+        match self.spec.waiting {
+            IoWait::Spinning if !self.cpu.hold(now) => {
                 self.wanting_cpu.push_back(job);
                 return;
             }
-        } else {
-            let bytes = self.jobs.at(job).command.len as f64 * self.spec.cpu_byte;
-            let beside = self.spec.cpu_overlapped + bytes.round() as u64;
-            if beside > 0 {
-                self.work(now, job, beside);
+            IoWait::Spinning => {}
+            IoWait::Polling => self.cpu.poll(now),
+            IoWait::Free => {
+                let beside = self.spec.cpu_overlapped + cost(len, self.spec.cpu_byte);
+                if beside > 0 {
+                    self.work(now, job, beside);
+                }
             }
         }
-        let HostJob { command, pages, .. } = self.jobs.at(job).clone();
-        let (offset, len) = match command.action {
-            Action::Read => self.bytes(&pages),
+        let action = self.jobs.at(job).command.action;
+        self.ask(now, job, action, offset, len);
+    }
+
+    /// Where the bytes begin that the storage has of a job, and how many there are.
+    fn bytes_of(&mut self, number: u64) -> (u64, u64) {
+        let HostJob { command, run, .. } = self.jobs.at(number).clone();
+        match command.action {
+            Action::Read => self.bytes(&run),
             _ => (command.offset, command.len),
-        };
-        self.ask(now, job, command.action, offset, len);
+        }
     }
 
     fn bytes(&self, pages: &Range<u64>) -> (u64, u64) {
@@ -300,15 +336,21 @@ impl Host {
     /// The storage has answered a job.
     fn storage_done(&mut self, now: Instant, answer: &Answer) {
         self.asked -= 1;
-        let is_spinning = self.spec.waiting == IoWait::Spinning;
         let job = self.jobs.at(answer.tag);
         if let Err(errno) = answer.result {
             job.error = Some(errno);
         }
-        if is_spinning && job.stage == HostStage::Storage {
-            self.cpu.release(now);
-            if let Some(next) = self.wanting_cpu.pop_front() {
-                self.begin_storage(now, next);
+        if job.stage != HostStage::Storage {
+            return;
+        }
+        match self.spec.waiting {
+            IoWait::Free => {}
+            IoWait::Polling => self.cpu.stop_polling(now),
+            IoWait::Spinning => {
+                self.cpu.release(now);
+                if let Some(next) = self.wanting_cpu.pop_front() {
+                    self.begin_storage(now, next);
+                }
             }
         }
     }
@@ -323,15 +365,18 @@ impl Host {
         let HostJob {
             command,
             stage,
+            run,
             pages,
             error,
             ..
         } = job.clone();
         match stage {
             HostStage::Storage => {
-                self.keep(&command, pages);
+                let (_, len) = self.bytes_of(number);
+                self.keep(&command, run);
                 self.jobs.at(number).stage = HostStage::Last;
-                self.work(now, number, self.spec.cpu_serial);
+                let after = self.spec.cpu_serial + cost(len, self.spec.cpu_byte_serial);
+                self.work(now, number, after);
             }
             HostStage::Copy => self.copied(now, number, answers),
             HostStage::Drain => {}
@@ -345,6 +390,9 @@ impl Host {
                 self.destage(now);
                 self.drained(now);
                 self.admit(answers);
+            }
+            HostStage::Last if !pages.is_empty() && error.is_none() => {
+                self.begin_run(now, number);
             }
             HostStage::Last => {
                 self.jobs.remove(number);
@@ -378,7 +426,8 @@ impl Host {
 
     /// A write is in memory.
     fn copied(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
-        let HostJob { command, pages, .. } = self.jobs.at(number).clone();
+        let job = self.jobs.at(number);
+        let (command, pages) = (job.command, std::mem::take(&mut job.pages));
         let WritePolicy::Back { interval, .. } = self.spec.writes else {
             return;
         };
@@ -441,6 +490,11 @@ impl Host {
             len,
         };
         let job = self.job(command, HostStage::Destage(write), run);
+        // Nobody waits for it: all of its work is beside the storage.
+        let work_ns = cost(len, self.spec.cpu_byte + self.spec.cpu_byte_serial);
+        if work_ns > 0 {
+            self.work(now, job, work_ns);
+        }
         self.ask(now, job, action, offset, len);
         true
     }
@@ -473,6 +527,11 @@ impl Host {
     }
 }
 
+/// What so many bytes cost at so many nanoseconds each.
+fn cost(bytes: u64, each: f64) -> u64 {
+    (bytes as f64 * each).round() as u64
+}
+
 impl Device for Host {
     fn size(&self) -> u64 {
         self.storage.size()
@@ -485,7 +544,7 @@ impl Device for Host {
             Action::Read => self.begin_read(now, command),
             Action::Write(_) if self.spec.writes == WritePolicy::Through => {
                 let job = self.job(command, HostStage::Storage, pages);
-                self.begin_storage(now, job);
+                self.begin_run(now, job);
             }
             Action::Write(_) => {
                 let job = self.job(command, HostStage::Copy, pages);

@@ -54,7 +54,7 @@ pub use flash::{Cleaning, Flash, FlashContent, FlashSpec, fifo_write_amplificati
 pub use group::SimGroup;
 pub use host::{Host, HostSpec, IoWait, WritePolicy};
 pub use laws::{QueueAnswer, QueueLoad};
-pub use link::{Link, LinkSpec};
+pub use link::{Link, LinkSpec, Wire};
 pub use machine::{DeviceSpec, MachineSpec};
 pub use memory::{MemoryDevice, MemorySpec};
 pub use pace::{ServiceTimeChange, ServiceTimeScaling};

@@ -1,12 +1,15 @@
 //! A network link to a server: bandwidth, round trips, a window, and requests of limited size.
 //!
 //! A window of W bytes that waits for its acknowledgement gives a rate of W / (L + W / B), with the
-//! round trip L and the bandwidth B. The server's time comes in series. Lost packets and collisions
-//! are not modelled.
+//! round trip L and the bandwidth B. The server's time comes in series; its processor sends data
+//! while they are on the wire, and takes those that came once all of a request are there. Lost
+//! packets and collisions are not modelled.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use units::{Duration, Instant};
 
-use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, first, transfer_ns};
+use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first, transfer_ns};
 use crate::done::Done;
 use crate::raid::ArrayState;
 use crate::site::Port;
@@ -37,12 +40,27 @@ impl LinkSpec {
     }
 }
 
+/// A wire, which the links of several clients may share: first come, first served.
+#[derive(Clone, Debug, Default)]
+pub struct Wire(Arc<Mutex<Instant>>);
+
+impl Wire {
+    /// When what wants the wire from `now` on has left it.
+    fn take(&self, now: Instant, span: Duration) -> Instant {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *free = now.max(*free) + span;
+        *free
+    }
+}
+
 /// A link at work, in front of its server.
 #[derive(Debug)]
 pub struct Link {
     spec: LinkSpec,
     server: Box<dyn Device>,
-    wire: Server,
+    /// What the server's processor has to do for each byte on the wire, nanoseconds.
+    server_byte: f64,
+    wire: Wire,
     calendar: Calendar<LinkEvent>,
     jobs: Slab<LinkJob>,
 }
@@ -67,8 +85,14 @@ struct LinkJob {
     len: u64,
     /// Its data that are not on the wire yet.
     unsent: u64,
+    /// Of wire and server's processor, how many have to do with the request's data still.
+    moving: u32,
     stage: LinkStage,
 }
+
+/// What a server is asked for: by the tag, whose lowest bit it is.
+const DATA: u64 = 0;
+const WORK: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LinkStage {
@@ -81,13 +105,15 @@ enum LinkStage {
 }
 
 impl Link {
-    /// A quiet link.
+    /// A quiet link on a wire, to a server whose processor works so many nanoseconds for each byte
+    /// on it.
     #[must_use]
-    pub fn new(spec: LinkSpec, server: Box<dyn Device>) -> Self {
+    pub fn new(spec: LinkSpec, server: Box<dyn Device>, server_byte: f64, wire: Wire) -> Self {
         Self {
             spec,
             server,
-            wire: Server::default(),
+            server_byte,
+            wire,
             calendar: Calendar::default(),
             jobs: Slab::default(),
         }
@@ -107,44 +133,63 @@ impl Link {
         job.left -= job.len;
         job.stage = LinkStage::Out;
         let sends_data = matches!(job.command.action, Action::Write(_)) && job.len > 0;
-        job.unsent = if sends_data { job.len } else { 0 };
         if sends_data {
+            job.unsent = job.len;
+            job.moving = 1;
             self.send(now, number);
         } else {
             self.calendar.plan(now + half, LinkEvent::Go(number));
         }
     }
 
-    /// The next window wants the wire.
-    fn send(&mut self, now: Instant, number: u64) {
-        if self.wire.seize(number) {
-            self.put_on_wire(now, number);
+    /// The server's processor works for the data of a request, if that is part of the model.
+    fn work(&mut self, now: Instant, number: u64) {
+        let job = self.jobs.at(number);
+        let work_ns = (job.len as f64 * self.server_byte).round() as u64;
+        if work_ns > 0 {
+            job.moving += 1;
+            let touched = 0;
+            let work = Command {
+                tag: number << 1 | WORK,
+                action: Action::Compute { work_ns, touched },
+                client: None,
+                offset: 0,
+                len: 0,
+            };
+            self.server.begin(now, work);
         }
     }
 
-    fn put_on_wire(&mut self, now: Instant, number: u64) {
+    /// The next window wants the wire.
+    fn send(&mut self, now: Instant, number: u64) {
         let window = self.spec.window;
         let job = self.jobs.at(number);
         let data = job.unsent.min(window);
         job.unsent -= data;
         let span = transfer_ns(self.spec.wire_bytes(data), self.spec.bandwidth);
-        self.calendar
-            .plan(now + Duration(span), LinkEvent::Sent(number));
+        let end = self.wire.take(now, Duration(span));
+        self.calendar.plan(end, LinkEvent::Sent(number));
     }
 
     fn sent(&mut self, now: Instant, number: u64) {
-        if let Some(next) = self.wire.release() {
-            self.put_on_wire(now, next);
-        }
-        let half = self.half_trip();
-        let job = self.jobs.at(number);
-        if job.unsent > 0 {
+        if self.jobs.at(number).unsent > 0 {
             let round_trip = Duration(self.spec.round_trip);
             self.calendar.plan(now + round_trip, LinkEvent::Go(number));
-        } else if job.stage == LinkStage::Out {
-            self.calendar.plan(now + half, LinkEvent::Go(number));
         } else {
-            self.calendar.plan(now + half, LinkEvent::Back(number));
+            self.moved(now, number);
+        }
+    }
+
+    /// The wire, or the server's processor, has done with the data of a request.
+    fn moved(&mut self, now: Instant, number: u64) {
+        let half = self.half_trip();
+        let job = self.jobs.at(number);
+        job.moving -= 1;
+        match job.stage {
+            _ if job.moving > 0 => {}
+            LinkStage::Out => self.calendar.plan(now + half, LinkEvent::Go(number)),
+            LinkStage::In => self.calendar.plan(now + half, LinkEvent::Back(number)),
+            LinkStage::Server => self.ask(now, number),
         }
     }
 
@@ -155,8 +200,20 @@ impl Link {
             return;
         }
         job.stage = LinkStage::Server;
+        if matches!(job.command.action, Action::Write(_)) {
+            self.work(now, number);
+            if self.jobs.at(number).moving > 0 {
+                return;
+            }
+        }
+        self.ask(now, number);
+    }
+
+    /// What a request is for is asked of the server.
+    fn ask(&mut self, now: Instant, number: u64) {
+        let job = self.jobs.at(number);
         let command = Command {
-            tag: number,
+            tag: number << 1 | DATA,
             action: job.command.action,
             client: job.command.client,
             offset: job.offset,
@@ -167,18 +224,25 @@ impl Link {
 
     fn served(&mut self, now: Instant, answer: &Answer, answers: &mut Vec<Answer>) {
         let half = self.half_trip();
-        let job = self.jobs.at(answer.tag);
+        let number = answer.tag >> 1;
+        if answer.tag & 1 == WORK {
+            self.moved(now, number);
+            return;
+        }
+        let job = self.jobs.at(number);
         if let Err(errno) = answer.result {
-            let command = self.jobs.remove(answer.tag).command;
+            let command = self.jobs.remove(number).command;
             answers.push(command.failed(errno));
             return;
         }
         job.stage = LinkStage::In;
         if job.command.action == Action::Read && job.len > 0 {
             job.unsent = job.len;
-            self.send(now, answer.tag);
+            job.moving = 1;
+            self.work(now, number);
+            self.send(now, number);
         } else {
-            self.calendar.plan(now + half, LinkEvent::Back(answer.tag));
+            self.calendar.plan(now + half, LinkEvent::Back(number));
         }
     }
 
@@ -203,6 +267,7 @@ impl Device for Link {
             offset: command.offset,
             len: 0,
             unsent: 0,
+            moving: 0,
             stage: LinkStage::Out,
         });
         self.next_request(now, number);

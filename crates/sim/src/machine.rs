@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::disk::{Disk, DiskSpec};
 use crate::flash::{Flash, FlashSpec};
 use crate::host::{Host, HostSpec};
-use crate::link::{Link, LinkSpec};
+use crate::link::{Link, LinkSpec, Wire};
 use crate::memory::{MemoryDevice, MemorySpec};
 use crate::raid::Array;
 use crate::rt11::Rt11Spec;
@@ -172,7 +172,7 @@ impl MachineSpec {
     /// The machine at rest, its caches empty; platters stand as `seed` says.
     #[must_use]
     pub fn build(&self, seed: u64) -> Box<dyn Device> {
-        self.around(self.server_at_rest(seed))
+        self.around(self.server_at_rest(seed), &Wire::default())
     }
 
     /// The same with so many clients, each with a host and a link of its own, at one server. None
@@ -181,16 +181,18 @@ impl MachineSpec {
     pub fn build_site(&self, seed: u64, clients: usize) -> Option<Box<dyn Device>> {
         self.server.as_ref()?;
         let server = self.server_at_rest(seed);
+        let wire = Wire::default();
         let clients = (0..clients)
-            .map(|_| self.around(Box::new(Port::new(server.size()))))
+            .map(|_| self.around(Box::new(Port::new(server.size())), &wire))
             .collect();
         Some(Box::new(ServedSite::new(server, clients)))
     }
 
     /// Link and host of a client around its storage.
-    fn around(&self, mut device: Box<dyn Device>) -> Box<dyn Device> {
+    fn around(&self, mut device: Box<dyn Device>, wire: &Wire) -> Box<dyn Device> {
         if let Some(link) = &self.link {
-            device = Box::new(Link::new(link.clone(), device));
+            let server_byte = self.server.as_ref().map_or(0.0, |it| it.cpu_byte_sent);
+            device = Box::new(Link::new(link.clone(), device, server_byte, wire.clone()));
         }
         if let Some(host) = &self.host {
             device = Box::new(Host::new(host.clone(), device));

@@ -21,6 +21,8 @@ pub struct Processors<T> {
     count: usize,
     /// Processors that are held for something else than work.
     held: usize,
+    /// Those that loop until something happens, with the same share as a piece of work.
+    pollers: usize,
     /// Work done for each piece that is present, ns.
     attained: f64,
     /// When `attained` was last brought up to date.
@@ -68,6 +70,7 @@ impl<T> Processors<T> {
         Self {
             count,
             held: 0,
+            pollers: 0,
             attained: 0.0,
             at: Instant::START,
             pieces: BinaryHeap::new(),
@@ -84,7 +87,7 @@ impl<T> Processors<T> {
     /// How many of them have something to do, or are held.
     #[must_use]
     pub fn busy(&self) -> usize {
-        (self.held + self.pieces.len()).min(self.count)
+        (self.held + self.pollers + self.pieces.len()).min(self.count)
     }
 
     /// Begin `work_ns` of work at `now`. Calls must come in order of time.
@@ -139,6 +142,21 @@ impl<T> Processors<T> {
         self.plan();
     }
 
+    /// Somebody loops from `now` on.
+    pub fn poll(&mut self, now: Instant) {
+        self.advance(now);
+        self.pollers += 1;
+        self.plan();
+    }
+
+    /// One of those who loop has what it waited for.
+    pub fn stop_polling(&mut self, now: Instant) {
+        assert!(self.pollers > 0, "somebody loops");
+        self.advance(now);
+        self.pollers -= 1;
+        self.plan();
+    }
+
     fn advance(&mut self, now: Instant) {
         let passed = now.since(self.at).as_nanos() as f64;
         if !self.pieces.is_empty() && self.held < self.count {
@@ -149,7 +167,8 @@ impl<T> Processors<T> {
 
     /// How many nanoseconds it takes to do one of work.
     fn slowness(&self) -> f64 {
-        (self.pieces.len() as f64 / (self.count - self.held) as f64).max(1.0)
+        let wanting = self.pieces.len() + self.pollers;
+        (wanting as f64 / (self.count - self.held) as f64).max(1.0)
     }
 
     fn plan(&mut self) {
@@ -199,6 +218,19 @@ mod tests {
         check(1, &[(0, 30), (0, 10)], &[40, 20]);
         check(2, &[(0, 10), (0, 10), (0, 10)], &[15, 15, 15]);
         check(2, &[(0, 10), (20, 10)], &[10, 30]);
+    }
+
+    /// Half of a processor is left beside one who loops.
+    #[test]
+    fn who_loops_has_the_share_of_a_piece_of_work() {
+        let at = |ms: u64| Instant(ms * 1_000_000);
+        let mut processors = Processors::new(1);
+        processors.begin(at(0), 10_000_000, ());
+        processors.poll(at(4));
+        assert_eq!(processors.next_done(), Some(at(16)));
+        processors.stop_polling(at(8));
+        assert_eq!(processors.next_done(), Some(at(12)));
+        assert_eq!(processors.busy(), 1);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Several hosts at one storage: a server with programs of its own, and clients behind links.
 //!
 //! A client is a chain of its parts, host around link, that ends in a port; what comes out of a
-//! port goes to the server, and what the server answers goes back in. Each client has a wire of its
-//! own.
+//! port goes to the server, and what the server answers goes back in. All clients are on one wire.
 
 use std::collections::VecDeque;
 

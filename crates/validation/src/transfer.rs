@@ -6,7 +6,7 @@ use vintage::run::{DiskMbps, JobStart, ProgramRun, run_diskmbps};
 use super::ValidationError;
 use super::experiment::{Figures, Fillers, ones};
 use super::hand::{DataDirection, SteppedMachine};
-use super::together::{here, with_both_read_aheads};
+use super::together::{here, with_both_read_sizes};
 use host::interrupt::Interrupt;
 
 pub(super) const FIGURES: Fillers<Figures> = &[
@@ -79,7 +79,7 @@ const CACHED: [(&str, u64, u64); 3] = [
 
 fn through_caches(interrupt: &Interrupt) -> Figures {
     let (files, lines) = ([("J.tmp", 40 << 20)], "start DiskNT95 0 6 N J.tmp\n");
-    let mut found = with_both_read_aheads(&files, lines, interrupt)?.to_vec();
+    let mut found = with_both_read_sizes(&files, lines, interrupt)?.to_vec();
     for (place, (target, small, large)) in CACHED.into_iter().enumerate() {
         let mut rates_of = vec![again(target, small, interrupt)?];
         for megabytes in [small, large] {

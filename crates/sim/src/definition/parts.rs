@@ -28,10 +28,20 @@ const CPU_MIB: DefinitionKey = or(
     "0",
     "for data of the storage, at the same time, \"0.7 s\"",
 );
+const CPU_MIB_SERIAL: DefinitionKey = or(
+    "cpu-per-mib-serial",
+    "0",
+    "for data of the storage, after it, such as \"50 ms\"",
+);
+const CPU_MIB_SENT: DefinitionKey = or(
+    "cpu-per-mib-sent",
+    "0",
+    "of a server, for data on the link, at the same time, \"0.65 s\"",
+);
 const WAITING: DefinitionKey = or(
     "waiting",
     "free",
-    "while the storage works: \"free\", \"spinning\"",
+    "while the storage works: \"free\", \"polling\", \"spinning\"",
 );
 const MEMORY: DefinitionKey = needed("memory", "all memory, such as \"32 MiB\"");
 const SYSTEM: DefinitionKey = or(
@@ -54,6 +64,15 @@ const GROWTH: DefinitionKey = or(
 );
 const HOST_PAGE: DefinitionKey = or("page", "4 KiB", "a page of the file cache");
 const AHEAD: DefinitionKey = or("file-read-ahead", "0", "bytes, for reads in order");
+const AHEAD_STREAMS: DefinitionKey = or(
+    "read-ahead-streams",
+    "16",
+    "streams that it reads ahead for: 1 where it loses one that another interrupts",
+);
+const READ_RUN: DefinitionKey = optional(
+    "read-run",
+    "the longest read of the storage, but where it reads ahead, \"64 KiB\"",
+);
 const WRITES: DefinitionKey = or("writes", "back", "\"back\" or \"through\" the file cache");
 const DIRTY: DefinitionKey = or(
     "dirty-share",
@@ -69,8 +88,13 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     let unit = form.span(&CPU_UNIT);
     let hit = form.span(&CPU_HIT);
     let (overlapped, serial) = (form.span(&CPU_OVERLAPPED), form.span(&CPU_SERIAL));
-    let per_mib = form.span(&CPU_MIB);
-    let waiting = [("free", IoWait::Free), ("spinning", IoWait::Spinning)];
+    let [per_byte, per_byte_serial, per_byte_sent] = [CPU_MIB, CPU_MIB_SERIAL, CPU_MIB_SENT]
+        .map(|key| Some(form.span(&key)? as f64 / f64::from(1 << 20)));
+    let waiting = [
+        ("free", IoWait::Free),
+        ("polling", IoWait::Polling),
+        ("spinning", IoWait::Spinning),
+    ];
     let waiting = form.word(&WAITING, &waiting);
     let memory = form.size(&MEMORY);
     let (system, taken) = (form.size(&SYSTEM), form.size(&TAKEN));
@@ -83,6 +107,13 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     let growth = form.size(&GROWTH);
     let page = form.size_in(&HOST_PAGE, 512..=1 << 24);
     let read_ahead = form.size(&AHEAD);
+    let read_ahead_streams = form.count(&AHEAD_STREAMS, 1..=1024);
+    let read_run = if form.has(&READ_RUN) {
+        form.size(&READ_RUN)
+    } else {
+        form.knows(&READ_RUN);
+        Some(u64::MAX)
+    };
     let is_back = form.word(&WRITES, &[("back", true), ("through", false)]);
     let (share, age) = (form.share(&DIRTY), form.span(&DIRTY_AGE));
     let write_run = form.size(&WRITE_RUN);
@@ -100,7 +131,9 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
         cpu_hit: hit?,
         cpu_overlapped: overlapped?,
         cpu_serial: serial?,
-        cpu_byte: per_mib? as f64 / f64::from(1 << 20),
+        cpu_byte: per_byte?,
+        cpu_byte_serial: per_byte_serial?,
+        cpu_byte_sent: per_byte_sent?,
         waiting: waiting?,
         memory,
         // Both are kept from the file cache.
@@ -110,6 +143,8 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
         cache_growth: growth?,
         page: page?,
         read_ahead: read_ahead?,
+        read_ahead_streams: read_ahead_streams? as usize,
+        read_run: read_run?,
         writes: if is_back? {
             WritePolicy::Back {
                 dirty_share: share?,

@@ -9,6 +9,7 @@ mod disks;
 mod faults;
 mod file_systems;
 mod group;
+mod hosts_and_links;
 mod jobs;
 mod machine_faults;
 mod other_devices;

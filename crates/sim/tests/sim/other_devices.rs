@@ -1,17 +1,16 @@
-//! Flash, CD-ROM, tape, links and hosts against their laws.
+//! Flash, CD-ROM and tape against their laws.
 
-use crate::support::{MS, WRITE, command, disk, finish, one_by_one, outstanding};
+use crate::support::{MS, WRITE, command, finish, one_by_one, outstanding};
 use random::{Purpose, Stream};
 use sim::{
-    Action, Cd, CdSpec, Cleaning, Command, Device, Disk, Flash, FlashContent, FlashSpec, Host,
-    HostSpec, IoWait, Link, LinkSpec, ServiceLaw, Station, Tape, TapeSpec, WritePolicy,
+    Action, Cd, CdSpec, Cleaning, Command, Device, Flash, FlashContent, FlashSpec, Tape, TapeSpec,
     fifo_write_amplification,
 };
 use units::{Duration, Instant};
 
 const SECOND: u64 = 1000 * MS;
 
-fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+pub(crate) fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(
         (found / expected - 1.0).abs() <= tolerance,
         "{what}: {found} and not {expected}"
@@ -38,7 +37,7 @@ fn flash(spare: f64) -> FlashSpec {
     }
 }
 
-fn random_pages(
+pub(crate) fn random_pages(
     action: Action,
     size: u64,
     page: u64,
@@ -327,203 +326,4 @@ fn a_tape_counts_how_often_it_stopped() {
     // A buffer of 2 MiB at 1 MB/s, emptied at 1.25 MB/s: one stop for each 10 MB.
     let found = stops(Duration::from_secs_f64(32_768.0 / 1e6));
     assert!((13..=17).contains(&found), "{found}");
-}
-
-fn link(window: u64) -> LinkSpec {
-    LinkSpec {
-        bandwidth: 1.25e6,
-        round_trip: 4 * MS,
-        packet: 1500,
-        header: 0,
-        window,
-        request: 1 << 30,
-    }
-}
-
-/// A server that answers at once.
-fn server() -> Box<dyn Device> {
-    Box::new(Station::new(
-        ServiceLaw::Constant { time_ns: 0.0 },
-        Some(1),
-        1,
-    ))
-}
-
-/// W / (L + W / B).
-#[test]
-fn a_window_limits_a_link() {
-    for window in [4096, 9216, 24_576] {
-        for action in [Action::Read, WRITE] {
-            let mut link = Link::new(link(window), server());
-            let bytes = 100 * window;
-            let end = finish(&mut link, Instant(0), command(action, 0, bytes));
-            let found = bytes as f64 * 1e9 / end.0 as f64;
-            let w = window as f64;
-            close(found, w / (0.004 + w / 1.25e6), 0.001, "the rate");
-        }
-    }
-}
-
-#[test]
-fn requests_on_a_link_come_one_after_the_other_with_the_server_in_series() {
-    let spec = LinkSpec {
-        request: 8192,
-        window: 65_536,
-        ..link(0)
-    };
-    let time_ns = 10e6;
-    let server = Box::new(Station::new(ServiceLaw::Constant { time_ns }, Some(1), 1));
-    let mut link = Link::new(spec, server);
-    let end = finish(&mut link, Instant(0), command(Action::Read, 0, 81_920));
-    let each = 0.010 + 0.004 + 8192.0 / 1.25e6;
-    close(end.0 as f64 / 1e9, 10.0 * each, 1e-6, "ten requests");
-}
-
-fn host() -> HostSpec {
-    HostSpec {
-        cpus: 1,
-        cpu_unit: None,
-        cpu_hit: MS,
-        cpu_overlapped: MS,
-        cpu_serial: 2 * MS,
-        cpu_byte: 0.0,
-        waiting: IoWait::Free,
-        memory: 64 << 20,
-        system: 0,
-        cache: 4 << 20,
-        cache_max: 4 << 20,
-        cache_growth: 0,
-        page: 4096,
-        read_ahead: 0,
-        writes: WritePolicy::Back {
-            dirty_share: 0.5,
-            interval: 5 * SECOND,
-        },
-        write_run: 65_536,
-    }
-}
-
-fn slow_storage() -> Box<dyn Device> {
-    let law = ServiceLaw::Constant { time_ns: 1e7 };
-    Box::new(Station::new(law, Some(1), 1))
-}
-
-#[test]
-fn a_host_answers_from_memory_and_charges_its_processor() {
-    let mut host = Host::new(host(), Box::new(Disk::new(disk(), 0)));
-    let mut storage = Host::new(self::host(), slow_storage());
-    let first = finish(&mut storage, Instant(0), command(Action::Read, 0, 4096));
-    assert_eq!(first, Instant(12 * MS), "the storage, and what comes after");
-    let again = finish(&mut storage, first, command(Action::Read, 0, 4096));
-    assert_eq!(again.since(first), Duration(MS));
-    // Hits C / F of uniform reads, with a cache of 1024 pages and a file of 4096.
-    let count = 20_000;
-    let warm = random_pages(Action::Read, 16 << 20, 4096, count);
-    outstanding(&mut host, 1, warm);
-    let mut hits = 0;
-    let mut now = Instant(1000 * SECOND);
-    for command in random_pages(Action::Read, 16 << 20, 4096, count) {
-        let end = finish(&mut host, now, command);
-        hits += usize::from(end.since(now) == Duration(MS));
-        now = end;
-    }
-    close(hits as f64 / count as f64, 0.25, 0.03, "the share of hits");
-}
-
-/// Reads in order bring 64 KiB more each time they go to the storage: one in seventeen does.
-#[test]
-fn reading_ahead_into_memory_saves_the_way_to_the_storage() {
-    let spec = HostSpec {
-        read_ahead: 65_536,
-        ..host()
-    };
-    let mut host = Host::new(spec, slow_storage());
-    let reads = (0..170).map(|number| command(Action::Read, number * 4096, 4096));
-    let ends = one_by_one(&mut host, Duration::ZERO, reads);
-    let is_slow = |pair: &&[Instant]| pair[1].since(pair[0]) > Duration(MS);
-    assert_eq!(ends.windows(2).filter(is_slow).count(), 10);
-}
-
-/// Two tasks: free, the processor works for one while the storage works for the other; spinning,
-/// nothing overlaps.
-#[test]
-fn a_spinning_processor_serves_one_task_at_a_time() {
-    let time = |waiting, tasks| {
-        let spec = HostSpec {
-            waiting,
-            cache: 0,
-            cache_max: 0,
-            cpu_overlapped: 0,
-            cpu_serial: 5 * MS,
-            ..host()
-        };
-        let mut host = Host::new(spec, slow_storage());
-        let reads = (0..200).map(|number| command(Action::Read, number * 4096, 4096));
-        outstanding(&mut host, tasks, reads).as_nanos() / MS
-    };
-    assert_eq!(time(IoWait::Free, 1), 200 * 15);
-    assert_eq!(time(IoWait::Free, 2), 200 * 10 + 5);
-    assert_eq!(time(IoWait::Spinning, 1), 200 * 15);
-    let spun = time(IoWait::Spinning, 2);
-    assert!(spun.abs_diff(200 * 15) <= 5, "{spun}");
-}
-
-#[test]
-fn writes_are_kept_until_too_much_is_dirty_or_somebody_asks() {
-    let mut host = Host::new(host(), slow_storage());
-    let mut now = Instant(0);
-    for number in 0..100 {
-        let end = finish(&mut host, now, command(WRITE, number * 4096, 4096));
-        assert_eq!(end.since(now), Duration(MS), "write {number}");
-        now = end;
-    }
-    // 100 pages in runs of 16, of 10 ms each; then the storage's own flush.
-    let flushed = finish(&mut host, now, command(Action::Flush, 0, 0));
-    assert_eq!(flushed.since(now), Duration(80 * MS));
-    // More than twice half of the cache is dirty: the writer gets the rate of the storage.
-    let count = 20_000;
-    let writes = (0..count).map(|number| command(WRITE, number * 8192, 4096));
-    let spent = outstanding(&mut host, 1, writes.skip(100));
-    close(
-        spent.as_secs_f64(),
-        (count as f64 - 1100.0) / 100.0,
-        0.06,
-        "throttled",
-    );
-}
-
-#[test]
-fn memory_of_programs_takes_the_file_cache_away() {
-    let spec = HostSpec {
-        memory: 8 << 20,
-        ..host()
-    };
-    let mut host = Host::new(spec, slow_storage());
-    let read_all = |host: &mut Host, now| {
-        let mut now = now;
-        let mut hits = 0;
-        for number in 0..1024_u64 {
-            let end = finish(host, now, command(Action::Read, number * 4096, 4096));
-            hits += usize::from(end.since(now) == Duration(MS));
-            now = end;
-        }
-        (now, hits)
-    };
-    let (now, _) = read_all(&mut host, Instant(0));
-    let (now, hits) = read_all(&mut host, now);
-    assert_eq!(hits, 1024, "all of it fits");
-    let work = Action::Compute {
-        work_ns: MS,
-        touched: 6 << 20,
-    };
-    let work = Command {
-        client: Some(workload::ClientId(1)),
-        ..command(work, 0, 0)
-    };
-    let now = finish(&mut host, now, work);
-    let (_, hits) = read_all(&mut host, now);
-    assert_eq!(
-        hits, 0,
-        "LRU and a loop: half of it in memory is none of it"
-    );
 }

@@ -269,7 +269,7 @@ fn users_who_never_are_there_together_are_no_load_of_that_many() {
 #[test]
 fn a_machine_says_how_busy_its_processor_and_its_disk_are() {
     let one = profile(20, Duration::from_millis(100), Gap::NONE);
-    let machine = "sim:ppro?file-cache-max=13M&size=40M";
+    let machine = "sim:ppro?file-cache-max=13M&size=40M&file-read-ahead=0";
     let found = measure(vec![one], 4, machine, 2_000);
     let whole = found.load.series.as_ref().and_then(|it| it.total());
     let whole = whole.expect("intervals");

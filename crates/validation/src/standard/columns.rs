@@ -64,8 +64,6 @@ pub(super) enum ColumnVerdict {
     Within(f64),
     /// Between those of two models.
     Between,
-    /// Between those of two models, which it was not when it was first compared, for this reason.
-    MissedBetween(&'static str),
     /// Shown, and this is why no more.
     Shown(&'static str),
 }
@@ -96,7 +94,6 @@ impl ColumnVerdict {
             }),
             Self::Within(tolerance) => row.within(tolerance),
             Self::Between => row.judged(Bar::Bracket),
-            Self::MissedBetween(why) => row.missed(Bar::Bracket, why),
             Self::Shown(why) if row.note.is_empty() => row.noted(why),
             Self::Shown(_) => row,
         }

@@ -4,7 +4,7 @@ use procedure::Preparation;
 use results::{StandardTable, TransactionLoad, UserTimes, ValidationRow};
 use units::Duration;
 
-use super::columns::{JudgedColumn, StandardColumn, as_published};
+use super::columns::{ColumnVerdict, JudgedColumn, StandardColumn, as_published};
 use crate::hand::loads_of_users;
 use crate::{Rows, ValidationError};
 use host::interrupt::Interrupt;
@@ -206,20 +206,24 @@ impl<'a> StandardSection<'a> {
         Ok(rows)
     }
 
-    /// Rows of two models, between which the published figure is looked for: processors that spin
-    /// while they wait, and ones that do not.
+    /// Rows of two models, between which the published figure is looked for: processors on which
+    /// those who wait loop with their share of it, and with all of it. A row that is held against a
+    /// tolerance is of the first.
     pub fn brackets(&self, tasks: &[&str], columns: &[JudgedColumn], seeds: u64) -> Rows {
         let those: Vec<StandardColumn> = columns.iter().map(|it| it.0).collect();
-        let spinning = self.means(self.pc.target, tasks, &those, seeds)?;
-        let free = format!("{}?waiting=free", self.pc.target);
-        let free = self.means(&free, tasks, &those, seeds)?;
+        let polling = self.means(self.pc.target, tasks, &those, seeds)?;
+        let spinning = format!("{}?waiting=spinning", self.pc.target);
+        let spinning = self.means(&spinning, tasks, &those, seeds)?;
         let mut rows = Vec::new();
         for (place, (column, verdict)) in columns.iter().enumerate() {
             for (index, tasks) in tasks.iter().enumerate() {
                 let row = self.row(tasks, column);
                 let [one, other] =
-                    [&spinning, &free].map(|found| as_published(column, found[index][place]));
-                rows.extend(row.map(|row| verdict.of(row.between(one, other))));
+                    [&polling, &spinning].map(|found| as_published(column, found[index][place]));
+                rows.extend(row.map(|row| match verdict {
+                    ColumnVerdict::Within(_) => verdict.of(row.simulated(one)),
+                    _ => verdict.of(row.between(one, other)),
+                }));
             }
         }
         Ok(rows)
