@@ -31,6 +31,16 @@ pub fn open_recorded_model(text: &str, setup: &Setup) -> Result<SimSpec, SimErro
     SimSpec::parse_with(text, &mut |path| recorded(path, setup))
 }
 
+/// Whether a target is a model whose host has a file cache. What is wrong with a model is said by
+/// whoever opens it.
+#[must_use]
+pub fn has_file_cache(target: &TargetName) -> bool {
+    let spec = target.model().and_then(|text| open_model(text).ok());
+    let machine = spec.as_ref().and_then(|spec| spec.machine());
+    let host = machine.and_then(|machine| machine.host.as_ref());
+    host.is_some_and(|host| host.cache_max > 0)
+}
+
 /// What a unit of the DISKRAND document's processor work takes on that machine, where it is a model
 /// whose definition says so. What is wrong with a model is said by whoever opens it.
 #[must_use]

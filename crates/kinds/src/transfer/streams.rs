@@ -173,7 +173,7 @@ fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), Benc
     let reason = if is_model && beside.is_some() {
         "a model's time is virtual, and nothing real can be measured with it: leave --beside out"
     } else if is_model && request.mode != TransferMode::Simulated {
-        "a model has no page cache: leave --mode out"
+        "a model takes no mode, but --mode buffered where it has a file cache: leave --mode out"
     } else if beside.is_some_and(TargetName::is_model) {
         "--beside names a model, whose time is virtual: name a real target"
     } else {

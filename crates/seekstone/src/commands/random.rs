@@ -1,6 +1,7 @@
 //! `seekstone random`: service times of random access.
 
 use kinds::random_access::{RandomRequest, measure_random};
+use lab::simulated::has_file_cache;
 use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
 use results::{RandomKind, Setup};
 use units::{Bytes, Duration};
@@ -74,9 +75,9 @@ fn check(args: &RandomArgs) -> Result<(), UsageError> {
         );
         return Err(UsageError(text));
     }
-    if args.buffered && args.target.is_model() {
+    if args.buffered && args.target.is_model() && !has_file_cache(&args.target) {
         return Err(UsageError(
-            "--buffered: a model has no page cache; leave it out".into(),
+            "--buffered: this model has no file cache; leave it out".into(),
         ));
     }
     Ok(())

@@ -3,6 +3,7 @@
 use drivers::{Caching, Checking};
 use kinds::transfer::{Sharing, TransferRequest, measure_transfer};
 use lab::bench::BenchRequest;
+use lab::simulated::has_file_cache;
 use lab::simulated::keep_texts;
 use procedure::{OfferedRow, OnError, RoundsRule};
 use results::{Setup, TransferMode};
@@ -129,10 +130,13 @@ fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
 }
 
 fn mode(args: &TransferArgs) -> TransferMode {
-    args.mode.unwrap_or(match args.target.is_model() {
-        true => TransferMode::Simulated,
-        false => TransferMode::Direct,
-    })
+    let is_model = args.target.is_model();
+    match args.mode {
+        None if is_model => TransferMode::Simulated,
+        // All that a model with a file cache reads and writes goes through it.
+        Some(TransferMode::Buffered) if has_file_cache(&args.target) => TransferMode::Simulated,
+        asked => asked.unwrap_or(TransferMode::Direct),
+    }
 }
 
 fn blocks(asked: &[Bytes]) -> Result<Vec<u32>, UsageError> {

@@ -353,7 +353,7 @@ fn targets_that_cannot_be_measured_are_told() {
         (
             &["sim:mm1", "--buffered"],
             2,
-            "--buffered: a model has no page cache; leave it out",
+            "--buffered: this model has no file cache; leave it out",
         ),
         (
             &["sim:mm1?size=1MiB", "--blocks", "256KiB"],

@@ -309,7 +309,7 @@ fn mistakes_are_told_before_anything_is_made() {
         (
             &["sim:mm1", "--mode", "cold"],
             2,
-            "a model has no page cache",
+            "a model takes no mode, but --mode buffered where it has a file cache",
         ),
         (
             &["sim:mm1", "--beside", &path],

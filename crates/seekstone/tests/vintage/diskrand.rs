@@ -38,7 +38,9 @@ fn memory_of_a_program_is_taken_from_a_models_file_cache() {
             "diskrand", "Read", disk, "99", "10", log, "1000", "0", kilobytes, "0",
         ];
         let ended = scratch.check(&args, 0, "10 transactions, 10000 I/Os in ");
-        let (_, after) = ended.stdout.split_once("response mean ").expect("a mean");
+        let said = &ended.stdout;
+        assert!(said.contains("the file cache answered "), "{said}");
+        let (_, after) = said.split_once("response mean ").expect("a mean");
         let number = after.split_whitespace().next().expect("a number");
         number.parse().expect("seconds")
     };

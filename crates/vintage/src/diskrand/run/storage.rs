@@ -26,6 +26,8 @@ const SLICE: Duration = Duration::from_millis(50);
 const ROUNDS: u32 = 1000;
 /// A span of a user's time that is longer says how much of it is left.
 const LONG_WAIT: Duration = Duration::from_secs(2);
+/// Bytes of a page that a driver counts.
+const PAGE_BYTES: u64 = 4096;
 /// What is kept when a signal comes in a wait; whoever knows better says so.
 const KEPT: &str = "the lines so far are in the log";
 
@@ -269,7 +271,7 @@ impl<'a> TimedStorage<'a> {
             counters,
         } = &self.machine
         else {
-            return None;
+            return self.share_of_file_cache();
         };
         if *is_direct {
             return Some("past the page cache (direct I/O)".into());
@@ -282,5 +284,15 @@ impl<'a> TimedStorage<'a> {
                 100.0 * share
             )
         })
+    }
+
+    /// The same of a model with a file cache.
+    fn share_of_file_cache(&self) -> Option<String> {
+        let fetched = self.driver.activity()?.pages_fetched? * PAGE_BYTES;
+        let answered = self.bytes_read.saturating_sub(fetched);
+        let share = 100 * answered / self.bytes_read.max(1);
+        Some(format!(
+            "the file cache answered {share} % of the bytes read"
+        ))
     }
 }
