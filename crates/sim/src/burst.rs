@@ -6,11 +6,10 @@
 //! What clouds say of theirs is the same law: a full bucket lasts credits / (burst - baseline).
 //! Operations that follow each other are not merged, as some clouds do.
 
-use units::{
-    Bytes, Instant, UnitError, format_count, format_duration_ns, parse_percent, parse_rate,
-};
+use units::{Bytes, UnitError, format_count, format_duration_ns, parse_percent, parse_rate};
 
-use crate::device::{Action, Answer, Calendar, Command, Device, first};
+use crate::device::{Action, Command, Device};
+use crate::paced::{PacedDevice, Pacer};
 
 /// A limit, in operations or bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -188,7 +187,16 @@ impl BurstLimits {
     pub fn around(&self, device: Box<dyn Device>) -> Box<dyn Device> {
         match self.is_none() {
             true => device,
-            false => Box::new(LimitedDevice::new(self, device)),
+            false => {
+                let meters = self.limits.iter();
+                let pacer = BurstPacer {
+                    meters: meters
+                        .map(|(_, limit)| BurstMeter::new(*limit, self.left))
+                        .collect(),
+                    limits: self.clone(),
+                };
+                Box::new(PacedDevice::new(pacer, device))
+            }
         }
     }
 
@@ -263,34 +271,16 @@ impl BurstMeter {
     }
 }
 
-/// A device behind its limits.
+/// The buckets of a device at work.
 #[derive(Debug)]
-pub struct LimitedDevice {
+struct BurstPacer {
     limits: BurstLimits,
     /// One for each limit.
     meters: Vec<BurstMeter>,
-    device: Box<dyn Device>,
-    /// What cannot pay yet.
-    waiting: Calendar<Command>,
 }
 
-impl LimitedDevice {
-    /// With the buckets as full as the limits say.
-    #[must_use]
-    pub fn new(limits: &BurstLimits, device: Box<dyn Device>) -> Self {
-        let meters = limits.limits.iter();
-        Self {
-            meters: meters
-                .map(|(_, limit)| BurstMeter::new(*limit, limits.left))
-                .collect(),
-            limits: limits.clone(),
-            device,
-            waiting: Calendar::default(),
-        }
-    }
-
-    /// When a command may begin, which it has paid for.
-    fn paid(&mut self, now: Instant, command: &Command) -> Instant {
+impl Pacer for BurstPacer {
+    fn begin(&mut self, now: f64, command: &Command) -> f64 {
         let limits = &self.limits;
         let asked: Vec<(usize, f64)> = limits
             .limits
@@ -301,47 +291,12 @@ impl LimitedDevice {
             .collect();
         let opens = asked
             .iter()
-            .map(|&(index, cost)| self.meters[index].opens(now.0 as f64, cost));
-        let begin = opens.fold(now.0 as f64, f64::max);
+            .map(|&(index, cost)| self.meters[index].opens(now, cost));
+        let begin = opens.fold(now, f64::max);
         for (index, cost) in asked {
             self.meters[index].pay(begin, cost);
         }
-        Instant(begin.ceil() as u64).max(now)
-    }
-}
-
-impl Device for LimitedDevice {
-    fn size(&self) -> u64 {
-        self.device.size()
-    }
-
-    fn begin(&mut self, now: Instant, command: Command) {
-        let begin = self.paid(now, &command);
-        if begin > now {
-            self.waiting.plan(begin, command);
-        } else {
-            self.device.begin(now, command);
-        }
-    }
-
-    fn next(&self) -> Option<Instant> {
-        first(self.waiting.next(), self.device.next())
-    }
-
-    fn tape_stops(&self) -> Option<u64> {
-        self.device.tape_stops()
-    }
-
-    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
-        loop {
-            if self.device.next().is_some_and(|at| at <= now) {
-                self.device.step(now, answers);
-            } else if let Some(command) = self.waiting.take(now) {
-                self.device.begin(now, command);
-            } else {
-                return;
-            }
-        }
+        begin
     }
 }
 

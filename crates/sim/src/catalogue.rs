@@ -1,7 +1,7 @@
 //! The devices and machines that are built in: texts, to be printed, copied and edited.
 
 /// Names and texts, in the order of lists.
-const DEVICES: [(&str, &str); 41] = [
+const DEVICES: [(&str, &str); 45] = [
     ("ppro", include_str!("../../../devices/ppro.toml")),
     ("ppro-dos", include_str!("../../../devices/ppro-dos.toml")),
     ("p100", include_str!("../../../devices/p100.toml")),
@@ -36,7 +36,17 @@ const DEVICES: [(&str, &str); 41] = [
     ("cdrom4", include_str!("../../../devices/cdrom4.toml")),
     ("dlt2000", include_str!("../../../devices/dlt2000.toml")),
     ("vm", include_str!("../../../devices/vm.toml")),
+    (
+        "st4000nm0023",
+        include_str!("../../../devices/st4000nm0023.toml"),
+    ),
+    (
+        "st8000as0002",
+        include_str!("../../../devices/st8000as0002.toml"),
+    ),
     ("nvme", include_str!("../../../devices/nvme.toml")),
+    ("qvo870", include_str!("../../../devices/qvo870.toml")),
+    ("m2-warm", include_str!("../../../devices/m2-warm.toml")),
     ("aws-gp2", include_str!("../../../devices/aws-gp2.toml")),
     ("aws-gp3", include_str!("../../../devices/aws-gp3.toml")),
     ("aws-st1", include_str!("../../../devices/aws-st1.toml")),

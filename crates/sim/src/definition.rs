@@ -7,6 +7,7 @@ mod devices;
 mod disk;
 mod file_system;
 mod form;
+mod limits;
 mod parts;
 
 use std::ops::Range;
@@ -20,10 +21,10 @@ pub use parts::ArrayPart;
 
 use form::{Context, DefinitionKey, Form, needed, optional, or};
 
-use crate::burst::BurstLimits;
 use crate::catalogue;
 use crate::machine::{DeviceSpec, MachineSpec};
 use crate::rt11::Rt11Spec;
+use crate::ssd::DeviceLimits;
 
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
@@ -232,7 +233,7 @@ impl DefinitionReader<'_> {
         &mut self,
         source: File<'_>,
         kind: DefinitionKind,
-    ) -> Option<(DeviceSpec, BurstLimits)> {
+    ) -> Option<(DeviceSpec, DeviceLimits)> {
         let mut form = whole(&mut self.context, source, kind.name());
         let spec = match kind {
             DefinitionKind::Disk => disk::read(&mut form).map(DeviceSpec::Disk),
@@ -243,7 +244,7 @@ impl DefinitionReader<'_> {
             DefinitionKind::Volume => devices::volume(&mut form).map(DeviceSpec::Volume),
             DefinitionKind::Link | DefinitionKind::Machine => None,
         };
-        let limits = parts::limits(&mut form);
+        let limits = limits::read(&mut form);
         form.finish(&[KIND.name, TITLE.name]);
         Some((spec?, limits?))
     }
@@ -493,7 +494,7 @@ fn placed(mut machine: MachineSpec, start: TargetStart) -> MachineSpec {
 }
 
 enum DefinitionPart {
-    Device(Box<(DeviceSpec, BurstLimits)>),
+    Device(Box<(DeviceSpec, DeviceLimits)>),
     Link(crate::link::LinkSpec),
 }
 

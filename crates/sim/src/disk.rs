@@ -24,7 +24,7 @@ use buffer::{BufferedRead, DiskBuffer};
 use geometry::Geometry;
 use mechanism::Mechanism;
 
-use crate::device::{Action, Answer, Command, Device, transfer_ns};
+use crate::device::{Action, Answer, Calendar, Command, Device, first, transfer_ns};
 
 /// The most sectors that the write cache brings to the platters in one go.
 const DESTAGE_MAX: u64 = 1024;
@@ -181,6 +181,11 @@ pub struct Disk {
     queue: VecDeque<Command>,
     busy: Option<Busy>,
     dirty: Dirty,
+    /// Answers to writes that the cache has taken, and when the bus is free of them.
+    promises: Calendar<Answer>,
+    bus_free: u64,
+    /// Where the write cache goes on without a seek.
+    written_to: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -218,11 +223,38 @@ impl Disk {
             queue: VecDeque::new(),
             busy: None,
             dirty: Dirty::default(),
+            promises: Calendar::default(),
+            bus_free: 0,
+            written_to: 0,
         }
+    }
+
+    /// Whether the write cache takes a command now, whatever arm and platters do.
+    fn has_room_for(&self, command: &Command) -> bool {
+        let sectors = self.sectors(command);
+        let held = self.dirty.sectors + (sectors.end - sectors.start);
+        is_volatile_write(command) && held <= self.write_cache_sectors()
+    }
+
+    /// Take a write into the cache, and promise it; says when.
+    fn promise(&mut self, now: Instant, command: &Command) -> Instant {
+        let sectors = self.sectors(command);
+        let bus = self.bus(sectors.end - sectors.start);
+        self.dirty.add(sectors);
+        self.bus_free = self.bus_free.max(now.0 + self.spec.overhead_write) + bus;
+        let taken = Instant(self.bus_free);
+        self.promises.plan(taken, command.done());
+        taken
     }
 
     /// Begin what comes next, if anything does.
     fn go_on(&mut self, now: Instant) {
+        while let Some(index) = self.queue.iter().position(is_volatile_write)
+            && self.has_room_for(&self.queue[index])
+            && let Some(command) = self.queue.remove(index)
+        {
+            self.promise(now, &command);
+        }
         let Some(index) = self.pick() else {
             if !self.dirty.extents.is_empty() {
                 self.destage(now);
@@ -277,9 +309,6 @@ impl Disk {
                         self.spec.write_settle,
                         &sectors,
                     )
-                } else if self.dirty.sectors + count <= self.write_cache_sectors() {
-                    self.dirty.add(sectors);
-                    now.0 + self.spec.overhead_write + self.bus(count)
                 } else {
                     return None;
                 }
@@ -351,12 +380,21 @@ impl Disk {
         let Some(sectors) = self.dirty.take(distance) else {
             return;
         };
-        let end = self.write(now.0, 0, self.spec.write_settle, &sectors);
+        let settle = match sectors.start == self.written_to {
+            true => 0,
+            false => self.spec.write_settle,
+        };
+        self.written_to = sectors.end;
+        let end = self.write(now.0, 0, settle, &sectors);
         self.busy = Some(Busy {
             until: Instant(end),
             answer: None,
         });
     }
+}
+
+const fn is_volatile_write(command: &Command) -> bool {
+    matches!(command.action, Action::Write(durability) if !durability.is_durable())
 }
 
 impl Dirty {
@@ -398,6 +436,13 @@ impl Device for Disk {
     }
 
     fn begin(&mut self, now: Instant, command: Command) {
+        let is_next = !self.queue.iter().any(is_volatile_write);
+        if is_next && self.has_room_for(&command) {
+            let until = self.promise(now, &command);
+            let answer = None;
+            self.busy.get_or_insert(Busy { until, answer });
+            return;
+        }
         self.queue.push_back(command);
         if self.busy.is_none() {
             self.go_on(now);
@@ -405,10 +450,13 @@ impl Device for Disk {
     }
 
     fn next(&self) -> Option<Instant> {
-        self.busy.map(|busy| busy.until)
+        first(self.busy.map(|busy| busy.until), self.promises.next())
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        while let Some(answer) = self.promises.take(now) {
+            answers.push(answer);
+        }
         while let Some(busy) = self.busy.take_if(|busy| busy.until <= now) {
             answers.extend(busy.answer);
             self.go_on(busy.until);

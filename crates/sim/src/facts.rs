@@ -42,7 +42,7 @@ impl MachineSpec {
             }
             DeviceSpec::Tape(spec) => {
                 facts.push(("streaming rate", rate(spec.streaming_rate())));
-                let mean = spec.locate as f64 + spec.search as f64 / 2.0;
+                let mean = (spec.locate + spec.track_change) as f64 + spec.search as f64 / 2.0;
                 facts.push(("mean search from the beginning", time(mean)));
             }
             DeviceSpec::Memory(spec) => {

@@ -22,12 +22,15 @@ mod link;
 mod machine;
 mod memory;
 mod pace;
+mod paced;
 mod processor;
 mod queue;
 mod raid;
 mod rt11;
+mod shingled;
 mod site;
 mod spec;
+mod ssd;
 mod station;
 mod tape;
 mod transport;
@@ -67,7 +70,9 @@ pub use rt11::{
     Allocation, ENTRIES_MAX, Rt11, Rt11Spec, Rt11Work, SEGMENTS_MAX, VOLUME_BLOCKS_MAX,
     default_segments,
 };
+pub use shingled::{ShingledDisk, ShinglesSpec, Shingling};
 pub use spec::{FileSystemSpec, SimError, SimSpec};
+pub use ssd::{DeviceLimits, HeatSpec, SlcCacheSpec};
 pub use station::{Served, ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};
 pub use transport::{

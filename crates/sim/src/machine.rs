@@ -2,7 +2,6 @@
 
 use random::{Purpose, Stream};
 
-use crate::burst::BurstLimits;
 use crate::cdrom::{Cd, CdSpec};
 use crate::controller::{Controller, ControllerSpec};
 use crate::definition::ArrayPart;
@@ -15,6 +14,7 @@ use crate::memory::{MemoryDevice, MemorySpec};
 use crate::raid::Array;
 use crate::rt11::Rt11Spec;
 use crate::site::{Port, ServedSite};
+use crate::ssd::DeviceLimits;
 use crate::tape::{Tape, TapeSpec};
 use crate::volume::{Volume, VolumeSpec};
 
@@ -53,7 +53,7 @@ pub struct MachineSpec {
     pub controller: Option<ControllerSpec>,
     pub device: DeviceSpec,
     /// What each device is held to, with its credits.
-    pub limits: BurstLimits,
+    pub limits: DeviceLimits,
     /// The first byte of the target on the storage.
     pub start: u64,
     /// The file system, if programs that use files are simulated.

@@ -2,7 +2,8 @@
 //! whenever it cannot keep streaming.
 //!
 //! Position: a byte lies at L f on even passes and at L (1 - f) on odd ones, with f its share of
-//! the pass; locating takes a fixed time and the distance at search speed. Streaming: when the
+//! the pass; locating takes a fixed time, the distance at search speed, and the change to another
+//! track, which a stream that comes to the end of one takes, too. Streaming: when the
 //! buffer runs dry, the drive stops and repositions; it starts again when the buffer is full. With
 //! a host slower than the tape, rate h, a buffer B, a tape rate R and a reposition time p, a cycle
 //! is the longer of p and B / h, and B / (R - h) of streaming. File marks: a skip over marks goes
@@ -25,6 +26,8 @@ pub struct TapeSpec {
     pub search: u64,
     /// What every locating takes besides.
     pub locate: u64,
+    /// From one track to another, turning round included.
+    pub track_change: u64,
     /// From the stop to being ready to stream again.
     pub reposition: u64,
     /// The drive's memory, in bytes of the host.
@@ -54,8 +57,7 @@ impl TapeSpec {
     #[must_use]
     pub fn locate_ns(&self, from: u64, to: u64) -> u64 {
         let place = |byte: u64| {
-            let on_tape = byte as f64 / self.compression / self.pass_bytes as f64;
-            let (pass, share) = (on_tape as u64, on_tape.fract());
+            let (pass, share) = self.place(byte);
             if pass.is_multiple_of(2) {
                 share
             } else {
@@ -63,15 +65,32 @@ impl TapeSpec {
             }
         };
         let distance = (place(from) - place(to)).abs();
-        self.locate + (distance * self.search as f64).round() as u64
+        let change = match self.place(from).0 == self.place(to).0 {
+            true => 0,
+            false => self.track_change,
+        };
+        self.locate + change + (distance * self.search as f64).round() as u64
+    }
+
+    /// The pass on which a byte of the host lies, and the share of the pass before it.
+    fn place(&self, byte: u64) -> (u64, f64) {
+        let on_tape = byte as f64 / self.compression / self.pass_bytes as f64;
+        (on_tape as u64, on_tape.fract())
+    }
+
+    /// Nanoseconds of changing tracks from one byte of the host to a later one.
+    fn changes_ns(&self, from: u64, to: u64) -> u64 {
+        (self.place(to).0 - self.place(from).0) * self.track_change
     }
 
     /// Nanoseconds to skip over file marks from one byte of the host to a later one: every inch of
     /// every pass between them goes by at search speed.
     #[must_use]
     pub fn skip_ns(&self, from: u64, to: u64) -> u64 {
-        let passes = to.saturating_sub(from) as f64 / self.compression / self.pass_bytes as f64;
-        self.locate + (passes * self.search as f64).round() as u64
+        let to = to.max(from);
+        let passes = (to - from) as f64 / self.compression / self.pass_bytes as f64;
+        let search = (passes * self.search as f64).round() as u64;
+        self.locate + self.changes_ns(from, to) + search
     }
 }
 
@@ -174,6 +193,7 @@ impl TapeDrive {
         let arrives = (command.len as f64 * 1e9 / self.spec.bus).ceil() as u64;
         self.stream_to(now + arrives);
         now += arrives;
+        self.clock += self.spec.changes_ns(command.offset, command.end());
         self.level += command.len as f64;
         let full = self.spec.buffer as f64;
         if self.level >= full {
@@ -192,6 +212,7 @@ impl TapeDrive {
     fn read(&mut self, now: u64, command: &Command) -> u64 {
         let mut now = self.turn_to(now, TapeDirection::Reading, command.offset);
         self.stream_to(now);
+        self.clock += self.spec.changes_ns(command.offset, command.end());
         let mut left = command.len as f64;
         let full = self.spec.buffer as f64;
         // A command may be longer than the buffer: take it part by part.

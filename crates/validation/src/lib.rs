@@ -11,6 +11,7 @@ mod diskrand;
 mod experiment;
 mod hand;
 mod laws;
+mod modern;
 mod over_lan;
 mod queues;
 mod rpt;
@@ -81,7 +82,7 @@ pub enum ValidationError {
 type Rows = Result<Vec<ValidationRow>, ValidationError>;
 
 /// What fills the tables.
-const FIGURES: [Fillers<Figures>; 7] = [
+const FIGURES: [Fillers<Figures>; 8] = [
     diskrand::FIGURES,
     together::FIGURES,
     transfer::FIGURES,
@@ -89,6 +90,7 @@ const FIGURES: [Fillers<Figures>; 7] = [
     copying::FIGURES,
     tapes::FIGURES,
     rpt::FIGURES,
+    modern::FIGURES,
 ];
 const ROWS: [Fillers<Rows>; 5] = [
     standard::ROWS,

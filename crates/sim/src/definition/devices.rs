@@ -131,6 +131,11 @@ const LOCATE: DefinitionKey = or(
     "0",
     "what every search takes besides, such as \"5 s\"",
 );
+const TRACK_CHANGE: DefinitionKey = or(
+    "track-change",
+    "0",
+    "from one track to another, such as \"5 s\"",
+);
 const REPOSITION: DefinitionKey = needed("reposition", "from stop to stream, such as \"3 s\"");
 const TAPE_BUFFER: DefinitionKey = needed("buffer", "the drive's memory, such as \"2 MiB\"");
 const COMPRESSION: DefinitionKey = or("compression", "1", "bytes for each on tape, such as 1.5");
@@ -147,6 +152,7 @@ pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
         form.span(&LOCATE),
         form.span(&REPOSITION),
     );
+    let track_change = form.span(&TRACK_CHANGE);
     let buffer = form.size_in(&TAPE_BUFFER, 1024..=1 << 40);
     let compression = form.number(&COMPRESSION, 0.1..=1000.0);
     let bus = form.rate(&TAPE_BUS);
@@ -162,6 +168,7 @@ pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
         rate: rate?,
         search: times.0?,
         locate: times.1?,
+        track_change: track_change?,
         reposition: times.2?,
         buffer,
         compression: compression?,

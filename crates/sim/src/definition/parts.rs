@@ -1,8 +1,7 @@
-//! The keys of a machine's parts around its device: limits, host, array, controller.
+//! The keys of a machine's parts around its device: host, array, controller.
 
 use units::{Duration, Instant};
 
-use crate::burst::{BurstLimits, LIMITS, parse_left};
 use crate::controller::ControllerSpec;
 use crate::definition::form::{Absent, DefinitionKey, Form, needed, optional, or};
 use crate::host::{HostSpec, IoWait, WritePolicy};
@@ -69,8 +68,9 @@ const AHEAD_STREAMS: DefinitionKey = or(
     "16",
     "streams that it reads ahead for: 1 where it loses one that another interrupts",
 );
-const READ_RUN: DefinitionKey = optional(
+const READ_RUN: DefinitionKey = or(
     "read-run",
+    "1 GiB",
     "the longest read of the storage, but where it reads ahead, \"64 KiB\"",
 );
 const WRITES: DefinitionKey = or("writes", "back", "\"back\" or \"through\" the file cache");
@@ -108,12 +108,7 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     let page = form.size_in(&HOST_PAGE, 512..=1 << 24);
     let read_ahead = form.size(&AHEAD);
     let read_ahead_streams = form.count(&AHEAD_STREAMS, 1..=1024);
-    let read_run = if form.has(&READ_RUN) {
-        form.size(&READ_RUN)
-    } else {
-        form.knows(&READ_RUN);
-        Some(u64::MAX)
-    };
+    let read_run = form.size(&READ_RUN);
     let is_back = form.word(&WRITES, &[("back", true), ("through", false)]);
     let (share, age) = (form.share(&DIRTY), form.span(&DIRTY_AGE));
     let write_run = form.size(&WRITE_RUN);
@@ -304,44 +299,4 @@ pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
     let (time, rate) = (form.span(&CONTROLLER_TIME), form.rate(&CONTROLLER_RATE));
     let (cache, time) = (cache?, time?);
     Some((cache > 0).then_some(ControllerSpec { cache, time, rate }))
-}
-
-const IO_SIZE: DefinitionKey = optional(
-    "io-size",
-    "what one operation moves for one credit, such as \"256 KiB\"",
-);
-const CREDITS: DefinitionKey = or(
-    "credits",
-    "100%",
-    "the share of each bucket that is there at the start, such as \"5%\"",
-);
-
-/// Read what a device is held to.
-pub fn limits(form: &mut Form<'_, '_>) -> Option<BurstLimits> {
-    let mut limits = Vec::new();
-    let mut is_read = true;
-    for limit in &LIMITS {
-        let key = optional(limit.name, limit.meaning);
-        if form.has(&key) {
-            let read = form.read(&key, |text| limit.parse(text).ok());
-            is_read &= read.is_some();
-            limits.extend(read.map(|read| (limit, read)));
-        } else {
-            form.knows(&key);
-        }
-    }
-    if limits.is_empty() && is_read {
-        form.knows(&IO_SIZE);
-        form.knows(&CREDITS);
-        return Some(BurstLimits::default());
-    }
-    let io_size = form
-        .has(&IO_SIZE)
-        .then(|| form.size_in(&IO_SIZE, 512..=1 << 30));
-    let left = form.read(&CREDITS, |text| parse_left(text).ok());
-    let io_size = match io_size {
-        Some(size) => Some(size?),
-        None => None,
-    };
-    is_read.then_some(BurstLimits::new(limits, io_size, left?))
 }

@@ -101,10 +101,7 @@ fn a_write_cache_promises_and_a_flush_keeps_it() {
     assert!(flushed.since(first) > Duration(2 * MS), "{flushed}");
     // In the long run it is no faster than the platters: at most as many as fit are ahead.
     let count = 400_u64;
-    let mut stream = Stream::new(5, 0, Purpose::Address);
-    let place = std::iter::repeat_with(|| stream.below(50)).take(count as usize);
-    let places: Vec<u64> = place.collect();
-    let writes = || places.iter().map(|&place| write(place));
+    let writes = || (0..count).map(|number| write(number * 7 % 50));
     let cached = outstanding(&mut Disk::new(spec.clone(), 0), 1, writes());
     let through = DiskSpec {
         write_cache: 0,

@@ -168,7 +168,7 @@ fn reading_ahead_for_one_stream_is_lost_when_two_alternate() {
             ..host()
         };
         let mut host = Host::new(spec, slow_storage());
-        let place = |number: u64| (number % 2 << 20) + number / 2 * 4096;
+        let place = |number: u64| ((number % 2) << 20) + number / 2 * 4096;
         let reads = (0..170).map(|number| command(Action::Read, place(number), 4096));
         let ends = one_by_one(&mut host, Duration::ZERO, reads);
         let is_slow = |pair: &&[Instant]| pair[1].since(pair[0]) > Duration(MS);

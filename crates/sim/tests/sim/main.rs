@@ -12,6 +12,7 @@ mod group;
 mod hosts_and_links;
 mod jobs;
 mod machine_faults;
+mod modern;
 mod other_devices;
 mod queues;
 mod rt11;

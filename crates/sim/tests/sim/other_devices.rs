@@ -233,6 +233,7 @@ fn tape() -> TapeSpec {
         rate: 1.25e6,
         search: 92 * SECOND,
         locate: 0,
+        track_change: 0,
         reposition: 3 * SECOND,
         buffer: 2 << 20,
         compression: 1.0,
@@ -298,6 +299,26 @@ fn locating_on_tape_follows_the_serpentine() {
         .sum::<f64>()
         / 1e4;
     close(mean, 46.0 * SECOND as f64, 0.01, "the mean");
+}
+
+/// To another track it takes the change, at whatever length of tape; a stream pays for each track.
+#[test]
+fn changing_tracks_takes_its_time() {
+    let spec = TapeSpec {
+        track_change: 5 * SECOND,
+        ..tape()
+    };
+    let pass = spec.pass_bytes;
+    assert_eq!(spec.locate_ns(0, 2 * pass), 5 * SECOND);
+    assert_eq!(spec.locate_ns(0, pass / 2), spec.search / 2);
+    assert_eq!(spec.skip_ns(0, 3 * pass), 3 * (spec.search + 5 * SECOND));
+    let commands = || (0..(3 * pass) >> 20).map(|number| command(WRITE, number << 20, 1 << 20));
+    let end = |spec: TapeSpec| {
+        let ends = one_by_one(&mut Tape::new(spec), Duration::ZERO, commands());
+        ends[ends.len() - 1]
+    };
+    let changes = end(spec).since(end(tape())).as_nanos() as f64 / SECOND as f64;
+    close(changes, 10.0, 0.01, "two changes");
 }
 
 /// A locate takes the short way from pass to pass; a skip over marks sees every inch.

@@ -146,6 +146,7 @@ fn devices_come_back_as_they_were_left() {
         rate,
         search: 1000 * MS,
         locate: 0,
+        track_change: 0,
         reposition: 100 * MS,
         buffer: 8 * RECORD,
         compression: 1.0,

@@ -1,0 +1,188 @@
+//! The keys of what a device is held to: shingles, burst credits, the cache of a consumer's SSD,
+//! heat.
+
+use crate::burst::{BurstLimits, LIMITS, parse_left};
+use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
+use crate::shingled::{ShinglesSpec, Shingling};
+use crate::ssd::{DeviceLimits, HeatSpec, SlcCacheSpec};
+
+const IO_SIZE: DefinitionKey = optional(
+    "io-size",
+    "what one operation moves for one credit, such as \"256 KiB\"",
+);
+const CREDITS: DefinitionKey = or(
+    "credits",
+    "100%",
+    "the share of each bucket that is there at the start, such as \"5%\"",
+);
+
+/// Read what a device is held to.
+pub fn read(form: &mut Form<'_, '_>) -> Option<DeviceLimits> {
+    let shingles = shingles(form);
+    let (burst, slc, heat) = (burst(form), slc(form), heat(form));
+    Some(DeviceLimits {
+        shingles: shingles?,
+        burst: burst?,
+        slc: slc?,
+        heat: heat?,
+    })
+}
+
+fn burst(form: &mut Form<'_, '_>) -> Option<BurstLimits> {
+    let mut limits = Vec::new();
+    let mut is_read = true;
+    for limit in &LIMITS {
+        let key = optional(limit.name, limit.meaning);
+        if form.has(&key) {
+            let read = form.read(&key, |text| limit.parse(text).ok());
+            is_read &= read.is_some();
+            limits.extend(read.map(|read| (limit, read)));
+        } else {
+            form.knows(&key);
+        }
+    }
+    if limits.is_empty() && is_read {
+        form.knows(&IO_SIZE);
+        form.knows(&CREDITS);
+        return Some(BurstLimits::default());
+    }
+    let io_size = form
+        .has(&IO_SIZE)
+        .then(|| form.size_in(&IO_SIZE, 512..=1 << 30));
+    let left = form.read(&CREDITS, |text| parse_left(text).ok());
+    let io_size = match io_size {
+        Some(size) => Some(size?),
+        None => None,
+    };
+    is_read.then_some(BurstLimits::new(limits, io_size, left?))
+}
+
+const SHINGLES: DefinitionKey = optional(
+    "shingles",
+    "who keeps the order of writes: \"host-aware\", \"drive-managed\"",
+);
+const BAND: DefinitionKey = or(
+    "band",
+    "32 MiB",
+    "bytes written in order, such as \"32 MiB\"",
+);
+const MEDIA_CACHE: DefinitionKey = or("media-cache", "20 GB", "bytes for other writes, \"20 GB\"");
+const CLEANS_AFTER: DefinitionKey = or(
+    "cleans-after",
+    "1s",
+    "without a command before bands are cleaned, such as \"1 s\"",
+);
+
+fn shingles(form: &mut Form<'_, '_>) -> Option<Option<ShinglesSpec>> {
+    if !form.has(&SHINGLES) {
+        know(form, &[SHINGLES, BAND, MEDIA_CACHE, CLEANS_AFTER]);
+        return Some(None);
+    }
+    let words = [
+        ("host-aware", Shingling::HostAware),
+        ("drive-managed", Shingling::DriveManaged),
+    ];
+    let shingling = form.word(&SHINGLES, &words);
+    let band = form.size_in(&BAND, 1 << 16..=1 << 40);
+    let cache = form.size_in(&MEDIA_CACHE, 1 << 20..=1 << 40);
+    let idle = form.span(&CLEANS_AFTER);
+    Some(Some(ShinglesSpec {
+        shingling: shingling?,
+        band: band?,
+        cache: cache?,
+        idle: idle?,
+    }))
+}
+
+const SLC_CACHE: DefinitionKey = optional(
+    "slc-cache",
+    "bytes of writes that one-bit cells take at their rate, such as \"42 GB\"",
+);
+const SLC_RATE: DefinitionKey = needed("slc-rate", "of writing them, such as \"520 MB/s\"");
+const RATE_PAST: DefinitionKey = needed("slc-past", "of writing all else, such as \"80 MB/s\"");
+const SLC_EMPTYING: DefinitionKey = or(
+    "slc-emptying",
+    "80 MB/s",
+    "at which they are emptied while nobody writes, such as \"80 MB/s\"",
+);
+const SLC_IDLE: DefinitionKey = or(
+    "slc-idle",
+    "1s",
+    "without a write before that begins, such as \"1 s\"",
+);
+
+/// Tell of keys that mean something only where another one is.
+fn know(form: &mut Form<'_, '_>, keys: &[DefinitionKey]) {
+    for key in keys {
+        form.knows(key);
+    }
+}
+
+fn slc(form: &mut Form<'_, '_>) -> Option<Option<SlcCacheSpec>> {
+    if !form.has(&SLC_CACHE) {
+        know(
+            form,
+            &[SLC_CACHE, SLC_RATE, RATE_PAST, SLC_EMPTYING, SLC_IDLE],
+        );
+        return Some(None);
+    }
+    let bytes = form.size(&SLC_CACHE);
+    let (rate, rate_past) = (form.rate(&SLC_RATE), form.rate(&RATE_PAST));
+    let (emptying, idle) = (form.rate(&SLC_EMPTYING), form.span(&SLC_IDLE));
+    Some(Some(SlcCacheSpec {
+        bytes: bytes?,
+        rate: rate?,
+        rate_past: rate_past?,
+        emptying: emptying?,
+        idle: idle?,
+    }))
+}
+
+const HEAT: DefinitionKey = optional("heat-per-gib", "degrees that a GiB adds, such as 0.5");
+const COOLING: DefinitionKey = needed("cooling", "its time constant, such as \"2 min\"");
+const AMBIENT: DefinitionKey = or("ambient", "40", "degrees around it, such as 40");
+const THROTTLE_AT: DefinitionKey = or("throttle-at", "70", "degrees at which its rate is cut");
+const THROTTLE_BELOW: DefinitionKey =
+    or("throttle-below", "65", "degrees at which it is given back");
+const THROTTLE_RATE: DefinitionKey =
+    needed("throttle-rate", "while it is cut, such as \"200 MB/s\"");
+
+fn heat(form: &mut Form<'_, '_>) -> Option<Option<HeatSpec>> {
+    if !form.has(&HEAT) {
+        know(
+            form,
+            &[
+                HEAT,
+                COOLING,
+                AMBIENT,
+                THROTTLE_AT,
+                THROTTLE_BELOW,
+                THROTTLE_RATE,
+            ],
+        );
+        return Some(None);
+    }
+    let gib = f64::from(1 << 30);
+    let heat = form.number(&HEAT, 1e-6..=1e6);
+    let cooling = form.span(&COOLING);
+    let [ambient, limit, below] =
+        [AMBIENT, THROTTLE_AT, THROTTLE_BELOW].map(|key| form.number(&key, 0.1..=200.0));
+    let rate = form.rate(&THROTTLE_RATE);
+    let (ambient, limit, below) = (ambient?, limit?, below?);
+    if limit <= ambient {
+        form.disagree(&THROTTLE_AT, &AMBIENT, "it is never cooler than that");
+        return None;
+    }
+    if below > limit {
+        form.disagree(&THROTTLE_BELOW, &THROTTLE_AT, "it is the lower one");
+        return None;
+    }
+    Some(Some(HeatSpec {
+        ambient,
+        byte: heat? / gib,
+        cooling: cooling?.max(1) as f64,
+        limit,
+        below,
+        rate: rate?,
+    }))
+}
