@@ -1,6 +1,6 @@
 //! System calls that no crate wraps safely: clocks, ended processes, the page cache, extents,
-//! network devices, words shared through a file, whether a thread slept, limits. Knows nothing about
-//! targets, drivers or measurements.
+//! network devices, words shared through a file, whether a thread slept, limits. Knows nothing
+//! about targets, drivers or measurements.
 
 // The kernel writes into memory that these calls hand it; `drivers` is the only other crate that
 // may use it.

@@ -41,8 +41,8 @@ pub(crate) fn is_aside(name: &str) -> bool {
 /// known of it, says so.
 ///
 /// # Errors
-/// When the system refuses. The file has its name again then, unless that is refused as well: a name
-/// that begins with `.removing-` otherwise.
+/// When the system refuses. The file has its name again then, or one that begins with `.removing-`
+/// where that is refused, too.
 pub fn remove_proven(
     directory: impl AsFd,
     name: impl AsRef<Path>,

@@ -15,8 +15,8 @@ use crate::support::{PROGRAM, is_installed};
 use crate::table::Table;
 use crate::{is_full, scaled};
 
-/// What the loader, the runtime and the locks of any program need to begin, to wait and to end, what
-/// never fails by its manual, and what the library that hears signals takes for granted.
+/// What the loader, the runtime and the locks of any program need to begin, to wait and to end;
+/// what never fails by its manual; what the library that hears signals takes for granted.
 const NEEDED: [libc::c_long; 17] = [
     libc::SYS_arch_prctl,
     libc::SYS_clock_gettime,
