@@ -158,11 +158,15 @@ pub(crate) fn kept_of<'a>(
     measurement: &'a Measurement,
 ) -> impl Iterator<Item = &'a Warning> {
     let is_scout = plan.is_scout;
+    let has = |code| measurement.warnings.iter().any(|it| it.code == code);
+    let has_stall = has(WarningCode::Stall);
     measurement.warnings.iter().filter(move |warning| {
         let is_about_load = is_scout && MAY_MISLEAD_ESTIMATES.contains(&warning.code);
         // What failed is judged over all points.
         let is_of_all = warning.code == FAILED_OPERATIONS;
-        let is_cited = KEPT_DOUBTS.contains(&warning.code) && !is_scout;
+        // A point with a stall in it is slower for a while: that is said once.
+        let is_twice = warning.code == WarningCode::Swing && has_stall;
+        let is_cited = KEPT_DOUBTS.contains(&warning.code) && !is_scout && !is_twice;
         let is_void = warning.severity == Severity::Invalid && !is_about_load && !is_of_all;
         is_void || is_cited
     })

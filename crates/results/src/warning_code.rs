@@ -194,7 +194,7 @@ warning_codes! {
         "figures of a study have wider intervals than requested, or than a quarter of the value";
     StudyRoundsLeftOut "study-rounds-left-out" Run [Info]
         "the budget of a study ended before all its rounds";
-    FewIos "few-ios" Effort [Info] "users made fewer I/Os than the DISKRAND document wants";
+    FewIos "few-ios" Effort [Info] "users made fewer I/Os than the DISKRAND document asks for";
     TestFileSmaller "test-file-smaller" Run [Info]
         "the test file is smaller than usual, so that the budget is kept";
     TooShort "too-short" Effort [Info] "too short to tell whether results are correlated";

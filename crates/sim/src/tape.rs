@@ -78,9 +78,11 @@ impl TapeSpec {
         (on_tape as u64, on_tape.fract())
     }
 
-    /// Nanoseconds of changing tracks from one byte of the host to a later one.
+    /// Nanoseconds of changing tracks up to one byte of the host from an earlier one, neither
+    /// included: what ends with its track changes to no other.
     fn changes_ns(&self, from: u64, to: u64) -> u64 {
-        (self.place(to).0 - self.place(from).0) * self.track_change
+        let [from, to] = [from, to].map(|end| self.place(end.saturating_sub(1)).0);
+        (to - from) * self.track_change
     }
 
     /// Nanoseconds to skip over file marks from one byte of the host to a later one: every inch of

@@ -70,7 +70,11 @@ const CONDITIONS: [Condition; 14] = [
     healthy("one server", "sim:mm1?mean=1ms"),
     healthy("four servers", "sim:mmc?mean=4ms&servers=4"),
     healthy("disk", "sim:fireball"),
-    healthy("machine with a disk", "sim:ppro?writes=through"),
+    Condition {
+        // Four requests of half a second wait for one processor: each is as late as its neighbours.
+        companions: &["correlated"],
+        ..healthy("machine with a disk", "sim:ppro?writes=through")
+    },
     healthy(
         "flash below its cliff",
         "sim:nvme?channels=2&dies=2&content=fresh&write-buffer=64KiB",

@@ -133,10 +133,8 @@ pub(super) fn few_ios(load: &UserLoad, title: &str, measured: &Measurement) -> O
         _ => "Run longer, or with more users.".into(),
     };
     (ios < IOS_MIN && !measured.is_all_failed()).then(|| {
-        let text = format!(
-            "{title}: {ios} I/Os, of at least {IOS_MIN} that the DISKRAND document wants a \
-             measurement to rest on."
-        );
+        let text =
+            format!("{title}: only {ios} I/Os. The DISKRAND document asks for at least {IOS_MIN}.");
         Warning::info(WarningCode::FewIos, text).advise(&advice)
     })
 }

@@ -248,7 +248,8 @@ fn a_device_is_written_only_when_nothing_stands_against_it() {
     scratch.check(&short(device.path(), &["--overwrite"]), 1, unknown);
     assert!(device.content() == before, "data were written over unasked");
     let overwriting = short(device.path(), &["--overwrite", "--confirm", device.name()]);
-    scratch.check(&overwriting, 0, "durable write");
+    let ended = finish(scratch.seekstone(&overwriting));
+    ended.check_measured(&overwriting, "durable write");
     let after = device.content();
     assert!(after != before && after.len() == before.len());
     assert!(neighbour.content() == beside, "another device was written");
@@ -262,7 +263,8 @@ fn a_device_that_holds_nothing_but_ours_is_written_without_a_question() {
         return;
     };
     let overwriting = short(device.path(), &["--overwrite"]);
-    scratch.check(&overwriting, 0, "durable write");
+    let ended = finish(scratch.seekstone(&overwriting));
+    ended.check_measured(&overwriting, "durable write");
     assert!(device.content().iter().any(|byte| *byte != 0));
     for block in ["512", "1536", "16KiB"] {
         let args = [
@@ -276,7 +278,8 @@ fn a_device_that_holds_nothing_but_ours_is_written_without_a_question() {
         let more = ["--overwrite", "--block", block, device.path()];
         scratch.check(&[args.as_slice(), &more].concat(), 0, "");
     }
-    scratch.check(&overwriting, 0, "durable write");
+    let ended = finish(scratch.seekstone(&overwriting));
+    ended.check_measured(&overwriting, "durable write");
 }
 
 #[test]
@@ -299,7 +302,8 @@ fn a_device_with_content_is_written_only_when_confirmed_by_name() {
     scratch.check(&short(path, &["--overwrite", "--confirm", "vda"]), 1, known);
     scratch.check(&short(path, &["--overwrite", "--confirm", ""]), 1, known);
     assert!(device.content() == before, "a file system was written");
-    scratch.check(&confirmed, 0, "durable write");
+    let ended = finish(scratch.seekstone(&confirmed));
+    ended.check_measured(&confirmed, "durable write");
     assert!(device.content() != before, "nothing was written");
 }
 
