@@ -8,8 +8,8 @@ use kinds::measure::{
 };
 use units::Bytes;
 
-use crate::support::Scratch;
 use crate::support::storage::{FileSystem, Loop};
+use crate::support::{Scratch, finish};
 
 const TEST: &str = "every kind on every target";
 const MODEL: &str = "sim:rz26";
@@ -220,6 +220,7 @@ fn what_a_replicate_left_on_a_blank_device_needs_no_consent() {
             "-q",
             "--no-save",
         ];
-        scratch.check(&[&args[..1], &same, &args[1..]].concat(), 0, "");
+        let args = [&args[..1], &same, &args[1..]].concat();
+        finish(scratch.seekstone(&args)).check_measured(&args, "");
     }
 }
