@@ -23,10 +23,11 @@ const BESIDE_MIN: usize = 96;
 /// No chart is wider or higher than this.
 const COLUMNS_MAX: usize = 72;
 const ROWS_MAX: usize = 8;
-/// A chart of fewer rows shows no shape.
+/// A chart of fewer rows shows little shape; one of them makes room for the levels below it.
 const ROWS_MIN: usize = 5;
 /// Columns of a level's name, and of a value with its interval.
 const NAME: usize = 11;
+const NAME_SPARE: usize = 2;
 const FIGURES: usize = 32;
 /// Stands for a blank at which no line is broken.
 const GLUE: &str = "\u{e000}";
@@ -78,16 +79,15 @@ pub(crate) fn section(page: &mut TextPage<'_>, curve: &Curve, below: usize) {
             ROWS_MAX.saturating_sub(below).max(ROWS_MIN),
         ),
         // The levels stand below it.
-        false => (width, ROWS_MIN),
+        false => (width, ROWS_MIN - 1),
     };
     let columns = room.min(COLUMNS_MAX);
     let drawn = chart(curve, [columns, rows], &style);
     let panel = match is_beside {
         true => panel(curve, PANEL),
-        false => {
-            let (one, two) = (panel(curve, width), in_two_columns(curve, width));
-            if two.len() < one.len() { two } else { one }
-        }
+        // Levels of open loads have a line more each.
+        false if curve.levels.iter().any(|it| it.open.is_some()) => panel(curve, width),
+        false => in_two_columns(curve, width).unwrap_or_else(|| panel(curve, width)),
     };
     let lines: Vec<String> = match is_beside {
         true => {
@@ -145,21 +145,32 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
     panel_title(curve, width).into_iter().chain(found).collect()
 }
 
-/// The same in half as many lines.
-fn in_two_columns(curve: &Curve, width: usize) -> Vec<String> {
+/// The same without a title, and with the levels in half as many lines: the chart above says what
+/// they are. `None` where one takes more than its column.
+fn in_two_columns(curve: &Curve, width: usize) -> Option<Vec<String>> {
     let column = (width - GAP) / 2;
-    let found = found(curve, column);
-    let (left, right) = found.split_at(found.len().div_ceil(2));
-    let mut lines = panel_title(curve, width);
-    for (row, left) in left.iter().enumerate() {
-        let right = right.get(row).map_or(&[][..], Vec::as_slice);
-        let of = |lines: &[String], at: usize| lines.get(at).cloned().unwrap_or_default();
-        lines.extend((0..left.len().max(right.len())).map(|at| {
-            let line = format!("{:column$}{:GAP$}{}", of(left, at), "", of(right, at));
-            line.trim_end().to_owned()
-        }));
+    let levels = curve.levels.len();
+    // Names of levels are shorter than that of the highest load.
+    let found: Vec<_> = found(curve, column + NAME_SPARE)
+        .into_iter()
+        .take(levels)
+        .collect();
+    if found.iter().any(|it| it.len() > 1) {
+        return None;
     }
-    lines
+    let highest = self::found(curve, width).into_iter().skip(levels);
+    let mut found: Vec<String> = found.into_iter().flatten().collect();
+    for line in &mut found {
+        let name = line.trim_start();
+        let length = line.chars().count() - NAME_SPARE;
+        *line = format!("{:>length$}", format!("at {name}"));
+    }
+    let (left, right) = found.split_at(found.len().div_ceil(2));
+    let right = right.iter().map(String::as_str).chain(std::iter::once(""));
+    let beside = left.iter().zip(right);
+    let beside = beside.map(|(left, right)| format!("{left:column$}{:GAP$}{right}", ""));
+    let beside = beside.map(|it| it.trim_end().to_owned());
+    Some(beside.chain(highest.flatten()).collect())
 }
 
 /// What the loads below it are; nothing where there are none.

@@ -1,6 +1,7 @@
 //! Warnings in the order of their weight, and then of what they are about, each once.
 
 use results::{Run, Severity, Warning, WarningCode};
+use units::format_counted;
 
 use crate::page::TextPage;
 use crate::style::Tone;
@@ -13,8 +14,9 @@ const LINES: usize = 36;
 const LIST: usize = 60;
 /// So many are shown whatever room they take.
 const ALWAYS: usize = 2;
-/// Measurements named of which the same is said.
+/// Measurements named of which the same is said, on a page that is so wide at least.
 const ALIKE_SHOWN: usize = 3;
+const WIDE: usize = 96;
 
 /// The run's warnings, the heaviest first, each text once.
 pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a Warning> {
@@ -51,7 +53,11 @@ pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, below: usize) {
         .copied()
         .filter(|it| !is_covered_by_another(it, &ordered))
         .collect();
-    let gathered = gathered(&listed, run);
+    let named = match page.style.columns() < WIDE {
+        true => 0,
+        false => ALIKE_SHOWN,
+    };
+    let gathered = gathered(&listed, run, named);
     // A list of many rows is not kept short by what it does not warn of.
     let most = match page.lines() > LIST {
         true => usize::MAX,
@@ -89,7 +95,7 @@ fn is_covered_by_another(warning: &Warning, all: &[&Warning]) -> bool {
 
 /// What is said of several measurements in turn, said once: of the first in full, with the names of
 /// the others behind it.
-fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
+fn gathered(warnings: &[&Warning], run: &Run, named: usize) -> Vec<Warning> {
     let titled = titled(run);
     let title_of = |warning: &Warning| {
         let mut titled = titled.iter();
@@ -111,10 +117,13 @@ fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
         .map(|(warning, others)| {
             let mut warning = warning.clone();
             if !others.is_empty() {
-                let shown = others.iter().take(ALIKE_SHOWN).map(String::as_str);
+                let shown = others.iter().take(named).map(String::as_str);
                 let shown = shown.collect::<Vec<_>>().join(", ");
-                let more = match others.len().saturating_sub(ALIKE_SHOWN) {
+                let more = match others.len().saturating_sub(named) {
                     0 => String::new(),
+                    more if named == 0 => {
+                        format!("in {}", format_counted(more as u64, "other row"))
+                    }
                     more => format!(" and {more} more"),
                 };
                 warning.cause = format!("{warning} (Also: {shown}{more}.)");

@@ -74,12 +74,15 @@ fn what_is_said_of_several_cells_is_said_once() {
     }
     let mut run = run();
     take(&mut run, &found);
-    let text = check_up(&run, &NARROW);
-    assert_eq!(text.matches("others were at work").count(), 1, "{text}");
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let said = words.join(" ");
-    assert!(said.contains("(Also: read 4 KiB within"), "{text}");
-    assert!(said.contains("depth 4.)"), "{text}");
+    let check = |style: &Style, expected: [&str; 2]| {
+        let text = check_up(&run, style);
+        assert_eq!(text.matches("others were at work").count(), 1, "{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let said = words.join(" ");
+        assert!(expected.iter().all(|it| said.contains(it)), "{text}");
+    };
+    check(&Style::default(), ["(Also: read 4 KiB within", "depth 4.)"]);
+    check(&NARROW, ["others were at work (Also:", "in 2 other rows.)"]);
 }
 
 /// What has no room stands in further tables below.
