@@ -27,8 +27,7 @@ fn transfer(scratch: &Scratch, library: &Library, count: u32, more: &[&str]) -> 
     let target = scratch.target();
     let args = [&TRANSFER[..], &RECORD, more].concat();
     let ended = finish(ranks(scratch, library, count, &args));
-    assert!(ended.error().is_empty(), "{count} ranks: {ended:?}");
-    assert_eq!(ended.code, Some(0), "{count} ranks: {ended:?}");
+    ended.check_measured(&args, "");
     scratch.assert_clean(&target);
     json(&scratch.path("run.json"))
 }
