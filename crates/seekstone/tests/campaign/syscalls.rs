@@ -11,6 +11,7 @@ use std::process::Command;
 use crate::bounded::{Outcome, run};
 use crate::cases::{Case, FILES, OUTPUTS, RUN, STUDY, TRANSFER, TRIAL, TRIAL_BUFFERED};
 use crate::place::Place;
+use crate::support::seccomp::{enter, refusing};
 use crate::support::{PROGRAM, is_installed};
 use crate::table::Table;
 use crate::{is_full, scaled};
@@ -58,40 +59,10 @@ const LOADER: i32 = 127;
 
 /// The command, to which the kernel answers one call by an error.
 fn refused(place: &Place, case: &Case, number: libc::c_long, errno: libc::c_int) -> Command {
-    const LOAD_NUMBER: u16 = 0x20;
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    let step = |code, jf, k| libc::sock_filter { code, jt: 0, jf, k };
-    let number = u32::try_from(number).expect("a number");
-    let errno = u32::try_from(errno).expect("a number");
-    let steps = [
-        step(LOAD_NUMBER, 0, 0),
-        step(JUMP_IF_EQUAL, 1, number),
-        step(RETURN, 0, libc::SECCOMP_RET_ERRNO | errno),
-        step(RETURN, 0, libc::SECCOMP_RET_ALLOW),
-    ];
+    let steps = refusing(&[number], errno);
     let mut command = place.command(case.args);
-    let enter = move || {
-        let program = libc::sock_fprog {
-            len: 4,
-            filter: steps.as_ptr().cast_mut(),
-        };
-        // SAFETY: the calls take numbers, and a list that is alive.
-        let done = unsafe {
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-                && libc::prctl(
-                    libc::PR_SET_SECCOMP,
-                    libc::SECCOMP_MODE_FILTER,
-                    &raw const program,
-                ) == 0
-        };
-        match done {
-            true => Ok(()),
-            false => Err(std::io::Error::last_os_error()),
-        }
-    };
     // SAFETY: between fork and exec only system calls are made.
-    unsafe { command.pre_exec(enter) };
+    unsafe { command.pre_exec(move || enter(&steps)) };
     command
 }
 

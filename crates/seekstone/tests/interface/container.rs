@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Ended, PROGRAM, Scratch, finish, skipped};
+use crate::support::{Ended, PROGRAM, Scratch, finish, seccomp, skipped};
 use rustix::thread::UnshareFlags;
 
 /// The same for all that ranges over the sources.
@@ -120,27 +120,13 @@ fn refused() -> Vec<String> {
 
 /// A program of the kernel's filter: EPERM for these calls, all others pass.
 fn filter(names: &[String]) -> Vec<libc::sock_filter> {
-    const LOAD_NUMBER: u16 = 0x20;
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    let step = |code, jt, k| libc::sock_filter { code, jt, jf: 0, k };
     let known = numbers();
-    let calls: Vec<u32> = names
+    let calls: Vec<libc::c_long> = names
         .iter()
         .filter(|name| !FOREIGN.contains(&name.as_str()))
-        .map(|name| known.get(name.as_str()).unwrap_or_else(|| panic!("{name}")))
-        .map(|number| u32::try_from(*number).expect("a number"))
+        .map(|name| *known.get(name.as_str()).unwrap_or_else(|| panic!("{name}")))
         .collect();
-    let mut steps = vec![step(LOAD_NUMBER, 0, 0)];
-    let mut left = u8::try_from(calls.len()).expect("a short list");
-    for call in calls {
-        steps.push(step(JUMP_IF_EQUAL, left, call));
-        left -= 1;
-    }
-    let denied = libc::SECCOMP_RET_ERRNO | u32::try_from(libc::EPERM).expect("a number");
-    steps.push(step(RETURN, 0, libc::SECCOMP_RET_ALLOW));
-    steps.push(step(RETURN, 0, denied));
-    steps
+    seccomp::refusing(&calls, libc::EPERM)
 }
 
 /// The last stage of the recipe.
@@ -272,24 +258,14 @@ impl Root {
         let enter = move || {
             rustix::process::chroot(&root)?;
             std::env::set_current_dir(Path::new(&directory))?;
-            let program = libc::sock_fprog {
-                len: u16::try_from(steps.len()).expect("a short list"),
-                filter: steps.as_ptr().cast_mut(),
-            };
-            // SAFETY: the calls take numbers, and a list that is alive.
-            let done = unsafe {
+            // SAFETY: the calls take numbers alone.
+            let is_user = unsafe {
                 libc::setgroups(0, std::ptr::null()) == 0
                     && libc::setresgid(user, user, user) == 0
                     && libc::setresuid(user, user, user) == 0
-                    && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-                    && libc::prctl(
-                        libc::PR_SET_SECCOMP,
-                        libc::SECCOMP_MODE_FILTER,
-                        &raw const program,
-                    ) == 0
             };
-            match done {
-                true => Ok(()),
+            match is_user {
+                true => seccomp::enter(&steps),
                 false => Err(std::io::Error::last_os_error()),
             }
         };

@@ -10,6 +10,7 @@ pub mod http;
 pub mod network;
 pub mod pressure;
 pub mod ranks;
+pub mod seccomp;
 pub mod storage;
 pub mod tables;
 pub mod traps;
