@@ -8,7 +8,7 @@ use workload::DecusTest;
 use super::run::{FilesSession, counted};
 use super::subject::ColdReach;
 
-/// Written data that stays in memory from this share of the files on is told.
+/// From this share of the files on, data still in memory are worth a warning.
 const KEPT_SHARE: f64 = 0.01;
 
 impl FilesSession<'_> {
