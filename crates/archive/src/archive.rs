@@ -322,7 +322,7 @@ impl Archive {
                 format!("it holds run {first} only")
             }
             Ok(Some((first, last))) => {
-                format!("it holds runs between {first} and {last}; `runs list` names them")
+                format!("it holds runs between {first} and {last}. `runs list` names them")
             }
             Ok(None) => "it is empty".to_owned(),
             Err(error) => return error,

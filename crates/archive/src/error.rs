@@ -17,7 +17,7 @@ pub enum ArchiveError {
         source: io::Error,
     },
     /// The file could not be opened or made.
-    #[error("cannot open the archive {}; name another file with --archive or \
+    #[error("cannot open the archive {}. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
         path.display())]
     Open {
@@ -27,7 +27,7 @@ pub enum ArchiveError {
         source: rusqlite::Error,
     },
     /// The file could not be looked at or made.
-    #[error("cannot open the archive {}; name another file with --archive or \
+    #[error("cannot open the archive {}. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
         path.display())]
     Examine {
@@ -128,7 +128,7 @@ pub enum ArchiveError {
     /// The file has a version that no program of ours writes.
     #[error(
         "the archive {} has schema version {found}, which no version of Seekstone writes: another \
-         program changed it; put a copy of before in its place, or name another with --archive",
+         program changed it. Put a copy of before in its place, or name another with --archive",
         path.display()
     )]
     UnknownSchema {

@@ -149,7 +149,7 @@ fn unknown_runs_are_named_with_what_there_is() {
     let error = archive.load(5).expect_err("only two are there");
     assert_eq!(
         error.to_string(),
-        "the archive has no run 5: it holds runs between 1 and 2; `runs list` names them"
+        "the archive has no run 5: it holds runs between 1 and 2. `runs list` names them"
     );
 }
 

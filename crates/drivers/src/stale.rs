@@ -152,7 +152,7 @@ impl Marked {
         if !strange.is_empty() {
             strange.sort_unstable();
             let why = format!(
-                "no proof that its run made {}; move that elsewhere, or remove it, and clean \
+                "no proof that its run made {}. Move that elsewhere, or remove it, and clean \
                  again",
                 strange.join(", ")
             );

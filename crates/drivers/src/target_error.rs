@@ -19,7 +19,7 @@ pub enum TargetError {
     },
     /// What was opened is opened again by its descriptor, which takes /proc.
     #[error(
-        "cannot open {}: /proc is not mounted; mount it (mount -t proc proc /proc)",
+        "cannot open {}: /proc is not mounted. Mount it (mount -t proc proc /proc)",
         path.display()
     )]
     NoProc {
@@ -40,7 +40,7 @@ pub enum TargetError {
         path: PathBuf,
     },
     /// The device, or something on it, is mounted.
-    #[error("{device} is not overwritten: {member} is mounted at {place}; unmount it first")]
+    #[error("{device} is not overwritten: {member} is mounted at {place}. Unmount it first")]
     Mounted {
         /// The device named.
         device: String,
@@ -50,7 +50,7 @@ pub enum TargetError {
         place: String,
     },
     /// The device or file, or something on it, is swap space.
-    #[error("{device} is not overwritten: {member} is swap space in use; run `swapoff` first")]
+    #[error("{device} is not overwritten: {member} is swap space in use. Run `swapoff` first")]
     Swap {
         /// The target named.
         device: String,
@@ -58,7 +58,7 @@ pub enum TargetError {
         member: String,
     },
     /// Another device is built on it: RAID, LVM, device mapper, or a loop device on a file.
-    #[error("{device} is not overwritten: {member} is in use by {holders}; take that apart first")]
+    #[error("{device} is not overwritten: {member} is in use by {holders}. Take that apart first")]
     Held {
         /// The target named.
         device: String,
@@ -69,7 +69,7 @@ pub enum TargetError {
     },
     /// The system does not tell enough to know that nobody uses it.
     #[error(
-        "{device} is not overwritten: {what}, so it may be in use; run as root, where /dev, /proc \
+        "{device} is not overwritten: {what}, so it may be in use. Run as root, where /dev, /proc \
          and /sys are whole"
     )]
     Unseen {
@@ -86,7 +86,7 @@ pub enum TargetError {
     },
     /// The device carries what looks like data.
     #[error(
-        "{device} is not overwritten: it carries {found}; if that may go, confirm with the name of \
+        "{device} is not overwritten: it carries {found}. If that may go, confirm with the name of \
          the device, {name}"
     )]
     Signature {
@@ -108,8 +108,8 @@ pub enum TargetError {
     },
     /// There is too little room.
     #[error(
-        "{} has no space for {}{why}: {} are free, and {} must stay free; ask for less \
-         (--size; in a study --set size=...), keep less free (--reserve), or free some space",
+        "{} has no space for {}{why}: {} are free, and {} must stay free. Ask for less \
+         (--size, or in a study --set size=...), keep less free (--reserve), or free some space",
         path.display(), Bytes(*wanted), Bytes(*available), Bytes(*reserve)
     )]
     NoRoom {
@@ -126,7 +126,7 @@ pub enum TargetError {
     },
     /// The file system holds as many files as it can.
     #[error(
-        "{} has no space for {wanted} more files: its free inodes allow {available}; ask for \
+        "{} has no space for {wanted} more files: its free inodes allow {available}. Ask for \
          fewer, remove some, or name another directory", path.display()
     )]
     NoFiles {

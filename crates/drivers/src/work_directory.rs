@@ -465,7 +465,7 @@ pub(crate) fn remove_emptied(
         _ => {
             return Err(TargetError::LeftBehind {
                 path: path.to_path_buf(),
-                why: "somebody renamed it; it is empty now".to_owned(),
+                why: "somebody renamed it. It is empty now".to_owned(),
             });
         }
     }

@@ -124,7 +124,7 @@ fn a_mounted_device_is_refused_whatever_was_typed() {
     let refused = device.overwrite(Some(device.name())).unwrap_err();
     assert!(matches!(refused, TargetError::Mounted { .. }), "{refused}");
     assert!(
-        refused.to_string().contains("/point; unmount it first"),
+        refused.to_string().contains("/point. Unmount it first"),
         "{refused}"
     );
     assert_eq!(read_only(&device.path).size(), SIZE);

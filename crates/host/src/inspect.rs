@@ -88,19 +88,19 @@ const LAYERS_MAX: usize = 8;
 pub enum InspectError {
     /// Nothing is at this path.
     #[error(
-        "there is nothing at `{}`; check the spelling, or create the directory first",
+        "there is nothing at `{}`. Check the spelling, or create the directory first",
         .0.display()
     )]
     Missing(PathBuf),
     /// The user may not reach this path.
     #[error(
-        "no permission to access `{}`; choose another target, or ask its owner for access",
+        "no permission to access `{}`. Choose another target, or ask its owner for access",
         .0.display()
     )]
     Denied(PathBuf),
     /// The path is neither a directory, a regular file nor a block device.
     #[error(
-        "`{}` is {found}, which cannot be measured; name a directory, a file or a block device",
+        "`{}` is {found}, which cannot be measured. Name a directory, a file or a block device",
         path.display()
     )]
     Unsupported {

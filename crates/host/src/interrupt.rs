@@ -307,7 +307,7 @@ fn end(number: i32) {
 fn last_words(path: &Path) -> String {
     let parent = path.parent().unwrap_or(Path::new("."));
     format!(
-        "left behind: {}; `seekstone clean {}` removes it\n",
+        "left behind: {}. `seekstone clean {}` removes it\n",
         path.display(),
         parent.display()
     )
@@ -393,7 +393,7 @@ mod tests {
         let text = String::from_utf8_lossy(&output.stderr);
         let line = text.lines().find(|line| line.contains("left behind: "));
         let line = line.unwrap_or_else(|| panic!("it said {text}"));
-        let (path, advice) = line.split_once("; ").expect("a path and advice");
+        let (path, advice) = line.split_once(". ").expect("a path and advice");
         let path = PathBuf::from(path.split_once(": ").expect("a path").1);
         assert!(path.join(drivers::MARKER_NAME).exists(), "{line}");
         let parent = path.parent().expect("a parent");

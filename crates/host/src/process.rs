@@ -113,8 +113,8 @@ pub enum ProcessError {
 
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::NotFound => "; is it installed, and in a directory of PATH?",
-        io::ErrorKind::PermissionDenied => "; is it executable for you?",
+        io::ErrorKind::NotFound => ". Is it installed, and in a directory of PATH?",
+        io::ErrorKind::PermissionDenied => ". Is it executable for you?",
         _ => "",
     }
 }
@@ -337,9 +337,9 @@ impl Running {
     fn printed(&self) -> String {
         let text = String::from_utf8_lossy(&self.tail);
         match text.trim() {
-            "" if self.is_captured => "; it printed nothing on standard error".to_owned(),
+            "" if self.is_captured => ", and it printed nothing on standard error".to_owned(),
             "" => String::new(),
-            printed => format!("; it said: {printed}"),
+            printed => format!(". It said: {printed}"),
         }
     }
 }

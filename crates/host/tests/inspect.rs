@@ -55,7 +55,7 @@ fn a_missing_path_and_a_socket_are_errors_that_say_what_to_do() {
     let missing = inspect(Path::new("/no/such/place")).expect_err("nothing is there");
     assert!(matches!(missing, InspectError::Missing(_)), "{missing:?}");
     assert!(
-        missing.to_string().contains("check the spelling"),
+        missing.to_string().contains("Check the spelling"),
         "{missing}"
     );
     let folder = tempfile::tempdir().expect("a temporary directory");

@@ -154,7 +154,7 @@ impl CheckUpPlan<'_> {
             session.go_on(&trial, failure)?;
             if is_layout && ending != Ending::Finished {
                 return Err(BenchError::Usage(format!(
-                    "--budget {}: the test file of {} was not written in {elapsed}; use a smaller \
+                    "--budget {}: the test file of {} was not written in {elapsed}. Use a smaller \
                      --size or a larger --budget",
                     self.request.budget,
                     self.procedure.size()

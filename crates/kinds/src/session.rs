@@ -290,7 +290,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         Err(BenchError::Usage(format!(
-            "{} exists and is only written to with --overwrite; all data on it may then be lost",
+            "{} exists and is only written to with --overwrite. All data on it may then be lost",
             self.request.target
         )))
     }

@@ -447,7 +447,7 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
         Warning::warn(
             WarningCode::TooFewSamples,
             format!(
-                "{}: only {} in the requested time; do not quote the number.",
+                "{}: only {} in the requested time. Do not quote the number.",
                 measurement.title,
                 format_counted(
                     measurement.response.mean.samples as u64,

@@ -230,7 +230,7 @@ fn an_encrypted_page_is_loaded_from_a_server_that_proves_who_it_is() {
     assert!((reading(&readings, "connections") - 1.0 / 21.0).abs() < 1e-9);
     let error = measured("http", &page, &place).expect_err("an unknown authority");
     let text = error.to_string();
-    let advice = "UnknownIssuer; name the file of its authority's certificate with ca";
+    let advice = "UnknownIssuer. Name the file of its authority's certificate with ca";
     assert!(
         text.contains(advice) || text.contains("ca-certificates"),
         "{text}"

@@ -109,13 +109,13 @@ pub enum BenchError {
     #[error("rank 0 has the result")]
     Served,
     /// It was stopped before anything was measured.
-    #[error("stopped by {signal} before anything was measured; nothing saved")]
+    #[error("stopped by {signal} before anything was measured. Nothing was saved")]
     Interrupted {
         /// The signal's name.
         signal: String,
     },
     /// Nothing was measured, and some of Seekstone's files could not be removed.
-    #[error("{}; {left}", with_causes(error))]
+    #[error("{}. {left}", with_causes(error))]
     LeftBehind {
         /// Why nothing was measured.
         error: Box<BenchError>,
@@ -264,7 +264,7 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, BenchEr
             Some(what) => {
                 let error = BenchError::Usage(format!(
                     "{}: {what} since the run started, so old and new results \
-                     do not fit together: start over",
+                     do not fit together. Start over",
                     request.target
                 ));
                 return Err(opened.bench.abandon(error));
@@ -333,7 +333,7 @@ fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), B
         return Ok(());
     };
     let target = &request.target;
-    Err(BenchError::Usage(format!("{target}: {idle}; leave it out")))
+    Err(BenchError::Usage(format!("{target}: {idle}. Leave it out")))
 }
 
 /// Polling a device that has no queues for it would wait for its interrupts all the same, on older
@@ -354,7 +354,7 @@ fn refuse_without_poll_queues(
         None => "it is not on a block device of this machine".to_owned(),
     };
     Err(BenchError::Usage(format!(
-        "--poll: {}: {what}; configure them (nvme.poll_queues=N), or leave --poll out",
+        "--poll: {}: {what}. Configure them (nvme.poll_queues=N), or leave --poll out",
         request.target
     )))
 }
@@ -554,7 +554,7 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
         return Ok(());
     }
     Err(BenchError::Usage(format!(
-        "{} is mounted read-only: no test file can be created there; name an existing file on it \
+        "{} is mounted read-only: no test file can be created there. Name an existing file on it \
          to measure reads",
         description.path
     )))

@@ -74,7 +74,7 @@ pub enum LaboratoryError {
     },
     /// Completions cannot be polled for.
     #[error(
-        "--poll: {}: the kernel refuses a polled read: {reason}; leave --poll out",
+        "--poll: {}: the kernel refuses a polled read: {reason}. Leave --poll out",
         path.display()
     )]
     Unpolled {
@@ -85,7 +85,7 @@ pub enum LaboratoryError {
     },
     /// The same for the control threads of a workload, which has no options of its own.
     #[error(
-        "{title}: direct I/O of {bytes} bytes is not possible here: make I/O size, block \
+        "{title}: direct I/O of {bytes} bytes is not possible here. Make I/O size, block \
          size and offset multiples of {unit} bytes"
     )]
     MisalignedThreads {

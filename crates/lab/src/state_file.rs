@@ -31,7 +31,7 @@ const MODE: u32 = 0o600;
 pub enum StateFileError {
     /// There is a file of that name.
     #[error(
-        "{} exists: --verify-state needs a new file; to verify against an old state run `seekstone \
+        "{} exists: --verify-state needs a new file. To verify against an old state run `seekstone \
          verify`, then remove it",
         .0.display()
     )]
@@ -69,7 +69,7 @@ pub enum StateFileError {
     InUse(PathBuf),
     /// A target is not there any more.
     #[error(
-        "{}: it does not exist: a run that ends normally removes its test files; if it \
+        "{}: it does not exist: a run that ends normally removes its test files. If it \
          was moved, name it with --target",
         .0.display()
     )]

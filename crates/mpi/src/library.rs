@@ -69,7 +69,7 @@ pub enum MpiError {
     },
     /// The shim was not compiled.
     #[error(
-        "{compiler}: the shim was not compiled: {reason}; install the development package of your \
+        "{compiler}: the shim was not compiled: {reason}. Install the development package of your \
          MPI (on Debian libmpich-dev or libopenmpi-dev), or name its compiler with --mpicc"
     )]
     NoCompiler {
@@ -89,7 +89,7 @@ pub enum MpiError {
     /// The launcher started more than the library knows of.
     #[error(
         "{by} started {asked} ranks, but {library} sees {found}: the launcher is not that \
-         library's, or has ended; use its own mpirun, or build the shim with the launcher's mpicc \
+         library's, or has ended. Use its own mpirun, or build the shim with the launcher's mpicc \
          (`seekstone fleet shim --mpicc MPICC`)"
     )]
     Lonely {

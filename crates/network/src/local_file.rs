@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 
 /// Said of a file that would take more than it may.
-const NO_ROOM: &str = "no space left within the limit; the rest of the file system stays free";
+const NO_ROOM: &str = "no space left within the limit. The rest of the file system stays free";
 
 /// Where received bytes go.
 #[derive(Debug)]

@@ -31,8 +31,8 @@ pub fn enter(name: &str) -> Result<(), NameSpaceError> {
     let fault = |cause: io::Error| NameSpaceError {
         name: name.into(),
         advice: match cause.kind() {
-            io::ErrorKind::NotFound => "; `ip netns list` lists what exists",
-            io::ErrorKind::PermissionDenied => "; only root may enter one",
+            io::ErrorKind::NotFound => ". `ip netns list` lists what exists",
+            io::ErrorKind::PermissionDenied => ". Only root may enter one",
             _ => "",
         },
         cause,
@@ -64,7 +64,7 @@ pub fn run_in<T: Send>(
         let worker = worker.map_err(|cause| NameSpaceError {
             name: name.into(),
             cause,
-            advice: "; cannot start a thread: raise the limit on processes (`ulimit -u`)",
+            advice: ". Cannot start a thread: raise the limit on processes (`ulimit -u`)",
         })?;
         match worker.join() {
             Ok(done) => done,

@@ -25,7 +25,7 @@ fn unknown_congestion(name: &str, errno: rustix::io::Errno) -> io::Error {
         other => io::Error::from(other).to_string(),
     };
     io::Error::other(format!(
-        "congestion = {name:?}: {why}; /proc/sys/net/ipv4/tcp_available_congestion_control lists \
+        "congestion = {name:?}: {why}. /proc/sys/net/ipv4/tcp_available_congestion_control lists \
          what is available"
     ))
 }

@@ -64,7 +64,7 @@ pub enum StreamError {
     #[error("cannot start a thread for the receiver: {0}")]
     Thread(String),
     /// The receiver's address is not its own.
-    #[error("cannot listen on {address}: {cause}; it must be an address of the receiver's side")]
+    #[error("cannot listen on {address}: {cause}. It must be an address of the receiver's side")]
     Listen {
         /// As given.
         address: IpAddr,

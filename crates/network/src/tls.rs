@@ -141,7 +141,7 @@ impl HttpTransport for StreamOwned<ClientConnection, TcpStream> {
 
 fn in_words(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::UnexpectedEof {
-        let text = "closed in mid-handshake; does this port speak TLS?";
+        let text = "closed in mid-handshake. Does this port speak TLS?";
         return io::Error::new(error.kind(), text);
     }
     let Some(cause) = error.get_ref().and_then(|it| it.downcast_ref()) else {
@@ -149,9 +149,9 @@ fn in_words(error: io::Error) -> io::Error {
     };
     let advice = match cause {
         rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "; name the file of its authority's certificate with ca"
+            ". Name the file of its authority's certificate with ca"
         }
-        rustls::Error::InvalidMessage(_) => "; does this port speak TLS?",
+        rustls::Error::InvalidMessage(_) => ". Does this port speak TLS?",
         _ => "",
     };
     io::Error::new(error.kind(), format!("{cause}{advice}"))

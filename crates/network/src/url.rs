@@ -48,7 +48,7 @@ pub enum UrlError {
          ftp://HOST/PATH"
     )]
     Protocol(String),
-    #[error("`{0}`: FTP is not measured encrypted; let the server speak plain FTP")]
+    #[error("`{0}`: FTP is not measured encrypted. Let the server speak plain FTP")]
     Encrypted(String),
     /// The part between the slashes.
     #[error("`{0}` names no server: write HOST, HOST:PORT or [ADDRESS]:PORT after the slashes")]

@@ -153,9 +153,9 @@ fn a_server_that_does_not_prove_who_it_is_is_refused() {
         "connect: invalid peer certificate",
     );
     check(by_number, ca, "not valid for name");
-    let what = "connect: closed in mid-handshake; does this port speak TLS?";
+    let what = "connect: closed in mid-handshake. Does this port speak TLS?";
     check(plain.to_string(), ca, what);
-    let what = "connect: received corrupt message of type InvalidContentType; does this port";
+    let what = "connect: received corrupt message of type InvalidContentType. Does this port";
     check(complaining_server().to_string(), ca, what);
 }
 

@@ -123,8 +123,8 @@ impl OfferedFigures {
         }
         Err(match self.rated.join(", ") {
             none if none.is_empty() => format!(
-                "--goal {goal_text:?}: only `run`, on random-read, and `trial` measure at a rate; \
-                 leave out @ and what follows"
+                "--goal {goal_text:?}: only `run`, on random-read, and `trial` measure at a rate. \
+                 Leave out @ and what follows"
             ),
             rated => format!("--goal {goal_text:?}: a rate can be set for {rated} only"),
         })

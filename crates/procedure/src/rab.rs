@@ -278,7 +278,7 @@ impl RabProcedure {
                 WarningCode::NotConverged,
                 format!(
                     "{}: the service time of one client is known to +- {:.1} %, from {:.0} \
-                     independent operations; the levels made from it are as unsure, and RABmark[r] \
+                     independent operations. The levels made from it are as unsure, and RABmark[r] \
                      has that in its interval.",
                     self.subject.title,
                     100.0 * half,

@@ -332,7 +332,10 @@ impl Requirement {
                 let names: Vec<&str> = names.map(|it| it.name.as_str()).collect();
                 let why = match names.join(", ") {
                     none if none.is_empty() => "the run has no figure of that unit".to_owned(),
-                    names => format!("the run has no such figure; with that unit it has {names}"),
+                    names => format!(
+                        "the run has no such figure. Figures with that unit are \
+                         {names}"
+                    ),
                 };
                 (None, LimitVerdict::Undecided, Some(why))
             }

@@ -167,7 +167,7 @@ pub enum TrialError {
     /// What must stay free would have been taken.
     #[error(
         "stopped: {available} are free, {reserve} must stay free, and the file system is \
-         copy-on-write, so rewriting takes space; use a smaller test file (--size), keep less free \
+         copy-on-write, so rewriting takes space. Use a smaller test file (--size), keep less free \
          (--reserve), or free some space"
     )]
     Space {

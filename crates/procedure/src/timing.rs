@@ -224,7 +224,7 @@ fn drifted(change: f64) -> Warning {
     Warning::warn(
         WarningCode::Drift,
         format!(
-            "Its later runs took {:.0} % {word} than its earlier ones; the mean holds for the time \
+            "Its later runs took {:.0} % {word} than its earlier ones. The mean holds for the time \
              of the measurement only.",
             100.0 * change.abs()
         ),

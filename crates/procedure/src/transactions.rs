@@ -223,7 +223,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
             WarningCode::RampNotOver,
             format!(
                 "{}: at the rate of --ramp the last of {} users would have started after {}, and \
-                 the trial took {}: not all of them were active.",
+                 the trial took {}. Not all of them were active.",
                 m.title,
                 format_count(users),
                 format_duration_ns(ramp * 1e9),
@@ -279,7 +279,7 @@ fn too_few(m: &Measurement) -> Option<Warning> {
         Warning::warn(
             WarningCode::TooFewSamples,
             format!(
-                "{}: {} of the steady part make only {samples:.0} independent samples; do not \
+                "{}: {} of the steady part make only {samples:.0} independent samples. Do not \
                  quote the mean or the rate.",
                 m.title,
                 format_counted(m.completions, "transaction"),

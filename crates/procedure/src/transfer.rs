@@ -302,7 +302,7 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
             Warning::warn(
                 WarningCode::NotConverged,
                 format!(
-                    "{title}: ended before it was as precise as requested; the interval is wider."
+                    "{title}: ended before it was as precise as requested. The interval is wider."
                 ),
             )
             .advise("Raise --budget, or relax --precision."),
@@ -318,8 +318,8 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
             Warning::warn(
                 WarningCode::CacheChanges,
                 format!(
-                    "{title}: the page cache served {:.0} % of one pass and {:.0} % of another: \
-                 there is no single rate.",
+                    "{title}: the page cache served {:.0} % of one pass and {:.0} % of another. \
+                 There is no single rate.",
                     low * 100.0,
                     high * 100.0
                 ),
@@ -341,7 +341,7 @@ fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
             WarningCode::Drift,
             format!(
                 "{title}: the later half of the passes took {:+.0} % time compared with the \
-                 earlier half: the rate is still changing, and its interval does not allow for \
+                 earlier half. The rate is still changing, and its interval does not allow for \
                  that.",
                 change * 100.0
             ),

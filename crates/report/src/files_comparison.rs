@@ -23,7 +23,7 @@ const DEVICE_BYTES: u64 = 32_000 * 512;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilesComparisonError {
     /// A run holds no file tests.
-    #[error("run {0} holds no file tests: they belong to runs of `seekstone files`; name others")]
+    #[error("run {0} holds no file tests: they belong to runs of `seekstone files`. Name others")]
     NoFiles(String),
     /// Runs share no test.
     #[error(
@@ -32,7 +32,7 @@ pub enum FilesComparisonError {
     )]
     NothingShared,
     /// The system to divide by is not there.
-    #[error("--against {0}: no such system; they are numbered from 1 to {1}")]
+    #[error("--against {0}: no such system. They are numbered from 1 to {1}")]
     NoSuchSystem(u32, usize),
 }
 

@@ -39,7 +39,7 @@ const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 /// How charts by nines are read.
 const NINES: &str = "Equal axes. Dots: the steady part, with 95 % intervals. Line: the whole \
-    test with warm-up, if a histogram was kept; otherwise it joins the dots.";
+    test with warm-up, if a histogram was kept. Otherwise it joins the dots.";
 /// Before and after the run's JSON, compressed and in base 64.
 const RUN_BEGIN: &str = "<script type=\"application/gzip\" id=\"run\">";
 const RUN_END: &str = "</script>";

@@ -10,7 +10,7 @@ use crate::table::{Align, TextTable};
 
 /// What the columns mean.
 const LEGEND: &str = "CPU is that of all processes, and device what the kernel counts for all of \
-                      them; a transfer is the time of one request with the device; cache misses \
+                      them. A transfer is the time of one request with the device. Cache misses \
                       are pages of 4 KiB that were fetched, read-ahead included.";
 /// Rows of the table of intervals, and of the one with everything.
 const INTERVALS: (usize, usize) = (6, 60);

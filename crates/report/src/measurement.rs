@@ -56,7 +56,7 @@ pub(crate) fn queue(page: &mut TextPage<'_>, m: &Measurement) {
             with_interval(time(server.service)),
         );
         // Service time elsewhere is from issue on, with the wait in this queue.
-        let text = format!("of the model: wait {wait}; service {service}");
+        let text = format!("of the model: wait {wait}, service {service}");
         page.fact("queue", &text);
     }
     let Some(Law::Queue(law)) = &m.law else {
@@ -87,7 +87,7 @@ fn failed(error: &ErrorCount) -> String {
         number => format!(", errno {number}"),
     };
     format!(
-        "{} {}: {} ({}{number}); latency {} on average, {} at most; service time {}, {}",
+        "{} {}: {} ({}{number}), latency {} on average, {} at most, service time {}, {}",
         format_count(error.count as f64),
         error.kind,
         error.name,
@@ -298,7 +298,7 @@ fn steadiness(page: &mut TextPage<'_>, m: &Measurement) {
     let all = format_count(m.completions_all as f64);
     page.fact(
         "steady part",
-        &format!("{steady}, {warmup}; {counted} of {all} operations"),
+        &format!("{steady}, {warmup}, {counted} of {all} operations"),
     );
     page.fact("drift", &drift(m));
     if let Some(seen) = &m.resolution {
@@ -337,7 +337,7 @@ fn verdict(m: &Measurement) -> String {
         "no bound on the mean latency".to_owned()
     };
     format!(
-        "{}; {precision}, {} independent samples",
+        "{}, {precision}, {} independent samples",
         m.verdict,
         format_count(samples.round())
     )
@@ -356,8 +356,8 @@ fn drift(m: &Measurement) -> String {
         "no bound".to_owned()
     };
     let snia = match m.snia_steady {
-        Some(true) => "; SNIA's rule calls it steady",
-        Some(false) => "; SNIA's rule does not call it steady",
+        Some(true) => ", steady by SNIA's rule",
+        Some(false) => ", not steady by SNIA's rule",
         None => "",
     };
     format!("{word}: {size}{snia}")
@@ -435,13 +435,13 @@ fn system(page: &mut TextPage<'_>, counters: &CountersDelta) {
             Bytes(device.written_bytes)
         );
         let flushes = device.flushes.map_or_else(String::new, |count| {
-            format!("; {} flushes", format_count(count as f64))
+            format!(", {} flushes", format_count(count as f64))
         });
         let busy = format_duration_ns(device.busy_ms as f64 * 1e6);
         page.fact(
             "device",
             &format!(
-                "{}: {reads}; {writes}{flushes}; busy for {busy}",
+                "{}: {reads}, {writes}{flushes}, busy for {busy}",
                 device.name
             ),
         );

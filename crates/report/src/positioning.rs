@@ -30,9 +30,9 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
     };
     let size = Bytes(found.file_bytes).decimal();
     let text = match found.files {
-        1 => format!("1 file of {size}, {record} read of it; {rounds}"),
+        1 => format!("1 file of {size}, {record} read of it, {rounds}"),
         count => format!(
-            "{} files of {size}, opened in random order, {record} read of each; {rounds}",
+            "{} files of {size}, opened in random order, {record} read of each, {rounds}",
             format_count(f64::from(count))
         ),
     };
@@ -53,7 +53,7 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
     page.fact("longest", &format_duration_ns(found.max_ns as f64));
     if let (Some(published), Some(ratio)) = (&found.published, found.ratio()) {
         let text = format!(
-            "mean {}; simulated over published {ratio:.2}  ({})",
+            "mean {}, simulated over published {ratio:.2}  ({})",
             format_duration_ns(published.mean_ns as f64),
             published.source
         );

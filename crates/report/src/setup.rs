@@ -32,7 +32,7 @@ pub fn setup(setup: &Setup, style: &Style) -> String {
         page.item(
             Tone::Plain,
             "default:",
-            &format!("{defaults}; --all shows them"),
+            &format!("{defaults} (--all shows them)"),
         );
     }
     if !setup.files.is_empty() {

@@ -75,7 +75,7 @@ pub enum SystemsError {
     #[error("a table of systems needs two runs or more: `runs list` has their numbers")]
     OneRun,
     /// The system to divide by is not there.
-    #[error("--against {0}: no such system; they are numbered from 1 to {1}")]
+    #[error("--against {0}: no such system. They are numbered from 1 to {1}")]
     NoSuchSystem(u32, usize),
     /// A run shares no figure with that of performance 1.
     #[error(
@@ -90,13 +90,13 @@ pub enum SystemsError {
     #[error("facts of run {0} are given twice")]
     Twice(i64),
     /// A price that is none.
-    #[error("run {0}: {1} is not a price: use a number above 0")]
+    #[error("run {0}: {1} is not a price. Use a number above 0")]
     Price(i64, f64),
     /// A specification of a figure that the table does not have.
-    #[error("run {0}: `{1}` is specified, and no figure of the table is called so; there are {2}")]
+    #[error("run {0}: `{1}` is specified, and no figure of the table is called so. There are {2}")]
     NoSuchFigure(i64, String, String),
     /// A specification that cannot be read.
-    #[error("run {run}: {figure:?} is specified as {text:?}; give it as in {example:?}")]
+    #[error("run {run}: {figure:?} is specified as {text:?}. Give it as in {example:?}")]
     Specified {
         run: i64,
         figure: String,
@@ -428,9 +428,9 @@ fn money(amount: f64, currency: Option<&str>) -> String {
 
 fn legend(against: u32) -> String {
     format!(
-        "Performance: relative to [{against}], which is 1; above 1 is better, for times \
+        "Performance: relative to [{against}], which is 1. Above 1 is better, for times \
          as for rates. Each interval covers the variation within the runs, not from run to \
-         run. Means are geometric, and each row counts once; they have no interval, since \
+         run. Means are geometric, and each row counts once. They have no interval, since \
          figures of one run may vary together. Performance/price is relative to [{against}], too."
     )
 }

@@ -130,15 +130,15 @@ pub(crate) fn file_system_in_full(file_system: &FileSystem) -> String {
     }
     match (file_system.available_bytes, file_system.size_bytes) {
         (Some(free), Some(size)) => {
-            text.push_str(&format!("; {} free of {}", Bytes(free), Bytes(size)));
+            text.push_str(&format!(", {} free of {}", Bytes(free), Bytes(size)));
         }
-        (Some(free), None) => text.push_str(&format!("; {} free", Bytes(free))),
-        (None, Some(size)) => text.push_str(&format!("; {}", Bytes(size))),
+        (Some(free), None) => text.push_str(&format!(", {} free", Bytes(free))),
+        (None, Some(size)) => text.push_str(&format!(", {}", Bytes(size))),
         (None, None) => {}
     }
     if let Some(files) = file_system.files_free {
         text.push_str(&format!(
-            "; space for {} files",
+            ", space for {} files",
             units::format_count(files as f64)
         ));
     }

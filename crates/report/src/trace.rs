@@ -86,7 +86,7 @@ fn arrivals(summary: &TraceSummary) -> String {
     let bytes: u64 = summary.ops[..2].iter().map(|it| it.bytes).sum();
     let rate = bytes as f64 * 1e9 / summary.span_ns as f64;
     format!(
-        "{}; gaps vary by {:.2} of their mean of {} (even: 0, random: 1, more: bursts)",
+        "{}. Gaps vary by {:.2} of their mean of {} (even: 0, random: 1, more: bursts)",
         format_rate(rate),
         summary.gap_variation,
         format_duration_ns(summary.gaps.mean()),
@@ -159,7 +159,7 @@ fn notes(page: &mut TextPage<'_>, notes: &Notes) {
         ));
     }
     if notes.has_whole_seconds {
-        lines.push("times are whole seconds; requests were spread evenly over each".into());
+        lines.push("times are whole seconds. Requests were spread evenly over each".into());
     }
     for line in lines {
         page.item(Tone::Doubtful, "-", &line);

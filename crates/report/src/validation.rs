@@ -13,9 +13,9 @@ const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar w
                       figure, \"between\" that the published one lies between those of two \
                       models, wide where these are more than 1.5 times apart, \
                       \"at most\" that the simulated one does not exceed the law. \
-                      Rows that are \"missed\" did not keep their bar at the first look; \
+                      Rows that are \"missed\" did not keep their bar at the first look. \
                       OUTSIDE is new. Rows without a bar are shown, not judged, and their \
-                      notes say why; ! marks a figure that the document itself contradicts.";
+                      notes say why. ! marks a figure that the document itself contradicts.";
 
 /// Tolerances below it are those of arithmetic.
 const FINE: f64 = 0.001;

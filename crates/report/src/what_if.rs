@@ -12,7 +12,7 @@ use crate::warnings;
 
 /// What the columns of the scores mean.
 const LEGEND: &str = "Errors of the mean response time at groups of neighbouring points that were \
-                      left out of the fit in turn; \"seen\" is the error at the points of the fit \
+                      left out of the fit in turn. \"seen\" is the error at the points of the fit \
                       itself. The model that is used is the smallest whose root mean square \
                       (rms) is close to the best.";
 
@@ -59,7 +59,7 @@ fn header(page: &mut TextPage<'_>, found: &WhatIf) {
     page.paragraph(
         Tone::Plain,
         &format!(
-            "{}: {} to {} {}, {} to {}/s, {} to {}; think time {}",
+            "{}: {} to {} {}, {} to {}/s, {} to {}, think time {}",
             format_counted(found.points.into(), "point"),
             range.clients_min,
             range.clients_max,
@@ -158,8 +158,8 @@ fn error(share: f64) -> String {
 
 fn unseen(score: &UnseenScore) -> String {
     format!(
-        "{} that no fit saw: response time off by {} in the median and {} at worst, load by \
-         {} in the median; {} of them within the intervals",
+        "{} that no fit saw: response time off by {} in the median and {} at worst, load by {} in \
+         the median, {} of them within the intervals",
         format_counted(score.points.into(), "point"),
         error(score.median_error),
         error(score.worst_error),

@@ -87,11 +87,11 @@ impl StudyLimit {
         let needed = self.rounds_needed.map(|it| it + missing);
         let advice = match (self.verdict, needed) {
             (LimitVerdict::Undecided, Some(rounds)) if rounds > self.rounds + missing => {
-                format!("; about {rounds} rounds would tell (--repeat {rounds})")
+                format!(". About {rounds} rounds would tell (--repeat {rounds})")
             }
-            (LimitVerdict::Undecided, Some(_)) => "; a few more rounds may tell".into(),
+            (LimitVerdict::Undecided, Some(_)) => ". A few more rounds may tell".into(),
             (LimitVerdict::Undecided, None) if self.ratio.is_some() => {
-                "; it is too close to the limit to tell".into()
+                ". It is too close to the limit to tell".into()
             }
             _ => String::new(),
         };

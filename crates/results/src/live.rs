@@ -64,10 +64,10 @@ impl LiveCommand {
     #[must_use]
     pub const fn when_finished(self) -> Option<&'static str> {
         match self {
-            Self::NextMode => Some("M: finished, no result is left to stamp; Q or X ends"),
-            Self::Restart => Some("R: finished, nothing is left to restart; Q or X ends"),
-            Self::StartStop => Some("S: finished, nothing is left to start; Q or X ends"),
-            Self::NextWorkload => Some("T: finished, no workload is left; Q or X ends"),
+            Self::NextMode => Some("M: finished, no result is left to stamp. Q or X ends"),
+            Self::Restart => Some("R: finished, nothing is left to restart. Q or X ends"),
+            Self::StartStop => Some("S: finished, nothing is left to start. Q or X ends"),
+            Self::NextWorkload => Some("T: finished, no workload is left. Q or X ends"),
             Self::NextVerbosity | Self::Quit => None,
         }
     }

@@ -50,14 +50,14 @@ macro_rules! metrics {
 metrics! {
     IOPS = "iops" PerSecond Higher
         ["run" "trial" "ssd" "curve" "rab" "random" "replay" "fio" "transfer"]
-        "operations completed per second; of a load curve, at the level";
+        "operations completed per second (for a load curve, at the level)";
     THROUGHPUT = "throughput" BytesPerSecond Higher
         ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files"] "bytes moved per second";
     LATENCY = "latency" Seconds Lower
         ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal"]
         ["run" "trial" "ssd" "replay" "transactions" "fio"]
-        "mean response time, from when an operation was due to its end; of a transaction, from the \
-         end of the think time";
+        "mean response time, from when an operation was due to its end (for a transaction, from \
+         the end of the think time)";
     LATENCY_P50 = "latency-p50" Seconds Lower ["wal"] "median response time";
     LATENCY_P95 = "latency-p95" Seconds Lower ["wal"]
         "time that 95 % of the operations took at most";
@@ -243,12 +243,12 @@ metrics! {
     ARCHIVE_CPU = "archive CPU" SecondsPerMib Lower ["archive"] "processor time for a MiB put";
     FILES_PUT = "files put" PerSecond Higher ["archive"] "files put per second";
     TIME_TO_PUT = "time to put" Seconds Lower ["archive"]
-        "mean time of one file, until it is kept for good; with each of them";
+        "mean time of one file, until it is on stable storage, with the time of each";
     RETRIEVE_RATE = "retrieve rate" BytesPerSecond Higher ["retrieve"] "bytes got per second";
     RETRIEVE_CPU = "retrieve CPU" SecondsPerMib Lower ["retrieve"] "processor time for a MiB got";
     FILES_GOT = "files got" PerSecond Higher ["retrieve"] "files got per second";
     TIME_TO_GET = "time to get" Seconds Lower ["retrieve"]
-        "mean time of one file, until it is written; with each of them";
+        "mean time of one file, until it is written, with the time of each";
     SAVE_RATE = "save rate" BytesPerSecond Higher ["backup"]
         "bytes of the source saved per second, until the stream is synced";
     SAVE_CPU = "save CPU" SecondsPerMib Lower ["backup"] "processor time for a MiB saved";
@@ -275,7 +275,7 @@ metrics! {
     READ_TIME = "read time" Seconds Lower ["cache"]
         "mean time of a read, those from memory included";
     READS_PER_SECOND = "read rate" PerSecond Higher ["cache"]
-        "reads per second; without bound where all come from the buffer of a model";
+        "reads per second (no upper bound where all come from the buffer of a model)";
     REAL = "real" Seconds Lower ["command"] "time from its start to its end";
     USER = "user" Seconds Lower ["command"] "processor time in programs";
     SYSTEM = "system" Seconds Lower ["command"] "processor time in the kernel";
@@ -285,7 +285,7 @@ metrics! {
     FROM_STORAGE = "from storage" Bytes Lower ["command"]
         "bytes read from storage for them, mapped pages included";
     FROM_CACHE = "from the cache" Share Higher ["command"]
-        "share of the bytes read that no storage gave; 0 where it read ahead more";
+        "share of the bytes read that no storage gave. 0 where it read ahead more";
     COPY_TIME = "copy time" Seconds Lower ["copy"]
         "from the first read to the end of the last write, or sync";
     COPY_RATE = "copy rate" BytesPerSecond Higher ["copy"] "bytes copied per second";
@@ -302,7 +302,7 @@ metrics! {
     CAPACITY = "capacity" Bytes Higher ["fill"] "bytes that fitted into the files";
     FILL_TIME = "fill time" Seconds Neither ["fill"] "from the first write to the last sync";
     FILL_RATE = "fill rate" BytesPerSecond Higher ["fill"]
-        "bytes written per second; with the rate of each hundredth of the free space, or of each \
+        "bytes written per second, with the rate of each hundredth of the free space, or of each \
          record if that is more";
     FILL_CPU = "fill CPU" SecondsPerMib Lower ["fill"] "processor time for a MiB written";
     FILES_WRITTEN = "files" Count Neither ["fill"]
@@ -325,7 +325,7 @@ metrics! {
     PAGE_TIME = "page time" Seconds Lower ["http"]
         "mean time of a whole page, from the start of its first request";
     PAGE_TIME_P95 = "page time 95 %" Seconds Lower ["http"]
-        "p95 of the time of a whole page; absent for few pages";
+        "p95 of the time of a whole page. Absent for few pages";
     REQUEST_TIME = "request time" Seconds Lower ["http"]
         "mean time of one request, with connecting where there was some";
     TIME_TO_FIRST_BYTE = "time to first byte" Seconds Lower ["http"]
@@ -341,14 +341,14 @@ metrics! {
     FAILED_REQUESTS = "failed requests" Count Lower ["http"]
         "requests without a good answer, when they are counted";
     POSITIONING_MEAN = "mean time" Seconds Lower ["study positioning"]
-        "from the opening to the first record; with the time of each file";
+        "from the opening to the first record, with the time of each file";
     POSITIONING_MEDIAN = "median time" Seconds Lower ["study positioning"] "median time of a file";
     POSITIONING_LONGEST = "longest time" Seconds Lower ["study positioning"]
         "that of the slowest file";
     TOTAL_RATE = "total rate" BytesPerSecond Higher ["streams"]
         "bytes of all streams over the time until the last one is done";
     STREAM_RATE = "stream rate" BytesPerSecond Higher ["streams"]
-        "the mean of the streams' own rates; with each of them";
+        "the mean of the streams' own rates, with each rate";
     FAIRNESS = "fairness" Share Higher ["streams"]
         "1 when all streams are equally fast, 1/N when one of N has all (R. Jain, 1984)";
     STREAMS_CPU = "streams CPU" SecondsPerMib Lower ["streams"]

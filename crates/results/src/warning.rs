@@ -103,9 +103,12 @@ impl Warning {
 
 /// What was seen and what to do about it, in one text.
 pub(crate) fn advised(cause: &str, advice: &str) -> String {
-    match advice.chars().next() {
+    let mut rest = advice.chars();
+    match rest.next() {
         None => cause.to_owned(),
-        Some(first) if first.is_lowercase() => format!("{cause}; {advice}"),
+        Some(first) if first.is_lowercase() => {
+            format!("{cause}. {}{}", first.to_uppercase(), rest.as_str())
+        }
         Some(_) => format!("{cause} {advice}"),
     }
 }

@@ -102,11 +102,11 @@ macro_rules! warning_codes {
 warning_codes! {
     // Judged from what was measured.
     Correlated "correlated" Effort [Info]
-        "latency moved slowly during the trial, or by little; its interval is widened for that";
+        "latency moved slowly during the trial, or by little. Its interval is widened for that";
     CurveDrift "curve-drift" Row [Warning]
         "response times moved while points of the curve were measured";
     Drift "drift" Row [Warning]
-        "response time drifted over the trial; for `transfer`, from pass to pass";
+        "response time drifted over the trial (for `transfer`, from pass to pass)";
     Hung "hung" Foremost [Warning] "operations that the storage did not answer were given up";
     HeavyTail "heavy-tail" Row [Warning] "the mean depends on a few operations, or has no variance";
     KeptBack "kept-back" Row [Warning] "operations due but not completed would change the mean";
@@ -264,7 +264,7 @@ warning_codes! {
         "a study's journal could not be kept, or is from another machine";
     StudyOfAModel "study-of-a-model" Run [Warning] "the results are a model's, not a device's";
     InvalidRepeats "invalid-repeats" Row [Warning, Invalid]
-        "replicates of a study are invalid; invalid where too few are left to show a difference";
+        "replicates of a study are invalid (invalid where too few are left to show a difference)";
     Verified "verified" Foremost [Info] "`--verify` read everything back, and found no errors";
     WarmUpLeftOut "warm-up-left-out" Run [Info] "what `--warm-up` left out";
     WritesLeftOut "writes-left-out" Run [Info] "an existing target was only read";

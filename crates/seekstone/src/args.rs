@@ -224,14 +224,14 @@ pub struct EngineArgs {
     /// Most requests per io_uring submission [default: an eighth of a worker's depth].
     #[arg(long, value_name = "N", value_parser = within::<u16>(1..=4096))]
     pub batch: Option<u16>,
-    /// Memory pages for buffers of more than 4 KiB; fio uses small ones by default.
+    /// Memory pages for buffers of more than 4 KiB. Fio uses small ones by default.
     #[arg(long, value_name = "PAGES", value_parser = one_of(PAGES), default_value = "huge")]
     pub buffer_pages: BufferPages,
-    /// What to do when an operation fails. Failed operations never count in latency and throughput;
-    /// they are listed by kind and error, with their own latencies.
+    /// What to do when an operation fails. Failed operations never count in latency and throughput.
+    /// They are listed by kind and error, with their own latencies.
     #[arg(long, value_parser = one_of(ERRORS), default_value = "stop")]
     pub errors: OnError,
-    /// How long to wait at the end for operations that the storage does not answer; the run is then
+    /// How long to wait at the end for operations that the storage does not answer. The run is then
     /// a partial one.
     #[arg(long, value_name = "TIME", value_parser = parse_level, default_value = "60s")]
     pub hang_limit: Duration,
@@ -246,7 +246,7 @@ pub struct EngineArgs {
 /// What the ranks of a fleet may share.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct RankSharing {
-    /// Let several ranks of a fleet use the same file or device; otherwise each needs its own.
+    /// Let several ranks of a fleet use the same file or device. Otherwise each needs its own.
     #[arg(long)]
     pub shared: bool,
 }
@@ -258,7 +258,7 @@ pub struct CpuList(pub Vec<usize>);
 /// `seekstone run`.
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// Directory, file, block device or `sim:NAME`. Files and devices are only read without
     /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
@@ -270,11 +270,11 @@ pub struct RunArgs {
     /// Test file size [default: from free space, memory and budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
-    /// Find the IOPS at a latency, as in 1ms or 2ms@p99; repeatable [default: three of 10, 20, 50,
+    /// Find the IOPS at a latency, as in 1ms or 2ms@p99 (repeatable) [default: three of 10, 20, 50,
     /// 100 us ... that suit the storage].
     #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
-    /// Check an application's needs (docs/profiles.md); repeatable. Exit codes as for --goal.
+    /// Check an application's needs (docs/profiles.md) (repeatable). Exit codes as for --goal.
     #[arg(long = "profile", value_name = "NAME", value_parser = profile_names())]
     pub profiles: Vec<ProfileChoice>,
     /// Most concurrent reads in the load curve.
@@ -299,7 +299,7 @@ pub struct WorkloadArgs {
     pub block: Bytes,
     /// As in sequential, random, zipf:1.1.
     ///
-    /// `random` and `uniform` are the same; zipf:THETA reads few blocks often; hyperbolic:ALPHA and
+    /// `random` and `uniform` are the same. Zipf:THETA reads few blocks often. Hyperbolic:ALPHA and
     /// exponential:MEAN step on from block to block.
     #[arg(long, value_name = "PATTERN", default_value = "uniform", value_parser = parse_pattern)]
     pub pattern: workload::Pattern,
@@ -328,7 +328,7 @@ pub struct WorkloadArgs {
     /// Whether the ranks of a fleet share the target.
     #[command(flatten)]
     pub sharing: RankSharing,
-    /// Number of test files in a directory, which add up to --size; clients are assigned to files
+    /// Number of test files in a directory, which add up to --size. Clients are assigned to files
     /// in turn, as to workers. With as many as --workers, each worker gets its own file.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u16>(1..=256))]
     pub files: u16,
@@ -340,7 +340,7 @@ pub struct WorkloadArgs {
 /// `seekstone trial`.
 #[derive(Args, Debug)]
 pub struct TrialArgs {
-    /// Directory, file, block device or `sim:NAME`; `null:` completes at once and measures
+    /// Directory, file, block device or `sim:NAME`. `null:` completes at once and measures
     /// Seekstone's own cost. Files and devices are only read without --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
@@ -363,10 +363,10 @@ pub struct TrialArgs {
     )]
     pub clients: u32,
     /// Maximum queue depth, up to 16384 [default: one per client, beyond 1024 clients only as
-    /// many as fit into 256 MiB; with --rate, as many as arrive in 100 ms, at least 256].
+    /// many as fit into 256 MiB, with --rate, as many as arrive in 100 ms, at least 256].
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
-    /// Issue I/Os at a rate, as in 2000/s; latency counts from when each was due, however long
+    /// Issue I/Os at a rate, as in 2000/s. Latency counts from when each was due, however long
     /// earlier ones take.
     #[arg(long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate)]
     pub rate: Option<Rate>,
@@ -376,13 +376,13 @@ pub struct TrialArgs {
         value_parser = parse_trial_precision
     )]
     pub precision: TrialPrecision,
-    /// Run for this long; a closed loop at least until its first operation completes.
+    /// Run for this long. A closed loop at least until its first operation completes.
     #[arg(
         long, value_name = "TIME", value_parser = parse_duration,
         conflicts_with_all = ["precision", "budget"]
     )]
     pub duration: Option<Duration>,
-    /// Always leave this much of the start out; counts towards --duration and --budget [default: at
+    /// Always leave this much of the start out. Counts towards --duration and --budget [default: at
     /// most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,
@@ -422,11 +422,11 @@ pub struct TrialArgs {
 /// `seekstone curve`.
 #[derive(Args, Debug)]
 pub struct CurveArgs {
-    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// Directory, file, block device or `sim:NAME`. Files and devices are only read without
     /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Further targets, loaded at the same time; clients are assigned to them in turn, and arrivals
+    /// Further targets, loaded at the same time. Clients are assigned to them in turn, and arrivals
     /// of --open in equal parts.
     #[arg(value_name = "TARGET", value_parser = parse_target)]
     pub others: Vec<TargetName>,
@@ -439,7 +439,7 @@ pub struct CurveArgs {
         ]
     )]
     pub workload_file: Option<PathBuf>,
-    /// Find the IOPS at a latency, as in 1ms or 2ms@p99; repeatable [default: three of 10, 20, 50,
+    /// Find the IOPS at a latency, as in 1ms or 2ms@p99 (repeatable) [default: three of 10, 20, 50,
     /// 100 us ... that suit the storage].
     #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
@@ -459,7 +459,7 @@ pub struct CurveArgs {
         long, value_name = "TIME", default_value = CURVE_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
-    /// Always leave this much of the start of every point out; counts towards --budget [default: at
+    /// Always leave this much of the start of every point out. Counts towards --budget [default: at
     /// most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,

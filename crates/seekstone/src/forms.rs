@@ -94,7 +94,7 @@ pub const FORMS: &[RunForm] = &[
         about: "Everything, as documented in docs/json-schema.md",
         option: option(
             "--json",
-            "Write all results as JSON (docs/json-schema.md); `-` is standard output",
+            "Write all results as JSON (docs/json-schema.md). `-` is standard output",
         ),
         endings: &["json"],
         writing: FormWriting::OfOne(|run, _| Some(results::json(run)), Several::Array),
@@ -103,7 +103,7 @@ pub const FORMS: &[RunForm] = &[
     RunForm {
         name: "csv",
         aliases: &["levels", "files"],
-        about: "Every figure of every table, one line each; the same columns for every command",
+        about: "Every figure of every table, one line each. The same columns for every command",
         option: option(
             "--csv",
             "Write every figure as CSV, one line each (docs/forms.md)",
@@ -114,11 +114,11 @@ pub const FORMS: &[RunForm] = &[
     },
     RunForm {
         name: "markdown",
-        about: "The tables with their intervals; for a study, its note",
+        about: "The tables with their intervals (for a study, its note)",
         option: Some(FormOption {
             flag: "--markdown",
             alias: Some("md"),
-            help: "Write the tables as Markdown; for a study, its note",
+            help: "Write the tables as Markdown (for a study, its note)",
         }),
         endings: &["md", "markdown"],
         writing: FormWriting::OfOne(|run, _| Some(report::markdown(run)), Several::Below),
@@ -126,10 +126,10 @@ pub const FORMS: &[RunForm] = &[
     },
     RunForm {
         name: "html",
-        about: "A page for a browser, with charts and the run's JSON in it; it needs no network",
+        about: "A page for a browser, with charts and the run's JSON in it. It needs no network",
         option: option(
             "--html",
-            "Write one page for a browser, with figures and charts; it needs no network \
+            "Write one page for a browser, with figures and charts. It needs no network \
              (docs/forms.md)",
         ),
         endings: &["html", "htm"],
@@ -312,7 +312,7 @@ impl RunForm {
         let id = run.id.unwrap_or_default();
         let there = FORMS.iter().filter(|it| it.has(run)).map(|it| it.name);
         UsageError(format!(
-            "run {id} has no {what}: only runs of {commands} do; this one exports with --form {}",
+            "run {id} has no {what}: only runs of {commands} do. This one exports with --form {}",
             there.collect::<Vec<_>>().join(", ")
         ))
     }

@@ -169,7 +169,7 @@ fn list(error: &Error, option: &str) -> Option<String> {
         "--block" => "`seekstone random --blocks 4KiB,64KiB` measures several",
         _ => return None,
     };
-    is_list.then(|| format!("{option} takes one value; {several}"))
+    is_list.then(|| format!("{option} takes one value. {several}"))
 }
 
 fn unknown(
@@ -221,7 +221,7 @@ fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<Vec<String>>
             let first = first.filter(|it| !it.starts_with('-') && *it != command);
             let first = first.map_or("TARGET", String::as_str);
             Some(vec![format!(
-                "`{command}` takes one target; `seekstone compare {first} {option} --measure \
+                "`{command}` takes one target. `seekstone compare {first} {option} --measure \
                  {command}` compares several"
             )])
         }
@@ -261,9 +261,9 @@ fn whole_line(command: &str, definition: &Command, typed: &[String]) -> Option<V
     }
     let text = line.text(taken, definition)?;
     if command == "run" && !text.starts_with("seekstone run") {
-        more.push("`run` has workloads of its own; --budget 60s sets its time".to_owned());
+        more.push("`run` has workloads of its own. --budget 60s sets its time".to_owned());
     }
-    let mut tips = vec![format!("{theirs} of {whose}; here:\n       {text}")];
+    let mut tips = vec![format!("{theirs} of {whose}. Here:\n       {text}")];
     tips.append(&mut more);
     Some(tips)
 }
@@ -276,7 +276,7 @@ fn habit(option: &str, command: &str, definition: &Command) -> Option<String> {
         Some(why) => format!("leave it out: {why}"),
         None => format!("here: {ours}{}", where_it_is(ours, command, definition)),
     };
-    Some(format!("{option} is an option of {whose}; {answer}"))
+    Some(format!("{option} is an option of {whose}: {answer}"))
 }
 
 /// A word that stands for one of our commands, with what to type.
@@ -303,10 +303,7 @@ fn where_it_is(advice: &str, command: &str, definition: &Command) -> String {
     let commands = takers(option, definition);
     match commands.is_empty() || command.is_empty() || commands.contains(&command) {
         true => String::new(),
-        false => format!(
-            " (of {}; `{command}` has no such option)",
-            commands.join(", ")
-        ),
+        false => format!(" (of {}, not of `{command}`)", commands.join(", ")),
     }
 }
 
@@ -355,7 +352,7 @@ mod tests {
     fn options_of_others_are_answered_with_ours() {
         check(
             &["seekstone", "trial", ".", "--bs", "4k"],
-            "--bs is an option of fio; here:\n       seekstone trial . --block 4k",
+            "--bs is an option of fio. Here:\n       seekstone trial . --block 4k",
         );
     }
 

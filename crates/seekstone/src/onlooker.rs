@@ -120,7 +120,7 @@ fn opened(title: &str) -> Option<Screen> {
         Ok(screen) => Some(screen),
         Err(error) => {
             if error.kind() == ErrorKind::Unsupported {
-                output::complain(&format!("{error}; lines of progress follow"));
+                output::complain(&format!("{error}. Lines of progress follow"));
             }
             None
         }

@@ -26,7 +26,7 @@ pub fn with_enough(work: fn() -> ExitCode) -> ExitCode {
         (Err(error), Some(limit)) => {
             output::complain(&format!(
                 "error: the stack is limited to {} KiB (`ulimit -s`), and a thread with 8 MiB of \
-                 stack cannot be started ({error}): raise the limit",
+                 stack cannot be started ({error}). Raise the limit",
                 limit >> 10
             ));
             ExitCode::FAILURE

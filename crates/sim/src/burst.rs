@@ -87,7 +87,7 @@ impl LimitKey {
             None => (text, None),
         };
         let (baseline, burst) = rates.split_once("..").unwrap_or((rates, rates));
-        let wrong = |error: UnitError| format!("{error}; use {}", self.meaning);
+        let wrong = |error: UnitError| format!("{error}. Use {}", self.meaning);
         let baseline = self.counted.rate(baseline).map_err(wrong)?;
         let burst = self.counted.rate(burst).map_err(wrong)?;
         if baseline < LEAST {

@@ -163,7 +163,7 @@ fn flash(spec: &FlashSpec, facts: &mut Vec<Fact>) {
     let reads = [1, 32, 1024].map(|depth| format!("{}/s at depth {depth}", bound(depth)));
     facts.push(("page reads at most", reads.join(", ")));
     let amplification = fifo_write_amplification(spec.spare_factor());
-    let words = format!("{amplification:.2} with FIFO cleaning; greedy cleaning needs less");
+    let words = format!("{amplification:.2} with FIFO cleaning. Greedy cleaning needs less");
     facts.push(("pages programmed for each written at random", words));
     let [fresh, steady] = spec.write_rates().map(|rate| format_count(rate.round()));
     let words = format!("{fresh}/s while spare blocks last, then {steady}/s with FIFO cleaning");

@@ -161,7 +161,7 @@ transactions), stall=1s@5000 (one stall,\nafter 5000 operations), stall=1s@every
 error=EIO@100, short=1%, drift=30%@60s (slower by that share\nfrom then on), warm-up=200%@2s \
 (slower by that share until then), wave=50%@1s (up and down with that period),\n\
 iops=100..3000:5.4M (3,000 a second while a bucket of 5.4 million credits lasts, which fills at \
-100 a\nsecond; then 100), riops and wiops (of reads or writes alone), \
+100 a\nsecond, then 100), riops and wiops (of reads or writes alone), \
 bps=40MiB/s..250MiB/s:1TiB, rbps and wbps\n(in bytes), io-size=256KiB (what a credit of IOPS \
 pays for), credits=5% (how full buckets are at the start)";
 

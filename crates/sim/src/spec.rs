@@ -51,7 +51,7 @@ pub enum SimError {
         meant: String,
     },
     /// A parameter is not one of the model's.
-    #[error("sim:{model} has no parameter \"{key}\"; it takes {known}")]
+    #[error("sim:{model} has no parameter \"{key}\". It takes {known}")]
     UnknownParameter {
         model: String,
         /// What was typed.
@@ -60,7 +60,7 @@ pub enum SimError {
         known: String,
     },
     /// A parameter is given twice, and only one value can count.
-    #[error("sim:{model}: {key} is given twice, {values}: leave one of them out")]
+    #[error("sim:{model}: {key} is given twice, {values}. Leave one of them out")]
     GivenTwice {
         model: String,
         /// The parameter.
@@ -84,7 +84,7 @@ pub enum SimError {
     Definition(#[from] TomlFaults),
     /// Programs that use files are simulated on such a machine, and nothing else.
     #[error(
-        "sim:{0} is a machine with a file system, for `seekstone files sim:{0}`; its disk is a \
+        "sim:{0} is a machine with a file system, for `seekstone files sim:{0}`. Its disk is a \
          target of its own, such as sim:rl02"
     )]
     HasFileSystem(String),
@@ -495,7 +495,7 @@ mod tests {
         check("sim:nm1", "\"nm1\", did you mean \"mm1\"? ");
         check(
             "sim:mm1?speed=3",
-            "no parameter \"speed\"; it takes bps, cpus, credits, drift, error, io-size, iops, \
+            "no parameter \"speed\". It takes bps, cpus, credits, drift, error, io-size, iops, \
              mean, rbps, riops, short, size, stall, warm-up, wave, wbps, wiops",
         );
         check("sim:mm1?mean=4x", "mean=4x");

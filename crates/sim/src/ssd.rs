@@ -94,12 +94,12 @@ impl DeviceLimits {
         let mut facts = self.burst.facts();
         facts.extend(self.shingles.as_ref().map(|it| {
             let (cache, band) = (Bytes(it.cache).decimal(), Bytes(it.band));
-            let words = format!("{cache} anywhere; then a band of {band} is cleaned for each");
+            let words = format!("{cache} anywhere. Then a band of {band} is cleaned for each");
             ("written out of order", words)
         }));
         facts.extend(self.slc.as_ref().map(|it| {
             let words = format!(
-                "{} for {} written in one go, then {}; empty again after {} without a write",
+                "{} for {} written in one go, then {}. Empty again after {} without a write",
                 rate(it.rate),
                 Bytes(it.bytes).decimal(),
                 rate(it.rate_past),
@@ -109,7 +109,7 @@ impl DeviceLimits {
         }));
         facts.extend(self.heat.as_ref().map(|it| {
             let words = format!(
-                "{} for ever stay below {} degrees; faster, its rate falls to {} in turn",
+                "{} for ever stay below {} degrees. Faster, its rate falls to {} in turn",
                 rate(it.sustainable()),
                 it.limit,
                 rate(it.rate)

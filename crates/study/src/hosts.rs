@@ -42,7 +42,7 @@ pub(crate) fn agree_on_study(ranks: Option<&Ranks>, digest: String) -> Result<()
         let other = (0..).zip(&all).find(|(_, it)| **it != all[0]);
         other.map_or(Ok(()), |(rank, _)| {
             Err(BenchError::Usage(format!(
-                "{}: the study differs from that on {}: use one file on all hosts",
+                "{}: the study differs from that on {}. Use one file on all hosts",
                 ranks.name(rank),
                 ranks.name(0)
             )))

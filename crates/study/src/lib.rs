@@ -143,7 +143,7 @@ pub enum StudyRunError {
         source: MeasureError,
     },
     /// What is wanted of a replicate is not in it.
-    #[error("{cell}: with these settings {kind} gives none of the readings wanted ({}); it gives \
+    #[error("{cell}: with these settings {kind} gives none of the readings wanted ({}). It gives \
              {}", wanted.join(", "), given.join(", "))]
     NoReading {
         /// Its levels, in words.
@@ -156,7 +156,7 @@ pub enum StudyRunError {
         given: Vec<String>,
     },
     /// It failed, and could not be undone either.
-    #[error("{}; {left}", with_causes(error))]
+    #[error("{}. {left}", with_causes(error))]
     Left {
         /// Why it failed.
         error: Box<StudyRunError>,
@@ -171,7 +171,7 @@ pub enum StudyRunError {
     Interrupted(&'static str),
     /// The budget was used up before the fewest rounds were done.
     #[error(
-        "--budget {budget} is too short: {done} of {} of each combination were measured; use \
+        "--budget {budget} is too short: {done} of {} of each combination were measured. Use \
          --budget {:.0}s",
         format_counted((*wanted).into(), "replicate"),
         needed.as_secs_f64().ceil()

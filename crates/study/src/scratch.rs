@@ -251,7 +251,7 @@ fn remove(path: &Path, record: &File) -> io::Result<()> {
     };
     if let Some(mount) = mounted {
         let why = format!(
-            "{} is still mounted there; unmount it, and remove {} with `seekstone clean`",
+            "{} is still mounted there. Unmount it, and remove {} with `seekstone clean`",
             mount.display(),
             path.display()
         );

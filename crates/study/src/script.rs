@@ -198,7 +198,7 @@ fn printed(output: &mut File) -> String {
     let cut = usize::from(start > 0);
     let words: Vec<&str> = text.split_whitespace().skip(cut).collect();
     if read.is_err() || words.is_empty() {
-        return "; it said nothing".into();
+        return ", and it said nothing".into();
     }
-    format!("; it said: {}", words.join(" "))
+    format!(". It said: {}", words.join(" "))
 }

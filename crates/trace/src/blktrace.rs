@@ -125,7 +125,7 @@ impl<R: BufRead> ProcessorTrace<R> {
         }
         if filled < RECORD_BYTES {
             return Err(fault(format!(
-                "the last record has {filled} of {RECORD_BYTES} bytes; cut it off with \
+                "the last record has {filled} of {RECORD_BYTES} bytes. Cut it off with \
                  `truncate --size={begin}`"
             )));
         }
@@ -151,7 +151,7 @@ impl<R: BufRead> ProcessorTrace<R> {
         };
         let version = number(0) & 0xff;
         if version != VERSION {
-            let text = format!("blktrace version {version} is not known; {VERSION} is");
+            let text = format!("blktrace version {version} is not known, only {VERSION} is");
             return Err(fault(text));
         }
         let payload = match order {
@@ -174,7 +174,7 @@ impl<R: BufRead> ProcessorTrace<R> {
                 &self.name,
                 TracePosition::Byte(begin),
                 format!(
-                    "the payload of the last record has {passed} of {payload} bytes; cut it off \
+                    "the payload of the last record has {passed} of {payload} bytes. Cut it off \
                      with `truncate --size={begin}`"
                 ),
             ));

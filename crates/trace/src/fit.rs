@@ -42,7 +42,7 @@ pub fn fit(summary: &TraceSummary, name: &str) -> Option<FittedJob> {
     let reads = summary.ops[0].count as f64 / moving as f64;
     let random = 100 - percent(summary.sequential_share);
     let mut lines = vec![
-        format!("; fitted to {} by seekstone inspect", one_line(name)),
+        format!(", fitted to {} by seekstone inspect", one_line(name)),
         "[fitted]".to_owned(),
         format!("rw={}", direction(reads, random)),
     ];

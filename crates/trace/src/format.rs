@@ -84,7 +84,7 @@ pub fn open<R: BufRead + Send + 'static>(
     }
     let (Some((name, input)), true) = (inputs.pop(), inputs.is_empty()) else {
         let names: Vec<String> = inputs.into_iter().map(|(name, _)| name).collect();
-        let text = "only blktrace has several files; name one";
+        let text = "only blktrace has several files. Name one";
         return Err(TraceError::new(
             &names.join(", "),
             TracePosition::Whole,

@@ -50,7 +50,7 @@ impl Names {
             Some(number) => number,
             None if self.names.len() == FILES_MAX => {
                 return Err(format!(
-                    "more than {FILES_MAX} files or devices; cut the trace by device first"
+                    "more than {FILES_MAX} files or devices. Cut the trace by device first"
                 ));
             }
             None => {

@@ -409,7 +409,7 @@ fn mistakes_of_blktrace_have_their_byte() {
     };
     check(
         &[&sound[..], &sound[..20]].concat(),
-        "t.0, byte 48: the last record has 20 of 48 bytes; cut it off with `truncate --size=48`",
+        "t.0, byte 48: the last record has 20 of 48 bytes. Cut it off with `truncate --size=48`",
     );
     check(
         &[&sound[..], &[0; 48]].concat(),
@@ -423,7 +423,7 @@ fn mistakes_of_blktrace_have_their_byte() {
     let cut = stream(&[cut], false);
     check(
         &cut[..50],
-        "t.0, byte 0: the payload of the last record has 2 of 10 bytes; cut it off with \
+        "t.0, byte 0: the payload of the last record has 2 of 10 bytes. Cut it off with \
          `truncate --size=0`",
     );
     let far = stream(&[Event::new(1, u64::MAX, 512, QUEUE | READ)], false);
@@ -440,6 +440,6 @@ fn only_blktrace_has_several_files() {
     let error = open(Format::Iolog, inputs.into()).err().expect("two files");
     assert_eq!(
         error.to_string(),
-        "a: only blktrace has several files; name one"
+        "a: only blktrace has several files. Name one"
     );
 }

@@ -31,10 +31,10 @@ impl Quantity {
 
     fn limit(self) -> &'static str {
         match self {
-            Self::Size => "the largest size is 18446744073709551615 bytes, just under 16384 PiB",
-            Self::Duration => "the longest time is 18446744073709551615 ns, about 213503 d",
-            Self::Rate => "the highest rate is 1000000000000000000/s",
-            Self::Percent => "the largest percentage is 1000000000000000000%",
+            Self::Size => "The largest size is 18446744073709551615 bytes, just under 16384 PiB",
+            Self::Duration => "The longest time is 18446744073709551615 ns, about 213503 d",
+            Self::Rate => "The highest rate is 1000000000000000000/s",
+            Self::Percent => "The largest percentage is 1000000000000000000%",
         }
     }
 
@@ -45,10 +45,10 @@ impl Quantity {
                     let percent = (share * 1e6).round() / 1e4;
                     format!("use {percent}% or {typed}%")
                 }
-                _ => format!("a percentage needs the sign; use {typed}%"),
+                _ => format!("a percentage needs the sign. Use {typed}%"),
             },
-            Self::Duration => format!("a time needs a unit; use {typed}s, {typed}ms or {typed}us"),
-            Self::Size | Self::Rate => format!("a unit is missing; {self}"),
+            Self::Duration => format!("a time needs a unit. Use {typed}s, {typed}ms or {typed}us"),
+            Self::Size | Self::Rate => format!("a unit is missing. {self}"),
         }
     }
 }
@@ -57,17 +57,17 @@ impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Size => {
-                "sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, p or PiB (1024-based) \
+                "Sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, p or PiB (1024-based) \
                  and kB, MB, GB, TB, PB (1000-based)"
             }
             Self::Duration => {
-                "times take ns, us, ms, s, min, h, d, alone or from large to small as in 1m30s"
+                "Times take ns, us, ms, s, min, h, d, alone or from large to small as in 1m30s"
             }
             Self::Rate => {
-                "rates take a number with k, m or g (1000-based), then nothing, iops, /s, /min \
+                "Rates take a number with k, m or g (1000-based), then nothing, iops, /s, /min \
                  or /h, as in 1000, 10k/s or 50k iops"
             }
-            Self::Percent => "percentages take the sign, as in 3% or 0.5 %",
+            Self::Percent => "Percentages take the sign, as in 3% or 0.5 %",
         })
     }
 }
@@ -78,7 +78,7 @@ impl fmt::Display for Quantity {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnitError {
     /// Nothing but white space.
-    #[error("{typed:?}: {} is missing; {quantity}", quantity.noun())]
+    #[error("{typed:?}: {} is missing. {quantity}", quantity.noun())]
     Empty {
         /// The text as typed.
         typed: String,
@@ -87,7 +87,7 @@ pub enum UnitError {
     },
     /// The text, or a part of it, does not begin with a plain decimal number.
     #[error(
-        "{typed:?}: not {}: {reason}; numbers look like 4, 1.5, 1_000_000 or 1,000,000; {quantity}",
+        "{typed:?}: not {}: {reason}. Numbers look like 4, 1.5, 1_000_000 or 1,000,000. {quantity}",
         quantity.noun()
     )]
     NotANumber {
@@ -99,7 +99,7 @@ pub enum UnitError {
         reason: &'static str,
     },
     /// The number is below zero.
-    #[error("{typed:?}: {} cannot be negative; {quantity}", quantity.noun())]
+    #[error("{typed:?}: {} cannot be negative. {quantity}", quantity.noun())]
     Negative {
         /// The text as typed.
         typed: String,
@@ -107,7 +107,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// The number is written with a power of ten.
-    #[error("{typed:?}: exponents are not read; write it out as in 1_000_000_000; {quantity}")]
+    #[error("{typed:?}: exponents are not read. Write it out as in 1_000_000_000. {quantity}")]
     Exponent {
         /// The text as typed.
         typed: String,
@@ -115,7 +115,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// The number is followed by something that is no unit of this quantity.
-    #[error("{typed:?}: unknown unit {unit:?}; {quantity}")]
+    #[error("{typed:?}: unknown unit {unit:?}. {quantity}")]
     UnknownUnit {
         /// The text as typed.
         typed: String,
@@ -133,7 +133,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// A compound such as `30s 1m` or `1s 1s`.
-    #[error("{typed:?}: the units must go from large to small, each once; {quantity}")]
+    #[error("{typed:?}: the units must go from large to small, each once. {quantity}")]
     UnitOrder {
         /// The text as typed.
         typed: String,
@@ -141,7 +141,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// The value does not fit.
-    #[error("{typed:?}: too large; {}", quantity.limit())]
+    #[error("{typed:?}: too large. {}", quantity.limit())]
     TooLarge {
         /// The text as typed.
         typed: String,

@@ -37,8 +37,8 @@ use ColumnVerdict::{Between, Shown, Within};
 const TIMES: f64 = 0.2;
 const SEEN: &str = "not judged: seen before a bar was fixed";
 const EXTREME: &str = "not judged: the shortest and the longest of so few are chance";
-const APART: &str = "not judged: the document's tasks start and end apart, so that some ran alone; \
-                     and the longest of so few is chance";
+const APART: &str = "not judged: the document's tasks start and end apart, so that some ran \
+     alone, and the longest of so few is chance";
 const BUSY: &str = "by 10 points: the document's processor is busier than one on which all loop \
                     that wait, with nobody else at work";
 const HEAVY: &str = "by 2 points: a twentieth of 200 transactions are ten, and \"this may lead to \
@@ -46,7 +46,7 @@ const HEAVY: &str = "by 2 points: a twentieth of 200 transactions are ten, and \
 const LITTLE: &str = "the document's tasks neither start nor end together: by Little's law it had \
                       fewer than four at work";
 /// Rows of Windows 95 for which no bar was set while how it waits was not known.
-const POLLING: &str = "not judged: seen before a bar was fixed; the sizes of the caches of Windows \
+const POLLING: &str = "not judged: seen before a bar was fixed. The sizes of the caches of Windows \
                        95 are not known";
 /// A share of a processor.
 const BUSY_SHARE: f64 = 0.15;
@@ -233,7 +233,7 @@ fn remote(interrupt: &Interrupt) -> Rows {
     let row = ValidationRow::new("reads of the disk, 107 by users", "/s", PHYSICAL);
     rows.push(row.simulated(LOGICAL * misses).misprinted(
         "the document writes 27/44 for the share of reads that miss, which is 27/40: 13 of 40 MB \
-         are in memory; its 65 a second is 107 times the wrong one",
+         are in memory. Its 65 a second is 107 times the wrong one",
     ));
     Ok(rows)
 }

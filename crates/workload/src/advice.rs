@@ -211,7 +211,7 @@ fn use_of_shares(definition: &WorkloadDefinition, threads: u32) -> Advice {
     let part = coverage(threads, shares);
     let is_doubt = definition.group == WorkloadGroup::Batch && part < COVERAGE_MIN;
     let advice = if is_doubt {
-        ": a small part of the storage stands for all of it; use fewer shares or more threads"
+        ": a small part of the storage stands for all of it. Use fewer shares or more threads"
     } else {
         ""
     };

@@ -91,7 +91,7 @@ pub enum ConstraintError {
     /// Two types divide the file differently.
     #[error(
         "type {kind:?}: the {what} {value} differs from the {value_first} of type {first:?}: all \
-         threads of a workload divide one file alike; give both types the same {what}"
+         threads of a workload divide one file alike. Give both types the same {what}"
     )]
     Differs {
         /// Type of thread.
@@ -106,7 +106,7 @@ pub enum ConstraintError {
     },
     /// The operation is larger than its block.
     #[error(
-        "type {kind:?}: the I/O size {io} does not fit into the block of {block} bytes: make the \
+        "type {kind:?}: the I/O size {io} does not fit into the block of {block} bytes. Make the \
          block larger or the I/O smaller"
     )]
     IoExceedsBlock {
@@ -120,7 +120,7 @@ pub enum ConstraintError {
     /// The operation reaches into the next block.
     #[error(
         "type {kind:?}: an I/O of {io} bytes at offset {offset} ends beyond the block of {block} \
-         bytes: make the offset {} or less, or the I/O smaller",
+         bytes. Make the offset {} or less, or the I/O smaller",
         block - io
     )]
     OffsetExceedsBlock {
@@ -136,7 +136,7 @@ pub enum ConstraintError {
     /// Packed operations leave a gap at the end of the block.
     #[error(
         "type {kind:?}: the block of {block} bytes is no whole multiple of the I/O size {io}, so \
-         I/Os cannot be packed: choose an I/O size that divides the block, or a fixed offset"
+         I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset"
     )]
     NotWhole {
         /// Type of thread.
@@ -149,7 +149,7 @@ pub enum ConstraintError {
     /// Not every share has a block.
     #[error(
         "the file of {file} bytes is too small: {shares} shares with one block of {block} bytes \
-         each need {needed}: use a larger file, smaller blocks or fewer shares"
+         each need {needed}. Use a larger file, smaller blocks or fewer shares"
     )]
     FileTooSmall {
         /// Bytes of the file.
@@ -177,7 +177,7 @@ pub enum ConstraintError {
     /// The thread's number lies beyond the last share.
     #[error(
         "type {kind:?}: control thread {thread} does not exist when the file has {shares} shares, \
-         counted from 0: choose a smaller number or a larger maximum of threads"
+         counted from 0. Choose a smaller number or a larger maximum of threads"
     )]
     ControlThread {
         /// Type of thread.

@@ -173,7 +173,7 @@ fn partitioned() -> Machine {
 #[test]
 fn a_partition_shares_bytes_with_its_disk_and_not_with_its_neighbours() {
     let machine = partitioned().mounted("sda1");
-    machine.check("sda1", "sda1 is mounted at /mnt/sda1; unmount it first");
+    machine.check("sda1", "sda1 is mounted at /mnt/sda1. Unmount it first");
     machine.check("sda", "sda1 is mounted at /mnt/sda1");
     machine.check("sda2", "");
     machine.check("sdb", "");
@@ -186,7 +186,7 @@ fn a_partition_shares_bytes_with_its_disk_and_not_with_its_neighbours() {
 #[test]
 fn a_loop_device_on_a_device_or_partition_is_followed() {
     let machine = partitioned().loop_over("loop0", "sda1", 1, 0);
-    machine.check("sda1", "sda1 is in use by loop0; take that apart first");
+    machine.check("sda1", "sda1 is in use by loop0. Take that apart first");
     machine.check("sda", "sda1 is in use by loop0");
     machine.check("sda2", "");
     machine.check("loop0", "");

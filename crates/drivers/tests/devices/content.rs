@@ -61,7 +61,7 @@ fn marks_that_went_unnoticed_ask_for_the_name() {
     for (name, offset, bytes) in UNNOTICED {
         image.write_all_at(bytes, *offset).unwrap();
         let refused = device.overwrite(None).unwrap_err().to_string();
-        let expected = format!("it carries {name}; if that may go");
+        let expected = format!("it carries {name}. If that may go");
         assert!(refused.contains(&expected), "{name}: {refused}");
         image.write_all_at(&vec![0; bytes.len()], *offset).unwrap();
     }

@@ -37,7 +37,7 @@ fn a_device_beneath_a_mounted_loop_device_is_refused() {
     let name = upper.file_name().unwrap().to_str().unwrap().to_owned();
     check(
         &under,
-        &format!("is in use by {name}; take that apart first"),
+        &format!("is in use by {name}. Take that apart first"),
     );
     overwrite(&upper, None).unwrap();
     if !make_ext4(&upper) || !device.mount_this(&upper) {

@@ -215,7 +215,7 @@ fn offloaded_jobs_and_jobs_of_own_alignment_are_what_they_say() {
     assert_eq!(job.alignment_effective(), Some(64 << 10));
 }
 
-/// fio gives what holds one of its own words to `bc`; it was taken for a number with a suffix.
+/// fio gives what holds one of its own words to `bc`. It was taken for a number with a suffix.
 #[test]
 fn arithmetic_with_words_of_fio_needs_no_parentheses() {
     let size = |text: &str| jobs(&format!("[a]\nsize={text}\n"))[0].size;

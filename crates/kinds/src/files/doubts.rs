@@ -32,13 +32,13 @@ impl FilesSession<'_> {
             target.named.is_some() || target.description.kind != TargetKind::Directory;
         if self.request.clients > 1 && is_one_device && self.played.keys().any(is_11) {
             let text = "TEST11: all clients read the same bytes of the device, so all but the \
-                        first find them in memory: ask for one client to see the device's own \
+                        first find them in memory. Ask for one client to see the device's own \
                         figure of merit.";
             doubts.push(Warning::warn(WarningCode::SameDevice, text));
         }
         let is_cold = self.played.keys().any(|cell| cell.state == FileState::Cold);
         if is_cold && target.cold == ColdReach::OwnPages {
-            let text = "Cold means that the pages of the test's own files were dropped; names and \
+            let text = "Cold means that the pages of the test's own files were dropped. Names and \
                         inodes stayed in memory. As root, --drop-caches drops them, too.";
             doubts.push(Warning::info(WarningCode::NamesStayCached, text));
         }

@@ -39,7 +39,7 @@ pub fn open_model(request: &FilesRequest) -> Result<TestedFileSystem, BenchError
         ColdReach::All
     } else {
         ColdReach::Nothing(
-            "the system has no cache; give it one, as in 'sim:rt11?system-cache=64KiB'",
+            "the system has no cache. Give it one, as in 'sim:rt11?system-cache=64KiB'",
         )
     };
     Ok(subject)

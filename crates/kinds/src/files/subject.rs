@@ -236,7 +236,7 @@ impl TestedFileSystem {
 
 fn left_behind(why: &TargetError) -> Warning {
     let text = format!(
-        "{}; `seekstone clean` there removes what is left, once it can be removed",
+        "{}. `seekstone clean` there removes what is left, once it can be removed",
         with_causes(why)
     );
     Warning::warn(WarningCode::LeftBehind, text)
@@ -340,7 +340,7 @@ fn open_memory_at(
     let (description, _) = inspect(path)?;
     if description.kind != TargetKind::Directory || !description.memory_backed {
         let text = format!(
-            "--memory {}: not a directory on a memory file system (tmpfs); name one, such as \
+            "--memory {}: not a directory on a memory file system (tmpfs). Name one, such as \
              /dev/shm, or leave it out",
             path.display()
         );
@@ -451,7 +451,7 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
     }
     Err(BenchError::Usage(format!(
         "{} has no space for the files of these tests: they take up to {}, {} are free, and {} \
-         must stay free; ask for less ({}), {}or free some space",
+         must stay free. Ask for less ({}), {}or free some space",
         path.display(),
         units::Bytes(needs.bytes),
         units::Bytes(space.available),
@@ -475,7 +475,7 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
         return Ok(());
     }
     Err(BenchError::Usage(format!(
-        "{} is mounted read-only: files cannot be made there; name another directory, or a file \
+        "{} is mounted read-only: files cannot be made there. Name another directory, or a file \
          or device on it for TEST11, which only reads",
         description.given
     )))

@@ -92,7 +92,7 @@ fn refuse_changed(
     changed.map_or(Ok(()), |(path, _)| {
         Err(BenchError::Usage(format!(
             "{}: its size has changed since the run started, so old and new \
-             results do not fit together: start over",
+             results do not fit together. Start over",
             path.display()
         )))
     })
@@ -129,7 +129,7 @@ pub(super) fn refuse_unwanted_writes(
         return Ok(());
     };
     Err(BenchError::Usage(format!(
-        "{0} exists, and a job writes to it: fio would overwrite filename={0} at once; here that \
+        "{0} exists, and a job writes to it: fio would overwrite filename={0} at once. Here that \
          needs --overwrite, and everything in it may be lost",
         file.path.display()
     )))

@@ -235,8 +235,8 @@ fn storage_of(jobs: &[Job]) -> Result<JobStorage, PlanError> {
     match all.find(|job| of(job) != storage) {
         Some(other) => refused(
             other,
-            "works on another kind of target than the jobs before it: files, models, or nothing; \
-             put it into a file of its own",
+            "works on another kind of target than the jobs before it: files, models, or nothing. \
+             Put it into a file of its own",
         ),
         None => Ok(storage),
     }
@@ -414,7 +414,7 @@ impl Planner<'_> {
             return refused(
                 job,
                 format!(
-                    "{shown} holds {whole} bytes, and the job wants {end}; give a smaller size"
+                    "{shown} holds {whole} bytes, and the job wants {end}. Give a smaller size"
                 ),
             );
         }
@@ -462,8 +462,8 @@ impl Planner<'_> {
             return refused(
                 job,
                 format!(
-                    "the last zone reaches behind the end of {shown}, where fio ends the job; \
-                     give a size or zoneskip with which all zones fit"
+                    "the last zone reaches behind the end of {shown}, where fio ends the job. \
+                     Give a size or zoneskip with which all zones fit"
                 ),
             );
         }

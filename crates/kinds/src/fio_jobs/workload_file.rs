@@ -297,7 +297,7 @@ impl WorkloadText {
         }
         if self.trims {
             if writes > 0 {
-                return Err("trims: leave writes out; all operations are trims".into());
+                return Err("trims: leave writes out. All operations are trims".into());
             }
             job.pattern.directions = fio::Directions::Trim;
             // The rate is that of the only kind there is.

@@ -69,13 +69,13 @@ impl FittedSettings {
         let is_model = target.is_model();
         let refused = self.given.iter().find_map(|(name, applies)| match applies {
             Applies::ToFiles(why) | Applies::ToFilesWhenOn(why) if is_model => {
-                Some(format!("{target}: {why}: leave {name} out"))
+                Some(format!("{target}: {why}. Leave {name} out"))
             }
             Applies::ToParts if target.path().is_some_and(Path::is_dir) => Some(format!(
-                "{target}: {name} is for parts of a file, a device or a model: leave it out"
+                "{target}: {name} is for parts of a file, a device or a model. Leave it out"
             )),
             Applies::ToModels if !is_model => Some(format!(
-                "{target}: {name} is for models, as sim:NAME: leave it out"
+                "{target}: {name} is for models, as sim:NAME. Leave it out"
             )),
             _ => None,
         });

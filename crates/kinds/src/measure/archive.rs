@@ -35,7 +35,7 @@ const SIZES: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 10));
 const STORE: Setting = Setting::optional(
     "store",
     ValueForm::Path("PATH or s3:https://HOST/BUCKET"),
-    "the directory or bucket that they are put into; a second directory in the target when not \
+    "the directory or bucket that they are put into. A second directory in the target when not \
      given. A server in clear is s3://HOST:PORT/BUCKET. A bucket's keys are taken from \
      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 );

@@ -33,7 +33,7 @@ pub const KIND: Kind = Kind {
             COMMAND,
             ValueForm::TextOrList("TEXT or LIST"),
             "what is run: a text by `sh -c`, a list of a program and its arguments without a \
-             shell; it finds the variables of scripts, such as SEEKSTONE_PLACE",
+             shell. It finds the variables of scripts, such as SEEKSTONE_PLACE",
         ),
         Setting::flag(
             "warm",
@@ -44,7 +44,7 @@ pub const KIND: Kind = Kind {
         Setting::flag(
             "cold",
             false,
-            "drop the system's page cache before the run; root only",
+            "drop the system's page cache before the run. Root only",
         ),
         Setting::or(
             "time-limit",
@@ -55,7 +55,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "directory",
             ValueForm::Path("PATH"),
-            "where it runs; the target when not given",
+            "where the command runs (default: the target)",
         ),
     ],
     readings: &[

@@ -33,7 +33,7 @@ pub const KIND: Kind = Kind {
         Setting::required(
             "url",
             ValueForm::Text("ftp://HOST/PATH"),
-            "the file; one that is stored must not be there yet, and is removed afterwards",
+            "the file. One that is stored must not be there yet, and is removed afterwards",
         ),
         Setting::or(
             "direction",
@@ -46,7 +46,7 @@ pub const KIND: Kind = Kind {
             "transfers",
             ValueForm::Count(1, 64),
             "1",
-            "how many go on at once, each over a connection of its own; several that are stored \
+            "how many go on at once, each over a connection of its own. Several that are stored \
              have the names PATH-1, PATH-2, ...",
         ),
         Setting::or("user", ValueForm::Text("NAME"), "anonymous", "as whom"),
@@ -66,7 +66,7 @@ pub const KIND: Kind = Kind {
             "extent",
             ValueForm::Size(Bytes(0), Bytes::from_gib(16)),
             "0",
-            "space for the local file is allocated in pieces of this size; 0 leaves it to the \
+            "space for the local file is allocated in pieces of this size. 0 leaves it to the \
              file system",
         ),
         Setting::flag(

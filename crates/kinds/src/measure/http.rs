@@ -63,7 +63,7 @@ pub const KIND: Kind = Kind {
             "time",
             ANY_TIME,
             "1s",
-            "how long pages are begun, when pages is not given; those under way are finished",
+            "how long pages are begun, without pages. Pages under way are finished",
         ),
         Setting::or(
             "failures",
@@ -205,7 +205,7 @@ impl Http {
         let is_nothing = outcome.requests == 0 || outcome.requests_counted == 0;
         if faults.total() == 0 && is_nothing {
             return Err(MeasureError::Failed(format!(
-                "{endpoint}: no request was answered within the time: set a longer one"
+                "{endpoint}: no request was answered within the time. Set a longer one"
             )));
         }
         if faults.total() == 0 || (self.counts_failures && !is_nothing) {

@@ -34,7 +34,7 @@ pub fn open_part(name: &str) -> Result<SimSpec, MeasureError> {
         return Ok(spec);
     }
     Err(MeasureError::Usage(format!(
-        "{name}: faults are not injected in this measurement: leave error, stall and short out"
+        "{name}: faults are not injected in this measurement. Leave error, stall and short out"
     )))
 }
 

@@ -31,7 +31,7 @@ const MEMORY_PART: u64 = 2;
 pub fn refuse_mount(target: &Path) -> Result<(), MeasureError> {
     let refused = |why: String| {
         MeasureError::Usage(format!(
-            "{} is not filled: {why}; name the mount point of an empty file system made for it, \
+            "{} is not filled: {why}. Name the mount point of an empty file system made for it, \
              such as one on a loop device",
             target.display()
         ))
@@ -115,7 +115,7 @@ fn refuse_content(path: &Path) -> Result<(), String> {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with(DIRECTORY_PREFIX) {
             return Err(format!(
-                "it holds {name}; `seekstone clean` there removes what is dead"
+                "it holds {name}. `seekstone clean` there removes what is dead"
             ));
         }
         let is_own = name == OF_FILE_SYSTEM && entry.file_type().is_ok_and(|it| it.is_dir());
@@ -130,7 +130,7 @@ fn refuse_content(path: &Path) -> Result<(), String> {
 /// What a file system's repair has found is the only copy of somebody's file.
 fn refuse_found(path: &Path) -> Result<(), String> {
     let unlisted = |error: io::Error| {
-        format!("its {OF_FILE_SYSTEM} cannot be read ({error}); be root, or remove it")
+        format!("its {OF_FILE_SYSTEM} cannot be read ({error}). Be root, or remove it")
     };
     let mut entries = fs::read_dir(path).map_err(unlisted)?;
     match entries.next().transpose().map_err(unlisted)? {

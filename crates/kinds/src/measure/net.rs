@@ -22,7 +22,7 @@ use super::targets::{TargetUse, Targets};
 pub const NAMESPACE: Setting = Setting::optional(
     "namespace",
     ValueForm::Text("NAME"),
-    "the network namespace from which it is measured, as `ip netns list` names it; the one that \
+    "the network namespace from which it is measured, as `ip netns list` names it. The one that \
      the program runs in when not given",
 );
 /// The setting `server`.
@@ -36,8 +36,8 @@ pub const SERVER: Setting = Setting::optional(
 pub const CA: Setting = Setting::optional(
     "ca",
     ValueForm::Text("FILE"),
-    "certificates (PEM) of the authorities that an encrypted server is checked against; those of \
-     the system when not given",
+    "certificates (PEM) of the authorities that an encrypted server is checked against (default: \
+     the system's)",
 );
 /// The setting `timeout`.
 pub const TIMEOUT: Setting = Setting::or(
@@ -50,13 +50,13 @@ pub const TIMEOUT: Setting = Setting::or(
 pub const WINDOW: Setting = Setting::optional(
     "window",
     ValueForm::Size(Bytes::from_kib(2), Bytes::from_mib(512)),
-    "receive window in bytes; the system's choice when not given",
+    "receive window in bytes. The system's choice when not given",
 );
 /// The setting `congestion`.
 pub const CONGESTION: Setting = Setting::optional(
     "congestion",
     ValueForm::Text("NAME"),
-    "how a sender adapts to the link, such as \"reno\"; the system's default when not given",
+    "how a sender adapts to the link, such as \"reno\". The system's default when not given",
 );
 /// The setting `buffer`.
 pub const BUFFER: Setting = Setting::or(
@@ -167,7 +167,7 @@ fn used(server: &MeasuredProcess) -> Result<Duration, MeasureError> {
     };
     let missing = || {
         MeasureError::Usage(format!(
-            "server: no process of the {name} runs on this machine; leave server out when it \
+            "server: no process of the {name} runs on this machine. Leave server out when it \
              runs elsewhere"
         ))
     };

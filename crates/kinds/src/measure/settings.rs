@@ -55,7 +55,7 @@ impl<'a> Settings<'a> {
             if !kind.settings.iter().any(|setting| setting.name == key) {
                 let names: Vec<&str> = kind.settings.iter().map(|it| it.name).collect();
                 let message = format!(
-                    "{} has no setting {key:?}{}; it has {}",
+                    "{} has no setting {key:?}{}. It has {}",
                     kind.name,
                     did_you_mean(nearest(key, names.iter().copied())),
                     names.join(", ")

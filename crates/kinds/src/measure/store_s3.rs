@@ -21,7 +21,7 @@ use rusty_s3::{Bucket, Credentials, S3Action, UrlStyle};
 use super::place::MeasureError;
 use super::store::{S3_PREFIX, Store};
 
-const FORM: &str = "write s3:https://HOST/BUCKET, or s3://HOST:PORT/BUCKET for a server in clear";
+const FORM: &str = "Write s3:https://HOST/BUCKET, or s3://HOST:PORT/BUCKET for a server in clear";
 const NO_KEYS: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
 const REGION: &str = "AWS_REGION";
 const REGION_DEFAULT: &str = "us-east-1";
@@ -56,7 +56,7 @@ pub fn open_bucket(
     let (url, name) = read_address(named).map_err(|why| wrong(&why))?;
     let endpoint = Endpoint::of(&url, ca).map_err(|error| wrong(&error.to_string()))?;
     let base = url.to_string().parse();
-    let base = base.map_err(|error| wrong(&format!("{error}; {FORM}")))?;
+    let base = base.map_err(|error| wrong(&format!("{error}. {FORM}")))?;
     let region = env::var(REGION).unwrap_or_else(|_| REGION_DEFAULT.into());
     let bucket = Bucket::new(base, UrlStyle::Path, name, region);
     let store = S3Store {
@@ -80,7 +80,7 @@ fn read_address(named: &str) -> Result<(Url, String), String> {
     let rest = named.strip_prefix(S3_PREFIX).unwrap_or(named);
     let clear = if rest.starts_with("//") { "http:" } else { "" };
     let url = Url::parse(&format!("{clear}{rest}"));
-    let url = url.map_err(|error| format!("{error}; {FORM}"))?;
+    let url = url.map_err(|error| format!("{error}. {FORM}"))?;
     let bucket = url.path.trim_matches('/').to_owned();
     if url.protocol == Protocol::Ftp || bucket.is_empty() || bucket.contains('/') {
         return Err(FORM.to_owned());

@@ -135,9 +135,9 @@ impl Targets {
             TargetSort::Model => self.model,
         };
         let wrong = match found {
-            TargetUse::Refused(why) => format!("{kind} {why}; name {}", self.in_words()),
+            TargetUse::Refused(why) => format!("{kind} {why}. Name {}", self.in_words()),
             _ if permission.overwrite && sort != TargetSort::Named => {
-                "--overwrite applies to an existing file or device; leave it out".into()
+                "--overwrite applies to an existing file or device. Leave it out".into()
             }
             _ => return Ok(()),
         };

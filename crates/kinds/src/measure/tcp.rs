@@ -27,13 +27,13 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "receiver",
             ValueForm::Text("NAME"),
-            "the network namespace of the receiver; the one that the program runs in when not \
+            "the network namespace of the receiver. The one that the program runs in when not \
              given",
         ),
         Setting::optional(
             "sender",
             ValueForm::Text("NAME"),
-            "the network namespace of the sender; the one that the program runs in when not given",
+            "the network namespace of the sender. The one that the program runs in when not given",
         ),
         Setting::or("size", net::SIZE, "16MiB", "bytes sent"),
         net::WINDOW,
@@ -68,7 +68,7 @@ impl Tcp {
             SettingFault::at("address", why)
         })?;
         if receiver.is_unspecified() || receiver.is_multicast() {
-            let why = format!("address = {address:?}: no host has it; write the receiver's own");
+            let why = format!("address = {address:?}: no host has it. Write the receiver's own");
             return Err(SettingFault::at("address", why));
         }
         Ok(Self {

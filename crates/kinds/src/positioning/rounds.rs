@@ -61,7 +61,7 @@ pub fn measure_positioning(
     let is_published = target.split('?').next() == Some(published_of.as_str());
     if request.published == Published::Dlt2000 && !is_published {
         return usage(format!(
-            "{target}: times are published for {published_of} only: leave --published out"
+            "{target}: times are published for {published_of} only. Leave --published out"
         ));
     }
     let mut model = FilledModel::open(target, request.files, request.record, request.seed)?;
@@ -84,7 +84,7 @@ pub fn measure_positioning(
         let bin = model.plan.bin;
         if let Some((bin, wider)) = bin.and_then(|bin| Some((bin, wider_bin(bin, &times)?))) {
             return usage(format!(
-                "--bin {bin}: that makes more than a thousand bins; {wider} would do here"
+                "--bin {bin}: that makes more than a thousand bins. {wider} would do here"
             ));
         }
         rounds.push(times);

@@ -26,14 +26,14 @@ pub const KIND: Kind = Kind {
             "size",
             SIZE,
             "1MiB",
-            "bytes of each; on a model all of them fill it",
+            "bytes of each. On a model all of them fill it",
         )
         .applying(FILLED),
         Setting::or("record", RECORD, "4KiB", "bytes of the first record"),
         Setting::flag(
             "cold",
             true,
-            "whether the files are dropped from the page cache before; names and inodes stay in \
+            "whether the files are dropped from the page cache before. Names and inodes stay in \
              memory",
         )
         .applying(FILLED),

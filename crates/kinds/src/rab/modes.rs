@@ -116,8 +116,8 @@ impl ModeKeeper {
         }
         let text = match (&self.detected, self.is_detected()) {
             (Some(raid), true) => describe(raid),
-            (Some(raid), false) => format!("set by the user; {}", describe(raid)),
-            (None, _) => "set by the user; nothing beneath says what state a RAID is in".into(),
+            (Some(raid), false) => format!("set by the user. {}", describe(raid)),
+            (None, _) => "set by the user. No layer below reports the state of a RAID".into(),
         };
         self.changes.push(ModeChange {
             at_ns: now.since(self.begun).as_nanos(),

@@ -128,7 +128,7 @@ fn refuse_long_warm_up(request: &RabRequest) -> Result<(), BenchError> {
         if warm_up * points >= time {
             return Err(BenchError::Usage(format!(
                 "--warm-up {warm_up}: workload {} has {time} of --budget {}, and {} of at least \
-                 {} of it would leave nothing to count; ask for a longer --budget, a shorter \
+                 {} of it would leave nothing to count. Ask for a longer --budget, a shorter \
                  --warm-up, or fewer workloads",
                 definition.name,
                 request.budget,

@@ -457,10 +457,10 @@ fn after_silence(
             WarningCode::NoOperation,
             format!(
                 "{title}: not one operation was done in {length}, and no time is left for a longer \
-                 trial: the workload ends without it."
+                 trial. The workload ends without it."
             ),
-        ).advise("Raise --iops-per-client or --budget if its clients ask for less than that; \
-                else the storage does not answer."));
+        ).advise("Raise --iops-per-client or --budget if its clients ask for less than that. \
+             Otherwise the storage does not answer."));
         return None;
     }
     procedure.warn(Warning::warn(

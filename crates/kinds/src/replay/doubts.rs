@@ -27,12 +27,12 @@ pub(super) fn sentence(found: &Replay, own_ns: f64) -> String {
         };
     };
     if behind.longest_ns == 0 {
-        return format!("{done}; the target kept up: each was issued when it was due.");
+        return format!("{done}. The target kept up: each request was issued when due.");
     }
     if keeps_up(found, behind) {
         let within = format_duration_ns(behind.p99_ns as f64);
         return format!(
-            "{done}; the target kept up: 99 % were issued within {within} of their time."
+            "{done}. The target kept up: 99 % were issued within {within} of their time."
         );
     }
     let who = match is_ours(behind, own_ns) {
@@ -40,8 +40,8 @@ pub(super) fn sentence(found: &Replay, own_ns: f64) -> String {
         false => "the target",
     };
     format!(
-        "{done}; {who} did not keep up: the trace has {}, and {:.1} % of the requests were more \
-         than {} late.",
+        "{done}, but {who} did not keep up. The trace has {}, and {:.1} % of the requests were \
+         more than {} late.",
         format_duration_ns(found.length_ns as f64),
         behind.late_share * 100.0,
         format_duration_ns(ReplayLag::LATE_NS as f64)

@@ -50,7 +50,7 @@ impl TraceFile {
             (None, Some(seen)) => seen,
             (None, None) => {
                 return Err(BenchError::Usage(format!(
-                    "{}: the beginning is that of no trace that is known; name its format with \
+                    "{}: the beginning is that of no trace that is known. Name its format with \
                      --format (docs/replay.md lists them)",
                     path.display()
                 )));

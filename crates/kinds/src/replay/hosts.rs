@@ -43,7 +43,7 @@ pub(super) fn scan_on_all(
         let other = (0..).zip(&all).find(|(_, it)| **it != all[0]);
         other.map_or(Ok(()), |(rank, _)| {
             Err(BenchError::Usage(format!(
-                "{}: the trace differs from that on {}: use one file on all hosts",
+                "{}: the trace differs from that on {}. Use one file on all hosts",
                 ranks.name(rank),
                 ranks.name(0)
             )))

@@ -170,8 +170,8 @@ impl ReplayPlan<'_> {
         let target = &request.bench.target;
         if scan.writes() && !facts.makes_files && !facts.may_overwrite {
             return Err(BenchError::Usage(format!(
-                "the trace has {} and {}, and {target} is not written to without --overwrite; \
-                 everything in it may be lost then",
+                "the trace has {} and {}, and {target} is not written to without --overwrite. \
+                 Everything in it may be lost then",
                 format_counted(scan.writes, "write"),
                 format_counted(scan.syncs, "sync"),
             )));

@@ -131,7 +131,7 @@ impl Scan {
             return Err(BenchError::Usage(text));
         }
         self.places = self.places_of(|_| true).ok_or_else(|| {
-            let text = "its files side by side do not fit into 64 bits; choose with --device";
+            let text = "its files side by side do not fit into 64 bits. Choose with --device";
             BenchError::Usage(format!("{}: {text}", file.name()))
         })?;
         self.notes = reader.notes().clone();

@@ -26,7 +26,7 @@ pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<(), BenchError> 
     let is_named = target.path().is_some_and(|it| it.exists() && !it.is_dir());
     if is_named && !request.bench.overwrite {
         return Err(BenchError::Usage(format!(
-            "{target}: every test of an SSD writes all of it, and everything in it is lost: give \
+            "{target}: every test of an SSD writes all of it, and everything in it is lost. Give \
              --overwrite, or name a directory, in which a test file is made"
         )));
     }
@@ -148,7 +148,7 @@ pub(super) fn cautions(
     if request.options.time.is_quick() {
         warnings.push(Warning::info(
             WarningCode::SsdQuick,
-            "Quick: rounds end on precision, and not after the time of the standard; its rule is \
+            "Quick: rounds end on precision, and not after the time of the standard. Its rule is \
              applied to shorter rounds than it is meant for.",
         ));
     }

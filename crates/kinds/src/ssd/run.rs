@@ -216,7 +216,7 @@ impl<'a> SsdPlan<'a> {
         if record.zero < record.sampled {
             let text = format!(
                 "{}: after the {} {} of {} blocks read back held something else than zeroes. The \
-                 device need not return zeroes; whether it forgot is not proven.",
+                 device need not return zeroes. Whether it forgot is not proven.",
                 plan.name,
                 record.method,
                 record.sampled - record.zero,
@@ -371,7 +371,7 @@ fn measure(
     });
     let outcome = measured.map_err(|error| match is_silence(&error) {
         true => BenchError::Refused(format!(
-            "{error}; a round needs operations that end within it: give a longer --round"
+            "{error}. A round needs operations that end within it: give a longer --round"
         )),
         false => error,
     })?;

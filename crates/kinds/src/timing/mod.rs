@@ -184,8 +184,8 @@ impl MeasurementSession for TimingSession<'_> {
         let notes = commands.filter_map(|(line, rounds)| {
             rounds.note_of("run", |last, times, [mean, most]| {
                 format!(
-                    "{} ended {mean} apart on average, at most {most}; {last} was last in {times}. \
-                     Its time is that from the first start to the last end.",
+                    "{} ended {mean} apart on average, at most {most}, and {last} was last in \
+                     {times}. Its time is that from the first start to the last end.",
                     line.name
                 )
             })
@@ -323,7 +323,7 @@ impl TimingSession<'_> {
         if self.request.is_cold {
             drop_all_caches().map_err(|error| {
                 let text = format!("cannot write to {DROP_CACHES}: {error}");
-                BenchError::Refused(format!("{text}; dropping the system's caches is for root"))
+                BenchError::Refused(format!("{text}. Dropping the system's caches is for root"))
             })?;
         }
         Ok(())
@@ -336,7 +336,7 @@ impl TimingSession<'_> {
             self.beside(text)?;
         }
         let is_fine = ended.reaped.status.success() || self.request.goes_on_after_failures;
-        let hint = "; --ignore-failure goes on";
+        let hint = ". --ignore-failure goes on";
         if is_fine {
             Ok(timed(round, &ended))
         } else {

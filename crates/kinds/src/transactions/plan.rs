@@ -93,7 +93,7 @@ impl TransactionsRequest {
         };
         let size = load.profiles.first().map_or(0, |it| it.io_size.into());
         format!(
-            "plan: {users}, {} transactions, {} I/Os of {}; {} at least: {rates}",
+            "plan: {users}, {} transactions, {} I/Os of {}. {} at least: {rates}",
             format_count(transactions),
             format_count(ios),
             Bytes(size),
@@ -108,7 +108,7 @@ fn rows(found: &[Reckoning]) -> String {
     let (transactions, ios) = counted.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
     let least_s: f64 = found.iter().map(|it| it.least_s).sum();
     format!(
-        "plan: {}, {} transactions, {} I/Os; {} at least, one row after the other",
+        "plan: {}, {} transactions, {} I/Os. {} at least, one row after the other",
         format_counted(found.len() as u64, "row"),
         format_count(transactions),
         format_count(ios),

@@ -180,7 +180,7 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
     }
     if request.start_at.is_some_and(|it| it != StartAt::NOW) && !machine.keeps_our_time() {
         return Err(BenchError::Usage(format!(
-            "{}: a model's time is virtual, and no instant of ours is one of it: use \
+            "{}: a model's time is virtual, and no instant of ours is one of it. Use \
              --synchronise alone",
             request.bench.target
         )));

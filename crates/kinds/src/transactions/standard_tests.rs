@@ -378,14 +378,14 @@ fn fault(section: &str, row: &StandardRow) -> &'static str {
             "as published: 3600 transactions in 690 seconds are 5.22 a second, not 5.16"
         }
         ("10.1", "PPro", "48*") => {
-            "10 seconds of think time and half as many transactions for each task; the memory did \
+            "10 seconds of think time and half as many transactions for each task. The memory did \
              not suffice"
         }
         ("10.2", "PPro", "2") => {
             "as published: 200 transactions in 666 seconds are 0.30 a second, not 0.29"
         }
         ("10.3", "PPro", "30") => {
-            "section 11 counts this test's cache misses as 27/44; with a cache of 13 MB and a \
+            "section 11 counts this test's cache misses as 27/44. With a cache of 13 MB and a \
              file of 40 MB it is 27/40"
         }
         _ => "",

@@ -151,7 +151,7 @@ impl PeerStreams {
     pub fn words(&self) -> Option<Warning> {
         self.rounds.note_of("pass", |last, times, [_, most]| {
             format!(
-                "{last} was done last in {times} that read all streams; from the first rank done \
+                "{last} was done last in {times} that read all streams. From the first rank done \
                  to the last it took {most} at most. A pass lasts until the last rank is done."
             )
         })

@@ -103,7 +103,7 @@ fn open_here(request: &TransferRequest) -> Result<OpenedStreams, BenchError> {
     }
     if makes_files && !own && request.bench.ranks.is_some() {
         return Err(first.bench.abandon(BenchError::Usage(
-            "--same-file: no rank makes a file for the others; name a file that exists, with \
+            "--same-file: no rank makes a file for the others. Name a file that exists, with \
              --shared, or leave it out"
                 .into(),
         )));

@@ -45,7 +45,7 @@ pub const KIND: Kind = Kind {
             SYNCED,
             "end",
             "whether written data are forced to the storage: never, once at the end, or with each \
-             record; within the time of the writing",
+             record. The time includes that",
         )
         .applying(NO_CACHE),
         Setting::flag(

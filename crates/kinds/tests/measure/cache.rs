@@ -101,5 +101,5 @@ fn the_file_cache_of_a_model_answers_the_share_that_it_holds() {
     );
     assert!(reading(&none, "page cache hits").abs() < 1e-9);
     let error = try_measured("cache", "direct = true", &model("sim:p100")).expect_err("a model");
-    assert!(error.to_string().ends_with("leave direct out"), "{error}");
+    assert!(error.to_string().ends_with("Leave direct out"), "{error}");
 }

@@ -103,7 +103,7 @@ fn a_failure_brings_what_the_command_said() {
     };
     check(
         "command = \"echo no such luck >&2; exit 3\"",
-        "`echo no such luck >&2; exit 3` failed: exit status: 3; it said: no such luck",
+        "`echo no such luck >&2; exit 3` failed: exit status: 3. It said: no such luck",
     );
     check(
         "command = [\"false\"]",
@@ -111,7 +111,7 @@ fn a_failure_brings_what_the_command_said() {
     );
     check(
         "command = [\"/no/such/program\"]",
-        "cannot run `/no/such/program`: No such file or directory (os error 2); is it installed, \
+        "cannot run `/no/such/program`: No such file or directory (os error 2). Is it installed, \
          and in a directory of PATH?",
     );
     let long = "command = \"seq 1 100000 >&2; exit 1\"";
@@ -160,6 +160,6 @@ fn a_model_runs_no_commands() {
     assert!(matches!(error, MeasureError::Usage(_)));
     assert_eq!(
         error.to_string(),
-        "sim:md1: command runs a program, and none runs on a model; name a directory"
+        "sim:md1: command runs a program, and none runs on a model. Name a directory"
     );
 }

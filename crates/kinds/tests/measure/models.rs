@@ -265,7 +265,7 @@ fn what_models_cannot_do_is_refused() {
         "copy",
         &format!("{from_tape}\ncold = true"),
         SLOW,
-        "leave cold out",
+        "Leave cold out",
     );
     check(
         "copy",

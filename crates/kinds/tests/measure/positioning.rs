@@ -29,7 +29,7 @@ fn a_record_longer_than_the_file_is_refused() {
     );
     let error = try_measured("positioning", "cold = false", &model("sim:md1"));
     let error = error.expect_err("a model has no page cache").to_string();
-    assert!(error.ends_with("leave cold out"), "{error}");
+    assert!(error.ends_with("Leave cold out"), "{error}");
 }
 
 #[test]

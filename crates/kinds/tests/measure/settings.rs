@@ -12,7 +12,7 @@ fn mistakes_name_what_is_allowed() {
     check(
         "transfer",
         "recrod = \"8k\"",
-        "recrod: transfer has no setting \"recrod\", did you mean \"record\"?; it has record, \
+        "recrod: transfer has no setting \"recrod\", did you mean \"record\"?. It has record, \
          size, preallocated, direct, synced, cold",
     );
     check(
@@ -34,7 +34,7 @@ fn mistakes_name_what_is_allowed() {
         "command",
         "",
         "-: command needs command = TEXT or LIST: what is run: a text by `sh -c`, a list of a \
-         program and its arguments without a shell; it finds the variables of scripts, such as \
+         program and its arguments without a shell. It finds the variables of scripts, such as \
          SEEKSTONE_PLACE",
     );
     check(

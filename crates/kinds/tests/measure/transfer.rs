@@ -76,5 +76,5 @@ fn a_model_gives_its_own_rate() {
         assert!((rate / 65_536_000.0 - 1.0).abs() < 1e-6, "{name}: {rate}");
     }
     let error = try_measured("transfer", "cold = true", &model("sim:md1")).expect_err("a model");
-    assert!(error.to_string().ends_with("leave cold out"), "{error}");
+    assert!(error.to_string().ends_with("Leave cold out"), "{error}");
 }

@@ -354,7 +354,7 @@ impl Bench {
         }
         (!left.is_empty()).then(|| {
             let text = format!(
-                "{}; `seekstone clean` there removes what is left, once it can be removed",
+                "{}. `seekstone clean` there removes what is left, once it can be removed",
                 left.join("; ")
             );
             Warning::warn(WarningCode::LeftBehind, text)

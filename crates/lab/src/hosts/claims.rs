@@ -60,7 +60,7 @@ impl Ranks {
             let other = (0..).zip(&all).find(|(_, access)| **access != all[0]);
             other.map_or(Ok(()), |(rank, access)| {
                 Err(BenchError::Usage(format!(
-                    "{}: the way to its files is {access:?}, and {:?} on {}: measure the same on \
+                    "{}: the way to its files is {access:?}, and {:?} on {}. Measure the same on \
                      all hosts",
                     self.name(rank),
                     all[0],
@@ -77,7 +77,7 @@ fn judged(all: &[HostClaims], ranks: &Ranks) -> Result<Vec<String>, BenchError> 
         |it: &HostClaims| it.plan == first.plan && it.places.len() == first.places.len();
     if let Some((rank, _)) = (0..).zip(all).find(|(_, it)| !is_like_first(it)) {
         return Err(BenchError::Usage(format!(
-            "{}: its jobs come out otherwise than on {}: give all hosts the same job file, and \
+            "{}: its jobs come out otherwise than on {}. Give all hosts the same job file, and \
              files of one size or none",
             ranks.name(rank),
             ranks.name(0)
@@ -95,7 +95,7 @@ fn judged(all: &[HostClaims], ranks: &Ranks) -> Result<Vec<String>, BenchError> 
             let needs: u64 = sharing.map(|it| it.needs).sum();
             if needs > place.space && place.needs > 0 {
                 return Err(BenchError::Usage(format!(
-                    "{}: the ranks that share {} make files of {} there, and {} may be taken: ask \
+                    "{}: the ranks that share {} make files of {} there, and {} may be taken. Ask \
                      for less, or free some space",
                     ranks.name(rank),
                     place.seen.path(),

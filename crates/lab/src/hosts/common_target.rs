@@ -150,7 +150,7 @@ impl CommonTarget {
             for (what, here, there) in both {
                 if here != there {
                     return Err(BenchError::Usage(format!(
-                        "{name}: the {what} of {} is {here}, and {there} on {}: measure the same \
+                        "{name}: the {what} of {} is {here}, and {there} on {}. Measure the same \
                          on all hosts",
                         seen.path,
                         ranks.name(0)
@@ -159,7 +159,7 @@ impl CommonTarget {
             }
             if seen.is_remote && seen.source != first.source {
                 return Err(BenchError::Usage(format!(
-                    "{name}: {} is mounted from {}, and from {} on {}: mount the same everywhere",
+                    "{name}: {} is mounted from {}, and from {} on {}. Mount the same everywhere",
                     seen.path,
                     or_none(&seen.source),
                     or_none(&first.source),
@@ -192,7 +192,7 @@ impl CommonTarget {
             Some(size) if self.existing.is_none() && size.0 > self.room => {
                 Err(BenchError::Usage(format!(
                     "--size {size}: each rank creates its own file, and ranks that share a file \
-                     system have space for {} each: use at most that, or start fewer ranks",
+                     system have space for {} each. Use at most that, or start fewer ranks",
                     Bytes(self.room)
                 )))
             }
@@ -236,7 +236,7 @@ fn refuse_one_file(all: &[TargetReport], ranks: &Ranks) -> Result<(), BenchError
         let earlier = (0..).zip(&all[..rank as usize]);
         if let Some((other, _)) = earlier.into_iter().find(|(_, it)| it.is_same_as(seen)) {
             return Err(BenchError::Usage(format!(
-                "{}: {} and {} would use the same file or device; add --shared if you \
+                "{}: {} and {} would use the same file or device. Add --shared if you \
                  want to measure that, or name a directory, where each rank creates its own file",
                 seen.path,
                 ranks.name(other),
@@ -418,15 +418,15 @@ mod tests {
                 source: Some("other:/export".into()),
                 ..seen()
             },
-            "rank 1: /mnt/data is mounted from other:/export, and from server:/export on rank 0: \
-             mount the same everywhere",
+            "rank 1: /mnt/data is mounted from other:/export, and from server:/export on rank 0. \
+             Mount the same everywhere",
         );
         check_refused(
             TargetReport {
                 file_system: Some("ext4".into()),
                 ..seen()
             },
-            "rank 1: the file system of /mnt/data is ext4, and nfs4 on rank 0: measure the same on \
+            "rank 1: the file system of /mnt/data is ext4, and nfs4 on rank 0. Measure the same on \
              all hosts",
         );
         check_refused(
@@ -434,7 +434,7 @@ mod tests {
                 access: Access::Buffered,
                 ..seen()
             },
-            "rank 1: the way to it of /mnt/data is Buffered, and Direct on rank 0: measure the \
+            "rank 1: the way to it of /mnt/data is Buffered, and Direct on rank 0. Measure the \
              same on all hosts",
         );
     }

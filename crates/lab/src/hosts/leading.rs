@@ -282,7 +282,7 @@ impl Leading {
     pub fn words(&self, ranks: &Ranks, ends: &[HostEnd], trust: &ClockTrust) -> String {
         let (first, last) = first_and_last(ends);
         format!(
-            "{}, {} ranks: {} finished first, after {}, and {} last, {} later. {}; the rates' \
+            "{}, {} ranks: {} finished first, after {}, and {} last, {} later. {}. The rates' \
              intervals include that.",
             format_counted(ranks.machines().len() as u64, "host"),
             ranks.share().ranks,

@@ -204,13 +204,13 @@ fn judged(all: &[RankDirectory], ranks: &Ranks) -> Result<Vec<String>, BenchErro
         if place.kind != TargetKind::Directory {
             return Err(BenchError::Usage(format!(
                 "{name}: {} is no directory: on several hosts files are made, each rank's in a \
-                 directory of its own; name a directory, or start one rank",
+                 directory of its own. Name a directory, or start one rank",
                 place.seen.path()
             )));
         }
         if place.plan != all[0].plan {
             return Err(BenchError::Usage(format!(
-                "{name}: {} can be measured there, and {} on {}: name what all hosts can do \
+                "{name}: {} can be measured there, and {} on {}. Name what all hosts can do \
                  (--state)",
                 place.plan,
                 all[0].plan,
@@ -225,8 +225,8 @@ fn judged(all: &[RankDirectory], ranks: &Ranks) -> Result<Vec<String>, BenchErro
         let needs: u64 = sharing.map(|it| it.needs).sum();
         if needs > place.space {
             return Err(BenchError::Usage(format!(
-                "{}: the ranks that share {} make files of up to {} there, and {} may be taken: \
-                 ask for less, or free some space",
+                "{}: the ranks that share {} make files of up to {} there, and {} may be taken. \
+                 Ask for less, or free some space",
                 ranks.name(rank),
                 place.seen.path(),
                 Bytes(needs),
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(
             judge(&shared).expect_err("120 of 100 bytes"),
             "rank 0: the ranks that share /a make files of up to 120 B there, and 100 B may be \
-             taken: ask for less, or free some space"
+             taken. Ask for less, or free some space"
         );
     }
 

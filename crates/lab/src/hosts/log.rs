@@ -79,8 +79,8 @@ impl HostsLog {
         let slowest = (0..).zip(&self.last).max_by_key(|it| it.1);
         let (slowest, times) = slowest.unwrap_or((0, &0));
         format!(
-            "{}, {} ranks, {}: {} finished last in {times} of them; the last rank was \
-             at most {} behind the first. At worst: {}; the rates' intervals include that.",
+            "{}, {} ranks, {}: {} finished last in {times} of them. The last rank was \
+             at most {} behind the first. At worst: {}. The rates' intervals include that.",
             format_counted(ranks.machines().len() as u64, "host"),
             ranks.share().ranks,
             format_counted(u64::from(self.trials), "trial"),

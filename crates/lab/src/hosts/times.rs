@@ -138,7 +138,7 @@ impl ClockTrust {
     pub fn words(&self) -> String {
         let known = match self.half_ns {
             Some(half) => format!(
-                "± {} (95 % CI; wrong by at most {})",
+                "± {} (95 % CI, wrong by at most {})",
                 format_duration_ns(half),
                 format_duration_ns(self.bound_ns)
             ),
@@ -148,7 +148,7 @@ impl ClockTrust {
             .drift_ppm
             .map(|(drift, half)| format!(" and drifted by up to {drift:.1} ± {half:.1} ppm"));
         format!(
-            "Clock offsets are known to {known}{}; each host started within {} of the common \
+            "Clock offsets are known to {known}{}. Each host started within {} of the common \
              instant",
             drift.unwrap_or_default(),
             format_duration_ns(self.start_off_ns)
@@ -223,7 +223,7 @@ mod tests {
         assert!(!skew.contains('±'), "{skew}");
         let words = ClockTrust::of(&[line], &[begun], start, Duration(SECOND)).words();
         assert!(
-            words.contains(" at most; each host started within "),
+            words.contains(" at most. Each host started within "),
             "{words}"
         );
     }

@@ -311,7 +311,7 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
         };
         let text = format!(
             "{}: {:.0} % of the bytes read did not come from {}: they were never written, \
-             are compressed, or came from a cache; fill the target with incompressible data",
+             are compressed, or came from a cache. Fill the target with incompressible data",
             measurement.title,
             missing * 100.0,
             device.name,

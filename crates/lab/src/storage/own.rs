@@ -104,7 +104,7 @@ pub(super) fn huge_pages(measurement: &Measurement, trial: &Trial) -> Option<War
         Warning::info(
             WarningCode::HugePages,
             format!(
-                "{}: buffers lie in huge pages; in small ones, fio's default, large requests take \
+                "{}: buffers lie in huge pages. In small ones, fio's default, large requests take \
                  more work, and may be several times slower.",
                 measurement.title
             ),
@@ -200,7 +200,7 @@ pub(super) fn kernel_hop(
             WarningCode::FlushByKernelThread,
             format!(
                 "{}: io_uring runs each flush in a kernel thread, which adds about 5 to 10 \
-                 us to a write; --driver threads avoids that.",
+                 us to a write. --driver threads avoids that.",
                 measurement.title
             ),
         )

@@ -69,7 +69,7 @@ impl Opening<'_> {
             DriverError::System {
                 operation: "opening the storage",
                 reason: format!(
-                    "no answer for {}; {}",
+                    "no answer for {}. {}",
                     self.clock.now().since(begun),
                     hung.join("; ")
                 ),

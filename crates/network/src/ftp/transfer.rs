@@ -186,7 +186,7 @@ fn remove(control: &mut Control<'_>, path: &str, is_whole: bool) -> Result<(), T
         return Ok(());
     }
     Err(Trouble::Fault(format!(
-        "stored, but cannot be removed: {} {}; remove it on the server",
+        "stored, but cannot be removed: {} {}. Remove it on the server",
         reply.code, reply.text
     )))
 }

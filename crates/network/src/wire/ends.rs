@@ -53,7 +53,7 @@ pub enum WireError {
     #[error(transparent)]
     NameSpace(#[from] NameSpaceError),
     /// No interface.
-    #[error("an Ethernet interface in {space}: {cause}; it needs root and /dev/net/tun")]
+    #[error("an Ethernet interface in {space}: {cause}. It needs root and /dev/net/tun")]
     Interface {
         /// In which namespace.
         space: String,
@@ -150,12 +150,12 @@ pub fn check_ends(ends: &[LinkEnd; 2]) -> Result<(), WireError> {
     for end in ends {
         if !end.is_of_a_host() {
             return refused(format!(
-                "{end}: no host can have this address; take another one of its network"
+                "{end}: no host can have this address. Take another one of its network"
             ));
         }
         if end.network() == 0 {
             return refused(format!(
-                "{end}: this is no network that packets are sent to; write a longer prefix, such \
+                "{end}: this is no network that packets are sent to. Write a longer prefix, such \
                  as 10.90.0.1/24"
             ));
         }
@@ -237,7 +237,7 @@ fn ip(args: &[&str]) -> Result<(), WireError> {
     };
     let output = Command::new("ip").args(args).output().map_err(|error| {
         if error.kind() == io::ErrorKind::NotFound {
-            failed("not installed; it comes with the package iproute2".into())
+            failed("not installed. It comes with the package iproute2".into())
         } else {
             failed(error.to_string())
         }
@@ -289,9 +289,9 @@ mod tests {
         check("10.90.0.1/24", "fd00::2/24", "lie in different networks");
         check("fd00::1/64", "fd01::1/64", "lie in different networks");
         check("10.90.0.1/24", "10.90.0.1/24", "of their own");
-        check("10.90.0.1/0", "192.168.0.2/0", "write a longer prefix");
-        check("10.90.0.1/4", "10.90.0.2/4", "write a longer prefix");
-        check("fd00::1/0", "fd00::2/0", "write a longer prefix");
+        check("10.90.0.1/0", "192.168.0.2/0", "Write a longer prefix");
+        check("10.90.0.1/4", "10.90.0.2/4", "Write a longer prefix");
+        check("fd00::1/0", "fd00::2/0", "Write a longer prefix");
         check("10.90.0.0/24", "10.90.0.1/24", "no host can have");
         check("10.90.0.1/24", "10.90.0.255/24", "no host can have");
         check("127.0.0.1/8", "127.0.0.2/8", "no host can have");

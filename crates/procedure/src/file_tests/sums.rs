@@ -207,7 +207,7 @@ fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
     repeats::drift(seconds).map(|change| {
         let word = if change > 0.0 { "slower" } else { "faster" };
         let text = format!(
-            "{row}: later passes were {:.0} % {word} than earlier ones; the mean holds for the \
+            "{row}: later passes were {:.0} % {word} than earlier ones. The mean holds for the \
              time of the run only.",
             100.0 * change.abs()
         );
@@ -412,7 +412,7 @@ fn most(rows: &[FileComparison]) -> String {
     let most = bounded.max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
     most.map_or_else(String::new, |row| {
         format!(
-            "; most of all {}: {:.2} times ({:.2} to {:.2})",
+            ", most of all {}: {:.2} times ({:.2} to {:.2})",
             row.name(),
             row.ratio.value,
             row.ratio.low,

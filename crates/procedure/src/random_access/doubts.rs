@@ -64,6 +64,6 @@ fn named(cells: &[&RandomCell]) -> String {
     let titles = titles.collect::<Vec<_>>().join("; ");
     match cells.len().saturating_sub(NAMED) {
         0 => titles,
-        more => format!("{titles}; and {more} more"),
+        more => format!("{titles}, and {more} more"),
     }
 }

@@ -66,7 +66,7 @@ pub enum ShapeError {
         block: Bytes,
     },
     /// A span goes beyond the end.
-    #[error("--spans {span}: only {size} is in use; use a smaller span, `all`, or a larger --size")]
+    #[error("--spans {span}: only {size} is in use. Use a smaller span, `all`, or a larger --size")]
     SpanBeyond {
         span: Bytes,
         /// Bytes of the file.

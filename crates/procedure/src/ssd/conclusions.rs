@@ -9,6 +9,9 @@ use units::{
 
 use super::LAPS_MIN;
 
+/// Behind the figure of a steady test: how it was found to be steady.
+const OVER_ROUNDS: &str = ". Over rounds";
+
 /// What can be said of each test that was measured: whether it is steady and, where it is, its
 /// figure.
 #[must_use]
@@ -18,7 +21,7 @@ pub fn ssd_sayings(found: &SsdTests) -> Vec<Option<Saying>> {
         let text = finding(phase, found)?;
         let text = text.trim_end_matches('.');
         // How it was found to be steady follows.
-        let (steady, _) = text.split_once("; ").unwrap_or((text, ""));
+        let (steady, _) = text.split_once(OVER_ROUNDS).unwrap_or((text, ""));
         match phase.verdict() {
             DriftVerdict::Steady => Some(Saying::quoting(steady).of_name()),
             DriftVerdict::Undecided => Some(Saying::quoting(text).if_unstable().of_name()),
@@ -52,12 +55,12 @@ fn finding(phase: &SsdPhase, found: &SsdTests) -> Option<String> {
     let limit = found.trend_limit * 100.0;
     Some(match phase.verdict() {
         DriftVerdict::Steady => format!(
-            "{name}: steady, {what} {value} ({interval}); over rounds {} to {} it moved by \
+            "{name}: steady, {what} {value} ({interval}){OVER_ROUNDS} {} to {} it moved by \
              {change}, and a change above {limit:.0} % is ruled out.",
             trend.first_round, last.number
         ),
         DriftVerdict::Drifting => format!(
-            "{name}: not steady: {what} moved by {change} over rounds {} to {}; it was {value} on \
+            "{name}: not steady: {what} moved by {change} over rounds {} to {}. It was {value} on \
              average.",
             trend.first_round, last.number
         ),
@@ -129,7 +132,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
         DriftVerdict::Drifting => warnings.push(
             Warning::warn(
                 WarningCode::SsdDrifting,
-                format!("{name}: the rounds are still changing; their figures hold only for now."),
+                format!("{name}: the rounds are still changing. Their figures hold only for now."),
             )
             .advise("Allow more rounds (--repeat, --budget)."),
         ),
@@ -148,7 +151,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     let errors: u64 = phase.cells.iter().map(|cell| cell.errors).sum();
     if errors > 0 {
         let errors = format_counted(errors, "operation");
-        let text = format!("{name}: {errors} failed; no figure includes them.");
+        let text = format!("{name}: {errors} failed. No figure includes them.");
         warnings.push(Warning::invalid(WarningCode::SsdFailedOperations, text));
     }
     warnings
@@ -171,7 +174,7 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
         };
         let text = format!(
             "{name}: the letter of SSS PTS is met at round {round}, {:.0} % {} the mean of the \
-             last rounds; {why}.",
+             last rounds ({why}).",
             off.abs() * 100.0,
             if off < 0.0 { "below" } else { "above" }
         );

@@ -212,7 +212,7 @@ pub(super) fn check_readings(
     for (name, place) in study.readings.iter().zip(&places.readings) {
         if !readings.contains(name) {
             let message = format!(
-                "{} gives no reading {:?}; it gives {}",
+                "{} gives no reading {:?}. It gives {}",
                 study.measurement,
                 shortened(name),
                 readings.join(", ")
@@ -235,7 +235,7 @@ fn check_columns(
         let ends = name.match_indices('.').map(|(at, _)| &name[at + 1..]);
         if !std::iter::once(name.as_str()).chain(ends).any(is_metric) {
             let message = format!(
-                "{} gives no reading {:?}; it gives columns such as {}",
+                "{} gives no reading {:?}. It gives columns such as {}",
                 study.measurement,
                 shortened(name),
                 columns.join(", ")

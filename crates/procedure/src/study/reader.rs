@@ -347,7 +347,8 @@ fn plain_levels(
             toml::Value::String(text) => text.clone(),
             toml::Value::Array(_) | toml::Value::Table(_) => {
                 let message = format!(
-                    "a level of {factor:?} is one value; for more write a table [[factor.level]]"
+                    "a level of {factor:?} is one value. To set several, write a table \
+                     [[factor.level]]"
                 );
                 source.note(place, message);
                 continue;
@@ -426,7 +427,7 @@ fn read_exclusion(
         let Some(at) = factors.iter().position(|factor| factor.name == typed) else {
             let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
             let message = format!(
-                "exclude: there is no factor {:?}; there are {}",
+                "exclude: there is no factor {:?}. There are {}",
                 shortened(typed),
                 names.join(", ")
             );
@@ -494,7 +495,7 @@ fn check_overrides(source: &mut TomlText<'_>, study: &StudyDefinition, overrides
         if let Some(factor) = factors.find(|factor| factor.levels.iter().all(sets)) {
             let place = format!("--set {}={}", shortened(key), shortened(text));
             let message = format!(
-                "each level of the factor {:?} gives it another value; --only chooses among them",
+                "each level of the factor {:?} gives it another value. --only chooses among them",
                 factor.name
             );
             source.note(place, message);
@@ -512,7 +513,7 @@ fn confine(source: &mut TomlText<'_>, study: &mut StudyDefinition, name: &str, w
     let Some(at) = study.factors.iter().position(|factor| factor.name == name) else {
         let names: Vec<&str> = study.factors.iter().map(|it| it.name.as_str()).collect();
         let message = format!(
-            "there is no factor {name:?}; there are {}",
+            "there is no factor {name:?}. There are {}",
             names.join(", ")
         );
         source.note(place, message);

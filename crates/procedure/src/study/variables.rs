@@ -152,7 +152,7 @@ pub(super) fn check_commands(
         unset.sort_unstable();
         unset.dedup();
         for name in unset {
-            let message = format!("nothing sets ${name} here; there are {}", set.join(", "));
+            let message = format!("nothing sets ${name} here. There are {}", set.join(", "));
             source.note(place.clone(), message);
         }
     }

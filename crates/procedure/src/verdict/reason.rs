@@ -85,8 +85,11 @@ fn end_of_cause(text: &str) -> usize {
     let ends = ["; ", ". ", ": ", ", so "].into_iter();
     let ends = ends.flat_map(|end| text.match_indices(end));
     // A few words before a colon name what the text tells of.
-    let is_end = |(at, end): &(usize, &str)| {
-        *end != ": " || text[..*at].split_whitespace().count() > NAME_WORDS_MAX
+    // The dots between the ends of an interval end no sentence.
+    let is_end = |(at, end): &(usize, &str)| match *end {
+        ": " => text[..*at].split_whitespace().count() > NAME_WORDS_MAX,
+        ". " => !text[..*at].ends_with('.'),
+        _ => true,
     };
     let ends = ends.filter(is_end).map(|(at, _)| at);
     ends.min().unwrap_or(text.len())

@@ -59,7 +59,7 @@ pub enum EvidenceError {
     /// Nothing that is a result.
     #[error(
         "run {id} holds {found} points that were measured for its result and are known to 30 %, \
-         and {wanted} are needed; estimates do not count. Rerun with more --budget"
+         and {wanted} are needed. Estimates do not count. Rerun with more --budget"
     )]
     ScoutsOnly {
         /// Its number.
@@ -84,7 +84,7 @@ pub enum EvidenceError {
     },
     /// Not alike.
     #[error(
-        "runs {first} and {second} are not of the same kind: \"{one}\" and \"{other}\"; only runs \
+        "runs {first} and {second} are not of the same kind: \"{one}\" and \"{other}\". Only runs \
          of one target and one workload can be taken together"
     )]
     Unlike {

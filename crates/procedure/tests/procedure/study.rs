@@ -139,14 +139,14 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
         told,
         lines(&[
             "rate: best with block 8KiB, 5.73 (5.67 .. 5.80) times as fast as 64KiB, averaged \
-         over mount; indistinguishable from 1KiB. Times as fast as 8KiB: 1KiB 0.977 (0.965 .. \
-         0.990; not shown), 64KiB 0.1744 (0.1724 .. 0.1764). If it is as it looks, 158 \
+         over mount, indistinguishable from 1KiB. Times as fast as 8KiB: 1KiB 0.977 (0.965 .. \
+         0.990, not shown), 64KiB 0.1744 (0.1724 .. 0.1764). If it is as it looks, 158 \
          replicates would show 1KiB against 8KiB.",
             "rate: the same with mount rsize 8k and default, averaged over block, within 2 %: \
          1.004 (0.996 .. 1.012) times as fast.",
             "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
          differences are claimed by Holm's correction: at most one study in twenty makes \
-         even one false claim; differences below 2 % count as none.",
+         even one false claim. Differences below 2 % count as none.",
         ])
     );
     assert_eq!(found.cells.len(), 6);
@@ -171,20 +171,20 @@ fn an_effect_that_differs_is_stated_for_each_level_of_the_other() {
         told,
         lines(&[
             "rate: best with block 64KiB, 2.00 (1.94 .. 2.07) times as fast as 1KiB, averaged \
-         over mount, on which it depends; indistinguishable from 8KiB. Times as fast as 8KiB: \
-         1KiB 0.501 (0.492 .. 0.510), 64KiB 1.004 (0.988 .. 1.019; the same).",
+         over mount, on which it depends, indistinguishable from 8KiB. Times as fast as 8KiB: \
+         1KiB 0.501 (0.492 .. 0.510), 64KiB 1.004 (0.988 .. 1.019, the same).",
             "rate: mount rsize 8k is 0.792 (0.784 .. 0.800) times as fast as default, averaged \
          over block, on which it depends.",
             "The effect of block on rate differs with mount: times as fast as 8KiB, 1KiB 0.250 \
-         (0.244 .. 0.255) with mount default, 1.005 (0.978 .. 1.033; not shown) with mount rsize \
-         8k; 64KiB 1.000 (0.975 .. 1.026; not shown) with mount default, 1.007 (0.984 .. 1.029; \
+         (0.244 .. 0.255) with mount default, 1.005 (0.978 .. 1.033, not shown) with mount rsize \
+         8k; 64KiB 1.000 (0.975 .. 1.026, not shown) with mount default, 1.007 (0.984 .. 1.029, \
          not shown) with mount rsize 8k.",
             "The effect of mount on rate differs with block: times as fast as default, rsize 8k \
          from 0.497 (0.488 .. 0.505) with block 8KiB to 2.000 (1.951 .. 2.050) with block \
          1KiB.",
             "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
          differences are claimed by Holm's correction: at most one study in twenty makes \
-         even one false claim; differences below 2 % count as none.",
+         even one false claim. Differences below 2 % count as none.",
         ])
     );
 }

@@ -195,7 +195,7 @@ fn readings_that_the_measurement_does_not_give_are_mistakes() {
         "title = \"x\"\nreadings = [\n  \"rate\",\n  \"raet\", \"\",\n]\n[measurement]\n\
          kind = \"transfer\"\n",
         &[
-            "s.toml:4: transfer gives no reading \"raet\"; it gives rate, read rate, calls",
+            "s.toml:4: transfer gives no reading \"raet\". It gives rate, read rate, calls",
             "s.toml:4: transfer gives no reading \"\"",
         ],
     );
@@ -433,8 +433,8 @@ teardown = "echo $SEEKSTONE_ROUND"
     check_mistakes(
         text,
         &[
-            "s.toml:2: nothing sets $SEEKSTONE_OPT here; there are SEEKSTONE_PLACE, ",
-            "s.toml:3: nothing sets $SEEKSTONE_OTP here; there are SEEKSTONE_PLACE, ",
+            "s.toml:2: nothing sets $SEEKSTONE_OPT here. There are SEEKSTONE_PLACE, ",
+            "s.toml:3: nothing sets $SEEKSTONE_OTP here. There are SEEKSTONE_PLACE, ",
             "s.toml:7: nothing sets $SEEKSTONE_OPTS here",
             "s.toml:12: nothing sets $SEEKSTONE_ROUND here",
         ],

@@ -103,7 +103,7 @@ pub fn series_svg(target: &str, measurement: &Measurement) -> Option<String> {
     let mut guides = law(measurement);
     if steady.is_bounded() {
         let printed = Printed::of(&Figure::iops(steady)).in_line();
-        name += &format!("; band: mean of the second half, {printed}");
+        name += &format!(", band: mean of the second half, {printed}");
         guides.push(Guide::height(Extent::of(steady, 1.0), String::new()));
     }
     let plot = plot((of.0, of.1), vec![values(&name, samples, of)], guides)?;

@@ -14,7 +14,7 @@ const BAR_SHARE: f64 = 0.8;
 #[must_use]
 pub fn positioning_svg(found: &Positioning) -> String {
     let ours = format!(
-        "simulated: mean {} ({} .. {}); bars: 95 % of {} rounds",
+        "simulated: mean {} ({} .. {}). Bars: 95 % of {} rounds",
         format_duration_ns(found.mean.value),
         format_duration_ns(found.mean.low),
         format_duration_ns(found.mean.high),

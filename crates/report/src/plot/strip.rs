@@ -209,7 +209,7 @@ pub(crate) fn ratios_svg(title: &str, note: &str, lines: &[RatioLine]) -> String
     let mut text = file_head((PICTURE, floor + 32.0), title);
     text += &format!(
         "<text class=\"title\" y=\"16\">{}</text>\n<text y=\"34\">{}</text>\n{labels}\n\
-         <text x=\"{RIGHT}\" y=\"{}\" text-anchor=\"end\">ratio (log); the dashed line is no \
+         <text x=\"{RIGHT}\" y=\"{}\" text-anchor=\"end\">ratio (log). The dashed line is no \
          change</text>\n<g class=\"strip\">\n",
         escaped(title),
         escaped(note),

@@ -89,7 +89,7 @@ impl<'a> Matrix<'a> {
         page.table(&grid);
         let has_each = |it: &&str| self.rows.iter().any(|row| row.figure(it).is_some());
         let each = self.each.filter(has_each);
-        let each = each.map_or_else(String::new, |it| format!("; x: {}", words(it)));
+        let each = each.map_or_else(String::new, |it| format!(", x: {}", words(it)));
         page.paragraph(Tone::Quiet, &format!("+-: half of the 95 % CI{each}"));
     }
 

@@ -279,9 +279,9 @@ fn one_is_no_plural_and_a_block_no_file() {
         ..Style::default()
     };
     let text = run.screen(&style);
-    let said = "; 1 file of 3901 bytes in one directory of all clients, read by another client";
+    let said = ", 1 file of 3901 bytes in one directory of all clients, read by another client";
     assert!(text.contains(said), "{text}");
-    assert!(text.contains("; 1 pass."), "{text}");
+    assert!(text.contains(", 1 pass."), "{text}");
     assert!(text.contains("node2"), "a row for each rank: {text}");
     let grown = |text: &str| {
         let mut lines = text.lines();

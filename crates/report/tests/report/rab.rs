@@ -62,7 +62,7 @@ fn levels_rabmarks_averages_and_modes() {
       transaction  normal     1      6,420  at least 6,290     298 MB/s              lower bound
       batch        normal     1     32,300  31,700 .. 32,900   822 MB/s    822 MB/s
       batch        reduced    2     11,600  11,400 .. 11,900   493 MB/s    493 MB/s
-      Levels up to 50.0 ms; 20/s for each client that waits; target precision 3 %.
+      Levels up to 50.0 ms. 20/s for each client that waits. Target precision 3 %.
 
     Levels
       level    service time    IOPS  95 % CI            outcome
@@ -70,7 +70,7 @@ fn levels_rabmarks_averages_and_modes() {
       1/3           16.7 ms  71,000  69,600 .. 72,400
       2/3           33.4 ms  72,500  71,100 .. 74,000
       max           50.0 ms  72,600  at least 71,900/s  not reached with 4,096 clients
-      IOPS by service time, from when a request is sent, as the document of 1995 defines it;
+      IOPS by service time, from when a request is sent, as the document of 1995 defines it.
       IOPS by latency, from when it was due.
 
     Mode reduced over normal

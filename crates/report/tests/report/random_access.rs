@@ -45,7 +45,7 @@ fn reads_and_writes_stand_side_by_side() {
       256 MiB 4 KiB      1 13.9 ms  ±  8 % 17.1 ms? 71.7  14.6 ms  ±  8 % 18.5 ms? 68.0
       256 MiB 4 KiB      8  114 ms  ±  4 %  122 ms? 67.7   113 ms  ±  7 %  126 ms? 67.7
       256 MiB 64 KiB     1 14.8 ms  ±  7 % 18.5 ms? 68.0 !14.0 ms  ±  6 % 18.2 ms? 71.7
-      1 round, each cell until its mean is known to 5.0 %; times are from issue to completion.
+      1 round, each cell until its mean is known to 5.0 %. Times are from issue to completion.
       Number and text of each record were checked.
       The file was written from its first byte to its last at 812 MB/s (796 .. 828).
       While reads are measured the storage may still be busy with earlier writes.

@@ -46,7 +46,7 @@ random reads of 4 KiB: mean latency against IOPS
             ◐ wide interval  ◆ level  ┊ highest
 
 Warnings (3 of 4, --all shows all)
-  warning Data written less than 20 s ago may have been answered by the host's cache; ask for --soak
+  warning Data written less than 20 s ago may have been answered by the host's cache. Ask for --soak
           to see past it.
   warning durable write 4 KiB (fsync): ended before it was as precise as requested; the interval is
           valid but wider. Give it more time.
@@ -98,7 +98,7 @@ random reads of 4 KiB: mean latency against IOPS
 
 Warnings (2 of 4, --all shows all)
   warning Data written less than 20 s ago may have been answered by the host's
-          cache; ask for --soak to see past it.
+          cache. Ask for --soak to see past it.
   warning durable write 4 KiB (fsync): ended before it was as precise as
           requested; the interval is valid but wider. Give it more time.
 
@@ -131,11 +131,10 @@ durable write 4 KiB (fsync) [durable-write]
 
   throughput         806/s (790 .. 823)
   bandwidth          3.30 MB/s (3.24 .. 3.37)
-  verdict            stopped before it reached the precision; mean latency within 6.0 %, 1,230
+  verdict            stopped before it reached the precision, mean latency within 6.0 %, 1,230
                      independent samples
-  steady part        5.70 s, after 300 ms of warm-up; 4,840 of 4,840 operations
-  drift              steady: moved by +0.4 % over the trial, at most 1.4 %; SNIA's rule calls it
-                     steady
+  steady part        5.70 s, after 300 ms of warm-up, 4,840 of 4,840 operations
+  drift              steady: moved by +0.4 % over the trial, at most 1.4 %, steady by SNIA's rule
   not looked for     changes slower than 190 ms, events rarer than one in 1,610 operations or 1.90 s
   depth              0.970 outstanding requests on average, 1 at most
   issued late by     410 ns on average, p99 1.90 us, 71.0 us at most
@@ -145,10 +144,10 @@ durable write 4 KiB (fsync) [durable-write]
                      others by the hypervisor
   page faults        321 from memory, 0 from a device
   process            caused 18.9 MiB of reads and 0 B of writes
-  device             vda: 4,840 reads, 18.9 MiB; 0 writes, 0 B; 0 flushes; busy for 5.60 s
+  device             vda: 4,840 reads, 18.9 MiB, 0 writes, 0 B, 0 flushes, busy for 5.60 s
   device time        1.17 ms per read on average, the block layer's queue included
-  errors             3 write: no space left on device (no space, errno 28); latency 80.0 us on
-                     average, 120 us at most; service time 60.0 us, 90.0 us
+  errors             3 write: no space left on device (no space, errno 28), latency 80.0 us on
+                     average, 120 us at most, service time 60.0 us, 90.0 us
 ");
 }
 
@@ -161,7 +160,7 @@ fn an_inspection_names_what_would_mislead() {
 data.img: a file
   path               /srv/data/data.img
   size               8 GiB, of which 3 GiB are allocated
-  file system        ext4 from /dev/vda1 at /; 79 GiB free of 100 GiB; space for
+  file system        ext4 from /dev/vda1 at /, 79 GiB free of 100 GiB, space for
                      6,120,000 files
   mount options      rw, relatime, errors=remount-ro
   RAID               md raid5 of 4 members, 1 missing, rebuilding (38 % done)
@@ -188,9 +187,9 @@ storage-7 (Linux 6.12.1)
                      pressure (some) 1.5 % over 10 s, 1.2 % steal since boot
 
 Problems that can distort results
-  - 5 GiB of the file were never written: reads of them touch no device; write
+  - 5 GiB of the file were never written: reads of them touch no device. Write
     the file once before reading it [sparse-file]
-  - the RAID is rebuilding; wait until it is done [raid-rebuilding]
+  - the RAID is rebuilding. Wait until it is done [raid-rebuilding]
 ");
 }
 

@@ -35,7 +35,7 @@ fn means_comparison_and_outliers() {
       command  elapsed  95 % CI       CPU user  CPU system  memory  runs
       gzip      1.58 s  1.43 .. 1.74    1.43 s     79.2 ms  50 MiB     5
       zstd      302 ms  272 .. 332      272 ms     15.1 ms  50 MiB     5
-      5 rounds, as many as requested, in random order, every second one in reverse; warm caches.
+      5 rounds, as many as requested, in random order, every second one in reverse, warm caches.
       gzip: gzip -k -f data
       zstd: zstd -k -f data
       Far from the others, but counted: gzip: round 5 1.90 s.
@@ -47,7 +47,7 @@ fn means_comparison_and_outliers() {
     Elapsed time over that of gzip
       command  ratio  95 % CI         pairs  verdict
       zstd     0.191  0.162 .. 0.220      5  faster
-      Geometric mean over rounds, Student's t on the logarithms of pairs of one round; claims
+      Geometric mean over rounds, Student's t on the logarithms of pairs of one round. Claims
       are corrected for their number (Holm).
 
     Hosts

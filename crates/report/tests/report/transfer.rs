@@ -39,9 +39,9 @@ fn series_streams_and_how_they_compare() {
       read      stream 1      800 MB/s 792 .. 808      0.0 % 12,200      81.9 us 125 us      2
       read      stream 2      800 MB/s 792 .. 808      0.0 % 12,200      81.9 us 125 us      2
       read      streams 1+2   900 MB/s 891 .. 909      0.0 % 13,700       146 us 222 us      2
-      1 GiB by 64 KiB, direct; 2 read passes; the end of each block is checked; host gold.
-      Intervals: variation between passes; of a single pass, variation within it.
-      A pass of several streams lasts until the last one ends; in the worst pass all of them
+      1 GiB by 64 KiB, direct, 2 read passes, the end of each block is checked, host gold.
+      Intervals: variation between passes, or within a single pass.
+      A pass of several streams lasts until the last one ends. In the worst pass all of them
       were under way 99.5 % of the time.
 
     Streams

@@ -366,7 +366,7 @@ fn a_figure_of_each_kind_is_in_its_sentence() {
       wsat: steady, IOPS 91,910/s (91,870 .. 91,950); lat: 3 rounds,
       too few to tell whether it is steady (8 at least).
     replay, reliable
-      Replayed 60,000 requests in 5 min; the target kept up.
+      Replayed 60,000 requests in 5 min. The target kept up.
     wal, reliable
       Read rate 6.10 MB/s (5.49 .. 6.71); requests 18,400/s (16,600 ..
       20,200).

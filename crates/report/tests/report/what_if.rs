@@ -124,7 +124,7 @@ const NARROW: Style = Style {
 fn model_scores_and_predictions() {
     insta::assert_snapshot!(what_if(&found(), &NARROW), @r#"
     what if? run 12: random read 4 KiB, think 50.0 ms on /data
-      18 points: 4 to 128 clients, 77.2 to 818/s, 4.90 ms to 110 ms; think time 50.0 ms
+      18 points: 4 to 128 clients, 77.2 to 818/s, 4.90 ms to 110 ms, think time 50.0 ms
 
     Model: several exponential servers
       parameter       value  95 % interval
@@ -137,10 +137,10 @@ fn model_scores_and_predictions() {
       one exponential server              7          31 %      62 %      37 %      28 %
       several exponential servers         7         2.6 %     5.2 %     3.1 %     2.3 %  used
       Errors of the mean response time at groups of neighbouring points that were left out of
-      the fit in turn; "seen" is the error at the points of the fit itself. The model that is
+      the fit in turn. "seen" is the error at the points of the fit itself. The model that is
       used is the smallest whose root mean square (rms) is close to the best.
       run 13             9 points that no fit saw: response time off by 2.1 % in the median and
-                         6.0 % at worst, load by 1.2 % in the median; 8 of them within the
+                         6.0 % at worst, load by 1.2 % in the median, 8 of them within the
                          intervals
 
     Predictions

@@ -40,7 +40,7 @@ const OF_FILES: [&str; 5] = [
 
 const OF_STUDY: [&str; 3] = ["transfer", "comparisons", "distributions"];
 
-/// A run of each kind, with invented figures; the tables that it must have.
+/// A run of each kind, with invented figures. The tables that it must have.
 pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     let mut kinds = vec![(
         "run",
@@ -87,7 +87,7 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     });
     add("replay", &["replay"], &|run| {
         run.tables = found::replay().tables();
-        run.findings = vec!["Replayed 60,000 requests in 5 min; the target kept up.".into()];
+        run.findings = vec!["Replayed 60,000 requests in 5 min. The target kept up.".into()];
     });
     add("study", &OF_STUDY, &|run| sample::study().give_to(run));
     kinds

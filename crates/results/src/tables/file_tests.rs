@@ -125,20 +125,20 @@ impl FileTests {
 
     fn how(&self) -> String {
         let until = match (self.passes, self.precision) {
-            (Some(passes), _) => format!("; {}", counted(passes, "pass")),
+            (Some(passes), _) => format!(", {}", counted(passes, "pass")),
             (None, Some(precision)) => {
-                format!("; passes until {:.1} % precise", precision * 100.0)
+                format!(", passes until {:.1} % precise", precision * 100.0)
             }
             (None, None) => String::new(),
         };
         let clients = match self.clients {
-            1 => "one client".to_owned(),
+            1 => "One client".to_owned(),
             many if self.transfers.is_some() => format!("{many} clients at once"),
             many => format!("{many} clients at once, each with files of its own"),
         };
         let tree = self.tree.as_ref().map_or_else(String::new, layout);
         let transfers = self.transfers.as_ref().map_or_else(String::new, transfers);
-        format!("{}{tree}{transfers}; {clients}{until}.", self.workload)
+        format!("{}{tree}{transfers}. {clients}{until}.", self.workload)
     }
 
     /// What states mean that were measured.
@@ -176,7 +176,7 @@ impl FileTests {
             device => device,
         };
         Some(format!(
-            "TEST11 reads {device}; its bytes per second are the figure of merit.{doubt}"
+            "TEST11 reads {device}. Its bytes per second are the figure of merit.{doubt}"
         ))
     }
 
@@ -225,7 +225,7 @@ fn layout(tree: &MetadataTree) -> String {
         true => ", read by another client than their maker",
         false => "",
     };
-    format!("; {}{size} {place}{reader}", counted(tree.files, "file"))
+    format!(", {}{size} {place}{reader}", counted(tree.files, "file"))
 }
 
 /// How much goes where in how large parts, and who reads it.
@@ -239,7 +239,7 @@ fn transfers(transfers: &FileTransfers) -> String {
         false => "",
     };
     format!(
-        "; each client {} in transfers of {} to {place}{reader}",
+        ". Each client {} in transfers of {} to {place}{reader}",
         Bytes(transfers.client_bytes),
         Bytes(u64::from(transfers.transfer_bytes)),
     )

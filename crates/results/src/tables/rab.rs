@@ -26,15 +26,15 @@ const LISTED: usize = 2;
 
 const MARKS: &str = "RABmark r: operations/s per ms of service time, summed over no load and the \
                      levels (transaction) or at the one load (batch), a lower bound where levels \
-                     were not reached; RABmark s: bytes/s at the highest level, or at the one \
+                     were not reached. RABmark s: bytes/s at the highest level, or at the one \
                      load.";
 const LEVELS: &str = "IOPS by service time, from when a request is sent, as the document of 1995 \
-                      defines it; IOPS by latency, from when it was due.";
+                      defines it. IOPS by latency, from when it was due.";
 /// What intervals cover, where batch clients were begun at several sets of places.
 const COVERED: &str = "Batch clients began at new random places for each of the sets, and the \
-                       interval covers that choice; the variation between runs takes --repeat.";
+                       interval covers that choice. The variation between runs takes --repeat.";
 /// The same where there are none.
-const COVERED_OF_ONE_SET: &str = "Intervals cover the variation within a run; that between runs \
+const COVERED_OF_ONE_SET: &str = "Intervals cover the variation within a run. That between runs \
                                   takes --repeat.";
 const OVER_RUNS: &str = "These intervals cover the variation from run to run.";
 const ONE_RUN: &str = "Of one run in one of the modes the interval does not include the variation \
@@ -159,7 +159,7 @@ impl Rab {
             None => "the load of each client is set by its workload".into(),
         };
         format!(
-            "Levels up to {}; {load}; target precision {} %.",
+            "Levels up to {}. {load}. Target precision {} %.",
             format_duration_ns(self.response_max_ns as f64),
             (self.precision * 1e5).round() / 1e3
         )

@@ -98,7 +98,7 @@ impl RandomAccess {
             _ => "Data were not checked.",
         };
         let mut notes = vec![format!(
-            "{}, each cell until its mean is known to {:.1} %; times are from issue to \
+            "{}, each cell until its mean is known to {:.1} %. Times are from issue to \
              completion{durable}. {check}",
             self.rounds_done(),
             self.precision * 100.0

@@ -77,7 +77,7 @@ impl Replay {
 
 fn legend() -> String {
     let late = format_duration_ns(ReplayLag::LATE_NS as f64);
-    format!("behind: from when a request was due to when it was issued; late: more than {late}.")
+    format!("behind: from when a request was due to when it was issued. Late: more than {late}.")
 }
 
 fn of_schedule(behind: &ReplayLag) -> [Figure; 5] {

@@ -74,14 +74,14 @@ impl SsdTests {
             false => format!("Each load takes {round}"),
         };
         let how = format!(
-            "{time}; {} are written and read. Steady: a change above {:.0} % is ruled out.",
+            "{time}. {} are written and read. Steady: a change above {:.0} % is ruled out.",
             Bytes(self.size_bytes),
             self.trend_limit * 100.0
         );
         let purges = self.phases.iter().filter_map(|phase| {
             let purge = phase.purge.as_ref()?;
             Some(format!(
-                "Purge before {}: {} in {}; {} of {} blocks read back as zeroes.",
+                "Purge before {}: {} in {}, {} of {} blocks read back as zeroes.",
                 phase.name,
                 purge.method,
                 format_duration_ns(purge.took_ns as f64),

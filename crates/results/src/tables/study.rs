@@ -26,12 +26,12 @@ const COMPARE: &str = "compare";
 const NAMED_MAX: usize = 4;
 /// What intervals of the results are.
 const LEGEND: &str = "Means over the replicates with 95 % intervals of Student's t, wider where \
-                      replicates seem correlated, each on its own; conclusions allow for the \
+                      replicates seem correlated, each on its own. Conclusions allow for the \
                       number of comparisons.";
 
 /// The same of one replicate.
 const LEGEND_OF_ONE: &str = "95 % intervals: variation within the replicate. The next one may \
-                             differ by more: repeat it.";
+                             differ by more. Repeat it.";
 
 impl Study {
     /// Give a run what was found: of targets side by side tables, of all else a note, too.
@@ -216,7 +216,7 @@ impl Study {
             let shown = |value: f64| figure.unit.format(value);
             let kinds = figure.two_kinds.map(|it| {
                 format!(
-                    "{of}: two kinds of replicate, {} and {} ({:.0} % of them): the mean is the \
+                    "{of}: two kinds of replicate, {} and {} ({:.0} % of them). The mean is the \
                      value of neither.",
                     shown(it.low),
                     shown(it.high),

@@ -27,7 +27,7 @@ const LEGEND: &str = "elapsed: mean, interval by Student's t over runs. CPU: mea
 const LEGEND_OF_MEMORY: &str = "memory: the most that one process held, where that is more than \
                                 this program's own.";
 const LEGEND_OF_RATIOS: &str = "Geometric mean over rounds, Student's t on the logarithms of pairs \
-                                of one round; claims are corrected for their number (Holm).";
+                                of one round. Claims are corrected for their number (Holm).";
 const LEGEND_OF_HOSTS: &str = "elapsed: mean on that rank. first in, last in: runs in which it was \
                                done first, or last. The time of a command is from the first start \
                                to the last end, and its CPU times are sums over ranks.";
@@ -144,7 +144,7 @@ impl Timing {
             (false, 0) => "no warm-up run",
             (false, _) => "warm caches",
         };
-        format!("{rounds}, {ended}{order}; {caches}.")
+        format!("{rounds}, {ended}{order}, {caches}.")
     }
 
     fn outliers(&self) -> Option<String> {
@@ -243,8 +243,8 @@ fn sentence(found: &CommandComparison, margin: f64) -> String {
             format!("{name} takes as long as {first}, within {margin}: {times} times as long.")
         }
         TimingVerdict::TooFew => format!(
-            "{name} takes {times} times as long as {first} in {}: too few to claim a difference; \
-             that takes {PAIRS_MIN}.",
+            "{name} takes {times} times as long as {first} in {}: too few to claim a difference. \
+             That takes {PAIRS_MIN}.",
             format_counted(found.pairs.into(), "round")
         ),
         TimingVerdict::RunsFailed => format!(
@@ -299,7 +299,7 @@ mod tests {
             sentence(TimingVerdict::NotShown),
             format!("{unknown}: zstd takes {ratio}.")
         );
-        let few = "in 5 rounds: too few to claim a difference; that takes 5.";
+        let few = "in 5 rounds: too few to claim a difference. That takes 5.";
         assert_eq!(
             sentence(TimingVerdict::TooFew),
             format!("zstd takes {ratio} as gzip {few}")

@@ -44,7 +44,7 @@ const MACHINE_SHOWN: [&str; 17] = [
     "major-faults",
     "elapsed",
 ];
-const TIMES: &str = "latency: from due, the end of the think time; latency from start: from the \
+const TIMES: &str = "latency: from due, the end of the think time. Latency from start: from the \
                      issue of the first operation. Both, and TPS: while all users are at work.";
 const PARTS: &str = "steady: what a transaction took over the whole run, times the steady rate. \
                      by law: users by X (R + Z), latency by N / X - Z. whole run: stragglers \
@@ -310,7 +310,7 @@ fn in_words(search: &UserSearchResult, wanted: &str) -> String {
     match (search.meets, search.misses) {
         (0, Some(1)) => format!("not even 1 user has {wanted}"),
         (0, Some(users)) => {
-            format!("{users} users do not have {wanted}; of fewer it is not known")
+            format!("{users} users do not have {wanted}. Fewer were not tried")
         }
         (0, None) => format!("no number of users is sure to have {wanted}"),
         (users, _) => {

@@ -16,9 +16,8 @@ use crate::transfer::{
 };
 
 const MIB: f64 = (1 << 20) as f64;
-const OF_INTERVALS: &str = "Intervals: variation between passes; of a single pass, variation \
-                            within it.";
-const OF_CPU: &str = "CPU is this process's; its parts in the program (user) and the kernel \
+const OF_INTERVALS: &str = "Intervals: variation between passes, or within a single pass.";
+const OF_CPU: &str = "CPU is this process's. Its parts in the program (user) and the kernel \
                       (system) are split in clock ticks.";
 const OF_MODELS_CPU: &str = "CPU is that of the simulated host.";
 const OF_DEVICES: &str = "device throughput: what the device moved meanwhile, whoever asked.";
@@ -71,7 +70,7 @@ impl Transfer {
             .map(|it| it.overlap_share);
         let overlap = overlap.reduce(f64::min).map(|share| {
             format!(
-                "A pass of several streams lasts until the last one ends; in the worst pass all \
+                "A pass of several streams lasts until the last one ends. In the worst pass all \
                  of them were under way {} of the time.",
                 Unit::Share.format(share)
             )
@@ -98,9 +97,9 @@ impl Transfer {
         let what = [what, streams, mode].into_iter().flatten();
         let what = what.collect::<Vec<_>>().join(", ");
         let until = match (self.passes, self.precision) {
-            (Some(passes), _) => format!("; {}", format_counted(passes.into(), "read pass")),
+            (Some(passes), _) => format!(", {}", format_counted(passes.into(), "read pass")),
             (None, Some(precision)) => {
-                format!("; read passes until {:.1} % precise", precision * 100.0)
+                format!(", read passes until {:.1} % precise", precision * 100.0)
             }
             (None, None) => String::new(),
         };
@@ -112,9 +111,9 @@ impl Transfer {
         // Of a simulated system the host that computed it is none.
         let host = match self.is_model() {
             true => String::new(),
-            false => format!("; host {}", self.host_name),
+            false => format!(", host {}", self.host_name),
         };
-        format!("{what}{until}; {check}{host}.")
+        format!("{what}{until}, {check}{host}.")
     }
 
     fn of_streams(&self) -> Table {

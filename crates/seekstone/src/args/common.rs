@@ -16,13 +16,13 @@ use crate::output::Output;
 /// What every measuring command takes.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    /// Random seed; the same seed gives the same operations [default: a new one each time].
+    /// Random seed. The same seed gives the same operations [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Check a goal, as in 'p99 <= 2ms'.
     ///
-    /// Further examples: 'iops >= 20k/s'; of a mix 'read.p99 <= 2ms'; with several rows
-    /// 'random-read.p99 <= 2ms'; 'p99 <= 2ms @ 20k/s' measures at that load, too (`run`, `trial`).
+    /// Further examples: 'iops >= 20k/s', of a mix 'read.p99 <= 2ms', with several rows
+    /// 'random-read.p99 <= 2ms'. 'p99 <= 2ms @ 20k/s' measures at that load, too (`run`, `trial`).
     /// Repeatable. Exit code 4 when missed, 5 when undecided.
     #[arg(long = "goal", value_name = "GOAL")]
     pub goals: Vec<Requirement>,

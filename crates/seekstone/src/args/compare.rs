@@ -24,7 +24,7 @@ Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figu
 pub struct CompareArgs {
     /// What to compare. Targets (directories, files, devices, `sim:NAME`) are compared with the
     /// first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,
-    /// `latest`, `latest:5`, JSON files; commas make a set. With --baseline alone: what its limits
+    /// `latest`, `latest:5`, JSON files. Commas make a set. With --baseline alone: what its limits
     /// can see.
     #[arg(
         required_unless_present = "baseline", value_name = "TARGET", value_parser = parse_target
@@ -33,10 +33,10 @@ pub struct CompareArgs {
     /// What to measure on each target: a command for one target, or a study measurement.
     #[arg(long, short, value_name = "KIND", default_value = "trial")]
     pub measure: String,
-    /// Option for that command, as in clients=8; repeatable.
+    /// Option for that command, as in clients=8 (repeatable).
     #[arg(long, value_name = "OPTION=VALUE", value_parser = parse_pair)]
     pub set: Vec<(String, String)>,
-    /// Rounds; each measures every target once, in random order.
+    /// Rounds. Each measures every target once, in random order.
     #[arg(
         long = "repeat", alias = "rounds",
         value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
@@ -46,21 +46,21 @@ pub struct CompareArgs {
     /// Compare only these figures, by their names in --csv output.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub figures: Vec<String>,
-    /// Fail on a change, as in 'p99 > +10%' or 'iops < -5%'; repeatable. Exit code 4 when that is
+    /// Fail on a change, as in 'p99 > +10%' or 'iops < -5%' (repeatable). Exit code 4 when that is
     /// shown at 95 % confidence, 5 when more rounds are needed.
     #[arg(long, value_name = "LIMIT")]
     pub fail: Vec<Limit>,
     /// Compare runs with this named set of archived runs (docs/compare.md).
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Add the runs to the baseline afterwards, unless they exceed a limit; the baseline keeps the
+    /// Add the runs to the baseline afterwards, unless they exceed a limit. The baseline keeps the
     /// latest 100.
     #[arg(long, requires = "baseline")]
     pub update: bool,
     /// Ignore differences smaller than this.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
-    /// Time limit for new rounds; trials are shortened so that all rounds fit.
+    /// Time limit for new rounds. Trials are shortened so that all rounds fit.
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Resume an interrupted comparison of the same targets.

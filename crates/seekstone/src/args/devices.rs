@@ -36,7 +36,7 @@ pub enum DevicesCommand {
     /// Validate the models against published results and known laws.
     ///
     /// Runs the documents' programs on the simulated machines and compares their results with the
-    /// published ones; and checks the models against laws that are known exactly.
+    /// published ones, and checks the models against laws that are known exactly.
     ///
     /// Takes seconds, since time is virtual, and gives the same figures on every machine. Exit code
     /// 1 when a row misses its bar.
@@ -52,7 +52,7 @@ seekstone devices validate --json found.json")]
 pub struct ValidateArgs {
     /// A device, machine or queue from the list [default: all].
     pub name: Option<String>,
-    /// Write all rows as JSON (docs/json-schema.md); `-` is standard output.
+    /// Write all rows as JSON (docs/json-schema.md). `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<Output>,
     /// What may be replaced.

@@ -57,7 +57,7 @@ pub struct DiskRandArgs {
     /// Allow RS below 15, to try it out.
     #[arg(long)]
     pub short: bool,
-    /// Time of one unit of CP [default: 2.5ms; on a model, from its definition].
+    /// Time of one unit of CP [default: 2.5ms, or the definition of a model].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub cpu_unit: Option<Duration>,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].

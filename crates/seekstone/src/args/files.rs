@@ -16,10 +16,10 @@ use super::words::{Words, one_of};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Tests (blocks of 512 bytes): 1 makes 150 one-block files, 2 one of 150 blocks, \
-3 300 one-block files; 4 reads, modifies and rewrites them at random, 4A writes to the null device \
-instead, 4B only reads; 5 reads them in sequence and writes to the null device, 5A only reads; 6 \
-makes 300 blocks, 7 reads them and writes to the null device; 8 makes 800 blocks, 9 reads them; 10 \
-makes 1000 five-block files; 11 reads a device in sequence. See docs/files.md.\n\n\
+3 300 one-block files. 4 reads, modifies and rewrites them at random, 4A writes to the null device \
+instead, 4B only reads. 5 reads them in sequence and writes to the null device, 5A only reads. 6 \
+makes 300 blocks, 7 reads them and writes to the null device. 8 makes 800 blocks, 9 reads them. 10 \
+makes 1000 five-block files. 11 reads a device in sequence. See docs/files.md.\n\n\
 Files are created in a directory of their own, checked when read, and removed at the end. A file \
 or device is only read, by test 11.\n\n\
 Examples:\n  \
@@ -84,20 +84,20 @@ pub struct FilesArgs {
     )]
     pub files: Option<u32>,
     /// Layout: `easy` and `hard` are the patterns of mdtest and IOR in the IO500 benchmark
-    /// [default: tree; easy with `--workload bandwidth`].
+    /// [default: tree, or easy with `--workload bandwidth`].
     #[arg(long, value_enum, requires = "workload")]
     pub layout: Option<LayoutChoice>,
-    /// Levels of directories [default: 2; 0 with `--layout easy` or `hard`].
+    /// Levels of directories [default: 2, or 0 with `--layout easy` or `hard`].
     #[arg(long, value_name = "N", requires = "workload", value_parser = within::<u32>(0..=16))]
     pub depth: Option<u32>,
     /// Directories in each directory above the last level [default: 10].
     #[arg(long, value_name = "N", requires = "workload", value_parser = within::<u32>(1..=10_000))]
     pub fan_out: Option<u32>,
-    /// Bytes per call of test 11 [default: 16 KiB] or of `--workload bandwidth` [default: 2 MiB;
+    /// Bytes per call of test 11 [default: 16 KiB] or of `--workload bandwidth` [default: 2 MiB,
     /// 47008 with `--layout hard`].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub transfer_size: Option<Bytes>,
-    /// File size [default: 512 bytes; empty with `--layout easy`, 3901 bytes with `hard`]. With
+    /// File size [default: 512 bytes, empty with `--layout easy`, 3901 bytes with `hard`]. With
     /// `--workload bandwidth`: the most each client writes [default: 64 MiB].
     #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_reserve)]
     pub file_size: Option<Bytes>,
@@ -105,7 +105,7 @@ pub struct FilesArgs {
     /// single host the next client.
     #[arg(long, requires = "workload")]
     pub reorder: bool,
-    /// Stop creating or writing files after this time; then let every client catch up with the
+    /// Stop creating or writing files after this time. Then let every client catch up with the
     /// furthest one: at most `--files`, or `--file-size`.
     #[arg(long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall)]
     pub stonewall: Option<Duration>,
@@ -127,11 +127,11 @@ pub struct FilesArgs {
     /// Repeat a test until its time is this precise.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Time limit. A run that needs more for two passes of each test ends as soon as that shows;
-    /// the default is exceeded instead.
+    /// Time limit. A run that needs more for two passes of each test ends as soon as that shows.
+    /// The default is exceeded instead.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
-    /// Free space to leave; `0` lets the tests use all of it [default: the larger of
+    /// Free space to leave. `0` lets the tests use all of it [default: the larger of
     /// 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
@@ -166,9 +166,9 @@ const SPACES: Words<Spacing> = &[
 pub enum LayoutChoice {
     /// One tree per client.
     Tree,
-    /// Empty files in one directory per client; or one large file per client.
+    /// Empty files in one directory per client, or one large file per client.
     Easy,
-    /// Files of 3901 bytes in one directory shared by all clients; or one large shared file.
+    /// Files of 3901 bytes in one directory shared by all clients, or one large shared file.
     Hard,
 }
 

@@ -20,7 +20,7 @@ seekstone fio jobs.fio --showcmd --section randread\n  \
 seekstone fio --output-format=json --name=a --rw=randread --size=1g --direct=1"
 )]
 pub struct FioArgs {
-    /// fio job files; the jobs of a file start after those of the previous one.
+    /// fio job files. The jobs of a file start after those of the previous one.
     #[arg(value_name = "JOBFILE")]
     pub files: Vec<PathBuf>,
     /// Explain each option and job, without I/O.
@@ -32,10 +32,10 @@ pub struct FioArgs {
     /// Refuse jobs that write or trim.
     #[arg(long)]
     pub readonly: bool,
-    /// Only the jobs of this name; repeatable.
+    /// Only the jobs of this name (repeatable).
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,
-    /// Output formats: fio's report, its terse lines (version 3), or its JSON; several in a row.
+    /// Output formats: fio's report, its terse lines (version 3), or its JSON. Several in a row.
     #[arg(
         long,
         value_enum,
@@ -57,13 +57,13 @@ pub struct FioArgs {
     /// power loss.
     #[arg(long, value_name = "FILE")]
     pub verify_state: Option<PathBuf>,
-    /// Print an interim report at this interval; a bare number is in seconds.
+    /// Print an interim report at this interval. A bare number is in seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub status_interval: Option<Duration>,
     /// Show progress: on a terminal, always, or never.
     #[arg(long, value_enum, default_value_t = EtaChoice::Auto, value_name = "WHEN")]
     pub eta: EtaChoice,
-    /// Print a line of progress at this interval; a bare number is in seconds.
+    /// Print a line of progress at this interval. A bare number is in seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub eta_newline: Option<Duration>,
     /// Report how idle the CPUs were, from /proc/stat: all together, or each.

@@ -57,7 +57,7 @@ pub struct ManifestArgs {
     /// The image, with this program, its shim, mpirun and sshd.
     #[arg(long, value_name = "IMAGE")]
     pub image: String,
-    /// The PersistentVolumeClaim to measure; all hosts mount it.
+    /// The PersistentVolumeClaim to measure. All hosts mount it.
     #[arg(long, value_name = "NAME")]
     pub claim: String,
     /// Mount point.

@@ -20,13 +20,13 @@ pub struct InspectArgs {
     /// Read the file as a trace of this format.
     #[arg(long, value_parser = one_of(TRACE_FORMATS), value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Look only at this file or device of a trace; repeatable.
+    /// Look only at this file or device of a trace (repeatable).
     #[arg(long = "device", value_name = "NAME")]
     pub devices: Vec<String>,
     /// Write the fio job fitted to a trace.
     #[arg(long, value_name = "FILE")]
     pub job: Option<Output>,
-    /// Write the description as JSON; `-` is standard output.
+    /// Write the description as JSON. `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<Output>,
     /// What may be replaced.

@@ -33,7 +33,7 @@ pub struct PositioningArgs {
     /// Bytes to read from each.
     #[arg(long, value_name = "BYTES", default_value = "32KiB", value_parser = parse_size)]
     pub record: Bytes,
-    /// Rounds; each opens all files once.
+    /// Rounds. Each opens all files once.
     #[arg(
         long = "repeat", alias = "rounds",
         value_name = "N", default_value_t = 200, value_parser = within::<u32>(1..=100_000)
@@ -45,13 +45,13 @@ pub struct PositioningArgs {
     /// Compare with the results of 1995 on a DLT2000 with 91 files, in the same bins.
     #[arg(long, conflicts_with_all = ["bin", "files"])]
     pub published: bool,
-    /// Random seed; the same seed gives the same result [default: a new one each time].
+    /// Random seed. The same seed gives the same result [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Write a chart (SVG); `-` is standard output.
+    /// Write a chart (SVG). `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<Output>,
-    /// Write all results as JSON (docs/json-schema.md); `-` is standard output.
+    /// Write all results as JSON (docs/json-schema.md). `-` is standard output.
     #[arg(long, value_name = "FILE", conflicts_with = "svg")]
     pub json: Option<Output>,
     /// What may be replaced.

@@ -16,10 +16,10 @@ use super::{Common, RAB_BUDGET, RankSharing, Reach};
 #[command(
     after_help = "Transaction workloads (transaction, multiuser, database): clients are added \
 until the mean service time reaches each level. The levels are that of a single client, and a \
-third, two thirds and all of the way from there to --response-max; or those of --level. Batch \
+third, two thirds and all of the way from there to --response-max, or those of --level. Batch \
 workloads (batch, video, archive, scientific): one load with a fixed number of clients.\n\n\
 RABmark[r] is load divided by service time, in operations per second per millisecond, summed over \
-the levels; RABmark[s] is MiB per second.\n\n\
+the levels. RABmark[s] is MiB per second.\n\n\
 On a terminal it shows a full screen. Keys: M next mode, S pause and continue, R repeat \
 the workload, T next workload, V verbosity, Q quit.\n\n\
 Examples:\n  \
@@ -47,8 +47,8 @@ pub struct RabArgs {
         conflicts_with = "levels"
     )]
     pub response_min: Duration,
-    /// Use this level instead of the thirds: a mean time, or a percentile, as in 1ms@p99;
-    /// repeatable.
+    /// Use this level instead of the thirds: a mean time, or a percentile, as in 1ms@p99
+    /// (repeatable).
     #[arg(
         long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
         conflicts_with = "response_max"
@@ -83,7 +83,7 @@ pub struct RabArgs {
     /// Test file size, or part of the target to use [default: at most 4 GiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
-    /// Always leave this much of the start of every curve point and batch workload out; counts
+    /// Always leave this much of the start of every curve point and batch workload out. Counts
     /// towards --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,

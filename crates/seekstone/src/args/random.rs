@@ -14,7 +14,7 @@ use super::{CELL_TIME, Common, RANDOM_BUDGET, RankSharing, Reach};
 #[command(
     after_help = "Three sweeps share one cell: the smallest block, the largest span, the smallest \
 depth. A single value drops a sweep: --depths 1 leaves out the one over depths. \
-Every cell is measured in several rounds, each in a new random order; rounds that differ \
+Every cell is measured in several rounds, each in a new random order. Rounds that differ \
 are reported.\n\n\
 In a directory, a file is created, filled, measured and removed. An existing file or device is \
 only read unless --overwrite is given.\n\n\
@@ -28,18 +28,18 @@ seekstone random big.iso --buffered\n  \
 seekstone random 'sim:drive?cache=1MiB&hit=1ms&size=2GiB' --seed 1"
 )]
 pub struct RandomArgs {
-    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// Directory, file, block device or `sim:NAME`. Files and devices are only read without
     /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Leading parts of the file to spread operations over, `all` for the whole file;
-    /// comma-separated [default: 8 blocks, then each 4 times larger, up to all].
+    /// Leading parts of the file to spread operations over, `all` for the whole file.
+    /// Comma-separated [default: 8 blocks, then each 4 times larger, up to all].
     #[arg(long, value_name = "BYTES", value_parser = parse_part, value_delimiter = ',')]
     pub spans: Vec<FilePart>,
-    /// Block sizes; comma-separated [default: 4, 16, 64, 256 KiB].
+    /// Block sizes. Comma-separated [default: 4, 16, 64, 256 KiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_size, value_delimiter = ',')]
     pub blocks: Vec<Bytes>,
-    /// Queue depths; comma-separated [default: 1, 2, 4, 8, 16, 32].
+    /// Queue depths. Comma-separated [default: 1, 2, 4, 8, 16, 32].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=4096))]
     pub depths: Vec<u32>,
     /// Measure only reads.
@@ -63,7 +63,7 @@ pub struct RandomArgs {
     /// Precision of the mean service time of each cell.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
-    /// At least this many rounds of every cell; imprecise cells get more while time is left.
+    /// At least this many rounds of every cell. Imprecise cells get more while time is left.
     #[arg(
         long = "repeat", alias = "rounds",
         value_name = "N", default_value_t = 4, value_parser = within::<u32>(1..=100)
@@ -72,7 +72,7 @@ pub struct RandomArgs {
     /// Longest time of a cell in one round.
     #[arg(long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level)]
     pub max_time: Duration,
-    /// Always leave this much of the start of every round of a cell out; counts towards --max-time
+    /// Always leave this much of the start of every round of a cell out. Counts towards --max-time
     /// and --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub warm_up: Option<Duration>,

@@ -23,23 +23,23 @@ counts from then, and the report says how far the replay fell behind. The trace 
 never held in memory (docs/replay.md).\n\n\
 Examples:\n  \
 seekstone replay app.log /data                        fio's iolog, on a test file\n  \
-seekstone replay app.log /dev/nvme1n1 --overwrite     a trace with writes; destroys all data\n  \
+seekstone replay app.log /dev/nvme1n1 --overwrite     a trace with writes, destroys all data\n  \
 seekstone replay sda.blktrace.0 sim:nvme --scale 2x   twice as fast, on a model\n  \
 seekstone replay web_0.csv /data --fit modulo         a large volume on a small one\n  \
 seekstone replay app.log /data --as-fast-as-possible --depth 32"
 )]
 pub struct ReplayArgs {
-    /// Trace: fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 or CSV; the first bytes tell
+    /// Trace: fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 or CSV. The first bytes tell
     /// which. blktrace's files of the other CPUs are found next to it.
     pub trace: PathBuf,
-    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// Directory, file, block device or `sim:NAME`. Files and devices are only read without
     /// --overwrite.
     #[arg(value_parser = parse_target)]
     pub target: TargetName,
     /// The trace's format, if its first bytes do not tell.
     #[arg(long, value_parser = one_of(TRACE_FORMATS), value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Replay only this file or device of the trace; repeatable [default: all, side by side on the
+    /// Replay only this file or device of the trace (repeatable) [default: all, side by side on the
     /// target].
     #[arg(long = "device", value_name = "NAME")]
     pub devices: Vec<String>,
@@ -52,7 +52,7 @@ pub struct ReplayArgs {
     /// Ignore the recorded times: keep --depth requests outstanding.
     #[arg(long, conflicts_with = "scale")]
     pub as_fast_as_possible: bool,
-    /// Maximum queue depth [default: as many requests as arrive in 100 ms, at least 256; with
+    /// Maximum queue depth [default: as many requests as arrive in 100 ms, at least 256, with
     /// --as-fast-as-possible 32].
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,

@@ -30,7 +30,7 @@ pub enum RunsCommand {
         /// How many.
         #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
         limit: u32,
-        /// Write the list as JSON; `-` is standard output.
+        /// Write the list as JSON. `-` is standard output.
         #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
         json: Option<Output>,
         /// What may be replaced.
@@ -67,10 +67,10 @@ pub enum RunsCommand {
         /// Output format [default: from the file name's ending, else JSON].
         #[arg(long, value_parser = form_parser())]
         form: Option<&'static RunForm>,
-        /// Length of the windows; a multiple of the run's intervals (with --form series).
+        /// Length of the windows. A multiple of the run's intervals (with --form series).
         #[arg(long, value_name = "TIME", value_parser = parse_interval)]
         every: Option<Duration>,
-        /// Output file; `-` is standard output.
+        /// Output file. `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: Output,
         /// What may be replaced.
@@ -101,7 +101,7 @@ pub enum RunsCommand {
 /// `seekstone runs compare`.
 #[derive(Args, Debug)]
 pub struct CompareRunsArgs {
-    /// The numbers of the runs, or `latest`; the others are compared with the first.
+    /// The numbers of the runs, or `latest`. The others are compared with the first.
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<RunChoice>,
     /// Every figure and every difference in the setups.
@@ -113,7 +113,7 @@ pub struct CompareRunsArgs {
     /// Number of the system in the table to which the others are relative.
     #[arg(long, value_name = "N", requires = "table")]
     pub against: Option<u32>,
-    /// A figure of `--table systems`, as in throughput; repeatable [default: all but details].
+    /// A figure of `--table systems`, as in throughput (repeatable) [default: all but details].
     #[arg(long = "metric", value_name = "NAME", requires = "table")]
     pub metrics: Vec<String>,
     /// File with prices, vendors' specifications and other facts about the systems

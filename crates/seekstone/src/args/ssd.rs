@@ -13,15 +13,15 @@ use super::{Common, RankSharing, Reach};
 #[derive(Args, Debug)]
 #[command(
     after_help = "A fresh SSD slows down with use. A load is repeated in rounds until a change \
-of more than --trend over their last half is ruled out; each round is also judged by the \
+of more than --trend over their last half is ruled out. Each round is also judged by the \
 letter of SNIA SSS PTS 2.0.2 (docs/ssd.md). Nothing counts as steady before the whole device was \
 written twice.\n\n\
 Every test writes: a device or file needs --overwrite, and all data on it is lost. In a \
 directory, a test file is created and removed.\n\n\
 Examples:\n  \
-seekstone ssd /dev/nvme1n1 --overwrite --purge discard     write saturation; hours\n  \
-seekstone ssd /dev/nvme1n1 --overwrite --test iops,lat,tp  the other tests; more than a day\n  \
-seekstone ssd /data --quick --size 8GiB                    a file, in minutes\n  \
+seekstone ssd /dev/nvme1n1 --overwrite --purge discard     write saturation, takes hours\n  \
+seekstone ssd /dev/nvme1n1 --overwrite --test iops,lat,tp  the other tests, take more than a \
+day\n seekstone ssd /data --quick --size 8GiB                    a file, in minutes\n  \
 seekstone ssd 'sim:nvme?cleaning=fifo&blocks=64' --quick --seed 1"
 )]
 pub struct SsdArgs {
@@ -29,7 +29,7 @@ pub struct SsdArgs {
     #[arg(value_parser = parse_target)]
     pub target: TargetName,
     /// Tests of the standard: wsat (write saturation), iops (7 mixes of 8 block sizes), lat (depth
-    /// 1), tp (sequential); comma-separated.
+    /// 1), tp (sequential). Comma-separated.
     #[arg(
         long = "test",
         value_parser = one_of(TESTS),
@@ -41,13 +41,13 @@ pub struct SsdArgs {
     /// End rounds when precise, instead of by the standard's timing.
     #[arg(long)]
     pub quick: bool,
-    /// Time of each load in a round [default: 60s; with --quick at most 5s].
+    /// Time of each load in a round [default: 60s, at most 5s with --quick].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub round: Option<Duration>,
     /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
     #[arg(long, value_name = "PERCENT", value_parser = parse_precision, requires = "quick")]
     pub precision: Option<f64>,
-    /// At most this many rounds of a test [default: 25; for wsat, as many as --budget allows].
+    /// At most this many rounds of a test [default: 25, or as many as --budget allows for wsat].
     #[arg(
         long = "repeat", alias = "rounds",
         value_name = "N", value_parser = within::<u32>(1..=100_000)
@@ -56,7 +56,7 @@ pub struct SsdArgs {
     /// Largest change over the last half of the rounds that still counts as steady.
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision)]
     pub trend: f64,
-    /// Times to write everything sequentially before the first round [default: 2; for wsat, 0].
+    /// Times to write everything sequentially before the first round [default: 2, or 0 for wsat].
     /// Filling a test file counts as one.
     #[arg(long, value_name = "N", value_parser = within::<u32>(0..=100))]
     pub precondition: Option<u32>,
@@ -71,7 +71,7 @@ pub struct SsdArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Total time, in equal parts for each test [default: no round of a test begins after 24h of
-    /// rounds; with --quick 10min].
+    /// rounds, with --quick 10min].
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// How to access the storage.

@@ -34,13 +34,13 @@ pub struct StudyArgs {
     /// Measure this target instead of the study's own.
     #[arg(long, value_name = "TARGET", value_parser = parse_target)]
     pub target: Option<TargetName>,
-    /// Change a setting, as in size=1MiB; repeatable.
+    /// Change a setting, as in size=1MiB (repeatable).
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub set: Vec<(String, String)>,
-    /// Measure only these levels of a factor, as in block=1KiB,64KiB; repeatable.
+    /// Measure only these levels of a factor, as in block=1KiB,64KiB (repeatable).
     #[arg(long, value_name = "FACTOR=LEVEL,...", value_parser = parse_pair)]
     pub only: Vec<(String, String)>,
-    /// Exactly this many replicates of each combination; the study's precision goal is then
+    /// Exactly this many replicates of each combination. The study's precision goal is then
     /// ignored.
     #[arg(
         long = "repeat", alias = "replicates",

@@ -12,19 +12,19 @@ use super::parse::{parse_budget, parse_level, parse_precision, parse_share};
 /// `seekstone time`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Put one program after --; give commands to compare as \
+    after_help = "Put one program after --, or give commands to compare as \
 strings, each run by a shell:\n\n  \
 seekstone time -- cp -r src copy\n  \
 seekstone time 'gzip -k -f data' 'zstd -k -f data'\n  \
 seekstone time --prepare 'rm -rf copy' 'cp -r src copy' 'rsync -a src/ copy'\n  \
 seekstone time --cold --repeat 10 'grep -r word src'\n\n\
-Each round runs every command once, in random order; every second round reverses the \
+Each round runs every command once, in random order. Every second round reverses the \
 order. Commands are compared within rounds, so a machine that changes speed favours none. A \
 difference is claimed only from five rounds on, and when its whole interval exceeds --margin.",
     group = clap::ArgGroup::new("what").required(true).multiple(false)
 )]
 pub struct TimeArgs {
-    /// Commands to time and compare, each run by `sh -c`; compared with the first.
+    /// Commands to time and compare, each run by `sh -c`. Compared with the first.
     #[arg(value_name = "COMMAND", group = "what")]
     pub commands: Vec<String>,
     /// One program with its arguments, started without a shell.
@@ -45,7 +45,7 @@ pub struct TimeArgs {
     /// Stop at this precision, of the mean of one command or the ratios of several.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Time limit. Five rounds that need more end the run; by
+    /// Time limit. Five rounds that need more end the run. By
     /// default they exceed it.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
@@ -55,13 +55,13 @@ pub struct TimeArgs {
         value_parser = within::<u32>(0..=1000)
     )]
     pub warm_ups: Option<u32>,
-    /// Drop the system's page cache before each run; root only.
+    /// Drop the system's page cache before each run. Root only.
     #[arg(long)]
     pub cold: bool,
-    /// Shell command before each run, warm-ups included; not timed.
+    /// Shell command before each run, warm-ups included. Not timed.
     #[arg(long, short = 'p', value_name = "COMMAND")]
     pub prepare: Option<String>,
-    /// Shell command after each run; not timed.
+    /// Shell command after each run. Not timed.
     #[arg(long, value_name = "COMMAND")]
     pub conclude: Option<String>,
     /// Name of each command in tables, in order.
@@ -79,7 +79,7 @@ pub struct TimeArgs {
     /// Show their standard output and standard error.
     #[arg(long)]
     pub show_output: bool,
-    /// Go on after a run with a non-zero exit status; it is counted and shown, but is in no mean
+    /// Go on after a run with a non-zero exit status. It is counted and shown, but is in no mean
     /// unless none succeeded [default: stop at the first].
     #[arg(long, short = 'i')]
     pub ignore_failure: bool,

@@ -92,10 +92,10 @@ pub struct TogetherArgs {
     /// Programs that start together, each after a `--`.
     #[arg(last = true, value_name = "PROGRAM", allow_hyphen_values = true)]
     pub programs: Vec<String>,
-    /// A file that exists from the start; repeatable.
+    /// A file that exists from the start (repeatable).
     #[arg(long = "file", value_name = "NAME=BYTES", value_parser = parse_file)]
     pub files: Vec<FileArg>,
-    /// Random seed; with 0 a program's draws are those of its user number alone, as in 1997.
+    /// Random seed. With 0 a program's draws are those of its user number alone, as in 1997.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Time of one unit of CP [default: from the machine's definition].

@@ -31,11 +31,11 @@ seekstone transactions 'sim:mm1?mean=10ms&cpus=2' --users 50 --ios 20 --cpu 100m
 seekstone transactions /data --profiles users.toml --duration 2min"
 )]
 pub struct TransactionsArgs {
-    /// Directory, file, block device or `sim:NAME`; files and devices are only read without
+    /// Directory, file, block device or `sim:NAME`. Files and devices are only read without
     /// --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Users; with --find-users, where the search starts.
+    /// Users. With --find-users, where the search starts.
     #[arg(long, short, value_name = "N", value_parser = within::<u32>(1..=100_000))]
     pub users: Option<u32>,
     /// Mean I/Os per transaction.
@@ -61,10 +61,10 @@ pub struct TransactionsArgs {
     )]
     #[arg(value_parser = parse_cpu)]
     pub cpu: CpuWork,
-    /// Time of one unit of processor work [default: 2.5ms; on a model, from its definition].
+    /// Time of one unit of processor work [default: 2.5ms, or the definition of a model].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub cpu_unit: Option<Duration>,
-    /// Private memory of each user; every transaction touches all of it.
+    /// Private memory of each user. Every transaction touches all of it.
     #[arg(long, value_name = "BYTES", default_value = "0")]
     pub memory: Bytes,
     /// Distribution of a factor, drawn for each transaction, that scales its I/Os and processor
@@ -100,7 +100,7 @@ pub struct TransactionsArgs {
         ]
     )]
     pub standard: Option<String>,
-    /// Users to start per second [default: all of them within one second; with --standard, all at
+    /// Users to start per second [default: all of them within one second, with --standard, all at
     /// once].
     #[arg(long, value_name = "RATE", conflicts_with = "synchronise", value_parser = parse_rate)]
     pub ramp: Option<Rate>,
@@ -112,7 +112,7 @@ pub struct TransactionsArgs {
     )]
     pub synchronise: Option<StartAt>,
     /// Length of the intervals in which rates and the machine's work are listed [default: 1s, or a
-    /// tenth of a shorter trial; doubled when there are more than 300].
+    /// tenth of a shorter trial, doubled when there are more than 300].
     #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,
     /// Stop when the mean response time and the rate are this precise.
@@ -121,12 +121,12 @@ pub struct TransactionsArgs {
     /// Run for exactly this long.
     #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "find_users")]
     pub duration: Option<Duration>,
-    /// Always leave this much of the start of every load out; counts towards --duration and
+    /// Always leave this much of the start of every load out. Counts towards --duration and
     /// --budget. The time until all users are active is left out in any case [default: at most 1 s
     /// or a twentieth, unless latency is stable by then].
     #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "standard")]
     pub warm_up: Option<Duration>,
-    /// Stop after this long in any case [default: 5min; with --standard 1h for each row].
+    /// Stop after this long in any case [default: 5min, or 1h for each row with --standard].
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Find how many users keep --limit.

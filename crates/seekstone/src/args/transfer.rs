@@ -29,7 +29,7 @@ pub struct TransferArgs {
     /// Directory, file or device (read only), or `sim:NAME`.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Block size of an operation; repeatable, for a series of passes each.
+    /// Block size of an operation (repeatable), for a series of passes each.
     #[arg(
         long = "block", value_name = "BYTES", default_value = "64KiB", value_parser = parse_size,
         value_delimiter = ','
@@ -48,7 +48,7 @@ pub struct TransferArgs {
     /// Repeat read passes until the rate is this precise, by the variation between passes.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
-    /// Total time, in equal parts for each series of passes; the default is for each series of read
+    /// Total time, in equal parts for each series of passes. The default is for each series of read
     /// passes.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,

@@ -16,11 +16,11 @@ pub struct VerifyArgs {
     /// or may not be there.
     #[arg(long, value_enum, default_value_t = AfterChoice::Kill, value_name = "EVENT")]
     pub after: AfterChoice,
-    /// The target's path now, if it was moved; repeat it for several targets, in the order of the
+    /// The target's path now, if it was moved. Repeat it for several targets, in the order of the
     /// state.
     #[arg(long = "target", value_name = "PATH")]
     pub targets: Vec<PathBuf>,
-    /// Write the results as JSON; `-` is standard output.
+    /// Write the results as JSON. `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<Output>,
     /// What may be replaced.

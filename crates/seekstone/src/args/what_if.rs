@@ -26,7 +26,7 @@ Eight small queueing models are fitted to the run. The one that best predicts po
 the fit is used, and its errors there are always printed. Nothing is predicted when they
 exceed 15 %, nor outside the measured range without --extrapolate. The archive is not changed.")]
 pub struct WhatIfArgs {
-    /// Archived runs of `curve`, `run` or `transactions`, by number or as `latest`; several must
+    /// Archived runs of `curve`, `run` or `transactions`, by number or as `latest`. Several must
     /// have the same target and workload, and are fitted together.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<RunChoice>,
@@ -36,30 +36,30 @@ pub struct WhatIfArgs {
         value_parser = within::<u32>(1..=1_000_000)
     )]
     pub clients: Vec<u32>,
-    /// Predict the response time at a load, as in 500/s: closed, with as many clients as it takes;
+    /// Predict the response time at a load, as in 500/s: closed, with as many clients as it takes,
     /// and open, with operations arriving at that rate however many are waiting.
     #[arg(long = "load", value_name = "RATE", value_delimiter = ',', value_parser = parse_rate)]
     pub loads: Vec<Rate>,
     /// Predict the load at a mean response time.
     #[arg(long = "level", value_name = "TIME", value_delimiter = ',', value_parser = parse_level)]
     pub levels: Vec<Duration>,
-    /// Predict for the same storage with this many servers; always an extrapolation.
+    /// Predict for the same storage with this many servers. Always an extrapolation.
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=100_000))]
     pub servers: Option<u32>,
-    /// Predict for the same storage with this cache hit ratio for reads; always an extrapolation.
+    /// Predict for the same storage with this cache hit ratio for reads. Always an extrapolation.
     /// Needs a run whose reads, one at a time, show cache and device apart.
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
     pub cache: Option<f64>,
     /// Run the same load on this simulated device, as in sim:mm1?mean=1ms.
     #[arg(long, value_name = "sim:NAME", value_parser = parse_target)]
     pub device: Option<TargetName>,
-    /// Runs of the same kind to score the model on; not used in the fit.
+    /// Runs of the same kind to score the model on. Not used in the fit.
     #[arg(long, value_name = "RUN", value_delimiter = ',')]
     pub check: Vec<RunChoice>,
     /// Also predict outside the measured range, with wider intervals.
     #[arg(long)]
     pub extrapolate: bool,
-    /// Write all results as JSON (docs/json-schema.md); `-` is standard output.
+    /// Write all results as JSON (docs/json-schema.md). `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<Output>,
     /// What may be replaced.

@@ -14,7 +14,7 @@ use super::parse::{parse_share, parse_size, parse_span};
 20 ms:\n\n  \
 seekstone wire near 10.90.0.1/24 far 10.90.0.2/24 --delay 10ms --rate 10Mbit/s\n\n\
 What runs in a namespace uses the link: `ip netns exec far vsftpd FILE`. Studies measure from one \
-with the setting namespace. SIGTERM or Ctrl-C ends it; both namespaces are removed then."
+with the setting namespace. SIGTERM or Ctrl-C ends it. Both namespaces are removed then."
 )]
 pub struct WireArgs {
     /// Name of the first network namespace, which must not exist yet.

@@ -45,12 +45,12 @@ pub const ERRORS: Words<OnError> = &[
     (
         "stop",
         OnError::Stop,
-        "End the run; what was measured before is kept",
+        "End the run. What was measured before is kept",
     ),
     (
         "count",
         OnError::Count,
-        "Count it and continue; a transaction with a failed operation is not completed. Writing a \
+        "Count it and continue. A transaction with a failed operation is not completed. Writing a \
          test file still stops at an error",
     ),
 ];

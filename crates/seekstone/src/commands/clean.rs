@@ -98,7 +98,7 @@ fn remove_set_ups(left: LeftScratch, yes: bool) -> anyhow::Result<()> {
     ));
     for undo in left.undo.iter().rev() {
         output::complain(&format!(
-            "Not run: {} ({}). The study runs it when started again; to run it by hand:\n{}",
+            "Not run: {} ({}). The study runs it when started again. To run it by hand:\n{}",
             undo.what,
             undo.place,
             undo.line()

@@ -102,7 +102,7 @@ fn plan(args: &CompareArgs) -> Option<String> {
     });
     let time = |seconds: f64| format_duration_ns(seconds * 1e9);
     Some(format!(
-        "{} of {}, each up to {}: up to {} in all; shorten it with --repeat or --set budget=20s",
+        "{} of {}, each up to {}: up to {} in all. Shorten it with --repeat or --set budget=20s",
         format_counted(count, "replicate"),
         args.measure,
         time(longest.as_secs_f64()),

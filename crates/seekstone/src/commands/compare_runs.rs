@@ -36,10 +36,10 @@ pub fn sets(args: &CompareArgs) -> Result<Option<Vec<RunSet>>, UsageError> {
         return Ok(None);
     }
     let sets: Result<Vec<RunSet>, String> = read.into_iter().collect();
-    let advice = "compare runs with runs, or targets with targets; write a target called 12 as \
+    let advice = "Compare runs with runs, or targets with targets. Write a target called 12 as \
         ./12";
     sets.map(Some)
-        .map_err(|why| UsageError(format!("{why}; {advice}")))
+        .map_err(|why| UsageError(format!("{why}. {advice}")))
 }
 
 /// Compare runs.
@@ -159,7 +159,7 @@ fn refuse_unlike(name: &str, differences: &[SetupDifference]) -> Result<(), Usag
     };
     let setting = found.key.trim_start_matches("setup.");
     Err(UsageError(format!(
-        "--update takes repeats of one measurement, and these runs differ in {setting} (new: {}; \
+        "--update takes repeats of one measurement, and these runs differ in {setting} (new: {}, \
          baseline {name}: {}): keep them in a baseline of their own",
         found.new, found.base
     )))

@@ -79,7 +79,7 @@ fn fitted(
     shares.fit(options).ok_or_else(|| {
         UsageError(format!(
             "--clients-max {clients_max}: the workloads have {least} clients at least where their \
-             proportions are kept; allow more, or give them fewer"
+             proportions are kept. Allow more, or give them fewer"
         ))
     })
 }
@@ -115,18 +115,18 @@ fn unfit(workload: &WorkloadText, is_open: bool) -> Option<&'static str> {
     }
     match is_open {
         false if has_rate => Some(
-            "rate: a curve varies clients, and --open varies the rates of all workloads: leave \
+            "rate: a curve varies clients, and --open varies the rates of all workloads. Leave \
              rate out, or add --open",
         ),
         true if !has_rate => Some(
-            "--open varies the rates of all workloads, and this one has none: give it a rate; \
-             only the proportions count",
+            "--open varies the rates of all workloads, and this one has none. Give it a rate, of \
+             which only the proportion counts",
         ),
         true if workload.think.is_some() => {
-            Some("think: arrivals of --open wait for nobody: leave it out")
+            Some("think: arrivals of --open wait for nobody. Leave it out")
         }
         true if workload.shape.as_deref() == Some("constant") => {
-            Some("shape: arrivals of --open are random: leave it out")
+            Some("shape: arrivals of --open are random. Leave it out")
         }
         _ => None,
     }

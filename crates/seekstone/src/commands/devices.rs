@@ -67,7 +67,7 @@ fn brief(name: &str, definition: DeviceDefinition, replaced: &[&str]) -> String 
     let facts = sheet.facts.iter().filter(|_| replaced.is_empty());
     let facts = facts.map(|(fact, value)| format!("{fact} {value}"));
     let all: Vec<String> = values.chain(facts).collect();
-    format!("{name}: {}; {}", sheet.row.title, all.join(", "))
+    format!("{name}: {}, {}", sheet.row.title, all.join(", "))
 }
 
 fn opened(name: &str) -> Result<DeviceDefinition, UsageError> {

@@ -224,7 +224,7 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
         (
             args.clients > 1,
             &[Model],
-            "--clients: a simulated file system serves a single program; leave it out",
+            "--clients: a simulated file system serves a single program. Leave it out",
         ),
         (
             args.drop_caches,
@@ -255,8 +255,8 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
     let is_disk = |memory: &Path| memory != Path::new(NO_MEMORY);
     let has_cold = args.state.is_empty() || args.state.contains(&FileState::Cold);
     let problem = if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
-        "--memory: with --stonewall, a memory disk would create different files from the target; \
-         leave it out"
+        "--memory: with --stonewall, a memory disk would create different files from the target. \
+         Leave it out"
     } else if args.drop_caches && !has_cold {
         "--drop-caches applies to the cold state: add cold to --state, or leave it out"
     } else {
@@ -296,7 +296,7 @@ fn bandwidth(args: &FilesArgs) -> Result<FileWork, UsageError> {
     let problem = if !Path::new(&args.target).is_dir() {
         format!("{}: --workload bandwidth needs a directory", args.target)
     } else if args.layout == Some(LayoutChoice::Tree) {
-        "--layout tree: large files are not placed in a tree; use easy or hard".into()
+        "--layout tree: large files are not placed in a tree. Use easy or hard".into()
     } else if args.files.is_some() || args.depth.is_some() || args.fan_out.is_some() {
         "--files, --depth and --fan-out apply to --workload metadata: leave them out".into()
     } else if transfer > TRANSFER_BYTES_MAX {
@@ -361,14 +361,14 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
         )
     } else if file_bytes > FILE_BYTES_MAX {
         format!(
-            "--file-size {}: files of this workload have at most {}; for larger ones use \
+            "--file-size {}: files of this workload have at most {}. For larger files use \
              --workload bandwidth, trial or transfer",
             Bytes(file_bytes),
             Bytes(FILE_BYTES_MAX)
         )
     } else if directories == DirectoryUse::Shared && tree.depth > 0 {
         format!(
-            "--depth {}: with --layout hard all files are in one directory; leave --depth out",
+            "--depth {}: with --layout hard all files are in one directory. Leave --depth out",
             tree.depth
         )
     } else if tree.is_reordered && args.clients == 1 {
@@ -394,7 +394,7 @@ fn uneven(args: &FilesArgs) -> Option<String> {
     let is_uneven = args.reorder && !args.clients.is_multiple_of(ranks);
     is_uneven.then(|| {
         format!(
-            "--clients {}: with --reorder all {ranks} ranks have the same number of clients; use a \
+            "--clients {}: with --reorder all {ranks} ranks have the same number of clients. Use a \
              multiple of {ranks}",
             args.clients
         )
@@ -415,7 +415,7 @@ fn decus(args: &FilesArgs, target: FilesTarget) -> Result<FileWork, UsageError> 
     }
     if is_only_read && tests != [DecusTest::Test11] {
         let text = format!(
-            "{}: on a file or device only test 11 can run, which reads it; name a directory for \
+            "{}: on a file or device only test 11 can run, which reads it. Name a directory for \
                 the other tests",
             args.target
         );

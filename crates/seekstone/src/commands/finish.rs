@@ -109,8 +109,8 @@ fn complain_of(run: &Run) {
         .map(Warning::text);
     match (&run.status, left) {
         (Status::Partial { reason }, left) => output::complain(&format!(
-            "error: {reason}; what was measured before is above{}",
-            left.map_or_else(String::new, |left| format!("; {left}"))
+            "error: {reason}. What was measured before is above{}",
+            left.map_or_else(String::new, |left| format!(". {left}"))
         )),
         (Status::Complete, None) => {}
         (Status::Complete, Some(left)) => output::complain(&format!("warning: {left}")),

@@ -111,7 +111,7 @@ fn missing(jobs: &[Job]) -> Vec<Fault> {
             let place = given.next_back().map_or(&job.place, |it| &it.place);
             if !Path::new(directory).exists() {
                 let text = format!(
-                    "{option}: there is nothing at `{directory}`; create the directory first"
+                    "{option}: there is nothing at `{directory}`. Create the directory first"
                 );
                 found.push(Fault::new(place, text));
             }
@@ -125,7 +125,7 @@ fn missing(jobs: &[Job]) -> Vec<Fault> {
         let directory = given.value.as_deref().and_then(directory_of);
         if let Some(directory) = directory.filter(|it| !Path::new(it).exists()) {
             let text = format!(
-                "{}: there is nothing at `{directory}`; create the directory first",
+                "{}: there is nothing at `{directory}`. Create the directory first",
                 given.option.name
             );
             found.push(Fault::new(&given.place, text));
@@ -324,7 +324,7 @@ fn elsewhere(jobs: &[Job], place: &TargetName) -> Vec<Fault> {
         let mut given = job.given.iter().filter(|it| moves(it.option.name)).skip(1);
         let given = given.next()?;
         let text = format!(
-            "[{}] {}: a study says where jobs work, here {place}; leave it out",
+            "[{}] {}: a study says where jobs work, here {place}. Leave it out",
             job.name, given.option.name
         );
         Some(Fault::new(&given.place, text))

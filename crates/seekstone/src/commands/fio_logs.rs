@@ -84,7 +84,7 @@ impl LogFiles {
             let shown = file.get_ref().output().path().display().to_string();
             match failed {
                 Some((it, why)) if *it == number => {
-                    anyhow::bail!("cannot write {shown}: {why}; the logs after it are lost");
+                    anyhow::bail!("cannot write {shown}: {why}. The logs after it are lost");
                 }
                 _ => {}
             }

@@ -55,8 +55,8 @@ fn no_job(files: &[PathBuf]) -> UsageError {
         names => names.join(", "),
     };
     UsageError(format!(
-        "{place}: no job to run; a job file needs a section other than [global], such as \
-         [random-read]; on the command line a job begins with --name"
+        "{place}: no job to run. A job file needs a section other than [global], such as \
+         [random-read]. On the command line a job begins with --name"
     ))
 }
 

@@ -122,7 +122,7 @@ fn within<T>(patience: Duration, launched: &Launched, open: impl FnOnce() -> T) 
         }
         if leads {
             output::complain(&format!(
-                "error: {by} has not started all ranks within {}: one of them may have ended \
+                "error: {by} has not started all ranks within {}. One of them may have ended \
                  before it joined, because its host lacks the MPI library or its shim (`seekstone \
                  fleet shim` there). If starting takes longer here, set {PATIENCE}=10min",
                 units::Duration::from(patience)
@@ -211,7 +211,7 @@ fn refuse_single(command: &Command, launched: &Launched) -> Result<(), UsageErro
 /// A command that measures on one host only, and why.
 fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     let one_system = "it is defined for a single system";
-    let again = "it measures again what one host did; start the command itself";
+    let again = "it measures again what one host did. Start the command itself";
     let each_its_own = "it repeats whole measurements, each of one host";
     Some(match command {
         Command::Verify(_) => ("verify", "it reads back what one host has written"),

@@ -73,7 +73,7 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<TargetName>), UsageError> {
     };
     let outline = outline.filter(|it| it.is_for_hosts).ok_or_else(|| {
         UsageError(format!(
-            "what follows --: use {}; other commands measure on one host",
+            "what follows --: use {}. Other commands measure on one host",
             MeasureCommand::choice()
         ))
     })?;

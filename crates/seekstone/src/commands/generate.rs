@@ -56,7 +56,7 @@ fn part_of<'a>(command: &'a Command, names: &[String]) -> Result<&'a Command, Us
             return Err(UsageError(match known.is_empty() {
                 true => format!("{whose}has no commands of its own: leave {name} out"),
                 false => format!(
-                    "there is no command {whose}{name}; there are {}",
+                    "there is no command {whose}{name}. There are {}",
                     known.join(", ")
                 ),
             }));

@@ -27,7 +27,7 @@ pub fn import_run(archive: &mut Archive, file: &Path, text: &str) -> anyhow::Res
     let mut run = results::from_json(text).map_err(|error| no_log(file, &error.to_string()))?;
     if let Some(id) = earlier(archive, &run)? {
         let why = format!(
-            "is already in the archive, as run {id}; `{}` prints it",
+            "is already in the archive, as run {id}. `{}` prints it",
             show_command(id, archive.path(), "")
         );
         return Err(no_log(file, &why));

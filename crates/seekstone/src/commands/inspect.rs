@@ -32,7 +32,7 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     }
     if args.job.is_some() || !args.devices.is_empty() {
         let text = format!(
-            "--job and --device apply to a trace, and {} is not a known one; name its format \
+            "--job and --device apply to a trace, and {} is not a known one. Name its format \
              with --format",
             args.target.display()
         );

@@ -292,7 +292,7 @@ fn unknown(kind: &str, key: &str, known: &[String]) -> String {
     }
     let meant = did_you_mean(nearest(key, known.iter().map(String::as_str)));
     format!(
-        "{kind} has no setting {key:?}{meant}; it has {}",
+        "{kind} has no setting {key:?}{meant}. It has {}",
         known.join(", ")
     )
 }

@@ -67,7 +67,7 @@ pub struct CommandOutline<'a> {
     no_picture: Option<&'static str>,
 }
 
-const NO_PICTURE: &str = "there is no load curve to draw; --html has the charts of every run";
+const NO_PICTURE: &str = "there is no load curve to draw. --html has the charts of every run";
 
 impl<'a> CommandOutline<'a> {
     /// A measurement of these targets, without a load curve, whose rows may have any name.
@@ -151,7 +151,7 @@ impl<'a> CommandOutline<'a> {
         let mut dealt = self.dealt.iter().filter(|it| it.2 < ranks);
         let too_few = dealt.next().map(|(option, noun, count)| {
             format!(
-                "{option} {count}: each of {ranks} ranks needs at least one {noun}: use {option} \
+                "{option} {count}: each of {ranks} ranks needs at least one {noun}. Use {option} \
                  {ranks} or more"
             )
         });

@@ -44,7 +44,7 @@ pub fn install(directory: &Path) -> anyhow::Result<Exit> {
         .collect();
     if !taken.is_empty() {
         let text = format!(
-            "{} exists and is no link to {}: nothing was made; remove it, or name another \
+            "{} exists and is no link to {}: nothing was made. Remove it, or name another \
              directory",
             taken.join(", "),
             program.display()

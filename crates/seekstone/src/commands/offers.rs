@@ -103,7 +103,7 @@ fn check_rows(args: &CompareArgs) -> Result<(), UsageError> {
         let of_level = args.measure == "curve" || !of_trial.iter().any(|it| it.0 == figure);
         let row = if of_level { "1ms" } else { "random-read" };
         Err(UsageError(format!(
-            "{option}: {} has several rows: name the row, as in {row}.{figure}",
+            "{option}: {} has several rows. Name the row, as in {row}.{figure}",
             args.measure
         )))
     })

@@ -77,7 +77,7 @@ fn check(args: &RandomArgs) -> Result<(), UsageError> {
     }
     if args.buffered && args.target.is_model() && !has_file_cache(&args.target) {
         return Err(UsageError(
-            "--buffered: this model has no file cache; leave it out".into(),
+            "--buffered: this model has no file cache. Leave it out".into(),
         ));
     }
     Ok(())

@@ -116,7 +116,7 @@ fn check_host(run: &Recorded<'_>) -> Result<(), String> {
         ));
     }
     output::complain(&format!(
-        "note: the run was measured on {there}; it is {} on {here}, on the storage here",
+        "note: the run was measured on {there}. It is {} on {here}, on the storage here",
         run.verb
     ));
     Ok(())

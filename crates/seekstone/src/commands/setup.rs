@@ -114,7 +114,7 @@ pub fn check_archive(asked: Option<&PathBuf>) -> Result<(), UsageError> {
     let directory = directory.filter(|it| !it.as_os_str().is_empty() && !it.exists());
     directory.map_or(Ok(()), |missing| {
         Err(UsageError(format!(
-            "--archive: the directory {} does not exist: check the spelling, or create it first",
+            "--archive: the directory {} does not exist. Check the spelling, or create it first",
             missing.display()
         )))
     })
@@ -165,7 +165,7 @@ const ARCHIVE_VARIABLE: &str = "SEEKSTONE_ARCHIVE";
 fn archive_if_any() -> anyhow::Result<Option<Archive>> {
     let not_kept = |why: &str| {
         output::complain(&format!(
-            "warning: this run is not archived: {why}; name a file with --archive, or use --no-save"
+            "warning: this run is not archived: {why}. Name a file with --archive, or use --no-save"
         ));
         Ok(None)
     };

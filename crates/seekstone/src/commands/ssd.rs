@@ -97,7 +97,7 @@ fn options(args: &SsdArgs, tests: &[SsdTest]) -> Result<SsdOptions, UsageError> 
 fn purge(args: &SsdArgs) -> Result<Option<PurgeMethod>, UsageError> {
     let own = |command: &str| {
         Err(UsageError(format!(
-            "--purge: Seekstone does not do this itself; run `{command}`, wait for it to finish, \
+            "--purge: Seekstone does not do this itself. Run `{command}`, wait for it to finish, \
              and leave --purge out"
         )))
     };

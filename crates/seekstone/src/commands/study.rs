@@ -163,7 +163,7 @@ fn shipped(name: &str) -> Option<StudyFile> {
 fn unknown(name: &str) -> UsageError {
     let names: Vec<&str> = SHIPPED.iter().map(|shipped| shipped.name).collect();
     UsageError(format!(
-        "there is no file or study {name:?}; the built-in studies are {}",
+        "there is no file or study {name:?}. The built-in studies are {}",
         names.join(", ")
     ))
 }
@@ -180,7 +180,7 @@ fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition,
 
 impl MeasuringCommand for StudyArgs {
     fn outline(&self) -> CommandOutline<'_> {
-        let from_input = "study -: a launcher gives standard input to one rank only: name a file";
+        let from_input = "study -: a launcher gives standard input to one rank only. Name a file";
         let is_from_input = self.study.as_deref() == Some(STANDARD_INPUT);
         CommandOutline::of(&self.common, &self.target, self.sharing)
             .looks_later()

@@ -119,7 +119,7 @@ fn a_user_for_each(question: &UsersQuestion, ranks: u32) -> Result<(), UsageErro
     };
     match users {
         Some(users) if users < ranks => Err(UsageError(format!(
-            "--users {users}: each of {ranks} ranks needs at least one user: use --users {ranks} \
+            "--users {users}: each of {ranks} ranks needs at least one user. Use --users {ranks} \
              or more"
         ))),
         _ => Ok(()),

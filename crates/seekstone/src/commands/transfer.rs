@@ -116,7 +116,7 @@ const fn checking(choice: CheckChoice) -> Option<Checking> {
 fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
     let is_one = args.streams == 1;
     let problem = if args.engine.errors == OnError::Count {
-        "--errors count: a pass moves all of a file, or there is none; leave it out"
+        "--errors count: a pass moves all of a file, or there is none. Leave it out"
     } else if args.same_file && is_one {
         "--same-file applies to several streams: add --streams N"
     } else if args.compare_alone && is_one && args.beside.is_none() {

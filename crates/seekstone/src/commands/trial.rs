@@ -144,7 +144,7 @@ fn depth_is_reached(args: &TrialArgs) -> Result<(), UsageError> {
     match args.depth {
         Some(depth) if is_closed && depth > args.clients => Err(UsageError(format!(
             "--depth {depth} with {}: a client has one operation outstanding at a time, and the \
-             queue depth would stay at {}; for fio's iodepth={depth}, use --clients {depth}",
+             queue depth would stay at {}. For fio's iodepth={depth}, use --clients {depth}",
             format_counted(args.clients.into(), "client"),
             args.clients
         ))),
@@ -200,7 +200,7 @@ fn plan(share: f64, precision: TrialPrecision, rate: Option<f64>, budget: Durati
         ),
         Some(rate) => format!(", {} at the rate offered", time(operations / rate)),
         None => format!(
-            "; --budget {budget} is enough from {} IOPS on",
+            ". --budget {budget} is enough from {} IOPS on",
             format_count(operations / seconds)
         ),
     };
@@ -228,7 +228,7 @@ fn depth(args: &TrialArgs, driver: DriverKind) -> u32 {
 fn verify_unit(target: &TargetName, workload: &WorkloadArgs) -> Result<u64, UsageError> {
     let Some(place) = target.path() else {
         return Err(UsageError(format!(
-            "--verify: {target} holds no data; name a directory, a file or a device"
+            "--verify: {target} holds no data. Name a directory, a file or a device"
         )));
     };
     if workload.writes == 0.0 && place.exists() && !place.is_dir() {
@@ -257,8 +257,8 @@ pub fn warm_up_ends(
 ) -> Result<(), UsageError> {
     match warm_up {
         Some(warm_up) if warm_up >= time => Err(UsageError(format!(
-            "--warm-up {warm_up}: nothing would be left of {option} {time}; \
-             use a longer {option} or a shorter --warm-up"
+            "--warm-up {warm_up}: nothing would be left of {option} {time}. \
+             Use a longer {option} or a shorter --warm-up"
         ))),
         _ => Ok(()),
     }

@@ -126,7 +126,7 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
     let mut targets = args.others.iter().chain([&args.target]);
     if let Some(model) = targets.find(|it| it.is_model()) {
         return Err(UsageError(format!(
-            "--as-fio: {model} is a model, and fio has none: name a file, a directory or a device"
+            "--as-fio: {model} is a model, and fio has none. Name a file, a directory or a device"
         ))
         .into());
     }
@@ -141,7 +141,7 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
     let is_verified = jobs.iter().any(|job| job.verify.is_on);
     jobs.iter_mut().for_each(|job| job.verify.is_on = false);
     let mut notes = vec![
-        "# Made by Seekstone. fio runs for the whole runtime; Seekstone stops as",
+        "# Made by Seekstone. fio runs for the whole runtime. Seekstone stops as",
         "# soon as the result is precise, unless --duration is given.",
     ];
     if is_verified {
@@ -153,7 +153,7 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
     let in_order = |job: &Job| !job.pattern.is_random && job.depth.max(job.copies) > 1;
     if jobs.iter().any(in_order) {
         notes.push(
-            "# Here each client reads or writes in order from a place of its own; fio's jobs",
+            "# Here each client reads or writes in order from a place of its own. Fio's jobs",
         );
         notes.push("# do so from the file's beginning.");
     }
@@ -291,7 +291,7 @@ pub fn require_there(first: &TargetName, others: &[TargetName]) -> Result<(), Us
     match all.find(|it| it.path().is_some_and(|path| !path.exists())) {
         None => Ok(()),
         Some(method) if VERIFY_METHODS.contains(&method.as_str()) => Err(UsageError(format!(
-            "--verify takes no method: each sector carries a CRC-32C; leave {method} out"
+            "--verify takes no method: each sector carries a CRC-32C. Leave {method} out"
         ))),
         Some(missing) => Err(UsageError(
             InspectError::Missing(missing.into()).to_string(),

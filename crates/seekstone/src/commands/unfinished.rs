@@ -40,7 +40,7 @@ pub fn keep(cells: &Cells, setup: &Setup, archive: &Archive) {
                 let kept = cells.kept().filter(|kept| *kept > 0)?;
                 let kept = format_counted(kept as u64, "complete result");
                 Some(format!(
-                    "kept: {kept}; `seekstone runs resume{option}` goes on, `--keep` archives it"
+                    "kept: {kept}. `seekstone runs resume{option}` goes on, `--keep` archives it"
                 ))
             });
         }

@@ -97,7 +97,7 @@ fn closed_and_open(analysis: &Analysis) -> Warning {
         format!(
             "a closed load comes from that many {name}, each of which {think}, so no more than \
              that many ever wait. An open load arrives at that rate however many are waiting, as \
-             with `seekstone trial --rate`; it waits longer, and near saturation many times longer."
+             with `seekstone trial --rate`. It waits longer, and near saturation many times longer."
         ),
     )
 }
@@ -112,7 +112,7 @@ fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {
     }
     Ok(if found.refusal.is_some() {
         output::complain(
-            "error: the model is too inaccurate to predict from; its scores are \
+            "error: the model is too inaccurate to predict from. Its scores are \
             above",
         );
         Exit::Failed

@@ -65,7 +65,7 @@ fn usage(error: &WireError) -> anyhow::Error {
 
 fn summary(from: &str, to: &str, tally: &LaneTally) -> String {
     let mut text = format!(
-        "{from} to {to}: {} packets, {}; {} lost, {} dropped because the queue was full",
+        "{from} to {to}: {} packets, {}, {} lost, {} dropped because the queue was full",
         tally.carried,
         Bytes(tally.bytes).decimal(),
         tally.lost,
@@ -75,7 +75,7 @@ fn summary(from: &str, to: &str, tally: &LaneTally) -> String {
         let mean = tally.late.as_nanos() as f64 / tally.arrived as f64;
         let longest = tally.late_max.as_nanos() as f64;
         text += &format!(
-            "; delivered {} late on average, at most {}",
+            ", delivered {} late on average, at most {}",
             format_duration_ns(mean),
             format_duration_ns(longest)
         );

@@ -38,7 +38,7 @@ pub const HABITS: [(&[&str], &str, &str); 34] = [
     (
         &["--runtime"],
         "fio",
-        "--duration 60s of trial; other commands stop when they are precise, or after --budget",
+        "--duration 60s of trial. Other commands stop when they are precise, or after --budget",
     ),
     (&["--time"], "sysbench", "--duration 60s of trial"),
     (
@@ -63,7 +63,7 @@ pub const HABITS: [(&[&str], &str, &str); 34] = [
     (
         &["--direct"],
         "fio",
-        "the default; --buffered goes through the page cache",
+        "the default. --buffered goes through the page cache",
     ),
     (&["--ioengine"], "fio", "--driver uring or threads"),
     (
@@ -126,7 +126,7 @@ pub const HABITS: [(&[&str], &str, &str); 34] = [
     (
         &["--iflag", "--oflag"],
         "dd",
-        "direct I/O is the default; --buffered goes through the page cache",
+        "direct I/O is the default. --buffered goes through the page cache",
     ),
 ];
 
@@ -187,7 +187,7 @@ pub const ELSEWHERE: [(&[&str], &[&str], &str); 4] = [
     (
         &["run", "curve", "rab", "random", "ssd"],
         &["--duration"],
-        "use --budget 60s, the time of the whole run; `seekstone trial` takes --duration",
+        "use --budget 60s, the time of the whole run. `seekstone trial` takes --duration",
     ),
     (
         &["random"],
@@ -198,6 +198,6 @@ pub const ELSEWHERE: [(&[&str], &[&str], &str); 4] = [
     (
         &["run", "random", "rab"],
         &["--writes"],
-        "it measures reads and writes by itself; `seekstone trial --writes 30%` mixes them",
+        "it measures reads and writes by itself. `seekstone trial --writes 30%` mixes them",
     ),
 ];

@@ -298,7 +298,7 @@ impl Output {
             };
             let kept = self.keep_beside(&mut new, name)?;
             anyhow::bail!(
-                "{} was not replaced ({why}); its new content is in {}",
+                "{} was not replaced ({why}). Its new content is in {}",
                 self.path.display(),
                 kept.display()
             )

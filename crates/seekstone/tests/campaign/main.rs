@@ -40,7 +40,7 @@ pub fn is_full() -> bool {
     std::env::var_os(SCALE).is_some_and(|scale| scale == "full")
 }
 
-/// The seed of the campaign; it is named with every failure.
+/// The seed of the campaign. It is named with every failure.
 pub fn seed() -> u64 {
     let given = std::env::var(SEED).ok();
     given.map_or(1, |seed| seed.parse().expect("a number"))

@@ -360,7 +360,7 @@ fn what_was_measured_before_a_signal_is_reported() {
     assert!(
         ended
             .stderr
-            .contains("stopped by SIGINT; what was measured"),
+            .contains("stopped by SIGINT. What was measured"),
         "{ended:?}"
     );
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");

@@ -149,7 +149,7 @@ fn what_ranks_cannot_compare_is_one_sentence() {
     );
     check(
         &["compare", "data", "more", "--set", "clients=2"],
-        "would use the same file or device; add --shared",
+        "would use the same file or device. Add --shared",
     );
     check(
         &["compare", "one", "sim:hdd"],

@@ -159,10 +159,10 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     let ended = running.end();
     check_code(library, &ended);
     // On a busy machine a rank may have had no answer yet when the signal came.
-    let nothing = format!("error: stopped by {by} before anything was measured; nothing saved");
+    let nothing = format!("error: stopped by {by} before anything was measured. Nothing saved");
     if ended.error() != nothing {
         // Open MPI's launcher loses what ranks say last where it is slow itself.
-        let expected = format!("error: stopped by {by}; what was measured before is above");
+        let expected = format!("error: stopped by {by}. What was measured before is above");
         assert!([&expected, ""].contains(&ended.error()), "{ended:?}");
         let told = format!("stopped by {by}.");
         assert!(ended.stdout.contains(&told), "{ended:?}");
@@ -215,7 +215,7 @@ fn ctrl_c_in_file_tests_names_no_rank() {
     running.wait_for("round 2 of the tests");
     running.signal(Signal::INT);
     let ended = running.end();
-    let expected = "error: stopped by SIGINT; what was measured before is above";
+    let expected = "error: stopped by SIGINT. What was measured before is above";
     assert_eq!(ended.error(), expected, "{ended:?}");
     assert!(
         ended.stdout.contains("PARTIAL stopped by SIGINT."),

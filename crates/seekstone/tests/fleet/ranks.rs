@@ -86,7 +86,7 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
     fs::write(scratch.path("data"), vec![1; 4 << 20]).expect("a file");
     check(
         &["trial", "data", "--clients", "2", "--duration", "1s"],
-        "would use the same file or device; add --shared",
+        "would use the same file or device. Add --shared",
     );
     let few = ["trial", "target", "--clients", "1", "--duration", "1s"];
     check(
@@ -95,7 +95,7 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
     );
     check(
         &["transactions", "target", "--users", "1", "--think", "2ms"],
-        "--users 1: each of 2 ranks needs at least one user: use --users 2 or more",
+        "--users 1: each of 2 ranks needs at least one user. Use --users 2 or more",
     );
     let missing = ["trial", "missing", "--clients", "2", "--duration", "1s"];
     check_refused(&scratch, &missing, 2, "rank 0 on ");

@@ -213,7 +213,7 @@ fn what_ranks_cannot_replay_is_one_sentence() {
     check(&["gone", "target"], "cannot read gone: No such file");
     check(
         &["trace", "data", "--overwrite"],
-        "would use the same file or device; add --shared",
+        "would use the same file or device. Add --shared",
     );
     check(
         &["trace", "data", "--shared"],

@@ -33,22 +33,22 @@ fn wrong_units_and_values_are_wrong_usage() {
         ),
         (
             &["run", "--size", "4x"],
-            "unknown unit \"x\"; sizes take B, k or KiB",
+            "unknown unit \"x\". Sizes take B, k or KiB",
         ),
         (
             &["run", "--size", "99999999999t"],
-            "too large; the largest size is",
+            "too large. The largest size is",
         ),
         (&["run", "--size", "0"], "must be above zero"),
         (&["run", "--size", "nan"], "a digit was expected"),
         (&["run", "--size", "1e9"], "exponents are not read"),
         (
             &["run", "--budget", "10"],
-            "a time needs a unit; use 10s, 10ms or 10us",
+            "a time needs a unit. Use 10s, 10ms or 10us",
         ),
         (
             &["run", "--budget", "99999999999t"],
-            "unknown unit \"t\"; times take ns, us",
+            "unknown unit \"t\". Times take ns, us",
         ),
         (&["run", "--budget", "99999999999h"], "--budget"),
         (&["run", "--budget", "8d"], "is longer than a week"),
@@ -83,7 +83,7 @@ fn wrong_units_and_values_are_wrong_usage() {
         (&["trial", "--depth", "20000"], "20000 is not in 1..=16384"),
         (
             &["trial", "sim:nvme", "--depth", "32"],
-            "for fio's iodepth=32, use --clients 32",
+            "For fio's iodepth=32, use --clients 32",
         ),
         (
             &["transactions", "--depth", "20000"],
@@ -124,7 +124,7 @@ fn unknown_words_and_conflicts_are_wrong_usage() {
         (&["run", "--no-save", "sim:mm1?foo=1"], "foo"),
         (
             &["run", "--no-save", "sim:mm1?mean=1ms&mean=2ms"],
-            "mean is given twice, 1ms and 2ms: leave one of them out",
+            "mean is given twice, 1ms and 2ms. Leave one of them out",
         ),
         (
             &["run", "--no-save", "sim:mm1?mean=1x"],

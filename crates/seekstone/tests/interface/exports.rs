@@ -144,7 +144,7 @@ fn several_runs_are_drawn_together() {
     scratch.check(
         &missing,
         1,
-        "it holds runs between 1 and 3; `runs list` names them",
+        "it holds runs between 1 and 3. `runs list` names them",
     );
 }
 

@@ -79,7 +79,7 @@ fn a_goal_that_makes_no_sense_is_refused_at_once() {
     );
     check(
         &["run", model, "--goal", "p99 <= 1ms"],
-        "name the row, as in sequential-write.latency-p99",
+        "Name the row, as in sequential-write.latency-p99",
     );
     check(
         &["run", model, "--goal", "durable-write.p99 <= 1ms @ 9k/s"],
@@ -91,7 +91,7 @@ fn a_goal_that_makes_no_sense_is_refused_at_once() {
     );
     check(
         &["transfer", ".", "--goal", "p99 <= 1ms"],
-        "name the row, as in write.latency-p99. It gives iops, throughput,",
+        "Name the row, as in write.latency-p99. It gives iops, throughput,",
     );
     check(
         &["random", model, "--goal", "service-time <= 1ms @ 9k/s"],

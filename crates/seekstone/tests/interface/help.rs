@@ -53,7 +53,7 @@ fn help_is_for_whoever_asks() {
     scratch.check(
         &["man", "wall"],
         2,
-        "there is no command wall; there are run,",
+        "there is no command wall. There are run,",
     );
     scratch.check(&["completions", "bash"], 0, "-F _clap_complete_seekstone");
     scratch.check(&["completions", "tcsh"], 2, "possible values: bash");
@@ -69,7 +69,7 @@ fn what_is_typed_by_habit_is_answered_with_what_to_type() {
     let answer = scratch.check(
         &typed,
         2,
-        "--numjobs and --runtime are options of fio; here:",
+        "--numjobs and --runtime are options of fio. Here:",
     );
     let ours = "seekstone trial /data --pattern random --block 4k --clients 128 --duration 60s";
     assert!(answer.stderr.contains(ours), "{}", answer.stderr);

@@ -31,7 +31,7 @@ fn stop(scratch: &Scratch, args: &[&str], stage: &str, signal: Signal) -> Ended 
 fn check_partial(args: &[&str], stage: &str, signal: Signal, name: &str) {
     let scratch = Scratch::new();
     let ended = stop(&scratch, args, stage, signal);
-    let expected = format!("error: stopped by {name}; what was measured before is above");
+    let expected = format!("error: stopped by {name}. What was measured before is above");
     ended.check(args, 1, &expected);
     assert_eq!(ended.error(), expected);
     let reason = format!("PARTIAL stopped by {name}.");
@@ -97,7 +97,7 @@ fn a_signal_before_anything_was_measured_leaves_nothing() {
     let scratch = Scratch::new();
     let args = ["trial", "--size", "1GiB", "target"];
     let ended = stop(&scratch, &args, "writing the test file", Signal::INT);
-    let expected = "error: stopped by SIGINT before anything was measured; nothing saved";
+    let expected = "error: stopped by SIGINT before anything was measured. Nothing saved";
     ended.check(&args, 1, expected);
     assert_eq!(ended.stdout, "");
     scratch.check(&["runs", "list"], 0, "no runs are archived");
@@ -188,7 +188,7 @@ fn a_signal_that_comes_twice_at_once_ends_a_run_in_order() {
     running.signal(Signal::TERM);
     running.signal(Signal::TERM);
     let ended = running.end();
-    let expected = "error: stopped by SIGTERM; what was measured before is above";
+    let expected = "error: stopped by SIGTERM. What was measured before is above";
     ended.check(&LONG, 1, expected);
     scratch.assert_clean(&target);
 }

@@ -278,7 +278,7 @@ fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
     // Three operations or so.
     let short = ["trial", "sim:rz26", "--duration", "1s", "--think", "300ms"];
     let short = [&short[..], &["--seed", "1", "--no-save"]].concat();
-    scratch.check(&short, 0, "do not quote the number. Allow more time with");
+    scratch.check(&short, 0, "Do not quote the number. Allow more time with");
     for ignored in [["--precision", "1%"], ["--budget", "1min"]] {
         scratch.check(&[&fixed[..], &ignored].concat(), 2, "cannot be used with");
     }

@@ -139,7 +139,7 @@ fn mistakes_in_facts_are_one_sentence_with_their_place() {
     let specified = |it: &str| format!("[[system]]\nrun = 1\nspecified = {{ {it} }}");
     check(
         &specified("iopz = \"1/s\""),
-        "`iopz` is specified, and no figure of the table is called so; there are `1 iops`, ",
+        "`iopz` is specified, and no figure of the table is called so. There are `1 iops`, ",
     );
     // It was accepted for the end of its name, and shown nowhere.
     check(
@@ -148,7 +148,7 @@ fn mistakes_in_facts_are_one_sentence_with_their_place() {
     );
     check(
         &specified("iops = \"fast\""),
-        "\"iops\" is specified as \"fast\"; give it as in",
+        "\"iops\" is specified as \"fast\". Give it as in",
     );
 }
 

@@ -231,7 +231,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
         (
             &[SLOWER, "--goal", "p99 <= 2ms"],
             2,
-            "name the target, as in sim:mm1?mean=1ms.latency-p99",
+            "Name the target, as in sim:mm1?mean=1ms.latency-p99",
         ),
         (
             &[SLOWER, "--fail", "p99 10%"],
@@ -452,12 +452,12 @@ fn figures_of_every_command_are_known_before_anything_is_measured() {
     check(
         "run",
         &["--fail", "p99 > +10%"],
-        "name the row, as in random-read.latency-p99",
+        "Name the row, as in random-read.latency-p99",
     );
     check(
         "curve",
         &["--fail", "iops < -5%"],
-        "name the row, as in 1ms.iops",
+        "Name the row, as in 1ms.iops",
     );
     check(
         "random",
@@ -472,7 +472,7 @@ fn figures_of_every_command_are_known_before_anything_is_measured() {
 }
 
 /// Bug: where the first replicate was void, a limit ended the comparison with "trial gives none of
-/// the readings wanted (latency-p99); it gives ".
+/// the readings wanted (latency-p99). It gives ".
 #[test]
 fn a_limit_on_void_replicates_is_undecided_and_void() {
     let scratch = Scratch::new();

@@ -545,7 +545,7 @@ fn a_test_file_that_cannot_be_written_costs_no_measurement() {
     let common = ["--errors=count", "--json=-"];
     let args = [&["run", storage.path()], &small[..], &common].concat();
     let ended = finish(scratch.seekstone(&args));
-    ended.check(&args, 1, "what was measured before is above");
+    ended.check(&args, 1, "What was measured before is above");
     let run = ended.json();
     assert_eq!(run["status"]["state"], "partial", "{}", run["status"]);
     let row = &run["measurements"][0];

@@ -66,7 +66,7 @@ fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
     assert!(
         ended
             .error()
-            .contains("what was measured before is above; cannot")
+            .contains("What was measured before is above. Cannot")
     );
     assert!(
         ended
@@ -110,7 +110,7 @@ fn a_file_system_that_turns_read_only_ends_the_run() {
     let ended = running.end();
     ended.check(&args, 1, "write failed: Read-only file system");
     assert!(
-        ended.error().contains("; cannot remove "),
+        ended.error().contains(". Cannot remove "),
         "{}",
         ended.stderr
     );
@@ -266,5 +266,5 @@ fn a_target_without_proc_is_refused_by_its_cause() {
         return;
     }
     let args = [PROGRAM, "trial", "file", "--duration", "1s", "--no-save"];
-    finish(hidden(&args)).check(&args, 1, "cannot open file: /proc is not mounted; mount it");
+    finish(hidden(&args)).check(&args, 1, "cannot open file: /proc is not mounted. Mount it");
 }

@@ -113,7 +113,7 @@ fn a_run_is_kept_shown_exported_and_compared() {
         assert!(table.stdout.contains(expected), "{}", table.stdout);
     }
     let wrong = ["runs", "compare", "--table", "files", "1", "--against", "9"];
-    scratch.check(&wrong, 2, "no such system; they are numbered");
+    scratch.check(&wrong, 2, "no such system. They are numbered");
 }
 
 #[test]
@@ -343,12 +343,12 @@ fn a_volume_that_is_too_small_gets_advice_that_helps() {
         (
             "sim:rt11",
             &["--state", "cold"][..],
-            "cold: the system has no cache; give it one",
+            "cold: the system has no cache. Give it one",
         ),
         (
             "sim:rt11?disk=rx01",
             &["--tests", "10"],
-            "name a larger disk, as in 'sim:rt11?disk=ra80'",
+            "Name a larger disk, as in 'sim:rt11?disk=ra80'",
         ),
         (
             "sim:rt11?disk=ra80",
@@ -358,7 +358,7 @@ fn a_volume_that_is_too_small_gets_advice_that_helps() {
         (
             "sim:rt11?disk=ra80&directory-segments=1",
             &["--tests", "3"],
-            "give it more directory-segments",
+            "Give it more directory-segments",
         ),
         (
             "sim:rt11?disk=nonsense",
@@ -472,7 +472,7 @@ const WRONG: &[(&[&str], &str)] = &[
             "1",
             "target",
         ],
-        "with --layout hard all files are in one directory; leave --depth out",
+        "with --layout hard all files are in one directory. Leave --depth out",
     ),
     (
         &["--workload", "metadata", "--reorder", "target"],

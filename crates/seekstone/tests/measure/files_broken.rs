@@ -62,7 +62,7 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
         "none",
         made.path(),
     ];
-    let advice = "1 GiB must stay free; ask for less (--tests, --scale, --clients), keep less \
+    let advice = "1 GiB must stay free. Ask for less (--tests, --scale, --clients), keep less \
                   free (--reserve 0 lets them have all of it), or free some space";
     scratch.check(&[&small[..], &["--reserve", "1GiB"]].concat(), 2, advice);
     scratch.check(&[&small[..], &["--reserve", "0B"]].concat(), 0, "TEST1");
@@ -283,7 +283,7 @@ fn a_signal_ends_a_run_in_order() {
         running.wait_for("round 3");
         running.signal(signal);
         let ended = running.end();
-        let expected = format!("error: stopped by {name}; what was measured before is above");
+        let expected = format!("error: stopped by {name}. What was measured before is above");
         ended.check(&args, 1, &expected);
         assert!(ended.stdout.contains("Saved as run"), "{}", ended.stdout);
         scratch.assert_clean(&target);

@@ -86,7 +86,7 @@ impl Cell<'_> {
         match found {
             TargetUse::Refused(why) => {
                 let told = self.refused(nothing());
-                let expected = format!("{target}: {name} {why}; name ");
+                let expected = format!("{target}: {name} {why}. Name ");
                 assert!(told.starts_with(&expected), "{told}");
             }
             TargetUse::Overwritten => {

@@ -329,7 +329,7 @@ fn mistakes_are_told_before_anything_is_made() {
             "is too small: use a --size of at least 4 MiB",
         ),
         (&["--size", "9999999GiB"], 1, "has no space"),
-        (&["--budget", "1s", "--size", "4MiB"], 2, "allow at least"),
+        (&["--budget", "1s", "--size", "4MiB"], 2, "Allow at least"),
         (&["--max-time", "1ms"], 2, "at least 250"),
         (&["--reads", "--writes"], 2, "cannot be used with"),
         (&["--reads", "--durable"], 2, "cannot be used with"),
@@ -353,7 +353,7 @@ fn targets_that_cannot_be_measured_are_told() {
         (
             &["sim:mm1", "--buffered"],
             2,
-            "--buffered: this model has no file cache; leave it out",
+            "--buffered: this model has no file cache. Leave it out",
         ),
         (
             &["sim:mm1?size=1MiB", "--blocks", "256KiB"],

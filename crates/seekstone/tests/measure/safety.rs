@@ -36,7 +36,7 @@ fn what_is_no_storage_is_refused() {
         (
             "missing",
             2,
-            "error: there is nothing at `missing`; check the spelling",
+            "error: there is nothing at `missing`. Check the spelling",
         ),
         (
             "missing/below",
@@ -247,7 +247,7 @@ fn a_device_is_written_only_when_nothing_stands_against_it() {
     drop(holder);
     assert!(device.content() == before, "a device in use was written");
 
-    let unknown = "it carries data of unknown kind (first at byte 4); if that may go, confirm";
+    let unknown = "it carries data of unknown kind (first at byte 4). If that may go, confirm";
     scratch.check(&short(device.path(), &["--overwrite"]), 1, unknown);
     assert!(device.content() == before, "data were written over unasked");
     let overwriting = short(device.path(), &["--overwrite", "--confirm", device.name()]);
@@ -411,7 +411,7 @@ fn a_disk_that_others_fill_ends_the_run_in_order() {
     let filled = Belongings::of(&made.root.join("fill"));
     let ended = running.end();
     ended.check(&args, 1, "has no space for 8.50 KiB: ");
-    assert!(ended.error().ends_with("what was measured before is above"));
+    assert!(ended.error().ends_with("What was measured before is above"));
     assert!(ended.stdout.contains("durable write"), "{}", ended.stdout);
     scratch.check(&["runs", "list"], 0, "partial");
     filled.assert_untouched();

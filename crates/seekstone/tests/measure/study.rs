@@ -266,7 +266,7 @@ target = "/dev/shm"
     let trial = "title = \"t\"\nreadings = [\"iops\", \"latency-mean\", \"p99\"]\n\
                  [measurement]\nkind = \"trial\"\n";
     fs::write(scratch.path("trial.toml"), trial).expect("a file");
-    let told = "trial gives no reading \"latency-mean\"; it gives columns such as iops, ";
+    let told = "trial gives no reading \"latency-mean\". It gives columns such as iops, ";
     let args = ["study", "check", "trial.toml"];
     let ended = scratch.check(&args, 2, told);
     assert!(!ended.stderr.contains("\"p99\""), "{}", ended.stderr);
@@ -402,7 +402,7 @@ fn a_reading_that_these_settings_do_not_give_ends_a_study_at_once() {
                 [measurement]\nkind = \"transfer\"\nsize = \"1MiB\"\n";
     fs::write(scratch.path("study.toml"), text).expect("a file");
     let expected = "the measurement: with these settings transfer gives none of the readings \
-                    wanted (write CPU); it gives write rate, read rate";
+                    wanted (write CPU). It gives write rate, read rate";
     scratch.check(&["study", "study.toml", "-q"], 2, expected);
     assert_eq!(journals(&scratch), 0);
 }

@@ -141,7 +141,7 @@ fn a_pass_tells_when_and_at_what_cost() {
     let path = scratch.target().display().to_string();
     let args = [&path, "--size", "8MiB", "--passes", "2", "--reserve", "0"];
     let found = transfer(&scratch, &args);
-    assert!(how(&found).contains("; the end of each block is checked; host "));
+    assert!(how(&found).contains(", the end of each block is checked, host "));
     let host = found["environment"]["host_name"].as_str();
     assert!(host.is_some_and(|it| !it.is_empty() && how(&found).contains(it)));
     let passes = read_passes(&found);

@@ -318,7 +318,7 @@ fn mistakes_are_one_sentence_with_their_place() {
     );
     scratch.check(&["trial", "null:", "null:"], 2, "null: is named twice");
     // Bug: "[missing] missing does not exist: give size= in bytes", as if it were a job file.
-    let missing = "there is nothing at `missing`; check the spelling";
+    let missing = "there is nothing at `missing`. Check the spelling";
     scratch.check(&["trial", ".", "missing"], 2, missing);
     scratch.check(&["curve", ".", "missing"], 2, missing);
     let method = "--verify takes no method";

@@ -138,7 +138,7 @@ fn operations(count: usize) -> &'static str {
     }
 }
 
-const PARTIAL: &str = "what was measured before is above";
+const PARTIAL: &str = "What was measured before is above";
 
 /// The screen said "at most 0 s left" for as long as the storage hung, and nothing after Ctrl-C; a
 /// second one threw away what had been measured.

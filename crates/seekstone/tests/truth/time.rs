@@ -153,7 +153,7 @@ fn what_was_measured_before_a_failure_is_kept() {
     let scratch = Scratch::new();
     let thrice = "echo x >> log; test $(wc -l < log) -lt 4";
     let args = ["time", "--runs", "10", "--warm-ups", "1", thrice];
-    let ended = scratch.check(&args, 1, "what was measured before is above");
+    let ended = scratch.check(&args, 1, "What was measured before is above");
     assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
     let shown = scratch.check(
         &["runs", "export", "1", "--form", "replicates"],
@@ -179,7 +179,7 @@ fn a_signal_ends_the_command_with_all_that_it_started() {
     running.signal(Signal::INT);
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    let expected = "error: stopped by SIGINT before anything was measured; nothing saved";
+    let expected = "error: stopped by SIGINT before anything was measured. Nothing saved";
     assert_eq!(ended.error(), expected);
     let pid = fs::read_to_string(scratch.path("pid")).unwrap();
     // It was told to end, and does so when it is its turn to run.

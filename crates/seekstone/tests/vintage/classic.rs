@@ -502,7 +502,7 @@ fn a_signal_ends_a_test_with_its_files_whole() {
     running.end().check(
         &["rpt"],
         1,
-        "stopped by SIGINT; what was measured is kept: t.rpr is",
+        "stopped by SIGINT. What was measured is kept: t.rpr is",
     );
     let log = read(&scratch, "t.rpl");
     assert!(log.ends_with("#00:  inactive, workload 0\n"), "{log}");

@@ -364,7 +364,7 @@ fn the_load_of_a_client_is_the_users() {
         );
         let told = tables::notes(&run, "rab-workloads");
         let rate = units::format_count(truth);
-        let expected = format!("; {rate}/s for each client that waits");
+        let expected = format!(". {rate}/s for each client that waits");
         assert!(told.contains(&expected), "{told}");
         assert_holds(estimate(no_load(&run), "iops").expect("a load"), truth);
     }

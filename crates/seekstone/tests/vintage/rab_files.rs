@@ -213,7 +213,7 @@ fn check_signal(stage: &str, signal: Signal, name: &str) {
     running.wait_for(stage);
     running.signal(signal);
     let ended = running.end();
-    let expected = format!("error: stopped by {name}; what was measured before is above");
+    let expected = format!("error: stopped by {name}. What was measured before is above");
     ended.check(&args, 1, &expected);
     assert!(ended.stdout.contains("\n  archive "), "{ended:?}");
     let reason = format!("PARTIAL stopped by {name}.");
@@ -233,7 +233,7 @@ fn a_signal_before_anything_was_measured_keeps_nothing() {
     running.wait_for("writing the test file");
     running.signal(Signal::INT);
     let ended = running.end();
-    let expected = "error: stopped by SIGINT before anything was measured; nothing saved";
+    let expected = "error: stopped by SIGINT before anything was measured. Nothing saved";
     ended.check(&args, 1, expected);
     assert_eq!(ended.stdout, "");
     scratch.check(&["runs", "list"], 0, "no runs are archived");
@@ -304,7 +304,7 @@ fn a_file_system_that_fails_ends_the_run() {
     assert!(
         ended
             .error()
-            .contains("what was measured before is above; cannot"),
+            .contains("What was measured before is above. Cannot"),
         "{ended:?}"
     );
     assert!(ended.stdout.contains("\n  archive "), "{ended:?}");
@@ -369,7 +369,7 @@ fn clients_that_ask_too_seldom_are_not_the_storages_fault() {
         "--budget=40min",
         "--seed=28968",
     ];
-    let expected = "clients ask for less than that; else the storage does not answer";
+    let expected = "clients ask for less than that. Else the storage does not answer";
     scratch.check(&args, 3, expected);
 }
 

@@ -159,7 +159,7 @@ fn one_device_and_mistakes() {
     let json = ["devices", "validate", "floppy", "--json", "-", "--quiet"];
     assert_eq!(scratch.check(&json, 0, "").json()["device"], "floppy");
     let drum = ["devices", "validate", "drum"];
-    scratch.check(&drum, 2, "there are figures of axp612, ");
+    scratch.check(&drum, 2, "There are figures of axp612, ");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_signal_keeps_the_tables_that_are_done() {
     ended.check(
         &["validate"],
         1,
-        "error: stopped by SIGINT; the tables that were done are above",
+        "error: stopped by SIGINT. The tables that were done are above",
     );
     assert!(
         ended.stdout.contains("partial: stopped by SIGINT"),

@@ -65,15 +65,16 @@ const SETTLE: DefinitionKey = needed("seek-settle", "the time to settle, such as
 const HEAD_SWITCH: DefinitionKey = or("head-switch", "0", "from track to track, such as \"2 ms\"");
 const CYLINDER_SWITCH: DefinitionKey = optional(
     "cylinder-switch",
-    "from a cylinder's last track to the next cylinder, such as \"3 ms\"; else the shortest seek",
+    "from a cylinder's last track to the next cylinder, such as \"3 ms\" (default: the shortest \
+     seek)",
 );
 const TRACK_SKEW: DefinitionKey = optional(
     "track-skew",
-    "how far tracks are shifted, such as \"1.4 ms\"; else the head switch",
+    "how far tracks are shifted, such as \"1.4 ms\" (default: the head switch)",
 );
 const CYLINDER_SKEW: DefinitionKey = optional(
     "cylinder-skew",
-    "how far cylinders are shifted, such as \"4.8 ms\"; else the cylinder switch",
+    "how far cylinders are shifted, such as \"4.8 ms\" (default: the cylinder switch)",
 );
 const WRITE_SETTLE: DefinitionKey = or("write-settle", "0", "what a write waits longer, \"1 ms\"");
 const OVERHEAD: DefinitionKey = or(
@@ -87,10 +88,14 @@ const BUS: DefinitionKey = optional("bus", "bytes per second to the host, such a
 const SEGMENTS: DefinitionKey = or(
     "segments",
     "0",
-    "segments of the buffer, such as 8; 0 for none",
+    "segments of the buffer, such as 8. 0 for none",
 );
 const SEGMENT: DefinitionKey = or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
-const READ_AHEAD: DefinitionKey = optional("read-ahead", "bytes read ahead; else a whole segment");
+const READ_AHEAD: DefinitionKey = optional(
+    "read-ahead",
+    "bytes read ahead (default: a whole \
+     segment)",
+);
 const WRITE_CACHE: DefinitionKey = or("write-cache", "0", "bytes of writes that may wait, or 0");
 const ORDER: DefinitionKey = or(
     "order",
@@ -426,7 +431,7 @@ fn read_capacity(
     let is_close = stated <= laid_out && stated as f64 >= 0.9 * laid_out as f64;
     if !is_close {
         let why = format!(
-            "cylinders, heads and sectors make {laid_out} bytes; up to 10 % less may be stated"
+            "cylinders, heads and sectors make {laid_out} bytes. Up to 10 % less may be stated"
         );
         form.disagree(&CAPACITY, &CYLINDERS, why);
         return None;

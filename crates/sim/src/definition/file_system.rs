@@ -6,7 +6,7 @@ use crate::rt11::{Allocation, Rt11Spec, SEGMENTS_MAX};
 const TYPE: DefinitionKey = needed("type", "which system: \"rt11\"");
 const SEGMENTS: DefinitionKey = optional(
     "directory-segments",
-    "from 1 to 31; else by the size of the volume",
+    "from 1 to 31 (default: by the size of the volume)",
 );
 const ALLOCATION: DefinitionKey = or(
     "allocation",

@@ -133,7 +133,7 @@ fn a_disk_that_cannot_be_is_looked_for_where_it_was_named() {
         "",
         &["./my.toml:3: there is no device \"rl0\""],
     );
-    let twice = "disk is given twice, rl02 and ra80: leave one of them out";
+    let twice = "disk is given twice, rl02 and ra80. Leave one of them out";
     mistake(MACHINE, "?disk=rl02&disk=ra80", &[twice]);
     for text in ["sim:mm1?mean=1ms&mean=1ms", "sim:rl02?units=2&units=2"] {
         let error = SimSpec::parse(text).expect_err(text).to_string();

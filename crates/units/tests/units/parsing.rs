@@ -69,10 +69,10 @@ fn sizes_are_read() {
 fn a_wrong_size_teaches_the_right_form() {
     check_error::<Bytes>(
         "4x",
-        "\"4x\": unknown unit \"x\"; sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, \
+        "\"4x\": unknown unit \"x\". Sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, \
          p or PiB (1024-based) and kB, MB, GB, TB, PB (1000-based)",
     );
-    check_error::<Bytes>("", "\"\": a size is missing; sizes take");
+    check_error::<Bytes>("", "\"\": a size is missing. Sizes take");
     check_error::<Bytes>("  ", "a size is missing");
     check_error::<Bytes>("k", "not a size: a digit was expected");
     check_error::<Bytes>("NaN", "not a size");
@@ -83,7 +83,7 @@ fn a_wrong_size_teaches_the_right_form() {
     check_error::<Bytes>("-4k", "\"-4k\": a size cannot be negative");
     check_error::<Bytes>(
         "1e9",
-        "exponents are not read; write it out as in 1_000_000_000",
+        "exponents are not read. Write it out as in 1_000_000_000",
     );
     check_error::<Bytes>("1E+9", "exponents are not read");
     check_error::<Bytes>("1,5g", "commas only group digits in threes");
@@ -92,7 +92,7 @@ fn a_wrong_size_teaches_the_right_form() {
     check_error::<Bytes>("10_k", "an underscore must stand between digits");
     check_error::<Bytes>(
         "99999999999t",
-        "too large; the largest size is 18446744073709551615",
+        "too large. The largest size is 18446744073709551615",
     );
     check_error::<Bytes>("18446744073709551616", "too large");
     check_error::<Bytes>("9999999999999999999999999999999999999999999", "too large");
@@ -150,12 +150,12 @@ fn times_are_read() {
 // once with an empty report.
 #[test]
 fn a_wrong_time_teaches_the_right_form() {
-    check_error::<Duration>("10", "\"10\": a time needs a unit; use 10s, 10ms or 10us");
+    check_error::<Duration>("10", "\"10\": a time needs a unit. Use 10s, 10ms or 10us");
     check_error::<Duration>("1m 30", "a time needs a unit");
     check_error::<Duration>("1m 0", "a time needs a unit");
     check_error::<Duration>(
         "10x",
-        "\"10x\": unknown unit \"x\"; times take ns, us, ms, s, min, h",
+        "\"10x\": unknown unit \"x\". Times take ns, us, ms, s, min, h",
     );
     check_error::<Duration>("1y", "unknown unit \"y\"");
     check_error::<Duration>("30s 1m", "the units must go from large to small, each once");
@@ -167,7 +167,7 @@ fn a_wrong_time_teaches_the_right_form() {
     check_error::<Duration>("1m-30s", "unknown unit \"m-\"");
     check_error::<Duration>("1e3s", "exponents are not read");
     check_error::<Duration>("1.5.2s", "two decimal points");
-    check_error::<Duration>("213504d", "too large; the longest time is");
+    check_error::<Duration>("213504d", "too large. The longest time is");
     check_error::<Duration>("213503d 24h", "too large");
 }
 
@@ -191,12 +191,12 @@ fn rates_are_read() {
         check(input, &Rate(expected));
     }
     assert_eq!(parse_rate("20 iops"), Ok(Rate(20.0)));
-    check_error::<Rate>("10 KiB/s", "unknown unit \"KiB/s\"; rates take a number");
+    check_error::<Rate>("10 KiB/s", "unknown unit \"KiB/s\". Rates take a number");
     check_error::<Rate>("10/parsec", "unknown unit \"/parsec\"");
     check_error::<Rate>("-1/s", "a rate cannot be negative");
     check_error::<Rate>("fast", "not a rate");
     check_error::<Rate>("1e5", "exponents are not read");
-    check_error::<Rate>("1000000000000g", "too large; the highest rate is");
+    check_error::<Rate>("1000000000000g", "too large. The highest rate is");
     check_error::<Rate>("", "a rate is missing");
 }
 
@@ -208,10 +208,10 @@ fn percentages_need_the_sign() {
     for (input, expected) in [
         ("0.3", "\"0.3\": use 30% or 0.3%"),
         ("0.03", "use 3% or 0.03%"),
-        ("30", "a percentage needs the sign; use 30%"),
+        ("30", "a percentage needs the sign. Use 30%"),
         (
             "3x",
-            "unknown unit \"x\"; percentages take the sign, as in 3% or 0.5 %",
+            "unknown unit \"x\". Percentages take the sign, as in 3% or 0.5 %",
         ),
         ("-3%", "a percentage cannot be negative"),
         ("3%%", "unknown unit \"%%\""),

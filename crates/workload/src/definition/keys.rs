@@ -41,7 +41,7 @@ pub(super) const SHARES: WorkloadKey = key(
 );
 pub(super) const THREADS: WorkloadKey = key(
     "threads",
-    "a table that begins with [[threads]]; a fixed number is written threads-fixed = 5",
+    "a table that begins with [[threads]]. A fixed number is written threads-fixed = 5",
     "",
 );
 pub(super) const COUNT: WorkloadKey = key("count", "a whole number of threads", "3");

@@ -76,7 +76,7 @@ fn numbers_that_are_counted_have_a_bound() {
 fn an_operation_fits_into_its_block() {
     check(
         |p| p.io_bytes = 8192,
-        "type \"batch\": the I/O size 8192 does not fit into the block of 4096 bytes: make the \
+        "type \"batch\": the I/O size 8192 does not fit into the block of 4096 bytes. Make the \
          block larger or the I/O smaller",
     );
     assert_eq!(check_accepted(|p| p.io_bytes = 4096, None).io_size, 4096);
@@ -103,13 +103,13 @@ fn an_operation_may_end_with_its_block() {
     assert_eq!(kind.placement, Placement::Offset(3072));
     check(
         |p| (p.io_bytes, p.io_offset) = (1024, 3073),
-        "type \"batch\": an I/O of 1024 bytes at offset 3073 ends beyond the block of 4096 bytes: \
-         make the offset 3072 or less, or the I/O smaller",
+        "type \"batch\": an I/O of 1024 bytes at offset 3073 ends beyond the block of 4096 bytes. \
+         Make the offset 3072 or less, or the I/O smaller",
     );
     check(
         |p| p.io_offset = i64::MAX,
         "type \"batch\": an I/O of 4096 bytes at offset 9223372036854775807 ends beyond the block \
-         of 4096 bytes: make the offset 0 or less, or the I/O smaller",
+         of 4096 bytes. Make the offset 0 or less, or the I/O smaller",
     );
 }
 
@@ -124,7 +124,7 @@ fn packed_operations_fill_their_block() {
     check(
         |p| (p.io_bytes, p.io_offset) = (1000, -1),
         "type \"batch\": the block of 4096 bytes is no whole multiple of the I/O size 1000, so \
-         I/Os cannot be packed: choose an I/O size that divides the block, or a fixed offset",
+         I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset",
     );
     // With an offset, one operation in a block need not divide it.
     check_accepted(|p| p.io_bytes = 1000, None);
@@ -138,7 +138,7 @@ fn each_share_has_a_block() {
         messages(&[parameters()], Some(need - 1)),
         [
             "the file of 204799 bytes is too small: 50 shares with one block of 4096 bytes each \
-             need 204800: use a larger file, smaller blocks or fewer shares"
+             need 204800. Use a larger file, smaller blocks or fewer shares"
         ]
     );
     check_accepted(|p| p.partition = Partition::Contending, Some(4096));
@@ -167,7 +167,7 @@ fn a_fixed_control_thread_is_one_of_the_shares() {
     check(
         |p| p.control_thread = Some(50),
         "type \"batch\": control thread 50 does not exist when the file has 50 shares, counted \
-         from 0: choose a smaller number or a larger maximum of threads",
+         from 0. Choose a smaller number or a larger maximum of threads",
     );
 }
 
@@ -288,7 +288,7 @@ fn types_divide_one_file_alike() {
             messages(&[parameters(), other], None),
             [format!(
                 "type \"other\": the {what} {value} differs from the {first} of type \"batch\": \
-                 all threads of a workload divide one file alike; give both types the same {what}"
+                 all threads of a workload divide one file alike. Give both types the same {what}"
             )]
         );
     }

@@ -148,7 +148,7 @@ fn a_number_of_threads_has_a_key_of_its_own() {
     check(
         "name = \"x\"\nblock = 1\nshares = 1\nthreads = 5\n",
         &[
-            "my.toml:4: threads = 5: threads is a table that begins with [[threads]]; a fixed \
+            "my.toml:4: threads = 5: threads is a table that begins with [[threads]]. A fixed \
              number is written threads-fixed = 5",
         ],
     );
@@ -224,12 +224,12 @@ fn values_say_what_they_may_be() {
 fn sizes_and_rates_explain_their_units() {
     check_line(
         "io = \"4 parsec\"",
-        "io: \"4 parsec\": unknown unit \"parsec\"; sizes take B, k or KiB, m or MiB, g or GiB, t \
+        "io: \"4 parsec\": unknown unit \"parsec\". Sizes take B, k or KiB, m or MiB, g or GiB, t \
          or TiB, p or PiB (1024-based) and kB, MB, GB, TB, PB (1000-based)",
     );
     check_line(
         "time = \"exponential:\"",
-        "time: \"\": a rate is missing; rates take a number with k, m or g (1000-based), then \
+        "time: \"\": a rate is missing. Rates take a number with k, m or g (1000-based), then \
          nothing, iops, /s, /min or /h, as in 1000, 10k/s or 50k iops",
     );
     check_line("io = \"9000P\"", "io = \"9000P\": io is the size of an I/O");
@@ -306,11 +306,11 @@ fn constraints_are_told_at_the_type_that_violates_them() {
         &[
             "my.toml:7: type \"batch\": the number of threads is 0, and must be 1 or more",
             "my.toml:7: type \"batch\": the I/O size 131072 does not fit into the block of 65536 \
-             bytes: make the block larger or the I/O smaller",
+             bytes. Make the block larger or the I/O smaller",
             "my.toml:12: type \"odd\": the number of I/Os per message is -3, and must be 1 or \
              more",
             "my.toml:12: type \"odd\": the block of 65536 bytes is no whole multiple of the I/O \
-             size 1000, so I/Os cannot be packed: choose an I/O size that divides the block, or a \
+             size 1000, so I/Os cannot be packed. Choose an I/O size that divides the block, or a \
              fixed offset",
             "my.toml:12: type \"odd\": the alpha is 0, and must be above zero and finite",
             "my.toml:12: type \"odd\": the rate of I/Os per second is 0, and must be above zero \

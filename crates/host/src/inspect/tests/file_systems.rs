@@ -61,7 +61,7 @@ fn what_could_not_be_looked_at_is_said() {
     let warning = &crate::inspect::warnings(&cautions)[0];
     assert_eq!(warning.advice, "mount it");
     assert!(
-        warning.text().ends_with("are unknown; mount it"),
+        warning.text().ends_with("are unknown. Mount it"),
         "{warning}"
     );
     let machine = Machine::new().mount("8:1", "/", "rw - ext4 /dev/sda1 rw");

@@ -160,7 +160,7 @@ fn found(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>, MeasureError> {
         return Ok(items);
     }
     Err(MeasureError::Usage(format!(
-        "{}: nothing to save, so no rate: name a directory with \
+        "{}: nothing to save, so no rate. Name a directory with \
          files in it, or a file that is not empty",
         source.display()
     )))

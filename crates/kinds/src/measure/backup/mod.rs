@@ -40,7 +40,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "source",
             ValueForm::Path("PATH or sim:NAME"),
-            "a directory, or an image (a file or block device), that is saved; it is only read. \
+            "a directory, or an image (a file or block device), that is saved. It is only read. \
              When not given, files are made. Where the stream goes to a model, the model that the \
              files are on",
         ),
@@ -54,7 +54,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "to",
             ValueForm::Path("PATH or sim:NAME"),
-            "the directory, or model, that gets the stream; the target when not given",
+            "the directory, or model, that gets the stream (default: the target)",
         ),
         Setting::or("block", BLOCK, "32KiB", "bytes of a block of the stream"),
         Setting::flag("crc", true, "whether each block carries a CRC"),
@@ -62,7 +62,7 @@ pub const KIND: Kind = Kind {
             "group",
             ValueForm::Count(0, GROUP_MAX as u64),
             "10",
-            "blocks that one block of redundancy follows; 0 for none",
+            "blocks that one block of redundancy follows. 0 for none",
         ),
         Setting::flag(
             "verify",
@@ -72,7 +72,7 @@ pub const KIND: Kind = Kind {
         Setting::flag(
             "restore",
             true,
-            "whether it is restored afterwards; between models it is not",
+            "whether it is restored afterwards. Between models it is not",
         )
         .applying(NO_RESTORE),
         Setting::flag(
@@ -84,25 +84,25 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "buffers",
             ValueForm::Count(1, 1 << 20),
-            "between models: blocks that are read before they are written; 2 when not given",
+            "between models: blocks that are read before they are written. 2 when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "processor",
             ANY_TIME,
-            "between models: processor time for a MiB, saved or verified; none when not given",
+            "between models: processor time for a MiB, saved or verified (default: none)",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "crc-processor",
             ANY_TIME,
-            "between models: processor time for a MiB that crc = true adds; none when not given",
+            "between models: processor time for a MiB that crc = true adds (default: none)",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "reads-per-file",
             ValueForm::Count(0, 1000),
-            "between models: reads at random places before each file; none when not given",
+            "between models: reads at random places before each file (default: none)",
         )
         .applying(Applies::ToModels),
     ],
@@ -195,7 +195,7 @@ impl Backup {
     fn models(&self, to: &str, seed: u64) -> Result<ModelPasses, MeasureError> {
         let Some(source) = self.source.as_ref().and_then(TargetName::model) else {
             return Err(MeasureError::Usage(format!(
-                "{to}: what a model gets is saved from a model: name it, as in source = \
+                "{to}: what a model gets is saved from a model. Name it, as in source = \
                  \"sim:st15150n\""
             )));
         };
@@ -212,7 +212,7 @@ impl Backup {
         let source = self.source.as_ref();
         if let Some(name) = source.and_then(TargetName::model) {
             return Err(MeasureError::Usage(format!(
-                "source = {name:?}: a model is saved to a model: name one as the target, too"
+                "source = {name:?}: a model is saved to a model. Name one as the target, too"
             )));
         }
         place.directory(KIND.name)?;

@@ -389,7 +389,7 @@ fn damaged(decoder: &Decoder, stream: Named<'_>) -> MeasureError {
         .collect();
     let more = decoder.damages_seen().saturating_sub(listed.len() as u64);
     let more = if more > 0 {
-        format!("; and {more} more")
+        format!(", and {more} more")
     } else {
         String::new()
     };

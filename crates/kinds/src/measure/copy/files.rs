@@ -231,7 +231,7 @@ pub fn open_source(copy: &Copy, source: &TargetName) -> Result<(File, Bytes), Me
     let name = source.as_str();
     if source.is_model() {
         return Err(MeasureError::Usage(format!(
-            "source = {name:?}: a model is copied to a model: name one as the target, too"
+            "source = {name:?}: a model is copied to a model. Name one as the target, too"
         )));
     }
     let path = Path::new(source);

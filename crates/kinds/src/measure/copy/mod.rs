@@ -33,7 +33,7 @@ pub const KIND: Kind = Kind {
             "record",
             RECORD,
             "64KiB",
-            "bytes read and written at a time; between models, written",
+            "bytes read and written at a time. Between models, written",
         ),
         Setting::or(
             "size",
@@ -45,13 +45,13 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "source",
             ValueForm::Path("PATH or sim:NAME"),
-            "a file or device of yours that is copied instead; it is only read. Where the target \
+            "a file or device of yours that is copied instead. It is only read. Where the target \
              is a model, the model that is copied from",
         ),
         Setting::optional(
             "extent",
             SIZE,
-            "space allocated for the copy whenever its extent is full; when not given, the file \
+            "space allocated for the copy whenever its extent is full. When not given, the file \
              system decides",
         ),
         Setting::or(
@@ -59,7 +59,7 @@ pub const KIND: Kind = Kind {
             SYNCED,
             "end",
             "whether the copy is forced to the storage: never, once at the end, or with each \
-             record; within the time",
+             record. The time includes that",
         ),
         Setting::flag(
             "cold",
@@ -70,26 +70,26 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "source-record",
             RECORD,
-            "between models: bytes read at a time; record when not given",
+            "between models: bytes read at a time. Record when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "buffers",
             ValueForm::Count(1, 1 << 20),
-            "between models: reads that are asked for before they are written; 1 when not given",
+            "between models: reads that are asked for before they are written. 1 when not given",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "default-extent",
             SIZE,
-            "between models: space that the file system allocates at a time when extent is not \
-             given; for all at once, and in no time, when neither is",
+            "between models: space that the file system allocates at a time without extent \
+             (default: all at once, in no time)",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "extend-time",
             ANY_TIME,
-            "between models: what each allocation takes; nothing when not given",
+            "between models: what each allocation takes (default: nothing)",
         )
         .applying(Applies::ToModels),
     ],
@@ -168,7 +168,7 @@ impl Copy {
     fn models(&self, target: &str) -> Result<[SimSpec; 2], MeasureError> {
         let Some(source) = self.source.as_ref().and_then(TargetName::model) else {
             return Err(MeasureError::Usage(format!(
-                "{target}: a model gets its copy from a model: name it, as in source = \
+                "{target}: a model gets its copy from a model. Name it, as in source = \
                  \"sim:dlt2000\""
             )));
         };

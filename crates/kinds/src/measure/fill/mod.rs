@@ -46,13 +46,13 @@ pub const KIND: Kind = Kind {
             "file",
             ValueForm::Size(RECORD_MIN, Bytes::from_gib(1 << 10)),
             "128MiB",
-            "bytes of a file; files are written until no byte fits, and each is synced at its end",
+            "bytes of a file. Files are written until no byte fits, and each is synced at its end",
         ),
         Setting::or(
             "compressible",
             ValueForm::Percent,
             "0%",
-            "share of every 4 KiB written that is zero, the rest being random; what a model \
+            "share of every 4 KiB written that is zero, the rest being random. What a model \
              compresses is in its name, as in sim:dlt2000?compression=1.2",
         )
         .applying(NO_CONTENT),

@@ -31,14 +31,14 @@ pub const KIND: Kind = Kind {
             "operation",
             ValueForm::Words(&["read", "write"]),
             "read",
-            "what is done to them; written files are synced at their end, within the time",
+            "what is done to them. Written files are synced at their end, within the time",
         ),
         Setting::or("record", RECORD, "64KiB", "bytes of one write or read"),
         Setting::or("size", SIZE, "16MiB", "bytes of each file"),
         Setting::optional(
             "directories",
             ValueForm::Paths,
-            "where the files lie, dealt out in turn; the target when not given",
+            "where the files lie, dealt out in turn (default: the target)",
         )
         .applying(NO_CONTENT),
         Setting::flag(
@@ -51,7 +51,7 @@ pub const KIND: Kind = Kind {
             "apart",
             SIZE,
             "on a model, a file or a device: bytes from the beginning of a stream to that of the \
-             next, such as those of a drive; size when not given",
+             next, such as those of a drive. Size when not given",
         )
         .applying(Applies::ToParts),
     ],

@@ -60,8 +60,8 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "think",
             THINK,
-            "mean time from a commit to the session's next record, negative exponential; none when \
-             not given",
+            "mean time from a commit to the session's next record, negative exponential (default: \
+             none)",
         ),
         Setting::or(
             "size",
@@ -72,7 +72,7 @@ pub const KIND: Kind = Kind {
         Setting::flag(
             "direct",
             false,
-            "whether the page cache is bypassed; appends are then whole blocks of 4 KiB",
+            "whether the page cache is bypassed. Appends are then whole blocks of 4 KiB",
         ),
         Setting::or("time", TIME, "2s", "how long each replicate takes"),
         ERRORS,

@@ -97,7 +97,7 @@ impl Study {
         let rounds = format_counted(rounds.unwrap_or(0).into(), "round");
         let margin = self.margin * 100.0;
         let note = format!(
-            "{rounds} in random order, each target once a round. Means over the rounds; the \
+            "{rounds} in random order, each target once a round. Means over the rounds. The \
              intervals of ratios hold for all comparisons together with 95 %. A difference below \
              {margin} % counts as none."
         );

@@ -194,7 +194,7 @@ impl Study {
     fn best_named(&self, found: &Conclusion<'_>, best: &BestLevel<'_>, size: &str) -> String {
         let open = match best.open.as_slice() {
             [] => String::new(),
-            open => format!("; indistinguishable from {}", listed(open)),
+            open => format!(", indistinguishable from {}", listed(open)),
         };
         let over = self.over(found, &found.main);
         let (reading, factor, level) = (spoken(found.reading), found.factor, best.level);
@@ -245,7 +245,7 @@ impl Study {
             }
             meaning if it.value.contains(zero(it)) => format!(
                 "{reading}: {factor} {level} is {} than {against} by Holm's rule{over}, but the \
-                 interval for all comparisons together holds no difference, too: {}; more \
+                 interval for all comparisons together holds no difference, too: {}. More \
                  replicates would tell by how much",
                 found.words.word(meaning),
                 found.words.bare(it.value)
@@ -349,7 +349,7 @@ impl Study {
                  makes even one false claim"
             ),
         };
-        format!("{together}; differences below {margin} % count as none.")
+        format!("{together}. Differences below {margin} % count as none.")
     }
 }
 

@@ -101,7 +101,7 @@ impl StudyWording {
         };
         match (mark, size.strip_suffix(')')) {
             ("", _) => size + &as_ratio(it.ratio),
-            (mark, Some(size)) => format!("{size}; {mark})"),
+            (mark, Some(size)) => format!("{size}, {mark})"),
             (mark, None) => format!("{size} ({mark})"),
         }
     }

@@ -129,7 +129,7 @@ fn where_results_are(log: &LogName) -> String {
         LogName::One(name) => name.as_str(),
         LogName::Two => TRANSACTIONS_LOG,
     };
-    format!("Results are in {name}; `seekstone runs import {import}` archives them")
+    format!("Results are in {name}. `seekstone runs import {import}` archives them")
 }
 
 /// Lines on standard output; how far it is on standard error.

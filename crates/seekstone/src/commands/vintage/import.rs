@@ -66,7 +66,7 @@ fn save_all(archive: &mut Archive, found: ImportedLog, file: &str) -> anyhow::Re
     }
     if !strange.is_empty() {
         output::complain(&format!(
-            "warning: {} lines of {file} were not understood and were skipped; the first is line \
+            "warning: {} lines of {file} were not understood and were skipped. The first is line \
              {}",
             strange.len(),
             strange[0]
@@ -75,7 +75,7 @@ fn save_all(archive: &mut Archive, found: ImportedLog, file: &str) -> anyhow::Re
     if let Some(earlier) = before {
         output::complain(&format!(
             "warning: this log was imported before, as run {earlier}, and is now in the archive \
-             twice; `runs delete` removes a run"
+             twice. `runs delete` removes a run"
         ));
     }
     output::print(&format!(

@@ -68,11 +68,11 @@ pub fn rpt(args: &RptArgs) -> anyhow::Result<Exit> {
     drop(operator);
     let ending = ended.map_err(in_words)?;
     let written = format!(
-        "{report} is the report, {log} the log, {run} the threads; `seekstone runs import {log}` \
+        "{report} is the report, {log} the log, {run} the threads. `seekstone runs import {log}` \
          archives them"
     );
     if let TestEnding::Interrupted { signal } = ending {
-        anyhow::bail!("stopped by {signal}; what was measured is kept: {written}");
+        anyhow::bail!("stopped by {signal}. What was measured is kept: {written}");
     }
     if with_screen {
         let text =

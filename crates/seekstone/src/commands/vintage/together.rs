@@ -44,7 +44,7 @@ pub fn together(args: &TogetherArgs) -> anyhow::Result<Exit> {
     complain_of(&ended)?;
     if !args.quiet {
         output::complain(
-            "Results are in the programs' logs in this directory; `seekstone runs import LOG` \
+            "Results are in the programs' logs in this directory. `seekstone runs import LOG` \
              archives them",
         );
     }
@@ -89,7 +89,7 @@ fn show_line(last: &Mutex<String>, host: &str, line: &str) {
 fn request(args: &TogetherArgs) -> anyhow::Result<Together> {
     let Some(model) = args.model.model() else {
         let text = format!(
-            "{} is no model: name one, such as sim:ppro; on real storage start the programs side \
+            "{} is no model: name one, such as sim:ppro. On real storage start the programs side \
              by side from a shell",
             args.model
         );
@@ -123,7 +123,7 @@ fn batches(args: &TogetherArgs, own: &str) -> anyhow::Result<Vec<HostBatch>> {
         let read = text_file(&batch.path, BATCH_BYTES_MAX);
         let text = read.map_err(|error| {
             UsageError(format!(
-                "cannot read the batch file {name}: {error}; programs stand behind --"
+                "cannot read the batch file {name}: {error}. Programs stand behind --"
             ))
         })?;
         let host = batch.host.clone().unwrap_or_else(|| own.to_owned());

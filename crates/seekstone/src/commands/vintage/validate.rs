@@ -33,7 +33,7 @@ pub fn validate(args: &ValidateArgs) -> anyhow::Result<Exit> {
     }
     if let Some(reason) = &found.stopped {
         output::complain(&format!(
-            "error: {reason}; the tables that were done are above"
+            "error: {reason}. The tables that were done are above"
         ));
         return Ok(Exit::Failed);
     }
@@ -41,7 +41,7 @@ pub fn validate(args: &ValidateArgs) -> anyhow::Result<Exit> {
     if outside > 0 {
         let plural = if outside == 1 { "" } else { "s" };
         output::complain(&format!(
-            "error: {outside} row{plural} outside of the bar: look for OUTSIDE above"
+            "error: {outside} row{plural} outside of the bar. Look for OUTSIDE above"
         ));
         return Ok(Exit::Failed);
     }
