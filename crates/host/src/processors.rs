@@ -12,3 +12,10 @@ pub fn processors() -> Vec<usize> {
         },
     )
 }
+
+/// Bind the calling thread to a processor; a refusal only costs steadiness.
+pub fn pin(processor: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(processor);
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+}

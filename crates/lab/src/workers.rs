@@ -439,7 +439,7 @@ struct PreparedWorker {
 impl PreparedWorker {
     fn work(self) -> Option<()> {
         if let Some(processor) = self.processor {
-            pin(processor);
+            host::processors::pin(processor);
         }
         let opened = self.open()?;
         self.shared.go.wait().ok()?;
@@ -556,13 +556,6 @@ fn run(
         copier.copy_if_due(engine, now, own);
         until = now.max(until) + SLICE;
     }
-}
-
-/// Bind the calling thread to a processor; a refusal only costs steadiness.
-fn pin(processor: usize) {
-    let mut set = rustix::thread::CpuSet::new();
-    set.set(processor);
-    let _ = rustix::thread::sched_setaffinity(None, &set);
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use workload::{
 };
 
 use super::hosts;
-use super::run::FilesSession;
+use super::run::{FilesRequest, FilesSession};
 use super::stonewall::{at_the_wall, made_in, played_to_wall};
 use super::subject::{ClientFiles, TestedFileSystem};
 use host::counters::Counters;
@@ -195,7 +195,10 @@ impl FilesSession<'_> {
     ) -> Result<(Vec<Played>, Vec<WallPart>), BenchError> {
         let (request, interrupt) = (self.request, self.interrupt);
         let shape = request.shape().expect("the same for each client");
-        let work = move |client: u32| request.walled_work(shape, client);
+        let work = move |client: u32| {
+            request.pin(client);
+            request.walled_work(shape, client)
+        };
         let subject = self.ready_subject(cell);
         let furthest = |here| request.furthest(here);
         let played = played_to_wall(&mut subject.hands, &work, wall, interrupt, furthest)?;
@@ -272,9 +275,9 @@ impl FilesSession<'_> {
         title: &str,
         script: &(dyn Fn(u32, &ClientFiles) -> FileScript + Sync),
     ) -> Result<Vec<Played>, BenchError> {
-        let interrupt = self.interrupt;
+        let (request, interrupt) = (self.request, self.interrupt);
         let subject = self.ready_subject(cell);
-        let played = played(&mut subject.hands, script, interrupt)?;
+        let played = played(&mut subject.hands, script, request, interrupt)?;
         let path = subject.description.path.clone();
         all_whole(&played, title, &path, interrupt)?;
         Ok(played)
@@ -379,15 +382,19 @@ fn all_whole(
 fn played(
     hands: &mut [ClientFiles],
     script: &(dyn Fn(u32, &ClientFiles) -> FileScript + Sync),
+    request: &FilesRequest,
     interrupt: &Interrupt,
 ) -> Result<Vec<Played>, BenchError> {
     let mut stops = || interrupt.is_raised().is_some();
-    if let [one] = hands {
+    if let [one] = hands
+        && request.processors.is_empty()
+    {
         let calls = script(0, one);
         return Ok(vec![play(one, calls, &mut stops)]);
     }
     let work = (0_u32..).zip(hands.iter_mut()).map(|(client, hand)| {
         move || {
+            request.pin(client);
             let calls = script(client, hand);
             let mut stops = || interrupt.is_raised().is_some();
             play(hand, calls, &mut stops)

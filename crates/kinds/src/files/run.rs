@@ -26,6 +26,7 @@ use super::subject::{TestedFileSystem, check_cache_drop, fitting, open_memory, o
 use crate::session::{self, MeasurementSession};
 use crate::stage::{Show, Stage};
 use host::interrupt::Interrupt;
+use host::processors::pin;
 use lab::bench::BenchError;
 use lab::cells::Cells;
 use lab::hosts::{RankRounds, Ranks};
@@ -74,6 +75,8 @@ pub struct FilesRequest {
     pub states: Vec<FileState>,
     /// Clients at once.
     pub clients: u32,
+    /// Processors to bind clients to, in turn; none leaves them to the scheduler.
+    pub processors: Vec<usize>,
     /// When clients that make files stop, see how far the furthest is, and go on to that.
     pub stonewall: Option<Duration>,
     /// Whether what is wrong with the data is told by class and path, and all that a pass wrote is
@@ -139,6 +142,12 @@ impl FilesRequest {
             None => (number + 1) % self.clients,
         };
         MetadataClient { number, reads_of }
+    }
+
+    /// Bind the thread of that client on this host to its processor.
+    pub(super) fn pin(&self, here: u32) {
+        let mut in_turn = self.processors.iter().cycle();
+        in_turn.nth(here as usize).copied().map(pin);
     }
 
     /// How many of the clients are on this host.

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use procedure::OnError;
 use results::FileState;
 use units::{Bytes, Duration, TargetName, UnitError};
 use workload::{DecusTest, Spacing};
 
-use super::Common;
 use super::parse::within;
-use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
-use super::words::{Words, one_of};
+use super::parse::{
+    parse_budget, parse_level, parse_precision, parse_processors, parse_size, parse_target,
+};
+use super::words::{ERRORS, Words, one_of};
+use super::{Common, CpuList};
 
 /// `seekstone files`.
 #[derive(Args, Debug)]
@@ -131,7 +134,17 @@ pub struct FilesArgs {
     /// The default is exceeded instead.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
-    /// Free space to leave. `0` lets the tests use all of it [default: the larger of
+    /// What to do when a call fails: a pass makes all of its calls, or there is none.
+    #[arg(long, value_parser = one_of(ERRORS), default_value = "stop")]
+    pub errors: OnError,
+    /// Worker threads: each client calls the file system from one of its own [default: as many as
+    /// --clients].
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=256))]
+    pub workers: Option<u32>,
+    /// CPUs to pin the clients to, in turn, such as 0-3,8 [default: not pinned].
+    #[arg(long, value_name = "LIST", value_parser = parse_processors)]
+    pub cpus: Option<CpuList>,
+    /// Free space to leave; `0` lets the tests use all of it [default: the larger of
     /// 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,

@@ -7,7 +7,7 @@ use kinds::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_dis
 use lab::bench::{directory_of, inspected};
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
-use procedure::RoundsRule;
+use procedure::{OnError, RoundsRule};
 use results::{FileState, FileTransfers, MetadataTree, Setup};
 use units::{Bytes, TargetName};
 use verify::SECTOR_BYTES;
@@ -152,6 +152,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         work,
         states,
         clients: args.clients,
+        processors: args.cpus.clone().map_or_else(Vec::new, |it| it.0),
         stonewall: args.stonewall,
         verify: args.verify,
         rule: RoundsRule {
@@ -214,7 +215,7 @@ fn resolve(setup: &mut Setup, work: &FileWork, states: &[FileState]) {
 /// An option that would do nothing is refused, not ignored.
 fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageError> {
     use FilesTarget::{Device, Model};
-    let idle: [(bool, &[FilesTarget], &str); 6] = [
+    let idle: [(bool, &[FilesTarget], &str); 7] = [
         (
             args.state.contains(&FileState::Durable),
             &[Model],
@@ -225,6 +226,11 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
             args.clients > 1,
             &[Model],
             "--clients: a simulated file system serves a single program. Leave it out",
+        ),
+        (
+            args.cpus.is_some(),
+            &[Model],
+            "--cpus pins threads of this machine: leave it out for a simulated one",
         ),
         (
             args.drop_caches,
@@ -254,9 +260,13 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
     }
     let is_disk = |memory: &Path| memory != Path::new(NO_MEMORY);
     let has_cold = args.state.is_empty() || args.state.contains(&FileState::Cold);
-    let problem = if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
-        "--memory: with --stonewall, a memory disk would create different files from the target. \
-         Leave it out"
+    let problem = if args.errors == OnError::Count {
+        "--errors count: a pass makes all of its calls, or there is none; leave it out"
+    } else if args.workers.is_some_and(|workers| workers != args.clients) {
+        "--workers: each client has a thread of its own; set --clients, and leave it out"
+    } else if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
+        "--memory: with --stonewall, a memory disk would create different files from the target; \
+         leave it out"
     } else if args.drop_caches && !has_cold {
         "--drop-caches applies to the cold state: add cold to --state, or leave it out"
     } else {

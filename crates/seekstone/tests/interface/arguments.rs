@@ -138,7 +138,11 @@ fn engine_options_are_taken_where_there_is_an_engine() {
             2,
             "a pass moves all of a file",
         ),
-        ("files sim:rt11 --tests 1 --repeat 1", 2, unknown),
+        (
+            "files sim:rt11 --repeat 1",
+            2,
+            "unexpected argument '--batch'",
+        ),
         ("time --repeat 1 true", 2, unknown),
         ("positioning --repeat 1", 2, unknown),
     ] {
@@ -154,6 +158,39 @@ fn engine_options_are_taken_where_there_is_an_engine() {
             .collect();
         scratch.check(&words, code, said);
     }
+}
+
+/// Each client of `files` is a thread of its own: it has no engine, and may be pinned.
+#[test]
+fn clients_of_files_are_pinned() {
+    let scratch = Scratch::new();
+    let processor = a_processor();
+    let files = |target: &str, more: &str, code, said: &str| {
+        let words = format!("files {target} --state as-is --repeat 1 --no-save {more}");
+        let words = words.replace("CPU", &processor);
+        let words: Vec<&str> = words.split_whitespace().collect();
+        scratch.check(&words, code, said);
+    };
+    let here = "--tests 1 --reserve 0 --memory none --clients 2 --workers 2 --cpus CPU";
+    files(".", here, 0, "TEST1");
+    files(
+        ".",
+        "--tests 1 --workers 2",
+        2,
+        "a thread of its own; set --clients",
+    );
+    files(
+        ".",
+        "--tests 1 --errors count",
+        2,
+        "a pass makes all of its calls",
+    );
+    files(
+        "sim:rt11",
+        "--tests 1 --cpus CPU",
+        2,
+        "--cpus pins threads of this machine",
+    );
 }
 
 /// The log of a trial on `null:` was empty: nobody followed it.
