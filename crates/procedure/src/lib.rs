@@ -59,7 +59,8 @@ pub use monitor::{Ending, Monitor, WithinLimit};
 pub use offer::{OfferedFigures, OfferedRow};
 pub use own_limits::busy_worker;
 pub use positioning::{
-    PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,
+    PositioningError, PositioningFound, PositioningPlan, position, positioning_found,
+    positioning_order, wider_bin,
 };
 pub use profiles::{PROFILES, ProfileGoal, ProgramProfile};
 pub use rab::{RabOptions, RabProcedure, RabSubject};

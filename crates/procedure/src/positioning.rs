@@ -7,7 +7,6 @@
 
 use engine::{Driver, DriverError};
 use random::{Purpose, Stream};
-use results::Positioning;
 use stats::{Estimate, mean_interval};
 use units::Duration;
 use workload::{ClientId, Op, Request, TargetId};
@@ -94,13 +93,25 @@ pub enum PositioningError {
     },
 }
 
+/// What the times of all rounds amount to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PositioningFound {
+    /// Mean time to the first record, over all rounds, nanoseconds.
+    pub mean: Estimate,
+    /// Between which the mean of one round lies in 95 % of the rounds, nanoseconds. Absent where
+    /// there are too few rounds to say so.
+    pub one_round: Option<Estimate>,
+    pub longest: Duration,
+    /// Width of a bin.
+    pub bin: Duration,
+    /// Files of one round by their time: the mean over rounds, and between which the number lies
+    /// in 95 % of the rounds. The first bin begins at zero.
+    pub bins: Vec<Estimate>,
+}
+
 /// The times of all rounds, summed up. There is one time at least.
 #[must_use]
-pub fn positioning_found(
-    target: &str,
-    plan: &PositioningPlan,
-    rounds: &[Vec<Duration>],
-) -> Positioning {
+pub fn positioning_found(plan: &PositioningPlan, rounds: &[Vec<Duration>]) -> PositioningFound {
     let nanos = |round: &Vec<Duration>| -> Vec<f64> {
         round.iter().map(|time| time.as_nanos() as f64).collect()
     };
@@ -128,19 +139,12 @@ pub fn positioning_found(
         let counts: Vec<f64> = rounds.iter().map(count).collect();
         within(&counts).unwrap_or_else(|| known(mean_of(&counts), counts.len()))
     });
-    Positioning {
-        target: target.into(),
-        seed: plan.seed,
-        files: plan.files,
-        file_bytes: plan.file_bytes,
-        record_bytes: plan.record_bytes,
-        rounds: rounds.len() as u32,
+    PositioningFound {
         mean,
         one_round: within(&means),
-        max_ns,
-        bin_ns,
+        longest: Duration::from_nanos(max_ns),
+        bin: Duration::from_nanos(bin_ns),
         bins: bins.collect(),
-        published: None,
     }
 }
 
@@ -234,8 +238,11 @@ mod tests {
     #[test]
     fn times_are_summed_up_by_round() {
         let seconds = |times: [u64; 3]| times.map(Duration::from_secs).to_vec();
-        let found = positioning_found("t", &PLAN, &[seconds([5, 10, 30]), seconds([9, 19, 35])]);
-        assert_eq!((found.mean.value, found.max_ns), (18e9, 35_000_000_000));
+        let found = positioning_found(&PLAN, &[seconds([5, 10, 30]), seconds([9, 19, 35])]);
+        assert_eq!(
+            (found.mean.value, found.longest),
+            (18e9, Duration::from_secs(35))
+        );
         let counts: Vec<f64> = found.bins.iter().map(|bin| bin.value).collect();
         assert_eq!(counts, [1.0, 1.0, 0.0, 1.0]);
         assert_eq!(found.one_round, None, "two rounds say nothing about 95 %");
@@ -265,11 +272,11 @@ mod tests {
     #[test]
     fn a_single_time_has_no_interval() {
         let once = [vec![Duration::from_secs(3)]];
-        let found = positioning_found("t", &PLAN, &once);
+        let found = positioning_found(&PLAN, &once);
         assert_eq!(found.mean.value, 3e9);
         assert!(!found.mean.is_bounded(), "{:?}", found.mean);
         let twice = [once[0].clone(), once[0].clone()];
-        assert!(positioning_found("t", &PLAN, &twice).mean.is_bounded());
+        assert!(positioning_found(&PLAN, &twice).mean.is_bounded());
     }
 
     #[test]
@@ -277,7 +284,7 @@ mod tests {
         let rounds: Vec<Vec<Duration>> = (1..=40)
             .map(|round| vec![Duration::from_secs(round)])
             .collect();
-        let found = positioning_found("t", &PLAN, &rounds);
+        let found = positioning_found(&PLAN, &rounds);
         let one = found.one_round.expect("enough rounds");
         assert_eq!((one.low, one.value, one.high), (2e9, 20.5e9, 39e9));
     }

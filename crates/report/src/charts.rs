@@ -5,4 +5,3 @@ pub(crate) mod load;
 pub(crate) mod nines;
 pub(crate) mod of_tables;
 pub(crate) mod over_time;
-pub(crate) mod positioning;

@@ -35,7 +35,6 @@ mod page;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod plot;
-mod positioning;
 mod section;
 mod setup;
 mod standing;
@@ -51,8 +50,8 @@ mod warnings;
 mod what_if;
 
 pub use charts::load::{curve_glyphs, curves_svg};
+pub use charts::of_tables::tables_svg;
 pub use charts::over_time::{latency_svg, series_svg};
-pub use charts::positioning::positioning_svg;
 pub use check_up::check_up;
 pub use compare::{ComparisonError, comparison, comparison_svg, workload};
 pub use csv::{csv_figures, csv_replicates};
@@ -77,7 +76,6 @@ pub use openmetrics::openmetrics;
 pub use parquet::{PARQUET_LEFT_OUT, parquet_figures};
 pub use plot::glyphs::{Glyph, GlyphPart, ascii};
 pub use plot::strip::ratios_of_run_svg;
-pub use positioning::{positioning, positioning_json};
 pub use setup::setup;
 pub use style::{Style, TONES};
 pub use system::DescribeModel;

@@ -16,7 +16,6 @@ mod mode;
 mod named;
 mod note;
 mod percentile;
-mod positioning;
 mod rab;
 mod random_access;
 mod rank_share;
@@ -68,7 +67,6 @@ pub use mode::Mode;
 pub use named::NamedFigure;
 pub use note::RunNote;
 pub use percentile::{PERCENTILES, Percentile, USER_PERCENTILE, shares, user_shares};
-pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{
     ModeChange, ModeComparison, Rab, RabAverage, RabGroup, RabLevel, RabOverRuns, RabWorkload,
     Rabmark,

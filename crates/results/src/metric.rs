@@ -340,11 +340,20 @@ metrics! {
     CONNECTIONS = "connections" Ratio Neither ["http"] "connections made for one request";
     FAILED_REQUESTS = "failed requests" Count Lower ["http"]
         "requests without a good answer, when they are counted";
-    POSITIONING_MEAN = "mean time" Seconds Lower ["study positioning"]
-        "from the opening to the first record, with the time of each file";
+    POSITIONING_MEAN = "mean time" Seconds Lower ["study positioning" "positioning"]
+        "from the opening to the first record; with the time of each file";
     POSITIONING_MEDIAN = "median time" Seconds Lower ["study positioning"] "median time of a file";
-    POSITIONING_LONGEST = "longest time" Seconds Lower ["study positioning"]
+    POSITIONING_LONGEST = "longest time" Seconds Lower ["study positioning" "positioning"]
         "that of the slowest file";
+    ROUND_MEAN = "round-mean" Seconds Lower []
+        "mean time of one round; between its ends 95 % of the rounds lie";
+    FILES_OF_ROUND = "files-of-round" Count Neither []
+        "files of one round whose time is within the bin";
+    BIN = "time-to-record" Seconds Neither [] "middle and ends of a bin of times";
+    PUBLISHED_MEAN = "published-mean" Seconds Neither [] "mean time that a document states";
+    PUBLISHED_FILES = "published-files" Count Neither []
+        "files within the bin that a document states";
+    PUBLISHED_RATIO = "over-published" Ratio Neither [] "simulated over published mean";
     TOTAL_RATE = "total rate" BytesPerSecond Higher ["streams"]
         "bytes of all streams over the time until the last one is done";
     STREAM_RATE = "stream rate" BytesPerSecond Higher ["streams"]

@@ -124,8 +124,6 @@ pub enum Command {
     /// Those that measure, and archive a run.
     #[command(flatten)]
     Measure(MeasureCommand),
-    /// Time opening files in random order, on a simulated device
-    Positioning(PositioningArgs),
     /// Run the RAID Performance Test of 1995, with its own files.
     Rpt(Box<RptArgs>),
     /// Run the disk data transfer rate test of 1997.
@@ -187,6 +185,8 @@ pub enum MeasureCommand {
     Fio(Box<FioArgs>),
     /// Replay a recorded trace: fio's iolog, blktrace, CSV.
     Replay(Box<ReplayArgs>),
+    /// Time opening files in random order, on a simulated device.
+    Positioning(Box<PositioningArgs>),
     /// Time commands, and compare several.
     Time(Box<TimeArgs>),
     /// Compare targets or runs, and gate a build in CI.

@@ -90,7 +90,6 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
     written::check_command(command)?;
     match command {
         Command::Measure(command) => command.perform(setup),
-        Command::Positioning(args) => commands::positioning::positioning(args),
         Command::Rpt(args) => vintage::rpt(args),
         Command::Diskmbps(args) => vintage::diskmbps(args),
         Command::Diskrand(args) => vintage::diskrand(args),

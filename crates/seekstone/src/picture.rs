@@ -12,7 +12,10 @@ use crate::exit::UsageError;
 /// When a run has none of them.
 pub fn picture(runs: &[Run]) -> Result<String, UsageError> {
     let drawn = over_time(runs).or_else(|| match runs {
-        [run] => report::ratios_of_run_svg(run),
+        [run] => report::ratios_of_run_svg(run).or_else(|| {
+            let is_curve = !run.curves.is_empty();
+            report::tables_svg(run).filter(|_| !is_curve)
+        }),
         _ => None,
     });
     if let Some(drawn) = drawn {

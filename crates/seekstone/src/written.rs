@@ -83,9 +83,6 @@ impl<'a> CommandFiles<'a> {
 /// When one of them would go over a file that the command uses, or cannot be written.
 pub fn check_command(command: &Command) -> anyhow::Result<()> {
     check(&match command {
-        Command::Positioning(args) => CommandFiles::only("--svg", args.svg.as_ref(), &args.force)
-            .and("--json", args.json.as_ref())
-            .and_used([used_path(&args.target)]),
         Command::Verify(args) => CommandFiles::only("--json", args.json.as_ref(), &args.force)
             .and_used([args.state.clone()])
             .and_used(args.targets.clone()),

@@ -1,11 +1,11 @@
 //! A simulated device that files of equal size fill, one after the other.
 
 use procedure::{PositioningError, PositioningPlan, position};
+use results::TargetDescription;
 use sim::SimSpec;
 use units::{Bytes, Duration, Instant};
 
 use lab::bench::BenchError;
-use lab::simulated::open_model;
 
 /// A model, and the files on it.
 pub(super) struct FilledModel {
@@ -14,12 +14,11 @@ pub(super) struct FilledModel {
 }
 
 impl FilledModel {
-    /// The named model, filled with this many files of at least a record each.
+    /// The model, filled with this many files of at least a record each.
     ///
     /// # Errors
-    /// When it does not exist, or files are too small for a record.
-    pub fn open(name: &str, files: u32, record: Bytes, seed: u64) -> Result<Self, BenchError> {
-        let spec = open_model(name)?;
+    /// When files are too small for a record.
+    pub fn of(spec: SimSpec, files: u32, record: Bytes, seed: u64) -> Result<Self, BenchError> {
         let file_bytes = spec.size.0 / u64::from(files.max(1));
         if file_bytes < record.0 || record.0 == 0 {
             return Err(BenchError::Usage(format!(
@@ -36,6 +35,11 @@ impl FilledModel {
             seed,
         };
         Ok(Self { spec, plan })
+    }
+
+    /// The device, which its target calls `name`.
+    pub fn description(&self, name: &str) -> TargetDescription {
+        TargetDescription::simulated(name, &self.spec.text, Some(self.spec.size.0))
     }
 
     /// The time of each file, in the order of that round. Every round begins with a device at rest,

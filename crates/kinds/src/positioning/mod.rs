@@ -4,6 +4,7 @@ mod filled;
 pub mod kp3;
 mod rounds;
 mod study;
+mod tables;
 
 pub use rounds::{PositioningRequest, Published, measure_positioning};
 pub(crate) use study::KIND;

@@ -1,13 +1,19 @@
 //! The command: round by round on a simulated device, with a histogram of the times.
 
-use procedure::{positioning_found, wider_bin};
-use results::{Positioning, PublishedPositioning};
-use units::{Bytes, Duration, TargetName};
+use procedure::{fits_another, wider_bin};
+use results::{Run, Setup, Status, TargetDescription, Warning};
+use units::{Bytes, Duration, Instant, TargetName};
 
 use super::filled::FilledModel;
 use super::kp3;
+use super::tables::tables;
+use crate::session::{self, MeasurementSession};
+use crate::stage::{Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
+use lab::cells::Cells;
+use lab::simulated::open_recorded_model;
+use lab::test_file::stopped;
 
 /// The model of the drive that times are published of.
 const PUBLISHED_MODEL: &str = "dlt2000";
@@ -23,12 +29,16 @@ pub struct PositioningRequest {
     pub record: Bytes,
     /// How often all are opened.
     pub rounds: u32,
+    /// None begins that would exceed it, in the model's time.
+    pub budget: Option<Duration>,
     /// Width of a bin.
     pub bin: Option<Duration>,
     /// Whether the published times of a DLT2000 stand beside.
     pub published: Published,
-    /// Seed of the orders.
-    pub seed: u64,
+    /// What the run records of all this; its seed is that of the orders.
+    pub setup: Setup,
+    /// Where rounds are kept, against a kill.
+    pub cells: Cells,
 }
 
 /// Which published times stand beside.
@@ -40,16 +50,15 @@ pub enum Published {
     Dlt2000,
 }
 
-/// Open all files, round by round; `show` is told how many rounds are done. What was done when a
-/// signal came is summed up.
+/// Open all files, round by round.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// When no round was completed. What was measured before something went wrong is a partial run.
 pub fn measure_positioning(
     request: &PositioningRequest,
     interrupt: &Interrupt,
-    show: &mut dyn FnMut(u32),
-) -> Result<Positioning, BenchError> {
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
     let usage = |text: String| Err(BenchError::Usage(text));
     let published_of = TargetName::of_model(PUBLISHED_MODEL);
     let Some(target) = request.target.model() else {
@@ -64,40 +73,112 @@ pub fn measure_positioning(
             "{target}: times are published for {published_of} only. Leave --published out"
         ));
     }
-    let mut model = FilledModel::open(target, request.files, request.record, request.seed)?;
+    let spec = open_recorded_model(target, &request.setup)?;
+    let seed = request.setup.seed;
+    let mut model = FilledModel::of(spec, request.files, request.record, seed)?;
     model.plan.bin = match request.published {
         Published::Nothing => request.bin,
         Published::Dlt2000 => Some(Duration::from_secs(kp3::POSITIONING_BIN_S)),
     };
-    let mut rounds = Vec::new();
-    for round in 0..request.rounds {
-        if let Some(signal) = interrupt.is_raised() {
-            if rounds.is_empty() {
-                return Err(BenchError::Interrupted {
-                    signal: signal.name.into(),
-                });
-            }
-            break;
-        }
-        show(round);
-        let times = model.round(round)?;
-        let bin = model.plan.bin;
-        if let Some((bin, wider)) = bin.and_then(|bin| Some((bin, wider_bin(bin, &times)?))) {
-            return usage(format!(
-                "--bin {bin}: that makes more than a thousand bins. {wider} would do here"
-            ));
-        }
-        rounds.push(times);
-    }
-    let mut found = positioning_found(target, &model.plan, &rounds);
-    found.published = published(request.published);
-    Ok(found)
+    session::carry_out(PositioningSession {
+        request,
+        interrupt,
+        show,
+        target: model.description(target),
+        model,
+        rounds: Vec::new(),
+        spent: Duration::ZERO,
+    })
 }
 
-fn published(which: Published) -> Option<PublishedPositioning> {
-    (which == Published::Dlt2000).then(|| PublishedPositioning {
-        source: kp3::POSITIONING_SOURCE.into(),
-        mean_ns: kp3::POSITIONING_MEAN_MS * 1_000_000,
-        bins: kp3::POSITIONING_BINS.to_vec(),
-    })
+struct PositioningSession<'a> {
+    request: &'a PositioningRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    target: TargetDescription,
+    model: FilledModel,
+    /// The time of each file, by round.
+    rounds: Vec<Vec<Duration>>,
+    /// All of them together.
+    spent: Duration,
+}
+
+impl MeasurementSession for PositioningSession<'_> {
+    type Outcome = Run;
+
+    fn now(&mut self) -> Instant {
+        Instant::START + self.spent
+    }
+
+    fn measure(&mut self) -> Result<(), BenchError> {
+        let rounds = self.request.rounds;
+        for round in 0..rounds {
+            if let Some(stop) = stopped(self.interrupt) {
+                return Err(stop);
+            }
+            let left = self.left(round);
+            if round > 0 && left.is_some_and(|left| left == Duration::ZERO) {
+                break;
+            }
+            (self.show)(&Stage {
+                title: &format!("opening {} files", self.request.files),
+                done: f64::from(round) / f64::from(rounds),
+                elapsed: self.spent,
+                left: left.unwrap_or(Duration(u64::MAX)),
+                glimpse: None,
+            });
+            let of = format!("round {round}");
+            let cells = &self.request.cells;
+            let times = cells.result(&of, || self.model.round(round).map_err(BenchError::from))?;
+            self.add(times)?;
+        }
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
+    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+        Ok(Vec::new())
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        error
+    }
+
+    fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
+        (self.request.setup.clone(), self.target.clone())
+    }
+
+    fn complete(self, run: Run) -> Run {
+        Run {
+            tables: tables(&self.model.plan, &self.rounds, self.request.published),
+            ..run
+        }
+    }
+}
+
+impl PositioningSession<'_> {
+    /// Time for rounds after `done` ones; none where there is no budget.
+    fn left(&self, done: u32) -> Option<Duration> {
+        let budget = self.request.budget?;
+        match fits_another(budget, done, self.spent) {
+            true => Some(budget.saturating_sub(self.spent)),
+            false => Some(Duration::ZERO),
+        }
+    }
+
+    fn add(&mut self, times: Vec<Duration>) -> Result<(), BenchError> {
+        let bin = self.model.plan.bin;
+        if let Some((bin, wider)) = bin.and_then(|bin| Some((bin, wider_bin(bin, &times)?))) {
+            self.rounds.clear();
+            return Err(BenchError::Usage(format!(
+                "--bin {bin}: that makes more than a thousand bins; {wider} would do here"
+            )));
+        }
+        self.spent = times.iter().fold(self.spent, |sum, time| sum + *time);
+        self.rounds.push(times);
+        Ok(())
+    }
 }

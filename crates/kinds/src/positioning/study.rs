@@ -7,6 +7,9 @@ use results::Reading;
 use results::metric::{POSITIONING_LONGEST, POSITIONING_MEAN, POSITIONING_MEDIAN};
 use units::Bytes;
 
+use lab::bench::BenchError;
+use lab::simulated::open_model;
+
 use super::filled::FilledModel;
 use crate::measure::form::ValueForm;
 use crate::measure::kind::{Kind, Measuring, Setting, made};
@@ -73,7 +76,8 @@ impl PositioningMeasurement {
     }
 
     fn on_model(&self, name: &str, seed: u64) -> Result<Vec<f64>, MeasureError> {
-        let model = FilledModel::open(name, self.files, self.record, seed)?;
+        let spec = open_model(name).map_err(BenchError::from)?;
+        let model = FilledModel::of(spec, self.files, self.record, seed)?;
         let times = model
             .round(0)
             .map_err(|error| MeasureError::Failed(format!("{name}: {error}")))?;

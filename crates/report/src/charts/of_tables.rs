@@ -10,6 +10,17 @@ use crate::plot::{Extent, PlaceLook, Plot, PlotPoint, Series, SideOf};
 /// Rows up to which each has a dot.
 const DOTS_MAX: usize = 20;
 
+/// How much of what a bar stands for the bars beside each other take.
+const BAR_SHARE: f64 = 0.8;
+
+/// The first picture of a table, as a file.
+#[must_use]
+pub fn tables_svg(run: &Run) -> Option<String> {
+    let plot = all(run).into_iter().next()?;
+    let title = format!("{}: {}", run.target.given, plot.title);
+    Some(plot.titled(title, "").file())
+}
+
 /// The pictures of all tables.
 pub(crate) fn all(run: &Run) -> Vec<Plot> {
     let tables = run.tables.iter();
@@ -38,11 +49,16 @@ fn of_table(table: &Table, of: &PlotOf) -> Vec<Plot> {
 /// None where fewer than two rows have both metrics.
 fn one(of: &PlotOf, title: String, rows: &[&Row]) -> Option<Plot> {
     let series = of.y.iter().map(|name| line(of, name, rows));
-    let series: Vec<Series> = series.filter(|it| it.line.len() > 1).collect();
+    let mut series: Vec<Series> = series.filter(|it| it.line.len() > 1).collect();
+    stand_beside(&mut series);
     let first = |name: &String| rows.iter().find_map(|row| row.figure(name));
     let across = first(&of.x)?;
     let up = of.y.iter().find_map(first)?;
-    let sides = [(across, AxisScale::FromZero), (up, AxisScale::Fitting)];
+    let scale = match series.iter().any(|it| it.look == PlaceLook::Bars) {
+        true => AxisScale::FromZero,
+        false => AxisScale::Fitting,
+    };
+    let sides = [(across, AxisScale::FromZero), (up, scale)];
     let names = sides.map(|(figure, _)| words(&figure.metric.name));
     let [across, up] = [0, 1].map(|side| SideOf {
         name: &names[side],
@@ -69,10 +85,14 @@ fn line(of: &PlotOf, name: &str, rows: &[&Row]) -> Series {
             Printed::of(figure).in_line(),
             printed.join(" ")
         );
-        let at = [Extent::exact(at.value.value), Extent::of(figure.value, 1.0)];
+        let at = [Extent::of(at.value, 1.0), Extent::of(figure.value, 1.0)];
         PlotPoint::new(at, in_print(&text))
     });
     let mut series = Series::joined(&words(name), places);
+    if series.places.iter().all(|place| place.at[0].is_wide()) {
+        series.look = PlaceLook::Bars;
+        return series;
+    }
     series.has_band = is_main;
     if rows.len() > DOTS_MAX {
         series.look = PlaceLook::OnDemand;
@@ -81,4 +101,20 @@ fn line(of: &PlotOf, name: &str, rows: &[&Row]) -> Series {
         series.places.clear();
     }
     series
+}
+
+/// Bars over the same parts of the axis share its width.
+fn stand_beside(series: &mut [Series]) {
+    let bars = series.iter_mut();
+    let mut bars: Vec<&mut Series> = bars.filter(|it| it.look == PlaceLook::Bars).collect();
+    let count = bars.len() as f64;
+    for (at, series) in bars.iter_mut().enumerate() {
+        for place in &mut series.places {
+            let Extent { low, high, .. } = place.at[0];
+            let width = BAR_SHARE * (high - low) / count;
+            let low = f64::midpoint(low, high) + (at as f64 - 0.5 * count) * width;
+            let (value, high) = (low + 0.5 * width, low + width);
+            place.at[0] = Extent { value, low, high };
+        }
+    }
 }

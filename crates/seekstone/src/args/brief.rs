@@ -51,7 +51,10 @@ const SHOWN: &[(&str, &str)] = &[
         "measure set repeat fail baseline budget goal out",
     ),
     ("study", "target set"),
-    ("positioning", "files record repeat published svg json"),
+    (
+        "positioning",
+        "files record repeat budget published goal out",
+    ),
     ("whatif", "clients load level device json"),
     ("wire", "delay rate loss"),
     ("rpt", "data_file data_size nruns test_file overwrite"),

@@ -3,10 +3,9 @@
 use clap::Args;
 use units::{Bytes, Duration, TargetName};
 
-use super::Force;
+use super::Common;
 use super::parse::within;
-use super::parse::{parse_level, parse_size, parse_target};
-use crate::output::Output;
+use super::parse::{parse_budget, parse_level, parse_size, parse_target};
 
 /// `seekstone positioning`.
 #[derive(Args, Debug)]
@@ -39,25 +38,16 @@ pub struct PositioningArgs {
         value_name = "N", default_value_t = 200, value_parser = within::<u32>(1..=100_000)
     )]
     pub rounds: u32,
+    /// Time limit for new rounds, in the device's time [default: none].
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    pub budget: Option<Duration>,
     /// Bin width of the histogram [default: a round number giving at most a dozen bins].
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub bin: Option<Duration>,
     /// Compare with the results of 1995 on a DLT2000 with 91 files, in the same bins.
     #[arg(long, conflicts_with_all = ["bin", "files"])]
     pub published: bool,
-    /// Random seed. The same seed gives the same result [default: a new one each time].
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Write a chart (SVG). `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<Output>,
-    /// Write all results as JSON (docs/json-schema.md). `-` is standard output.
-    #[arg(long, value_name = "FILE", conflicts_with = "svg")]
-    pub json: Option<Output>,
-    /// What may be replaced.
+    /// What every measuring command takes.
     #[command(flatten)]
-    pub force: Force,
-    /// Show no progress.
-    #[arg(long, short)]
-    pub quiet: bool,
+    pub common: Common,
 }

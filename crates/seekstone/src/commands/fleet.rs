@@ -216,7 +216,9 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     Some(match command {
         Command::Verify(_) => ("verify", "it reads back what one host has written"),
         Command::Wire(_) => ("wire", "it simulates a single link"),
-        Command::Positioning(_) => ("positioning", "it times one device's positioning"),
+        Command::Measure(MeasureCommand::Positioning(_)) => {
+            ("positioning", "it times one device's positioning")
+        }
         Command::Rpt(_) => ("rpt", one_system),
         Command::Diskmbps(_) => ("diskmbps", one_system),
         Command::Diskrand(_) => ("diskrand", one_system),

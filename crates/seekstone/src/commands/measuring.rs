@@ -194,6 +194,7 @@ macro_rules! each {
             Self::Files($args) => $do,
             Self::Fio($args) => $do,
             Self::Replay($args) => $do,
+            Self::Positioning($args) => $do,
             Self::Time($args) => $do,
             Self::Compare($args) => $do,
             Self::Study($args) => $do,

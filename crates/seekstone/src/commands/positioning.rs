@@ -1,64 +1,56 @@
 //! `seekstone positioning`: times to the first record of files that are opened in random order.
 
-use anyhow::Context as _;
-use host::interrupt::Interrupt;
 use kinds::positioning::{PositioningRequest, Published, measure_positioning};
+use lab::cells::Cells;
+use lab::simulated::keep_texts;
+use results::Setup;
 
-use crate::args::PositioningArgs;
-use crate::commands::setup::fresh_seed;
-use crate::exit::{Exit, UsageError};
-use crate::output::{self, Output};
+use crate::args::{PositioningArgs, RankSharing};
+use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
+use crate::commands::setup::seeded;
+use crate::exit::UsageError;
 
 /// The longest record.
 const RECORD_MAX: u64 = 1 << 30;
 
-/// Open files on a model, and say how long it took.
-///
-/// # Errors
-/// When the model does not exist, or nothing could be measured.
-pub fn positioning(args: &PositioningArgs) -> anyhow::Result<Exit> {
-    if args.record.0 > RECORD_MAX {
-        let text = format!("--record {}: at most 1 GiB", args.record);
-        return Err(UsageError(text).into());
+impl MeasuringCommand for PositioningArgs {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, [&self.target], RankSharing { shared: false })
+            .for_hosts(false)
+            .drawn(None)
     }
-    let interrupt = Interrupt::install().context("cannot set up signal handling")?;
-    let request = PositioningRequest {
-        target: args.target.clone(),
-        files: args.files,
-        record: args.record,
-        rounds: args.rounds,
-        bin: args.bin,
-        published: if args.published {
-            Published::Dlt2000
-        } else {
-            Published::Nothing
-        },
-        seed: args.seed.unwrap_or_else(fresh_seed),
-    };
-    let mut reported = 0;
-    let found = measure_positioning(&request, &interrupt, &mut |round| {
-        let tenths = round * 10 / args.rounds;
-        if tenths > reported && !args.quiet && args.rounds * args.files > LONG {
-            reported = tenths;
-            output::complain(&format!("{round} of {} rounds", args.rounds));
-        }
-    })?;
-    let is_stdout = |output: &Option<Output>| output.as_ref().is_some_and(Output::is_stdout);
-    if !is_stdout(&args.json) && !is_stdout(&args.svg) {
-        output::print(report::positioning(&found, &output::style(true)).trim_end())?;
-    }
-    if let Some(path) = &args.svg {
-        path.write(&report::positioning_svg(&found).into())?;
-    }
-    if let Some(path) = &args.json {
-        path.write(&report::positioning_json(&found).into())?;
-    }
-    Ok(if found.rounds < args.rounds {
-        Exit::Failed
-    } else {
-        Exit::Done
-    })
-}
 
-/// From so many files on progress is shown.
-const LONG: u32 = 1_000_000;
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        if self.record.0 > RECORD_MAX {
+            let text = format!("--record {}: at most 1 GiB", self.record);
+            return Err(UsageError(text).into());
+        }
+        seeded(self.common.seed, &mut setup);
+        keep_texts(&self.target, &mut setup);
+        let request = PositioningRequest {
+            target: self.target.clone(),
+            files: self.files,
+            record: self.record,
+            rounds: self.rounds,
+            budget: self.budget,
+            bin: self.bin,
+            published: match self.published {
+                true => Published::Dlt2000,
+                false => Published::Nothing,
+            },
+            setup,
+            cells: Cells::default(),
+        };
+        Ok(Ready {
+            common: &self.common,
+            goals: self.common.goals.clone(),
+            places: Vec::new(),
+            setup: request.setup.clone(),
+            cells: Some(request.cells.clone()),
+            measure: Box::new(move |looking| {
+                looking.watch(|interrupt, show| measure_positioning(&request, interrupt, show))
+            }),
+        })
+    }
+}

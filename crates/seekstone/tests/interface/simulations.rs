@@ -36,7 +36,7 @@ const CURVES: Picture = Picture {
 const TAPE: Picture = Picture {
     file: "dlt2000-positioning.svg",
     document: "simulations.md",
-    commands: &["seekstone positioning sim:dlt2000 --published --seed 1 --svg -"],
+    commands: &["seekstone positioning sim:dlt2000 --published --seed 1 -q --svg -"],
 };
 const CLIFF: Picture = Picture {
     file: "nvme-write-cliff.svg",
@@ -263,7 +263,36 @@ fn positioning_refuses_what_has_no_answer() {
         "--rounds",
         "1",
     ];
-    scratch.check(&single, 0, "no interval: one value");
+    scratch.check(&single, 0, "the result has no usable interval");
+}
+
+/// As every command that measures: archived, judged by goals, within its budget, gone on with.
+#[test]
+fn positioning_is_a_run() {
+    let scratch = Scratch::new();
+    let tape = "positioning --files 10 --repeat 100 --seed 1 -q";
+    let args =
+        |more: &'static str| -> Vec<&str> { tape.split(' ').chain(more.split(' ')).collect() };
+    let budget = args("--budget 1000s --json run.json");
+    scratch.check(&budget, 0, "Saved as run 1");
+    let run: serde_json::Value =
+        serde_json::from_slice(&fs::read(scratch.path("run.json")).expect("written"))
+            .expect("JSON");
+    let used = run["elapsed_ns"].as_f64().expect("a time") / 1e9;
+    assert!((500.0..=1100.0).contains(&used), "{used} s of the device");
+    scratch.check(&["runs", "show", "1"], 0, "Times to the first record");
+    scratch.check(&args("--no-save --goal meantime<=1s"), 2, "mean time");
+    let goal = [&args("--no-save --goal")[..], &["mean time <= 1s"]].concat();
+    scratch.check(&goal, 4, "goals FAIL");
+    for (form, expected) in [
+        ("csv", "published-files"),
+        ("html", "Times to the first record"),
+    ] {
+        let export = format!("--published --no-save --{form} -");
+        let words = ["positioning", "--repeat", "2", "-q"].into_iter();
+        let words: Vec<&str> = words.chain(export.split(' ')).collect();
+        scratch.check(&words, 0, expected);
+    }
 }
 
 /// Story: a trial of two seconds was said to have stopped before a precision that nobody had asked
