@@ -341,12 +341,12 @@ metrics! {
     FAILED_REQUESTS = "failed requests" Count Lower ["http"]
         "requests without a good answer, when they are counted";
     POSITIONING_MEAN = "mean time" Seconds Lower ["study positioning" "positioning"]
-        "from the opening to the first record; with the time of each file";
+        "from the opening to the first record, with the time of each file";
     POSITIONING_MEDIAN = "median time" Seconds Lower ["study positioning"] "median time of a file";
     POSITIONING_LONGEST = "longest time" Seconds Lower ["study positioning" "positioning"]
         "that of the slowest file";
     ROUND_MEAN = "round-mean" Seconds Lower []
-        "mean time of one round; between its ends 95 % of the rounds lie";
+        "mean time of one round. Between its ends 95 % of the rounds lie";
     FILES_OF_ROUND = "files-of-round" Count Neither []
         "files of one round whose time is within the bin";
     BIN = "time-to-record" Seconds Neither [] "middle and ends of a bin of times";

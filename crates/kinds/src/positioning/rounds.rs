@@ -174,7 +174,7 @@ impl PositioningSession<'_> {
         if let Some((bin, wider)) = bin.and_then(|bin| Some((bin, wider_bin(bin, &times)?))) {
             self.rounds.clear();
             return Err(BenchError::Usage(format!(
-                "--bin {bin}: that makes more than a thousand bins; {wider} would do here"
+                "--bin {bin}: that makes more than a thousand bins. {wider} would do here"
             )));
         }
         self.spent = times.iter().fold(self.spent, |sum, time| sum + *time);

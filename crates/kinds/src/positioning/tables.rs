@@ -13,7 +13,7 @@ use super::kp3;
 use super::rounds::Published;
 
 const LEGEND: &str =
-    "files of round: mean over rounds; here the interval holds 95 % of the rounds.";
+    "files of round: mean over rounds. Here the interval holds 95 % of the rounds.";
 
 /// The tables of rounds, of which there is one at least.
 pub(super) fn tables(
@@ -75,7 +75,7 @@ fn how(plan: &PositioningPlan, rounds: usize) -> String {
     let record = Bytes(u64::from(plan.record_bytes));
     let rounds = format_counted(rounds as u64, "round");
     format!(
-        "Files of {size}, each opened once a round in random order, {record} read of it; {rounds} \
+        "Files of {size}, each opened once a round in random order, {record} read of it. {rounds} \
          in virtual time, each with the device at rest before."
     )
 }

@@ -261,12 +261,12 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
     let is_disk = |memory: &Path| memory != Path::new(NO_MEMORY);
     let has_cold = args.state.is_empty() || args.state.contains(&FileState::Cold);
     let problem = if args.errors == OnError::Count {
-        "--errors count: a pass makes all of its calls, or there is none; leave it out"
+        "--errors count: a pass makes all of its calls, or there is none. Leave it out"
     } else if args.workers.is_some_and(|workers| workers != args.clients) {
-        "--workers: each client has a thread of its own; set --clients, and leave it out"
+        "--workers: each client has a thread of its own. Set --clients, and leave it out"
     } else if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
-        "--memory: with --stonewall, a memory disk would create different files from the target; \
-         leave it out"
+        "--memory: with --stonewall, a memory disk would create different files from the target. \
+         Leave it out"
     } else if args.drop_caches && !has_cold {
         "--drop-caches applies to the cold state: add cold to --state, or leave it out"
     } else {
