@@ -1,5 +1,6 @@
 //! The kinds of measurement: what each asks of a laboratory, and what it gives.
 
+pub mod application;
 pub mod check_up;
 pub mod depth;
 mod feed;

@@ -62,7 +62,10 @@ pub use positioning::{
     PositioningError, PositioningFound, PositioningPlan, position, positioning_found,
     positioning_order, wider_bin,
 };
-pub use profiles::{PROFILES, ProfileGoal, ProgramProfile};
+pub use profiles::{
+    APPLICATIONS, ApplicationProfile, LoadOperation, LoadOrder, PerMachine, ProfileLimit,
+    ProfileLoad, ProfileStep, applications, profile_names, profile_text, read_profile,
+};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages, rab_over_runs};
 pub use random_access::{

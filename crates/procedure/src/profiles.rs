@@ -1,89 +1,188 @@
-//! Goals of well-known programs: what their makers, or those who run them for others, ask of
-//! storage. docs/profiles.md explains them.
+//! Profiles of applications: what each of them does with its storage, and what it needs from it.
+//! They are texts in `profiles/`; docs/profiles.md explains them.
+
+mod answer;
+mod reader;
+
+use units::{Bytes, Rate};
 
 use crate::requirement::Requirement;
 
-/// A goal with its origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProfileGoal {
-    /// As it would be typed.
-    pub goal: &'static str,
-    /// Where the limit is published.
-    pub source: &'static str,
-}
+pub use answer::{APPLICATIONS, applications};
+pub use reader::read_profile;
 
-/// What a program needs of its storage, for the rows of a check-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProgramProfile {
-    /// The name that is typed.
-    pub name: &'static str,
-    pub goals: &'static [ProfileGoal],
-}
-
-const RDS_GP3: &str = "https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PIOPS.gp3.html";
-const INNODB_IO_CAPACITY: &str =
-    "https://dev.mysql.com/doc/refman/8.4/en/innodb-configuring-io-capacity.html";
-const OKD_ETCD: &str = "https://docs.okd.io/latest/etcd/etcd-practices.html";
-const MSK_THROUGHPUT: &str = concat!(
-    "https://docs.aws.amazon.com/msk/latest/developerguide/",
-    "msk-provision-throughput-management.html"
-);
-const PRORES: &str = "Library of Congress, format description fdd000403, Apple ProRes 422 HQ";
-
-const fn goal(goal: &'static str, source: &'static str) -> ProfileGoal {
-    ProfileGoal { goal, source }
-}
-
-pub const PROFILES: [ProgramProfile; 5] = [
-    ProgramProfile {
-        name: "postgres",
-        goals: &[
-            goal("durable_write.p99 <= 10ms", RDS_GP3),
-            goal("random_read.p99 <= 10ms", RDS_GP3),
-        ],
-    },
-    ProgramProfile {
-        name: "mysql",
-        goals: &[
-            goal("saturation.iops >= 10k/s", INNODB_IO_CAPACITY),
-            goal("durable_write.p99 <= 10ms", RDS_GP3),
-            goal("random_read.p99 <= 10ms", RDS_GP3),
-        ],
-    },
-    ProgramProfile {
-        name: "etcd",
-        goals: &[
-            goal("durable_write.p99 <= 10ms", OKD_ETCD),
-            goal("durable_write.iops >= 500/s", OKD_ETCD),
-        ],
-    },
-    ProgramProfile {
-        name: "kafka",
-        goals: &[
-            goal("sequential_write.bandwidth >= 250MiB/s", MSK_THROUGHPUT),
-            goal("sequential_read.bandwidth >= 250MiB/s", MSK_THROUGHPUT),
-        ],
-    },
-    ProgramProfile {
-        name: "video",
-        goals: &[
-            goal("sequential_read.bandwidth >= 110MB/s", PRORES),
-            goal("sequential_write.bandwidth >= 110MB/s", PRORES),
-        ],
-    },
+/// Names and texts of the built-in profiles, in the order of lists.
+const PROFILES: [(&str, &str); 12] = [
+    ("postgres", include_str!("../../../profiles/postgres.toml")),
+    ("mysql", include_str!("../../../profiles/mysql.toml")),
+    ("etcd", include_str!("../../../profiles/etcd.toml")),
+    ("kafka", include_str!("../../../profiles/kafka.toml")),
+    ("redis", include_str!("../../../profiles/redis.toml")),
+    (
+        "elasticsearch",
+        include_str!("../../../profiles/elasticsearch.toml"),
+    ),
+    ("rocksdb", include_str!("../../../profiles/rocksdb.toml")),
+    ("video", include_str!("../../../profiles/video.toml")),
+    ("vm", include_str!("../../../profiles/vm.toml")),
+    ("ci", include_str!("../../../profiles/ci.toml")),
+    ("backup", include_str!("../../../profiles/backup.toml")),
+    ("training", include_str!("../../../profiles/training.toml")),
 ];
 
-impl ProgramProfile {
-    /// The goals, to be held against a run.
+/// The names of the built-in profiles.
+pub fn profile_names() -> impl Iterator<Item = &'static str> {
+    PROFILES.iter().map(|(name, _)| *name)
+}
+
+/// The text of a built-in profile.
+#[must_use]
+pub fn profile_text(name: &str) -> Option<&'static str> {
+    let found = PROFILES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| *text)
+}
+
+/// What an application does with its storage, and what it needs from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplicationProfile {
+    /// The name that is typed.
+    pub name: String,
+    /// The application's name in sentences.
+    pub title: String,
+    /// Measured one after the other.
+    pub steps: Vec<ProfileStep>,
+}
+
+/// A load that is measured by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileStep {
+    /// Unique in its profile, in kebab case.
+    pub name: String,
+    pub title: String,
+    /// What limits the application here, such as fsync.
+    pub part: String,
+    /// What is counted of the step in the answer, such as commits; `None` where the step is not
+    /// what the application's throughput is told by.
+    pub supports: Option<String>,
+    /// What is measured.
+    pub load: ProfileLoad,
+    /// What goes on meanwhile.
+    pub beside: Vec<ProfileLoad>,
+    pub limits: Vec<ProfileLimit>,
+}
+
+/// Like clients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileLoad {
+    pub operation: LoadOperation,
+    /// Bytes of an operation, or of a record of a log.
+    pub io: Bytes,
+    pub order: LoadOrder,
+    /// Whether each write is followed by `fdatasync`.
+    pub is_synced: bool,
+    /// Whether the page cache is used.
+    pub is_cached: bool,
+    /// Clients, or writers of a log.
+    pub clients: PerMachine,
+    /// Operations per second of all clients; `None` where each waits for its last one.
+    pub rate: Option<PerMachine>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadOperation {
+    Read,
+    Write,
+    /// Records are appended to one log and made durable; those that wait are committed together.
+    Log,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadOrder {
+    Random,
+    Sequential,
+}
+
+/// A number that may grow with the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerMachine {
+    pub value: f64,
+    /// Whether it is meant for each core.
+    pub is_per_core: bool,
+}
+
+/// What a step is required to give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileLimit {
+    /// A goal on the step, such as `p99 <= 10ms`.
+    pub limit: String,
+    /// Where it is published.
+    pub source: String,
+    /// What is published there.
+    pub reason: String,
+}
+
+impl PerMachine {
+    /// The number on a machine of so many cores.
+    #[must_use]
+    pub fn on(self, cores: u32) -> f64 {
+        match self.is_per_core {
+            true => self.value * f64::from(cores.max(1)),
+            false => self.value,
+        }
+    }
+
+    /// `16`, `2 per core`, `500/s` or `500/s per core`.
+    fn parse(text: &str) -> Option<Self> {
+        let (number, is_per_core) = match text.trim().strip_suffix("per core") {
+            Some(number) => (number.trim(), true),
+            None => (text.trim(), false),
+        };
+        let value = match number.contains('/') {
+            true => number.parse::<Rate>().ok()?.per_second(),
+            false => number.parse().ok()?,
+        };
+        (value > 0.0).then_some(Self { value, is_per_core })
+    }
+}
+
+impl ApplicationProfile {
+    /// The name of a step's measurement.
+    #[must_use]
+    pub fn measurement(&self, step: &ProfileStep) -> String {
+        format!("{}-{}", self.name, step.name)
+    }
+
+    /// The limits of a step as goals of a run.
     ///
     /// # Panics
-    /// Never: a test reads every goal.
+    /// Never: the reader refuses a limit that is no goal.
+    #[must_use]
+    pub fn requirements_of(&self, step: &ProfileStep) -> Vec<Requirement> {
+        let name = self.measurement(step);
+        let limits = step.limits.iter();
+        limits
+            .map(|it| {
+                let goal = format!("{name}.{}", it.limit);
+                goal.parse().expect("a limit that the reader has read")
+            })
+            .collect()
+    }
+
+    /// The limits of all steps.
     #[must_use]
     pub fn requirements(&self) -> Vec<Requirement> {
-        let parsed = self.goals.iter().map(|it| it.goal.parse());
-        parsed
-            .map(|it| it.expect("a goal that a test reads"))
-            .collect()
+        let steps = self.steps.iter();
+        steps.flat_map(|it| self.requirements_of(it)).collect()
+    }
+
+    /// Whether anything is written.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        let mut loads = self
+            .steps
+            .iter()
+            .flat_map(|it| it.beside.iter().chain([&it.load]));
+        loads.any(|it| it.operation != LoadOperation::Read)
     }
 }
 
@@ -94,15 +193,47 @@ mod tests {
     const PAGE: &str = include_str!("../../../docs/profiles.md");
 
     #[test]
-    fn every_goal_is_one_and_stands_on_the_page_with_its_source() {
-        for profile in PROFILES {
-            assert_eq!(profile.requirements().len(), profile.goals.len());
-            for ProfileGoal { goal, source } in profile.goals {
-                let line = format!("| `{}` | `{goal}` |", profile.name);
-                let line = PAGE.lines().find(|it| it.starts_with(&line));
-                let line = line.unwrap_or_else(|| panic!("{}: {goal}", profile.name));
-                assert!(line.contains(source), "{line}");
+    fn every_profile_is_one_and_its_limits_stand_on_the_page_with_their_sources() {
+        for (name, text) in PROFILES {
+            let profile = read_profile(name, text).unwrap_or_else(|faults| panic!("{faults}"));
+            assert_eq!(profile.name, name);
+            assert!(!profile.requirements().is_empty(), "{name}");
+            for step in &profile.steps {
+                for ProfileLimit { limit, source, .. } in &step.limits {
+                    let begin = format!("| `{name}` | {} | `{limit}` |", step.title);
+                    let line = PAGE.lines().find(|it| it.starts_with(&begin));
+                    let line = line.unwrap_or_else(|| panic!("no line {begin}"));
+                    assert!(line.contains(source.as_str()), "{line}");
+                }
             }
+        }
+    }
+
+    #[test]
+    fn numbers_may_grow_with_the_cores() {
+        let on_four = |text: &str| PerMachine::parse(text).map(|it| it.on(4));
+        assert_eq!(on_four("16"), Some(16.0));
+        assert_eq!(on_four("2 per core"), Some(8.0));
+        assert_eq!(on_four("500/s"), Some(500.0));
+        assert_eq!(on_four("1k/s per core"), Some(4000.0));
+        assert_eq!(on_four("many"), None);
+        assert_eq!(on_four("0"), None);
+    }
+
+    #[test]
+    fn all_mistakes_of_a_profile_are_told_with_their_lines() {
+        let text = "name = \"x\"\ntitle = \"X\"\n\n[[steps]]\nname = \"a\"\ntitle = \"A\"\n\
+                    operation = \"erase\"\nio = \"4 KiB\"\nclients = \"many\"\ncolour = 1\n";
+        let faults = read_profile("x.toml", text).expect_err("mistakes");
+        let faults = faults.to_string();
+        for told in [
+            "x.toml:7",
+            "\"part\" is missing",
+            "\"erase\" is not one of read, write, log",
+            "\"many\" is not a number",
+            "colour",
+        ] {
+            assert!(faults.contains(told), "{told}: {faults}");
         }
     }
 }

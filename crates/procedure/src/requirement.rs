@@ -145,10 +145,31 @@ impl Requirement {
         &self.figure
     }
 
+    /// What it is required to keep, in its unit.
+    #[must_use]
+    pub const fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    /// Whether less than the bound is good.
+    #[must_use]
+    pub const fn is_upper(&self) -> bool {
+        self.is_upper
+    }
+
     /// The unit of its bound.
     #[must_use]
     pub const fn unit(&self) -> Unit {
         self.unit
+    }
+
+    /// The percentile that it is about, 0 to 1; `None` where it is about another figure.
+    #[must_use]
+    pub fn percentile(&self) -> Option<f64> {
+        let (_, metric) = split(&self.figure);
+        let mut known = PERCENTILES.iter();
+        let found = known.find(|it| metric.strip_prefix("latency-") == Some(it.name));
+        found.map(|it| it.share)
     }
 
     /// Operations per second that it is to be measured at, if it says so.
@@ -206,6 +227,11 @@ impl Requirement {
         let trial = run.measurement(&found.row);
         let is_overloaded = trial.is_some_and(Measurement::is_overloaded);
         let far = if is_overloaded { 1.0 } else { FAR };
+        // Without an interval the value itself is a time that only grows.
+        let low = match is_overloaded && !found.figure.value.is_bounded() {
+            true => found.figure.value.value,
+            false => low,
+        };
         let is_missed = match self.is_upper {
             true => low > far * self.bound,
             false => high < self.bound / far,

@@ -133,7 +133,9 @@ impl Trial {
             },
             ClientSpec::Control(control) => control.offered(self.clients),
             ClientSpec::Own(own) => match own.counts {
-                OwnCounts::Scheduled { per_second } => Some(per_second),
+                OwnCounts::Scheduled { per_second } | OwnCounts::ScheduledUnits { per_second } => {
+                    Some(per_second)
+                }
                 OwnCounts::Units | OwnCounts::Operations => None,
             },
             ClientSpec::Jobs(jobs) => jobs.offered(),
@@ -149,7 +151,7 @@ impl Trial {
             ClientSpec::Files(_) => Work::File,
             ClientSpec::Users(_) => Work::Transaction,
             ClientSpec::Own(ref own) => match own.counts {
-                OwnCounts::Units => Work::Transaction,
+                OwnCounts::Units | OwnCounts::ScheduledUnits { .. } => Work::Transaction,
                 OwnCounts::Scheduled { .. } | OwnCounts::Operations => Work::Operation,
             },
         }
@@ -162,7 +164,12 @@ impl Trial {
             ClientSpec::Mix(mix) if matches!(mix.pacing, Pacing::Open { .. }) => {
                 ArrivalPattern::Open
             }
-            ClientSpec::Own(own) if matches!(own.counts, OwnCounts::Scheduled { .. }) => {
+            ClientSpec::Own(own)
+                if matches!(
+                    own.counts,
+                    OwnCounts::Scheduled { .. } | OwnCounts::ScheduledUnits { .. }
+                ) =>
+            {
                 ArrivalPattern::Open
             }
             ClientSpec::Jobs(jobs) if jobs.offered().is_some() => ArrivalPattern::Open,

@@ -1,5 +1,6 @@
 //! The one screen of a check-up: what was measured, how sure it is, and what to make of it.
 
+use procedure::APPLICATIONS;
 use results::environment::TargetKind;
 use results::{Run, TargetDescription};
 use units::{Bytes, format_duration_ns};
@@ -60,6 +61,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
 /// What was measured, such as `Quick benchmark of /data`.
 pub(crate) fn title(run: &Run) -> String {
     let what = match run.settings.command.as_str() {
+        "run" if run.tables.iter().any(|it| it.name == APPLICATIONS) => "Application test of",
         "run" => "Quick benchmark of",
         "trial" => "Workload on",
         "curve" => "Load sweep of",

@@ -72,7 +72,7 @@ use parse::{
     parse_size, parse_span, parse_target, parse_trial_precision,
 };
 pub use positioning::PositioningArgs;
-pub use profile_choice::{ProfileChoice, profile_names};
+pub use profile_choice::{ProfileChoice, profile_choices};
 pub use rab::RabArgs;
 pub use random::{FilePart, RandomArgs};
 pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
@@ -274,8 +274,12 @@ pub struct RunArgs {
     /// 100 us ... that suit the storage].
     #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
-    /// Check an application's needs (docs/profiles.md) (repeatable). Exit codes as for --goal.
-    #[arg(long = "profile", value_name = "NAME", value_parser = profile_names())]
+    /// Measure what an application needs instead (docs/profiles.md); repeatable. Exit codes as for
+    /// --goal.
+    #[arg(
+        long = "profile", value_name = "NAME", value_parser = profile_choices(),
+        conflicts_with_all = ["levels", "clients_max"]
+    )]
     pub profiles: Vec<ProfileChoice>,
     /// Most concurrent reads in the load curve.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = within::<u32>(1..=4096))]

@@ -89,7 +89,7 @@ impl ClientSpec {
             Self::Jobs(_) => vec![OpKind::Read, OpKind::Write, OpKind::Trim],
             Self::Users(_) => Vec::new(),
             Self::Own(spec) => match spec.counts {
-                OwnCounts::Units => Vec::new(),
+                OwnCounts::Units | OwnCounts::ScheduledUnits { .. } => Vec::new(),
                 OwnCounts::Scheduled { .. } | OwnCounts::Operations => OPERATIONS.to_vec(),
             },
         }

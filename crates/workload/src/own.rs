@@ -21,6 +21,11 @@ pub enum OwnCounts {
         /// How many are due per second, on average.
         per_second: f64,
     },
+    /// Units of work that are due on a schedule.
+    ScheduledUnits {
+        /// How many are due per second, on average.
+        per_second: f64,
+    },
     /// Operations, each asked for when an earlier one is done.
     Operations,
 }

@@ -1,16 +1,17 @@
-//! Names of the profiles of goals.
+//! Names of the profiles of applications.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use procedure::{PROFILES, ProgramProfile};
+use procedure::{ApplicationProfile, profile_names, profile_text, read_profile};
 
-/// A set of goals.
-#[derive(Clone, Copy, Debug)]
-pub struct ProfileChoice(pub ProgramProfile);
+/// An application whose needs are measured.
+#[derive(Clone, Debug)]
+pub struct ProfileChoice(pub ApplicationProfile);
 
 /// Reads the name of a profile.
-pub fn profile_names() -> impl TypedValueParser<Value = ProfileChoice> {
-    PossibleValuesParser::new(PROFILES.map(|it| it.name)).try_map(|name| {
-        let found = PROFILES.into_iter().find(|it| it.name == name);
-        found.map(ProfileChoice).ok_or("unknown profile")
+pub fn profile_choices() -> impl TypedValueParser<Value = ProfileChoice> {
+    PossibleValuesParser::new(profile_names()).try_map(|name| {
+        let text = profile_text(&name).ok_or("unknown profile")?;
+        let read = read_profile(&name, text).map_err(|_| "a profile that cannot be read");
+        read.map(ProfileChoice)
     })
 }

@@ -2,13 +2,17 @@
 
 use clap::CommandFactory as _;
 use drivers::Caching;
+use host::environment;
+use kinds::application::{ApplicationRequest, measure_applications};
 use kinds::check_up::{CheckUpRequest, check_up};
 use kinds::stage::Show;
-use procedure::Requirement;
+use lab::bench::BenchRequest;
+use procedure::{ApplicationProfile, Requirement};
 use results::Setup;
+use units::Duration;
 
 use crate::args::parse::same_percentile;
-use crate::args::{RUN_BUDGET, RunArgs, Seekstone};
+use crate::args::{ProfileChoice, RUN_BUDGET, RunArgs, Seekstone};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::{bench_request, levels};
@@ -37,32 +41,48 @@ impl MeasuringCommand for RunArgs {
             &self.reach,
             (&self.common, setup),
         )?;
+        let budget = RUN_BUDGET.fit(self.budget, [&self.target], &mut bench.setup);
+        if !self.profiles.is_empty() {
+            return Ok(self.applications(bench, budget));
+        }
         let request = CheckUpRequest {
-            budget: RUN_BUDGET.fit(self.budget, [&self.target], &mut bench.setup),
             bench,
+            budget,
             levels,
             percentile,
             clients_max: self.clients_max,
-            goals: goals(self),
+            goals: self.common.goals.clone(),
         };
-        let goals = request.goals.clone();
         let bench = request.bench.clone();
         let measure = move |interrupt: &_, show: Show<'_>| check_up(&request, interrupt, show);
-        Ok(Ready {
-            goals,
-            ..Ready::new(&self.common, &bench, measure)
-        })
+        Ok(Ready::new(&self.common, &bench, measure))
     }
 }
 
-/// The goals that were typed, and those of the profiles; what two profiles ask for, once.
-fn goals(args: &RunArgs) -> Vec<Requirement> {
-    let of_profiles = args.profiles.iter().flat_map(|it| it.0.requirements());
-    let mut goals = args.common.goals.clone();
-    for goal in of_profiles {
-        if !goals.contains(&goal) {
-            goals.push(goal);
+impl RunArgs {
+    /// What applications need, in place of the check-up.
+    fn applications(&self, bench: BenchRequest, budget: Duration) -> Ready<'_> {
+        let mut profiles: Vec<ApplicationProfile> = Vec::new();
+        for ProfileChoice(profile) in &self.profiles {
+            if !profiles.contains(profile) {
+                profiles.push(profile.clone());
+            }
+        }
+        let mut goals: Vec<Requirement> = Vec::new();
+        goals.extend(profiles.iter().flat_map(ApplicationProfile::requirements));
+        goals.extend(self.common.goals.iter().cloned());
+        let request = ApplicationRequest {
+            bench: bench.clone(),
+            budget,
+            profiles,
+            cores: environment::capture().cpus_allowed,
+            goals: self.common.goals.clone(),
+        };
+        let measure =
+            move |interrupt: &_, show: Show<'_>| measure_applications(&request, interrupt, show);
+        Ready {
+            goals,
+            ..Ready::new(&self.common, &bench, measure)
         }
     }
-    goals
 }

@@ -182,37 +182,6 @@ fn reads_and_writes_of_a_mix_have_goals_of_their_own() {
 }
 
 #[test]
-fn a_check_up_is_held_against_a_profile() {
-    let args = [
-        "run",
-        "sim:mm1?mean=1ms",
-        "--seed",
-        "1",
-        "--budget",
-        "10min",
-        "-q",
-    ];
-    let more = [
-        "--profile",
-        "etcd",
-        "--goal",
-        "random_read.mean <= 6ms @ 800/s",
-    ];
-    let ended = Scratch::new().check(&[&args[..], &more].concat(), 0, "random_read.mean <= 6ms");
-    for met in [
-        "PASS durable_write.p99 <= 10ms",
-        "PASS durable_write.iops >= 500/s",
-    ] {
-        assert!(ended.stdout.contains(met), "{}", ended.stdout);
-    }
-    Scratch::new().check(
-        &["run", "--profile", "oracle"],
-        2,
-        "postgres, mysql, etcd, kafka, video",
-    );
-}
-
-#[test]
 fn a_row_of_a_check_up_has_a_goal_of_its_own() {
     let args = [
         "run",

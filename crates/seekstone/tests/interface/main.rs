@@ -18,6 +18,7 @@ mod kinds;
 mod limits;
 mod outputs;
 mod pipes;
+mod profiles;
 mod readers;
 mod repeat;
 mod serve;

@@ -17,9 +17,11 @@ use workload::{
 
 /// What a log does.
 #[derive(Clone, Debug)]
-pub(super) struct LogSpec {
+pub(crate) struct LogSpec {
     /// File or device.
     pub target: TargetId,
+    /// First byte of the log.
+    pub offset: u64,
     /// Bytes of the log, a multiple of `unit`; after its end it begins anew.
     pub len: u64,
     /// Bytes of a record.
@@ -65,7 +67,7 @@ struct WriteAheadLog {
     think: Option<GapProcess>,
     /// The n-th record to be committed draws the n-th think time, whoever wrote it.
     gaps: Stream,
-    /// Where the next append goes.
+    /// Where in the log the next append goes.
     at: u64,
     /// When the records are due of writers that think.
     coming: BinaryHeap<Reverse<Instant>>,
@@ -145,7 +147,7 @@ impl WriteAheadLog {
         }
         let op = Op::Write {
             target: self.spec.target,
-            offset: self.at,
+            offset: self.spec.offset + self.at,
             len: len as u32,
             durability: self.spec.durability,
         };

@@ -4,7 +4,7 @@
 //! The log is written once before it is measured, as databases use their segments again: an append
 //! does not lengthen the file. `copy` and `files` measure what a growing file costs.
 
-mod log;
+pub(crate) mod log;
 
 use std::sync::Arc;
 
@@ -130,6 +130,7 @@ impl Wal {
         let think = settings.optional("think").unwrap_or_default();
         let spec = LogSpec {
             target: MAIN_DIRECT,
+            offset: 0,
             len: settings.value::<Bytes>("size").0,
             record: settings.value::<Bytes>("record").0 as u32,
             unit: match caching {
