@@ -1,6 +1,7 @@
 //! Developer commands.
 //!
 //! `cargo xtask tidy` checks what no compiler does; `cargo xtask suite` runs all tests,
+//! `cargo xtask suite --scratch DIR` does so with their files there,
 //! `cargo xtask suite --slowest N` says which cost most;
 //! `cargo xtask bench` measures us beside fio, `cargo xtask bench build` the build;
 //! `cargo xtask tables` writes the tables of docs/devices.md anew, `cargo xtask schema` the
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["tidy"] => tidy::tidy(),
         ["suite"] => suite::suite(),
+        ["suite", "--scratch", folder] => suite::suite_in(folder),
         ["suite", "--slowest", count] => match count.parse() {
             Ok(count) => slowest::slowest(count),
             Err(_) => Err(anyhow::anyhow!("--slowest {count}: how many tests?")),
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
         ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
             eprintln!(
-                "usage: cargo xtask tidy | cargo xtask suite [--slowest N] | \
+                "usage: cargo xtask tidy | cargo xtask suite [--scratch DIR | --slowest N] | \
                  cargo xtask tables | cargo xtask schema | cargo xtask metrics | \
                  cargo xtask bench [--tiny] [--rounds N] | \
                  cargo xtask bench build | \

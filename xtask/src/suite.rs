@@ -3,6 +3,7 @@
 //! Cargo runs one program of tests after the other, and each ends with its longest test alone on
 //! one processor. Here the longest programs begin first, one for each processor, and those that
 //! measure real time run by themselves at the end. What a test skipped is listed by its name.
+//! `--scratch DIR` has them measure on the file system of another directory.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -97,6 +98,28 @@ pub fn suite() -> Result<()> {
         tally.ignored
     );
     ensure!(tally.broken.is_empty(), "tests failed");
+    Ok(())
+}
+
+/// The same with the files of tests in `folder`: it stands, for what is started here alone, where
+/// Cargo has them keep their files, and is their temporary directory.
+pub fn suite_in(folder: &str) -> Result<()> {
+    let program = std::env::current_exe()?;
+    let build = program.ancestors().nth(2).context("no build directory")?;
+    let script = "mount --bind \"$0\" \"$1\" && exec \"$2\" suite";
+    let status = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, folder])
+        .args([&build.join("tmp"), &program])
+        .env(
+            "TMPDIR",
+            std::fs::canonicalize(folder).context(folder.to_owned())?,
+        )
+        .status()
+        .context("unshare")?;
+    ensure!(
+        status.success(),
+        "the suite failed, or root is needed to mount {folder}"
+    );
     Ok(())
 }
 
@@ -227,9 +250,13 @@ impl TestCount {
                 self.skipped.insert(format!("{name} {test}:{why}"));
             }
         }
+        // Those that tell it past what is kept of a test name themselves.
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let told = errors.lines().filter_map(|it| it.strip_prefix(SKIPPED));
+        self.skipped.extend(told.map(|why| format!("{name}{why}")));
         // A benchmark that runs a little of itself counts nothing.
         if !output.status.success() {
-            println!("{text}{}", String::from_utf8_lossy(&output.stderr));
+            println!("{text}{errors}");
             let failed = text.lines().filter_map(|line| {
                 let line = line.strip_prefix("test ")?;
                 line.strip_suffix(" ... FAILED")
@@ -275,12 +302,15 @@ mod tests {
         let output = Output {
             status: std::process::ExitStatus::default(),
             stdout: text.into(),
-            stderr: Vec::new(),
+            stderr: "skipped: c::d: no mkfs.ext4\n".into(),
         };
         let mut tally = TestCount::default();
         tally.add(&program, Ok(output), 0.1);
         assert_eq!((tally.passed, tally.broken.len()), (1, 0));
         let skipped: Vec<_> = tally.skipped.into_iter().collect();
-        assert_eq!(skipped, ["lab/lab a::b: no fio"]);
+        assert_eq!(
+            skipped,
+            ["lab/lab a::b: no fio", "lab/lab c::d: no mkfs.ext4"]
+        );
     }
 }
