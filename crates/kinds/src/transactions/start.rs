@@ -1,7 +1,7 @@
 //! The instant at which users start: after a delay, at a time of day, or at a moment.
 
 use std::str::FromStr;
-use std::time::Duration as StdDuration;
+use std::time::{Duration as StdDuration, Instant};
 
 use jiff::{SignedDuration, Timestamp, Zoned, civil};
 use results::{Warning, WarningCode};
@@ -76,10 +76,8 @@ impl StartAt {
             }
             Self::Moment(moment) => moment,
         };
-        let all = match self {
-            Self::After(delay) => delay,
-            Self::Moment(moment) => left_until(moment),
-        };
+        let begun = Instant::now();
+        let all = self.left(Duration::ZERO, Timestamp::now());
         let title = format!(
             "waiting {} for {}",
             format_duration_ns(all.as_nanos() as f64),
@@ -98,7 +96,8 @@ impl StartAt {
             ).advise("Use a later one.")));
         }
         loop {
-            let left = left_until(moment);
+            let passed = Duration::from_nanos(begun.elapsed().as_nanos() as u64);
+            let left = self.left(passed, Timestamp::now());
             if left == Duration::ZERO {
                 return Ok(None);
             }
@@ -114,6 +113,18 @@ impl StartAt {
                 glimpse: None,
             });
             std::thread::sleep(StdDuration::from_nanos(left.min(LOOK_EVERY).as_nanos()));
+        }
+    }
+
+    /// What is left of a wait that began `passed` ago, at `now` of the wall clock. That may be set
+    /// meanwhile: a moment follows it, a delay stays as long as it was asked for.
+    fn left(self, passed: Duration, now: Timestamp) -> Duration {
+        match self {
+            Self::After(delay) => delay.saturating_sub(passed),
+            Self::Moment(moment) => {
+                let left = moment.duration_since(now).as_nanos();
+                Duration::from_nanos(u64::try_from(left).unwrap_or(0))
+            }
         }
     }
 }
@@ -136,11 +147,6 @@ fn next(time: civil::Time, now: &Zoned) -> Result<Timestamp, String> {
 fn time_of_day(moment: Timestamp) -> String {
     let here = moment.to_zoned(jiff::tz::TimeZone::system());
     here.strftime("%H:%M:%S").to_string()
-}
-
-fn left_until(moment: Timestamp) -> Duration {
-    let left = moment.duration_since(Timestamp::now()).as_nanos();
-    Duration::from_nanos(u64::try_from(left).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -172,5 +178,27 @@ mod tests {
         check("tomorrow", "use a delay");
         check("25:00:00", "use a delay");
         check("", "use a delay");
+    }
+
+    /// A delay was counted on the wall clock: set back by an hour, it lasted an hour more.
+    #[test]
+    fn a_clock_that_is_set_moves_moments_and_no_delays() {
+        let moment: Timestamp = "2031-05-01T12:00:30Z".parse().expect("a moment");
+        let (delay, passed) = (Duration::from_secs(30), Duration::from_secs(10));
+        for (now, until_moment) in [
+            ("2031-05-01T12:00:10Z", 20),
+            ("2031-05-01T11:00:10Z", 3620),
+            ("2031-05-01T13:00:10Z", 0),
+        ] {
+            let now: Timestamp = now.parse().expect("a moment");
+            let left = |start: StartAt| start.left(passed, now);
+            assert_eq!(
+                left(StartAt::After(delay)),
+                Duration::from_secs(20),
+                "{now}"
+            );
+            let expected = Duration::from_secs(until_moment);
+            assert_eq!(left(StartAt::Moment(moment)), expected, "{now}");
+        }
     }
 }
