@@ -166,7 +166,9 @@ pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
 /// The doubt that this program itself stood still: what was outstanding then took as much longer,
 /// whatever the storage did.
 pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Option<Warning> {
+    // What lies behind the end of a short trial, before this program ran again, paused nothing.
     let Standstill { total, longest } = known.standstill;
+    let (total, longest) = (total.min(known.elapsed), longest.min(known.elapsed));
     let share = total.as_secs_f64() / known.elapsed.as_secs_f64().max(1e-9);
     if longest.as_nanos() < STALL_NS && share < STANDSTILL_DOUBT {
         return None;
@@ -332,6 +334,13 @@ mod tests {
         check((millis(600), millis(30)), Some(Severity::Warning), false);
         check((millis(400), millis(30)), None, false);
         check((Duration::ZERO, Duration::ZERO), None, false);
+        // A trial of 22 ms was "paused for 36.6 ms, 164 % of the trial".
+        let beyond = known(millis(16_400), millis(16_400));
+        let said = standstill(&Measurement::empty(), &beyond).expect("a warning");
+        assert!(
+            said.text().contains("for 10.0 s, 100 % of the trial"),
+            "{said:?}"
+        );
     }
 
     #[test]
