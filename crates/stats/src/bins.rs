@@ -130,6 +130,24 @@ impl LogBins {
         self.counts.iter().sum()
     }
 
+    /// Whether bins that were read from elsewhere are such as this type makes: in order, each with
+    /// values, and few enough of them to be added up.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let sum = self
+            .counts
+            .iter()
+            .try_fold(0_u64, |sum, &count| sum.checked_add(count));
+        self.bins.len() == self.counts.len()
+            && self.bins.is_sorted_by(|one, next| one < next)
+            && self
+                .bins
+                .last()
+                .is_none_or(|&last| usize::from(last) < BIN_COUNT)
+            && !self.counts.contains(&0)
+            && sum.is_some()
+    }
+
     /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {

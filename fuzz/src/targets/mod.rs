@@ -30,6 +30,7 @@ mod system_facts;
 mod system_text;
 mod trace_csv;
 mod units;
+mod watch_window;
 mod wire;
 mod workload;
 mod workload_file;
@@ -69,6 +70,7 @@ pub const READERS: &[(&str, Reader)] = &[
     ("system_text", system_text::read),
     ("trace_csv", trace_csv::read),
     ("units", units::read),
+    ("watch_window", watch_window::read),
     ("wire", wire::read),
     ("workload", workload::read),
     ("workload_file", workload_file::read),

@@ -1,0 +1,18 @@
+//! What a storage did over days, from probes of it: minutes with mergeable histograms within a
+//! budget of bytes, changes of its level, and the events that they are.
+//!
+//! Knows nothing about clocks, files or threads: the same probes give the same windows and events.
+
+mod detector;
+mod event;
+mod share_cells;
+mod times;
+mod usual;
+mod window;
+
+pub use detector::{ChangeDetector, ChangeFound};
+pub use event::SlowEvent;
+pub use times::ProbeTimes;
+pub use window::{
+    StoredWindow, WINDOW_SECONDS, WatchCounter, WatchWindow, WindowError, next_merge,
+};

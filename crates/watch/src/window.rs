@@ -1,0 +1,194 @@
+//! Windows of a minute, their form in bytes, and which of them become an hour.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::times::ProbeTimes;
+
+/// Length of a window as it is measured.
+pub const WINDOW_SECONDS: u64 = 60;
+/// What windows are merged into, one after the other, when there is no room for all.
+const MERGED_SECONDS: [u64; 2] = [3_600, 86_400];
+/// The first byte of a window's form.
+const FORM: u8 = 1;
+
+units::words! {
+    /// What is counted beside the probes. A maximum is merged as one, all else as a sum.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    )]
+    pub enum WatchCounter {
+        DeviceReads = "device_reads",
+        DeviceReadBytes = "device_read_bytes",
+        DeviceWrites = "device_writes",
+        DeviceWrittenBytes = "device_written_bytes",
+        /// Time in which the device had a request, ms.
+        DeviceBusyMs = "device_busy_ms",
+        /// Requests at the device in one look, at most.
+        DeviceQueueMax = "device_queue_max",
+        /// Time in which a task waited for storage, us.
+        PressureIoUs = "pressure_io_us",
+        /// Time in which a task waited for a processor, us.
+        PressureCpuUs = "pressure_cpu_us",
+        /// Time in which a task waited for memory, us.
+        PressureMemoryUs = "pressure_memory_us",
+        /// Bytes of dirty pages in one look, at most.
+        DirtyBytesMax = "dirty_bytes_max",
+        /// Bytes under writeback in one look, at most.
+        WritebackBytesMax = "writeback_bytes_max",
+        /// Processor time taken by the hypervisor, ms.
+        StealMs = "steal_ms",
+    }
+}
+
+impl WatchCounter {
+    /// The figure of both windows together.
+    #[must_use]
+    pub const fn join(self, one: u64, other: u64) -> u64 {
+        let is_maximum = matches!(
+            self,
+            Self::DeviceQueueMax | Self::DirtyBytesMax | Self::WritebackBytesMax
+        );
+        match is_maximum && one > other {
+            true => one,
+            false if is_maximum => other,
+            false => one.saturating_add(other),
+        }
+    }
+}
+
+/// What was seen of a target in a minute, or in minutes that were merged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchWindow {
+    /// When it began: seconds since 1970 in UTC.
+    pub start_s: u64,
+    /// From its beginning to the end of its last minute, seconds.
+    pub span_s: u64,
+    /// Reads that the storage answered.
+    pub reads: ProbeTimes,
+    /// Writes with `fdatasync` that it answered.
+    pub syncs: ProbeTimes,
+    /// Probes that it refused with an error.
+    pub failed: u64,
+    /// Probes issued late by this program: their times are not the storage's.
+    pub late: u64,
+    /// Probes under way while this process stood still.
+    pub stopped: u64,
+    /// Probes left out since the device's queue was long.
+    pub withheld: u64,
+    /// What was counted beside them.
+    pub counters: BTreeMap<WatchCounter, u64>,
+}
+
+/// Why bytes are no window.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WindowError {
+    /// A later program wrote it.
+    #[error("a window of the form {0}, which only a newer seekstone reads")]
+    Form(u8),
+    /// It is cut short or changed.
+    #[error("the bytes of a window are damaged")]
+    Damaged,
+}
+
+impl WatchWindow {
+    /// An empty window.
+    #[must_use]
+    pub fn new(start_s: u64, span_s: u64) -> Self {
+        Self {
+            start_s,
+            span_s,
+            ..Self::default()
+        }
+    }
+
+    /// The window in which that second lies.
+    #[must_use]
+    pub fn at(second: u64) -> Self {
+        Self::new(second - second % WINDOW_SECONDS, WINDOW_SECONDS)
+    }
+
+    /// Adds a figure of a counter.
+    pub fn count(&mut self, counter: WatchCounter, figure: u64) {
+        let known = self.counters.entry(counter).or_default();
+        *known = counter.join(*known, figure);
+    }
+
+    /// Adds all of `other`, whichever is earlier.
+    pub fn merge(&mut self, other: &Self) {
+        let end = |it: &Self| it.start_s.saturating_add(it.span_s);
+        let end = end(self).max(end(other));
+        self.start_s = self.start_s.min(other.start_s);
+        self.span_s = end - self.start_s;
+        self.reads.merge(&other.reads);
+        self.syncs.merge(&other.syncs);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.late = self.late.saturating_add(other.late);
+        self.stopped = self.stopped.saturating_add(other.stopped);
+        self.withheld = self.withheld.saturating_add(other.withheld);
+        for (&counter, &figure) in &other.counters {
+            self.count(counter, figure);
+        }
+    }
+
+    /// Its form in bytes, some two for each bin that holds something.
+    ///
+    /// # Panics
+    /// Never: memory takes any window.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_extend(self, vec![FORM]).expect("memory takes a window")
+    }
+
+    /// Reads what [`WatchWindow::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When they are damaged, or in a form of a later version.
+    // fuzzed: watch_window
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, WindowError> {
+        match bytes.split_first() {
+            Some((&FORM, rest)) => {
+                let window: Option<Self> = postcard::from_bytes(rest).ok();
+                window.filter(Self::is_sound).ok_or(WindowError::Damaged)
+            }
+            Some((&form, _)) => Err(WindowError::Form(form)),
+            None => Err(WindowError::Damaged),
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.reads.is_sound() && self.syncs.is_sound()
+    }
+}
+
+/// A window in the archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredWindow {
+    pub start_s: u64,
+    pub span_s: u64,
+    pub bytes: u64,
+}
+
+/// Which windows, in order of time, are merged next so that all keep within `budget` bytes: the
+/// minutes of the oldest hour, later the hours of the oldest day. `None` within the budget, and
+/// where nothing is left to merge. The newest hour stays as it is.
+#[must_use]
+pub fn next_merge(stored: &[StoredWindow], budget: u64) -> Option<Range<usize>> {
+    let bytes: u64 = stored.iter().map(|it| it.bytes).sum();
+    if bytes <= budget {
+        return None;
+    }
+    let newest = stored.last()?.start_s;
+    MERGED_SECONDS.iter().find_map(|&length| {
+        let block = |it: &StoredWindow| it.start_s / length;
+        let mut from = 0;
+        let mut blocks = stored.chunk_by(|one, other| block(one) == block(other));
+        blocks.find_map(|windows| {
+            let range = from..from + windows.len();
+            from = range.end;
+            (windows.len() > 1 && block(&windows[0]) < newest / length).then_some(range)
+        })
+    })
+}
