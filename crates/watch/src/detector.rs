@@ -23,6 +23,13 @@ const OVER: f64 = 7.0;
 /// An event that lasts so long is what is usual from then on.
 const STAYS_MS: u64 = 3_600_000;
 
+/// A probe without an answer begins an event after this long ...
+const UNANSWERED_MIN_MS: u64 = 1_000;
+/// ... and so many times the longest that is usual. Nothing is usual at first.
+const UNANSWERED_TIMES: u64 = 10;
+/// The shift of an event that a probe without an answer began.
+const UNANSWERED_SHIFT: usize = SHIFTS.len() - 1;
+
 /// What a probe began or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeFound {
@@ -44,10 +51,12 @@ struct SinceZero {
 impl SinceZero {
     /// Adds a time and what it says.
     fn add(&mut self, at_ms: u64, time_ns: u64, evidence: f64) {
-        if self.times.count() == 0 {
-            self.begin_ms = at_ms;
-        }
-        self.last_ms = at_ms;
+        // Probes are answered in any order.
+        self.begin_ms = match self.times.count() {
+            0 => at_ms,
+            _ => self.begin_ms.min(at_ms),
+        };
+        self.last_ms = self.last_ms.max(at_ms);
         self.times.record(time_ns);
         self.statistic += evidence;
     }
@@ -61,6 +70,8 @@ struct Going {
     begin_ms: u64,
     last_ms: u64,
     times: ProbeTimes,
+    /// How long a probe has waited that is not answered yet, ns.
+    waited_ns: u64,
     /// Times that may be after its end.
     after: SinceZero,
 }
@@ -122,9 +133,42 @@ impl ChangeDetector {
             begin_ms: tail.begin_ms,
             last_ms: tail.last_ms,
             times: tail.times,
+            waited_ns: 0,
             after: SinceZero::default(),
         });
         ChangeFound::Began(self.event().expect("it goes on"))
+    }
+
+    /// Says that a probe that was due at `due_ms` has no answer yet, and it is `now_ms`.
+    pub fn unanswered(&mut self, due_ms: u64, now_ms: u64) -> Option<ChangeFound> {
+        let waited_ms = now_ms.saturating_sub(due_ms);
+        let waited_ns = waited_ms.saturating_mul(1_000_000);
+        if let Some(going) = &mut self.going {
+            going.waited_ns = going.waited_ns.max(waited_ns);
+            return None;
+        }
+        let longest_ns = self.usual.times().max_ns();
+        let is_long = waited_ms >= UNANSWERED_MIN_MS
+            && self.cells.is_some()
+            && waited_ns >= longest_ns.saturating_mul(UNANSWERED_TIMES);
+        if !is_long {
+            return None;
+        }
+        let since = SinceZero {
+            begin_ms: due_ms,
+            last_ms: due_ms,
+            ..SinceZero::default()
+        };
+        let began = self.begin(UNANSWERED_SHIFT, since);
+        let going = self.going.as_mut()?;
+        going.waited_ns = waited_ns;
+        Some(match began {
+            ChangeFound::Began(event) => ChangeFound::Began(SlowEvent {
+                worst_ns: waited_ns,
+                ..event
+            }),
+            ended @ ChangeFound::Ended(_) => ended,
+        })
     }
 
     /// Takes a time of the event that goes on.
@@ -134,7 +178,7 @@ impl ChangeDetector {
         if going.after.statistic <= 0.0 {
             let after = std::mem::take(&mut going.after);
             going.times.merge(&after.times);
-            going.last_ms = after.last_ms;
+            going.last_ms = going.last_ms.max(after.last_ms);
         }
         let is_over = going.after.statistic >= OVER;
         let stays = due_ms.saturating_sub(going.begin_ms) >= STAYS_MS;
@@ -161,7 +205,7 @@ impl ChangeDetector {
             begin_ms: going.begin_ms,
             end_ms: None,
             probes: going.times.count(),
-            worst_ns: going.times.max_ns(),
+            worst_ns: going.times.max_ns().max(going.waited_ns),
             p99_ns: going.times.quantile_or_max(0.99),
             usual_p99_ns: self.usual.times().quantile_or_max(0.99),
             stays: false,
@@ -177,10 +221,15 @@ impl ChangeDetector {
     /// To be told once a minute: its times are usual ones, unless it had an event.
     pub fn end_minute(&mut self) {
         let minute = std::mem::take(&mut self.minute);
+        self.learn(&minute);
+    }
+
+    /// Takes the times of a minute for usual ones.
+    pub fn learn(&mut self, minute: &ProbeTimes) {
         if minute.count() == 0 {
             return;
         }
-        self.usual.add(&minute);
+        self.usual.add(minute);
         if self.usual.times().count() >= USUAL_MIN {
             self.cells = Some(ShareCells::of(self.usual.times().bins()));
         }

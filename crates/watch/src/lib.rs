@@ -5,13 +5,17 @@
 
 mod detector;
 mod event;
+mod prober;
 mod share_cells;
+mod target_watch;
 mod times;
 mod usual;
 mod window;
 
 pub use detector::{ChangeDetector, ChangeFound};
 pub use event::SlowEvent;
+pub use prober::{PROBE_BYTES, PROBES_AT_ONCE, Probe, ProbeKind, ProbePlan, Prober};
+pub use target_watch::{TargetWatch, WatchNews, WatchTotals};
 pub use times::ProbeTimes;
 pub use window::{
     StoredWindow, WINDOW_SECONDS, WatchCounter, WatchWindow, WindowError, next_merge,

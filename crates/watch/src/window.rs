@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::prober::ProbeKind;
 use crate::times::ProbeTimes;
 
 /// Length of a window as it is measured.
@@ -108,6 +109,23 @@ impl WatchWindow {
     #[must_use]
     pub fn at(second: u64) -> Self {
         Self::new(second - second % WINDOW_SECONDS, WINDOW_SECONDS)
+    }
+
+    /// The times of a kind of probe.
+    #[must_use]
+    pub const fn times(&self, kind: ProbeKind) -> &ProbeTimes {
+        match kind {
+            ProbeKind::Read => &self.reads,
+            ProbeKind::Sync => &self.syncs,
+        }
+    }
+
+    /// The same to add to.
+    pub(crate) const fn times_mut(&mut self, kind: ProbeKind) -> &mut ProbeTimes {
+        match kind {
+            ProbeKind::Read => &mut self.reads,
+            ProbeKind::Sync => &mut self.syncs,
+        }
     }
 
     /// Adds a figure of a counter.

@@ -1,0 +1,264 @@
+//! Probes a driver gently: operations of 4 KiB at random instants, few of them at once.
+//!
+//! A probe that falls due while as many as may be are under way is not issued: it waits, and ends
+//! when room is made. So a stall of the storage is seen by all who would have come in it, and its
+//! end brings no burst.
+
+use std::collections::VecDeque;
+
+use engine::{Driver, DriverError};
+use random::{GapProcess, GapShape, Purpose, Stream};
+use serde::{Deserialize, Serialize};
+use units::{Duration, Instant};
+use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId};
+
+/// Bytes that a probe moves.
+pub const PROBE_BYTES: u32 = 4096;
+/// Probes of a kind that are under way at once.
+const OUTSTANDING_MAX: usize = 2;
+/// Probes that a driver must have room for.
+pub const PROBES_AT_ONCE: usize = OUTSTANDING_MAX * ProbeKind::ALL.len();
+/// Probes that wait, at most: of later ones nothing is known but their number.
+const WAITING_MAX: usize = 100_000;
+/// One probe of so many is issued while the device's queue is long.
+const HELD_BACK: u64 = 10;
+
+units::words! {
+    /// What a probe does.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    )]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ProbeKind {
+        /// Reads a block.
+        Read = "read",
+        /// Writes a block of its own file, with `fdatasync`.
+        Sync = "sync",
+    }
+}
+
+/// A probe that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    pub kind: ProbeKind,
+    /// When it was to be issued.
+    pub due: Instant,
+    /// When it was done, or when one before it made room.
+    pub completed: Instant,
+    /// How late this program issued it.
+    pub lateness: Duration,
+    /// How it ended; a probe that was never issued ended well.
+    pub result: Result<(), Errno>,
+}
+
+impl Probe {
+    /// What the storage let it wait: from due to completed, without this program's lateness.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.completed.since(self.due).saturating_sub(self.lateness)
+    }
+}
+
+/// What is probed, and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbePlan {
+    /// Mean time from one probe of a kind to the next, above zero.
+    pub every: Duration,
+    /// Bytes of the target that may be read, and for `Sync` written: a block at least.
+    pub size: u64,
+    /// Whether blocks are also written with `fdatasync`: to a file of our own alone.
+    pub syncs: bool,
+    pub seed: u64,
+}
+
+/// The probes of one kind.
+#[derive(Debug)]
+struct Arrivals {
+    kind: ProbeKind,
+    gaps: GapProcess,
+    arrivals: Stream,
+    addresses: Stream,
+    due: Instant,
+    arrived: u64,
+    /// When those under way were due.
+    under_way: Vec<Instant>,
+    waiting: VecDeque<Instant>,
+}
+
+impl Arrivals {
+    fn new(kind: ProbeKind, plan: &ProbePlan, start: Instant) -> Self {
+        let mean_ns = plan.every.as_nanos() as f64;
+        let client = kind as u64;
+        let mut gaps = GapProcess::new(GapShape::Exponential, mean_ns).expect("above zero");
+        let mut arrivals = Stream::new(plan.seed, client, Purpose::Arrival);
+        let first = Duration::from_nanos(gaps.next_gap_ns(&mut arrivals));
+        Self {
+            kind,
+            gaps,
+            arrivals,
+            addresses: Stream::new(plan.seed, client, Purpose::Address),
+            due: start + first,
+            arrived: 0,
+            under_way: Vec::with_capacity(OUTSTANDING_MAX),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// The instant of the next, which is then followed by another.
+    fn next(&mut self) -> Instant {
+        let due = self.due;
+        let gap = self.gaps.next_gap_ns(&mut self.arrivals);
+        self.due = due + Duration::from_nanos(gap);
+        self.arrived += 1;
+        due
+    }
+
+    fn request(&mut self, due: Instant, size: u64) -> Request {
+        let len = PROBE_BYTES;
+        let blocks = (size / u64::from(len)).max(1);
+        let offset = u64::from(len) * self.addresses.below(blocks);
+        let target = TargetId(0);
+        let op = match self.kind {
+            ProbeKind::Read => Op::Read {
+                target,
+                offset,
+                len,
+            },
+            ProbeKind::Sync => Op::Write {
+                target,
+                offset,
+                len,
+                durability: Durability::DataSynced,
+            },
+        };
+        Request::new(ClientId(self.kind as u32), due, op)
+    }
+}
+
+/// Issues probes to a driver.
+#[derive(Debug)]
+pub struct Prober {
+    size: u64,
+    kinds: Vec<Arrivals>,
+    is_held_back: bool,
+    withheld: u64,
+    done: Vec<Completion>,
+}
+
+impl Prober {
+    /// A prober whose first probes come after `start`.
+    ///
+    /// # Panics
+    /// When the mean time between probes is zero.
+    #[must_use]
+    pub fn new(plan: &ProbePlan, start: Instant) -> Self {
+        let kinds = match plan.syncs {
+            true => &ProbeKind::ALL[..],
+            false => &[ProbeKind::Read],
+        };
+        let kinds = kinds.iter().map(|&kind| Arrivals::new(kind, plan, start));
+        Self {
+            size: plan.size,
+            kinds: kinds.collect(),
+            is_held_back: false,
+            withheld: 0,
+            done: Vec::new(),
+        }
+    }
+
+    /// Issue one probe of ten from now on, or all.
+    pub fn hold_back(&mut self, is_held_back: bool) {
+        self.is_held_back = is_held_back;
+    }
+
+    /// How many were left out since this was asked last.
+    pub fn take_withheld(&mut self) -> u64 {
+        std::mem::take(&mut self.withheld)
+    }
+
+    /// When the oldest probe of a kind was due that is not answered yet.
+    #[must_use]
+    pub fn oldest_due(&self, kind: ProbeKind) -> Option<Instant> {
+        let mut kinds = self.kinds.iter();
+        let of = kinds.find(|it| it.kind == kind)?;
+        of.under_way.iter().chain(&of.waiting).min().copied()
+    }
+
+    /// Issue what falls due until `end`, and append what is over to `probes`.
+    ///
+    /// # Errors
+    /// When the driver is broken.
+    pub fn run_until(
+        &mut self,
+        driver: &mut dyn Driver,
+        end: Instant,
+        probes: &mut Vec<Probe>,
+    ) -> Result<(), DriverError> {
+        loop {
+            let now = driver.now();
+            self.issue(driver, now)?;
+            if now >= end {
+                return Ok(());
+            }
+            let due = self.kinds.iter().map(|it| it.due).min();
+            let deadline = due.map_or(end, |due| due.min(end));
+            let mut done = std::mem::take(&mut self.done);
+            driver.wait(Some(deadline), &mut done)?;
+            for completion in done.drain(..) {
+                self.take(&completion, probes);
+            }
+            self.done = done;
+        }
+    }
+
+    fn issue(&mut self, driver: &mut dyn Driver, now: Instant) -> Result<(), DriverError> {
+        let blocked_until = driver.blocked_until();
+        for kind in &mut self.kinds {
+            while kind.due <= now {
+                let due = kind.next();
+                if self.is_held_back && !kind.arrived.is_multiple_of(HELD_BACK) {
+                    self.withheld += 1;
+                } else if kind.under_way.len() < OUTSTANDING_MAX {
+                    let mut request = kind.request(due, self.size);
+                    request.ready = due.max(blocked_until);
+                    kind.under_way.push(due);
+                    driver.submit(request)?;
+                } else if kind.waiting.len() < WAITING_MAX {
+                    kind.waiting.push_back(due);
+                } else {
+                    self.withheld += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A probe is over, and with it those that waited for room.
+    fn take(&mut self, completion: &Completion, probes: &mut Vec<Probe>) {
+        let asks = |it: &&mut Arrivals| it.kind as u32 == completion.request.client.0;
+        let Some(kind) = self.kinds.iter_mut().find(asks) else {
+            return;
+        };
+        let due = completion.request.due;
+        if let Some(at) = kind.under_way.iter().position(|it| *it == due) {
+            kind.under_way.swap_remove(at);
+        }
+        probes.push(Probe {
+            kind: kind.kind,
+            due,
+            completed: completion.completed,
+            lateness: completion.lateness(),
+            result: completion.result.map(|_| ()),
+        });
+        let before = |due: &Instant| *due <= completion.completed;
+        while let Some(due) = kind.waiting.pop_front_if(|it| before(it)) {
+            probes.push(Probe {
+                kind: kind.kind,
+                due,
+                completed: completion.completed,
+                lateness: Duration::ZERO,
+                result: Ok(()),
+            });
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What is known of one target: its present minute, what is usual, its events.
+
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+use crate::detector::{ChangeDetector, ChangeFound};
+use crate::event::SlowEvent;
+use crate::prober::{Probe, ProbeKind};
+use crate::window::{WINDOW_SECONDS, WatchCounter, WatchWindow};
+
+/// A probe that this program issued later than this, and later than it took, says nothing.
+const LATENESS_MIN: Duration = Duration::from_millis(1);
+
+/// What happened to a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchNews {
+    /// Probes began to take longer.
+    Began(ProbeKind, SlowEvent),
+    /// They do so no more.
+    Ended(ProbeKind, SlowEvent),
+    /// A minute is over.
+    Minute(WatchWindow),
+}
+
+/// All probes of a watch together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchTotals {
+    pub all: WatchWindow,
+    pub events: u64,
+}
+
+/// Follows one target.
+#[derive(Debug)]
+pub struct TargetWatch {
+    detectors: [ChangeDetector; ProbeKind::ALL.len()],
+    minute: WatchWindow,
+    totals: WatchTotals,
+}
+
+impl TargetWatch {
+    /// A target whose probes of a kind come so often, from that second on, which counts from 1970.
+    #[must_use]
+    pub fn new(every: Duration, second: u64) -> Self {
+        Self {
+            detectors: ProbeKind::ALL.map(|_| ChangeDetector::new(every)),
+            minute: WatchWindow::at(second),
+            totals: WatchTotals {
+                all: WatchWindow::new(second, 0),
+                events: 0,
+            },
+        }
+    }
+
+    /// Takes an earlier minute for a usual one.
+    pub fn learn(&mut self, minute: &WatchWindow) {
+        for kind in ProbeKind::ALL {
+            self.detectors[kind as usize].learn(minute.times(kind));
+        }
+    }
+
+    /// Takes a probe that was due at that millisecond since 1970. `was_stopped`: this process stood
+    /// still meanwhile.
+    pub fn take(&mut self, probe: &Probe, due_ms: u64, was_stopped: bool) -> Option<WatchNews> {
+        let minute = &mut self.minute;
+        let is_late = probe.lateness > LATENESS_MIN && probe.lateness > probe.time();
+        let count = match () {
+            () if was_stopped => &mut minute.stopped,
+            () if is_late => &mut minute.late,
+            () if probe.result.is_err() => &mut minute.failed,
+            () => {
+                let time_ns = probe.time().as_nanos();
+                minute.times_mut(probe.kind).record(time_ns);
+                let found = self.detectors[probe.kind as usize].observe(due_ms, time_ns);
+                return found.map(|it| self.told(probe.kind, it));
+            }
+        };
+        *count += 1;
+        None
+    }
+
+    /// Says that the oldest probe without an answer was due at `due_ms`, and it is `now_ms`.
+    pub fn unanswered(&mut self, kind: ProbeKind, due_ms: u64, now_ms: u64) -> Option<WatchNews> {
+        let found = self.detectors[kind as usize].unanswered(due_ms, now_ms);
+        found.map(|it| self.told(kind, it))
+    }
+
+    fn told(&mut self, kind: ProbeKind, found: ChangeFound) -> WatchNews {
+        match found {
+            ChangeFound::Began(event) => {
+                self.totals.events += 1;
+                WatchNews::Began(kind, event)
+            }
+            ChangeFound::Ended(event) => WatchNews::Ended(kind, event),
+        }
+    }
+
+    /// Counts probes that were left out.
+    pub fn withheld(&mut self, probes: u64) {
+        self.minute.withheld += probes;
+    }
+
+    /// Adds a figure of a counter.
+    pub fn count(&mut self, counter: WatchCounter, figure: u64) {
+        self.minute.count(counter, figure);
+    }
+
+    /// Says which second it is; tells the minute that is over, if one is.
+    pub fn at(&mut self, second: u64) -> Option<WatchNews> {
+        let start = second - second % WINDOW_SECONDS;
+        (start != self.minute.start_s).then(|| WatchNews::Minute(self.end_minute(second)))
+    }
+
+    /// The minute as far as it has come, before one that begins now.
+    pub fn end_minute(&mut self, second: u64) -> WatchWindow {
+        self.detectors
+            .iter_mut()
+            .for_each(ChangeDetector::end_minute);
+        let minute = std::mem::replace(&mut self.minute, WatchWindow::at(second));
+        self.totals.all.merge(&minute);
+        minute
+    }
+
+    /// The event of a kind that goes on.
+    #[must_use]
+    pub fn going_on(&self, kind: ProbeKind) -> Option<SlowEvent> {
+        self.detectors[kind as usize].event()
+    }
+
+    /// The present minute.
+    #[must_use]
+    pub const fn minute(&self) -> &WatchWindow {
+        &self.minute
+    }
+
+    /// All minutes that are over.
+    #[must_use]
+    pub const fn totals(&self) -> &WatchTotals {
+        &self.totals
+    }
+}
