@@ -229,7 +229,7 @@ pub(crate) fn device_activity(facts: &SystemRoots, name: &str) -> Option<DeviceA
 }
 
 /// Stolen ticks of all processors, from the first line of `/proc/stat`.
-fn steal_ticks(text: &str) -> Option<u64> {
+pub(crate) fn steal_ticks(text: &str) -> Option<u64> {
     text.lines()
         .next()?
         .strip_prefix("cpu ")?

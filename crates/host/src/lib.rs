@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod counters;
 pub mod environment;
+pub mod heartbeat;
 pub mod hung;
 pub mod inspect;
 pub mod interrupt;
@@ -11,7 +12,9 @@ pub mod keeper;
 pub mod limits;
 pub mod line_file;
 pub mod locked;
+pub mod machine_look;
 pub mod process;
+pub mod process_io;
 pub mod processors;
 #[doc(hidden)]
 pub mod readers;

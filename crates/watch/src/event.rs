@@ -2,6 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::prober::ProbeKind;
+
+/// A process, and the bytes that it moved to and from storage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessShare {
+    pub pid: u32,
+    /// As the kernel keeps it: 15 bytes of the program's name.
+    pub name: String,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+}
+
+/// An event of a target, with what else was seen in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WatchEvent {
+    /// The target as it was typed.
+    pub target: String,
+    pub probe: ProbeKind,
+    #[serde(flatten)]
+    pub slow: SlowEvent,
+    /// Those that moved most, most first.
+    pub who: Vec<ProcessShare>,
+    /// Requests at the device in one look, at most.
+    pub queue_max: Option<u64>,
+    /// Share of the time in which some task waited for storage.
+    pub pressure_io: Option<f64>,
+}
+
 /// A time in which probes took longer than they usually do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowEvent {

@@ -13,7 +13,7 @@ mod usual;
 mod window;
 
 pub use detector::{ChangeDetector, ChangeFound};
-pub use event::SlowEvent;
+pub use event::{ProcessShare, SlowEvent, WatchEvent};
 pub use prober::{PROBE_BYTES, PROBES_AT_ONCE, Probe, ProbeKind, ProbePlan, Prober};
 pub use target_watch::{TargetWatch, WatchNews, WatchTotals};
 pub use times::ProbeTimes;

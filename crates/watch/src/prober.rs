@@ -73,7 +73,7 @@ pub struct ProbePlan {
 
 /// The probes of one kind.
 #[derive(Debug)]
-struct Arrivals {
+struct ProbeArrivals {
     kind: ProbeKind,
     gaps: GapProcess,
     arrivals: Stream,
@@ -85,7 +85,7 @@ struct Arrivals {
     waiting: VecDeque<Instant>,
 }
 
-impl Arrivals {
+impl ProbeArrivals {
     fn new(kind: ProbeKind, plan: &ProbePlan, start: Instant) -> Self {
         let mean_ns = plan.every.as_nanos() as f64;
         let client = kind as u64;
@@ -139,7 +139,7 @@ impl Arrivals {
 #[derive(Debug)]
 pub struct Prober {
     size: u64,
-    kinds: Vec<Arrivals>,
+    kinds: Vec<ProbeArrivals>,
     is_held_back: bool,
     withheld: u64,
     done: Vec<Completion>,
@@ -156,7 +156,9 @@ impl Prober {
             true => &ProbeKind::ALL[..],
             false => &[ProbeKind::Read],
         };
-        let kinds = kinds.iter().map(|&kind| Arrivals::new(kind, plan, start));
+        let kinds = kinds
+            .iter()
+            .map(|&kind| ProbeArrivals::new(kind, plan, start));
         Self {
             size: plan.size,
             kinds: kinds.collect(),
@@ -235,7 +237,7 @@ impl Prober {
 
     /// A probe is over, and with it those that waited for room.
     fn take(&mut self, completion: &Completion, probes: &mut Vec<Probe>) {
-        let asks = |it: &&mut Arrivals| it.kind as u32 == completion.request.client.0;
+        let asks = |it: &&mut ProbeArrivals| it.kind as u32 == completion.request.client.0;
         let Some(kind) = self.kinds.iter_mut().find(asks) else {
             return;
         };

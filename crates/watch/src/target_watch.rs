@@ -71,7 +71,7 @@ impl TargetWatch {
                 let time_ns = probe.time().as_nanos();
                 minute.times_mut(probe.kind).record(time_ns);
                 let found = self.detectors[probe.kind as usize].observe(due_ms, time_ns);
-                return found.map(|it| self.told(probe.kind, it));
+                return found.map(|it| self.news(probe.kind, it));
             }
         };
         *count += 1;
@@ -81,10 +81,10 @@ impl TargetWatch {
     /// Says that the oldest probe without an answer was due at `due_ms`, and it is `now_ms`.
     pub fn unanswered(&mut self, kind: ProbeKind, due_ms: u64, now_ms: u64) -> Option<WatchNews> {
         let found = self.detectors[kind as usize].unanswered(due_ms, now_ms);
-        found.map(|it| self.told(kind, it))
+        found.map(|it| self.news(kind, it))
     }
 
-    fn told(&mut self, kind: ProbeKind, found: ChangeFound) -> WatchNews {
+    fn news(&mut self, kind: ProbeKind, found: ChangeFound) -> WatchNews {
         match found {
             ChangeFound::Began(event) => {
                 self.totals.events += 1;

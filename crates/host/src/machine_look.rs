@@ -1,0 +1,140 @@
+//! What a machine and a device did, beside probes of it: counters of the kernel, looked at twice.
+//! Sources: `block/stat`, `Documentation/accounting/psi.rst`, proc_meminfo(5), proc_stat(5).
+
+use watch::WatchCounter;
+
+use crate::counters::{device_activity, steal_ticks};
+use crate::inspect::facts::SystemRoots;
+
+/// One look.
+#[derive(Clone, Debug, Default)]
+pub struct MachineLook {
+    /// Sums since the machine began.
+    sums: Vec<(WatchCounter, u64)>,
+    /// What holds now.
+    levels: Vec<(WatchCounter, u64)>,
+}
+
+impl MachineLook {
+    /// Looks now. `device` is a kernel name such as `sda1`; without it the device is left out.
+    #[must_use]
+    pub fn take(device: Option<&str>) -> Self {
+        Self::of(&SystemRoots::default(), device)
+    }
+
+    fn of(facts: &SystemRoots, device: Option<&str>) -> Self {
+        let mut look = Self::default();
+        if let Some(it) = device.and_then(|name| device_activity(facts, name)) {
+            look.sums.extend([
+                (WatchCounter::DeviceReads, it.reads),
+                (WatchCounter::DeviceReadBytes, it.read_bytes),
+                (WatchCounter::DeviceWrites, it.writes),
+                (WatchCounter::DeviceWrittenBytes, it.written_bytes),
+                (WatchCounter::DeviceBusyMs, it.busy_ms),
+            ]);
+            look.levels
+                .push((WatchCounter::DeviceQueueMax, it.in_flight));
+        }
+        for (counter, file) in [
+            (WatchCounter::PressureIoUs, "pressure/io"),
+            (WatchCounter::PressureCpuUs, "pressure/cpu"),
+            (WatchCounter::PressureMemoryUs, "pressure/memory"),
+        ] {
+            let text = facts.proc_text(file);
+            let total = text.as_deref().and_then(pressure_total);
+            look.sums.extend(total.map(|total| (counter, total)));
+        }
+        for (counter, name) in [
+            (WatchCounter::DirtyBytesMax, "Dirty"),
+            (WatchCounter::WritebackBytesMax, "Writeback"),
+        ] {
+            let bytes = facts.memory_bytes(name);
+            look.levels.extend(bytes.map(|bytes| (counter, bytes)));
+        }
+        let tick_ms = 1_000 / rustix::param::clock_ticks_per_second().max(1);
+        let steal = facts.proc_text("stat").and_then(|text| steal_ticks(&text));
+        look.sums
+            .extend(steal.map(|ticks| (WatchCounter::StealMs, ticks.saturating_mul(tick_ms))));
+        look
+    }
+
+    /// What was done since an `earlier` look, and what holds now.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Vec<(WatchCounter, u64)> {
+        let of = |&(counter, sum): &(WatchCounter, u64)| {
+            let mut before = earlier.sums.iter();
+            let before = before.find(|(it, _)| *it == counter)?.1;
+            Some((counter, sum.saturating_sub(before)))
+        };
+        let sums = self.sums.iter().filter_map(of);
+        sums.chain(self.levels.iter().copied()).collect()
+    }
+
+    /// Requests at the device now.
+    #[must_use]
+    pub fn queue(&self) -> Option<u64> {
+        let mut levels = self.levels.iter();
+        let queue = levels.find(|(it, _)| *it == WatchCounter::DeviceQueueMax);
+        queue.map(|(_, level)| *level)
+    }
+}
+
+/// Microseconds in which some task waited, of all time.
+fn pressure_total(text: &str) -> Option<u64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    let mut words = some.split_whitespace();
+    words
+        .find_map(|word| word.strip_prefix("total="))?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn two_looks_are_sums_and_levels() {
+        let top = tempfile::tempdir().expect("a directory");
+        let facts = SystemRoots {
+            proc: top.path().join("proc"),
+            sys: top.path().join("sys"),
+        };
+        let look = |files: &[(&str, &str)]| {
+            for (path, text) in files {
+                let path = top.path().join(path);
+                fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+                fs::write(path, text).expect("a file");
+            }
+            MachineLook::of(&facts, Some("sda"))
+        };
+        let stat = "sys/class/block/sda/stat";
+        let first = look(&[
+            (stat, "1 0 8 2 3 0 16 4 7 5 6\n"),
+            (
+                "proc/pressure/io",
+                "some avg10=0.00 avg60=0.00 avg300=0.00 total=70\nfull avg10=0 total=9\n",
+            ),
+            ("proc/meminfo", "Dirty: 4 kB\nWriteback: 0 kB\n"),
+        ]);
+        let last = look(&[
+            (stat, "11 0 28 2 3 0 16 4 9 25 6\n"),
+            ("proc/pressure/io", "some avg10=0.00 total=100\n"),
+        ]);
+        assert_eq!(last.queue(), Some(9));
+        let expected = [
+            (WatchCounter::DeviceReads, 10),
+            (WatchCounter::DeviceReadBytes, 20 * 512),
+            (WatchCounter::DeviceWrites, 0),
+            (WatchCounter::DeviceWrittenBytes, 0),
+            (WatchCounter::DeviceBusyMs, 20),
+            (WatchCounter::PressureIoUs, 30),
+            (WatchCounter::DeviceQueueMax, 9),
+            (WatchCounter::DirtyBytesMax, 4096),
+            (WatchCounter::WritebackBytesMax, 0),
+        ];
+        assert_eq!(last.since(&first), expected);
+    }
+}
