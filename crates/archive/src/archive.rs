@@ -1,6 +1,7 @@
 //! The archive file and what can be done with it.
 
 mod baselines;
+mod watches;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::side_files::{foreign, journal};
 use crate::summary::{COLUMNS, summary};
 
 pub use baselines::BASELINE_RUNS_MAX;
+pub use watches::WatchEntries;
 
 /// How long to wait for another program that is saving a run: it takes milliseconds, except on a
 /// device that is being measured.

@@ -15,7 +15,7 @@ mod schema;
 mod side_files;
 mod summary;
 
-pub use archive::{Archive, BASELINE_RUNS_MAX};
+pub use archive::{Archive, BASELINE_RUNS_MAX, WatchEntries};
 pub use error::ArchiveError;
 pub use path::default_path;
 pub use side_files::side_files;

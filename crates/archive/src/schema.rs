@@ -9,13 +9,14 @@ pub(crate) const APPLICATION_ID: i64 = 0x5365_656b;
 
 /// What leads from each version to the next; the first creates everything. Steps are never
 /// changed once released, only added.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
     include_str!("schema_5.sql"),
     include_str!("schema_6.sql"),
+    include_str!("schema_7.sql"),
 ];
 
 /// From this version on each run has its verdict, in the words of today.

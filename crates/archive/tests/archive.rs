@@ -120,6 +120,8 @@ fn runs_of_an_older_archive_get_their_verdict() {
         user.execute(&format!("ALTER TABLE runs DROP COLUMN {column}"), [])
             .expect("dropped");
     }
+    user.execute_batch("DROP TABLE watch_windows; DROP TABLE watch_events")
+        .expect("what version 4 had not");
     user.pragma_update(None, "user_version", 4)
         .expect("written");
     drop(user);
