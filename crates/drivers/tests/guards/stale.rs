@@ -244,7 +244,7 @@ fn nothing_but_what_the_run_made_is_removed_after_it() {
         let before = names(&path);
         let stale = find_stale(parent.path()).unwrap().pop().unwrap();
         let refused = stale.remove().unwrap_err().to_string();
-        let expected = format!("no proof that its run made {strange};");
+        let expected = format!("no proof that its run made {strange}.");
         assert!(refused.contains(&expected), "{refused}");
         assert_eq!(names(&path), before);
         fs::remove_file(&place).unwrap();

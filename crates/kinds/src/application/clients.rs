@@ -59,7 +59,7 @@ impl StepPlace {
 
 /// Whether a load uses the page cache; what is not a whole number of blocks always does.
 pub(super) fn is_cached(load: &ProfileLoad) -> bool {
-    load.is_cached || load.io.0 % BLOCK_BYTES as u64 != 0
+    load.is_cached || !load.io.0.is_multiple_of(BLOCK_BYTES as u64)
 }
 
 /// Clients of a load, or writers of a log.

@@ -147,7 +147,9 @@ impl FilesRequest {
     /// Bind the thread of that client on this host to its processor.
     pub(super) fn pin(&self, here: u32) {
         let mut in_turn = self.processors.iter().cycle();
-        in_turn.nth(here as usize).copied().map(pin);
+        if let Some(processor) = in_turn.nth(here as usize) {
+            pin(*processor);
+        }
     }
 
     /// How many of the clients are on this host.

@@ -107,7 +107,7 @@ fn a_failure_brings_what_the_command_said() {
     );
     check(
         "command = [\"false\"]",
-        "`false` failed: exit status: 1; it printed nothing on standard error",
+        "`false` failed: exit status: 1, and it printed nothing on standard error",
     );
     check(
         "command = [\"/no/such/program\"]",

@@ -252,13 +252,13 @@ fn what_models_cannot_do_is_refused() {
         "copy",
         "",
         SLOW,
-        "a model gets its copy from a model: name it",
+        "a model gets its copy from a model. Name it",
     );
     check(
         "copy",
         "source = \"/etc/hosts\"",
         SLOW,
-        "from a model: name it",
+        "from a model. Name it",
     );
     let from_tape = format!("source = \"{TAPE}\"");
     check(
@@ -275,12 +275,12 @@ fn what_models_cannot_do_is_refused() {
     );
     check("copy", &from_tape, "sim:cdrom8", "cannot be written");
     check("copy", &from_tape, "sim:mm1?error=EIO@5", "faults are not");
-    check("backup", "", TAPE, "is saved from a model: name it");
+    check("backup", "", TAPE, "is saved from a model. Name it");
     check(
         "backup",
         &format!("source = \"{SLOW}\"\nrestore = true"),
         TAPE,
-        "leave restore out",
+        "Leave restore out",
     );
     check(
         "backup",
@@ -289,7 +289,7 @@ fn what_models_cannot_do_is_refused() {
         "and the stream has 66.",
     );
     let fill = format!("fill = \"to the last byte\"\ntarget = \"{TAPE}\"\ncompressible = \"9%\"");
-    check("fill", &fill, SLOW, "leave compressible out");
+    check("fill", &fill, SLOW, "Leave compressible out");
     check("streams", "apart = 5", SLOW, "would lie over each other");
     check("streams", "size = \"20MB\"", SLOW, "and all streams has 80");
     // And what real storage cannot.
