@@ -14,7 +14,7 @@ use engine::OnError;
 use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
 use results::environment::TargetKind;
 use results::{Access, Caution, Setup, TargetDescription, Warning};
-use units::{Bytes, Duration, TargetName};
+use units::{Bytes, Duration, TargetName, capitalised};
 use verify::Findings;
 
 pub use self::place::Bench;
@@ -115,7 +115,7 @@ pub enum BenchError {
         signal: String,
     },
     /// Nothing was measured, and some of Seekstone's files could not be removed.
-    #[error("{}. {left}", with_causes(error))]
+    #[error("{}. {}", with_causes(error), capitalised(left))]
     LeftBehind {
         /// Why nothing was measured.
         error: Box<BenchError>,

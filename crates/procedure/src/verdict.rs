@@ -10,7 +10,7 @@ mod trials;
 
 use results::environment::TargetKind;
 use results::{Row, Run, RunVerdict, Status, Table, Trust};
-use units::format_duration_ns;
+use units::{capitalised, format_duration_ns};
 
 use reason::{blamed, bound, in_words};
 
@@ -196,14 +196,12 @@ fn nothing_measured(run: &Run) -> String {
 
 /// Text as a sentence, with a full stop.
 fn sentence(text: &str, begins_with_name: bool) -> Option<String> {
-    let mut letters = text.chars();
-    let first = letters.next()?;
-    let first = match begins_with_name {
-        true => first.to_string(),
-        false => first.to_uppercase().to_string(),
+    let begun = match begins_with_name {
+        true => text.to_owned(),
+        false => capitalised(text),
     };
     let end = if text.ends_with('.') { "" } else { "." };
-    Some(format!("{first}{}{end}", letters.as_str()))
+    (!text.is_empty()).then(|| begun + end)
 }
 
 /// The rows of a table; none where the run has none of that name.

@@ -21,9 +21,7 @@ pub(crate) fn capitalised(text: &str) -> String {
     if first.contains([':', '/']) && !first.ends_with(':') {
         return text.to_owned();
     }
-    let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + chars.as_str()
+    units::capitalised(text)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use units::capitalised;
 
 use crate::warning_code::WarningCode;
 
@@ -103,12 +104,9 @@ impl Warning {
 
 /// What was seen and what to do about it, in one text.
 pub(crate) fn advised(cause: &str, advice: &str) -> String {
-    let mut rest = advice.chars();
-    match rest.next() {
+    match advice.chars().next() {
         None => cause.to_owned(),
-        Some(first) if first.is_lowercase() => {
-            format!("{cause}. {}{}", first.to_uppercase(), rest.as_str())
-        }
+        Some(first) if first.is_lowercase() => format!("{cause}. {}", capitalised(advice)),
         Some(_) => format!("{cause} {advice}"),
     }
 }

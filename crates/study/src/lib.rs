@@ -22,7 +22,7 @@ use results::{
     Caution, Run, Setup, Severity, Status, Study, StudyCell, StudyFactor, StudyReplicate,
     StudySetting, Warning, WarningCode,
 };
-use units::{Bytes, Duration, format_counted};
+use units::{Bytes, Duration, capitalised, format_counted};
 
 use host::environment;
 use host::interrupt::Interrupt;
@@ -156,7 +156,7 @@ pub enum StudyRunError {
         given: Vec<String>,
     },
     /// It failed, and could not be undone either.
-    #[error("{}. {left}", with_causes(error))]
+    #[error("{}. {}", with_causes(error), capitalised(left))]
     Left {
         /// Why it failed.
         error: Box<StudyRunError>,

@@ -417,7 +417,10 @@ fn mistakes_of_blktrace_have_their_byte() {
     );
     let mut other = sound.clone();
     other[0] = 8;
-    check(&other, "t.0, byte 0: blktrace version 8 is not known, only 7 is");
+    check(
+        &other,
+        "t.0, byte 0: blktrace version 8 is not known, only 7 is",
+    );
     let mut cut = Event::new(100, 8, 4096, QUEUE | READ);
     cut.payload = 10;
     let cut = stream(&[cut], false);

@@ -23,7 +23,7 @@ pub use print::{
     format_count, format_counted, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate, format_rate,
 };
-pub use printable::{is_obeyed, printable, printable_lines};
+pub use printable::{capitalised, is_obeyed, printable, printable_lines};
 pub use rate::{Rate, exact_percent, parse_percent, parse_rate};
 pub use size::Bytes;
 pub use span::TimeSpan;

@@ -39,6 +39,14 @@ pub fn printable_lines(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// A text that begins with a capital letter, as a sentence does.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase());
+    first.into_iter().flatten().chain(letters).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use results::{
     GoalVerdict, LimitVerdict, Measurement, Row, Run, Saying, Show, Table, Trust, Unit,
     WarningCode, spoken,
 };
-use units::format_count;
+use units::{capitalised, format_count};
 
 use super::{ApplicationProfile, ProfileStep};
 use crate::requirement::{Requirement, split};
@@ -220,16 +220,10 @@ fn says(
                 _ if decisive.outcome.value.is_none() => {
                     format!("{} has too few samples. Run longer", decisive.subject())
                 }
-                Some(why) => format!("{} is uncertain. {}", decisive.subject(), capital(why)),
+                Some(why) => format!("{} is uncertain. {}", decisive.subject(), capitalised(why)),
                 None => format!("{}. Run longer", decisive.against_bound()),
             };
             Saying::quoting(format!("cannot tell for {title}: {why}")).if_unstable()
         }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|it| it.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }

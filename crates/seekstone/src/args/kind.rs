@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use kinds::measure::{Default, KINDS, Kind, Setting, ValueForm, WritePermission, kind_named};
-use units::{Bytes, Duration, Rate, TargetName};
+use units::{Bytes, Duration, Rate, TargetName, capitalised};
 use workload::Gap;
 
 use super::groups::grouped;
@@ -210,12 +210,6 @@ fn option(setting: &'static Setting) -> Arg {
         Default::Is(value) => arg.default_value(value),
         Default::Required | Default::Nothing => arg,
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|it| it.to_uppercase().to_string());
-    first.unwrap_or_default() + chars.as_str()
 }
 
 /// What it gives, and how levels are compared.

@@ -5,6 +5,7 @@ use anyhow::Context as _;
 use archive::Archive;
 use host::interrupt::Wait;
 use results::{Run, Status, Warning, WarningCode};
+use units::capitalised;
 
 use crate::args::Common;
 use crate::commands::runs::show;
@@ -110,7 +111,7 @@ fn complain_of(run: &Run) {
     match (&run.status, left) {
         (Status::Partial { reason }, left) => output::complain(&format!(
             "error: {reason}. What was measured before is above{}",
-            left.map_or_else(String::new, |left| format!(". {left}"))
+            left.map_or_else(String::new, |left| format!(". {}", capitalised(&left)))
         )),
         (Status::Complete, None) => {}
         (Status::Complete, Some(left)) => output::complain(&format!("warning: {left}")),

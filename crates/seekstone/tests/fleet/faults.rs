@@ -159,7 +159,7 @@ fn check_interrupted(test: &str, library: &Library, by: &str) {
     let ended = running.end();
     check_code(library, &ended);
     // On a busy machine a rank may have had no answer yet when the signal came.
-    let nothing = format!("error: stopped by {by} before anything was measured. Nothing saved");
+    let nothing = format!("error: stopped by {by} before anything was measured. Nothing was saved");
     if ended.error() != nothing {
         // Open MPI's launcher loses what ranks say last where it is slow itself.
         let expected = format!("error: stopped by {by}. What was measured before is above");

@@ -177,7 +177,7 @@ fn clients_of_files_are_pinned() {
         ".",
         "--tests 1 --workers 2",
         2,
-        "a thread of its own; set --clients",
+        "a thread of its own. Set --clients",
     );
     files(
         ".",

@@ -142,7 +142,7 @@ fn one_run_a_side_cannot_tell() {
         2,
         "has nothing to compare with: name the base runs",
     );
-    scratch.check(&["compare", &one, "sim:mm1"], 2, "compare runs with runs");
+    scratch.check(&["compare", &one, "sim:mm1"], 2, "Compare runs with runs");
     scratch.check(
         &["compare", &one, &other, "--rounds", "9"],
         2,

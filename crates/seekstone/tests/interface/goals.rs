@@ -79,7 +79,7 @@ fn a_goal_that_makes_no_sense_is_refused_at_once() {
     );
     check(
         &["run", model, "--goal", "p99 <= 1ms"],
-        "Name the row, as in sequential-write.latency-p99",
+        "name the row, as in sequential-write.latency-p99",
     );
     check(
         &["run", model, "--goal", "durable-write.p99 <= 1ms @ 9k/s"],

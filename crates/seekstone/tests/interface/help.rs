@@ -82,7 +82,7 @@ fn what_is_typed_by_habit_is_answered_with_what_to_type() {
             "`seekstone trial --duration 1h --interval 1min`",
         ),
         (&["trial", "--writes", "0.3"], "use 30% or 0.3%"),
-        (&["trial", "--writes", "30"], "use 30%"),
+        (&["trial", "--writes", "30"], "Use 30%"),
     ] {
         scratch.check(typed, 2, expected);
     }

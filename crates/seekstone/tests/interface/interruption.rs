@@ -97,7 +97,7 @@ fn a_signal_before_anything_was_measured_leaves_nothing() {
     let scratch = Scratch::new();
     let args = ["trial", "--size", "1GiB", "target"];
     let ended = stop(&scratch, &args, "writing the test file", Signal::INT);
-    let expected = "error: stopped by SIGINT before anything was measured. Nothing saved";
+    let expected = "error: stopped by SIGINT before anything was measured. Nothing was saved";
     ended.check(&args, 1, expected);
     assert_eq!(ended.stdout, "");
     scratch.check(&["runs", "list"], 0, "no runs are archived");

@@ -295,7 +295,7 @@ fn the_setup_is_shown() {
         "given: target sim:mm1?mean=1ms; clients 4",
     );
     assert!(
-        brief.stdout.contains("settings. --all shows them"),
+        brief.stdout.contains("settings (--all shows them)"),
         "{}",
         brief.stdout
     );

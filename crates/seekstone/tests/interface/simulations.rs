@@ -360,7 +360,7 @@ fn a_percentile_that_is_not_reached_says_so() {
     told("p99.9 has no interval yet, and 10% was requested");
     let short = "50.0 s at the rate offered: --budget 5s is too short";
     assert!(ended.stderr.contains(short), "{}", ended.stderr);
-    let closed = "50,000 independent operations; --budget 5s is enough from 10,000 IOPS on";
+    let closed = "50,000 independent operations. --budget 5s is enough from 10,000 IOPS on";
     scratch.check(&brief, 0, closed);
 }
 

@@ -196,7 +196,7 @@ fn a_limit_is_kept_exceeded_or_undecided() {
 #[test]
 fn too_few_rounds_never_pass_or_fail() {
     let few = [SLOWER, "--rounds", "4", "--fail", "mean > +1%"];
-    compare(&few, 5, "about 5 rounds would tell (--repeat 5)");
+    compare(&few, 5, "About 5 rounds would tell (--repeat 5)");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
         (
             &[SLOWER, "--goal", "p99 <= 2ms"],
             2,
-            "Name the target, as in sim:mm1?mean=1ms.latency-p99",
+            "name the target, as in sim:mm1?mean=1ms.latency-p99",
         ),
         (
             &[SLOWER, "--fail", "p99 10%"],

@@ -247,7 +247,7 @@ fn test_11_reads_a_file_and_leaves_it_as_it_is() {
     ]);
     let args = [&args[..], &["--device", path]].concat();
     let run = scratch.check(&args, 0, "").json();
-    let read = format!("TEST11 reads {path};");
+    let read = format!("TEST11 reads {path}.");
     assert!(notes(&run, "files").contains(&read));
     let read = tables::row(&run, "files", &["11"]);
     assert_eq!(readings(read, "bytes")[0], 100_000.0);
@@ -348,7 +348,7 @@ fn a_volume_that_is_too_small_gets_advice_that_helps() {
         (
             "sim:rt11?disk=rx01",
             &["--tests", "10"],
-            "Name a larger disk, as in 'sim:rt11?disk=ra80'",
+            "name a larger disk, as in 'sim:rt11?disk=ra80'",
         ),
         (
             "sim:rt11?disk=ra80",

@@ -55,7 +55,7 @@ fn large_files_are_whole_transfers() {
     scratch.check(
         &args,
         0,
-        "each client 5 MiB in transfers of 2 MiB to a file of its own",
+        "Each client 5 MiB in transfers of 2 MiB to a file of its own",
     );
     scratch.assert_clean(&target);
     let text = std::fs::read_to_string(scratch.path("run.json")).expect("JSON");

@@ -208,7 +208,7 @@ fn a_device_is_discarded_and_read_back() {
         ],
         &args[..],
     ];
-    scratch.check(&refused.concat(), 2, "give --overwrite");
+    scratch.check(&refused.concat(), 2, "Give --overwrite");
     let before = device.content();
     assert!(before.iter().any(|&it| it != 0));
     let known = [

@@ -289,7 +289,7 @@ fn a_set_up_that_fails_is_told_with_its_line_before_the_first_replicate() {
         "study.toml:26: the set-up of where two failed",
     );
     assert!(
-        ended.stderr.contains("exit status: 3; it said: no disk"),
+        ended.stderr.contains("exit status: 3. It said: no disk"),
         "{}",
         ended.stderr
     );
@@ -390,7 +390,7 @@ fn why_a_replicate_failed_is_said_once() {
     let ended = scratch.check(&["study", "study.toml", "-q"], 1, "");
     assert_eq!(
         ended.error(),
-        "error: a 1: `echo no such luck >&2; exit 3` failed: exit status: 3; it said: no such luck"
+        "error: a 1: `echo no such luck >&2; exit 3` failed: exit status: 3. It said: no such luck"
     );
 }
 

@@ -179,7 +179,7 @@ fn a_signal_ends_the_command_with_all_that_it_started() {
     running.signal(Signal::INT);
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    let expected = "error: stopped by SIGINT before anything was measured. Nothing saved";
+    let expected = "error: stopped by SIGINT before anything was measured. Nothing was saved";
     assert_eq!(ended.error(), expected);
     let pid = fs::read_to_string(scratch.path("pid")).unwrap();
     // It was told to end, and does so when it is its turn to run.

@@ -233,7 +233,7 @@ fn a_signal_before_anything_was_measured_keeps_nothing() {
     running.wait_for("writing the test file");
     running.signal(Signal::INT);
     let ended = running.end();
-    let expected = "error: stopped by SIGINT before anything was measured. Nothing saved";
+    let expected = "error: stopped by SIGINT before anything was measured. Nothing was saved";
     ended.check(&args, 1, expected);
     assert_eq!(ended.stdout, "");
     scratch.check(&["runs", "list"], 0, "no runs are archived");
