@@ -94,6 +94,31 @@ pub const BANNED: &[(&str, &str)] = &[
     ("HashMap", "iterates in an order that differs between runs"),
 ];
 
+/// The time of day, which somebody may set at any moment.
+pub const WALL_CLOCK: &[&str] = &[
+    "SystemTime::now",
+    "Timestamp::now",
+    "Zoned::now",
+    "ClockId::Realtime",
+];
+/// Files that read it, to say when something was, to wait for a moment, or for a seed. Time is
+/// measured on clocks that nobody sets.
+pub const STAMPS: &[&str] = &[
+    "drivers/src/verification.rs",
+    "host/src/environment.rs",
+    "kinds/src/fio_jobs/reporting.rs",
+    "kinds/src/transactions/start.rs",
+    "kinds/src/transfer/pass.rs",
+    "seekstone/src/commands/fio_run.rs",
+    "seekstone/src/commands/setup.rs",
+    "vintage/src/diskmbps/run.rs",
+    "vintage/src/diskrand/run/storage.rs",
+    "vintage/src/diskrand/run/user.rs",
+    "vintage/src/diskrand/run/write.rs",
+    "vintage/src/run.rs",
+    "vintage/src/run/together.rs",
+];
+
 /// Who alone may use a crate of others.
 pub const ALONE: &[(&str, &str)] = &[
     ("rusqlite", "archive"),

@@ -8,7 +8,9 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::bench_build::check_first_build;
 use crate::house_words::house_words;
-use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
+use crate::layers::{
+    ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, STAMPS, UNSAFE, WALL_CLOCK,
+};
 use crate::metrics;
 use crate::readers::readers;
 use crate::schema;
@@ -40,6 +42,9 @@ pub fn tidy() -> Result<()> {
         }
         if !UNSAFE.contains(&source.krate.as_str()) && source.is_product() {
             no_unsafe(source, &mut faults);
+        }
+        if source.krate != "xtask" && source.is_product() {
+            wall_clock(source, &mut faults);
         }
     }
     layers(&mut faults)?;
@@ -158,6 +163,21 @@ fn purity(source: &Source, faults: &mut Vec<String>) {
                     source.path.display()
                 ));
             }
+        }
+    }
+}
+
+fn wall_clock(source: &Source, faults: &mut Vec<String>) {
+    if STAMPS.iter().any(|it| source.path.ends_with(it)) {
+        return;
+    }
+    for (number, line) in source.product_lines() {
+        if let Some(name) = WALL_CLOCK.iter().find(|it| line.contains(**it)) {
+            faults.push(format!(
+                "{}:{number}: `{name}` may be set meanwhile: measure with a monotonic clock, or \
+                 add the file to STAMPS in xtask/src/layers.rs",
+                source.path.display()
+            ));
         }
     }
 }
