@@ -78,9 +78,12 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Ra
     let patience = patience(variable(PATIENCE))?;
     let fleet = within(patience, &launched, || mpi::open(&launched, &directory));
     let fleet = fleet.map_err(|error| {
-        // Where the launcher does not say how many there are, this one may be all.
-        if launched.ranks.is_none() && launched.rank > 0 {
-            output::complain(&format!("error: {error}"));
+        if launched.rank > 0 {
+            // Where the launcher does not say how many there are, this one may be all.
+            match launched.ranks {
+                None => output::complain(&format!("error: {error}")),
+                Some(_) => std::thread::sleep(AFTER_RANK_0),
+            }
         }
         UsageError(error.to_string())
     })?;
