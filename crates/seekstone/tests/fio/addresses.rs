@@ -18,7 +18,7 @@ fn logged(scratch: &Scratch, mut program: Command, jobs: &[Vec<&str>]) -> Vec<Lo
         program.arg("--log_offset=1").args(options);
     }
     let ended = finish(program);
-    assert_eq!(ended.code, Some(0), "{jobs:?}: {ended:?}");
+    ended.check(&[], 0, "");
     let log = |number| scratch.path(&format!("log{number}_bw.{}.log", number + 1));
     (0..jobs.len()).map(|it| read_log(&log(it))).collect()
 }
@@ -333,7 +333,7 @@ fn pages_are_written_out_after_so_many_writes() {
         let fixed = [&fixed[..], &["--output-format=json"]].concat();
         let args: Vec<&str> = fixed.into_iter().chain(job.split(' ')).collect();
         let ended = finish(scratch.seekstone(&args));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.check(&[], 0, "");
         let job = &ended.json()["jobs"][0];
         assert_eq!(job["write"]["total_ios"], 256, "{driver}");
         assert_eq!(job["sync"]["total_ios"], 31, "{driver}");
@@ -375,7 +375,7 @@ fn trims_of_a_file_give_its_blocks_back_and_need_a_word() {
         scratch.check(&args, 2, said);
         let args = [&["fio", "--overwrite", "--output-format=json"], &args[1..]].concat();
         let ended = finish(scratch.seekstone(&args));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.check(&[], 0, "");
         let measured = &ended.json()["seekstone"]["measurements"][0];
         assert_eq!(measured["nominal_depth"], 1, "one at a time: {measured}");
         let trim = &ended.json()["jobs"][0]["trim"];

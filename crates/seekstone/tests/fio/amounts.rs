@@ -76,7 +76,7 @@ fn done(scratch: &Scratch, mut program: Command, jobs: &[String]) -> Vec<Done> {
         program.args(job.split(' '));
     }
     let ended = finish(program);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let count = |of: &Value, key: &str| of[key].as_u64().unwrap_or(0);
     let copy = |it: &Value| {

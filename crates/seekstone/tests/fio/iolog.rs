@@ -33,7 +33,7 @@ fn run(mut program: Command, scratch: &Scratch, options: &[&str]) {
     program.args(["--name=a", "--write_iolog=log", "--output=out"]);
     program.args(options);
     let ended = finish(program);
-    assert_eq!(ended.code, Some(0), "{options:?}: {ended:?}");
+    ended.check(options, 0, "");
 }
 
 fn ours(scratch: &Scratch, options: &[&str]) {
@@ -114,7 +114,7 @@ fn a_log_is_carried_out_by_replay() {
         "-",
     ];
     let ended = finish(scratch.seekstone(args));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let run = ended.json();
     assert_eq!(figure(row(&run, "replay", &[]), "requests"), 256.0);
 }

@@ -60,7 +60,7 @@ fn simulated(scratch: &Scratch, more: &[&str]) -> support::Ended {
     std::fs::write(scratch.path("jobs.fio"), SIMULATED).expect("a job file");
     let args = ["fio", "jobs.fio", "--seed", "1", "--quiet", "--no-save"];
     let ended = finish(scratch.seekstone(args.iter().chain(more)));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     ended
 }
 
@@ -218,7 +218,7 @@ fn files_are_laid_out_and_removed_and_existing_ones_are_safe() {
         "--no-save",
     ];
     let ended = finish(scratch.seekstone(args));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let found = ended.json();
     assert_eq!(found["jobs"][0]["write"]["total_ios"], 512);
     assert_eq!(found["jobs"][0]["sync"]["total_ios"], 1);
@@ -413,7 +413,7 @@ fn one_dash_is_as_good_as_two() {
     let shown = |words: &[&str]| {
         let words = [&["fio"], words, &["--showcmd", "--no-save"]].concat();
         let ended = finish(scratch.seekstone(&words));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.check(&[], 0, "");
         ended.stdout
     };
     let two = shown(&[
@@ -504,7 +504,7 @@ fn options_of_the_program_itself_have_an_answer() {
         "{terse}"
     );
     let ended = run(&harmless);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     assert!(ended.stdout.contains("\"total_ios\""), "{}", ended.stdout);
     for (words, why) in [
         (
@@ -540,7 +540,7 @@ fn options_before_a_job_file_are_its_defaults() {
     let requests = |words: &[&str]| {
         let always = ["--output-format=json", "--no-save", "--quiet"];
         let ended = finish(scratch.seekstone([&["fio"], words, &always].concat()));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.check(&[], 0, "");
         let found: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
         let job = |it: &serde_json::Value| {
             let name = it["jobname"].as_str().unwrap_or_default().to_owned();

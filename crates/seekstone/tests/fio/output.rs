@@ -47,7 +47,7 @@ fn logs_have_the_names_lines_and_fields_of_fio_s() {
     let mut command = scratch.seekstone(["fio", "j.fio", "--no-save", "--quiet"]);
     command.current_dir(&ours);
     let ended = finish(command);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let mut command = std::process::Command::new("fio");
     scratch.settle(&mut command);
     command.arg("j.fio").current_dir(&theirs);
@@ -79,7 +79,7 @@ fn logs_of_a_model_have_the_values_of_its_law() {
         "--status-interval=1",
     ];
     let ended = finish(scratch.seekstone(args));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     assert!(
         ended.stderr.contains("Wrote d_slat.1.log and 4 more logs"),
         "{ended:?}"
@@ -152,7 +152,7 @@ fn readers_take_the_same_amounts_from_our_output_as_from_fio_s() {
             }
         };
         let ended = finish(command);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.check(&[], 0, "");
         ended
     };
     let documents = [true, false].map(|is_ours| run(is_ours, "json").json());
@@ -293,7 +293,7 @@ fn fio_plot_draws_our_output() {
     let output = "--output=randread-1-1.json";
     let args = ["fio", "--no-save", "-q", "--output-format=json", output];
     let ended = finish(scratch.seekstone(args.iter().chain(&options)));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let graphs = [
         ("bars.png", vec!["-l", "-d", "1", "-n", "1"]),
         (
@@ -307,7 +307,7 @@ fn fio_plot_draws_our_output() {
         command.args(["-i", ".", "-T", "t", "-r", "randread", "-o", graph]);
         command.args(wanted);
         let ended = finish(command);
-        assert_eq!(ended.code, Some(0), "{graph}: {ended:?}");
+        ended.check(&[graph], 0, "");
         assert!(scratch.path(graph).exists(), "{graph}: {ended:?}");
     }
 }
@@ -330,7 +330,7 @@ fn the_report_has_the_times_of_flushes() {
         "--quiet",
     ];
     let ended = finish(scratch.seekstone(args));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let lines: Vec<&str> = ended.stdout.lines().collect();
     let at = |text: &str| lines.iter().position(|line| line.contains(text));
     let flushes = at("  fsync/fdatasync/sync_file_range:").expect("a section");
@@ -363,7 +363,7 @@ fn idleness_of_processors_stands_under_fio_s_keys() {
         ];
         let words = [&["fio", "--no-save", "-q", &which, &form][..], &job].concat();
         let ended = finish(scratch.seekstone(&words));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.check(&[], 0, "");
         ended
     };
     let idleness = run("percpu", "json").json()["cpu_idleness"].clone();

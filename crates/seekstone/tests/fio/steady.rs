@@ -24,7 +24,7 @@ fn run(text: &str) -> Ended {
 
 fn steady_job(more: &str) -> Value {
     let ended = run(&format!("{JOB}{more}"));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     ended.json()["jobs"][0].clone()
 }
 
@@ -91,7 +91,7 @@ fn samples_of_a_fast_job_hold_all_that_was_done() {
         "[a]\nioengine=null\nrw=read\nbs=4k\nsize=1g\ntime_based\nruntime=3\n\
                      ss=iops:0.000001%\nss_dur=2\nss_interval=500ms\n",
     );
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let document = ended.json();
     let job = &document["jobs"][0];
     let number = |value: &Value| value.as_f64().expect("a number");

@@ -36,7 +36,7 @@ impl Scene {
 
     fn write(&self) {
         let ended = self.fio(&["--rw=randwrite", "--iodepth=8", "--ioengine=libaio"]);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.check(&[], 0, "");
         assert_eq!(ended.json()["jobs"][0]["error"], 0);
     }
 
@@ -76,9 +76,9 @@ fn what_was_written_is_read_back_and_found_sound() {
     let scene = Scene::new();
     scene.write();
     let ended = scene.fio(&["--rw=read"]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     let ended = scene.fio(&["--rw=randrw", "--loops=3", "--norandommap"]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_torn_write_is_told() {
     std::fs::write(scene.scratch.path("jobs.fio"), jobs).expect("a job file");
     let args = ["fio", "jobs.fio", "--no-save", "--overwrite", "--quiet"];
     let ended = support::finish(scene.scratch.seekstone(args));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.check(&[], 0, "");
     // A whole header of an earlier write of the same run stands where the later one was.
     let (early, late) = (scene.block(0), scene.block(2));
     let mut sector = late[512..1024].to_vec();

@@ -31,8 +31,9 @@ fn check_trial(test: &str, library: &Library) {
     let args = [&TRIAL[..], &["--quiet", "--json", "run.json"]].concat();
     let args = [&args[..], &["--goal", "iops >= 1/s"]].concat();
     let ended = finish(ranks(&scratch, library, 2, &args));
-    // On a disk that others use the goal may stay undecided.
-    assert!(matches!(ended.code, Some(0 | 5)), "{ended:?}");
+    // On a disk that others use the goal may stay undecided, on a busy machine a row be void.
+    let has_measured = matches!(ended.code, Some(0 | 5)) || ended.is_void();
+    assert!(has_measured, "{ended:?}");
     assert!(ended.stdout.contains("Saved as run 1"), "{ended:?}");
     // The figure is the fleet's: rows of its hosts once made its name ambiguous.
     let judged = "iops >= 1/s: iops is";

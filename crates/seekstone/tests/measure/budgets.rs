@@ -45,7 +45,7 @@ fn elapsed(ended: &Ended, case: Case) -> Option<f64> {
         );
         return None;
     }
-    assert_eq!(ended.code, Some(0), "{case:?}: {ended:?}");
+    ended.check(&[case.0], 0, "");
     let nanoseconds = ended.json()["elapsed_ns"].as_f64();
     Some(nanoseconds.expect("a time") / 1e9)
 }

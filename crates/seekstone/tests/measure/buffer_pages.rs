@@ -18,7 +18,7 @@ fn sequential_io_in_huge_pages_says_so() {
         ];
         let own = ["trial", target, pattern, block, pages];
         let ended = finish(scratch.seekstone([&own[..], &load].concat()));
-        assert_eq!(ended.code, Some(0), "{}", ended.error());
+        ended.check(&[], 0, "");
         let run = ended.json();
         let measurement = &run["measurements"][0];
         let warnings = measurement["warnings"].as_array().expect("warnings");

@@ -51,7 +51,7 @@ fn run(scratch: &Scratch, name: &str, spaces: [&str; 2], more: &[&str]) -> Optio
         skipped(name, ended.error());
         return None;
     }
-    assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
+    ended.check(&[name], 0, "");
     Some(ended)
 }
 

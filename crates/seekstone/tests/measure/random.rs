@@ -30,7 +30,7 @@ const SMALL: [&str; 10] = [
 fn run(scratch: &Scratch, args: &[&str]) -> Value {
     let args = [&["random"], args, &BRIEF].concat();
     let ended = finish(scratch.seekstone(&args));
-    assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+    ended.check(&args, 0, "");
     ended.json()
 }
 
@@ -119,7 +119,9 @@ fn a_drives_cache_is_found_and_the_same_seed_says_the_same() {
 
 #[test]
 fn a_file_is_made_checked_and_removed() {
-    let scratch = Scratch::new();
+    let Some(scratch) = Scratch::on_disk("a_file_is_made_checked_and_removed") else {
+        return;
+    };
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let path = target.display().to_string();

@@ -42,7 +42,7 @@ fn replay(scratch: &Scratch, target: &str, args: &[&str]) -> Value {
     let always = ["--seed", "7", "-q", "--no-save", "--json", "-"];
     let args = [&["replay", "trace", target], args, &always].concat();
     let ended = finish(scratch.seekstone(&args));
-    assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+    ended.check(&args, 0, "");
     ended.json()
 }
 
@@ -154,7 +154,7 @@ fn what_a_trial_asks_for_is_what_a_replay_of_its_log_asks_for() {
         "trace",
     ];
     let ended = finish(scratch.seekstone([&load[..], &always].concat()));
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.check(&[], 0, "");
     let trial = &ended.json()["measurements"][0];
     let inspect = ["inspect", "trace", "--json", "-"];
     let inspected = scratch.check(&inspect, 0, "\"fio iolog v3\"").json();
@@ -366,7 +366,7 @@ fn fio(scratch: &Scratch, args: &[&str]) -> Value {
     let mut command = Command::new("fio");
     scratch.settle(command.args(args).args(["--output-format=json"]));
     let ended = finish(command);
-    assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+    ended.check(&args, 0, "");
     ended.json()
 }
 

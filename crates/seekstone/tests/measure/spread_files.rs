@@ -20,7 +20,7 @@ fn clients_use_as_many_files_as_were_asked_for() {
         let mut args = vec!["trial", target, "--seed=7", writes, "--json", "-"];
         args.extend(LOAD);
         let ended = finish(scratch.seekstone(&args));
-        assert_eq!(ended.code, Some(0), "{}", ended.error());
+        ended.check(&[], 0, "");
         let run = ended.json();
         let measurement = &run["measurements"][0];
         let workload = &measurement["workload"];
@@ -35,7 +35,7 @@ fn clients_use_as_many_files_as_were_asked_for() {
     }
     // A run that is measured again has them, too.
     let ended = finish(scratch.seekstone(["runs", "repeat", "2", "--json", "-", "--quiet"]));
-    assert_eq!(ended.code, Some(0), "{}", ended.error());
+    ended.check(&[], 0, "");
     let again = &ended.json()["measurements"][0]["workload"]["spread"];
     assert_eq!(again["files"], 3);
     scratch.assert_clean(&scratch.target());

@@ -30,7 +30,7 @@ fn a_mirror_without_a_member_is_reduced() {
         let mut args = vec!["rab", mirror.path(), "--budget", "1s", "--json", "-"];
         args.extend(SMALL);
         let ended = finish(scratch.seekstone(args));
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.check(&[], 0, "");
         ended.json()
     };
     let whole = measure(&mirror);
@@ -130,7 +130,7 @@ fn a_simulated_array_stamps_its_own_state() {
         ];
         let small = ["--workload", "archive", "--no-save"];
         let ended = finish(scratch.seekstone(args.iter().chain(&small)));
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.check(&[], 0, "");
         ended.json()
     };
     let reduced = measure("mode=reduced");
