@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::tables::{self, estimate, figure, notes, readings};
+use crate::support::tables::{self, figure, notes, readings};
 use crate::support::{self, Belongings, Scratch, finish};
 use serde_json::Value;
 
@@ -17,12 +17,12 @@ const ONCE: [&str; 7] = [
     "none",
 ];
 
-fn once<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub fn once<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&ONCE[..], more].concat()
 }
 
 /// Test, spacing and state of each row.
-fn rows(run: &Value) -> Vec<(String, String, String)> {
+pub fn rows(run: &Value) -> Vec<(String, String, String)> {
     let word = |row: &Value, at: usize| row["levels"][at].as_str().expect("a word").to_owned();
     let tests = tables::rows(run, "files").into_iter();
     let row = |row: &Value| (word(row, 0), word(row, 3), word(row, 1));
@@ -31,7 +31,9 @@ fn rows(run: &Value) -> Vec<(String, String, String)> {
 
 #[test]
 fn every_test_is_measured_and_nothing_is_left() {
-    let scratch = Scratch::new();
+    let Some(scratch) = Scratch::on_disk("every_test_is_measured_and_nothing_is_left") else {
+        return;
+    };
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let args = once(&["target", "--state", "as-is", "--space", "2", "--json", "-"]);
@@ -200,7 +202,10 @@ fn phases_of_metadata_count_files_or_directories() {
 /// In one directory each client reads what the next one made.
 #[test]
 fn clients_share_one_directory_and_read_each_others_files() {
-    let scratch = Scratch::new();
+    let Some(scratch) = Scratch::on_disk("clients_share_one_directory_and_read_each_others_files")
+    else {
+        return;
+    };
     let target = scratch.target();
     let hard = [
         "--workload",
@@ -223,115 +228,6 @@ fn clients_share_one_directory_and_read_each_others_files() {
     assert_eq!(bytes.collect::<Vec<_>>(), [60.0 * 3901.0; 2]);
     let hosts = tables::rows(&run, "files-hosts");
     assert!(hosts.is_empty(), "one host has no rows of hosts");
-    scratch.assert_clean(&target);
-}
-
-#[test]
-fn test_11_reads_a_file_and_leaves_it_as_it_is() {
-    let scratch = Scratch::new();
-    let target = scratch.target();
-    let file = target.join("of the user");
-    fs::write(&file, vec![9; 100_000]).expect("a file");
-    let belongings = Belongings::of(&target);
-    let path = file.to_str().expect("a plain path");
-    let args = ["files", "--passes", "2", "--json", "-", path];
-    let run = scratch.check(&args, 0, "").json();
-    let found = rows(&run);
-    let states: Vec<&str> = found.iter().map(|row| row.2.as_str()).collect();
-    assert_eq!(states, ["as-is", "cold"], "durable means nothing here");
-    let first = tables::row(&run, "files", &[]);
-    assert_eq!(readings(first, "bytes")[0], 100_000.0);
-    assert_eq!(readings(first, "calls")[0], 7.0);
-    let args = once(&[
-        "target", "--tests", "2,11", "--state", "as-is", "--json", "-",
-    ]);
-    let args = [&args[..], &["--device", path]].concat();
-    let run = scratch.check(&args, 0, "").json();
-    let read = format!("TEST11 reads {path}.");
-    assert!(notes(&run, "files").contains(&read));
-    let read = tables::row(&run, "files", &["11"]);
-    assert_eq!(readings(read, "bytes")[0], 100_000.0);
-    belongings.assert_untouched();
-    scratch.assert_clean(&target);
-}
-
-#[test]
-fn a_memory_disk_runs_beside_where_there_is_one() {
-    let scratch = Scratch::new();
-    scratch.target();
-    let args = [
-        "files",
-        "--passes",
-        "2",
-        "--reserve",
-        "0",
-        "--tests",
-        "2",
-        "--json",
-        "-",
-    ];
-    let args = [&args[..], &["--state", "as-is", "target"]].concat();
-    let run = scratch.check(&args, 0, "").json();
-    let memory = &run["other_targets"][0];
-    if memory.is_null() {
-        return support::skipped(
-            "a_memory_disk_runs_beside_where_there_is_one",
-            "no tmpfs can be written",
-        );
-    }
-    let tests = tables::rows(&run, "files").into_iter();
-    let systems: Vec<&Value> = tests.map(|row| &row["levels"][2]).collect();
-    assert_eq!(systems, ["target", "memory"]);
-    let target = tables::row(&run, "files", &["2", "as-is", "target"]);
-    assert!(estimate(target, "over-memory").is_some(), "{target}");
-    let place = memory["path"].as_str().expect("a path");
-    scratch.assert_clean(place.as_ref());
-}
-
-/// With durable or cold rows alone no memory disk ran, and nothing said why.
-#[test]
-fn the_memory_disk_stands_beside_any_state() {
-    let scratch = Scratch::new();
-    scratch.target();
-    for state in ["durable", "cold"] {
-        let args = ["files", "--passes", "1", "--reserve", "0B", "--tests", "2"];
-        let args = [&args[..], &["--json", "-", "--state", state, "target"]].concat();
-        let run = scratch.check(&args, 0, "").json();
-        if run["other_targets"][0].is_null() {
-            return support::skipped(
-                "the_memory_disk_stands_beside_any_state",
-                "no tmpfs can be written",
-            );
-        }
-        let states: Vec<String> = rows(&run).into_iter().map(|row| row.2).collect();
-        assert_eq!(states, [state, "as-is"]);
-        let tests = tables::rows(&run, "files").into_iter();
-        let over = tests.filter(|row| estimate(row, "over-memory").is_some());
-        let over: Vec<&Value> = over.map(|row| &row["levels"][1]).collect();
-        assert_eq!(over, [state]);
-    }
-}
-
-/// TEST11 was measured again under "counts times 2", and durable where it only reads a device.
-#[test]
-fn test_11_is_measured_where_it_says_something() {
-    let scratch = Scratch::new();
-    let target = scratch.target();
-    let args = once(&["target", "--tests", "2,11", "--json", "-"]);
-    let scaled = [&args[..], &["--scale", "2", "--state", "as-is"]].concat();
-    let run = scratch.check(&scaled, 0, "").json();
-    let found: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
-    assert_eq!(found, ["2", "11", "2"]);
-    let device = ["--state", "as-is,durable", "--device", "target/main"];
-    let run = scratch.check(&[&args[..], &device].concat(), 0, "").json();
-    let found: Vec<(String, String)> = rows(&run).into_iter().map(|it| (it.0, it.2)).collect();
-    let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, &*it.1)).collect();
-    assert_eq!(found, [("2", "as-is"), ("11", "as-is"), ("2", "durable")]);
-    let notes = run["warnings"].as_array().expect("notes").iter();
-    let mut left = notes.filter(|note| note["code"] == "test-left-out");
-    let text = left.next().expect("a note")["text"].as_str();
-    let expected = "TEST11 durable is left out: target/main is only read";
-    assert!(text.is_some_and(|text| text.contains(expected)), "{text:?}");
     scratch.assert_clean(&target);
 }
 
@@ -491,6 +387,13 @@ fn wrong_usage_is_told() {
     let scratch = Scratch::new();
     let target = scratch.target();
     for (args, expected) in WRONG {
+        if args.contains(&"--memory") && scratch.is_in_memory() {
+            support::skipped(
+                "wrong_usage_is_told: --memory",
+                "the files of tests are in memory",
+            );
+            continue;
+        }
         let args = [&["files"][..], *args].concat();
         let ended = finish(scratch.seekstone(&args));
         assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);

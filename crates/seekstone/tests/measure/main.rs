@@ -8,6 +8,7 @@ mod counted_errors;
 mod faults;
 mod files;
 mod files_broken;
+mod files_states;
 mod files_stonewall;
 mod fill;
 mod kinds_on_targets;

@@ -155,7 +155,9 @@ fn a_run_that_cannot_be_archived_is_kept_in_the_journal() {
 /// The environment named the file system of the study's target, whatever was measured.
 #[test]
 fn every_place_that_is_measured_is_described() {
-    let scratch = Scratch::new();
+    let Some(scratch) = Scratch::on_disk("every_place_that_is_measured_is_described") else {
+        return;
+    };
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
         return skipped("every_place_that_is_measured_is_described", "no /dev/shm");
     };
