@@ -9,7 +9,7 @@ use units::{Bytes, Duration};
 
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
 use crate::single_load::resolve_levels;
-use crate::stage::Show;
+use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest, open_check_up};
 use lab::laboratory::Outcome;
@@ -87,6 +87,14 @@ struct CheckUpPlan<'a> {
 
 impl MeasurementPlan for CheckUpPlan<'_> {
     type Outcome = Run;
+
+    fn plan(&self, _: &Session<'_>) -> RunPlan {
+        let phases = self.procedure.planned().into_iter();
+        RunPlan {
+            phases: phases.map(|(name, time)| (name, Some(time))).collect(),
+            budget: Some(self.request.budget),
+        }
+    }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let measured = self.measure_all(session);

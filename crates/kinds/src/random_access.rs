@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use procedure::{
     CellPlan, RandomOptions, RandomProcedure, RandomShape, RandomStep, SweepCells, Trial,
-    TrialError, random_doubts, random_findings, warm_up_left_out,
+    TrialError, most_within, random_doubts, random_findings, warm_up_left_out,
 };
 use results::{RandomAccess, RandomKind, Run, Setup, Status, Warning, WarningCode};
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
-use crate::stage::Show;
+use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use host::limits::check_budget;
 use lab::bench::{Bench, BenchError, BenchRequest};
@@ -69,6 +69,11 @@ struct RandomPlan<'a> {
 
 impl MeasurementPlan for RandomPlan<'_> {
     type Outcome = Run;
+
+    fn plan(&self, session: &Session<'_>) -> RunPlan {
+        let budget = Some(self.request.options.budget);
+        session.filled_plan(budget, ("measure", budget))
+    }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         // The file holds all that fits; what is measured is whole blocks.
@@ -167,9 +172,29 @@ impl<'a> RandomPlan<'a> {
         outcome.measurement.warnings.clear();
         session.measurements.push(outcome.measurement);
         match outcome.failure {
-            None => Ok(()),
+            None => self.keep_budget(session),
             failure => session.go_on(&trial, failure),
         }
+    }
+
+    /// Cells of slow storage take longer than their share of the budget: one that was given ends
+    /// the run, which has what was measured.
+    fn keep_budget(&self, session: &Session<'_>) -> Result<(), BenchError> {
+        let RandomOptions { budget, rounds, .. } = self.request.options;
+        let (done, left) = (self.procedure.done(), self.procedure.trials_left());
+        let spent = session.spent + self.procedure.spent();
+        let is_given = session.request.setup.is_given("budget");
+        if !is_given || left == 0 || spent <= most_within(budget) {
+            return Ok(());
+        }
+        let all = (done + left) as f64 / done as f64;
+        Err(BenchError::Usage(format!(
+            "--budget {budget}: {done} of {} cells in {} took {spent}. Use --budget {:.0}s, or ask \
+             for fewer values",
+            done + left,
+            format_counted(rounds.into(), "round"),
+            (spent.as_secs_f64() * all).ceil()
+        )))
     }
 
     /// Measure a step, again and for longer where not one operation was done.

@@ -11,7 +11,7 @@ use procedure::{CheckUpFacts, Trial, TrialError};
 use results::{Caution, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
 
-use crate::stage::{Show, Stage};
+use crate::stage::{RunPlan, Show, Stage};
 
 /// What the size of the test file is kept as.
 const SIZE_FOUND: &str = "size of the test file";
@@ -26,6 +26,12 @@ pub(crate) trait MeasurementSession: Sized {
 
     /// The present instant on the clock of what is measured.
     fn now(&mut self) -> Instant;
+
+    /// What it is about to do.
+    fn plan(&self) -> RunPlan;
+
+    /// Show a stage.
+    fn show(&mut self, stage: &Stage<'_>);
 
     /// Do all of it. What was measured before an error stays.
     ///
@@ -60,6 +66,9 @@ pub(crate) trait MeasurementSession: Sized {
 pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outcome, BenchError> {
     let environment = environment::capture();
     let begun = session.now();
+    if let Some(line) = session.plan().line() {
+        session.show(&Stage::of_plan(&line));
+    }
     let measured = session.measure();
     let elapsed = session.now().since(begun);
     let status = match measured {
@@ -85,6 +94,14 @@ pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outc
 pub(crate) trait MeasurementPlan: Sized {
     /// The run, or the run and what is added to it later.
     type Outcome;
+
+    /// What it is about to do.
+    fn plan(&self, session: &Session<'_>) -> RunPlan;
+
+    /// Show a stage.
+    fn show(&mut self, session: &mut Session<'_>, stage: &Stage<'_>) {
+        (session.show)(stage);
+    }
 
     /// Do all of it. What was measured before an error stays.
     ///
@@ -194,6 +211,14 @@ impl<P: MeasurementPlan> MeasurementSession for BenchSession<'_, P> {
         self.session.now()
     }
 
+    fn plan(&self) -> RunPlan {
+        self.plan.plan(&self.session)
+    }
+
+    fn show(&mut self, stage: &Stage<'_>) {
+        self.plan.show(&mut self.session, stage);
+    }
+
     fn measure(&mut self) -> Result<(), BenchError> {
         self.session.begun = self.session.now();
         self.plan.carry_out(&mut self.session)
@@ -299,6 +324,36 @@ impl<'a> Session<'a> {
         self.facts.makes_files || self.facts.may_overwrite
     }
 
+    /// Time for the test file and all else, where the one takes a share of the other.
+    fn shared(&self, budget: Option<Duration>, rest: Duration) -> Option<FillBudget> {
+        let may_shrink = self.request.size.is_none();
+        let budget = budget.filter(|_| may_shrink || self.request.setup.is_given("budget"));
+        budget.map(|budget| FillBudget {
+            budget,
+            rest,
+            may_shrink,
+        })
+    }
+
+    /// The plan of a measurement of that name and time: in a directory a test file is filled
+    /// before, within `budget`, if there is one.
+    pub fn filled_plan(
+        &self,
+        budget: Option<Duration>,
+        (name, time): (&'static str, Option<Duration>),
+    ) -> RunPlan {
+        let share = self.shared(budget, Duration::ZERO).map(FillBudget::share);
+        let filling = self.facts.makes_files.then_some(("fill", share));
+        let spent = share
+            .filter(|_| filling.is_some())
+            .unwrap_or(Duration::ZERO);
+        let time = time.map(|time| time.saturating_sub(spent));
+        RunPlan {
+            phases: filling.into_iter().chain([(name, time)]).collect(),
+            budget: None,
+        }
+    }
+
     /// Make the test file of a directory and write it; `None` on a target that was there before.
     /// It takes a share of `budget` and counts as spent, unless the user gave a size and no budget.
     ///
@@ -322,18 +377,12 @@ impl<'a> Session<'a> {
             return Ok(None);
         }
         let begun = self.now();
-        let may_shrink = self.request.size.is_none();
-        let budget = budget.filter(|_| may_shrink || self.request.setup.is_given("budget"));
+        let budget = self.shared(budget, rest);
         // A run that goes on keeps the size that was found.
         let cells = self.request.cells.clone();
         let known: Option<u64> = cells.recalled(SIZE_FOUND);
         let asked = self.size;
         self.size = known.map_or(asked, Bytes);
-        let budget = budget.map(|budget| FillBudget {
-            budget,
-            rest,
-            may_shrink,
-        });
         let share = budget.map(FillBudget::share);
         let budget = budget.filter(|_| known.is_none());
         let left = budget.map_or(Duration(u64::MAX), |it| it.budget);

@@ -15,7 +15,7 @@ use workload::{ClientSpec, FileSet, Gap, GapShape, MixSpec, Pacing};
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
-use crate::stage::{Show, Stage};
+use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, open_bench, open_null};
 use lab::hosts::Ranks;
@@ -211,6 +211,17 @@ struct LoadPlan<'a> {
 
 impl MeasurementPlan for LoadPlan<'_> {
     type Outcome = Run;
+
+    fn plan(&self, session: &Session<'_>) -> RunPlan {
+        let time = match &self.request.question {
+            LoadQuestion::Trial { duration_max, .. } => Some(*duration_max),
+            LoadQuestion::Curve(options) => options.budget,
+        };
+        let mut plan = session.filled_plan(self.request.budget(), ("measure", time));
+        let verified = self.request.bench.storage.verify_unit;
+        plan.phases.extend(verified.map(|_| ("verify", None)));
+        plan
+    }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let prepared = match session.facts.makes_files {

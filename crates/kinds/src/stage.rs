@@ -3,6 +3,39 @@
 use lab::laboratory::Glimpse;
 use units::Duration;
 
+/// What the title of a plan begins with.
+const PLAN: &str = "Plan: ";
+
+/// What a run does, phase by phase, as it is known before it begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RunPlan {
+    /// Each with its time; none where it takes as long as its work does.
+    pub phases: Vec<(&'static str, Option<Duration>)>,
+    /// Time for all of it; the sum of the phases when absent.
+    pub budget: Option<Duration>,
+}
+
+impl RunPlan {
+    /// As `Plan: fill 24 s, measure 36 s; about 1 min`; nothing of a single phase, or where no time
+    /// is known.
+    pub fn line(&self) -> Option<String> {
+        let is_timed = self.budget.is_some() || self.phases.iter().any(|it| it.1.is_some());
+        if self.phases.len() < 2 || !is_timed {
+            return None;
+        }
+        let each = self.phases.iter().map(|(name, time)| match time {
+            Some(time) => format!("{name} {time}"),
+            None => (*name).to_owned(),
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        let mut times = self.phases.iter().map(|(_, time)| *time);
+        let sum = times.try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
+        let about = self.budget.or(sum);
+        let about = about.map_or_else(String::new, |about| format!("; about {about}"));
+        Some(format!("{PLAN}{each}{about}"))
+    }
+}
+
 /// Where a run stands, for a screen.
 #[derive(Clone, Debug)]
 pub struct Stage<'a> {
@@ -19,6 +52,23 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
+    /// The plan of a run, before it begins.
+    pub(crate) const fn of_plan(line: &'a str) -> Self {
+        Self {
+            title: line,
+            done: 0.0,
+            elapsed: Duration::ZERO,
+            left: Duration(u64::MAX),
+            glimpse: None,
+        }
+    }
+
+    /// Whether it is a plan, which stays on the screen.
+    #[must_use]
+    pub fn is_plan(&self) -> bool {
+        self.title.starts_with(PLAN)
+    }
+
     /// A test file is being written, before anything is measured.
     #[must_use]
     pub fn of_filling(title: &'a str, glimpse: &'a Glimpse) -> Self {
@@ -43,3 +93,31 @@ impl Stage<'_> {
 
 /// Receives the progress of a run.
 pub type Show<'a> = &'a mut dyn FnMut(&Stage<'_>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_tells_its_phases_and_the_time_of_all() {
+        let seconds = |time: u64| Some(Duration::from_secs(time));
+        let check =
+            |phases: &[(&'static str, Option<Duration>)], budget, expected: Option<&str>| {
+                let phases = phases.to_vec();
+                let line = RunPlan { phases, budget }.line();
+                assert_eq!(line.as_deref(), expected);
+            };
+        let fill = ("fill", seconds(24));
+        let both = "Plan: fill 24.0 s, measure 1 min 36 s; about 2 min";
+        check(&[fill, ("measure", seconds(96))], None, Some(both));
+        check(
+            &[fill, ("verify", None)],
+            None,
+            Some("Plan: fill 24.0 s, verify"),
+        );
+        let whole = "Plan: fill 24.0 s, verify; about 30.0 s";
+        check(&[fill, ("verify", None)], seconds(30), Some(whole));
+        check(&[fill], None, None);
+        check(&[("warm-up", None), ("rounds", None)], None, None);
+    }
+}

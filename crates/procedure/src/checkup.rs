@@ -160,6 +160,21 @@ impl CheckUp {
         }
     }
 
+    /// What is to be done, with the share of the time that each sort of row has.
+    #[must_use]
+    pub fn planned(&self) -> Vec<(&'static str, Duration)> {
+        let weights: f64 = self.phases.iter().map(|it| it.weight()).sum();
+        let mut planned: Vec<(&'static str, Duration)> = Vec::new();
+        for phase in &self.phases {
+            let time = self.options.budget.mul_f64(phase.weight() / weights);
+            match planned.iter_mut().find(|(name, _)| *name == phase.sort()) {
+                Some((_, all)) => *all += time,
+                None => planned.push((phase.sort(), time)),
+            }
+        }
+        planned
+    }
+
     /// What to do next.
     pub fn next_step(&mut self) -> CheckUpStep {
         loop {

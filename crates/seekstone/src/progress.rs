@@ -235,6 +235,9 @@ impl ProgressScreen {
 
     /// Note a stage; the one before it becomes a row when another begins.
     fn see(&mut self, stage: &Stage<'_>) {
+        if stage.is_plan() {
+            return self.add(stage.title.to_owned());
+        }
         let row = stage
             .glimpse
             .is_some_and(|glimpse| glimpse.response.is_some())

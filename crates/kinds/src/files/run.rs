@@ -24,7 +24,7 @@ use super::hosts::{agreed, words};
 use super::stonewall::Made;
 use super::subject::{TestedFileSystem, check_cache_drop, fitting, open_memory, open_target};
 use crate::session::{self, MeasurementSession};
-use crate::stage::{Show, Stage};
+use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use host::processors::pin;
 use lab::bench::BenchError;
@@ -387,6 +387,18 @@ impl MeasurementSession for FilesSession<'_> {
     /// In the time of the target.
     fn now(&mut self) -> Instant {
         Instant::START + self.elapsed()
+    }
+
+    fn plan(&self) -> RunPlan {
+        let rule = &self.request.rule;
+        RunPlan {
+            phases: vec![("a warm-up of each test", None), ("passes", None)],
+            budget: Some(rule.budget).filter(|_| rule.rounds.is_none()),
+        }
+    }
+
+    fn show(&mut self, stage: &Stage<'_>) {
+        (self.show)(stage);
     }
 
     fn measure(&mut self) -> Result<(), BenchError> {

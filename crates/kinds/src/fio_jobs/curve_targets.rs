@@ -17,7 +17,7 @@ use super::saturation::{TargetAt, TargetLoads};
 use super::targets::{names_of, row_of, specs_of};
 use crate::session::{self, MeasurementSession};
 use crate::single_load::resolve_levels;
-use crate::stage::Show;
+use crate::stage::{RunPlan, Show, Stage};
 
 /// What a curve over several targets or workloads is asked for.
 #[derive(Clone, Debug)]
@@ -73,6 +73,18 @@ impl MeasurementSession for CurveMeasurer<'_, '_> {
 
     fn now(&mut self) -> Instant {
         self.opened.bench.laboratory().now()
+    }
+
+    fn plan(&self) -> RunPlan {
+        let options = &self.asked.options;
+        RunPlan {
+            phases: vec![("lay out", None), ("measure", options.budget)],
+            budget: None,
+        }
+    }
+
+    fn show(&mut self, stage: &Stage<'_>) {
+        (self.session.show)(stage);
     }
 
     fn measure(&mut self) -> Result<(), BenchError> {

@@ -8,7 +8,7 @@ use super::filled::FilledModel;
 use super::kp3;
 use super::tables::tables;
 use crate::session::{self, MeasurementSession};
-use crate::stage::{Show, Stage};
+use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::cells::Cells;
@@ -108,6 +108,14 @@ impl MeasurementSession for PositioningSession<'_> {
 
     fn now(&mut self) -> Instant {
         Instant::START + self.spent
+    }
+
+    fn plan(&self) -> RunPlan {
+        RunPlan::default()
+    }
+
+    fn show(&mut self, stage: &Stage<'_>) {
+        (self.show)(stage);
     }
 
     fn measure(&mut self) -> Result<(), BenchError> {

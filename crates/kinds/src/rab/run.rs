@@ -13,7 +13,7 @@ use workload::{Advice, WorkloadDefinition, advise, advise_on_durations};
 use super::live;
 use super::workloads::{RabRun, parts};
 use crate::session::{self, MeasurementPlan, Session};
-use crate::stage::Stage;
+use crate::stage::{RunPlan, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
 use lab::laboratory::Glimpse;
@@ -82,6 +82,17 @@ struct RabPlan<'a> {
 
 impl MeasurementPlan for RabPlan<'_> {
     type Outcome = Run;
+
+    fn plan(&self, session: &Session<'_>) -> RunPlan {
+        let budget = self.request.budget;
+        let all = budget * u64::from(self.request.runs);
+        session.filled_plan(Some(budget), ("workloads", Some(all)))
+    }
+
+    fn show(&mut self, _: &mut Session<'_>, stage: &Stage<'_>) {
+        let mut live = || live::filling(self.request, stage.title, &Glimpse::default());
+        self.screen.show(stage, &mut live);
+    }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let request = self.request;

@@ -18,7 +18,7 @@ use workload::{ClientSpec, OwnCounts, OwnSpec};
 
 use crate::depth::open_depth;
 use crate::session::{HostReach, MeasurementPlan, Session, TrialProgress};
-use crate::stage::{Show, Stage};
+use crate::stage::{RunPlan, Show, Stage};
 
 use super::client::{MakeReplay, ReplayCounts};
 use super::dealing::Dealing;
@@ -109,6 +109,10 @@ struct ReplayPlan<'a> {
 
 impl MeasurementPlan for ReplayPlan<'_> {
     type Outcome = Run;
+
+    fn plan(&self, session: &Session<'_>) -> RunPlan {
+        session.filled_plan(None, ("replay", self.expected()))
+    }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         session.size = Bytes(self.size);

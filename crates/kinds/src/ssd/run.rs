@@ -12,7 +12,7 @@ use workload::ClientSpec;
 
 use crate::random_access::is_silence;
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
-use crate::stage::Show;
+use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest};
 use lab::laboratory::{Laboratory as _, Outcome};
@@ -65,6 +65,17 @@ struct SsdPlan<'a> {
 
 impl MeasurementPlan for SsdPlan<'_> {
     type Outcome = Run;
+
+    fn plan(&self, session: &Session<'_>) -> RunPlan {
+        let filling = session.facts.makes_files.then_some(("fill", None));
+        let tests = [("write before each test", None), ("rounds", None)];
+        let budget = self.request.options.budget;
+        let is_given = session.request.setup.is_given("budget");
+        RunPlan {
+            phases: filling.into_iter().chain(tests).collect(),
+            budget: is_given.then_some(budget),
+        }
+    }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let measured = self.measure_all(session);

@@ -14,7 +14,7 @@ use sys::MonotonicClock;
 use units::{Bytes, Duration, Instant};
 
 use crate::session::{self, MeasurementSession};
-use crate::stage::{Show, Stage};
+use crate::stage::{RunPlan, Show, Stage};
 use host::inspect::inspect;
 use host::interrupt::Interrupt;
 use host::keeper::Keeper;
@@ -165,6 +165,23 @@ impl MeasurementSession for TimingSession<'_> {
 
     fn now(&mut self) -> Instant {
         self.clock.now()
+    }
+
+    fn plan(&self) -> RunPlan {
+        let rule = &self.request.rule;
+        let warm_up = (self.request.warm_ups > 0).then_some(("warm-up", None));
+        let rounds = (
+            "rounds",
+            Some(rule.budget).filter(|_| rule.rounds.is_none()),
+        );
+        RunPlan {
+            phases: warm_up.into_iter().chain([rounds]).collect(),
+            budget: None,
+        }
+    }
+
+    fn show(&mut self, stage: &Stage<'_>) {
+        (self.show)(stage);
     }
 
     fn measure(&mut self) -> Result<(), BenchError> {

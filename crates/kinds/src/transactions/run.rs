@@ -13,7 +13,7 @@ use super::plan::few_ios;
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
-use crate::stage::Show;
+use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError};
 use lab::bench::{BenchError, BenchRequest};
@@ -225,13 +225,19 @@ pub(super) struct UsersPlan<'a> {
 impl MeasurementPlan for UsersPlan<'_> {
     type Outcome = UsersMeasured;
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
-        let is_timed = self.request.bench.setup.is_given("duration");
-        let budget = match &self.request.question {
-            UsersQuestion::Loads(loads) if is_timed || loads.len() > 1 => None,
-            _ => Some(self.request.budget),
+    fn plan(&self, session: &Session<'_>) -> RunPlan {
+        let (name, time) = match &self.request.question {
+            UsersQuestion::Loads(loads) => {
+                let times = loads.iter().map(|it| it.duration_max);
+                ("users", times.fold(Duration::ZERO, |sum, time| sum + time))
+            }
+            UsersQuestion::Search { .. } => ("search", self.request.budget),
         };
-        session.fill(budget)?;
+        session.filled_plan(self.shared_budget(), (name, Some(time)))
+    }
+
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        session.fill(self.shared_budget())?;
         let filling = session.spent;
         if let Some(start_at) = self.request.start_at {
             let late = start_at.wait(session.interrupt, session.show)?;
@@ -271,6 +277,15 @@ impl MeasurementPlan for UsersPlan<'_> {
 }
 
 impl UsersPlan<'_> {
+    /// The time that the test file has a share of.
+    fn shared_budget(&self) -> Option<Duration> {
+        let is_timed = self.request.bench.setup.is_given("duration");
+        match &self.request.question {
+            UsersQuestion::Loads(loads) if is_timed || loads.len() > 1 => None,
+            _ => Some(self.request.budget),
+        }
+    }
+
     /// Measure a load that is a result.
     fn measure_load(
         &mut self,

@@ -20,7 +20,7 @@ use super::hosts::{PeerStreams, step};
 use super::stage::ProgressReporter;
 use super::streams::{OpenedStreams, TransferStreams, clean_up_all, open_streams};
 use crate::session::{self, MeasurementSession};
-use crate::stage::Show;
+use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
 use lab::hosts::Ranks;
@@ -122,6 +122,25 @@ impl MeasurementSession for StreamsSession<'_> {
 
     fn now(&mut self) -> Instant {
         self.opened.streams.now()
+    }
+
+    fn plan(&self) -> RunPlan {
+        let request = self.session.request;
+        let series = self.shape.series();
+        let reads = series.iter().filter(|it| it.kind != TransferKind::Write);
+        let writing = (!self.shape.writers.is_empty()).then_some(("write", None));
+        let each = Some(request.rule.budget).filter(|_| request.rule.rounds.is_none());
+        let whole = request.whole_budget();
+        let reading = each.filter(|_| whole.is_none());
+        let reading = reading.map(|each| each * reads.count() as u64);
+        RunPlan {
+            phases: writing.into_iter().chain([("read", reading)]).collect(),
+            budget: whole,
+        }
+    }
+
+    fn show(&mut self, stage: &Stage<'_>) {
+        self.session.progress.stage(stage);
     }
 
     fn measure(&mut self) -> Result<(), BenchError> {

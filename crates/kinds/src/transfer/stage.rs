@@ -29,6 +29,11 @@ impl<'a> ProgressReporter<'a> {
         self.series_done += 1;
     }
 
+    /// Show a stage that is no pass.
+    pub fn stage(&mut self, stage: &Stage<'_>) {
+        (self.show)(stage);
+    }
+
     /// Show a pass.
     pub fn pass(&mut self, title: &str, glimpse: &Glimpse) {
         let left = (self.series_all - self.series_done.min(self.series_all)) as u64;

@@ -95,6 +95,16 @@ impl CheckUpPhase {
         }
     }
 
+    /// What its time counts as in a plan.
+    pub const fn sort(self) -> &'static str {
+        match self {
+            Self::SequentialWrite => "fill",
+            Self::Curve | Self::Arrivals => "load curve",
+            Self::FilesMake | Self::FilesRead | Self::FilesRemove => "small files",
+            _ => "rows",
+        }
+    }
+
     /// The phase whose row is measured once more, to see whether the storage changed.
     pub const fn repeats(self) -> Option<Self> {
         match self {

@@ -8,14 +8,14 @@ use crate::support::storage::{FileSystem, Loop};
 use crate::support::{Ended, Scratch, finish, side_by_side, skipped};
 
 /// A budget that is exceeded by no more than a tenth, or 3 s, is kept.
-fn most(budget: f64) -> f64 {
+pub fn most(budget: f64) -> f64 {
     (budget * 1.1).max(budget + 3.0)
 }
 
 /// The command and its budget in seconds.
-type Case = (&'static str, u32);
+pub type Case = (&'static str, u32);
 
-fn measured(target: &str, (command, budget): Case) -> Vec<String> {
+pub fn measured(target: &str, (command, budget): Case) -> Vec<String> {
     let words = command.split(' ').map(|word| match word {
         "TARGET" => target.to_owned(),
         word => word.to_owned(),
@@ -36,7 +36,7 @@ fn measured(target: &str, (command, budget): Case) -> Vec<String> {
 
 /// How long it took by the clock of its target. What does not fit ends with status 2 and says what
 /// would.
-fn elapsed(ended: &Ended, case: Case) -> Option<f64> {
+pub fn elapsed(ended: &Ended, case: Case) -> Option<f64> {
     if ended.code == Some(2) {
         let text = &ended.stderr;
         assert!(
@@ -95,6 +95,45 @@ fn what_cannot_fit_says_what_would() {
         "time --budget 1s -- sleep 3",
         "--budget 1.00 s: 5 rounds need about 15",
     );
+}
+
+/// Bug: `random --budget 120s` of a tape took 23 hours of its time, as if there were no budget.
+#[test]
+fn cells_of_slow_storage_end_at_the_budget_with_what_was_measured() {
+    let scratch = Scratch::new();
+    let tape = [
+        "random",
+        "sim:dlt2000",
+        "--budget",
+        "120s",
+        "--seed",
+        "1",
+        "-q",
+    ];
+    let ended = scratch.check(&tape, 1, "PARTIAL --budget 2 min");
+    assert!(ended.stderr.contains("Use --budget"), "{ended:?}");
+}
+
+/// The time of each phase, and of all of them, is told before anything is measured.
+#[test]
+fn a_plan_is_told_before_it_starts() {
+    let scratch = Scratch::new();
+    let check = |command: &str, expected: &str| {
+        let args: Vec<&str> = command.split(' ').collect();
+        let ended = finish(scratch.seekstone([&args[..], &["--no-save"]].concat()));
+        let first = ended.stderr.lines().next().unwrap_or_default();
+        assert_eq!(first, format!("[   0 s] Plan: {expected}"), "{command}");
+    };
+    check(
+        "run sim:rz26 --budget 40s",
+        "fill 5.93 s, rows 15.4 s, load curve 18.6 s; about 40.0 s",
+    );
+    check(
+        "trial . --budget 3s --size 16MiB --reserve 0",
+        "fill 1.20 s, measure 1.80 s; about 3.00 s",
+    );
+    let file = "transfer sim:md1?size=4MiB&time=1ms --budget 20s";
+    check(file, "write, read; about 20.0 s");
 }
 
 /// Size of the slow device. It lies in memory: no disk must be slower than the throttle.
