@@ -21,7 +21,7 @@ use crate::store::SlotStore;
 use crate::swing::swinging;
 use crate::tail_index::heavy_tail;
 use crate::variance::{autocovariance, centred, long_run_variance, mean, mean_interval};
-use crate::window::{Channel, Window, slot_counts};
+use crate::window::{Channel, Window, means_of_busy_slots, slot_counts};
 
 /// Slots above this many medians belong to a rare episode.
 const RARE_MEDIANS: f64 = 2.0;
@@ -318,19 +318,13 @@ fn changing(store: &SlotStore, channel: Channel) -> Option<Finding> {
     let first = steady_from(store).min(store.len());
     let slots = &store.slots()[first..];
     let tally = |slot: &Slot| (channel.tally(slot).count as f64, channel.tally(slot).sum);
-    let (places, means): (Vec<usize>, Vec<f64>) = slots
-        .iter()
-        .map(tally)
-        .enumerate()
-        .filter(|(_, (count, _))| *count > 0.0)
-        .map(|(place, (count, sum))| (place, sum / count))
-        .unzip();
+    let (places, means) = means_of_busy_slots(store, channel, first);
     let at = match change(&means) {
         Some(SeriesChange::Line { total, error }) => {
             let bound = total.abs() + Z_BOUND * error;
             return Some(Finding::Drifting { total, bound });
         }
-        Some(SeriesChange::Step { at }) => places[at],
+        Some(SeriesChange::Step { at }) => places[at] - first,
         None => step_of_counts(store, &slot_counts(store, channel)[first..])?,
     };
     let mean = |slots: &[Slot]| {

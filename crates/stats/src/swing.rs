@@ -10,7 +10,7 @@ use crate::cut::steady_from;
 use crate::findings::Finding;
 use crate::store::SlotStore;
 use crate::variance::mean;
-use crate::window::{Channel, Window, slot_means};
+use crate::window::{Channel, Window, means_of_busy_slots};
 
 /// Fewest slots in which a swing is looked for.
 const SLOTS_MIN: usize = 64;
@@ -33,14 +33,16 @@ const SWING_PARTS: usize = 16;
 pub(crate) fn swinging(store: &SlotStore, channel: Channel) -> Option<Finding> {
     let first = steady_from(store).min(store.len());
     let window = Window::new(store, channel, first..store.len())?;
+    // Slots of a stall, in which nothing completed, have no level: to repeat that of the one before
+    // would be a bump as long as the stall.
+    let (places, means) = means_of_busy_slots(store, channel, first);
     // Of logarithms a queue that is slow now and then is no less regular than its storage.
-    let means = &slot_means(store, channel)[first..];
     let logarithms: Vec<f64> = means.iter().map(|mean| mean.max(1.0).ln()).collect();
     let Swing { level, period } = swing(&logarithms)?;
     let edge = |part: usize| part * level.len() / SWING_PARTS;
     let parts = (0..SWING_PARTS).map(|part| edge(part)..edge(part + 1));
     let means = parts.filter_map(|part| {
-        let slots = first + part.start..first + part.end;
+        let slots = *places.get(part.start)?..places.get(part.end.checked_sub(1)?)? + 1;
         Some((
             mean(&level[part]),
             Window::new(store, channel, slots)?.mean_ns,
@@ -50,7 +52,8 @@ pub(crate) fn swinging(store: &SlotStore, channel: Channel) -> Option<Finding> {
     let lowest = means.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let highest = means.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let (low_ns, high_ns) = (lowest.1, highest.1);
-    let period_ns = period.map(|slots| (slots * window.width_ns as f64) as u64);
+    let slot_ns = window.duration_ns() as f64 / places.len() as f64;
+    let period_ns = period.map(|slots| (slots * slot_ns) as u64);
     (high_ns - low_ns > RELEVANT_STEP * low_ns).then_some(Finding::Swinging {
         low_ns,
         high_ns,

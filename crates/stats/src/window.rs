@@ -119,6 +119,22 @@ pub(crate) fn slot_means(store: &SlotStore, channel: Channel) -> Vec<f64> {
         .collect()
 }
 
+/// Mean time, ns, of each slot from `first` on in which something completed, and its place before
+/// it.
+pub(crate) fn means_of_busy_slots(
+    store: &SlotStore,
+    channel: Channel,
+    first: usize,
+) -> (Vec<usize>, Vec<f64>) {
+    let tallies = store.slots().iter().map(|slot| channel.tally(slot));
+    tallies
+        .enumerate()
+        .skip(first)
+        .filter(|(_, tally)| tally.count > 0)
+        .map(|(place, tally)| (place, tally.sum / tally.count as f64))
+        .unzip()
+}
+
 /// Completions of each slot.
 pub(crate) fn slot_counts(store: &SlotStore, channel: Channel) -> Vec<f64> {
     let slots = store.slots().iter();
