@@ -360,12 +360,9 @@ pub struct TrialArgs {
         ]
     )]
     pub workload_file: Option<PathBuf>,
-    /// Concurrent clients (each keeps one I/O outstanding).
-    #[arg(
-        long, short, value_name = "N", default_value_t = 1,
-        value_parser = within::<u32>(1..=1_000_000)
-    )]
-    pub clients: u32,
+    /// Concurrent clients, each with one I/O outstanding [default: 1, or one per MPI rank].
+    #[arg(long, short, value_name = "N", value_parser = within::<u32>(1..=1_000_000))]
+    pub clients: Option<u32>,
     /// Maximum queue depth, up to 16384 [default: one per client, beyond 1024 clients only as
     /// many as fit into 256 MiB, with --rate, as many as arrive in 100 ms, at least 256].
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
@@ -421,6 +418,13 @@ pub struct TrialArgs {
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
+}
+
+impl TrialArgs {
+    /// Clients of all ranks: one a rank, unless asked for.
+    pub fn clients(&self) -> u32 {
+        self.clients.unwrap_or_else(|| self.common.rank_count())
+    }
 }
 
 /// `seekstone curve`.

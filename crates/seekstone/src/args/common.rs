@@ -64,6 +64,13 @@ pub struct Common {
     pub ranks: Option<Ranks>,
 }
 
+impl Common {
+    /// How many ranks there are; 1 without a launcher.
+    pub fn rank_count(&self) -> u32 {
+        self.ranks.as_ref().map_or(1, |ranks| ranks.share().ranks)
+    }
+}
+
 /// A form and where it is written.
 type WrittenForm = (&'static RunForm, Output);
 /// The argument `-o`.

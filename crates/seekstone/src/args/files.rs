@@ -71,9 +71,9 @@ pub struct FilesArgs {
     /// In the cold state, drop all of the machine's cached pages, names and inodes (needs root).
     #[arg(long)]
     pub drop_caches: bool,
-    /// Clients with files of their own.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=256))]
-    pub clients: u32,
+    /// Clients with files of their own [default: 1, or one per MPI rank].
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=256))]
+    pub clients: Option<u32>,
     /// What test 11 reads [default: a new file of 32000 blocks].
     #[arg(long, value_name = "FILE|DEVICE", conflicts_with = "workload")]
     pub device: Option<PathBuf>,
@@ -151,6 +151,13 @@ pub struct FilesArgs {
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
+}
+
+impl FilesArgs {
+    /// Clients of all ranks: one a rank, unless asked for.
+    pub fn clients(&self) -> u32 {
+        self.clients.unwrap_or_else(|| self.common.rank_count())
+    }
 }
 
 /// States of `files`.

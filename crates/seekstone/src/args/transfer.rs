@@ -55,9 +55,9 @@ pub struct TransferArgs {
     /// How to read the data [default: direct].
     #[arg(long, value_parser = one_of(MODES))]
     pub mode: Option<TransferMode>,
-    /// Concurrent streams, each with its own file.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=64))]
-    pub streams: u32,
+    /// Concurrent streams, each with its own file [default: 1, or one per MPI rank].
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=64))]
+    pub streams: Option<u32>,
     /// Let all streams read the same file.
     #[arg(long)]
     pub same_file: bool,
@@ -82,6 +82,13 @@ pub struct TransferArgs {
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
+}
+
+impl TransferArgs {
+    /// Streams of all ranks: one a rank, unless asked for.
+    pub fn streams(&self) -> u32 {
+        self.streams.unwrap_or_else(|| self.common.rank_count())
+    }
 }
 
 /// How passes read their data.

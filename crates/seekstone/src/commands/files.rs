@@ -50,7 +50,7 @@ impl MeasuringCommand for FilesArgs {
         CommandOutline::of(&self.common, [&self.target], RankSharing { shared: false })
             .alone(has_memory, "--memory compares one host with its memory")
             .alone(self.device.is_some(), "--device works on one host")
-            .dealt("--clients", "client", Some(self.clients))
+            .dealt("--clients", "client", self.clients)
             .reads(self.device.clone())
     }
 
@@ -139,6 +139,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         check_whole_sectors(&work)?;
     }
     let states = states(args, target);
+    setup.resolve("clients", [args.clients().to_string()]);
     resolve(&mut setup, &work, &states);
     keep_texts(&args.target, &mut setup);
     let memory = args.memory.clone();
@@ -151,8 +152,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         reserve: args.reserve,
         work,
         states,
-        clients: args.clients,
-        processors: args.cpus.clone().map_or_else(Vec::new, |it| it.0),
+        clients: args.clients(),
         stonewall: args.stonewall,
         verify: args.verify,
         rule: RoundsRule {
@@ -223,7 +223,7 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
              anyway",
         ),
         (
-            args.clients > 1,
+            args.clients() > 1,
             &[Model],
             "--clients: a simulated file system serves a single program. Leave it out",
         ),
@@ -318,7 +318,7 @@ fn bandwidth(args: &FilesArgs) -> Result<FileWork, UsageError> {
             Bytes(client_bytes),
             Bytes(transfer)
         )
-    } else if args.reorder && args.clients == 1 {
+    } else if args.reorder && args.clients() == 1 {
         NO_OTHER.into()
     } else if let Some(uneven) = uneven(args) {
         uneven
@@ -364,10 +364,10 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
         format!("{}: --workload metadata needs a directory", args.target)
     } else if args.transfer_size.is_some() {
         "--transfer-size applies to --workload bandwidth: leave it out".into()
-    } else if files < args.clients {
+    } else if files < args.clients() {
         format!(
             "--files {files}: {} clients need at least one file each",
-            args.clients
+            args.clients()
         )
     } else if file_bytes > FILE_BYTES_MAX {
         format!(
@@ -381,11 +381,11 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
             "--depth {}: with --layout hard all files are in one directory. Leave --depth out",
             tree.depth
         )
-    } else if tree.is_reordered && args.clients == 1 {
+    } else if tree.is_reordered && args.clients() == 1 {
         NO_OTHER.into()
     } else if let Some(uneven) = uneven(args) {
         uneven
-    } else if tree.of_each(args.clients).directories().is_none() {
+    } else if tree.of_each(args.clients()).directories().is_none() {
         format!(
             "--depth {} with --fan-out {}: more than {} directories for each client",
             tree.depth,
@@ -401,12 +401,12 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
 /// Each client reads what one of another rank made, so ranks need as many clients each.
 fn uneven(args: &FilesArgs) -> Option<String> {
     let ranks = args.common.ranks.as_ref()?.share().ranks;
-    let is_uneven = args.reorder && !args.clients.is_multiple_of(ranks);
+    let is_uneven = args.reorder && !args.clients().is_multiple_of(ranks);
     is_uneven.then(|| {
         format!(
             "--clients {}: with --reorder all {ranks} ranks have the same number of clients. Use a \
              multiple of {ranks}",
-            args.clients
+            args.clients()
         )
     })
 }

@@ -258,7 +258,7 @@ pub fn workload(kind: &str, set: &[(String, String)]) -> String {
             } else {
                 ""
             };
-            trial::title(&it.workload, Some((it.clients, rate))) + buffered
+            trial::title(&it.workload, Some((it.clients(), rate))) + buffered
         }
         _ => {
             let set = set.iter().map(|(key, value)| format!(", {key} {value}"));

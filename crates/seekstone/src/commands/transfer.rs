@@ -30,7 +30,7 @@ impl MeasuringCommand for TransferArgs {
                 "--beside compares two targets of one host",
             )
             .alone(is_small, "--mode small-file looks for one host's memory")
-            .dealt("--streams", "stream", Some(self.streams));
+            .dealt("--streams", "stream", self.streams);
         match has_two_series(self) {
             true => outline.rows(["write", "read"].map(|it| OfferedRow::Named(it.into()))),
             false => outline,
@@ -39,6 +39,7 @@ impl MeasuringCommand for TransferArgs {
 
     fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         let args = self;
+        setup.resolve("streams", [args.streams().to_string()]);
         check_together(args)?;
         let mode = mode(args);
         if mode == TransferMode::Direct {
@@ -80,7 +81,7 @@ impl MeasuringCommand for TransferArgs {
             beside,
             mode,
             blocks: blocks(&args.blocks)?,
-            streams: args.streams,
+            streams: args.streams(),
             sharing: if args.same_file {
                 Sharing::SameFile
             } else {
@@ -114,7 +115,7 @@ const fn checking(choice: CheckChoice) -> Option<Checking> {
 }
 
 fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
-    let is_one = args.streams == 1;
+    let is_one = args.streams() == 1;
     let problem = if args.engine.errors == OnError::Count {
         "--errors count: a pass moves all of a file, or there is none. Leave it out"
     } else if args.same_file && is_one {

@@ -47,7 +47,7 @@ impl MeasuringCommand for TrialArgs {
             .alone(self.iolog.is_some(), "--iolog logs what one host did")
             .dealt("--depth", "request", self.depth)
             .alone(self.verify, "--verify reads back on one host")
-            .dealt("--clients", "client", Some(self.clients))
+            .dealt("--clients", "client", self.clients)
             .writes("--iolog", self.iolog.as_ref())
             .reads(read.cloned())
             .rows([])
@@ -58,8 +58,9 @@ impl MeasuringCommand for TrialArgs {
         self.as_fio.then(|| print_as_fio(self)).transpose()
     }
 
-    fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         let args = self;
+        setup.resolve("clients", [args.clients().to_string()]);
         depth_is_reached(args)?;
         if !args.others.is_empty() || args.workload_file.is_some() {
             return trial_targets::ready(args, setup);
@@ -91,7 +92,7 @@ impl MeasuringCommand for TrialArgs {
             Some(rate) => Pacing::Open {
                 gap: Gap {
                     shape: args.workload.shape,
-                    mean_ns: rate.mean_gap_ns() * f64::from(args.clients),
+                    mean_ns: rate.mean_gap_ns() * f64::from(args.clients()),
                 },
             },
             None => think(&args.workload),
@@ -105,10 +106,10 @@ impl MeasuringCommand for TrialArgs {
             subject: title(&args.workload, None),
             title: title(
                 &args.workload,
-                Some((args.clients, args.rate.map(|rate| rate.per_second()))),
+                Some((args.clients(), args.rate.map(|rate| rate.per_second()))),
             ),
             question: LoadQuestion::Trial {
-                clients: args.clients,
+                clients: args.clients(),
                 depth,
                 goal,
                 duration_max,
@@ -142,11 +143,11 @@ pub fn one_target(others: &[TargetName], workload: Option<&PathBuf>) -> Option<S
 fn depth_is_reached(args: &TrialArgs) -> Result<(), UsageError> {
     let is_closed = args.rate.is_none() && args.workload_file.is_none();
     match args.depth {
-        Some(depth) if is_closed && depth > args.clients => Err(UsageError(format!(
+        Some(depth) if is_closed && depth > args.clients() => Err(UsageError(format!(
             "--depth {depth} with {}: a client has one operation outstanding at a time, and the \
-             queue depth would stay at {}. For fio's iodepth={depth}, use --clients {depth}",
-            format_counted(args.clients.into(), "client"),
-            args.clients
+             queue depth would stay at {}; for fio's iodepth={depth}, use --clients {depth}",
+            format_counted(args.clients().into(), "client"),
+            args.clients()
         ))),
         _ => Ok(()),
     }
@@ -214,7 +215,7 @@ fn plan(share: f64, precision: TrialPrecision, rate: Option<f64>, budget: Durati
 
 /// Requests outstanding, as asked for or as the load takes.
 fn depth(args: &TrialArgs, driver: DriverKind) -> u32 {
-    let least = closed_depth(driver, args.clients, args.workload.block);
+    let least = closed_depth(driver, args.clients(), args.workload.block);
     args.depth.unwrap_or_else(|| match args.rate {
         Some(rate) => open_depth(driver, least, rate.per_second(), args.workload.block),
         None => least,

@@ -187,7 +187,7 @@ pub fn refuse(given: &[(bool, &str)]) -> Result<(), UsageError> {
 fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<WorkloadText>> {
     let Some(path) = &args.workload_file else {
         let mut own = of_options(&args.workload)?;
-        own.clients = Some(args.clients);
+        own.clients = Some(args.clients());
         own.rate = args.rate.map(units::Rate::to_exact_string);
         own.verify = args.verify;
         if own.rate.is_some() {
@@ -399,7 +399,7 @@ fn title_of(args: &TrialArgs, jobs: &[Job]) -> String {
             format!("{}: {count}", path.display())
         }
         None => {
-            let load = (args.clients, args.rate.map(|rate| rate.per_second()));
+            let load = (args.clients(), args.rate.map(|rate| rate.per_second()));
             let each = title(&args.workload, Some(load));
             format!("{each} on each of {} targets", jobs.len())
         }

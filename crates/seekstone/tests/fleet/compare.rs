@@ -144,7 +144,7 @@ fn what_ranks_cannot_compare_is_one_sentence() {
         assert!(!scratch.path("one").join("made").exists());
     };
     check(
-        &["compare", "one", "other"],
+        &["compare", "one", "other", "--set", "clients=1"],
         "--clients 1: each of 2 ranks needs at least one client",
     );
     check(

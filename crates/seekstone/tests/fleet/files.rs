@@ -182,7 +182,7 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
         scratch.assert_clean(&target);
     };
     check(
-        &["files", "target"],
+        &["files", "target", "--clients", "1"],
         "--clients 1: each of 2 ranks needs at least one client",
     );
     let two = ["--clients", "2"];

@@ -270,11 +270,7 @@ fn files_of_the_user_stay_as_they_are() {
 #[test]
 fn the_help_of_a_kind_lists_the_options_of_its_command() {
     let scratch = Scratch::new();
-    let ended = scratch.check(
-        &["study", "measurements", "trial"],
-        0,
-        "clients = N [default: 1]",
-    );
+    let ended = scratch.check(&["study", "measurements", "trial"], 0, "clients = N");
     for option in ["overwrite", "target", "seed", "json", "quiet"] {
         let line = format!("  {option} = ");
         assert!(!ended.stdout.contains(&line), "{option}: {}", ended.stdout);
