@@ -309,7 +309,8 @@ impl TrialCoordinator for Leading {
         };
         let started = self.start_all(&mut group);
         let started = started.map_err(|error| {
-            // The others are told by the end of this rank.
+            // Others that are ready wait for the start, and would not hear an order to part.
+            let _ = group.note_all(&Note::CallOff.to_bytes());
             self.stage = LeadingStage::CalledOff;
             let words = refused(self.ranks.words(&error));
             self.lost = Some(error);

@@ -119,6 +119,39 @@ fn a_killed_rank_is_named_and_what_was_measured_is_kept() {
     check_cleaned(&scratch, 1);
 }
 
+/// The others waited for the start for ever, as they heard only that rank 0 was alive, and rank 0
+/// waited for them to part.
+#[track_caller]
+fn check_stopped_before_the_start(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    scratch.target();
+    let mut command = launcher(&scratch, library, &["-n", "3", PROGRAM]);
+    command.args(["trial", "target", "--size", "64MiB", "--clients", "3"]);
+    command.args(["--reserve", "0", "--duration", "100s"]);
+    let mut running = Running::start(command);
+    // Before the trial test files are written.
+    running.wait_for("writing");
+    kill_process(process_of(&scratch, 1), Signal::STOP).expect("a signal");
+    let ended = running.end();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.error().contains("rank 1 on "), "{ended:?}");
+    assert_given_up(ended.error());
+}
+
+#[test]
+fn a_rank_that_stops_before_the_start_ends_all_under_mpich() {
+    let test = "a_rank_that_stops_before_the_start_ends_all_under_mpich";
+    check_stopped_before_the_start(test, &MPICH);
+}
+
+#[test]
+fn a_rank_that_stops_before_the_start_ends_all_under_open_mpi() {
+    let test = "a_rank_that_stops_before_the_start_ends_all_under_open_mpi";
+    check_stopped_before_the_start(test, &OPEN_MPI);
+}
+
 /// MPICH's launcher ends all ranks with the one that was killed.
 #[test]
 fn what_killed_ranks_left_is_cleaned() {
