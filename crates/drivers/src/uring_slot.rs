@@ -169,6 +169,7 @@ impl UringSlot {
         let (fd, left) = (self.file, len - self.moved);
         let offset = offset + u64::from(self.moved);
         let memory = self.memory.wrapping_add(self.moved as usize);
+        let priority = self.request.priority.0;
         let flags = match way {
             UringTransfer::Read | UringTransfer::Write => 0,
             UringTransfer::WriteThrough => libc::RWF_DSYNC,
@@ -176,16 +177,20 @@ impl UringSlot {
         let entry = match (way, self.piece) {
             (UringTransfer::Read, Some(piece)) => opcode::ReadFixed::new(fd, memory, left, piece)
                 .offset(offset)
+                .ioprio(priority)
                 .build(),
-            (UringTransfer::Read, None) => {
-                opcode::Read::new(fd, memory, left).offset(offset).build()
-            }
+            (UringTransfer::Read, None) => opcode::Read::new(fd, memory, left)
+                .offset(offset)
+                .ioprio(priority)
+                .build(),
             (_, Some(piece)) => opcode::WriteFixed::new(fd, memory, left, piece)
                 .offset(offset)
+                .ioprio(priority)
                 .rw_flags(flags)
                 .build(),
             (_, None) => opcode::Write::new(fd, memory, left)
                 .offset(offset)
+                .ioprio(priority)
                 .rw_flags(flags)
                 .build(),
         };

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use units::{Duration, Instant};
-use workload::{Agenda, Client, ClientId, Completion, Event, Op, Request};
+use workload::{Agenda, Client, ClientId, Completion, Event, Request, Wanted};
 
 use crate::driver::{Driver, DriverError};
 use crate::follow::Follower;
@@ -107,7 +107,7 @@ struct Timer {
     sequence: u64,
     client: u32,
     /// The operation to issue; `None` wakes the client.
-    op: Option<Op>,
+    wanted: Option<Wanted>,
 }
 
 impl Ord for Timer {
@@ -433,8 +433,8 @@ impl<D: Driver, C: Client> Engine<D, C> {
                 break;
             }
             self.timers.pop();
-            match timer.op {
-                Some(op) => self.hand_out(timer.client as usize, timer.at, timer.at, op)?,
+            match timer.wanted {
+                Some(wanted) => self.hand_out(timer.client as usize, timer.at, wanted)?,
                 None => self.notify(timer.client as usize, Event::Due { at: timer.at }, now)?,
             }
         }
@@ -454,11 +454,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
             self.recorder.record_unit(&unit, index);
         }
         for place in 0..self.agenda.issues.len() {
-            let (due, op) = self.agenda.issues[place];
-            if due <= now {
-                self.hand_out(index, due, asked, op)?;
+            let wanted = self.agenda.issues[place];
+            if wanted.due <= now {
+                self.hand_out(index, asked, wanted)?;
             } else {
-                self.set_timer(due, index, Some(op));
+                self.set_timer(wanted.due, index, Some(wanted));
             }
         }
         self.agenda.issues.clear();
@@ -488,12 +488,12 @@ impl<D: Driver, C: Client> Engine<D, C> {
     fn hand_out(
         &mut self,
         index: usize,
-        due: Instant,
         asked: Instant,
-        op: Op,
+        Wanted { due, op, priority }: Wanted,
     ) -> Result<(), DriverError> {
         let client = self.id_of(index);
         let mut request = Request::new(client, due, op);
+        request.priority = priority;
         if op.is_compute() {
             // A processor is no storage: its work waits for nothing but the processor.
             request.ready = due.max(asked).max(self.driver.blocked_until());
@@ -539,14 +539,14 @@ impl<D: Driver, C: Client> Engine<D, C> {
         self.in_flight_due = self.in_flight_due.wrapping_add(due.0);
     }
 
-    fn set_timer(&mut self, at: Instant, index: usize, op: Option<Op>) {
+    fn set_timer(&mut self, at: Instant, index: usize, wanted: Option<Wanted>) {
         let sequence = self.timer_sequence;
         self.timer_sequence += 1;
         self.timers.push(Reverse(Timer {
             at,
             sequence,
             client: index as u32,
-            op,
+            wanted,
         }));
     }
 

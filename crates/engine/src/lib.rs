@@ -19,5 +19,5 @@ pub use files::{FileDriver, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 pub use follow::Follower;
 pub use null::NullDriver;
 pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions, RoomWaits, Unfinished};
-pub use rows::{Membership, RowKey, RowRecord, RowTimes, WINDOW};
+pub use rows::{Membership, PriorityRecord, RowKey, RowRecord, RowTimes, WINDOW};
 pub use stonewall::{AtTheWall, WallPart, WalledWork};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::{Histogram, TimeCounts};
 use units::{Duration, Instant, TimeSpan};
-use workload::{Completion, OpKind, RateMiss};
+use workload::{Completion, IoPriority, OpKind, RateMiss};
 
 /// Length of a window of a row.
 pub const WINDOW: Duration = Duration::from_millis(500);
@@ -18,6 +18,15 @@ pub struct Membership {
     pub row: u32,
     /// What was completed before is not recorded.
     pub from: Instant,
+}
+
+/// Times of the requests of one priority, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PriorityRecord {
+    /// From due to completed.
+    pub response: Histogram,
+    /// From issued to completed.
+    pub service: Histogram,
 }
 
 /// What one row holds of one kind of operation. Times are in nanoseconds.
@@ -38,6 +47,9 @@ pub struct RowRecord {
     pub windows: Vec<(u64, u64)>,
     /// The rate below which the first of its clients ended that ended so.
     pub missed: Option<RateMiss>,
+    /// The same times by priority, where requests differ in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_priority: BTreeMap<IoPriority, PriorityRecord>,
 }
 
 impl RowRecord {
@@ -46,6 +58,11 @@ impl RowRecord {
         self.response.merge(&other.response);
         self.service.merge(&other.service);
         self.submission.merge(&other.submission);
+        for (priority, times) in &other.by_priority {
+            let own = self.by_priority.entry(*priority).or_default();
+            own.response.merge(&times.response);
+            own.service.merge(&times.service);
+        }
         self.bytes += other.bytes;
         let span = self.span.with(other.span);
         // Those of one that began later begin later.
@@ -72,6 +89,33 @@ impl RowRecord {
 /// A row and a kind of operation.
 pub type RowKey = (u32, OpKind);
 
+impl RowCounts {
+    /// File a time under its priority; all that were counted before the first that has one had
+    /// none.
+    #[cold]
+    fn record_priority(&mut self, priority: IoPriority, done: &Completion) {
+        if self.by_priority.is_empty() {
+            let before = [self.response.clone(), self.service.clone()];
+            self.by_priority.insert(IoPriority::default(), before);
+        }
+        let [response, service] = self.by_priority.entry(priority).or_default();
+        response.record(done.response_time().as_nanos());
+        service.record(done.service_time().as_nanos());
+    }
+}
+
+fn by_priority(counts: &RowCounts) -> BTreeMap<IoPriority, PriorityRecord> {
+    let record = |(priority, [response, service]): (&IoPriority, &[TimeCounts; 2])| {
+        let times = PriorityRecord {
+            response: response.to_histogram(),
+            service: service.to_histogram(),
+        };
+        (*priority, times)
+    };
+    let all = counts.by_priority.iter().map(record);
+    all.filter(|(_, times)| !times.service.is_empty()).collect()
+}
+
 /// A [`RowRecord`] while it is being counted.
 #[derive(Debug, Default)]
 struct RowCounts {
@@ -82,6 +126,8 @@ struct RowCounts {
     last: Instant,
     windows: Vec<(u64, u64)>,
     missed: Option<RateMiss>,
+    /// Response and service times.
+    by_priority: BTreeMap<IoPriority, [TimeCounts; 2]>,
 }
 
 /// Times by row, while they are counted.
@@ -137,6 +183,10 @@ impl RowTimes {
         let member = *member;
         let (begun, _) = self.present[member.row as usize];
         let counts = self.counts_of(member.row, done.request.op.kind());
+        let priority = done.request.priority;
+        if priority != IoPriority::default() || !counts.by_priority.is_empty() {
+            counts.record_priority(priority, done);
+        }
         counts.response.record(done.response_time().as_nanos());
         counts.service.record(done.service_time().as_nanos());
         counts.submission.record(done.lateness().as_nanos());
@@ -181,6 +231,7 @@ impl RowTimes {
             span: self.span(row, counts),
             windows: counts.windows.clone(),
             missed: counts.missed,
+            by_priority: by_priority(counts),
         };
         let rows = (0..).zip(&self.counts);
         let all = rows.flat_map(|(row, kinds)| {

@@ -1,7 +1,7 @@
 //! What a job writes: `buffer_pattern` and its like.
 
-/// Bytes of a pattern, at most, as in fio.
-const PATTERN_BYTES_MAX: usize = 512;
+/// Bytes of a pattern, at most, as in fio 3.42; 3.33 takes the first 512.
+const PATTERN_BYTES_MAX: usize = 16 << 10;
 
 /// What the writes of a job hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,19 +36,28 @@ impl Default for Buffers {
     }
 }
 
-/// The bytes of a pattern: texts in double quotes, whole numbers and hexadecimal ones, one behind
-/// the other. As in fio, hexadecimal digits are bytes in the order in which they are written, and a
+/// The bytes of a pattern: texts in double quotes, names of files in single ones, which `read`
+/// reads, whole numbers and hexadecimal ones, one behind the other. As in fio, hexadecimal digits are bytes in the order in which they are written, and a
 /// whole number is one of 32 bits, least byte first, without the zeroes at its end.
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub fn pattern_bytes(text: &str) -> Result<Vec<u8>, String> {
+pub fn pattern_bytes(
+    text: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let (piece, left) = match rest.as_bytes()[0] {
-            b'"' => quoted(rest)?,
-            b'\'' => return Err("a pattern from a file is not supported: write its bytes".into()),
+            b'"' => {
+                let (inner, left) = quoted(rest, '"')?;
+                (inner.as_bytes().to_vec(), left)
+            }
+            b'\'' => {
+                let (path, left) = quoted(rest, '\'')?;
+                (read(path)?, left)
+            }
             b'%' => return Err("formats in a pattern are not supported: write bytes".into()),
             _ if rest.starts_with("0x") || rest.starts_with("0X") => hexadecimal(rest)?,
             _ => whole(rest)?,
@@ -67,11 +76,9 @@ pub fn pattern_bytes(text: &str) -> Result<Vec<u8>, String> {
 
 type Piece<'a> = (Vec<u8>, &'a str);
 
-fn quoted(text: &str) -> Result<Piece<'_>, String> {
-    let (inner, rest) = text[1..]
-        .split_once('"')
-        .ok_or_else(|| format!("{text} has no closing quote"))?;
-    Ok((inner.as_bytes().to_vec(), rest))
+fn quoted(text: &str, quote: char) -> Result<(&str, &str), String> {
+    let parts = text[1..].split_once(quote);
+    parts.ok_or_else(|| format!("{text} has no closing quote"))
 }
 
 fn hexadecimal(text: &str) -> Result<Piece<'_>, String> {
@@ -95,7 +102,12 @@ fn hexadecimal(text: &str) -> Result<Piece<'_>, String> {
 
 fn whole(text: &str) -> Result<Piece<'_>, String> {
     let signs = usize::from(text.starts_with('-'));
-    let digits = text[signs..].bytes().take_while(u8::is_ascii_digit).count();
+    let mut digits = text[signs..].bytes().take_while(u8::is_ascii_digit).count();
+    // `-120xff` is -12 and 0xff.
+    let is_hexadecimal_next = text[signs + digits..].starts_with(['x', 'X']);
+    if digits > 1 && is_hexadecimal_next && text[..signs + digits].ends_with('0') {
+        digits -= 1;
+    }
     let (number, rest) = text.split_at(signs + digits);
     let parsed = number.parse::<i64>().ok();
     let in_range = parsed.filter(|it| (i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(it));
@@ -117,8 +129,10 @@ mod tests {
     #[test]
     fn patterns_are_read_as_fio_reads_them() {
         let check = |text: &str, expected: &[u8]| {
-            assert_eq!(pattern_bytes(text).as_deref(), Ok(expected), "{text}");
+            let found = pattern_bytes(text, &mut |path| Ok(path.as_bytes().to_vec()));
+            assert_eq!(found.as_deref(), Ok(expected), "{text}");
         };
+        check("'name'0xff", b"name\xff");
         check("0xdeadface", &[0xde, 0xad, 0xfa, 0xce]);
         check("0x1", &[1]);
         check("0x123", &[0x01, 0x23]);
@@ -127,6 +141,10 @@ mod tests {
         check("0", &[0]);
         check("\"abcd\"-12", b"abcd\xf4\xff\xff\xff");
         check("\"ab\"0xff1234", b"ab\xff\x12\x34");
+        check(
+            "\"abcd\"-120xdeadface",
+            b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce",
+        );
     }
 
     #[test]
@@ -137,13 +155,14 @@ mod tests {
             ("0x", "no digits"),
             ("abc", "neither"),
             ("4294967296", "neither"),
-            ("'file'", "not supported"),
+            ("'file'", "not there"),
+            ("'file", "no closing quote"),
             ("%o", "not supported"),
         ] {
-            let found = pattern_bytes(text).expect_err(text);
+            let found = pattern_bytes(text, &mut |_| Err("not there".into())).expect_err(text);
             assert!(found.contains(expected), "{text}: {found}");
         }
-        let long = format!("\"{}\"", "a".repeat(513));
-        assert!(pattern_bytes(&long).is_err());
+        let found = pattern_bytes("'long'", &mut |_| Ok(vec![0; (16 << 10) + 1]));
+        assert!(found.is_err());
     }
 }

@@ -45,7 +45,7 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
         let next = rest.next_if(|next| takes_next && !next.starts_with("--"));
         let value = value.or_else(|| next.cloned());
         if let Some(option) = program {
-            let refused = option.refusal(value.as_deref());
+            let refused = option.refusal();
             file.faults.extend(refused.map(|it| Fault::new(&place, it)));
             continue;
         }

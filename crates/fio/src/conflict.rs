@@ -1,6 +1,7 @@
 //! What options mean together, once all of a job, or of jobs that run side by side, are known.
 
 use crate::blocks::{BlockSizes, MOVED_MAX};
+use crate::engines::EngineKind;
 use crate::fault::Fault;
 use crate::job::{Job, RateLimit};
 use crate::pattern::{Directions, Distribution};
@@ -20,6 +21,7 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
         slower_than_least(job),
         two_rates(job),
         two_syncs(job),
+        urgent_otherwise(job),
     ]
     .into_iter()
     .flatten()
@@ -91,8 +93,18 @@ fn trimmed_otherwise(job: &Job) -> Option<Fault> {
     let given = last(job, "rw")?;
     let [_, writes, trims] = &job.blocks;
     let is_pair = job.pattern.directions == Directions::TrimWrite;
-    let differ = writes != trims || job.pace.rates[1] != job.pace.rates[2];
+    // At random a write is as long as the trim before it. On a map longer ones end the job early.
+    let fits = writes == trims
+        || job.pattern.is_random && (job.may_repeat || trims.most() <= writes.least());
+    let differ = !fits || job.pace.rates[1] != job.pace.rates[2];
     (is_pair && differ).then(|| refused(given, "trims and writes share one bs and one rate"))
+}
+
+/// What is written behind a trim is as long.
+fn write_what_was_trimmed(job: &mut Job) {
+    if job.pattern.directions == Directions::TrimWrite {
+        job.blocks[1] = job.blocks[2].clone();
+    }
 }
 
 /// Zones go with blocks of one size that fit into them, in order or each once.
@@ -152,6 +164,23 @@ fn two_syncs(job: &Job) -> Option<Fault> {
     let given = last(job, "fdatasync")?;
     let is_other = every > 0 && !data_every.is_multiple_of(every);
     is_other.then(|| refused(given, "use fsync or fdatasync, not both"))
+}
+
+/// Requests of asynchronous engines alone have a priority, by one of two options.
+fn urgent_otherwise(job: &Job) -> Option<Fault> {
+    let split = last(job, "cmdprio_bssplit");
+    let given = last(job, "cmdprio_percentage").or(split)?;
+    let why = match () {
+        () if !job.priorities.are_any() => return None,
+        () if job.engine.kind != EngineKind::Asynchronous => {
+            "as in fio it goes with ioengine=libaio and io_uring"
+        }
+        () if split.is_some() && last(job, "cmdprio_percentage").is_some() => {
+            "as in fio cmdprio_percentage and cmdprio_bssplit exclude each other"
+        }
+        () => return None,
+    };
+    Some(refused(given, why))
 }
 
 /// As in fio, the least rate is not above the rate.
@@ -216,6 +245,9 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         refill(job);
         count_anew(job);
         only_create(job);
+        draw_once(job);
+        write_what_was_trimmed(job);
+        job.reports.logs.has_submission = job.has_submission();
         faults.extend(sizes_by_order(job));
     }
     faults.extend(waits(jobs));
@@ -388,6 +420,14 @@ fn sizes_by_order(job: &mut Job) -> Option<Fault> {
 fn count_anew(job: &mut Job) {
     if job.is_timed() {
         job.limits.requests = None;
+    }
+}
+
+/// With `lfsr` blocks of one size are reached once, with or without a map.
+fn draw_once(job: &mut Job) {
+    let is_plain = job.distribution == Distribution::Uniform && job.alignment == [None; 3];
+    if job.draws_once && is_plain && !job.blocks.iter().any(BlockSizes::vary) {
+        job.may_repeat = false;
     }
 }
 

@@ -4,10 +4,11 @@ use units::Duration;
 
 use crate::blocks::BlockSizes;
 use crate::buffers::Buffers;
-use crate::engines::{FioEngine, PSYNC};
+use crate::engines::{EngineKind, FioEngine, PSYNC};
 use crate::fault::JobFilePosition;
 use crate::logs::JobLogs;
 use crate::pattern::{Directions, Distribution, RwPattern};
+use crate::priority::JobPriorities;
 use crate::reader::Given;
 use crate::steady::SteadyState;
 use crate::verify::Verify;
@@ -306,6 +307,8 @@ pub struct JobFiles {
     pub format: String,
     /// How many there are, where they are not named.
     pub count: u32,
+    /// Whether those that are not there are made.
+    pub may_be_made: bool,
     /// Bytes of each.
     pub each: Option<u64>,
     /// Which one is next.
@@ -360,6 +363,8 @@ pub struct Job {
     pub read_percent: u32,
     /// Whether a block may be drawn again before all were.
     pub may_repeat: bool,
+    /// Whether it is drawn once all the same, by a generator that visits each before any again.
+    pub draws_once: bool,
     /// Percent of requests whose address is drawn, of reads, writes and trims.
     pub random_percent: [u32; 3],
     /// How addresses are drawn.
@@ -369,6 +374,8 @@ pub struct Job {
     pub verify: Verify,
     /// What it writes.
     pub buffers: Buffers,
+    /// How urgent its requests are.
+    pub priorities: JobPriorities,
     /// How fast it goes.
     pub pace: RateLimits,
     /// Its pauses.
@@ -407,6 +414,17 @@ impl Job {
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.limits.is_time_based && self.limits.runtime > Duration::ZERO
+    }
+
+    /// Whether its engine hands requests over and waits for their ends later, so that fio measures
+    /// how long that takes.
+    #[must_use]
+    pub const fn has_submission(&self) -> bool {
+        match self.engine.kind {
+            EngineKind::Asynchronous => true,
+            EngineKind::Null => self.depth > 1,
+            EngineKind::Synchronous => false,
+        }
     }
 
     /// What a copy of it is called, and its logs are: fio gives the first one alone the name of
@@ -481,6 +499,7 @@ impl Job {
                 directories: Vec::new(),
                 format: "$jobname.$jobnum.$filenum".into(),
                 count: 1,
+                may_be_made: true,
                 each: None,
                 order: FileOrder::RoundRobin,
                 run: 1,
@@ -501,11 +520,13 @@ impl Job {
             },
             read_percent: 50,
             may_repeat: false,
+            draws_once: false,
             random_percent: [100; 3],
             distribution: Distribution::Uniform,
             syncs: Syncs::default(),
             verify: Verify::default(),
             buffers: Buffers::default(),
+            priorities: JobPriorities::default(),
             pace: RateLimits::default(),
             think: Think {
                 time: Duration::ZERO,

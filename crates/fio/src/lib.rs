@@ -20,6 +20,7 @@ mod number;
 mod option;
 pub mod output;
 mod pattern;
+mod priority;
 mod program;
 mod reader;
 mod resolve;
@@ -46,6 +47,7 @@ pub use logs::{JobLog, JobLogFile, JobLogs, LogKind, LoggedOp, TakeLine, WindowV
 pub use number::period;
 pub use option::{FioOption, OptionSupport, ValueKind, find_option, options};
 pub use pattern::{Direction, Directions, Distribution, RwPattern};
+pub use priority::{DirectionPriority, JobPriorities, PrioritySplit};
 pub use program::{PROGRAM_OPTIONS, ProgramAnswer, ProgramOption, Takes, find_program_option};
 pub use reader::{Given, JobFile, JobSection, Surroundings, read_job_file};
 pub use resolve::{Resolved, resolve, unknown_sections};

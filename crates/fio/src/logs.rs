@@ -85,6 +85,8 @@ pub struct JobLogs {
     pub is_unix: bool,
     /// Whether each copy has files of its own.
     pub is_per_job: bool,
+    /// Whether the engine has a submission to log, and not only a file for it.
+    pub has_submission: bool,
     /// Latencies that are left out: submission, completion, and their sum.
     pub without: [bool; 3],
 }
@@ -106,6 +108,7 @@ impl Default for JobLogs {
             has_issue_time: false,
             is_unix: false,
             is_per_job: true,
+            has_submission: true,
             without: [false; 3],
         }
     }
@@ -176,6 +179,13 @@ impl JobLogs {
         let wanted = all.into_iter().filter(|(_, _, is_wanted)| *is_wanted);
         let named = wanted.filter_map(|(kind, prefix, _)| Some((kind, prefix.clone()?)));
         named.collect()
+    }
+
+    /// Those that have lines: of synchronous engines fio leaves `slat` empty.
+    fn kinds_with_lines(&self) -> Vec<LogKind> {
+        let kinds = self.kinds().into_iter().map(|(kind, _)| kind);
+        let has_lines = |kind: &LogKind| *kind != LogKind::Submission || self.has_submission;
+        kinds.filter(has_lines).collect()
     }
 
     /// Take an option that is about logs; says whether it was one.

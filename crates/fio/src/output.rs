@@ -1,7 +1,8 @@
 //! What fio prints of its jobs, from what was measured here.
 //!
 //! `clat` is the service time, `slat` the time from when a request was ready until it was handed
-//! over, `lat` their sum. The time from when a request was due stands under the key `seekstone`.
+//! over, which fio does not measure of synchronous engines, `lat` both together. The time from when
+//! a request of a rate was due stands under the key `seekstone`.
 
 mod idleness;
 mod json;
@@ -17,7 +18,7 @@ use crate::steady::SteadyReport;
 pub use idleness::Idleness;
 pub use json::{Document, json};
 pub use normal::normal;
-pub use terse::terse;
+pub use terse::{TerseVersion, terse};
 
 /// The version that readers look for: the fio whose forms these are.
 pub const VERSION: &str = "fio-3.33";
@@ -34,11 +35,11 @@ pub const PERCENTILES: [f64; 17] = [
 /// What one direction of a row moved. Times are in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Transfers {
-    /// From due to completed.
-    pub response: Histogram,
-    /// From issued to completed.
+    /// fio's `lat`: from ready to completed.
+    pub whole: Histogram,
+    /// fio's `clat`: from issued to completed.
     pub service: Histogram,
-    /// From ready to issued.
+    /// fio's `slat`: from ready to issued, of asynchronous engines.
     pub submission: Histogram,
     /// Bytes moved.
     pub bytes: u64,
@@ -48,6 +49,20 @@ pub struct Transfers {
     pub windows: Vec<(u64, u64)>,
     /// Length of a window.
     pub window: Duration,
+    /// Times by priority, where requests differ in it.
+    pub priorities: Vec<PriorityTimes>,
+}
+
+/// The times of the requests of one priority.
+#[derive(Clone, Debug, Default)]
+pub struct PriorityTimes {
+    /// Linux's class, and the level in it.
+    pub class: u16,
+    pub level: u16,
+    /// As in [`Transfers`].
+    pub whole: Histogram,
+    /// As in [`Transfers`].
+    pub service: Histogram,
 }
 
 /// The system's counts of a row.
@@ -165,18 +180,6 @@ impl SampleStatistics {
         }
     }
 
-    /// Of sums of two times that were taken of the same operations: their means add up; the least
-    /// and most are bounds.
-    pub(crate) fn sum(one: &Self, other: &Self) -> Self {
-        Self {
-            least: one.least + other.least,
-            most: one.most + other.most,
-            mean: one.mean + other.mean,
-            deviation: one.deviation.hypot(other.deviation),
-            count: one.count,
-        }
-    }
-
     fn of_values(values: &[f64]) -> Self {
         if values.is_empty() {
             return Self::default();
@@ -195,17 +198,6 @@ impl SampleStatistics {
 }
 
 impl Transfers {
-    /// A percentile of fio's `lat`: of the time from when requests were due, unless they were due
-    /// before the job had room for them; then of the time from submission, and its mean before.
-    pub(crate) fn percentile_of_all(&self, percent: f64) -> u64 {
-        let before = self.submission.mean();
-        let is_late = self.response.mean() > (self.service.mean() + before) * 1.01 + 1.0;
-        match is_late || self.response.is_empty() {
-            true => percentile(&self.service, percent) + before as u64,
-            false => percentile(&self.response, percent),
-        }
-    }
-
     /// Operations.
     #[must_use]
     pub fn count(&self) -> u64 {

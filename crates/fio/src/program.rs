@@ -59,13 +59,9 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
     row(
         "aux-path",
         Value,
-        Refused("logs are written where their names say; use a path there"),
+        NoEffect("it is where fio keeps states of verification, and none is kept here"),
     ),
-    row(
-        "bandwidth-log",
-        Nothing,
-        Refused("write_bw_log=NAME writes the log of a job"),
-    ),
+    row("bandwidth-log", Nothing, Ours),
     row("client", Value, Refused(NO_DAEMON)),
     row("cmdhelp", Perhaps, Refused(HELP)),
     row("cpuclock-test", Nothing, Refused(NO_CHECK)),
@@ -111,20 +107,12 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
     row("server", Perhaps, Refused(NO_DAEMON)),
     row("showcmd", Nothing, Ours),
     row("status-interval", Value, Ours),
-    row(
-        "terse-version",
-        Value,
-        NoEffect("terse lines are those of version 3; another version is refused"),
-    ),
+    row("terse-version", Value, Ours),
     row("trigger", Value, Refused(NO_TRIGGER)),
     row("trigger-file", Value, Refused(NO_TRIGGER)),
     row("trigger-remote", Value, Refused(NO_TRIGGER)),
     row("trigger-timeout", Value, Refused(NO_TRIGGER)),
-    row(
-        "version",
-        Nothing,
-        Refused("seekstone --version prints ours"),
-    ),
+    row("version", Nothing, Ours),
     row(
         "warnings-fatal",
         Nothing,
@@ -139,14 +127,10 @@ pub fn find_program_option(name: &str) -> Option<&'static ProgramOption> {
 }
 
 impl ProgramOption {
-    /// Why it cannot stand there, with this value; `None` where it changes nothing.
-    pub(crate) fn refusal(&self, value: Option<&str>) -> Option<String> {
+    /// Why it cannot stand there; `None` where it changes nothing.
+    pub(crate) fn refusal(&self) -> Option<String> {
         let name = self.name;
         match self.answer {
-            NoEffect(why) if name == "terse-version" => {
-                let is_known = value == Some("3");
-                (!is_known).then(|| format!("--{name}={}: {why}", value.unwrap_or_default()))
-            }
             NoEffect(_) => None,
             Refused(why) => Some(format!("--{name} is refused: {why}")),
             Ours => Some(format!(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::arithmetic::evaluate;
+use crate::buffers::pattern_bytes;
 use crate::fault::{Fault, JobFilePosition};
 use crate::option::{FioOption, find_option, nearest};
 
@@ -20,6 +21,11 @@ pub trait Surroundings {
     /// # Errors
     /// Why it cannot be read.
     fn include(&mut self, from: &str, path: &str) -> Result<String, String>;
+    /// The bytes of a file that a pattern names.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn bytes(&mut self, path: &str) -> Result<Vec<u8>, String>;
     /// A variable of the environment.
     fn variable(&mut self, name: &str) -> Option<String>;
     /// What `$pagesize`, `$mb_memory` or `$ncpus` stand for.
@@ -32,6 +38,8 @@ pub struct Given {
     pub option: &'static FioOption,
     /// What stands behind the `=`, with variables filled in.
     pub value: Option<String>,
+    /// The bytes that it stands for, where it is a pattern that names a file.
+    pub pattern: Option<Vec<u8>>,
     /// A variable in it that is not set: fio takes it for nothing.
     pub unset: Option<String>,
     pub place: JobFilePosition,
@@ -214,8 +222,14 @@ pub(crate) fn given(
         Some(value) => Some(fill_in(value, around, &mut unset)?),
         None => None,
     };
+    let names_file = |text: &&String| option.name.ends_with("_pattern") && text.contains('\'');
+    let pattern = value.as_ref().filter(names_file);
+    let pattern = pattern.map(|text| pattern_bytes(text, &mut |path| around.bytes(path)));
     Ok(Given {
         option,
+        pattern: pattern
+            .transpose()
+            .map_err(|why| format!("{text}: {why}"))?,
         value,
         unset,
         place: place.clone(),

@@ -143,6 +143,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
     let value = ResolvedValue {
         name,
         text: text.unwrap_or("1"),
+        bytes: given.pattern.as_ref(),
         base,
     };
     let done = place(job, &value)
@@ -151,6 +152,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
         .and_then(|done| Ok(done || content(job, &value)?))
         .and_then(|done| Ok(done || verification(job, &value)?))
         .and_then(|done| Ok(done || course(job, &value)?))
+        .and_then(|done| Ok(done || job.priorities.set(name, value.text, base)?))
         .and_then(|done| Ok(done || job.reports.logs.set(given, || value.size())?))
         .map_err(|why| format!("{shown}: {why}"))?;
     assert!(done, "{name} is answered as done, and nothing sets it");
@@ -161,6 +163,8 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
 struct ResolvedValue<'a> {
     name: &'a str,
     text: &'a str,
+    /// The bytes of a pattern that names a file.
+    bytes: Option<&'a Vec<u8>>,
     base: KbBase,
 }
 
@@ -171,6 +175,13 @@ impl ResolvedValue<'_> {
 
     fn size(&self) -> Result<u64, String> {
         size(self.text, self.base)
+    }
+
+    fn pattern(&self) -> Result<Vec<u8>, String> {
+        match self.bytes {
+            Some(bytes) => Ok(bytes.clone()),
+            None => pattern_bytes(self.text, &mut |path| Err(format!("{path} was not read"))),
+        }
     }
 
     fn count(&self) -> Result<u32, String> {
@@ -266,6 +277,7 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "directory" => job.files.directories = names(value.text),
         "filename_format" => value.text.clone_into(&mut job.files.format),
         "nrfiles" => job.files.count = value.count()?,
+        "allow_file_create" => job.files.may_be_made = value.truth()?,
         "filesize" => {
             if value.text.contains(['-', ',']) {
                 return Err("a range of sizes is not supported; give one size".into());
@@ -319,6 +331,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "rwmixread" => job.read_percent = value.count()?,
         "rwmixwrite" => job.read_percent = 100 - value.count()?,
         "norandommap" => job.may_repeat = value.truth()?,
+        "random_generator" => job.draws_once = value.text == "lfsr",
         "percentage_random" => {
             for (old, new) in job.random_percent.iter_mut().zip(value.each()?) {
                 *old = new.map_or(*old, |new| new as u32);
@@ -402,7 +415,7 @@ fn content(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "zero_buffers" => buffers.are_zeroes = value.truth()?,
         "refill_buffers" => buffers.are_refilled = value.truth()?,
         "scramble_buffers" => buffers.are_scrambled = value.truth()?,
-        "buffer_pattern" => buffers.pattern = Some(pattern_bytes(value.text)?),
+        "buffer_pattern" => buffers.pattern = Some(value.pattern()?),
         "buffer_compress_percentage" => buffers.compress_percent = value.count()?,
         "buffer_compress_chunk" => buffers.compress_chunk = value.count()?,
         "dedupe_percentage" => buffers.dedupe_percent = value.count()?,
@@ -418,7 +431,7 @@ fn verification(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String
         "verify" => verify.is_on = is_method_on(value.text)?,
         "do_verify" => verify.reads_back = value.truth()?,
         "verify_fatal" => verify.is_fatal = value.truth()?,
-        "verify_pattern" => verify.pattern = Some(pattern_bytes(value.text)?),
+        "verify_pattern" => verify.pattern = Some(value.pattern()?),
         _ => return Ok(false),
     }
     Ok(true)

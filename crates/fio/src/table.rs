@@ -17,7 +17,6 @@ const MEASURED: &str =
 const FORM: &str = "it sets the form of a report; ours always holds all of it";
 const PLACING: &str = "workers are placed by the system, or with --cpus";
 const STREAMED: &str = "log lines are written at once, not buffered";
-const NO_PRIORITY: &str = "no request has a priority of its own: 0x0000";
 const NO_LOG: &str = "every I/O is timed anyway; its log is not written";
 const FILETYPE: &str = "the file type is detected, not set";
 const EXITALL: &str =
@@ -54,7 +53,7 @@ const EACH_SECTOR: &str = "each sector has its own header, at its beginning";
 const AT_THE_END: &str = "what was written is read back when its jobs are done, not in between";
 const IN_MEMORY: &str = "what was written is kept as it happens, and nothing is drawn anew";
 const READ_IT: &str = "make it rw=read, which verifies what was written before";
-const BEHIND: &str = "behind each header, to its sector's end; texts and numbers, no files";
+const BEHIND: &str = "behind each header, to its sector's end; texts, numbers and files";
 const NO_DUMP: &str = "a finding tells offset, expected and found; no file is written";
 const READERS_JUDGE: &str = "reads are verified where they are read";
 const TRIM: &str = "this trim option is not supported; rw=trim and rw=trimwrite are";
@@ -77,6 +76,9 @@ const LOCKS: &str = "locks between jobs are not supported";
 const TOGETHER: &str = "what is ready enters the kernel together, whatever the number";
 const AT_MOST: &str = "it is an upper bound; completions are reaped together here too";
 const NO_MAP: &str = "addresses without repeats come from a permutation that needs no map";
+const ONE_NAME: &str = "copies that it gives no file of their own do nothing, as in fio";
+const GENERATOR: &str =
+    "lfsr reaches each block of one size once, also with norandommap; random numbers are ours";
 const LAID_OUT: &str =
     "files are laid out whole, one after the other, and synced before any job starts";
 const BUFFERS: &str = "buffers are ours: aligned, in huge pages where the system has them";
@@ -131,7 +133,7 @@ pub const GENERIC: &[FioOption] = &[
     row("filename", "", Text, DONE).late(),
     row("filetype", "", OneOf(&["none", "file", "block", "char"]), Refused(FILETYPE)),
     row("directory", "", Text, DONE),
-    row("filename_format", "", Text, DONE).late(),
+    row("filename_format", "", Text, Done(ONE_NAME)).late(),
     row("unique_filename", "", Bool, NoEffect(NO_NETWORK)),
     row("lockfile", "", OneOf(&["none", "exclusive", "readwrite"]), Refused(LOCKS)).early(),
     row("opendir", "", Text, Refused(FILES)),
@@ -169,7 +171,7 @@ pub const GENERIC: &[FioOption] = &[
     row("spr_num_regions", "", Int(0, MANY), Refused(ADDRESSES)),
     row("spr_op", "", Floats, Refused(ADDRESSES)),
     row("spr_cs", "", Int(0, MANY), Refused(ADDRESSES)),
-    row("random_generator", "", GENERATORS, NoEffect(NO_MAP)),
+    row("random_generator", "", GENERATORS, Done(GENERATOR)),
     row("random_distribution", "", Text, Done("random, zipf, pareto, normal, zoned and zoned_abs")),
     row("random_sequence_stride", "", Bool, Refused(ADDRESSES)),
     row("percentage_random", "", Ints(0, 100), DONE),
@@ -289,7 +291,7 @@ pub const GENERIC: &[FioOption] = &[
     row("create_fsync", "", Bool, NoEffect(LAID_OUT)),
     row("create_on_open", "", Bool, NoEffect(LAID_OUT)),
     row("create_only", "", Bool, Done(ONLY_MADE)),
-    row("allow_file_create", "", Bool, NoEffect(LAID_OUT)),
+    row("allow_file_create", "", Bool, DONE),
     row("allow_mounted_write", "", Bool, Refused(FILES)),
     row("pre_read", "", Bool, Done(PRE_READ)),
     row("cpumask", "", Text, NoEffect(PLACING)),
@@ -320,7 +322,7 @@ pub const GENERIC: &[FioOption] = &[
     row("write_hist_log", "", MaybeText, DONE),
     row("log_window_value", "", OneOf(&["avg", "max", "both", "0", "1"]), DONE),
     row("log_offset", "", Bool, DONE),
-    row("log_prio", "", Bool, Done(NO_PRIORITY)),
+    row("log_prio", "", Bool, DONE),
     row("log_issue_time", "", Bool, DONE),
     row("log_compression", "", Int(0, MANY), NoEffect(STREAMED)),
     row("log_compression_cpus", "", Text, NoEffect(STREAMED)),
@@ -335,7 +337,7 @@ pub const GENERIC: &[FioOption] = &[
     row("zero_buffers", "", Flag, DONE),
     row("refill_buffers", "", Flag, DONE),
     row("scramble_buffers", "", Bool, Done(UNSCRAMBLED)),
-    row("buffer_pattern", "", Text, Done("texts and numbers; no files")),
+    row("buffer_pattern", "", Text, Done("texts, numbers, and files of 16 KiB at most")),
     row("buffer_compress_percentage", "", Int(0, 100), Done(EXACT)),
     row("buffer_compress_chunk", "", Int(0, MANY), DONE),
     row("dedupe_percentage", "", Int(0, 100), Done(EXACT)),

@@ -1,12 +1,12 @@
 //! Options of fio's engines: most belong to engines that are refused by name.
 
 use crate::option::FioOption;
-use crate::option::OptionSupport::{NoEffect, OfEngine, Refused};
+use crate::option::OptionSupport::{Done, NoEffect, OfEngine, Refused};
 use crate::option::ValueKind::{Bool, Flag, Int, OneOf, Text};
 use crate::table::row;
 
 const HANDOVER: &str = "how requests are handed over is ours: --driver and --poll choose";
-const NO_PRIORITY: &str = "requests have no priority of their own here";
+const PRIORITIES: &str = "of files and devices, by io_uring; times by priority stand under prios";
 const MANY: i64 = i64::MAX;
 
 /// In the order of the engines.
@@ -45,11 +45,11 @@ pub const OF_ENGINES: &[FioOption] = &[
     row("http_mode", "", OneOf(&["webdav", "s3", "swift"]), OfEngine("http")),
     row("http_verbose", "", Int(0, MANY), OfEngine("http")),
     row("http_object_mode", "", OneOf(&["block", "range"]), OfEngine("http")),
-    row("cmdprio_percentage", "", Text, NoEffect(NO_PRIORITY)),
-    row("cmdprio_class", "", Text, NoEffect(NO_PRIORITY)),
-    row("cmdprio_hint", "", Text, NoEffect(NO_PRIORITY)),
-    row("cmdprio", "", Text, NoEffect(NO_PRIORITY)),
-    row("cmdprio_bssplit", "", Text, NoEffect(NO_PRIORITY)),
+    row("cmdprio_percentage", "", Text, Done(PRIORITIES)),
+    row("cmdprio_class", "", Text, Done("")),
+    row("cmdprio_hint", "", Text, NoEffect("no hint is given with a priority")),
+    row("cmdprio", "", Text, Done("")),
+    row("cmdprio_bssplit", "", Text, Done(PRIORITIES)),
     row("hipri", "", Flag, NoEffect(HANDOVER)),
     row("readfua", "", Bool, Refused("this way to call the kernel is not supported")),
     row("writefua", "", Bool, Refused("this way to call the kernel is not supported")),

@@ -5,13 +5,16 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use engine::Follower;
+use host::limits::ProcessLimits;
 use units::Instant;
 use workload::Completion;
 
-/// Operations that may wait to be looked at: 100 MB of them.
-const WAITING_MAX: usize = 1 << 20;
+/// Operations that may wait to be looked at, whatever memory there is: 100 MB of them.
+const WAITING_LEAST: u64 = 1 << 20;
+/// The part of the available memory that more of them may take.
+const MEMORY_PART: u64 = 8;
 
-/// What happens to an operation when [`WAITING_MAX`] others wait.
+/// What happens to an operation when as many others wait as may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhenFull {
     /// They wait: time is virtual, and nothing is measured meanwhile.
@@ -24,6 +27,7 @@ pub(crate) enum WhenFull {
 #[derive(Debug)]
 pub(crate) struct CompletionFeed {
     when_full: WhenFull,
+    waiting_max: usize,
     queue: Mutex<Queue>,
     filled: Condvar,
     emptied: Condvar,
@@ -41,8 +45,12 @@ struct Queue {
 
 impl CompletionFeed {
     pub(crate) fn new(when_full: WhenFull) -> Self {
+        let available = ProcessLimits::capture().memory_available_bytes;
+        let bytes = available.unwrap_or(0) / MEMORY_PART;
+        let waiting_max = (bytes / size_of::<Completion>() as u64).max(WAITING_LEAST);
         Self {
             when_full,
+            waiting_max: waiting_max as usize,
             queue: Mutex::default(),
             filled: Condvar::new(),
             emptied: Condvar::new(),
@@ -97,7 +105,7 @@ impl CompletionFeed {
 impl Follower for CompletionFeed {
     fn take(&self, start: Instant, done: &mut Vec<Completion>) {
         let mut queue = self.lock();
-        while queue.waiting + done.len() > WAITING_MAX {
+        while queue.waiting + done.len() > self.waiting_max {
             if self.when_full == WhenFull::LeaveOut {
                 queue.left_out += done.len() as u64;
                 return;

@@ -32,7 +32,10 @@ impl Bench {
         };
         let mut targets = real.test_files().into_iter();
         let read = targets.try_fold(0, |read, target| {
-            Ok::<_, LaboratoryError>(read + real.read_back(target, false, watch)?)
+            let bytes = real.read_back((target, 0), false, &mut |piece| {
+                watch(piece.share, piece.now)
+            });
+            Ok::<_, LaboratoryError>(read + bytes?)
         });
         read.map(Bytes)
     }

@@ -38,6 +38,8 @@ pub enum Purpose {
     Resample = 13,
     /// How much work a transaction asks for.
     Demand = 14,
+    /// How urgent an operation is.
+    Priority = 15,
 }
 
 /// A stream of random numbers that depends on nothing but (seed, client, purpose).

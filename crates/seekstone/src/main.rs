@@ -25,7 +25,7 @@ mod written;
 
 use std::process::ExitCode;
 
-use args::{ClassicCommand, Command, Seekstone};
+use args::{ClassicCommand, Command, MeasureCommand, Seekstone};
 use commands::{names, vintage};
 use exit::Exit;
 use host::hung::{hung_threads, kept_by};
@@ -69,6 +69,9 @@ fn seekstone() -> ExitCode {
         Err(_) if !leads => return Exit::Usage.into(),
         Err(error) => return output::usage(&habits::answered(error, &definition, &typed)),
     };
+    if let Command::Measure(MeasureCommand::Fio(args)) = &mut command {
+        args.be_quiet_unless_seen();
+    }
     // Refused, it only makes a limit deadly that would otherwise be an error.
     let _ = host::interrupt::outlive_file_size_limit();
     let ranks = match commands::fleet::meet(&mut command, &typed) {

@@ -346,6 +346,19 @@ impl Ledger {
         check(bytes, (self.seed, target, offset), self.unit, &bounds)
     }
 
+    /// The number of the last write; 0 before the first.
+    #[must_use]
+    pub fn last_write(&self) -> u64 {
+        self.words()[0].load(Relaxed)
+    }
+
+    /// How many of these bytes a write after that number was asked for.
+    #[must_use]
+    pub fn bytes_written_after(&self, write: u64, target: u32, offset: u64, len: u64) -> u64 {
+        let is_later = |block: &u64| self.block(target, *block).0.of(Word::Issued) > write;
+        self.blocks(offset, len).filter(is_later).count() as u64 * self.unit
+    }
+
     /// Where a target was written: begins and lengths in bytes, in order, none longer than `most`.
     pub fn written(&self, target: u32, most: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let blocks = self.targets[target as usize].1;

@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use crate::job_floor::RateMiss;
-use crate::op::{Completion, Op};
+use crate::op::{Completion, IoPriority, Op, Wanted};
 
 /// What a client is told.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +56,8 @@ impl UnitOfWork {
 /// What a client wants next. Emptied by the engine after each event.
 #[derive(Debug, Default)]
 pub struct Agenda {
-    /// Operations wanted, each with its due instant (now, past, or future).
-    pub issues: Vec<(Instant, Op)>,
+    /// Operations wanted.
+    pub issues: Vec<Wanted>,
     /// When the client wants a [`Event::Due`].
     pub wake: Option<Instant>,
     /// Units of work that are done. Only trials that count them take notice.
@@ -72,7 +72,13 @@ impl Agenda {
     /// Ask for `op`; its response time counts from `due`, which may lie in the future.
     #[inline]
     pub fn issue(&mut self, due: Instant, op: Op) {
-        self.issues.push((due, op));
+        self.issue_with(IoPriority::default(), due, op);
+    }
+
+    /// The same of an operation of that priority.
+    #[inline]
+    pub fn issue_with(&mut self, priority: IoPriority, due: Instant, op: Op) {
+        self.issues.push(Wanted { due, op, priority });
     }
 
     /// Ask to be told when `at` comes. A second call in the same event replaces the first.

@@ -7,6 +7,7 @@ use crate::address::Region;
 use crate::content::Content;
 use crate::job_floor::FloorSpec;
 use crate::job_flow::FlowSpec;
+use crate::job_priority::PriorityShare;
 use crate::job_rate::JobRate;
 use crate::job_terms::{FileEnd, JobPattern, NextFile, Trims};
 use crate::job_zones::StridedZones;
@@ -86,6 +87,9 @@ pub struct JobSpec {
     /// Whether rates stand still meanwhile; else what falls due is made up for.
     #[serde(default)]
     pub think_stops_rates: bool,
+    /// Shares of reads, and of writes or trims, that are more or less urgent.
+    #[serde(default, skip_serializing_if = "have_none")]
+    pub priorities: [Vec<PriorityShare>; 2],
     /// Rates below which it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floors: Option<FloorSpec>,
@@ -100,6 +104,11 @@ pub struct JobSpec {
     /// Whether all jobs end when this one does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_others: bool,
+}
+
+/// Whether all requests are alike.
+fn have_none(priorities: &[Vec<PriorityShare>; 2]) -> bool {
+    priorities.iter().all(Vec::is_empty)
 }
 
 impl JobSpec {

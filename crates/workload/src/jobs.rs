@@ -8,6 +8,7 @@ use crate::address::Region;
 use crate::client::{Agenda, Client, Event};
 use crate::job_floor::{FloorWatch, RateMiss};
 use crate::job_flow::{FlowMember, JobGates, JobsEnd};
+use crate::job_priority;
 use crate::job_rate::JobRate;
 use crate::job_spec::JobSpec;
 use crate::job_terms::{JobPattern, NextFile, Trims};
@@ -29,6 +30,7 @@ pub struct JobClient {
     addresses: Stream,
     gaps: [Option<GapProcess>; 2],
     arrivals: Stream,
+    urgency: Stream,
     /// When the next request of each direction is due, where there is a rate.
     next_due: [Instant; 2],
     /// Nothing is due before.
@@ -100,6 +102,7 @@ impl JobClient {
             addresses,
             gaps: [gap(reads)?, gap(writes)?],
             arrivals: Stream::new(seed, number, Purpose::Arrival),
+            urgency: Stream::new(seed, number, Purpose::Priority),
             next_due: [Instant::START; 2],
             pause_until: Instant::START,
             end: None,
@@ -404,7 +407,9 @@ impl JobClient {
         if self.spec.think_counts_issued {
             self.think(self.issued, due);
         }
-        agenda.issue(due, op);
+        let shares = &self.spec.priorities[direction];
+        let priority = job_priority::draw(shares, op.len(), &mut self.urgency);
+        agenda.issue_with(priority, due, op);
     }
 
     /// Pause from then on where so many requests are followed by a pause.

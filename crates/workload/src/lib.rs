@@ -18,6 +18,7 @@ mod files;
 mod group;
 mod job_floor;
 mod job_flow;
+mod job_priority;
 mod job_rate;
 mod job_spec;
 mod job_terms;
@@ -52,6 +53,7 @@ pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec, JobsSpec};
 pub use job_floor::{FloorSpec, RateMiss};
 pub use job_flow::{FlowSpec, JobGates};
+pub use job_priority::PriorityShare;
 pub use job_rate::JobRate;
 pub use job_spec::JobSpec;
 pub use job_terms::{FileEnd, JobPattern, NextFile, Trims};
@@ -59,7 +61,10 @@ pub use job_zones::StridedZones;
 pub use jobs::JobClient;
 pub use metadata::{DIRECTORIES_MAX, DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
 pub use mix::{FileSet, Gap, GapShape, Mix, MixClient, MixSpec, OperationSize, Pacing};
-pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId, WriteOut};
+pub use op::{
+    ClientId, Completion, Durability, Errno, IoPriority, Op, OpKind, Request, TargetId, Wanted,
+    WriteOut,
+};
 pub use own::{MakeClient, OwnCounts, OwnSpec};
 pub use threads::{
     ConstraintError, IO_BYTES_MAX, IOS_PER_MESSAGE_MAX, THREADS_MAX, ThreadParameters,

@@ -239,11 +239,49 @@ impl Op {
     }
 }
 
+/// How urgent a request is, as Linux has it (`ioprio`): a class, and a level within it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct IoPriority(pub u16);
+
+impl IoPriority {
+    const CLASS_SHIFT: u16 = 13;
+
+    /// That of a class (1 real time, 2 best effort, 3 idle) and a level (0, the highest, to 7).
+    #[must_use]
+    pub const fn new(class: u16, level: u16) -> Self {
+        Self(class << Self::CLASS_SHIFT | level)
+    }
+
+    #[must_use]
+    pub const fn class(self) -> u16 {
+        self.0 >> Self::CLASS_SHIFT
+    }
+
+    #[must_use]
+    pub const fn level(self) -> u16 {
+        self.0 & ((1 << Self::CLASS_SHIFT) - 1)
+    }
+}
+
+/// An operation that a client wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// When; now, past, or future.
+    pub due: Instant,
+    pub op: Op,
+    pub priority: IoPriority,
+}
+
 /// An operation with the client that wants it and the moment it is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Who asks.
     pub client: ClientId,
+    /// How urgent it is, where the storage is told.
+    pub priority: IoPriority,
     /// When the client wanted it; the response time counts from here.
     pub due: Instant,
     /// When it was due and had room: what passes from here until it is issued is the generator's
@@ -259,6 +297,7 @@ impl Request {
     pub const fn new(client: ClientId, due: Instant, op: Op) -> Self {
         Self {
             client,
+            priority: IoPriority(0),
             due,
             ready: due,
             op,

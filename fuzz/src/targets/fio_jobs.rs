@@ -13,6 +13,10 @@ impl Surroundings for Around<'_> {
         }
     }
 
+    fn bytes(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        self.include("", path).map(String::into_bytes)
+    }
+
     fn variable(&mut self, name: &str) -> Option<String> {
         Some(name.to_owned())
     }

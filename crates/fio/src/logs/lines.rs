@@ -12,6 +12,8 @@ use super::{JobLogs, LogKind, WindowValue};
 /// Parts of a power of two, as a power of two.
 const PART_BITS: u32 = 6;
 const NS_PER_MS: u64 = 1_000_000;
+/// Where the class stands in a priority.
+const CLASS_SHIFT: u16 = 13;
 /// Reads, writes and trims have lines of their own.
 const DIRECTIONS: usize = 3;
 /// Classes of a histogram.
@@ -34,6 +36,8 @@ pub struct LoggedOp {
     pub submission: Duration,
     /// From issued to completed.
     pub completion: Duration,
+    /// How urgent it was, as Linux has it.
+    pub priority: u16,
 }
 
 /// Receives each line with its end, and the log that it belongs to.
@@ -76,7 +80,7 @@ impl JobLog {
     #[must_use]
     pub fn new(options: &JobLogs, epoch_ms: u64) -> Self {
         Self {
-            kinds: options.kinds().into_iter().map(|(kind, _)| kind).collect(),
+            kinds: options.kinds_with_lines(),
             epoch_ms: if options.is_unix { epoch_ms } else { 0 },
             options: options.clone(),
             window: 0,
@@ -139,6 +143,7 @@ impl JobLog {
                 len: op.len,
                 offset: op.offset,
                 issued: op.issued,
+                priority: op.priority,
             };
             self.write(kind, (value, value), about, out);
         }
@@ -208,11 +213,11 @@ impl JobLog {
         if options.has_offset {
             let _ = write!(line, ", {}", about.offset);
         }
-        line.push_str(if options.has_priority {
-            ", 0x0000"
-        } else {
-            ", 0"
-        });
+        let _ = match options.has_priority {
+            true => write!(line, ", {:#06x}", about.priority),
+            // 1 for the class of real time.
+            false => write!(line, ", {}", u8::from(about.priority >> CLASS_SHIFT == 1)),
+        };
         if options.has_issue_time {
             let _ = write!(line, ", {}", about.issued.as_nanos());
         }
@@ -257,6 +262,7 @@ struct About {
     len: u32,
     offset: u64,
     issued: Duration,
+    priority: u16,
 }
 
 impl LogLineSums {

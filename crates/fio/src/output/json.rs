@@ -1,12 +1,13 @@
 //! fio's JSON.
 
 use serde_json::{Map, Value, json as value};
+use stats::Histogram;
 
 use crate::steady::SteadyReport;
 
 use super::{
-    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, Idleness, JobReport, PercentilesOf, SampleStatistics,
-    Transfers, VERSION, batch_class, depth_class, percentile,
+    BATCH_CLASSES, DEPTH_CLASSES, DiskUse, Idleness, JobReport, PercentilesOf, PriorityTimes,
+    SampleStatistics, Transfers, VERSION, batch_class, depth_class, percentile,
 };
 
 /// What stands around the jobs.
@@ -97,7 +98,7 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         }
     }
     if let (true, Some(object)) = (job.is_apart(), object.as_object_mut()) {
-        let times = with_percentiles(job, &job.flushes, has_bins);
+        let times = with_percentiles(job, &job.flushes.service, has_bins);
         let sync = value!({ "total_ios": job.flushes.count(), "lat_ns": times });
         object.insert("sync".into(), sync);
     }
@@ -183,32 +184,16 @@ fn classes(shares: &[(String, f64)]) -> Value {
 
 fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
     let [iops, bw] = moved.windows();
-    let service = SampleStatistics::of(&moved.service);
-    let submission = SampleStatistics::of(&moved.submission);
     let PercentilesOf {
-        submission: of_submission,
+        submission,
         completion,
-        whole: of_all,
+        whole,
     } = job.percentiles_of;
-    let with = |mut object: Value, is_wanted: bool, value: &dyn Fn(f64) -> u64| {
-        if let (true, Some(fields)) = (is_wanted && moved.count() > 0, object.as_object_mut()) {
-            fields.insert("percentile".into(), percentiles(job, value));
-        }
-        object
+    let times = |times: &Histogram, has_percentiles: bool| match has_percentiles {
+        true => with_percentiles(job, times, has_bins),
+        false => spread(times),
     };
-    let submitted = with(spread(&submission), of_submission, &|percent| {
-        percentile(&moved.submission, percent)
-    });
-    let completed = match completion {
-        true => with_percentiles(job, moved, has_bins),
-        false => spread(&service),
-    };
-    let whole = with(
-        spread(&SampleStatistics::sum(&submission, &service)),
-        of_all,
-        &|percent| moved.percentile_of_all(percent),
-    );
-    value!({
+    let mut object = value!({
         "io_bytes": moved.bytes,
         "io_kbytes": moved.bytes >> 10,
         "bw_bytes": moved.bytes_per_second() as u64,
@@ -218,9 +203,9 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
         "total_ios": moved.count(),
         "short_ios": 0,
         "drop_ios": 0,
-        "slat_ns": submitted,
-        "clat_ns": completed,
-        "lat_ns": whole,
+        "slat_ns": times(&moved.submission, submission),
+        "clat_ns": times(&moved.service, completion),
+        "lat_ns": times(&moved.whole, whole),
         "bw_min": bw.least as u64,
         "bw_max": bw.most as u64,
         "bw_agg": if bw.count > 0 { 100.0 } else { 0.0 },
@@ -232,10 +217,25 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
         "iops_mean": iops.mean,
         "iops_stddev": iops.deviation,
         "iops_samples": iops.count,
-    })
+    });
+    if let (false, Some(fields)) = (moved.priorities.is_empty(), object.as_object_mut()) {
+        let entry = |it: &PriorityTimes| {
+            // As in fio, those of lat go before those of clat.
+            let (name, own, has_percentiles) = match whole {
+                true => ("lat_ns", &it.whole, true),
+                false => ("clat_ns", &it.service, completion),
+            };
+            let own = times(own, has_percentiles);
+            value!({ "prioclass": it.class, "prio": it.level, name: own })
+        };
+        let all: Vec<Value> = moved.priorities.iter().map(entry).collect();
+        fields.insert("prios".into(), all.into());
+    }
+    object
 }
 
-fn spread(times: &SampleStatistics) -> Value {
+fn spread(times: &Histogram) -> Value {
+    let times = SampleStatistics::of(times);
     value!({
         "min": times.least as u64,
         "max": times.most as u64,
@@ -245,28 +245,24 @@ fn spread(times: &SampleStatistics) -> Value {
     })
 }
 
-fn percentiles(job: &JobReport, value: &dyn Fn(f64) -> u64) -> Value {
-    let all = job.percentiles().iter();
-    let all = all.map(|percent| (format!("{percent:.6}"), Value::from(value(*percent))));
-    Value::Object(all.collect())
-}
-
-fn with_percentiles(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
-    let mut object = spread(&SampleStatistics::of(&moved.service));
-    let Some(fields) = object.as_object_mut() else {
+/// The same with percentiles and, for `json+`, how many operations each bucket has, by its middle.
+fn with_percentiles(job: &JobReport, times: &Histogram, has_bins: bool) -> Value {
+    let mut object = spread(times);
+    let Some(fields) = object.as_object_mut().filter(|_| !times.is_empty()) else {
         return object;
     };
-    if moved.count() > 0 {
-        let all = percentiles(job, &|percent| percentile(&moved.service, percent));
-        fields.insert("percentile".into(), all);
-        if has_bins {
-            let bins = moved.service.iter_recorded();
-            let bins = bins.map(|bucket| {
-                let middle = u64::midpoint(bucket.low, bucket.high);
-                (middle.to_string(), Value::from(bucket.count))
-            });
-            fields.insert("bins".into(), Value::Object(bins.collect::<Map<_, _>>()));
-        }
+    let percentiles = job.percentiles().iter();
+    let percentiles = percentiles.map(|percent| {
+        let value = percentile(times, *percent);
+        (format!("{percent:.6}"), Value::from(value))
+    });
+    fields.insert("percentile".into(), Value::Object(percentiles.collect()));
+    if has_bins {
+        let bins = times.iter_recorded().map(|bucket| {
+            let middle = u64::midpoint(bucket.low, bucket.high);
+            (middle.to_string(), Value::from(bucket.count))
+        });
+        fields.insert("bins".into(), Value::Object(bins.collect::<Map<_, _>>()));
     }
     object
 }

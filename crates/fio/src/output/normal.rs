@@ -162,21 +162,18 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
         binary(moved.bytes as f64, ""),
         moved.milliseconds()
     );
-    let service = SampleStatistics::of(&moved.service);
-    let submission = SampleStatistics::of(&moved.submission);
-    let lat = SampleStatistics::sum(&submission, &service);
-    for (label, times) in [("slat", &submission), ("clat", &service), (" lat", &lat)] {
-        spread(text, label, times);
-    }
     let of = job.percentiles_of;
-    if of.submission {
-        percentiles(text, job, "slat", &|it| percentile(&moved.submission, it));
+    let times = [
+        ("slat", &moved.submission, of.submission),
+        ("clat", &moved.service, of.completion),
+        ("lat", &moved.whole, of.whole),
+    ];
+    let measured = times.iter().filter(|(_, times, _)| !times.is_empty());
+    for (label, times, _) in measured.clone() {
+        spread(text, &format!("{label:>4}"), &SampleStatistics::of(times));
     }
-    if of.completion {
-        percentiles(text, job, "clat", &|it| percentile(&moved.service, it));
-    }
-    if of.whole {
-        percentiles(text, job, "lat", &|it| moved.percentile_of_all(it));
+    for (label, times, _) in measured.filter(|(.., has_percentiles)| *has_percentiles) {
+        percentiles(text, job, label, &|it| percentile(times, it));
     }
     let [iops, bw] = moved.windows();
     if bw.count == 0 {

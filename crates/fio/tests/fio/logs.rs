@@ -27,11 +27,12 @@ fn of(kind: LogKind, lines: &[(LogKind, String)]) -> String {
     own.map(|(_, line)| line.as_str()).collect()
 }
 
-const ALL: &str = "write_bw_log=x\nwrite_iops_log=x\nwrite_lat_log=x\n";
+const ALL: &str = "ioengine=libaio\nwrite_bw_log=x\nwrite_iops_log=x\nwrite_lat_log=x\n";
 
 fn op(at_ms: u64, direction: usize, len: u32, completion: u64) -> LoggedOp {
     let at = Duration::from_millis(at_ms);
     LoggedOp {
+        priority: 0,
         at,
         issued: at.saturating_sub(Duration::from_nanos(completion)),
         direction,

@@ -15,6 +15,10 @@ impl Surroundings for Real {
         std::fs::read_to_string(self.0.join(path)).map_err(|error| error.to_string())
     }
 
+    fn bytes(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        std::fs::read(self.0.join(path)).map_err(|error| error.to_string())
+    }
+
     fn variable(&mut self, name: &str) -> Option<String> {
         let found = VARIABLES.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())

@@ -19,6 +19,10 @@ impl Surroundings for Around {
         self.files.get(path).cloned().ok_or("no such file".into())
     }
 
+    fn bytes(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        self.include("", path).map(String::into_bytes)
+    }
+
     fn variable(&mut self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
     }

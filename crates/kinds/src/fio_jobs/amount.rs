@@ -29,6 +29,16 @@ pub(super) struct JobEnd {
     pub file: Option<FileEnd>,
 }
 
+impl JobEnd {
+    /// Of a job that does nothing.
+    pub(super) const AT_ONCE: Self = Self {
+        bytes: Some(0),
+        requests: None,
+        is_one_pass: false,
+        file: None,
+    };
+}
+
 /// When a job ends that uses these regions.
 ///
 /// # Errors
@@ -40,12 +50,7 @@ pub(super) fn end_of(
     asked: &JobBytes,
 ) -> Result<JobEnd, PlanError> {
     if job.only_creates {
-        return Ok(JobEnd {
-            bytes: Some(0),
-            requests: None,
-            is_one_pass: false,
-            file: None,
-        });
+        return Ok(JobEnd::AT_ONCE);
     }
     let is_timed = job.is_timed();
     let has_gaps = matches!(*pattern, JobPattern::Sequential { skip } if skip > 0);

@@ -1,12 +1,13 @@
 //! What verification finds in the phases of jobs, and what becomes of it.
 
+use engine::RowRecord;
 use lab::bench::{Bench, BenchError};
 use lab::cells::Killed;
 use lab::laboratory::Laboratory as _;
 use lab::storage::wrong_data;
-use units::Duration;
+use units::{Duration, TimeSpan};
 use verify::{Findings, VerifyMismatch};
-use workload::TargetId;
+use workload::{OpKind, TargetId};
 
 use super::plan::FioPlan;
 use super::run::FioSession;
@@ -23,16 +24,18 @@ pub(super) fn lines_of(findings: &Findings, plan: &FioPlan) -> Vec<String> {
 }
 
 impl FioSession<'_, '_> {
-    /// Read what a phase wrote, and hold it against what was written.
+    /// Read all that was written to files of a phase, and hold it against what was written. As in
+    /// fio, what the phase wrote, after the write `since`, counts among the reads of its job.
     pub(super) fn read_back(
         &mut self,
-        after: &AfterPhase,
+        (after, since): (&AfterPhase, u64),
         bench: &mut Bench,
     ) -> Result<(), BenchError> {
         let Self {
             show,
             interrupt,
             spent,
+            rows,
             ..
         } = self;
         let real = match bench {
@@ -42,21 +45,31 @@ impl FioSession<'_, '_> {
             _ => return Ok(()),
         };
         let begun = real.now();
-        for &file in &after.reads_back {
-            real.read_back(
-                TargetId(file as u32 * 2),
-                after.is_fatal,
-                &mut |done, now| {
-                    show(&Stage {
-                        title: "reading back what was written",
-                        done,
-                        elapsed: *spent + now.since(begun),
-                        left: Duration::ZERO,
-                        glimpse: None,
-                    });
-                    interrupt.is_raised().is_none()
-                },
-            )?;
+        for &(file, row) in &after.reads_back {
+            let mut read = RowRecord::default();
+            let from = *spent + real.now().since(begun);
+            let target = TargetId(file as u32 * 2);
+            real.read_back((target, since), after.is_fatal, &mut |piece| {
+                let elapsed = *spent + piece.now.since(begun);
+                if piece.new > 0 {
+                    let took = piece.now.since(piece.begun).as_nanos();
+                    read.response.record(took);
+                    read.service.record(took);
+                    read.submission.record(0);
+                    read.bytes += piece.new;
+                    read.span = TimeSpan::new(from, elapsed);
+                }
+                show(&Stage {
+                    title: "reading back what was written",
+                    done: piece.share,
+                    elapsed,
+                    left: Duration::ZERO,
+                    glimpse: None,
+                });
+                interrupt.is_raised().is_none()
+            })?;
+            let records = &mut rows[row as usize].records;
+            records.entry(OpKind::Read).or_default().merge(&read);
         }
         *spent += real.now().since(begun);
         Ok(())

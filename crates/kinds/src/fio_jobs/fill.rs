@@ -99,6 +99,7 @@ fn filling(region: Region, content: Content) -> JobSpec {
         think_counts_issued: false,
         think_stops_rates: false,
         zones: None,
+        priorities: [Vec::new(), Vec::new()],
         floors: None,
         flow: None,
         ends_others: false,

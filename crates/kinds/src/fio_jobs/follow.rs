@@ -204,6 +204,7 @@ fn logged(done: &Completion, from: Instant) -> Option<LoggedOp> {
         _ => return None,
     };
     (done.completed >= from).then(|| LoggedOp {
+        priority: done.request.priority.0,
         at: done.completed.since(from),
         issued: done.issued.since(from),
         direction,

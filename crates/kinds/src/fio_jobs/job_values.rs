@@ -1,7 +1,10 @@
 //! Values of a job as a workload has them.
 
-use fio::{Directions, EachWrite, EngineKind, FileOrder, Job};
-use workload::{Content, Durability, Fill, Freshness, NextFile, OperationSize, WriteOut};
+use fio::{Directions, EachWrite, EngineKind, FileOrder, Job, PrioritySplit};
+use workload::{
+    Content, Durability, Fill, Freshness, IoPriority, NextFile, OperationSize, PriorityShare,
+    WriteOut,
+};
 
 use super::plan::JobStorage;
 
@@ -56,6 +59,27 @@ pub(super) fn sizes_of(job: &Job, direction: usize) -> Vec<OperationSize> {
         weight: size.weight as u32,
     };
     sizes.map(size).collect()
+}
+
+/// Shares of reads, and of writes or trims, that are more or less urgent.
+pub(super) fn priorities_of(job: &Job) -> [Vec<PriorityShare>; 2] {
+    job.priorities.0.each_ref().map(|own| {
+        let of_all = PriorityShare {
+            len: None,
+            percent: own.percent,
+            priority: IoPriority::new(own.class, own.level),
+        };
+        let of_size = |it: &PrioritySplit| PriorityShare {
+            len: Some(it.bytes as u32),
+            percent: it.percent,
+            priority: it.priority.map_or(of_all.priority, |(class, level)| {
+                IoPriority::new(class, level)
+            }),
+        };
+        let shares = own.split.iter().map(of_size);
+        let shares = shares.chain(own.split.is_empty().then_some(of_all));
+        shares.filter(|it| it.percent > 0).collect()
+    })
 }
 
 /// What a job writes. As in fio, a pattern goes before zeroes.

@@ -10,9 +10,9 @@ use fio::{
 use units::{Duration, TargetName};
 use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
-use super::amount::{JobBytes, end_of};
+use super::amount::{JobBytes, JobEnd, end_of};
 use super::job_values::{
-    content_of, depth_of, durability_of, order_of, run_of, sizes_of, writes_out_of,
+    content_of, depth_of, durability_of, order_of, priorities_of, run_of, sizes_of, writes_out_of,
 };
 use super::pace::{floors_of, flow_of, rate_of};
 use super::pattern::pattern_of;
@@ -326,7 +326,10 @@ impl Planner<'_> {
         let zones = self.zones(job, &mut files)?;
         self.check_log(job, &files)?;
         let pattern = pattern_of(job);
-        let end = end_of(job, &pattern, &files, &asked)?;
+        let end = match shares_files(job, copy) {
+            true => JobEnd::AT_ONCE,
+            false => end_of(job, &pattern, &files, &asked)?,
+        };
         Ok(JobSpec {
             row,
             depth: depth_of(job, &self.plan.storage),
@@ -359,6 +362,7 @@ impl Planner<'_> {
             think_after: job.think.after,
             think_counts_issued: job.think.counts_issued,
             think_stops_rates: job.think.stops_rates,
+            priorities: priorities_of(job),
             floors: floors_of(job),
             flow: flow_of(job),
             ends_others: job.ends_all,
@@ -377,6 +381,13 @@ impl Planner<'_> {
     ) -> Result<(Region, u64), PlanError> {
         let number = self.file(path);
         let exists = self.plan.files[number].exists;
+        let is_stored = self.plan.storage == JobStorage::Files;
+        if is_stored && exists.is_none() && !job.files.may_be_made {
+            let shown = path.display();
+            let why =
+                format!("{shown} does not exist, and with allow_file_create=0 it is not made");
+            return refused(job, why);
+        }
         let shift = |whole| {
             let step = job.offset_increment.of(whole).saturating_mul(copy.into());
             job.offset.of(whole).saturating_add(step)
@@ -477,6 +488,9 @@ impl Planner<'_> {
             JobStorage::Simulated if trims_of(job) != Trims::None => {
                 "models forget nothing: trims need a file, a device or null"
             }
+            JobStorage::Simulated if job.priorities.are_any() => {
+                "a model serves all requests alike: leave cmdprio_percentage out"
+            }
             JobStorage::Simulated if job.is_read_before => {
                 "pre_read fills the page cache, and a model has none"
             }
@@ -543,6 +557,17 @@ fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = (0..job.files.count).map(named).collect();
     paths.dedup();
     paths
+}
+
+/// Whether a copy has the files of an earlier one, which alone uses them in fio: none of `filename`,
+/// and no number in the names that `filename_format` makes.
+fn shares_files(job: &Job, copy: u32) -> bool {
+    let mut given = job.given.iter();
+    let directories = job.files.directories.len().max(1) as u32;
+    job.files.names.is_empty()
+        && copy >= directories
+        && given.any(|it| it.option.name == "filename_format")
+        && !job.files.format.contains("$jobnum")
 }
 
 /// What offsets are multiples of.

@@ -350,9 +350,13 @@ impl<'a, 'b> FioSession<'a, 'b> {
             self.read_before(plan, phase, bench)?;
             let trial = trial(phase, bench, (number as u64 + 1, shape));
             let before = bench.findings().total();
+            let since = match bench {
+                Bench::Real(real) => real.last_write(),
+                _ => 0,
+            };
             let mut done = self.carry_out_phase((phase, recall), &trial, bench);
             if let Some(verify) = plan.verify.as_ref().filter(|_| done.is_ok()) {
-                done = self.read_back(&verify.phases[number], bench);
+                done = self.read_back((&verify.phases[number], since), bench);
             }
             let findings = bench.findings();
             if let Some(verify) = plan.verify.as_ref().filter(|_| findings.total() > before) {

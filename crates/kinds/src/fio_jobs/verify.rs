@@ -25,8 +25,8 @@ pub struct VerifyPlan {
 /// What is done after a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AfterPhase {
-    /// Files that are read back.
-    pub reads_back: Vec<usize>,
+    /// Files that are read back, and the row of the first job that wrote each.
+    pub reads_back: Vec<(usize, u32)>,
     /// Whether that ends with the first finding.
     pub is_fatal: bool,
     /// Rows of jobs that verify.
@@ -121,8 +121,9 @@ impl VerifyPlan {
             if is_new && exists(file) && !spec.writes() {
                 self.inherited.push(file);
             }
-            if spec.writes() && job.verify.reads_back && !after.reads_back.contains(&file) {
-                after.reads_back.push(file);
+            let is_read_back = after.reads_back.iter().any(|(it, _)| *it == file);
+            if spec.writes() && job.verify.reads_back && !is_read_back {
+                after.reads_back.push((file, spec.row));
             }
         }
         after.is_fatal |= job.verify.is_fatal;

@@ -29,6 +29,21 @@ const LISTED_MAX: usize = 5;
 /// The part of the available memory that a ledger may take.
 const MEMORY_PART: u64 = 2;
 
+/// A piece of a target that was read back and held against what was written.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadBack {
+    /// The share of the target before it.
+    pub share: f64,
+    /// Its bytes.
+    pub len: u64,
+    /// Those of them that were written after the write that was named.
+    pub new: u64,
+    /// When its read began.
+    pub begun: Instant,
+    /// When it was read and checked.
+    pub now: Instant,
+}
+
 impl StorageLaboratory {
     /// From now on writes to those targets get headers, and reads are held against what was
     /// written. In blocks of `inherited` targets that this run did not write, headers of an earlier
@@ -110,16 +125,24 @@ impl StorageLaboratory {
             .unwrap_or_default()
     }
 
+    /// The number of the last write to a verified target.
+    #[must_use]
+    pub fn last_write(&self) -> u64 {
+        let headers = self.payload.headers.as_ref();
+        headers.map_or(0, |headers| headers.ledger().last_write())
+    }
+
     /// Read all that was written to a target, while nobody writes, and say how many bytes that
-    /// was. `watch` is told which share is done, and returns whether to go on.
+    /// was. `watch` is told of each piece, with what of it was written after `since`, and returns
+    /// whether to go on.
     ///
     /// # Errors
     /// When the target cannot be read.
     pub fn read_back(
         &self,
-        id: TargetId,
+        (id, since): (TargetId, u64),
         ends_at_first: bool,
-        watch: &mut dyn FnMut(f64, Instant) -> bool,
+        watch: &mut dyn FnMut(&ReadBack) -> bool,
     ) -> Result<u64, LaboratoryError> {
         let mut read = 0;
         let Some(headers) = &self.payload.headers else {
@@ -135,15 +158,26 @@ impl StorageLaboratory {
         }
         let size = target.size().max(1) as f64;
         let file = target.file();
+        let mut begun = self.clock.now();
+        let ledger = headers.ledger();
         read_written(
-            headers.ledger(),
+            ledger,
             stamp_id.0,
             file,
             ExpectedDurability::Acknowledged,
             |at, len, found| {
                 headers.note(found, len);
                 read += len;
-                (found.is_empty() || !ends_at_first) && watch(at as f64 / size, self.clock.now())
+                let now = self.clock.now();
+                let goes_on = watch(&ReadBack {
+                    share: at as f64 / size,
+                    len,
+                    new: ledger.bytes_written_after(since, stamp_id.0, at, len),
+                    begun,
+                    now,
+                });
+                begun = self.clock.now();
+                (found.is_empty() || !ends_at_first) && goes_on
             },
         )
         .map_err(in_context)?;

@@ -1,8 +1,10 @@
 //! Arguments of `seekstone fio`.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fio::output::TerseVersion;
 
 use units::{Duration, TargetName};
 
@@ -29,13 +31,16 @@ pub struct FioArgs {
     /// Print the jobs as fio's command line.
     #[arg(long)]
     pub showcmd: bool,
+    /// Print the version of fio whose output this is, then ours.
+    #[arg(long)]
+    pub version: bool,
     /// Refuse jobs that write or trim.
     #[arg(long)]
     pub readonly: bool,
     /// Only the jobs of this name (repeatable).
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,
-    /// Output formats: fio's report, its terse lines (version 3), or its JSON. Several in a row.
+    /// Output formats: fio's report, its terse lines, or its JSON; several in a row.
     #[arg(
         long,
         value_enum,
@@ -47,6 +52,9 @@ pub struct FioArgs {
     /// The same as --output-format normal,terse.
     #[arg(long, conflicts_with_all = ["output_format", "minimal"])]
     pub append_terse: bool,
+    /// Which fields terse lines have: version 2, 3, 4 or 5 of fio.
+    #[arg(long, default_value = "3", value_name = "N", value_parser = terse_version)]
+    pub terse_version: TerseVersion,
     /// The same as --output-format terse.
     #[arg(long, conflicts_with = "output_format")]
     pub minimal: bool,
@@ -57,7 +65,11 @@ pub struct FioArgs {
     /// power loss.
     #[arg(long, value_name = "FILE")]
     pub verify_state: Option<PathBuf>,
-    /// Print an interim report at this interval. A bare number is in seconds.
+    /// Write agg-read_bw.log, agg-write_bw.log and agg-trim_bw.log: the bandwidth of all jobs
+    /// together, twice a second.
+    #[arg(long)]
+    pub bandwidth_log: bool,
+    /// Print an interim report at this interval; a bare number is in seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub status_interval: Option<Duration>,
     /// Show progress: on a terminal, always, or never.
@@ -120,6 +132,10 @@ pub enum EtaChoice {
     Never,
 }
 
+fn terse_version(text: &str) -> Result<TerseVersion, String> {
+    TerseVersion::of(text).ok_or_else(|| "fio has versions 2, 3, 4 and 5".into())
+}
+
 /// A time as fio reads it: in seconds without a unit.
 fn period(text: &str) -> Result<Duration, String> {
     let period = fio::period(text)?;
@@ -133,7 +149,13 @@ impl FioArgs {
     /// Whether jobs are only looked at.
     #[must_use]
     pub const fn measures_nothing(&self) -> bool {
-        self.check || self.showcmd
+        self.check || self.showcmd || self.version
+    }
+
+    /// Show no progress where nobody sees it: scripts and services take what fio writes to standard
+    /// error for errors.
+    pub fn be_quiet_unless_seen(&mut self) {
+        self.common.quiet |= !std::io::stderr().is_terminal();
     }
 
     /// What is printed, each form once, in fio's order.

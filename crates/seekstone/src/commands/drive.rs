@@ -158,7 +158,9 @@ impl StageObserver<'_> {
 pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     if let Some(archive) = &archive {
-        unfinished::offer(archive);
+        if !ready.common.quiet {
+            unfinished::offer(archive);
+        }
         // Of what several hosts measure together nothing goes on.
         if let (None, Some(cells)) = (&ready.common.ranks, &ready.cells) {
             unfinished::keep(cells, &ready.setup, archive);

@@ -23,6 +23,8 @@ use crate::output;
 
 /// A job file has no more bytes.
 const BYTES_MAX: u64 = 4 << 20;
+/// Nor has a file that a pattern names.
+const PATTERN_BYTES_MAX: u64 = 1 << 20;
 /// Mistakes that are told at once.
 const LISTED_MAX: usize = 40;
 /// Options that both have; fio's always has its value behind a sign of equality.
@@ -58,8 +60,12 @@ impl MeasuringCommand for FioArgs {
     }
 }
 
-/// Check jobs, or show them as options.
+/// Check jobs, or show them as options, or say which fio they are read as.
 fn show(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Exit> {
+    if args.version {
+        let ours = env!("CARGO_PKG_VERSION");
+        return output::print(&format!("{}\nseekstone {ours}", fio::output::VERSION));
+    }
     let files = read(args, setup)?;
     if args.showcmd {
         let shown = files
@@ -343,6 +349,24 @@ fn recorded_text(path: &Path, setup: &mut Setup) -> anyhow::Result<String> {
     Ok(text)
 }
 
+/// The same of a file that need not be text, which the run records in hexadecimal digits.
+fn recorded_bytes(path: &Path, setup: &mut Setup) -> anyhow::Result<Vec<u8>> {
+    let name = path.to_string_lossy();
+    if let Some(recorded) = setup.text_of(&name) {
+        let pairs = recorded.as_bytes().chunks_exact(2);
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        return pairs
+            .map(byte)
+            .collect::<Option<_>>()
+            .with_context(|| format!("the run's record of {name} is broken"));
+    }
+    let bytes = read_regular_file(path, PATTERN_BYTES_MAX);
+    let bytes = bytes.with_context(|| format!("cannot read {name}"))?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    setup.keep_text(&name, &digits);
+    Ok(bytes)
+}
+
 fn text_of(path: &Path) -> anyhow::Result<String> {
     let bytes = match path == Path::new("-") {
         true => {
@@ -471,6 +495,10 @@ impl Surroundings for JobFileContext<'_> {
         let beside = self.directory.join(path);
         let path = if beside.exists() { beside } else { path.into() };
         recorded_text(&path, self.setup).map_err(|error| format!("{error:#}"))
+    }
+
+    fn bytes(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        recorded_bytes(Path::new(path), self.setup).map_err(|error| format!("{error:#}"))
     }
 
     fn variable(&mut self, name: &str) -> Option<String> {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
 
 use anyhow::Context as _;
+use engine::WINDOW;
 use fio::{Job, log_files};
-use kinds::fio_jobs::LogTo;
+use kinds::fio_jobs::{JobTimes, LogTo};
+use workload::OpKind;
 
 use crate::args::FioArgs;
 use crate::commands::measuring::MeasuringCommand as _;
@@ -20,7 +22,36 @@ const FILES_MAX: usize = 512;
 pub struct LogFiles {
     /// Which log goes into which.
     pub logs: Vec<LogTo>,
+    /// Those of each operation, then those of all jobs together.
     files: Vec<BufWriter<Filling>>,
+    /// How many are of all jobs together.
+    aggregates: usize,
+}
+
+/// What `--bandwidth-log` writes, in fio's order of directions.
+const AGGREGATES: [(OpKind, &str); 3] = [
+    (OpKind::Read, "agg-read_bw.log"),
+    (OpKind::Write, "agg-write_bw.log"),
+    (OpKind::Trim, "agg-trim_bw.log"),
+];
+
+/// The bandwidth of all rows together in each whole window, KiB a second, a line each.
+fn aggregate(rows: &[JobTimes], direction: usize) -> String {
+    let (kind, _) = AGGREGATES[direction];
+    let mut bytes: BTreeMap<u64, u64> = BTreeMap::new();
+    for record in rows.iter().filter_map(|row| row.records.get(&kind)) {
+        let first = record.span.begun().as_nanos() / WINDOW.as_nanos();
+        let whole = record.windows.len().saturating_sub(1);
+        for (window, (_, moved)) in (first..).zip(&record.windows[..whole]) {
+            *bytes.entry(window).or_default() += moved;
+        }
+    }
+    let line = |(window, bytes): (&u64, &u64)| {
+        let rate = (*bytes as f64 / WINDOW.as_secs_f64() / 1024.0) as u64;
+        let at = (window + 1) * (WINDOW.as_nanos() / 1_000_000);
+        format!("{at}, {rate}, {direction}, 0, 0\n")
+    };
+    bytes.iter().map(line).collect()
 }
 
 impl LogFiles {
@@ -43,6 +74,11 @@ impl LogFiles {
                 writer: number,
             });
         }
+        let aggregates = AGGREGATES.iter().filter(|_| args.bandwidth_log);
+        let aggregates = aggregates.map(|(_, name)| Output::from(std::ffi::OsString::from(*name)));
+        let before = outputs.len();
+        outputs.extend(aggregates);
+        let aggregates = outputs.len() - before;
         if outputs.len() > FILES_MAX {
             let text = format!(
                 "the jobs write {} logs, and at most {FILES_MAX} files can be open at once: write \
@@ -62,7 +98,11 @@ impl LogFiles {
         check(&files)?;
         let begun = outputs.iter().map(|it| Ok(BufWriter::new(it.begin()?)));
         let files = begun.collect::<anyhow::Result<_>>()?;
-        Ok(Self { logs, files })
+        Ok(Self {
+            logs,
+            files,
+            aggregates,
+        })
     }
 
     /// Where lines go, by number.
@@ -71,6 +111,19 @@ impl LogFiles {
         files
             .map(|it| it as &mut (dyn std::io::Write + Send))
             .collect()
+    }
+
+    /// Write what all jobs did together.
+    ///
+    /// # Errors
+    /// When one of them cannot be written.
+    pub fn write_aggregates(&mut self, rows: &[JobTimes]) -> anyhow::Result<()> {
+        let first = self.files.len() - self.aggregates;
+        for (direction, file) in self.files[first..].iter_mut().enumerate() {
+            let written = file.write_all(aggregate(rows, direction).as_bytes());
+            written.context("a log cannot be written")?;
+        }
+        Ok(())
     }
 
     /// Give all files their names, but the one that failed, and say what was written.

@@ -5,8 +5,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use engine::{RowRecord, WINDOW};
-use fio::output::{DiskUse, Document, Idleness, JobReport, Transfers, Usage};
+use engine::{PriorityRecord, RowRecord, WINDOW};
+use fio::output::{
+    DiskUse, Document, Idleness, JobReport, PriorityTimes, TerseVersion, Transfers, Usage,
+};
 use fio::{Given, Job, JobFile};
 use host::environment;
 use kinds::fio_jobs::{
@@ -20,7 +22,7 @@ use results::{Measurement, Run, Setup, Severity, WarningCode};
 use serde_json::{Value, json};
 use stats::Histogram;
 use units::{Duration, TimeSpan};
-use workload::OpKind;
+use workload::{IoPriority, OpKind};
 
 use crate::args::{EtaChoice, FioArgs, FormatChoice};
 use crate::commands::drive::{Onlooking, Ready};
@@ -141,12 +143,14 @@ fn measure<'a>(
         log_error,
         ..
     } = done?;
+    logs.write_aggregates(&rows)?;
     let delivery = Delivery {
         show: Box::new(move |run, is_free| printer.print_last((&rows, &hosts), run, is_free)),
         is_for_programs: true,
         after: Box::new(move |run| {
             // Standard output is fio's.
-            let found = found.iter().cloned().chain(unreported(run));
+            let unreported = unreported(run, args.common.quiet);
+            let found = found.iter().cloned().chain(unreported);
             for line in found.chain(report::goal_lines(run)) {
                 output::complain(&line);
             }
@@ -157,11 +161,13 @@ fn measure<'a>(
 }
 
 /// What fio's forms have no place for: why figures must not be used, or are of another engine.
-fn unreported(run: &Run) -> Vec<String> {
+fn unreported(run: &Run, quiet: bool) -> Vec<String> {
     let all = run.scoped_warnings().map(|(_, warning)| warning);
     let lines = all.filter_map(|it| match it.severity {
         Severity::Invalid => Some(format!("invalid: {}", it.text())),
-        _ if it.code == WarningCode::EngineFallback => Some(format!("note: {}", it.text())),
+        _ if it.code == WarningCode::EngineFallback && !quiet => {
+            Some(format!("note: {}", it.text()))
+        }
         _ => None,
     });
     let lines: BTreeSet<String> = lines.collect();
@@ -171,17 +177,17 @@ fn unreported(run: &Run) -> Vec<String> {
 fn progress(args: &FioArgs) -> Progress {
     let is_terminal = std::io::stderr().is_terminal();
     match (args.eta, args.eta_newline) {
-        _ if args.common.quiet => Progress::new(true),
         (EtaChoice::Never, _) => Progress::new(true),
         (_, Some(every)) => Progress::lines(Some(every)),
         (EtaChoice::Always, None) if !is_terminal => Progress::lines(Some(Duration::from_secs(1))),
-        _ => Progress::new(false),
+        _ => Progress::new(args.common.quiet),
     }
 }
 
 /// Prints reports, or writes them into the file that was asked for.
 struct Printer {
     formats: Vec<FormatChoice>,
+    terse: TerseVersion,
     files: Vec<JobFile>,
     jobs: Vec<Job>,
     begun: String,
@@ -196,6 +202,7 @@ impl Printer {
         let output = args.output.as_ref().filter(|_| leads);
         Ok(Self {
             formats: args.formats(),
+            terse: args.terse_version,
             begun: environment::capture().started_at,
             disks: Disks::look(&jobs),
             processors: args.idle_prof.map(IdlenessWatch::look),
@@ -217,6 +224,7 @@ impl Printer {
             started_at: &self.begun,
             disks: self.disks.done(),
             idleness: self.idleness(),
+            terse: self.terse,
             own: Value::Null,
         };
         let text = texts(&self.formats, &self.files, &reports, &around);
@@ -243,6 +251,7 @@ impl Printer {
             started_at: &run.environment.started_at,
             disks,
             idleness,
+            terse: self.terse,
             // not fuzzed: this run, written by this program
             own: serde_json::from_str(&results::json(run)).unwrap_or(Value::Null),
         };
@@ -266,6 +275,7 @@ struct ReportContext<'a> {
     started_at: &'a str,
     disks: Vec<DiskUse>,
     idleness: Option<Idleness>,
+    terse: TerseVersion,
     /// What stands under our own key.
     own: Value,
 }
@@ -298,7 +308,7 @@ fn text(
                 .map(Idleness::text)
                 .unwrap_or_default()
         }
-        FormatChoice::Terse => fio::output::terse(reports, &around.disks),
+        FormatChoice::Terse => fio::output::terse(reports, &around.disks, around.terse),
         FormatChoice::Json | FormatChoice::JsonPlus => {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
             let document = Document {
@@ -436,13 +446,18 @@ fn transfers(records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {
     records.get(&kind).map(moved).unwrap_or_default()
 }
 
-/// fio counts from when a request of a rate is sent, not from when it was due.
+/// fio counts from when a request of a rate is sent, not from when it was due, and synchronous
+/// engines have no submission of their own.
 fn as_in_fio(job: &Job, moved: Transfers) -> Transfers {
-    if job.pace.rates.iter().all(Option::is_none) {
+    let has_rate = job.pace.rates.iter().any(Option::is_some);
+    if !has_rate && job.has_submission() {
         return moved;
     }
     Transfers {
-        response: moved.service.clone(),
+        whole: match has_rate {
+            true => moved.service.clone(),
+            false => moved.whole,
+        },
         submission: Histogram::default(),
         ..moved
     }
@@ -458,13 +473,23 @@ fn together(records: &BTreeMap<OpKind, RowRecord>) -> Transfers {
 
 fn moved(record: &RowRecord) -> Transfers {
     Transfers {
-        response: record.response.clone(),
+        whole: record.response.clone(),
         service: record.service.clone(),
         submission: record.submission.clone(),
         bytes: record.bytes,
         span: record.span,
         windows: record.windows.clone(),
         window: WINDOW,
+        priorities: record.by_priority.iter().map(of_priority).collect(),
+    }
+}
+
+fn of_priority((priority, times): (&IoPriority, &PriorityRecord)) -> PriorityTimes {
+    PriorityTimes {
+        class: priority.class(),
+        level: priority.level(),
+        whole: times.response.clone(),
+        service: times.service.clone(),
     }
 }
 

@@ -37,12 +37,15 @@ const OF_REPLICATE: [&str; 8] = [
     "profiles",
 ];
 /// What a command shows, in place of measuring or beside it.
-const SHOWN: [&str; 10] = [
+const SHOWN: [&str; 13] = [
     "check",
     "showcmd",
     "output",
     "output_format",
     "append_terse",
+    "bandwidth_log",
+    "terse_version",
+    "version",
     "minimal",
     "status_interval",
     "eta",

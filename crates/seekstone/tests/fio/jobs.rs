@@ -511,10 +511,7 @@ fn options_of_the_program_itself_have_an_answer() {
             &["--client", "host"][..],
             "--client is refused: hosts work together under MPI",
         ),
-        (
-            &["--terse-version=5"],
-            "--terse-version=5: terse lines are those of version 3",
-        ),
+        (&["--terse-version=6"], "fio has versions 2, 3, 4 and 5"),
         (
             &["--idle-prof=calibrate"],
             "invalid value 'calibrate' for '--idle-prof <WHICH>'",

@@ -86,6 +86,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         weight: 1,
     }];
     JobSpec {
+        priorities: [Vec::new(), Vec::new()],
         row,
         depth,
         refill_at: None,

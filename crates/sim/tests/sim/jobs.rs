@@ -9,7 +9,7 @@ use units::{Duration, Instant, TimeSpan};
 use workload::{
     Agenda, AnyClient, Client as _, ClientId, ClientSpec, Completion, Durability, Event, FloorSpec,
     FlowSpec, JobClient, JobGates, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, Op, OpKind,
-    OperationSize, Region, Request, StridedZones, TargetId, Trims, WriteOut,
+    OperationSize, Region, Request, StridedZones, TargetId, Trims, Wanted, WriteOut,
 };
 
 const BLOCK: u64 = 4096;
@@ -20,6 +20,7 @@ fn job(row: u32) -> JobSpec {
         weight: 1,
     }];
     JobSpec {
+        priorities: [Vec::new(), Vec::new()],
         row,
         depth: 1,
         refill_at: None,
@@ -242,7 +243,7 @@ fn what_was_written_is_written_out_after_so_many_writes() {
     let mut told = Vec::new();
     let mut writes = 0;
     client.on_event(Event::Started { at }, &mut agenda);
-    while let Some((due, op)) = agenda.issues.pop() {
+    while let Some(Wanted { due, op, .. }) = agenda.issues.pop() {
         match op {
             Op::WriteOut { offset, span, .. } => told.push((writes, offset, span)),
             _ => writes += 1,

@@ -6,7 +6,8 @@ use random::{Purpose, Stream};
 use units::Instant;
 use workload::{
     Agenda, Client, ClientId, Completion, ControlSpec, ControlThread, Durability, Event, Op,
-    Partition, Pattern, Placement, Request, TargetId, ThreadParameters, ThreadType, check_threads,
+    Partition, Pattern, Placement, Request, TargetId, ThreadParameters, ThreadType, Wanted,
+    check_threads,
 };
 
 fn spec(kind: ThreadType, len: u64) -> ControlSpec {
@@ -25,7 +26,7 @@ fn operations(spec: &ControlSpec, seed: u64, number: u32, count: usize) -> Vec<O
     thread.on_event(Event::Started { at: Instant::START }, &mut agenda);
     let mut ops = Vec::new();
     while ops.len() < count {
-        let (due, op) = agenda.issues.pop().expect("one operation is outstanding");
+        let Wanted { due, op, .. } = agenda.issues.pop().expect("one operation is outstanding");
         ops.push(op);
         let completion = Completion {
             request: Request::new(ClientId(0), due, op),

@@ -7,6 +7,7 @@ use units::{Duration, Instant};
 use workload::{
     AddressError, AddressSpec, Agenda, Client, Durability, Event, FileSet, Gap, GapShape, Mix,
     MixClient, MixSpec, Op, OperationSize, Pacing, Partition, Pattern, Region, TargetId, WalkStart,
+    Wanted,
 };
 
 fn spec(pattern: Pattern, pacing: Pacing) -> MixSpec {
@@ -55,7 +56,7 @@ fn operations(spec: &MixSpec, seed: u64, client: u32) -> Vec<Op> {
         if let Some(at) = agenda.wake.take() {
             client.on_event(Event::Due { at }, &mut agenda);
         }
-        for (due, op) in std::mem::take(&mut agenda.issues) {
+        for Wanted { due, op, .. } in std::mem::take(&mut agenda.issues) {
             ops.push(op);
             let request = workload::Request::new(workload::ClientId(0), due, op);
             let done = workload::Completion {

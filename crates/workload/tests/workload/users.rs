@@ -3,7 +3,8 @@
 use units::{Duration, Instant};
 use workload::{
     Agenda, Client, ClientId, Completion, Event, Gap, GapShape, LoadFactor, Op, ProfileError,
-    Records, Request, TargetId, UnitOfWork, UserClient, UserProfile, UsersSpec, check_profiles,
+    Records, Request, TargetId, UnitOfWork, UserClient, UserProfile, UsersSpec, Wanted,
+    check_profiles,
 };
 
 const SEED: u64 = 8213;
@@ -54,7 +55,7 @@ fn run(spec: &UsersSpec, seed: u64, user: u32, units: usize, service: Duration) 
         if let Some(at) = agenda.wake.take() {
             seen.thinks.push(at.since(free));
             client.on_event(Event::Due { at }, &mut agenda);
-        } else if let Some((due, op)) = agenda.issues.pop() {
+        } else if let Some(Wanted { due, op, .. }) = agenda.issues.pop() {
             if due > free {
                 seen.thinks.push(due.since(free));
             }
@@ -143,7 +144,7 @@ fn the_drawn_factor_has_its_95th_percentile_at_three_times_the_mean() {
         for _ in agenda.units.drain(..) {
             work.push(std::mem::take(&mut this));
         }
-        let (due, op) = agenda
+        let Wanted { due, op, .. } = agenda
             .issues
             .pop()
             .expect("a user who never thinks goes on");
@@ -204,7 +205,7 @@ fn ramped_users_start_one_after_the_other() {
         let at = Instant(1_000);
         client.on_event(Event::Started { at }, &mut agenda);
         let expected = at + Duration::from_millis(100 * u64::from(user));
-        assert_eq!(agenda.issues[0].0, expected, "user {user}");
+        assert_eq!(agenda.issues[0].due, expected, "user {user}");
     }
 }
 
