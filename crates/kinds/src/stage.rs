@@ -16,7 +16,7 @@ pub(crate) struct RunPlan {
 }
 
 impl RunPlan {
-    /// As `Plan: fill 24 s, measure 36 s; about 1 min`; nothing of a single phase, or where no time
+    /// As `Plan: fill 24 s, measure 36 s (about 1 min in all)`; nothing of a single phase, or where no time
     /// is known.
     pub fn line(&self) -> Option<String> {
         let is_timed = self.budget.is_some() || self.phases.iter().any(|it| it.1.is_some());
@@ -31,7 +31,7 @@ impl RunPlan {
         let mut times = self.phases.iter().map(|(_, time)| *time);
         let sum = times.try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
         let about = self.budget.or(sum);
-        let about = about.map_or_else(String::new, |about| format!("; about {about}"));
+        let about = about.map_or_else(String::new, |about| format!(" (about {about} in all)"));
         Some(format!("{PLAN}{each}{about}"))
     }
 }
@@ -108,14 +108,14 @@ mod tests {
                 assert_eq!(line.as_deref(), expected);
             };
         let fill = ("fill", seconds(24));
-        let both = "Plan: fill 24.0 s, measure 1 min 36 s; about 2 min";
+        let both = "Plan: fill 24.0 s, measure 1 min 36 s (about 2 min in all)";
         check(&[fill, ("measure", seconds(96))], None, Some(both));
         check(
             &[fill, ("verify", None)],
             None,
             Some("Plan: fill 24.0 s, verify"),
         );
-        let whole = "Plan: fill 24.0 s, verify; about 30.0 s";
+        let whole = "Plan: fill 24.0 s, verify (about 30.0 s in all)";
         check(&[fill, ("verify", None)], seconds(30), Some(whole));
         check(&[fill], None, None);
         check(&[("warm-up", None), ("rounds", None)], None, None);

@@ -13,7 +13,7 @@ use stats::{Aim, Goal};
 use units::{Bytes, Duration};
 
 use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
-use crate::stage::Show;
+use crate::stage::{RunPlan, Show};
 use clients::{StepPlace, clients_in, clients_of, is_cached};
 
 /// Share of memory that the test file has where nobody said its size ...
@@ -95,6 +95,11 @@ struct ApplicationPlan<'a> {
 
 impl MeasurementPlan for ApplicationPlan<'_> {
     type Outcome = Run;
+
+    fn plan(&self, session: &Session<'_>) -> RunPlan {
+        let budget = Some(self.request.budget);
+        session.filled_plan(budget, ("measure", budget))
+    }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         session.fill(Some(self.request.budget))?;

@@ -156,7 +156,7 @@ impl Rab {
     fn settings(&self) -> String {
         let load = match self.iops_per_client {
             Some(rate) => format!("{}/s for each client that waits", format_count(rate)),
-            None => "the load of each client is set by its workload".into(),
+            None => "The load of each client is set by its workload".into(),
         };
         format!(
             "Levels up to {}. {load}. Target precision {} %.",

@@ -145,7 +145,7 @@ fn depth_is_reached(args: &TrialArgs) -> Result<(), UsageError> {
     match args.depth {
         Some(depth) if is_closed && depth > args.clients() => Err(UsageError(format!(
             "--depth {depth} with {}: a client has one operation outstanding at a time, and the \
-             queue depth would stay at {}; for fio's iodepth={depth}, use --clients {depth}",
+             queue depth would stay at {}. For fio's iodepth={depth}, use --clients {depth}",
             format_counted(args.clients().into(), "client"),
             args.clients()
         ))),

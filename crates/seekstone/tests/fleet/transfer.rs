@@ -151,7 +151,7 @@ fn what_ranks_cannot_transfer_together_is_one_sentence() {
     let cases: [(&[&str], &str); 5] = [
         (
             &["--streams", "1"],
-            "--streams 1: each of 2 ranks needs at least one stream: use --streams 2 or more",
+            "--streams 1: each of 2 ranks needs at least one stream. Use --streams 2 or more",
         ),
         (
             &["--streams", "2", "--beside", "."],

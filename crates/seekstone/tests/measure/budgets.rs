@@ -126,14 +126,14 @@ fn a_plan_is_told_before_it_starts() {
     };
     check(
         "run sim:rz26 --budget 40s",
-        "fill 5.93 s, rows 15.4 s, load curve 18.6 s; about 40.0 s",
+        "fill 5.93 s, rows 15.4 s, load curve 18.6 s (about 40.0 s in all)",
     );
     check(
         "trial . --budget 3s --size 16MiB --reserve 0",
-        "fill 1.20 s, measure 1.80 s; about 3.00 s",
+        "fill 1.20 s, measure 1.80 s (about 3.00 s in all)",
     );
     let file = "transfer sim:md1?size=4MiB&time=1ms --budget 20s";
-    check(file, "write, read; about 20.0 s");
+    check(file, "write, read (about 20.0 s in all)");
 }
 
 /// Size of the slow device. It lies in memory: no disk must be slower than the throttle.

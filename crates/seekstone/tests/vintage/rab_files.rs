@@ -351,7 +351,7 @@ fn sizes_that_direct_io_cannot_move_are_wrong_usage() {
             2,
             "reader, 2 clients: direct I/O of 500 bytes is not possible",
         );
-        let advice = "make I/O size, block size and offset multiples of ";
+        let advice = "Make I/O size, block size and offset multiples of ";
         assert!(ended.error().contains(advice), "{ended:?}");
     }
     scratch.assert_clean(&target);
@@ -369,7 +369,7 @@ fn clients_that_ask_too_seldom_are_not_the_storages_fault() {
         "--budget=40min",
         "--seed=28968",
     ];
-    let expected = "clients ask for less than that. Else the storage does not answer";
+    let expected = "clients ask for less than that. Otherwise the storage does not answer";
     scratch.check(&args, 3, expected);
 }
 

@@ -46,7 +46,7 @@ fn a_finished_screen_has_the_numbers_of_the_report_and_answers_keys() {
     for shown in ["WL4", "WL6", "6 Archive save"] {
         assert!(before.contains(shown), "{shown}: {before}");
     }
-    for (key, answer) in [("r", "restart;"), ("s", "start;"), ("t", "workload")] {
+    for (key, answer) in [("r", "restart."), ("s", "start."), ("t", "workload")] {
         terminal.press(key);
         let said = terminal.read_until(answer);
         assert!(said.contains(answer), "{answer}: {said}");

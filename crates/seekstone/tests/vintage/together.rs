@@ -177,7 +177,7 @@ fn a_mistake_is_named() {
         (with(&[DISK]), "there is no file D.txt on"),
         (with(&[DISK, "--file", "D.txt"]), "use NAME=BYTES"),
         (with(&[DISK, "--file", "D.txt=1G"]), "do not fit"),
-        (with(&[DISK, "--clock", "noon"]), "Use a date and a time"),
+        (with(&[DISK, "--clock", "noon"]), "use a date and a time"),
         (
             with(&[DISK, "none.bat"]),
             "cannot read the batch file none.bat",
