@@ -159,12 +159,6 @@ fn name_of(job: &Job, kind: LogKind, prefix: &str, (copy, number): (u32, usize))
 }
 
 impl JobLogs {
-    /// Whether anything is logged.
-    #[must_use]
-    pub fn are_written(&self) -> bool {
-        !self.kinds().is_empty()
-    }
-
     fn kinds(&self) -> Vec<(LogKind, String)> {
         let [submission, completion, sum] = self.without.map(|is_without| !is_without);
         let all = [

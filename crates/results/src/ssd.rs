@@ -224,11 +224,4 @@ impl SsdPhase {
         let met = windows.clone().find(|window| window.is_met);
         met.or_else(|| windows.next_back())
     }
-
-    /// The cell of the tracked load.
-    #[must_use]
-    pub fn tracked_cell(&self) -> Option<&SsdCell> {
-        let mut cells = self.cells.iter();
-        cells.find(|cell| cell.load == self.tracked_load)
-    }
 }

@@ -27,14 +27,6 @@ pub enum WarningScope {
     Effort,
 }
 
-impl WarningScope {
-    /// Whether it was found out by measuring, and says something of the storage.
-    #[must_use]
-    pub fn is_finding(self) -> bool {
-        self <= Self::Row
-    }
-}
-
 /// Codes of schema 4 and before, with those of today.
 const RENAMED: [(&str, &str); 5] = [
     ("foreign-io", "background-io"),

@@ -141,13 +141,6 @@ impl UsersSpec {
             ..self.clone()
         }
     }
-
-    /// Whether no user ever thinks.
-    #[must_use]
-    pub fn never_thinks(&self) -> bool {
-        let is_none = |think: Gap| think.mean_ns == 0.0;
-        self.profiles().iter().all(|profile| is_none(profile.think))
-    }
 }
 
 /// Numbers of profiles in the proportion of their weights, each spread as evenly as can be: every
