@@ -1,0 +1,417 @@
+//! IOR's options.
+
+use units::Duration;
+
+use crate::HpcAnswer::{Differs, Same};
+use crate::option::{HpcOption, read, read_named};
+use crate::values::{number, posix, seconds, size};
+
+/// What an IOR command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IorCommand {
+    /// The file that was named; files are made in its directory.
+    pub file: String,
+    /// Bytes of a call.
+    pub transfer: u64,
+    /// Bytes of a rank in a row.
+    pub block: u64,
+    /// Blocks of each rank.
+    pub segments: u64,
+    /// Ranks that take part; all where absent.
+    pub tasks: Option<u32>,
+    pub repetitions: u32,
+    /// When writing stops.
+    pub stonewall: Option<Duration>,
+    /// Whether the figures are those of the whole phase, with what slower ranks write after it.
+    pub is_worn_out: bool,
+    /// Whether each rank has a file of its own.
+    pub has_own_files: bool,
+    pub writes: bool,
+    pub reads: bool,
+    /// Whether a rank reads what another one wrote.
+    pub reorders: bool,
+    /// Whether files are synced before they are closed.
+    pub syncs: bool,
+    /// Whether transfers come in random order.
+    pub is_random: bool,
+    /// Whether what was written is read back and checked, beside the measured phases.
+    pub verifies: bool,
+    /// Whether every byte read is compared, and not the first 512 of each call.
+    pub compares: bool,
+    /// Lustre's stripes of a file, and bytes of each.
+    pub stripe_count: Option<i32>,
+    pub stripe_bytes: Option<u64>,
+}
+
+impl Default for IorCommand {
+    fn default() -> Self {
+        Self {
+            file: "testFile".into(),
+            transfer: 256 << 10,
+            block: 1 << 20,
+            segments: 1,
+            tasks: None,
+            repetitions: 1,
+            stonewall: None,
+            is_worn_out: false,
+            has_own_files: false,
+            writes: false,
+            reads: false,
+            reorders: false,
+            syncs: false,
+            is_random: false,
+            verifies: false,
+            compares: false,
+            stripe_count: None,
+            stripe_bytes: None,
+        }
+    }
+}
+
+const NO_MPI_IO: &str = "files are reached by POSIX calls alone, not by MPI-IO; leave it out";
+const NO_HDF5: &str = "files are reached by POSIX calls alone, not by HDF5; leave it out";
+const REMOVED: &str =
+    "files are removed at the end; write and read in one command, with -w -r, and leave it out";
+const DIRECT: &str = "files go through the page cache; use `seekstone transfer DIR --streams N` \
+                      for direct I/O, or leave it out";
+const NEXT_HOST: &str =
+    "with several hosts the next host's rank of the same place is read, on one host the next rank";
+
+/// IOR's options, by letter; then those that have a name alone, after `-O` or two dashes.
+pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
+    HpcOption::value("-a", "api", Differs("POSIX alone"), |_, it| posix(it)),
+    HpcOption::value("-A", "refNum", Differs("not printed"), |_, _| Ok(())),
+    HpcOption::value("-b", "blockSize", Same, |to, it| {
+        put(&mut to.block, size(it))
+    }),
+    HpcOption::refused("-B", "useO_DIRECT", DIRECT),
+    HpcOption::refused("-c", "collective", NO_MPI_IO),
+    HpcOption::flag("-C", "reorderTasksConstant", Differs(NEXT_HOST), |to, _| {
+        put(&mut to.reorders, Ok(true))
+    }),
+    HpcOption::refused_value(
+        "-d",
+        "interTestDelay",
+        "repetitions follow each other at once; use one command each, with a sleep in between",
+    ),
+    HpcOption::value(
+        "-D",
+        "deadlineForStonewalling",
+        Differs(
+            "stops writing only; then all ranks write as much as the furthest, as with \
+             `stoneWallingWearOut`, and reading reads all of it",
+        ),
+        |to, it| put(&mut to.stonewall, seconds(it)),
+    ),
+    HpcOption::flag(
+        "-e",
+        "fsync",
+        Differs("a new file's directory is synced, too; in memory (tmpfs) nothing is"),
+        |to, _| put(&mut to.syncs, Ok(true)),
+    ),
+    HpcOption::refused("-E", "useExistingTestFile", REMOVED),
+    HpcOption::refused_value("-f", "scriptFile", "type the options of each test instead"),
+    HpcOption::flag("-F", "filePerProc", Same, |to, _| {
+        put(&mut to.has_own_files, Ok(true))
+    }),
+    HpcOption::flag(
+        "-g",
+        "intraTestBarriers",
+        Differs("ranks begin each phase together, and never wait between open, transfer and close"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::value(
+        "-G",
+        "setTimeStampSignature",
+        Differs("every block says which file and place it is of, whatever is set"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::refused("-H", "showHints", NO_MPI_IO),
+    HpcOption::value("-i", "repetitions", Same, |to, it| {
+        put(&mut to.repetitions, number(it, 1))
+    }),
+    HpcOption::refused("-I", "individualDataSets", NO_HDF5),
+    HpcOption::value(
+        "-j",
+        "outlierThreshold",
+        Differs("the report always names the slowest rank"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::refused_value("-J", "setAlignment", NO_HDF5),
+    HpcOption::refused("-k", "keepFile", REMOVED),
+    HpcOption::flag(
+        "-K",
+        "keepFileWithError",
+        Differs("files are removed; with -W the report names what is wrong and where"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::value(
+        "-l",
+        "dataPacketType",
+        Differs("`offset` and `timestamp`: blocks say which they are; `incompressible` is refused"),
+        |_, it| packet(it),
+    ),
+    HpcOption::flag(
+        "-m",
+        "multiFile",
+        Differs("each repetition has new files in any case"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::refused_value(
+        "-M",
+        "memoryPerNode",
+        "limit the page cache with a cgroup, as in `systemd-run --scope -p MemoryMax=2G`",
+    ),
+    HpcOption::refused("-n", "noFill", NO_HDF5),
+    HpcOption::value(
+        "-N",
+        "numTasks",
+        Differs("at least one a rank; without a launcher so many threads take part"),
+        |to, it| {
+            put(
+                &mut to.tasks,
+                number(it, 0).map(|it| (it > 0).then_some(it)),
+            )
+        },
+    ),
+    HpcOption::value(
+        "-o",
+        "testFile",
+        Differs("names the directory; files are made in a work directory within it"),
+        |to, it| put(&mut to.file, Ok(it.to_owned())),
+    ),
+    HpcOption::value("-O", "", Differs("names of this table alone"), |to, it| {
+        it.split(',')
+            .try_for_each(|one| read_named(IOR_OPTIONS, one, to))
+    }),
+    HpcOption::refused("-p", "preallocate", NO_MPI_IO),
+    HpcOption::refused("-P", "useSharedFilePointer", NO_MPI_IO),
+    HpcOption::flag(
+        "-q",
+        "quitOnError",
+        Differs("a wrong byte always ends the run"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::value(
+        "-Q",
+        "taskPerNodeOffset",
+        Differs("1 alone; see -C"),
+        |_, it| match it {
+            "1" => Ok(()),
+            _ => Err(format!("{it}: ranks read the next host's files; use -Q 1")),
+        },
+    ),
+    HpcOption::flag(
+        "-r",
+        "readFile",
+        Differs("with -w only: files are removed at the end"),
+        |to, _| put(&mut to.reads, Ok(true)),
+    ),
+    HpcOption::flag(
+        "-R",
+        "checkRead",
+        Differs(
+            "every byte read is compared within the time of the phase; without it the first 512 \
+             of each call",
+        ),
+        |to, _| {
+            (to.reads, to.compares) = (true, true);
+            Ok(())
+        },
+    ),
+    HpcOption::value("-s", "segmentCount", Same, |to, it| {
+        put(&mut to.segments, size(it))
+    }),
+    HpcOption::refused("-S", "useStridedDatatype", NO_MPI_IO),
+    HpcOption::value("-t", "transferSize", Same, |to, it| {
+        put(&mut to.transfer, size(it))
+    }),
+    HpcOption::refused_value("-T", "maxTimeDuration", "use -D, in seconds"),
+    HpcOption::flag(
+        "-u",
+        "uniqueDir",
+        Differs("ranks with -F always have their own"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::refused_value("-U", "hintsFileName", NO_MPI_IO),
+    HpcOption::flag(
+        "-v",
+        "verbose",
+        Differs("use --all for all details"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::refused("-V", "useFileView", NO_MPI_IO),
+    HpcOption::flag("-w", "writeFile", Same, |to, _| {
+        put(&mut to.writes, Ok(true))
+    }),
+    HpcOption::flag(
+        "-W",
+        "checkWrite",
+        Differs(
+            "files are dropped from memory and read back; transfers are whole 512-byte sectors",
+        ),
+        |to, _| put(&mut to.verifies, Ok(true)),
+    ),
+    HpcOption::refused(
+        "-x",
+        "singleXferAttempt",
+        "a short transfer is always carried on",
+    ),
+    HpcOption::value(
+        "-X",
+        "reorderTasksRandomSeed",
+        Differs("no effect; see -Z"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::refused(
+        "-Y",
+        "fsyncPerWrite",
+        "use `seekstone trial DIR --writes 100% --durable --clients N`",
+    ),
+    HpcOption::flag("-z", "randomOffset", Same, |to, _| {
+        put(&mut to.is_random, Ok(true))
+    }),
+    HpcOption::flag("-Z", "reorderTasksRandom", Differs("as -C"), |to, _| {
+        put(&mut to.reorders, Ok(true))
+    }),
+    HpcOption::refused("", "posix.odirect", DIRECT),
+    HpcOption::flag("", "stoneWallingWearOut", Same, |to, _| {
+        put(&mut to.is_worn_out, Ok(true))
+    }),
+    HpcOption::value(
+        "",
+        "stoneWallingStatusFile",
+        Differs("no file: reading in the same command knows what was written"),
+        |_, _| Ok(()),
+    ),
+    HpcOption::value(
+        "",
+        "lustreStripeCount",
+        Differs("set by `lfs setstripe`"),
+        |to, it| {
+            let count = it.parse().ok().filter(|it| *it >= -1);
+            let count = count.ok_or_else(|| format!("{it}: is no number of stripes, -1 for all"));
+            put(&mut to.stripe_count, count.map(Some))
+        },
+    ),
+    HpcOption::value(
+        "",
+        "lustreStripeSize",
+        Differs("set by `lfs setstripe`"),
+        |to, it| put(&mut to.stripe_bytes, size(it).map(Some)),
+    ),
+    HpcOption::refused_value("", "summaryFormat", "use --json, --csv or --markdown"),
+    HpcOption::refused_value("", "summaryFile", "use --json FILE or --csv FILE"),
+];
+
+/// Put a value that was read where it belongs.
+pub(crate) fn put<T>(place: &mut T, read: Result<T, String>) -> Result<(), String> {
+    *place = read?;
+    Ok(())
+}
+
+fn packet(kind: &str) -> Result<(), String> {
+    match kind.to_ascii_lowercase().as_str() {
+        "o" | "offset" | "t" | "timestamp" => Ok(()),
+        "i" | "incompressible" => Err(format!(
+            "{kind}: the data of file tests can be compressed in part; use `seekstone transfer`"
+        )),
+        _ => Err(format!("{kind}: is neither offset nor timestamp")),
+    }
+}
+
+impl IorCommand {
+    /// What the words of a command line ask for.
+    ///
+    /// # Errors
+    /// What is unknown, refused, or does not go together, in one sentence.
+    pub fn read(words: &[String]) -> Result<Self, String> {
+        let mut command = Self::default();
+        read(IOR_OPTIONS, words, &mut command)?;
+        let is_open = !command.writes && !command.reads && !command.verifies;
+        if is_open {
+            (command.writes, command.reads) = (true, true);
+        }
+        let Self {
+            transfer, block, ..
+        } = command;
+        let problem = if transfer == 0 || block == 0 || command.segments == 0 {
+            "-t, -b and -s are above 0".to_owned()
+        } else if block % transfer > 0 {
+            format!("-b {block}: a block is a whole number of transfers of {transfer} bytes (-t)")
+        } else if command.is_random && command.verifies {
+            "-W: what is written in random order is not read back; use -R, or leave -z out".into()
+        } else if !command.writes {
+            "files are removed at the end, so reading needs -w in the same command".into()
+        } else {
+            return Ok(command);
+        };
+        Err(problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_line(line: &str) -> Result<IorCommand, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        IorCommand::read(&words)
+    }
+
+    #[test]
+    fn options_are_read_as_users_type_them() {
+        let typed = [
+            "-a POSIX -t 2m -b 64m -F -C -e -g -w -r -i 3 -o /scratch/x/file -D 300",
+            "-aPOSIX -t=2m -b64m -FCegwr -i=3 -o=/scratch/x/file -D300",
+            "-O api=posix,transferSize=2m,blockSize=64m,filePerProc=1,reorderTasksConstant=1 \
+             -O fsync=1,writeFile=1,readFile=1,repetitions=3,keepFile=0 -o /scratch/x/file -D 300",
+        ];
+        let expected = IorCommand {
+            file: "/scratch/x/file".into(),
+            transfer: 2 << 20,
+            block: 64 << 20,
+            repetitions: 3,
+            stonewall: Some(Duration::from_secs(300)),
+            has_own_files: true,
+            writes: true,
+            reads: true,
+            reorders: true,
+            syncs: true,
+            ..IorCommand::default()
+        };
+        for line in typed {
+            assert_eq!(read_line(line).as_ref(), Ok(&expected), "{line}");
+        }
+        let bare = read_line("-s 4").expect("defaults");
+        assert!(bare.writes && bare.reads && bare.segments == 4);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_one_sentence_that_says_what_to_use() {
+        for (line, expected) in [
+            ("-B", "use `seekstone transfer DIR --streams N`"),
+            ("-w -k", "write and read in one command, with -w -r"),
+            ("-r", "reading needs -w in the same command"),
+            (
+                "-a MPIIO",
+                "-a MPIIO: files are reached by POSIX calls alone; use -a POSIX",
+            ),
+            ("-t 3m -b 4m", "a whole number of transfers"),
+            ("-5", "-5: is no option known here"),
+            ("-t", "-t: needs a value"),
+            ("-T", "use -D"),
+            ("-O nonsense=1", "nonsense: is no option known here"),
+            (
+                "--posix.odirect",
+                "posix.odirect: files go through the page cache",
+            ),
+            ("file", "file: is no option"),
+            ("-t x", "-t x: is no size"),
+        ] {
+            let why = read_line(line).expect_err(line);
+            assert!(why.contains(expected), "{line}: {why}");
+            assert!(!why.contains('\n'), "{line}: {why}");
+        }
+    }
+}
